@@ -38,6 +38,8 @@ class AclStore:
     def __init__(self, acls: Iterable[Acl] = ()) -> None:
         self.epoch = 0
         self.networks = True
+        self.changed: set[Acl] | None = None
+        """Where ACLs are put that come or go, if somebody wants to know."""
         self._clear()
         for acl in acls:
             self.add(acl)
@@ -94,6 +96,8 @@ class AclStore:
             index.link(subject, pattern)
         self._count += 1
         self.epoch += 1
+        if self.changed is not None:
+            self.changed.add(acl)
         return True
 
     def remove(self, acl: Acl) -> bool:
@@ -113,6 +117,8 @@ class AclStore:
                 self._forget_subject(subject)
         self._count -= 1
         self.epoch += 1
+        if self.changed is not None:
+            self.changed.add(acl)
         return True
 
     def snapshot(self) -> tuple[Acl, ...]:

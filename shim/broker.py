@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from kafka_shim.shim.observing.history import History
     from kafka_shim.shim.observing.recorder import Recorder
     from kafka_shim.shim.state.snapshot import Snapshot
+    from kafka_shim.shim.storage.storage import Storage
 
 
 BOOTSTRAP = "KAFKA_BOOTSTRAP_SERVERS"
@@ -36,18 +37,39 @@ class Broker:
         if self.cluster.policy.is_standard:
             self.dispatcher.kept = KeptAnswers(self.cluster)
         self._server = Server(self.dispatcher)
+        if config.data_dir is not None:
+            self._open(config.data_dir)
         self._seed()
         self.started_ms = self.cluster.clock.now_ms()
+
+    def _open(self, data_dir: str) -> None:
+        """Have the state that a directory keeps, and keep it there from now on."""
+        from kafka_shim.shim.storage.storage import Storage  # noqa: PLC0415 - most brokers keep nothing
+
+        self.dispatcher.storage = storage = Storage(Path(data_dir))
+        try:
+            storage.restore(self.cluster)
+        except BaseException:
+            storage.close()
+            raise
+        self.cluster.policy.catch_up()
+        self.cluster.settle()
 
     async def start(self) -> None:
         """Bind all listeners; afterwards `addresses` tells the real ports."""
         self.cluster.clock.begin()
+        if self.storage is not None:
+            self.storage.commit()
         await self._server.start()
 
     async def stop(self) -> None:
+        if self.storage is not None:
+            self.storage.commit()
         await self._server.stop()
         if self.recorder is not None:
             self.recorder.close()
+        if self.storage is not None:
+            self.storage.close()
 
     async def abort_connections(self, after_s: float) -> None:
         """After `stop`: abort connections that are still open after a while."""
@@ -108,6 +130,8 @@ class Broker:
         for group in self.cluster.groups:
             group.close()
         self.cluster.begin()
+        if self.storage is not None:
+            self.storage.begin_anew(self.cluster)
         if self.dispatcher.history is not None:
             self.dispatcher.history.forget()
 
@@ -120,6 +144,11 @@ class Broker:
     def recorder(self) -> "Recorder | None":
         """Who writes the trace, if one is written."""
         return self.dispatcher.recorder
+
+    @property
+    def storage(self) -> "Storage | None":
+        """Where the state is kept, if it is."""
+        return self.dispatcher.storage
 
     @property
     def connections(self) -> int:

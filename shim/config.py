@@ -121,6 +121,7 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
     properties: Mapping[str, str] = {}  # further broker settings, by Kafka's names
     limits: Limits = Limits()
     ready_file: str | None = None
+    data_dir: str | None = None  # where the state stays; None: in memory alone
     log_format: str = "console"
     log_level: str = "info"
 

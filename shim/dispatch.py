@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from kafka_shim.shim.observing.history import History, Seen
     from kafka_shim.shim.observing.recorder import Recorder
     from kafka_shim.shim.request.turns import Turns
+    from kafka_shim.shim.storage.storage import Storage
 
 log = Log("shim.dispatch")
 
@@ -54,11 +55,14 @@ class Dispatcher:
         self.recorder: Recorder | None = None
         self.history: History | None = None  # what the control API shows
         self.kept: KeptAnswers | None = None
+        self.storage: Storage | None = None
         self.raise_errors = False  # tests want internal errors to surface
 
     def dispatch(self, frame: bytes, session: Session) -> "bytes | Pending | NoAnswer":
         """Answer one frame (without its size). Raises CloseConnection where Kafka just closes."""
         turns = session.turns
+        if self.storage is not None:
+            self.storage.is_asked = True
         if turns is not None:
             with self.cluster.changes.noted():  # others are answered between the turns
                 return self._dispatch_anew(frame, session, turns)
@@ -234,6 +238,8 @@ class Dispatcher:
             return api.refuse(request, ErrorCode.ILLEGAL_SASL_STATE, None)
         try:
             answer = api.handle(request, context)
+            if self.storage is not None:
+                self.storage.note(api.key)
         except Refused as refusal:
             return context.beside(api.refuse, request, refusal.error, refusal.message)
         except CloseConnection:

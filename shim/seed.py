@@ -27,14 +27,17 @@ _NOBODY = CommitIdentity("", None, -1, 0)
 
 
 def seed(cluster: Cluster) -> None:
-    """Make everything that the configuration names; ConfigError says what cannot be made."""
+    """Make what the configuration names and there is not yet; ConfigError says what cannot be."""
     for topic in cluster.config.topics:
-        create_topic(cluster, topic)
+        if topic.name not in cluster.topics:
+            create_topic(cluster, topic)
     _create_acls(cluster)
     for group in cluster.config.groups:
-        commit_offsets(cluster, group)
+        if not cluster.groups.offsets.has_offsets(group.name):
+            commit_offsets(cluster, group)
     for name, settings in cluster.config.client_metrics.items():
-        _subscribe(cluster, name, settings)
+        if name not in cluster.configs.client_metrics:
+            _subscribe(cluster, name, settings)
 
 
 def create_topic(cluster: Cluster, topic: TopicSeed) -> None:

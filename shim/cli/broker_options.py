@@ -44,6 +44,12 @@ def add_broker_arguments(parser: argparse.ArgumentParser, first_port: int = 0) -
         metavar="FILE",
         help="YAML file with the initial topics, users, super_users, acls and groups",
     )
+    files.add_argument(
+        "--data-dir",
+        metavar="DIR",
+        help="keep topics, records, groups, ACLs, users and settings here across restarts (default:"
+        " in memory)",
+    )
     _add_network_arguments(parser.add_argument_group("listeners"))
     _add_permission_arguments(parser.add_argument_group("users and permissions"))
     _add_cluster_arguments(parser.add_argument_group("cluster"))
@@ -202,6 +208,7 @@ def config_from(args: argparse.Namespace, environ: Mapping[str, str] = os.enviro
         "release": args.kafka_version,
         "brokers": args.brokers,
         "seed": args.seed,
+        "data_dir": args.data_dir,
         "log_format": args.log_format,
         "log_level": args.log_level,
     }

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
 from kafka_shim.shim.broker import Broker
+from kafka_shim.shim.cli import EXIT_FAILURE
 from kafka_shim.shim.cli.access_notes import say_who_may_what
 from kafka_shim.shim.cli.broker_options import add_broker_arguments, config_from
 from kafka_shim.shim.cli.control_options import add_control_arguments, broker_of, control_of
@@ -98,6 +99,8 @@ async def _serve(broker: Broker, control: "ControlServer | None", args: argparse
     await broker.start()
     stopped = asyncio.Event()
     on_stop(lambda _: stopped.set())
+    if broker.storage is not None:
+        broker.storage.when_failed = stopped.set
     try:
         await _announce(broker, control, args.ready_file)
         if broker.cluster.config.log_level in ("info", "debug"):
@@ -112,6 +115,8 @@ async def _serve(broker: Broker, control: "ControlServer | None", args: argparse
         if control is not None:
             await control.stop()
         await broker.stop()
+    if broker.storage is not None and broker.storage.failure is not None:
+        return EXIT_FAILURE
     return outcome(broker.recorder)
 
 

@@ -1,7 +1,7 @@
 """What the control API can do, apart from how it is asked: plain calls on a broker."""
 
-from collections.abc import Mapping
-from contextlib import AbstractContextManager
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 import msgspec
@@ -56,9 +56,15 @@ class Control:
         self.records = Records(broker.cluster)
         self.groups = ControlGroups(broker.cluster)
 
-    def changing(self) -> AbstractContextManager[None]:
+    @contextmanager
+    def changing(self) -> Iterator[None]:
         """What runs within may change the broker."""
-        return self._cluster.changes.noted()
+        with self._cluster.changes.noted():
+            yield
+        storage = self._broker.storage
+        if storage is not None:
+            storage.note_all()
+            storage.commit()
 
     # the state
 

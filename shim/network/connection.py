@@ -168,6 +168,7 @@ class Connection(asyncio.BufferedProtocol):
     def shut_down(self) -> None:
         """Close after what is already written has gone out."""
         self._frames.clear()
+        self._send(at_once=True)
         if self._transport is not None:
             self._transport.close()
 
@@ -180,8 +181,7 @@ class Connection(asyncio.BufferedProtocol):
         """Answer queued frames until one must wait, the peer stops reading or the turn is over."""
         if self._running:  # a wait completed inside a handler of this same connection
             return
-        self._running = True
-        frames, clock_s = self._frames, self._holder.clock_s
+        self._running, frames, clock_s = True, self._frames, self._holder.clock_s
         ends_s = clock_s() + _TURN_S if len(frames) > 1 else 0.0
         try:
             while frames and self._writable and not self._is_waiting():
@@ -253,13 +253,13 @@ class Connection(asyncio.BufferedProtocol):
         if not int(delay or 0) or not self._answers:  # the setting came with KIP-306
             raise CloseConnection("login failed")
         refusal = self._answers.pop()
-        self._send()
+        self._send(at_once=True)
         self._answers.append(refusal)
         self._parting = self._cluster.clock.call_later(int(delay or 0), self._part)
 
     def _part(self) -> None:
         self._parting = None
-        self._send()
+        self._send(at_once=True)
         self.close("login failed")
 
     def _complete(self, answer: object) -> None:
@@ -303,7 +303,7 @@ class Connection(asyncio.BufferedProtocol):
 
     def _part_at_once(self, closing: CloseConnection) -> None:
         self._write(closing.last_bytes)
-        self._send()
+        self._send(at_once=True)
         self.close(closing.reason)
 
     def _write(self, frame: bytes) -> None:
@@ -312,9 +312,11 @@ class Connection(asyncio.BufferedProtocol):
         if self._answers_bytes >= _TOGETHER_BYTES:
             self._send()
 
-    def _send(self) -> None:
+    def _send(self, *, at_once: bool = False) -> None:
         """Hand over what has been answered: a call of the system for many answers, not for each."""
-        if not self._answers or self._parting is not None:
+        storage = self._dispatcher.storage
+        is_held = storage is not None and storage.holds(self._send, at_once=at_once)
+        if is_held or not self._answers or self._parting is not None:
             return
         together = self._answers[0] if len(self._answers) == 1 else b"".join(self._answers)
         self._answers.clear()

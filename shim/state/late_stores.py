@@ -60,6 +60,8 @@ class LateStores:
     nodes: dict[int, Node]
     throttles: "Throttles | None" = None
     """Only while clients have quotas: every request looks."""
+    group_clock: Clock | None = None
+    """A clock of the groups' own, if somebody wants to know when their timers fire."""
 
     def forget_late_stores(self) -> None:
         """Whoever asks next finds empty ones."""
@@ -87,7 +89,8 @@ class LateStores:
 
         facts = self.facts.groups
         settings = GroupSettings(self.configs, facts)
-        return Groups(settings, facts, self.topics, self.share_states, self.clock, self.random)
+        clock = self.group_clock or self.clock
+        return Groups(settings, facts, self.topics, self.share_states, clock, self.random)
 
     @cached_property
     def transactions(self) -> "Transactions":

@@ -102,6 +102,19 @@ class PartitionProducers:
     def get(self, producer_id: int) -> Producer | None:
         return self._producers.get(producer_id)
 
+    def put_back(
+        self, producers: Collection[Producer], aborted: Collection[AbortedTransaction]
+    ) -> None:
+        """Know producers, their open transactions and aborted ones again."""
+        self._producers = {producer.producer_id: producer for producer in producers}
+        still_open = sorted(
+            (producer.transaction_offset, producer.producer_id)
+            for producer in producers
+            if producer.is_open
+        )
+        self._open = {producer_id: offset for offset, producer_id in still_open}
+        self._aborted = list(aborted)
+
     @property
     def first_unstable_offset(self) -> int | None:
         """Where the oldest open transaction begins."""

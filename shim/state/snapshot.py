@@ -15,7 +15,7 @@ from kafka_shim.shim.state.cluster import Cluster
 from kafka_shim.shim.state.groups.group import CommitIdentity
 from kafka_shim.shim.state.groups.group_commits import Commit
 from kafka_shim.shim.state.log import Log, StoredBatch
-from kafka_shim.shim.state.producers import PartitionProducers
+from kafka_shim.shim.state.producers import AbortedTransaction, Producer
 
 _NOBODY = CommitIdentity("", None, -1, 0)
 _ACLS_AT_ONCE = 1000
@@ -27,7 +27,8 @@ class LogCopy(msgspec.Struct):
     start_offset: int
     end_offset: int
     batches: list[tuple[StoredBatch, int]]  # each with its leader epoch
-    producers: PartitionProducers
+    producers: list[Producer]
+    aborted: list[AbortedTransaction]
 
 
 class TopicCopy(msgspec.Struct):
@@ -111,7 +112,9 @@ def _log(log: Log) -> LogCopy:
     batches = [
         (msgspec.structs.replace(batch), log.epoch_at(batch.base_offset)) for batch in log.batches
     ]
-    return LogCopy(log.start_offset, log.end_offset, batches, deepcopy(log.producers))
+    producers = log.producers
+    aborted = producers.aborted(0, log.end_offset + 1)
+    return LogCopy(log.start_offset, log.end_offset, batches, deepcopy(list(producers)), aborted)
 
 
 def _put_topic(kept: TopicCopy, cluster: Cluster) -> None:
@@ -130,7 +133,7 @@ def _fill(log: Log, kept: LogCopy) -> None:
         log.end_offset = batch.base_offset  # compaction and trimming leave gaps
         log.append(msgspec.structs.replace(batch), epoch)
     log.end_offset = kept.end_offset
-    log.producers = deepcopy(kept.producers)
+    log.producers.put_back(deepcopy(kept.producers), kept.aborted)
 
 
 def _commits(cluster: Cluster, group_id: str) -> Iterable[Commit]:

@@ -105,6 +105,9 @@ class Topics:
         """Whether there is such a broker, where that is not checked before."""
         self.when_filled: Callable[[], None] = lambda: None
         """Called when a batch comes into an empty log."""
+        self.when_changed: Callable[[str | None], None] = lambda _: None
+        """Called with the name of a topic that changed; None: any may have."""
+        self.make_log: Callable[[InForce, Clock, Callable[[], None]], Log] = Log
 
     def __len__(self) -> int:
         return len(self._by_name)
@@ -178,6 +181,7 @@ class Topics:
             self._changed_somewhere = self.epoch
         else:
             self._changed[name] = self.epoch
+        self.when_changed(name)
 
     def changed_since(self, epoch: int, names: Iterable[str]) -> bool:
         """Whether one of these topics, which need not exist, may have changed after an epoch."""
@@ -192,7 +196,7 @@ class Topics:
     def add_partitions(self, topic: Topic, assignments: Sequence[Sequence[int]]) -> None:
         """Append a partition for each list of replicas (node ids, the preferred leader first)."""
         for replicas in assignments:
-            log = Log(self.in_force(topic.configs), self._clock, self.when_filled)
+            log = self.make_log(self.in_force(topic.configs), self._clock, self.when_filled)
             # DEVIATION: other topics of the same request may be in a real broker's way.
             index = len(topic.partitions)
             partition = Partition(index, replicas, log, is_open=not topic.unreadable)
@@ -209,6 +213,7 @@ class Topics:
         """Put the topic's own settings in place of those it had; its logs see it at once."""
         assert self._by_name[topic.name] is topic
         self._set(topic, configs)
+        self.when_changed(topic.name)
 
     def _set(self, topic: Topic, configs: Mapping[str, str]) -> None:
         kept = {key: value for key, value in configs.items() if self.is_readable(key, value)}

@@ -99,6 +99,8 @@ class Transactions:
         self._began_ms = clock.now_ms()
         self._transactions: dict[str, Transaction] = {}
         self.next_producer_id = 0
+        self.when_touched: Callable[[str], None] = lambda _: None
+        """Called with an id whose transaction may change now; empty: the next producer id."""
 
     def __iter__(self) -> Iterator[Transaction]:
         self._expire()
@@ -107,12 +109,24 @@ class Transactions:
     def get(self, transactional_id: str) -> Transaction | None:
         """The transaction of an id, unless it was idle for too long."""
         self._expire()
+        self.when_touched(transactional_id)
         return self._transactions.get(transactional_id)
+
+    def kept(self, transactional_id: str) -> Transaction | None:
+        """The transaction of an id as it is, to be put aside."""
+        return self._transactions.get(transactional_id)
+
+    def put_back(self, transaction: Transaction) -> None:
+        """Know a transaction again; if it is open, it has the rest of its time."""
+        self._transactions[transaction.transactional_id] = transaction
+        if transaction.is_open:
+            self._watch(transaction, transaction.started_ms)
 
     def new_producer_id(self) -> int:
         """A producer id that no producer of the cluster has."""
         producer_id = self.next_producer_id
         self.next_producer_id += 1
+        self.when_touched("")
         return producer_id
 
     # InitProducerId
@@ -191,7 +205,7 @@ class Transactions:
             found.state = State.ONGOING
             found.partitions.clear()
             found.started_ms = now_ms
-            self._watch(found)
+            self._watch(found, now_ms)
         found.partitions.update(dict.fromkeys(partitions))
         found.updated_ms = now_ms
         return ErrorCode.NONE
@@ -270,14 +284,15 @@ class Transactions:
             transaction.last_epoch = NO_EPOCH
         self._complete(transaction, commit=False, bumps_epoch=self._facts.fencing_bumps_twice)
 
-    def _watch(self, transaction: Transaction) -> None:
+    def _watch(self, transaction: Transaction, started_ms: int) -> None:
         def overdue() -> None:
             transaction.timer = None
             if transaction.is_open:
+                self.when_touched(transaction.transactional_id)
                 self._fence(transaction)
 
         now_ms = self._clock.now_ms()
-        overdue_ms = now_ms - self._began_ms + transaction.timeout_ms
+        overdue_ms = max(started_ms - self._began_ms + transaction.timeout_ms, 0)
         checks = -(-overdue_ms // self._check_interval_ms)  # it is found when next looked for
         delay_ms = self._began_ms + checks * self._check_interval_ms - now_ms
         transaction.timer = self._clock.call_later(delay_ms, overdue)
@@ -288,6 +303,7 @@ class Transactions:
         for found in list(self._transactions.values()):
             if found.updated_ms < before_ms and not found.is_open:
                 del self._transactions[found.transactional_id]
+                self.when_touched(found.transactional_id)
 
 
 def _may_begin(transaction: Transaction, producer_id: int, epoch: int) -> bool:

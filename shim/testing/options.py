@@ -58,6 +58,8 @@ class Options(TypedDict, total=False):
     """Options by their names (.yaml, .toml), or a server.properties; keywords take precedence."""
     state: Path | None
     """State file: topics, users, super users, ACLs, groups and faults besides those named here."""
+    data_dir: Path | None
+    """Folder in which the state is kept across restarts."""
     record: Path | None
     """Folder for a trace of all requests."""
     record_compression: Literal["none", "zlib", "zstd"] | None

@@ -30,7 +30,7 @@ _VALUES = (
     *("kafka_version", "authorizer", "acl_propagation_delay", "brokers", "first_broker_id"),
     *("seed", "record_compression", "record_keep", "log_format", "log_level"),
 )
-_PATHS = ("config", "record")
+_PATHS = ("config", "data_dir", "record")
 
 
 class Settings:

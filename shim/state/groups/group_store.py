@@ -4,7 +4,7 @@ Offsets outlive members but not the group.
 """
 
 import random
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, cast
 
 from kafka_shim.protocol.error_codes import ErrorCode
@@ -51,6 +51,8 @@ class GroupStore:
         self._groups: dict[str, Group] = {}
         self._deletions = topics.deletions
         self._kept_in: bytes | None = None  # the id of the topic of groups
+        self.when_touched: Callable[[str], None] = lambda _: None
+        """Called with the id of a group that may change now, or be new, or go."""
         self._rounds = Rounds(clock, lambda: settings.offsets_check_interval_ms, self._expire)
 
     def stop(self) -> None:
@@ -63,6 +65,15 @@ class GroupStore:
 
     def find(self, group_id: str) -> Group | None:
         self._notice_deleted_topics()
+        self.when_touched(group_id)
+        return self._groups.get(group_id)
+
+    def ids(self) -> set[str]:
+        """The ids of all groups."""
+        return set(self._groups)
+
+    def kept(self, group_id: str) -> Group | None:
+        """The group as it is, to be put aside."""
         return self._groups.get(group_id)
 
     def classic(self, group_id: str) -> "ClassicGroup | None":
@@ -104,6 +115,7 @@ class GroupStore:
         if replaced is not None and replaced is not group:
             replaced.close()
         self._groups[group.group_id] = group
+        self.when_touched(group.group_id)
         kept_in = self._topics.get(GROUPS_TOPIC)
         self._kept_in = None if kept_in is None else kept_in.topic_id
         self._rounds.plan()
@@ -130,6 +142,7 @@ class GroupStore:
     def _remove(self, group: Group) -> None:
         group.close()
         del self._groups[group.group_id]
+        self.when_touched(group.group_id)
         self.offsets.forget_group(group.group_id)
 
     def _notice_deleted_topics(self) -> None:

@@ -84,6 +84,20 @@ class GroupTarget:
         self._by_member = {member.member_id: member.assigned for member in members}
         self._in_order = {}
 
+    @property
+    def by_member(self) -> Mapping[str, Assignment]:
+        """The target of each member."""
+        return self._by_member
+
+    def put_back(self, epochs: tuple[int, int], by_member: Mapping[str, Assignment]) -> None:
+        """Be what it was: the epochs of group and target, set long ago if ever."""
+        was_set = epochs[1] != self.target_epoch or bool(by_member)
+        self.epoch, self.target_epoch = epochs
+        self._by_member = dict(by_member)
+        self._in_order = {}
+        if was_set:
+            self._begun_ms = self._assigned_ms = 0
+
     def see(self, assignable: Assignable, members: Collection[Assigned]) -> None:
         """What can be assigned now is nothing new."""
         self._seen = assignable.changes

@@ -29,6 +29,7 @@ if TYPE_CHECKING:  # a kind of groups is imported with the first group of it
     from kafka_shim.shim.state.groups.heartbeat_answer import HeartbeatAnswer
     from kafka_shim.shim.state.groups.long_heartbeats import LongHeartbeats
     from kafka_shim.shim.state.groups.share_group import ShareGroup, ShareHeartbeat
+    from kafka_shim.shim.state.groups.streams_group import StreamsGroup
     from kafka_shim.shim.state.groups.streams_member import StreamsAnswer, StreamsHeartbeat
     from kafka_shim.shim.state.groups.topology_descriptions import TopologyDescriptions
 
@@ -143,16 +144,7 @@ class Groups(GroupCommits):
         joins = heartbeat.member_epoch == 0
         if not (joins and has_members):
             self._check_replaceable(self.find(group_id), group_id, joins=joins)
-        from kafka_shim.shim.state.groups.consumer_group import ConsumerGroup  # noqa: PLC0415 - see above
-
-        made = ConsumerGroup(
-            group_id,
-            self.settings,
-            self.facts,
-            self._topics,
-            self._clock,
-            self._turn_classic,
-        )
+        made = self._make_consumer(group_id)
         if old is not None and has_members:
             if turns is None:
                 return self._upgrade(old, made, lambda: made.heartbeat(heartbeat))
@@ -164,6 +156,18 @@ class Groups(GroupCommits):
         answer = made.heartbeat(heartbeat)
         self.keep(made)
         return answer
+
+    def _make_consumer(self, group_id: str) -> "ConsumerGroup":
+        from kafka_shim.shim.state.groups.consumer_group import ConsumerGroup  # noqa: PLC0415 - see above
+
+        return ConsumerGroup(
+            group_id,
+            self.settings,
+            self.facts,
+            self._topics,
+            self._clock,
+            self._turn_classic,
+        )
 
     def _upgrade(
         self, old: "ClassicGroup", made: "ConsumerGroup", enter: Callable[[], Answer]
@@ -256,15 +260,32 @@ class Groups(GroupCommits):
         if group is None:
             joins = heartbeat.member_epoch == 0
             self._check_replaceable(self.find(group_id), group_id, joins=joins)
-            from kafka_shim.shim.state.groups.streams_group import StreamsGroup  # noqa: PLC0415 - see above
-
-            group = StreamsGroup(group_id, self.settings, self.facts, self._topics, self._clock)
+            group = self._make_streams(group_id)
         answer = group.heartbeat(heartbeat)
         self.keep(group)
         may_be_asked = heartbeat.is_version_1 and heartbeat.member_epoch >= 0
         if may_be_asked and not answer.is_stale and self.descriptions.asks(group):
             return msgspec.structs.replace(answer, asks_description=True)
         return answer
+
+    def _make_streams(self, group_id: str) -> "StreamsGroup":
+        from kafka_shim.shim.state.groups.streams_group import StreamsGroup  # noqa: PLC0415 - see above
+
+        return StreamsGroup(group_id, self.settings, self.facts, self._topics, self._clock)
+
+    def put_back(self, group_id: str, group_type: GroupType) -> Group:
+        """An empty group of a type, for one that was put aside."""
+        group: Group
+        if group_type is GroupType.CONSUMER:
+            group = self._make_consumer(group_id)
+        elif group_type is GroupType.SHARE:
+            group = self._new_share_group(group_id, may_be_new=True)
+        elif group_type is GroupType.STREAMS:
+            group = self._make_streams(group_id)
+        else:
+            group = self._new_classic(group_id)
+        self.keep(group)
+        return group
 
     @cached_property
     def descriptions(self) -> "TopologyDescriptions":

@@ -45,6 +45,7 @@ class LongHeartbeats:
         try:
             yield
         finally:
+            self._groups.when_touched(group_id)
             lock.release()
 
     def consumer(

@@ -3,7 +3,7 @@
 Keyed by topic id, so that the offsets of a deleted topic are gone even if the name comes back.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 import msgspec
 
@@ -59,6 +59,10 @@ class Offsets:
         self._clock = clock
         self._groups: dict[str, _GroupOffsets] = {}
         self._order = 0
+        self.when_changed: Callable[[str, bytes, int], None] = lambda *_: None
+        """Called with a group, a topic id and a partition whose offset changed."""
+        self.when_held: Callable[[str, int], None] = lambda *_: None
+        """Called with a group and a producer whose transaction's offsets changed."""
 
     def commit(
         self, group_id: str, topic_id: bytes, partition: int, offset: CommittedOffset
@@ -66,6 +70,7 @@ class Offsets:
         group = self._groups.setdefault(group_id, _GroupOffsets())
         ordered = self._ordered(offset, self._clock.now_ms())
         group.committed.setdefault(topic_id, {})[partition] = ordered
+        self.when_changed(group_id, topic_id, partition)
 
     def hold(
         self,
@@ -82,6 +87,7 @@ class Offsets:
         now_ms = self._clock.now_ms()
         for topic_id, partition, offset in offsets:
             held[topic_id, partition] = self._ordered(offset, now_ms)
+        self.when_held(group_id, producer_id)
 
     def drop(
         self, group_id: str, producer_id: int, partitions: Iterable[tuple[bytes, int]]
@@ -91,13 +97,16 @@ class Offsets:
         if group is not None and producer_id in group.pending:
             for partition in partitions:
                 group.pending[producer_id].pop(partition, None)
+            self.when_held(group_id, producer_id)
             self._tidy(group)
             self._drop_empty()
 
     def settle(self, producer_id: int, *, committed: bool) -> None:
         """A producer's transaction has ended: its offsets count, unless newer ones do."""
-        for group in self._groups.values():
+        for group_id, group in self._groups.items():
             held = group.pending.pop(producer_id, {})
+            if held:
+                self.when_held(group_id, producer_id)
             if not committed:
                 continue
             for (topic_id, partition), offset in held.items():
@@ -105,6 +114,7 @@ class Offsets:
                 current = topic.get(partition)
                 if current is None or current.order < offset.order:
                     topic[partition] = offset
+                    self.when_changed(group_id, topic_id, partition)
         self._drop_empty()
 
     def get(self, group_id: str, topic_id: bytes, partition: int) -> CommittedOffset | None:
@@ -134,21 +144,24 @@ class Offsets:
         if group is None:
             return
         committed = group.committed.get(topic_id, {})
-        committed.pop(partition, None)
+        if committed.pop(partition, None) is not None:
+            self.when_changed(group_id, topic_id, partition)
         if not committed:  # a look at all topics would be quadratic in an OffsetDelete
             group.committed.pop(topic_id, None)
         for producer_id, pending in list(group.pending.items()):
-            pending.pop((topic_id, partition), None)
+            if pending.pop((topic_id, partition), None) is not None:
+                self.when_held(group_id, producer_id)
             if not pending:
                 del group.pending[producer_id]
         if not group.committed and not group.pending:
             del self._groups[group_id]
 
     def forget_group(self, group_id: str) -> None:
-        self._groups.pop(group_id, None)
+        self._note(group_id, self._groups.pop(group_id, None))
 
     def forget_topic(self, topic_id: bytes) -> None:
-        for group in self._groups.values():
+        for group_id, group in self._groups.items():
+            self._note(group_id, group)
             group.committed.pop(topic_id, None)
             for held in group.pending.values():
                 for key in [key for key in held if key[0] == topic_id]:
@@ -167,6 +180,36 @@ class Offsets:
     def _ordered(self, offset: CommittedOffset, now_ms: int) -> CommittedOffset:
         self._order += 1
         return msgspec.structs.replace(offset, order=self._order, committed_ms=now_ms)
+
+    def held(self, group_id: str, producer_id: int) -> dict[tuple[bytes, int], CommittedOffset]:
+        """The offsets of a group that wait for the end of a producer's transaction."""
+        group = self._groups.get(group_id)
+        return {} if group is None else group.pending.get(producer_id, {})
+
+    def put_back(
+        self,
+        group_id: str,
+        offsets: Iterable[tuple[bytes, int, CommittedOffset]],
+        producer_id: int | None = None,
+    ) -> None:
+        """Have offsets as they were, with their times; held back for a producer if one is named."""
+        group = self._groups.setdefault(group_id, _GroupOffsets())
+        for topic_id, partition, offset in offsets:
+            self._order = max(self._order, offset.order)
+            if producer_id is None:
+                group.committed.setdefault(topic_id, {})[partition] = offset
+            else:
+                group.pending.setdefault(producer_id, {})[topic_id, partition] = offset
+
+    def _note(self, group_id: str, group: _GroupOffsets | None) -> None:
+        """All that a group has changes."""
+        if group is None:
+            return
+        for topic_id, offsets in group.committed.items():
+            for partition in offsets:
+                self.when_changed(group_id, topic_id, partition)
+        for producer_id in group.pending:
+            self.when_held(group_id, producer_id)
 
     def _tidy(self, group: _GroupOffsets) -> None:
         for topic_id in [topic_id for topic_id, held in group.committed.items() if not held]:

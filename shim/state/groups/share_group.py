@@ -235,6 +235,11 @@ class ShareGroup(Group):
             self._settings.share_session_timeout_ms(self.group_id), lambda: self._remove(member)
         )
 
+    def put_back(self, member: ShareMember) -> None:
+        """Have a member again, with the whole of its session."""
+        self.members[member.member_id] = member
+        self.start_session(member)
+
     # where it begins to read
 
     def begin_at(self, topic_id: bytes, partition: int, start_offset: int) -> ErrorCode:

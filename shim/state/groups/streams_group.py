@@ -90,6 +90,14 @@ class StreamsGroup(StaticMembersGroup[StreamsMember]):
             return "NotReady"
         return super().state_name
 
+    def put_back(self, topology: StreamsTopology | None) -> None:
+        """Run a topology again, whose topics are those that there are."""
+        self.tasks.topology = topology
+        self.tasks.configure(None)
+        self.tasks.take_note()
+        self._assigned_by = self._settings.streams_assignment(self.group_id)
+        self.target.see(self.tasks, self.members.values())
+
     # heartbeats
 
     def heartbeat(self, heartbeat: StreamsHeartbeat) -> StreamsAnswer:

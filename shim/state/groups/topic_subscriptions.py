@@ -1,6 +1,6 @@
 """What members subscribe to: topics by name, or those that match a regular expression."""
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Final, NamedTuple, Protocol
 
 from kafka_shim.shim.patterns import compile_pattern
@@ -46,6 +46,16 @@ class TopicSubscriptions:
         self._resolved_ms = 0
         self._seen_epoch = topics.epoch
         self.changes = 0
+
+    @property
+    def matched(self) -> Mapping[str, frozenset[str]]:
+        """The topics of each regular expression."""
+        return self._matching
+
+    def put_back(self, matching: Mapping[str, frozenset[str]]) -> None:
+        """Know again what expressions match."""
+        self._matching = dict(matching)
+        self._resolved_epoch = self._seen_epoch = self._topics.epoch
 
     def notice(self, members: Iterable[Subscribing]) -> None:
         """Look whether topics changed that the members subscribed to until now: other topics do

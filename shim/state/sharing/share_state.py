@@ -2,7 +2,7 @@
 
 import heapq
 import itertools
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 import msgspec
 
@@ -70,6 +70,8 @@ class ShareStates:
         self._facts = facts
         self._partitions: dict[Key, ShareState] = {}
         self._deletions = topics.deletions
+        self.when_changed: Callable[[Key], None] = lambda _: None
+        """Called with the key of a share partition that changes."""
 
     def initialise(self, key: Key, state_epoch: int, start_offset: int) -> ErrorCode:
         """Begin, or begin anew at another offset, with an epoch that is not older."""
@@ -84,6 +86,7 @@ class ShareStates:
         counts = start_offset != NOT_KNOWN and self._facts.share_counts_when_begun
         complete = 0 if counts else NOT_KNOWN
         self._forget_deleted_topics()
+        self.when_changed(key)
         self._partitions[key] = ShareState(
             state_epoch, start_offset=start_offset, complete=complete
         )
@@ -95,6 +98,7 @@ class ShareStates:
         self._deletions = self._topics.deletions
         for key in list(self._partitions):
             if self._topics.by_id(key[1]) is None:
+                self.when_changed(key)
                 del self._partitions[key]
 
     def read(self, key: Key, leader_epoch: int) -> tuple[ErrorCode, ShareState | None]:
@@ -107,6 +111,7 @@ class ShareStates:
         error = self._place_error(key)
         if error is not ErrorCode.NONE:
             return error, None
+        self.when_changed(key)
         found.leader_epoch = max(found.leader_epoch, leader_epoch)
         return error, found
 
@@ -127,6 +132,7 @@ class ShareStates:
         error = self._place_error(key)
         if error is not ErrorCode.NONE:
             return error
+        self.when_changed(key)
         complete = update.complete
         if self._facts.share_states_go_forward and update.start_offset <= found.start_offset:
             is_same = update.start_offset == found.start_offset
@@ -142,7 +148,16 @@ class ShareStates:
         error = self._place_error(key)
         if error is ErrorCode.NONE:
             self._partitions.pop(key, None)
+            self.when_changed(key)
         return error
+
+    def kept(self, key: Key) -> ShareState | None:
+        """The state as it is, to be put aside."""
+        return self._partitions.get(key)
+
+    def put_back(self, key: Key, state: ShareState) -> None:
+        """Know a state again."""
+        self._partitions[key] = state
 
     def _is_refused(self, *epochs: int) -> bool:
         return self._facts.share_states_go_forward and min(epochs) < 0

@@ -92,7 +92,13 @@ def files(folder: Path) -> dict[str, str]:
     (folder / "shim.yaml").write_text("broker_config: [num.partitions=5]\nbrokers: 1\n")
     rule = "acls: [{principal: User:alice, allow: Write, topic: orders}]\n"
     (folder / "acls.yaml").write_text(rule)
-    return {"state": "state.yaml", "config": "shim.yaml", "acls": "acls.yaml", "record": "trace"}
+    return {
+        "state": "state.yaml",
+        "config": "shim.yaml",
+        "acls": "acls.yaml",
+        "record": "trace",
+        "data_dir": "data",
+    }
 
 
 @pytest.mark.parametrize("in_process", [True, False], ids=["in process", "own process"])
@@ -128,6 +134,7 @@ def test_every_keyword_reaches_the_broker(
         assert set(metadata.brokers) == {4, 5}
         assert {row.principal for row in broker.requests("Metadata")} == {"User:operator"}
     assert list((tmp_path / "trace").iterdir())
+    assert list((tmp_path / "data").iterdir())
 
 
 def test_every_keyword_becomes_an_option_of_serve(
@@ -144,7 +151,7 @@ def test_every_keyword_becomes_an_option_of_serve(
     assert (options.keys() | {"tls_dir"}) - in_state <= given
     for name in ("brokers", "seed", "acl_propagation_delay", "record_keep", "log_format"):
         assert parsed[name] == options[name]
-    for name in ("config", "acls", "record"):
+    for name in ("config", "acls", "record", "data_dir"):
         assert str(parsed[name]) == str(tmp_path / options[name])
 
 

@@ -1,0 +1,177 @@
+"""The file: one table of rows by part and key, one of record batches."""
+
+import fcntl
+import os
+import sqlite3
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from kafka_shim.shim.errors import ConfigError
+
+FILE = "kafka-shim.db"
+LOCK = "lock"
+APPLICATION_ID = 0x4B53_484D
+"""`KSHM` in the header of the file, where SQLite has room for whose it is."""
+FORMAT = 1
+OFFSET_BITS = 40
+"""The id of a batch is the number of its log and, in so many bits, its first offset."""
+LOGS_MAX = 1 << 63 - OFFSET_BITS
+
+PAGE_BYTES = 8192
+CHECKPOINT_PAGES = 4096
+_SCHEMA = f"""
+CREATE TABLE kept (part TEXT, key TEXT, value TEXT, PRIMARY KEY (part, key)) WITHOUT ROWID;
+CREATE TABLE batches (id INTEGER PRIMARY KEY, is_clean INTEGER, payload BLOB);
+CREATE VIEW topics AS
+  SELECT t.key AS topic, p.key AS partition, json_extract(p.value, '$.log') AS log
+  FROM kept t, json_each(t.value, '$.partitions') p WHERE t.part = 'topic';
+CREATE VIEW records AS
+  SELECT t.topic, t.partition, b.id & {(1 << OFFSET_BITS) - 1} AS base_offset, b.payload
+  FROM batches b JOIN topics t ON t.log = b.id >> {OFFSET_BITS};
+PRAGMA application_id = {APPLICATION_ID};
+PRAGMA user_version = {FORMAT};
+"""  # noqa: S608 - made of numbers alone
+
+_INSERT = "INSERT OR REPLACE INTO batches VALUES (?, ?, ?)"
+
+Row = tuple[str, str, str | None]
+"""Part, key and value; None: there is no such row any more."""
+Batch = tuple[int, int, int, bytes]
+"""Number of its log, first offset, whether it was cleaned, and its bytes."""
+
+
+class Database:
+    """The file of a data directory, which is this process's alone."""
+
+    def __init__(self, directory: Path) -> None:
+        """Open or make it; ConfigError says why it cannot be used."""
+        self._where = f"--data-dir {directory}"
+        try:
+            directory.mkdir(parents=True, exist_ok=True)
+            self._lock = os.open(directory / LOCK, os.O_RDWR | os.O_CREAT, 0o600)
+        except OSError as error:
+            raise ConfigError(f"{self._where}: {error.strerror}: {error.filename}") from error
+        try:
+            self._take_lock()
+            self._file = directory / FILE
+            self._open()
+        except BaseException:
+            os.close(self._lock)
+            raise
+
+    def _take_lock(self) -> None:
+        try:
+            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            text = "is in use by another kafka-shim; stop it, or choose another directory"
+            raise ConfigError(f"{self._where} {text}") from error
+
+    def _open(self) -> None:
+        is_new = not self._file.exists() or self._file.stat().st_size == 0
+        try:
+            self._connection = sqlite3.connect(
+                self._file, isolation_level=None, check_same_thread=False
+            )
+            self._file.chmod(0o600)
+            self._prepare(is_new=is_new)
+        except (sqlite3.Error, OSError) as error:
+            raise self.damaged(error) from error
+
+    def _prepare(self, *, is_new: bool) -> None:
+        run = self._connection.execute
+        if is_new:
+            run(f"PRAGMA page_size = {PAGE_BYTES}")
+        else:
+            self._check()
+        run("PRAGMA journal_mode = WAL")
+        run("PRAGMA synchronous = OFF")
+        run(f"PRAGMA wal_autocheckpoint = {CHECKPOINT_PAGES}")
+        if is_new:
+            self._connection.executescript(f"BEGIN; {_SCHEMA} COMMIT;")
+
+    def _check(self) -> None:
+        """Refuse what this version did not write, and what is damaged."""
+        run = self._connection.execute
+        if run("PRAGMA application_id").fetchone()[0] != APPLICATION_ID:
+            text = "is not a file of kafka-shim; choose another directory"
+            raise ConfigError(f"{self._where}: {FILE} {text}")
+        written = run("PRAGMA user_version").fetchone()[0]
+        if written != FORMAT:
+            text = f"has format {written}; this kafka-shim reads format {FORMAT}"
+            raise ConfigError(f"{self._where}: {FILE} {text}")
+        said = run("PRAGMA quick_check(1)").fetchone()[0]
+        if said != "ok":
+            raise self.damaged(said)
+
+    def damaged(self, why: object) -> ConfigError:
+        """The error to raise when what is in the file cannot be read."""
+        told = " ".join(str(why).split())
+        text = f"cannot be used: {told}; remove the directory to begin anew"
+        return ConfigError(f"{self._where}: {FILE} {text}")
+
+    def rows(self) -> Iterator[tuple[str, str, str]]:
+        """Every row, by part and key."""
+        yield from self._read("SELECT part, key, value FROM kept ORDER BY part, key")
+
+    def batches(self) -> Iterator[Batch]:
+        """All batches, log by log in the order of their offsets."""
+        mask = (1 << OFFSET_BITS) - 1
+        for number, is_clean, payload in self._read("SELECT * FROM batches ORDER BY id"):
+            yield number >> OFFSET_BITS, number & mask, is_clean, payload
+
+    def _read(self, question: str) -> Iterator[Any]:
+        try:
+            yield from self._connection.execute(question)
+        except sqlite3.Error as error:
+            raise self.damaged(error) from error
+
+    def write_batches(self, batches: Sequence[Batch]) -> None:
+        """Commit new batches and nothing else. Raises sqlite3.Error; then nothing is written."""
+        if len(batches) == 1:  # which is committed by itself
+            self._connection.execute(_INSERT, _batch_row(*batches[0]))
+        else:
+            self.write((), batches, ())
+
+    def write(
+        self,
+        gone: Iterable[tuple[int, int, int]],
+        batches: Iterable[Batch],
+        rows: Iterable[Row],
+        *,
+        clears: bool = False,
+    ) -> None:
+        """Commit at once: first batches that are gone (log, from, before), then new ones, rows.
+        `clears`: all that there was goes before.
+
+        Raises sqlite3.Error; then nothing is written.
+        """
+        run, run_many = self._connection.execute, self._connection.executemany
+        run("BEGIN")
+        try:
+            if clears:
+                run("DELETE FROM kept")
+                run("DELETE FROM batches")
+            for number, first, before in gone:
+                at = number << OFFSET_BITS
+                run("DELETE FROM batches WHERE id >= ? AND id < ?", (at + first, at + before))
+            run_many(_INSERT, [_batch_row(*batch) for batch in batches])
+            for part, key, value in rows:
+                if value is None:
+                    run("DELETE FROM kept WHERE part = ? AND key = ?", (part, key))
+                else:
+                    run("INSERT OR REPLACE INTO kept VALUES (?, ?, ?)", (part, key, value))
+            run("COMMIT")
+        except BaseException:
+            if self._connection.in_transaction:
+                run("ROLLBACK")
+            raise
+
+    def close(self) -> None:
+        """Leave one file, for others to open."""
+        self._connection.close()
+        os.close(self._lock)
+
+
+def _batch_row(number: int, offset: int, is_clean: int, payload: bytes) -> tuple[int, int, bytes]:
+    return number << OFFSET_BITS | offset, is_clean, payload

@@ -1,0 +1,197 @@
+"""Groups, their offsets, and the states of share partitions."""
+
+from collections.abc import Mapping
+from typing import cast
+
+import msgspec
+
+from kafka_shim.shim.state.cluster import Cluster
+from kafka_shim.shim.state.groups.classic_group import ClassicGroup
+from kafka_shim.shim.state.groups.classic_member import ClassicMember, Joining
+from kafka_shim.shim.state.groups.classic_rebalance import ClassicState
+from kafka_shim.shim.state.groups.consumer_group import ConsumerGroup
+from kafka_shim.shim.state.groups.group import Group, GroupType
+from kafka_shim.shim.state.groups.offsets import CommittedOffset, Offsets
+from kafka_shim.shim.state.groups.share_group import ShareGroup
+from kafka_shim.shim.state.groups.streams_group import StreamsGroup
+from kafka_shim.shim.state.sharing.share_state import Key as ShareKey, ShareState
+from kafka_shim.shim.storage import member_rows
+from kafka_shim.shim.storage.settings_rows import Kept, text
+
+OFFSET, HELD, ZOOKEEPER = "offset", "held-offsets", "zookeeper-offset"
+
+
+class ClassicMemberRow(msgspec.Struct):
+    """A member of a classic group, with its metadata in the protocol that the group uses."""
+
+    member_id: str
+    instance_id: str | None
+    client_id: str
+    client_host: str
+    session_timeout_ms: int
+    rebalance_timeout_ms: int
+    metadata: bytes
+    assignment: bytes
+
+
+class ClassicRow(msgspec.Struct, tag="classic"):
+    """A generation of a classic group."""
+
+    protocol_type: str
+    generation_id: int
+    protocol_name: str | None
+    leader_id: str
+    empty_since_ms: int
+    members: list[ClassicMemberRow]
+
+
+_TYPES: Mapping[type, GroupType] = {
+    ClassicRow: GroupType.CLASSIC,
+    member_rows.ConsumerRow: GroupType.CONSUMER,
+    member_rows.ShareRow: GroupType.SHARE,
+    member_rows.StreamsRow: GroupType.STREAMS,
+}
+
+
+class UnsettledError(Exception):
+    """The group is between two generations: the last one stays written, as on a real broker."""
+
+
+def group_text(group: Group | None) -> str | None:
+    """The row of a group; None if it is not there. Raises UnsettledError."""
+    if group is None:
+        return None
+    if group.type is GroupType.CONSUMER:
+        return text(member_rows.consumer_row(cast("ConsumerGroup", group)))
+    if group.type is GroupType.SHARE:
+        return text(member_rows.share_row(cast("ShareGroup", group)))
+    if group.type is GroupType.STREAMS:
+        return text(member_rows.streams_row(cast("StreamsGroup", group)))
+    return _classic_text(cast("ClassicGroup", group))
+
+
+def _classic_text(found: ClassicGroup) -> str:
+    if found.state not in (ClassicState.STABLE, ClassicState.EMPTY):
+        raise UnsettledError
+    cycle, roster = found.cycle, found.roster
+    members = [
+        ClassicMemberRow(
+            member.member_id,
+            member.instance_id,
+            member.client_id,
+            member.client_host,
+            member.session_timeout_ms,
+            member.rebalance_timeout_ms,
+            member.metadata(cycle.protocol_name),
+            member.assignment,
+        )
+        for member in roster.members.values()
+    ]
+    return text(
+        ClassicRow(
+            roster.protocol_type,
+            cycle.generation_id,
+            cycle.protocol_name,
+            roster.leader_id,
+            cycle.empty_since_ms,
+            members,
+        )
+    )
+
+
+def put_groups(cluster: Cluster, rows: Mapping[str, Kept]) -> None:
+    """Have the groups again; members have the whole of their sessions to be heard."""
+    for group_id, value in rows.get("group", {}).items():
+        row = msgspec.json.decode(
+            value,
+            type=ClassicRow
+            | member_rows.ConsumerRow
+            | member_rows.ShareRow
+            | member_rows.StreamsRow,
+        )
+        made = cluster.groups.put_back(group_id, _TYPES[type(row)])
+        if isinstance(row, member_rows.ConsumerRow):
+            member_rows.put_consumer(cast("ConsumerGroup", made), row)
+        elif isinstance(row, member_rows.ShareRow):
+            member_rows.put_share(cast("ShareGroup", made), row)
+        elif isinstance(row, member_rows.StreamsRow):
+            member_rows.put_streams(cast("StreamsGroup", made), row)
+        else:
+            _put_classic(cast("ClassicGroup", made), row)
+
+
+def _put_classic(group: ClassicGroup, row: ClassicRow) -> None:
+    """Make a new classic group what was written."""
+    cycle = group.cycle
+    cycle.generation_id, cycle.protocol_name = row.generation_id, row.protocol_name
+    cycle.empty_since_ms = row.empty_since_ms
+    group.roster.protocol_type = row.protocol_type
+    for kept in row.members:
+        _put_member(group, kept)
+    group.roster.leader_id = row.leader_id
+    if row.members:
+        cycle.state = ClassicState.STABLE
+
+
+def _put_member(group: ClassicGroup, kept: ClassicMemberRow) -> None:
+    joining = Joining(
+        member_id=kept.member_id,
+        instance_id=kept.instance_id,
+        client_id=kept.client_id,
+        client_host=kept.client_host,
+        session_timeout_ms=kept.session_timeout_ms,
+        rebalance_timeout_ms=kept.rebalance_timeout_ms,
+        protocol_type=group.roster.protocol_type,
+        protocols=((group.cycle.protocol_name or "", kept.metadata),),
+    )
+    member = ClassicMember(kept.member_id, joining)
+    member.assignment, member.is_new = kept.assignment, False
+    group.roster.add(member, joining.protocol_type)
+    group.cycle.watch(member)
+
+
+def offset_key(group_id: str, topic_id: bytes, partition: int) -> str:
+    return text([group_id, topic_id, partition])
+
+
+def offset_text(offsets: Offsets, group_id: str, topic_id: bytes, partition: int) -> str | None:
+    """The row of a committed offset; None if there is none."""
+    found = offsets.get(group_id, topic_id, partition)
+    return None if found is None else text(found)
+
+
+def held_text(offsets: Offsets, group_id: str, producer_id: int) -> str | None:
+    """The row of what a transaction would commit; None if that is nothing."""
+    held = offsets.held(group_id, producer_id)
+    rows = [(topic_id, partition, offset) for (topic_id, partition), offset in held.items()]
+    return text(rows) if rows else None
+
+
+def put_offsets(offsets: Offsets, rows: Mapping[str, Kept], part: str) -> None:
+    """Have committed offsets again, and those that wait for the end of a transaction."""
+    found = list[tuple[str, bytes, int, CommittedOffset]]()
+    for key, value in rows.get(part, {}).items():
+        group_id, topic_id, partition = msgspec.json.decode(key, type=tuple[str, bytes, int])
+        offset = msgspec.json.decode(value, type=CommittedOffset)
+        found.append((group_id, topic_id, partition, offset))
+    for group_id, topic_id, partition, offset in sorted(found, key=lambda row: row[3].order):
+        offsets.put_back(group_id, [(topic_id, partition, offset)])
+    if part == ZOOKEEPER:
+        return
+    for key, value in rows.get(HELD, {}).items():
+        group_id, producer_id = msgspec.json.decode(key, type=tuple[str, int])
+        held = msgspec.json.decode(value, type=list[tuple[bytes, int, CommittedOffset]])
+        offsets.put_back(group_id, held, producer_id)
+
+
+def share_text(cluster: Cluster, key: ShareKey) -> str | None:
+    """The row of a share partition; None if nothing is known of it."""
+    found = cluster.share_states.kept(key)
+    return None if found is None else text(found)
+
+
+def put_shares(cluster: Cluster, rows: Mapping[str, Kept]) -> None:
+    """Have the states of share partitions again."""
+    for key, value in rows.get("share-partition", {}).items():
+        state = msgspec.json.decode(value, type=ShareState)
+        cluster.share_states.put_back(msgspec.json.decode(key, type=tuple[str, bytes, int]), state)

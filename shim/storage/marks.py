@@ -1,0 +1,150 @@
+"""What changed since the last commit."""
+
+from collections.abc import Callable
+
+from kafka_shim.authorizer.model import Acl
+from kafka_shim.shim.clock import Clock, Timer
+from kafka_shim.shim.state.log import StoredBatch
+from kafka_shim.shim.state.sharing.share_state import Key as ShareKey
+from kafka_shim.shim.storage.kept_log import KeptLog
+
+
+class NotedAcls(set[Acl]):
+    """ACLs that came or went."""
+
+    def __init__(self, noted: Callable[[], None]) -> None:
+        super().__init__()
+        self._noted = noted
+
+    def add(self, acl: Acl, /) -> None:
+        super().add(acl)
+        self._noted()
+
+
+class Marks:
+    """The changes of one turn, by part; `when_first` is called with the first of them."""
+
+    def __init__(self, when_first: Callable[[], None]) -> None:
+        self._when_first = when_first
+        self.forget()
+
+    def forget(self) -> None:
+        """All of it is written."""
+        self.is_marked = False
+        self.batches: list[tuple[KeptLog, StoredBatch]] = []
+        self.has_rows = False
+        """Whether there is more than batches."""
+        self._forget_rows()
+
+    def forget_batches(self) -> None:
+        """All of it is written, and was nothing but batches."""
+        assert not self.has_rows
+        self.is_marked = False
+        self.batches.clear()
+
+    def _forget_rows(self) -> None:
+        self.logs: dict[KeptLog, None] = {}
+        self.gone_logs: list[int] = []
+        self.topics: set[str] = set()
+        self.all_topics = False
+        self.offsets: set[tuple[str, bytes, int]] = set()
+        self.zookeeper: set[tuple[str, bytes, int]] = set()
+        self.held: set[tuple[str, int]] = set()
+        self.transactions: set[str] = set()
+        self.groups: set[str] = set()
+        self.all_groups = False
+        self.shares: set[ShareKey] = set()
+        self.acls = NotedAcls(self.mark)
+        self.sections: set[str] = set()
+
+    def mark(self) -> None:
+        """Something changed that is not a new batch."""
+        self.has_rows = True
+        if not self.is_marked:
+            self.is_marked = True
+            self._when_first()
+
+    def appended(self, log: KeptLog, batch: StoredBatch) -> None:
+        self.batches.append((log, batch))
+        if not self.is_marked:
+            self.is_marked = True
+            self._when_first()
+
+    def log(self, log: KeptLog) -> None:
+        """The log lost batches, or knows other producers."""
+        self.logs[log] = None
+        self.mark()
+
+    def closed(self, log: KeptLog) -> None:
+        """The log is no more."""
+        self.gone_logs.append(log.number)
+        self.mark()
+
+    def topic(self, name: str | None) -> None:
+        if name is None:
+            self.all_topics = True
+        else:
+            self.topics.add(name)
+        self.mark()
+
+    def offset(self, group_id: str, topic_id: bytes, partition: int) -> None:
+        self.offsets.add((group_id, topic_id, partition))
+        self.mark()
+
+    def held_back(self, group_id: str, producer_id: int) -> None:
+        self.held.add((group_id, producer_id))
+        self.mark()
+
+    def transaction(self, transactional_id: str) -> None:
+        """The transaction of an id may change; empty: the next producer id."""
+        self.transactions.add(transactional_id)
+        self.mark()
+
+    def group(self, group_id: str) -> None:
+        self.groups.add(group_id)
+        self.mark()
+
+    def every_group(self) -> None:
+        self.all_groups = True
+        self.mark()
+
+    def share(self, key: ShareKey) -> None:
+        self.shares.add(key)
+        self.mark()
+
+    def section(self, name: str) -> None:
+        """A part that is looked at as a whole may have changed."""
+        self.sections.add(name)
+        self.mark()
+
+
+class NotingClock:
+    """A clock that tells when a timer has fired."""
+
+    def __init__(self, clock: Clock, noted: Callable[[], None]) -> None:
+        self._clock = clock
+        self._noted = noted
+
+    @property
+    def fired(self) -> int:
+        return self._clock.fired
+
+    @fired.setter
+    def fired(self, number: int) -> None:
+        self._clock.fired = number
+
+    def now_ms(self) -> int:
+        return self._clock.now_ms()
+
+    def now_us(self) -> int:
+        return self._clock.now_us()
+
+    def begin(self) -> None:
+        self._clock.begin()
+
+    def call_later(self, delay_ms: float, callback: Callable[[], None]) -> Timer:
+        def fire() -> None:
+            self._noted()
+            callback()
+
+        return self._clock.call_later(delay_ms, fire)

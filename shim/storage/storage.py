@@ -1,0 +1,339 @@
+"""Writes what changed at the end of each turn of the event loop, before any answer leaves."""
+
+import asyncio
+import sqlite3
+import struct
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+
+import msgspec
+
+from kafka_shim.authorizer.authorizer import StandardAuthorizer
+from kafka_shim.authorizer.model import Acl, AclFilter, Actor
+from kafka_shim.protocol.enums import ApiKey
+from kafka_shim.shim.clock import Clock
+from kafka_shim.shim.config import Config
+from kafka_shim.shim.errors import ConfigError
+from kafka_shim.shim.logs import Log
+from kafka_shim.shim.state.cluster import Cluster
+from kafka_shim.shim.state.log import StoredBatch
+from kafka_shim.shim.state.log_settings import InForce
+from kafka_shim.shim.storage import group_rows, settings_rows, topic_rows
+from kafka_shim.shim.storage.database import LOGS_MAX, Batch, Database, Row
+from kafka_shim.shim.storage.kept_log import KeptLog
+from kafka_shim.shim.storage.marks import Marks, NotingClock
+from kafka_shim.shim.storage.settings_rows import PRODUCER_IDS, SECTIONS, text
+
+log = Log("shim.storage")
+
+STARTS, CLUSTER_ID = "starts", "cluster-id"
+_ACLS_AT_ONCE = 1000
+_UNKNOWN = (None,)
+SECTION_OF: Mapping[int, str] = {
+    ApiKey.ALTER_USER_SCRAM_CREDENTIALS: "users",
+    ApiKey.CREATE_DELEGATION_TOKEN: "tokens",
+    ApiKey.RENEW_DELEGATION_TOKEN: "tokens",
+    ApiKey.EXPIRE_DELEGATION_TOKEN: "tokens",
+    ApiKey.ALTER_CLIENT_QUOTAS: "quotas",
+    ApiKey.ALTER_CONFIGS: "configs",
+    ApiKey.INCREMENTAL_ALTER_CONFIGS: "configs",
+    ApiKey.CREATE_TOPICS: "configs",  # settings that were prepared for a topic
+    ApiKey.UPDATE_FEATURES: "features",
+    ApiKey.CREATE_ACLS: "acls",
+    ApiKey.DELETE_ACLS: "acls",
+}
+"""What a request may change that no store notes by itself."""
+
+
+class Storage:
+    """The data directory of a cluster."""
+
+    def __init__(self, directory: Path) -> None:
+        """Open it; ConfigError says why it cannot be used."""
+        self._where = f"--data-dir {directory}"
+        self._database = Database(directory)
+        self._waiting: list[Callable[[], None]] = []
+        self._marks = Marks(self._plan)
+        self._written: dict[str, dict[tuple[str, str], str]] = {}  # rows of sections
+        self._groups: dict[str, str] = {}  # rows of groups
+        self._logs = 0
+        self._is_cleared = False
+        self._is_planned = False
+        self.is_asked = False
+        """Whether a request is worked on whose answer, if only an empty one, is sent then."""
+        self.failure: str | None = None
+        self.when_failed: Callable[[], None] = lambda: None
+
+    # changes
+
+    def attach(self, cluster: Cluster) -> None:
+        """Have the stores of a cluster note what changes; once more after each `Cluster.begin`."""
+        marks = self._marks
+        self._cluster = cluster
+        cluster.group_clock = NotingClock(cluster.clock, marks.every_group)
+        topics, groups = cluster.topics, cluster.groups
+        topics.make_log = self._make_log
+        topics.when_changed = marks.topic
+        groups.when_touched = marks.group
+        groups.offsets.when_changed = marks.offset
+        groups.offsets.when_held = marks.held_back
+        groups.zookeeper_offsets.when_changed = self._zookeeper_offset
+        cluster.share_states.when_changed = marks.share
+        cluster.transactions.when_touched = marks.transaction
+        authorizer = cluster.policy.authorizer
+        if isinstance(authorizer, StandardAuthorizer):
+            authorizer.store.changed = marks.acls
+
+    def _zookeeper_offset(self, group_id: str, topic_id: bytes, partition: int) -> None:
+        self._marks.zookeeper.add((group_id, topic_id, partition))
+        self._marks.mark()
+
+    def _make_log(
+        self, settings: InForce, clock: Clock, when_filled: Callable[[], None]
+    ) -> KeptLog:
+        self._logs += 1
+        if self._logs >= LOGS_MAX:
+            raise ConfigError(f"{self._where}: no room for more than {LOGS_MAX} partitions")
+        return KeptLog(settings, clock, when_filled, self._marks, self._logs)
+
+    def begin_anew(self, cluster: Cluster) -> None:
+        """The cluster has begun anew: nothing of what was written counts any more."""
+        self._marks.forget()
+        self._written.clear()
+        self._groups.clear()
+        self._is_cleared = True
+        self.attach(cluster)
+        self.note_all()
+
+    def note(self, api_key: int) -> None:
+        """A request of this API was worked on."""
+        section = SECTION_OF.get(api_key)
+        if section is not None:
+            self._marks.section(section)
+
+    def note_all(self) -> None:
+        """Anything may have changed but what stores note by themselves."""
+        for name in (*SECTIONS, "acls"):
+            self._marks.section(name)
+
+    # commits
+
+    def holds(self, send: Callable[[], None], *, at_once: bool = False) -> bool:
+        """Whether an answer has to wait for a commit; `send` is called after it. `at_once`: it
+        cannot wait, and so the commit comes now.
+        """
+        self.is_asked = False
+        if not self._marks.is_marked:
+            return False
+        if at_once or self._is_last_of_turn():
+            self.commit()
+            if self.failure is None:
+                return False
+        self._waiting.append(send)
+        self._plan()
+        return True
+
+    def _is_last_of_turn(self) -> bool:
+        """Whether nobody else has something to do in this turn, as far as the loop shows that."""
+        return not getattr(asyncio.get_running_loop(), "_ready", _UNKNOWN)
+
+    def _plan(self) -> None:
+        """Commit after the turn of the loop, unless a request is worked on: whoever sends its
+        answer sees to it. Before the loop runs, `commit` is called in time.
+        """
+        if self._is_planned or self.is_asked:
+            return
+        try:
+            asyncio.get_running_loop().call_soon(self.commit)
+        except RuntimeError:
+            return
+        self._is_planned = True
+
+    def commit(self) -> None:
+        """Write what changed, then let the answers go that waited for it."""
+        self._is_planned = False
+        if self._marks.is_marked and self.failure is None:
+            try:
+                self._write()
+            except sqlite3.Error as error:
+                self.failure = f"{self._where}: cannot write: {error}"
+                log.error(self.failure)  # noqa: TRY400 - a full disk needs no traceback
+                self._waiting.clear()
+                self.when_failed()
+                return
+        if self._waiting and self.failure is None:
+            waiting, self._waiting = self._waiting, []
+            for send in waiting:
+                send()
+
+    def _write(self) -> None:
+        marks, cluster = self._marks, self._cluster
+        if not marks.has_rows:
+            self._database.write_batches([_batch(*appended) for appended in marks.batches])
+            marks.forget_batches()
+            return
+        rows = list(self._rows(marks, cluster))
+        gone = [(number, 0, 1 << 40) for number in marks.gone_logs]
+        gone += [(kept.number, 0, kept.first_kept) for kept in marks.logs if not kept.is_closed]
+        batches = [
+            _batch(kept, batch)
+            for kept, batch in marks.batches
+            if not kept.is_closed and (kept not in marks.logs or kept.has(batch))
+        ]
+        self._database.write(gone, batches, rows, clears=self._is_cleared)
+        self._is_cleared = False
+        marks.forget()
+        authorizer = cluster.policy.authorizer
+        if isinstance(authorizer, StandardAuthorizer):
+            authorizer.store.changed = marks.acls
+
+    def _rows(self, marks: Marks, cluster: Cluster) -> Iterator[Row]:
+        """What has changed of everything but batches."""
+        if self._is_cleared:
+            yield "meta", CLUSTER_ID, cluster.cluster_id
+            yield "meta", STARTS, str(self._starts)
+        yield from self._topic_rows(marks, cluster)
+        yield from self._group_rows(marks, cluster)
+        for transactional_id in marks.transactions:
+            if transactional_id:
+                value = topic_rows.transaction_text(cluster, transactional_id)
+                yield "transaction", transactional_id, value
+            yield "meta", PRODUCER_IDS, str(cluster.transactions.next_producer_id)
+        yield from self._acl_rows(marks, cluster)
+        for name in marks.sections & SECTIONS.keys():
+            yield from self._differences(name, SECTIONS[name](cluster))
+
+    def _topic_rows(self, marks: Marks, cluster: Cluster) -> Iterator[Row]:
+        names = {topic.name for topic in cluster.topics} if marks.all_topics else set()
+        for name in names | marks.topics:
+            yield "topic", name, topic_rows.topic_text(cluster.topics.get(name))
+        for number in marks.gone_logs:
+            yield "log", str(number), None
+        for kept in marks.logs:
+            if not kept.is_closed:
+                yield "log", str(kept.number), text(kept.row())
+
+    def _group_rows(self, marks: Marks, cluster: Cluster) -> Iterator[Row]:
+        groups = cluster.groups
+        every = groups.ids() if marks.all_groups else set[str]()
+        for group_id in every | marks.groups:
+            try:
+                value = group_rows.group_text(groups.kept(group_id))
+            except group_rows.UnsettledError:
+                continue
+            if value != self._groups.get(group_id):
+                yield "group", group_id, value
+                if value is None:
+                    del self._groups[group_id]
+                else:
+                    self._groups[group_id] = value
+        for part, offsets, changed in (
+            (group_rows.OFFSET, groups.offsets, marks.offsets),
+            (group_rows.ZOOKEEPER, groups.zookeeper_offsets, marks.zookeeper),
+        ):
+            for key in changed:
+                yield part, group_rows.offset_key(*key), group_rows.offset_text(offsets, *key)
+        for group_id, producer_id in marks.held:
+            value = group_rows.held_text(groups.offsets, group_id, producer_id)
+            yield group_rows.HELD, text([group_id, producer_id]), value
+        for share_key in marks.shares:
+            yield "share-partition", text(share_key), group_rows.share_text(cluster, share_key)
+
+    def _acl_rows(self, marks: Marks, cluster: Cluster) -> Iterator[Row]:
+        authorizer = cluster.policy.authorizer
+        if isinstance(authorizer, StandardAuthorizer):
+            for acl in marks.acls:
+                yield "acl", text(acl), "" if acl in authorizer.store else None
+        elif authorizer is not None and "acls" in marks.sections:
+            rows = {("acl", text(acl)): "" for acl in authorizer.acls(AclFilter())}
+            yield from self._differences("acls", rows)
+
+    def _differences(self, section: str, rows: dict[tuple[str, str], str]) -> Iterator[Row]:
+        before = self._written.get(section, {})
+        for (part, key), value in rows.items():
+            if before.get((part, key)) != value:
+                yield part, key, value
+        for part, key in before.keys() - rows.keys():
+            yield part, key, None
+        self._written[section] = rows
+
+    # the start and the end
+
+    def restore(self, cluster: Cluster) -> bool:
+        """Give a cluster that has just begun what was written; whether there was anything."""
+        self.attach(cluster)
+        rows: dict[str, dict[str, str]] = {}
+        for part, key, value in self._database.rows():
+            rows.setdefault(part, {})[key] = value
+        meta = rows.get("meta", {})
+        self._starts = int(meta.get(STARTS, "0")) + 1
+        self._take_cluster_id(cluster, meta.get(CLUSTER_ID, cluster.cluster_id))
+        if self._starts > 1 and cluster.config.seed is not None:
+            cluster.random.seed(f"{cluster.config.seed}/{self._starts}")  # ids are not used twice
+        try:
+            self._put_back(cluster, rows)
+        except (msgspec.DecodeError, ValueError, KeyError, struct.error) as error:
+            raise self._database.damaged(error) from error
+        self._marks.forget()
+        self.attach(cluster)
+        self._remember(cluster, rows)
+        self._database.write(
+            [],
+            [],
+            [("meta", STARTS, str(self._starts)), ("meta", CLUSTER_ID, cluster.cluster_id)],
+        )
+        self.note_all()
+        return bool(meta)
+
+    def _take_cluster_id(self, cluster: Cluster, kept: str) -> None:
+        """The id stays; ConfigError if the configuration asks for another one."""
+        if cluster.cluster_id not in (kept, Config().cluster_id):
+            raise ConfigError(
+                f"{self._where} belongs to cluster {kept}, not to {cluster.cluster_id}: leave out"
+                " cluster.id, or choose another directory"
+            )
+        cluster.cluster_id = kept
+
+    def _put_back(self, cluster: Cluster, rows: Mapping[str, Mapping[str, str]]) -> None:
+        for put in settings_rows.PUT_BACK:
+            put(cluster, rows)
+        topic_rows.put_topics(cluster, rows, self._database.batches())
+        numbers = [
+            partition.log.number
+            for topic in cluster.topics
+            for partition in topic.partitions
+            if isinstance(partition.log, KeptLog)
+        ]
+        self._logs = max(numbers, default=0)
+        topic_rows.put_transactions(cluster, rows)
+        group_rows.put_groups(cluster, rows)
+        groups = cluster.groups
+        group_rows.put_offsets(groups.offsets, rows, group_rows.OFFSET)
+        group_rows.put_offsets(groups.zookeeper_offsets, rows, group_rows.ZOOKEEPER)
+        group_rows.put_shares(cluster, rows)
+        authorizer = cluster.policy.authorizer
+        acls = [msgspec.json.decode(key, type=Acl) for key in rows.get("acl", {})]
+        if authorizer is not None:
+            for start in range(0, len(acls), _ACLS_AT_ONCE):
+                batch = acls[start : start + _ACLS_AT_ONCE]
+                authorizer.create_acls(Actor("User:ANONYMOUS", "127.0.0.1"), batch)
+
+    def _remember(self, cluster: Cluster, rows: Mapping[str, Mapping[str, str]]) -> None:
+        """What the file has of that of which only differences are written."""
+        self._groups = dict(rows.get("group", {}))
+        for name, section in SECTIONS.items():
+            parts = {part for part, _ in section(cluster)}
+            self._written[name] = {
+                (part, key): value for part in parts for key, value in rows.get(part, {}).items()
+            }
+        if "acl" in rows:
+            self._written["acls"] = {("acl", key): "" for key in rows["acl"]}
+
+    def close(self) -> None:
+        """Write the rest, and leave the directory to others."""
+        self.commit()
+        self._database.close()
+
+
+def _batch(kept: KeptLog, batch: StoredBatch) -> Batch:
+    return kept.number, batch.base_offset, batch.is_clean, batch.payload

@@ -1,0 +1,156 @@
+"""Topics with their records, and transactions."""
+
+from collections.abc import Iterable, Iterator, Mapping
+
+import msgspec
+
+from kafka_shim.shim.state.cluster import Cluster
+from kafka_shim.shim.state.topics import Topic
+from kafka_shim.shim.state.transactions import State, Transaction
+from kafka_shim.shim.storage.kept_log import KeptLog, LogRow
+from kafka_shim.shim.storage.settings_rows import (
+    PRODUCER_ID_BLOCK,
+    PRODUCER_IDS,
+    Kept,
+    text,
+)
+
+
+class PartitionRow(msgspec.Struct):
+    """A partition; `log` is the number of its log."""
+
+    log: int
+    replicas: list[int]
+    isr: list[int]
+    leader: int
+    leader_epoch: int
+
+
+class TopicRow(msgspec.Struct):
+    """A topic with the settings of its own."""
+
+    topic_id: bytes
+    configs: dict[str, str]
+    partitions: list[PartitionRow]
+
+
+class TransactionRow(msgspec.Struct):
+    """A transactional id; times are milliseconds."""
+
+    producer_id: int
+    epoch: int
+    last_producer_id: int
+    last_epoch: int
+    timeout_ms: int
+    state: str
+    partitions: list[tuple[str, int]]
+    started_ms: int
+    updated_ms: int
+
+
+def topic_text(topic: Topic | None) -> str | None:
+    """The row of a topic; None if there is none."""
+    if topic is None:
+        return None
+    partitions = [
+        PartitionRow(
+            partition.log.number,
+            partition.replicas,
+            partition.isr,
+            partition.leader_id,
+            partition.leader_epoch,
+        )
+        for partition in topic.partitions
+        if isinstance(partition.log, KeptLog)
+    ]
+    configs = {**topic.configs, **dict.fromkeys(topic.unreadable, "")}
+    return text(TopicRow(topic.topic_id, configs, partitions))
+
+
+def put_topics(
+    cluster: Cluster,
+    rows: Mapping[str, Kept],
+    batches: Iterable[tuple[int, int, int, bytes]],
+) -> None:
+    """Make the topics again, in the order in which they were made, and fill their logs."""
+    found = {
+        name: msgspec.json.decode(value, type=TopicRow)
+        for name, value in rows.get("topic", {}).items()
+    }
+    logs: dict[int, KeptLog] = {}
+    for name, row in sorted(found.items(), key=lambda item: item[1].partitions[0].log):
+        _put_topic(cluster, name, row, logs)
+    kept = rows.get("log", {})
+    held = _by_log(batches)
+    filled = set[int]()
+    for number, of_log in held:
+        if number in logs:
+            logs[number].put_back(_log_row(kept, number), of_log)
+            filled.add(number)
+    for number in logs.keys() - filled:
+        logs[number].put_back(_log_row(kept, number), [])
+
+
+def _put_topic(cluster: Cluster, name: str, row: TopicRow, logs: dict[int, KeptLog]) -> None:
+    replicas = [partition.replicas for partition in row.partitions]
+    topic = cluster.topics.create(name, replicas, row.configs, topic_id=row.topic_id)
+    for partition, kept in zip(topic.partitions, row.partitions, strict=True):
+        partition.isr = kept.isr
+        partition.leader_id, partition.leader_epoch = kept.leader, kept.leader_epoch
+        assert isinstance(partition.log, KeptLog)
+        partition.log.number = kept.log
+        logs[kept.log] = partition.log
+
+
+def _log_row(kept: Kept, number: int) -> LogRow | None:
+    value = kept.get(str(number))
+    return None if value is None else msgspec.json.decode(value, type=LogRow)
+
+
+def _by_log(
+    batches: Iterable[tuple[int, int, int, bytes]],
+) -> Iterator[tuple[int, list[tuple[int, bool, bytes]]]]:
+    number, found = -1, list[tuple[int, bool, bytes]]()
+    for log, offset, is_clean, payload in batches:
+        if log != number:
+            if found:
+                yield number, found
+            number, found = log, []
+        found.append((offset, bool(is_clean), payload))
+    if found:
+        yield number, found
+
+
+def transaction_text(cluster: Cluster, transactional_id: str) -> str | None:
+    """The row of a transactional id; None if nothing is known of it."""
+    found = cluster.transactions.kept(transactional_id)
+    if found is None:
+        return None
+    return text(
+        TransactionRow(
+            found.producer_id,
+            found.epoch,
+            found.last_producer_id,
+            found.last_epoch,
+            found.timeout_ms,
+            found.state.value,
+            list(found.partitions),
+            found.started_ms,
+            found.updated_ms,
+        )
+    )
+
+
+def put_transactions(cluster: Cluster, rows: Mapping[str, Kept]) -> None:
+    """Know transactional ids again; the next producer ids are of another block."""
+    for transactional_id, value in rows.get("transaction", {}).items():
+        row = msgspec.json.decode(value, type=TransactionRow)
+        found = Transaction(transactional_id, row.producer_id, row.updated_ms)
+        found.epoch, found.last_epoch = row.epoch, row.last_epoch
+        found.last_producer_id, found.timeout_ms = row.last_producer_id, row.timeout_ms
+        found.state, found.started_ms = State(row.state), row.started_ms
+        found.partitions = dict.fromkeys(row.partitions)
+        cluster.transactions.put_back(found)
+    used = int(rows.get("meta", {}).get(PRODUCER_IDS, "0"))
+    blocks = -(-used // PRODUCER_ID_BLOCK)
+    cluster.transactions.next_producer_id = blocks * PRODUCER_ID_BLOCK

@@ -1,0 +1,34 @@
+"""A cluster whose data stays, in this process, and a way to start it again."""
+
+import os
+from pathlib import Path
+from typing import Any
+
+from kafka_shim.shim.storage.storage import Storage
+from tests.shim.play import Stage
+
+
+class KeptStage(Stage):
+    """A stage with a data directory; as if killed where it is left without `stop`."""
+
+    def __init__(self, directory: Path, release: str = "", **settings: Any) -> None:
+        super().__init__(release, **settings)
+        self.directory = directory
+        self._settings = settings
+        self.storage = Storage(directory)
+        self.dispatcher.storage = self.storage
+        self.storage.restore(self.cluster)
+
+    def again(self, **settings: Any) -> "KeptStage":
+        """The next one on the directory, at the time of this one, which is killed."""
+        self.storage.commit()
+        self.kill()
+        later = KeptStage(self.directory, self.cluster.release, **{**self._settings, **settings})
+        later.clock.advance(self.clock.now_ms() - later.clock.now_ms())
+        return later
+
+    def kill(self) -> None:
+        """What is not yet written is lost; the lock is given back as by a process that ends."""
+        database = self.storage._database
+        database._connection.close()
+        os.close(database._lock)

@@ -1,0 +1,73 @@
+"""The file of a data directory: whose it is, and what is refused."""
+
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from kafka_shim.shim.errors import ConfigError
+from kafka_shim.shim.storage.database import FILE, Database
+
+
+def test_a_second_user_is_told(tmp_path: Path) -> None:
+    first = Database(tmp_path)
+    with pytest.raises(ConfigError, match="is in use by another kafka-shim"):
+        Database(tmp_path)
+    first.close()
+    Database(tmp_path).close()
+
+
+def test_only_its_owner_may_read_it(tmp_path: Path) -> None:
+    Database(tmp_path).close()
+    assert (tmp_path / FILE).stat().st_mode & 0o077 == 0
+
+
+def test_a_file_that_is_no_database(tmp_path: Path) -> None:
+    (tmp_path / FILE).write_bytes(b"not a database, but long enough to have been one" * 100)
+    with pytest.raises(ConfigError, match="cannot be used: file is not a database"):
+        Database(tmp_path)
+
+
+def test_a_database_of_somebody_else(tmp_path: Path) -> None:
+    with sqlite3.connect(tmp_path / FILE) as connection:
+        connection.execute("CREATE TABLE kept (a)")
+    connection.close()
+    with pytest.raises(ConfigError, match="is not a file of kafka-shim"):
+        Database(tmp_path)
+
+
+def test_a_later_format(tmp_path: Path) -> None:
+    Database(tmp_path).close()
+    with sqlite3.connect(tmp_path / FILE) as connection:
+        connection.execute("PRAGMA user_version = 99")
+    connection.close()
+    with pytest.raises(ConfigError, match="has format 99; this kafka-shim reads format 1"):
+        Database(tmp_path)
+
+
+def test_a_damaged_file(tmp_path: Path) -> None:
+    found = Database(tmp_path)
+    found.write([], [(1, n, 0, bytes(5000)) for n in range(200)], [])
+    found.close()
+    with (tmp_path / FILE).open("r+b") as file:
+        file.seek(16 * 8192)
+        file.write(b"\xff" * 8192 * 20)
+    with pytest.raises(ConfigError, match=r"cannot be used: .*; remove the directory"):
+        Database(tmp_path)
+
+
+def test_a_directory_that_cannot_be(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(ConfigError, match=r"--data-dir .*file/below: Not a directory"):
+        Database(tmp_path / "file" / "below")
+
+
+def test_people_can_read_it(tmp_path: Path) -> None:
+    found = Database(tmp_path)
+    topic = '{"partitions": [{"log": 7}]}'
+    found.write([], [(7, 5, 0, b"batch")], [("topic", "orders", topic)])
+    found.close()
+    with sqlite3.connect(tmp_path / FILE) as connection:
+        rows = list(connection.execute("SELECT * FROM records"))
+    connection.close()
+    assert rows == [("orders", 0, 5, b"batch")]

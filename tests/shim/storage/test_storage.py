@@ -1,0 +1,285 @@
+"""What a cluster had when it was killed is there when it is started again."""
+
+import asyncio
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kafka_shim.authorizer.model import AclFilter
+from kafka_shim.protocol.enums import ApiKey, Operation, ResourceType
+from kafka_shim.protocol.error_codes import ErrorCode
+from kafka_shim.protocol.messages.init_producer_id_request import InitProducerIdRequest
+from kafka_shim.protocol.messages.produce_request import (
+    PartitionProduceData,
+    ProduceRequest,
+    TopicProduceData,
+)
+from kafka_shim.protocol.records import BatchOptions, Record, encode_batch
+from kafka_shim.shim.config import TopicSeed
+from kafka_shim.shim.sasl.scram_credential import ScramMechanism, salted_credential
+from kafka_shim.shim.seed import seed
+from kafka_shim.shim.state.cluster import Cluster
+from kafka_shim.shim.state.groups.group import CommitIdentity
+from kafka_shim.shim.state.groups.group_commits import Commit
+from kafka_shim.shim.state.groups.offsets import CommittedOffset
+from kafka_shim.shim.state.log import Log
+from kafka_shim.shim.state.transactions import State
+from tests.shim.storage.kept import KeptStage
+
+NOBODY = CommitIdentity("", None, -1, 0)
+
+
+@pytest.fixture
+def stage(tmp_path: Path) -> KeptStage:
+    return KeptStage(tmp_path)
+
+
+def produce(stage: KeptStage, value: bytes, topic: str = "orders", **options: Any) -> Any:
+    """One record to partition 0; the answer about it."""
+    name = options.pop("transactional_id", None)
+    records = [Record(offset=0, timestamp=stage.clock.now_ms(), key=b"k", value=value)]
+    batch = encode_batch(records, BatchOptions(**options))
+    data = TopicProduceData(name=topic, partition_data=[PartitionProduceData(0, batch)])
+    request = ProduceRequest(transactional_id=name, acks=-1, timeout_ms=100, topic_data=[data])
+    answer = stage.ask(ApiKey.PRODUCE, 9, request)
+    return answer.responses[0].partition_responses[0]
+
+
+def log_of(stage: KeptStage, topic: str = "orders") -> Log:
+    return stage.found(topic).partitions[0].log
+
+
+def picture(log: Log) -> Any:
+    """All of a log that can be seen."""
+    batches = [(batch.base_offset, batch.max_timestamp, batch.payload) for batch in log.batches]
+    producers = [
+        (found.producer_id, found.epoch, found.transaction_offset, list(found.batches))
+        for found in log.producers
+    ]
+    aborted = log.producers.aborted(0, log.end_offset + 1)
+    offsets = (log.start_offset, log.end_offset, log.last_stable_offset)
+    return offsets, batches, producers, aborted, log._epochs
+
+
+def test_topics_and_records(stage: KeptStage) -> None:
+    topic = stage.topic("orders", 2, {"retention.ms": "-1"})
+    for n in range(3):
+        produce(stage, b"%d" % n, producer_id=7, producer_epoch=0, base_sequence=n)
+    before = picture(log_of(stage))
+    again = stage.again()
+    found = again.found("orders")
+    assert (found.topic_id, found.configs) == (topic.topic_id, {"retention.ms": "-1"})
+    assert len(found.partitions) == 2
+    assert picture(log_of(again)) == before
+    repeated: dict[str, Any] = {"producer_id": 7, "producer_epoch": 0, "base_sequence": 2}
+    assert produce(again, b"2", **repeated).base_offset == 2
+    assert produce(again, b"3", **repeated | {"base_sequence": 3}).base_offset == 3
+
+
+def test_logs_that_lost_their_beginning_or_everything(stage: KeptStage) -> None:
+    for name in ("some", "all", "deleted"):
+        stage.topic(name)
+        for n in range(4):
+            produce(stage, b"%d" % n, name, producer_id=7, producer_epoch=0, base_sequence=n)
+    stage.storage.commit()
+    log_of(stage, "some").delete_before(2)
+    log_of(stage, "all").delete_before(4)
+    before = [picture(log_of(stage, name)) for name in ("some", "all")]
+    stage.cluster.topics.delete("deleted")
+    stage.topic("deleted")
+    again = stage.again()
+    assert [picture(log_of(again, name)) for name in ("some", "all")] == before
+    assert log_of(again, "deleted").end_offset == 0
+
+
+def test_what_came_and_went_within_one_turn(stage: KeptStage) -> None:
+    stage.topic("orders")
+    for n in range(4):
+        produce(stage, b"%d" % n)
+    log_of(stage).delete_before(3)
+    before = picture(log_of(stage))
+    again = stage.again()
+    assert picture(log_of(again)) == before
+
+
+def test_what_compaction_left(stage: KeptStage) -> None:
+    stage.topic("orders", 1, {"cleanup.policy": "compact"})
+    for n in range(4):
+        produce(stage, b"%d" % n)
+    stage.storage.commit()
+    produce(stage, b"4")
+    stage.compact("orders")
+    produce(stage, b"5")
+    before = picture(log_of(stage))
+    again = stage.again()
+    assert picture(log_of(again)) == before
+    assert [batch.is_clean for batch in log_of(again).batches] == [
+        batch.is_clean for batch in log_of(stage).batches
+    ]
+
+
+def test_transactions_go_on_and_producer_ids_are_new(stage: KeptStage) -> None:
+    stage.topic("orders")
+    answer = stage.ask(ApiKey.INIT_PRODUCER_ID, 4, InitProducerIdRequest("t", 60_000))
+    transactions = stage.cluster.transactions
+    transactions.add_partitions("t", answer.producer_id, 0, [("orders", 0)])
+    options: dict[str, Any] = {"is_transactional": True, "producer_epoch": 0, "base_sequence": 0}
+    sent = produce(stage, b"1", transactional_id="t", producer_id=answer.producer_id, **options)
+    assert sent.error_code == ErrorCode.NONE
+    before = picture(log_of(stage))
+    again = stage.again()
+    assert picture(log_of(again)) == before
+    found = again.cluster.transactions.get("t")
+    assert found is not None
+    assert (found.state, list(found.partitions)) == (State.ONGOING, [("orders", 0)])
+    fresh = again.ask(ApiKey.INIT_PRODUCER_ID, 4, InitProducerIdRequest(None, 60_000))
+    assert fresh.producer_id == 1000
+    again.clock.advance(70_000)
+    found = again.cluster.transactions.get("t")
+    assert found is not None
+    assert found.state is State.COMPLETE_ABORT
+    before = picture(log_of(again))
+    assert before[3]
+    assert picture(log_of(again.again())) == before
+
+
+def test_offsets_of_groups(stage: KeptStage) -> None:
+    topic = stage.topic("orders", 2)
+    groups = stage.cluster.groups
+    groups.commit("billing", NOBODY, [Commit(topic.topic_id, 1, CommittedOffset(5, 0, "note"))])
+    groups.commit("gone", NOBODY, [Commit(topic.topic_id, 0, CommittedOffset(1))])
+    groups.commit("held", NOBODY, [Commit(topic.topic_id, 0, CommittedOffset(3))], producer_id=4)
+    stage.storage.commit()
+    groups.delete("gone")
+    groups.offsets.forget("held", topic.topic_id, 1)
+    again = stage.again().cluster.groups
+    assert again.offsets.get("billing", topic.topic_id, 1) == groups.offsets.get(
+        "billing", topic.topic_id, 1
+    )
+    assert sorted(group.group_id for group in again) == ["billing", "held"]
+    assert again.offsets.is_unstable("held", topic.topic_id, 0)
+    again.end_transaction(4, committed=True)
+    settled = again.offsets.get("held", topic.topic_id, 0)
+    assert settled is not None
+    assert settled.offset == 3
+
+
+def test_users_tokens_quotas_settings_features_and_acls(stage: KeptStage) -> None:
+    cluster = stage.cluster
+    credential = salted_credential(ScramMechanism.SCRAM_SHA_256, "pw", b"salt", 4096)
+    cluster.users.store(ScramMechanism.SCRAM_SHA_256, "carol", credential)
+    cluster.users.add("dave", "secret")
+    token = cluster.tokens.create("User:a", "User:a", ["User:b"], -1)
+    cluster.quotas.alter([({"user": "alice"}, {"producer_byte_rate": 1000.0})])
+    cluster.configs.brokers[1] = {"log.cleaner.threads": "2"}
+    cluster.configs.groups["g"] = {"consumer.session.timeout.ms": "50000"}
+    cluster.set_feature_level("transaction.version", 1)
+    for name in ("a", "b"):
+        stage.allow("User:alice", Operation.READ, ResourceType.TOPIC, name)
+    stage.storage.note_all()
+    stage.storage.commit()
+    authorizer = cluster.policy.authorizer
+    assert authorizer is not None
+    cluster.users.discard(ScramMechanism.SCRAM_SHA_256, "nobody")
+    again = stage.again().cluster
+    assert again.users.scram(ScramMechanism.SCRAM_SHA_256, "carol") == credential
+    assert again.users.passwords["dave"] == "secret"
+    assert list(again.tokens) == [token]
+    assert list(again.quotas.all()) == [({"user": "alice"}, {"producer_byte_rate": 1000.0})]
+    assert again.configs.brokers == cluster.configs.brokers
+    assert again.configs.groups == cluster.configs.groups
+    assert again.features == cluster.features
+    assert acls_of(again) == acls_of(cluster)
+    assert len(acls_of(again)) == 2
+
+
+def acls_of(cluster: Cluster) -> set[Any]:
+    authorizer = cluster.policy.authorizer
+    assert authorizer is not None
+    return set(authorizer.acls(AclFilter()))
+
+
+def test_a_reset_leaves_nothing_behind(stage: KeptStage) -> None:
+    topic = stage.topic("orders")
+    produce(stage, b"1")
+    stage.cluster.groups.commit("g", NOBODY, [Commit(topic.topic_id, 0, CommittedOffset(5))])
+    stage.cluster.users.add("dave", "secret")
+    stage.allow("User:alice", Operation.READ, ResourceType.TOPIC, "orders")
+    stage.storage.note_all()
+    stage.storage.commit()
+    stage.cluster.begin()
+    stage.storage.begin_anew(stage.cluster)
+    again = stage.again().cluster
+    assert len(again.topics) == 0
+    assert list(again.groups) == []
+    assert dict(again.users.passwords) == {}
+    assert acls_of(again) == set()
+
+
+def test_what_the_configuration_names_is_added_once(tmp_path: Path) -> None:
+    topics = (TopicSeed("orders", 2),)
+    stage = KeptStage(tmp_path, topics=topics)
+    seed(stage.cluster)
+    produce(stage, b"1")
+    again = stage.again(topics=(*topics, TopicSeed("payments")))
+    seed(again.cluster)
+    assert log_of(again).end_offset == 1
+    assert len(again.found("payments").partitions) == 1
+
+
+def test_ids_are_not_used_twice(stage: KeptStage) -> None:
+    stage.topic("orders")
+    again = stage.again()
+    again.topic("payments")
+    assert again.found("payments").topic_id != again.found("orders").topic_id
+    assert again.cluster.cluster_id == stage.cluster.cluster_id
+
+
+def test_answers_wait_for_the_commit_while_others_have_something_to_do(stage: KeptStage) -> None:
+    sent: list[int] = []
+
+    def send(number: int) -> Callable[[], None]:
+        return lambda: sent.append(number)
+
+    async def turns() -> None:
+        stage.storage.commit()
+        assert not stage.storage.holds(send(1))
+        asyncio.get_running_loop().call_soon(lambda: None)
+        stage.topic("orders")
+        assert stage.storage.holds(send(2))
+        assert sent == []
+        await asyncio.sleep(0)
+        assert sent == [2]
+        stage.topic("payments")
+        await asyncio.sleep(0)
+        assert not stage.storage.holds(send(3))
+
+    asyncio.run(turns())
+
+
+def test_the_last_of_a_turn_commits_for_all(stage: KeptStage) -> None:
+    async def turn() -> None:
+        stage.topic("orders")
+        assert not stage.storage.holds(lambda: None)
+
+    asyncio.run(turn())
+    stage.kill()
+    assert "orders" in KeptStage(stage.directory).cluster.topics
+
+
+def test_without_a_commit_no_answer_is_sent(stage: KeptStage) -> None:
+    failed: list[bool] = []
+    stage.storage.when_failed = lambda: failed.append(True)
+
+    async def turn() -> None:
+        stage.topic("orders")
+        stage.kill()
+        assert stage.storage.holds(lambda: failed.append(False))
+        stage.storage.commit()
+
+    asyncio.run(turn())
+    assert failed == [True]
+    assert stage.storage.failure is not None
+    assert "cannot write" in stage.storage.failure
