@@ -37,7 +37,10 @@ ITERATIONS = 4096
 
 
 def error_of(error: Exception) -> dict[str, Any]:
-    found = error.args[0] if isinstance(error, KafkaException) and error.args else None
+    told: BaseException = error
+    if isinstance(error, SystemError) and error.__cause__ is not None:
+        told = error.__cause__  # a fatal error that was raised within a callback
+    found = told.args[0] if isinstance(told, KafkaException) and told.args else None
     if not isinstance(found, KafkaError):
         return {"class": type(error).__name__, "code": None, "text": str(error)}
     return {

@@ -10,6 +10,7 @@ from kafka_shim.authorizer.requirements import PRODUCE_TOPIC
 from kafka_shim.protocol.api_versions import served
 from kafka_shim.protocol.enums import ApiKey, Operation, ResourceType
 from kafka_shim.protocol.error_codes import ErrorCode
+from kafka_shim.protocol.releases.facts import facts_of
 from kafka_shim.shim.traffic.suite.stages import DEFAULT_SETUP, Setup
 
 Rule = Mapping[str, Any]
@@ -36,6 +37,11 @@ def on_transactions(*operations: str) -> Rule:
 def serves(api: ApiKey, version: int = 0) -> Callable[[str], bool]:
     """Whether a release serves this version of an API, or a newer one."""
     return lambda release: served(release).get(api, (0, -1))[1] >= version
+
+
+def has_protocol(name: str) -> Callable[[str], bool]:
+    """Whether a release has this protocol of groups switched on by default."""
+    return lambda release: name in facts_of(release).groups.protocols
 
 
 def asks(

@@ -1,6 +1,6 @@
 """A client's report in the forms that are printed."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from xml.etree import ElementTree as ET
 
 import msgspec
@@ -12,10 +12,18 @@ _MARKS = {Outcome.PASSED: "✅", Outcome.FAILED: "❌", Outcome.UNSUPPORTED: "�
 
 
 def as_text(report: Report) -> str:
+    """Return the totals, of each release if there are several, then each case that failed, once."""
     lines = [f"{report.client}: {report.totals}"]
+    if len(report.releases) > 1:
+        lines += [f"  Kafka {release}: {report.at(release).totals}" for release in report.releases]
+    failed: dict[str, list[Row]] = {}
     for row in report.of(Outcome.FAILED):
-        lines += ["", f"{row.id} ({row.level.value}, {row.origin}, Kafka {row.kafka_version})"]
-        lines += [f"  {row.what}", *(f"  {line}" for line in _failure(row))]
+        failed.setdefault(row.id, []).append(row)
+    for rows in failed.values():
+        newest = rows[-1]
+        where = _spans([row.kafka_version for row in rows], report.releases)
+        lines += ["", f"{newest.id} ({newest.level.value}, {newest.origin}, Kafka {where})"]
+        lines += [f"  {newest.what}", *(f"  {line}" for line in _failure(newest))]
     missing: dict[str, set[str]] = {}
     for row in report.of(Outcome.UNSUPPORTED):
         missing.setdefault(row.done, set()).add(row.id)
@@ -24,6 +32,18 @@ def as_text(report: Report) -> str:
     for lacking, ids in sorted(missing.items(), key=lambda each: (-len(each[1]), each[0])):
         lines.append(f"  {lacking}: {', '.join(sorted(ids))}")
     return "\n".join(lines) + "\n"
+
+
+def _spans(releases: Sequence[str], known: Sequence[str]) -> str:
+    """Write `2.8 to 4.4` for releases that follow each other."""
+    spans: list[list[str]] = []
+    for release in releases:
+        at = known.index(release)
+        if spans and at and spans[-1][-1] == known[at - 1]:
+            spans[-1].append(release)
+        else:
+            spans.append([release])
+    return ", ".join(each[0] if len(each) == 1 else f"{each[0]} to {each[-1]}" for each in spans)
 
 
 def _failure(row: Row) -> list[str]:

@@ -7,6 +7,7 @@ from kafka_shim.shim.traffic.suite.denial import (
     DENIED,
     Denial,
     asks,
+    has_protocol,
     on_cluster,
     on_group,
     on_topic,
@@ -161,7 +162,7 @@ MORE_DENIALS: tuple[Denial, ...] = (
         settings=_NEXT_GEN,
         capabilities="consumer-groups",
         origin="KIP-848",
-        possible=serves(ApiKey.CONSUMER_GROUP_HEARTBEAT),
+        possible=has_protocol("consumer"),
     ),
     Denial(
         "consumer-protocol-by-topic",
@@ -173,7 +174,7 @@ MORE_DENIALS: tuple[Denial, ...] = (
         settings=_NEXT_GEN,
         capabilities="consumer-groups",
         origin="KIP-848",
-        possible=serves(ApiKey.CONSUMER_GROUP_HEARTBEAT),
+        possible=has_protocol("consumer"),
     ),
     Denial(
         "share-by-group",
@@ -185,7 +186,7 @@ MORE_DENIALS: tuple[Denial, ...] = (
         settings={"group_id": DENIED},
         capabilities="share-groups",
         origin="KIP-932",
-        possible=serves(ApiKey.SHARE_GROUP_HEARTBEAT),
+        possible=has_protocol("share"),
     ),
     Denial(
         "share-by-topic",
@@ -197,7 +198,7 @@ MORE_DENIALS: tuple[Denial, ...] = (
         settings={"group_id": DENIED},
         capabilities="share-groups",
         origin="KIP-932",
-        possible=serves(ApiKey.SHARE_GROUP_HEARTBEAT),
+        possible=has_protocol("share"),
     ),
     *(
         Denial(

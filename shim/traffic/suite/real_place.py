@@ -196,6 +196,16 @@ def _delete_topics(client: Client, names: list[str]) -> None:
         return int(ErrorCode.TOPIC_ALREADY_EXISTS) if is_there else 0
 
     _until_done(f"delete {', '.join(names)}", left)
+    _until_done(f"have {', '.join(names)} to be made", lambda: _taken(client, names))
+
+
+def _taken(client: Client, names: list[str]) -> int:
+    """The error of making these topics: brokers with ZooKeeper hide them before they are gone."""
+    topics = [CreatableTopic(name=name, num_partitions=1, replication_factor=1) for name in names]
+    request = CreateTopicsRequest(topics=topics, timeout_ms=10_000, validate_only=True)
+    answer = client.ask(ApiKey.CREATE_TOPICS, request)
+    code = ErrorCode.TOPIC_ALREADY_EXISTS
+    return int(code) if any(row.error_code == code for row in answer.topics) else 0
 
 
 def _until_done(task: str, ask: Callable[[], int]) -> None:

@@ -41,6 +41,11 @@ class Report(msgspec.Struct, frozen=True):
     def of(self, outcome: Outcome) -> list[Row]:
         return [row for row in self.results if row.outcome is outcome]
 
+    def at(self, release: str) -> "Report":
+        """Return what came of it with one release."""
+        rows = tuple(row for row in self.results if row.kafka_version == release)
+        return Report(self.client, rows)
+
     @property
     def totals(self) -> str:
         """How many cases ended how."""

@@ -16,7 +16,7 @@ from kafka_shim.shim.traffic.suite.cases.moves import (
     prepare,
     write,
 )
-from kafka_shim.shim.traffic.suite.denial import serves
+from kafka_shim.shim.traffic.suite.denial import has_protocol, serves
 from kafka_shim.shim.traffic.suite.driver import Answer
 from kafka_shim.shim.traffic.suite.situation import Situation, UnmetError, expect_error
 
@@ -212,7 +212,7 @@ for _name, _api, _error, _settings, _capability, _key in (
         wire=f"{_api} is answered with {_error} once",
         commands="produce consume",
         capabilities=_capability,
-        possible=serves(_key),
+        possible=has_protocol("consumer") if _settings is _NEXT_GEN else serves(_key),
     )
 
 

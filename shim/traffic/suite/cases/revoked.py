@@ -8,10 +8,9 @@ from typing import Any
 
 import msgspec
 
-from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.names import error_text
 from kafka_shim.shim.traffic.suite.case import Family, Level
-from kafka_shim.shim.traffic.suite.denial import Rule, hides, serves
+from kafka_shim.shim.traffic.suite.denial import Rule, has_protocol, hides
 from kafka_shim.shim.traffic.suite.driver import Answer
 from kafka_shim.shim.traffic.suite.situation import EVERYTHING, Situation, UnmetError
 from kafka_shim.shim.traffic.suite.stages import DEFAULT_SETUP, Setup
@@ -124,7 +123,7 @@ ROWS = (
         _CONSUME,
         reads=True,
         capabilities="consumer-groups",
-        possible=serves(ApiKey.CONSUMER_GROUP_HEARTBEAT),
+        possible=has_protocol("consumer"),
         setup=_FAST,
         is_fatal=True,
         origin="KIP-848",
@@ -137,7 +136,7 @@ ROWS = (
         {"group_id": "sharers"},  # another one: no member of a group may be left that shall share
         reads=True,
         capabilities="share-groups",
-        possible=serves(ApiKey.SHARE_FETCH),
+        possible=has_protocol("share"),
         setup=_FAST,
         is_fatal=True,
         origin="KIP-932",

@@ -7,7 +7,7 @@ from typing import Any
 from kafka_shim.protocol.api_versions import served
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.shim.traffic.suite.case import Family, Level
-from kafka_shim.shim.traffic.suite.denial import serves
+from kafka_shim.shim.traffic.suite.denial import has_protocol, serves
 from kafka_shim.shim.traffic.suite.situation import EVERYTHING, Situation, UnmetError, expect_error
 
 _VERSIONS = Family("versions")
@@ -77,13 +77,12 @@ async def consumes(settings: Mapping[str, str], situation: Situation) -> None:
     await situation.done("commit_offsets")
 
 
-for _name, _settings, _capability, _api in (
-    ("classic", {"group_id": "readers"}, "classic-groups", ApiKey.JOIN_GROUP),
+for _name, _settings, _capability in (
+    ("classic", {"group_id": "readers"}, "classic-groups"),
     (
         "consumer",
         {"group_id": "readers", "group_protocol": "consumer"},
         "consumer-groups",
-        ApiKey.CONSUMER_GROUP_HEARTBEAT,
     ),
 ):
     _VERSIONS.add(
@@ -95,7 +94,7 @@ for _name, _settings, _capability, _api in (
         commands="consume commit_offsets produce",
         capabilities=_capability,
         is_real=True,
-        possible=serves(_api),
+        possible=has_protocol(_name),
     )
 
 
