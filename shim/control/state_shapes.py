@@ -192,6 +192,13 @@ class Permitted(msgspec.Struct):
     denied: list[RefusedRow]
 
 
+class AclText(msgspec.Struct, forbid_unknown_fields=True):
+    """ACLs in a form of docs/acl-forms.md; without `form`, the one that the text looks like."""
+
+    text: str
+    form: str | None = None
+
+
 class RequestDetail(msgspec.Struct):
     """A request and its answer, decoded in Kafka's field names, and their frames in hexadecimal,
     without their sizes. The answer is null while there is none, and where it is not kept: beyond

@@ -6,6 +6,7 @@ from typing import Any
 
 import msgspec
 
+from kafka_shim.authorizer.acl_formats import FORMATS, read
 from kafka_shim.authorizer.acl_formats.objects import to_objects
 from kafka_shim.authorizer.acl_formats.rules import parse_rules
 from kafka_shim.authorizer.acl_names import AclTextError
@@ -25,6 +26,7 @@ from kafka_shim.shim.control.past_requests import PastRequests
 from kafka_shim.shim.control.problem import ControlError, authorizer_of
 from kafka_shim.shim.control.record_verbs import Records
 from kafka_shim.shim.control.shapes import AclRules, Advance, NewTopic, NewUser
+from kafka_shim.shim.control.state_shapes import AclText
 from kafka_shim.shim.control.transaction_verbs import transactions
 from kafka_shim.shim.control.who_may import who_may
 from kafka_shim.shim.errors import ConfigError
@@ -190,7 +192,18 @@ class Control:
         }
 
     def add_acls(self, rules: AclRules) -> dict[str, Any]:
-        acls = _parsed(rules)
+        return self._added(_parsed(rules))
+
+    def import_acls(self, new: AclText) -> dict[str, Any]:
+        """Add ACLs that are written in any of the known forms."""
+        if new.form is not None and new.form not in FORMATS:
+            raise ControlError(400, f"unknown form `{new.form}`; known are {', '.join(FORMATS)}")
+        try:
+            return self._added(read(new.text, new.form))
+        except AclTextError as error:
+            raise ControlError(400, str(error)) from error
+
+    def _added(self, acls: list[Acl]) -> dict[str, Any]:
         for acl, result in zip(
             acls, authorizer_of(self._cluster).create_acls(_CONTROL, acls), strict=True
         ):

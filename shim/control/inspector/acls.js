@@ -26,7 +26,7 @@ export const acls = {
   ],
   tools(page) {
     acls.remove = (row) => page.act("POST", "acls/remove", { acls: [row] });
-    return [adding(page), asking(page)];
+    return [adding(page), asking(page), importing(page)];
   },
   detail: (answer, page) => ({ nodes: rights(answer, page) }),
   empty: "There are no ACLs: only super users may do anything.",
@@ -61,6 +61,20 @@ const asking = (page) => form("who-may", "Who may do something", [
     page.note(error.message, true);
   }
 });
+
+function importing(page) {
+  const text = element("textarea", { name: "text", rows: "4", spellcheck: "false", required: true,
+    placeholder: "kafka-acls --list, CSV, Strimzi, Terraform …" });
+  return element("details", { id: "import" }, element("summary", { text: "Import ACLs" }),
+    form("import-acls", "Import ACLs", [field("ACLs in any form that `kafka-shim acls` reads", text)], "Import",
+      async (given, made) => {
+        page.clearFilter();
+        const added = await page.act("POST", "acls/import", given);
+        if (!added) return;
+        made.reset();
+        page.note(`imported ACLs: ${added.acls.length}`);
+      }));
+}
 
 function rights({ operation, resource_type: type, resource_name: name, allowed, denied }) {
   const nobody = element("p", { text: "Nobody." });

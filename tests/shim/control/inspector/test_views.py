@@ -161,6 +161,18 @@ def test_acls_are_added_and_removed(page: Page, broker: KafkaBroker) -> None:
     page.wait(lambda: not [acl for acl in broker.acls.list() if acl["principal"] == "User:carol"])
 
 
+def test_acls_are_imported(page: Page, broker: KafkaBroker) -> None:
+    page.tab("acls")
+    page.element("#import summary").click()
+    page.fill("#import textarea", "acls:\n- {principal: User:zoe, allow: Read, topic: t}")
+    page.element("#import button").click()
+    page.row("User:zoe", "allow", "Read", "Topic", "t", "literal")
+    page.wait(lambda: "imported ACLs: 1" in page.element("#note").text)
+    page.fill("#import textarea", "nothing of the kind")
+    page.element("#import button").click()
+    page.wait(lambda: page.shows("#note.bad"))
+
+
 def test_who_may_do_something(page: Page, broker: KafkaBroker) -> None:
     broker.acls.add(
         {"principal": "bob", "allow": "Read", "topic": "payments"},
