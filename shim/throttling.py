@@ -31,11 +31,10 @@ def throttled(api: ServedApi, context: RequestContext, answer: Any) -> Any:
     throttles = context.cluster.throttles
     if throttles is not None and api.key is ApiKey.FETCH:
         size, who = len(api.write(answer)), context.client
-        wait_ms = throttles.count(FETCHED, who, size)
-        if wait_ms:
+        context.throttle_ms = max(context.throttle_ms, throttles.count(FETCHED, who, size))
+        if context.throttle_ms:
             throttles.take_back(FETCHED, who, size)
             answer = FetchResponse(session_id=answer.session_id, responses=[])
-        context.throttle_ms = max(context.throttle_ms, wait_ms)
     context.session.muted_ms = context.throttle_ms
     if not context.throttle_ms or not hasattr(answer, "throttle_time_ms"):
         return answer

@@ -55,6 +55,12 @@ class Play(play.Play):
         assert answer.entries[0].error_code == 0, answer
         self.peer.pause(QUOTA_MS)
 
+    def look(self, label: str, client: str) -> None:
+        """Ask something that needs nobody."""
+        version = self.versions(ApiKey.METADATA)[-1]
+        answer = self.ask(ApiKey.METADATA, version, {"topics": []}, client)
+        self._keep(label, answer, 0)
+
     def produce(
         self,
         label: str,

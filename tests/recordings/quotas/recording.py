@@ -1,13 +1,18 @@
 """How long real brokers have clients with quotas wait."""
 
+import itertools
+from collections.abc import Mapping
 from pathlib import Path
 
 from kafka_shim.protocol.enums import ApiKey
+from tests.recordings.peers.in_process import InProcess
 from tests.recordings.peers.peer import Peer, versions
 from tests.recordings.quotas.play import Play
 from tests.recordings.quotas.scenarios import FORGOTTEN_MS, NEEDS, SCENARIOS
 from tests.recordings.recorder import Kind
 from tests.recordings.store import Recordings, Steps
+
+TICK_US = 100
 
 
 def scenarios(release: str) -> list[str]:
@@ -32,4 +37,16 @@ def played(name: str, peer: Peer) -> Steps:
     return play.steps
 
 
-KIND = Kind(Recordings(Path(__file__).parent / "recorded", ".json"), scenarios, played)
+class Working(InProcess):
+    """The shim, whose requests take a time: each look at the clock is a little later."""
+
+    def __init__(self, release: str, mode: str, settings: Mapping[str, str]) -> None:
+        super().__init__(release, mode, settings)
+        clock, ticks = self.stage.clock, itertools.count(step=TICK_US)
+        now_us = clock.now_us
+        vars(clock)["now_us"] = lambda: now_us() + next(ticks)
+
+
+KIND = Kind(
+    Recordings(Path(__file__).parent / "recorded", ".json"), scenarios, played, shim=Working
+)

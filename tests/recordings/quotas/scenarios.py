@@ -16,6 +16,7 @@ FORGOTTEN_MS: Final = 12_500
 Limits = Mapping[str, float | None]
 PRODUCE: Final = "producer_byte_rate"
 FETCH: Final = "consumer_byte_rate"
+BUSY: Final = "request_percentage"
 MUTATIONS: Final = "controller_mutation_rate"
 
 
@@ -95,9 +96,28 @@ def changes(play: Play) -> None:
     play.produce("no more", "alice/2", topic, BYTES)
 
 
+def requests(play: Play) -> None:
+    """The time of threads: far over it clients wait a second, whatever they asked; whether it is
+    over depends on the machine, so the quotas are next to nothing, or more than there is.
+    """
+    topic = play.topic()
+    play.limit({"user": "alice"}, {BUSY: 0.0001})
+    play.limit({"user": "bob"}, {BUSY: 1_000_000.0})
+    for user in ("alice", "bob", "c"):
+        for at in range(2):
+            play.look(f"{user} looks {at}", f"{user}/l{at}")
+        play.produce(f"{user} produces", f"{user}/p", topic, 1)
+        play.produce(f"{user} produces without acks", f"{user}/n", topic, 1, acks=0)
+        play.fetch(f"{user} reads", f"{user}/f", topic)
+    play.limit({"user": "alice"}, {BUSY: 0.0001, PRODUCE: 10_000})
+    play.produce("both quotas", "alice/b", topic, BYTES)
+    play.limit({"user": "alice"}, {BUSY: None, PRODUCE: None})
+    play.look("without one", "alice/o")
+
+
 SCENARIOS: Final[Mapping[str, Any]] = {
     scenario.__name__: scenario
-    for scenario in (produce, nothing_acknowledged, fetch, precedence, mutations, changes)
+    for scenario in (produce, nothing_acknowledged, fetch, precedence, mutations, changes, requests)
 }
 NEEDS: Final = {"mutations": (ApiKey.CREATE_TOPICS, 6)}
 """Which version of an API a release has to have for a scenario."""

@@ -1,7 +1,9 @@
 import java.io.BufferedReader;
 import java.io.InputStreamReader;
 import java.time.Duration;
+import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
 import java.util.Properties;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
@@ -9,6 +11,8 @@ import org.apache.kafka.clients.consumer.CloseOptions;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.ProducerRecord;
+import org.apache.kafka.common.Metric;
+import org.apache.kafka.common.MetricName;
 import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
 
@@ -17,6 +21,8 @@ import org.apache.kafka.common.serialization.ByteArraySerializer;
  * exception. Settings of all clients are arguments, key=value.
  */
 public final class Sender {
+    private static final List<String> GROUPS =
+        List.of("producer-metrics", "consumer-fetch-manager-metrics");
     private final Properties common = new Properties();
     private KafkaProducer<byte[], byte[]> producer;
     private KafkaConsumer<byte[], byte[]> consumer;
@@ -62,7 +68,7 @@ public final class Sender {
                 consumer.subscribe(List.of("orders"));
                 return "ok";
             case "send":
-                producer.send(new ProducerRecord<>("orders", new byte[] {49}))
+                producer.send(new ProducerRecord<>("orders", value(words)))
                     .get(30, TimeUnit.SECONDS);
                 return "ok";
             case "init":
@@ -83,6 +89,13 @@ public final class Sender {
         }
     }
 
+    /** One byte, or as many as are asked for. */
+    private static byte[] value(String[] words) {
+        byte[] value = new byte[words.length == 1 ? 1 : Integer.parseInt(words[1])];
+        Arrays.fill(value, (byte) 49);
+        return value;
+    }
+
     /** How many records came, as soon as some did. */
     private String poll() {
         long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(20);
@@ -96,9 +109,12 @@ public final class Sender {
     }
 
     private String metric(String name) {
-        return producer.metrics().entrySet().stream()
+        Map<MetricName, ? extends Metric> metrics =
+            producer == null ? consumer.metrics() : producer.metrics();
+        return metrics.entrySet().stream()
             .filter(entry -> entry.getKey().name().equals(name))
-            .filter(entry -> entry.getKey().group().equals("producer-metrics"))
+            .filter(entry -> GROUPS.contains(entry.getKey().group()))
+            .filter(entry -> !entry.getKey().tags().containsKey("topic"))
             .map(entry -> entry.getValue().metricValue().toString())
             .findFirst().orElse("none");
     }

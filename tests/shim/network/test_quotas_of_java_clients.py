@@ -1,0 +1,72 @@
+"""Kafka's own Java clients over their quotas: their metrics tell how long they were throttled."""
+
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from kafka_shim.protocol.enums import ApiKey
+from kafka_shim.protocol.messages.alter_client_quotas_request import (
+    AlterClientQuotasRequest,
+    EntityData,
+    EntryData,
+    OpData,
+)
+from kafka_shim.shim.client.client import connect
+from kafka_shim.testing import KafkaBroker, start
+from tests.clients.toolchains import java_program
+from tests.shim.faults.test_java_under_faults import QUICK, Java
+
+pytestmark = [pytest.mark.client, pytest.mark.timeout(300, func_only=True)]
+
+FAULTS = Path(__file__).parents[1] / "faults"
+RATE = 20_000.0
+SIZE = 210_000
+"""Half a second more than a window of ten seconds may have."""
+
+
+@pytest.fixture(scope="module")
+def broker() -> Iterator[KafkaBroker]:
+    with start(topics=["orders"]) as broker:
+        yield broker
+
+
+@pytest.fixture(scope="module")
+def java(broker: KafkaBroker) -> Iterator[Java]:
+    program = java_program(FAULTS / "java", "Sender")
+    found = Java(program, {"bootstrap.servers": broker.bootstrap_servers, **QUICK})
+    yield found
+    found.end()
+
+
+def limit(broker: KafkaBroker, client_id: str, quota: str, rate: float) -> None:
+    with connect(broker.bootstrap_servers) as admin:
+        entity = EntityData("client-id", client_id)
+        row = EntryData([entity], [OpData(quota, rate)])
+        admin.ask(ApiKey.ALTER_CLIENT_QUOTAS, AlterClientQuotasRequest([row]))
+
+
+def test_a_producer_sees_its_quota(java: Java, broker: KafkaBroker) -> None:
+    limit(broker, "writer", "producer_byte_rate", RATE)
+    assert java("producer", client_id="writer", batch_size=1) == "ok"
+    assert java("metric produce-throttle-time-max") == "NaN"
+    assert java(f"send {SIZE}") == "ok"
+    assert 300 < float(java("metric produce-throttle-time-max")) < 1000
+
+
+def test_a_consumer_sees_its_quota(java: Java, broker: KafkaBroker) -> None:
+    """Of three batches two fit into what a window may have; then the quota is lifted."""
+    limit(broker, "reader", "consumer_byte_rate", 3 * RATE)
+    assert java("producer", client_id="free") == "ok"
+    for _ in range(3):
+        assert java(f"send {SIZE}") == "ok"
+    reading = {"client_id": "reader", "group_id": "g", "auto_offset_reset": "earliest"}
+    assert java("consumer", **reading) == "ok"
+    read = int(java("poll"))
+    java.ask("poll")
+    time.sleep(0.3)
+    limit(broker, "reader", "consumer_byte_rate", 1e9)
+    read += int(java.answer())
+    assert read >= 3
+    assert 300 < float(java("metric fetch-throttle-time-max")) < 3000
