@@ -1,0 +1,104 @@
+"""The inspector under load: `python -m benchmarks.inspector --check`.
+
+A client sends 10000 requests a minute, each other than the one before, first alone and then while
+the page is open on them: how long answers take, and for how long the page does nothing else.
+"""
+
+import argparse
+import json
+import socket
+import statistics
+import sys
+import time
+from typing import Any, Final
+
+import msgspec
+
+from benchmarks.broker import framed
+from kafka_shim.protocol.enums import ApiKey
+from kafka_shim.protocol.messages.metadata_request import MetadataRequest, MetadataRequestTopic
+from kafka_shim.shim.testing import KafkaBroker, start
+from tests.browser import chromium
+
+PER_MINUTE: Final = 10_000
+SECONDS: Final = 60
+WARMUP: Final = 10_000
+LONGEST_TASK_MS: Final = 300
+"""A goal: what a reader does not yet take for a page that hangs."""
+_WATCH: Final = """
+window.longTasks = [];
+new PerformanceObserver(list => longTasks.push(...list.getEntries().map(task => task.duration)))
+  .observe({entryTypes: ["longtask"]});
+"""
+
+
+class Figures(msgspec.Struct):
+    """Answers' times in ms; the page's busy time, of tasks above 50 ms, and its longest task."""
+
+    page: str
+    requests: int
+    median_ms: float
+    p99_ms: float
+    longest_task_ms: float | None = None
+    busy_percent: float | None = None
+
+
+def load(broker: KafkaBroker, requests: int, seconds: float) -> list[float]:
+    """Send requests at an even pace; return how long each answer took, in seconds."""
+    host, _, port = broker.bootstrap_servers.rpartition(":")
+    took = []
+    with socket.create_connection((host, int(port))) as peer, peer.makefile("rb") as stream:
+        began = time.perf_counter()
+        for number in range(requests):
+            wait = began + number * seconds / requests - time.perf_counter()
+            if wait > 0:
+                time.sleep(wait)
+            topic = MetadataRequestTopic(name=f"t{number % 1000}")
+            frame = framed(ApiKey.METADATA, 9, MetadataRequest([topic], False))
+            sent = time.perf_counter()
+            peer.sendall(frame)
+            stream.read(int.from_bytes(stream.read(4), "big"))
+            took.append(time.perf_counter() - sent)
+    return took
+
+
+def figures(page: str, took: list[float]) -> Figures:
+    ms = [seconds * 1000 for seconds in took]
+    median, p99 = statistics.median(ms), statistics.quantiles(ms, n=100)[98]
+    return Figures(page, len(ms), round(median, 2), round(p99, 2))
+
+
+def watched(broker: KafkaBroker, driver: Any, seconds: float) -> Figures:
+    driver.get(f"{broker.control_url}/inspector#requests")
+    time.sleep(3)  # what is kept is read
+    driver.execute_script(_WATCH)
+    found = figures("open", load(broker, int(PER_MINUTE * seconds / 60), seconds))
+    tasks = driver.execute_script("return longTasks")
+    found.longest_task_ms = round(max(tasks, default=0))
+    found.busy_percent = round(sum(tasks) / seconds / 10, 1)
+    return found
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--check", action="store_true", help="exit 3 if the goal is missed")
+    parser.add_argument("--json", action="store_true")
+    parser.add_argument("--seconds", type=float, default=SECONDS)
+    args = parser.parse_args()
+    with start() as broker, chromium() as driver:
+        load(broker, WARMUP, 0.001)  # the history is full
+        alone = figures("closed", load(broker, int(PER_MINUTE * args.seconds / 60), args.seconds))
+        rows = [alone, watched(broker, driver, args.seconds)]
+    if args.json:
+        print(json.dumps(msgspec.to_builtins(rows), indent=2))
+    else:
+        names = [field.name for field in msgspec.structs.fields(Figures)]
+        print(f"| {' | '.join(names)} |\n|{'---|' * len(names)}")
+        for row in rows:
+            print(f"| {' | '.join(map(str, msgspec.structs.astuple(row)))} |")
+    longest = rows[1].longest_task_ms or 0
+    return 3 if args.check and longest > LONGEST_TASK_MS else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
