@@ -36,7 +36,8 @@ def handle(
 
     error = context.coordinator_error(request.group_id)
     if error is ErrorCode.NONE:
-        context.cluster.groups.join(request.group_id, _joining(request, context), answer)
+        joining, turns = _joining(request, context), context.access.turns
+        context.cluster.groups.join(request.group_id, joining, answer, turns)
     else:
         answer(Joined(error=error, member_id=request.member_id))
     return wait

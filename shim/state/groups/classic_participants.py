@@ -5,7 +5,7 @@ as generation, a SyncGroup with what the member has in it, and Heartbeat tells w
 wants another JoinGroup. There is no leader.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Sequence
 
 from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.protocol.releases.groups import GroupFacts
@@ -25,6 +25,16 @@ from kafka_shim.shim.state.groups.consumer_member import ClassicTerms, ConsumerM
 from kafka_shim.shim.state.groups.reconciliation import MemberState
 from kafka_shim.shim.state.topics import Topics
 
+Decided = tuple[Joined, ConsumerMember | None]
+Work = Callable[[ConsumerGroup], Decided]
+Apart = Callable[[ConsumerGroup, Callable[[], Collection[str]], Work], Decided]
+"""Has work done on a group in which members of some ids may change."""
+
+
+def at_once(group: ConsumerGroup, _: Callable[[], Collection[str]], work: Work) -> Decided:
+    """Work on the group itself."""
+    return work(group)
+
 
 class ClassicParticipants:
     """What classic members ask of one consumer group: the same as of a classic one.
@@ -39,15 +49,38 @@ class ClassicParticipants:
 
     # JoinGroup
 
-    def join(self, joining: Joining, new_id: str, answer: JoinAnswer) -> None:
-        """Answered at once; `new_id` is for a member that has none yet."""
+    def join(
+        self, joining: Joining, new_id: str, answer: JoinAnswer, apart: Apart = at_once
+    ) -> None:
+        """Answered when it has been worked out; `new_id` is for a member that has none yet."""
         try:
-            joined = self._join(joining, new_id)
+            joined = self._join(joining, new_id, apart)
         except Refused as refused:
             joined = Joined(error=refused.error, member_id="")
         answer(joined)
 
-    def _join(self, joining: Joining, new_id: str) -> Joined:
+    def _join(self, joining: Joining, new_id: str, apart: Apart) -> Joined:
+        group = self._group
+
+        def decide(made: ConsumerGroup) -> Decided:
+            return ClassicParticipants(made, self._facts, self._topics)._decide(joining, new_id)
+
+        def speakers() -> tuple[str, ...]:
+            return joining.member_id, group.instances.get(joining.instance_id or "", "")
+
+        joined, replaced = apart(group, speakers, decide)
+        if joined.error is not ErrorCode.NONE:
+            return joined
+        member = group.members[joined.member_id]
+        member.stop_timers()
+        group.start_session(member)
+        group.limit_rebalance(member)
+        if replaced is not None and replaced.classic is None:
+            group.turn_classic_if_possible()
+        return joined
+
+    def _decide(self, joining: Joining, new_id: str) -> Decided:
+        """Take a member in, without its timers; also who was the instance before."""
         group = self._group
         member_id = joining.member_id or new_id
         group.check_room_for(member_id)
@@ -55,7 +88,7 @@ class ClassicParticipants:
             text = "the member speaks no protocol that all classic members speak"
             raise Refused(ErrorCode.INCONSISTENT_GROUP_PROTOCOL, text)
         if not joining.member_id and joining.needs_member_id and joining.instance_id is None:
-            return Joined(error=ErrorCode.MEMBER_ID_REQUIRED, member_id=member_id)
+            return Joined(error=ErrorCode.MEMBER_ID_REQUIRED, member_id=member_id), None
         told = subscription.read(joining.protocols[0][1])
         if told is None:
             error = ErrorCode(self._facts.unreadable_subscription_error)
@@ -69,18 +102,13 @@ class ClassicParticipants:
         member.rack_id = told.rack_id or member.rack_id
         member.topic_names = frozenset(told.topics)
         group.advance(member, subscription.owned_by(told, self._topics), before)
-        member.stop_timers()
-        group.start_session(member)
-        group.limit_rebalance(member)
         joined = Joined(
             member_id=member.member_id,
             generation_id=member.epoch,
             protocol_type=CONSUMERS,
             protocol_name=joining.protocols[0][0],
         )
-        if replaced is not None and replaced.classic is None:
-            group.turn_classic_if_possible()
-        return joined
+        return joined, replaced
 
     def _supports(self, protocol_type: str, protocols: Protocols) -> bool:
         """Whether all classic members speak one of these."""

@@ -2,7 +2,7 @@
 
 from base64 import urlsafe_b64encode
 from collections.abc import Callable, Collection, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, TypeVar
 
 import msgspec
@@ -41,8 +41,13 @@ class Groups(GroupCommits):
 
     # the classic protocol
 
-    def join(self, group_id: str, joining: Joining, answer: JoinAnswer) -> None:
-        """JoinGroup: answered at once with an error, or when the next generation begins."""
+    def join(
+        self, group_id: str, joining: Joining, answer: JoinAnswer, turns: "Turns | None" = None
+    ) -> None:
+        """JoinGroup: answered at once with an error, or when the next generation begins.
+
+        With turns others are served while it is worked out what members of a consumer group get.
+        """
         error = self._join_error(group_id, joining)
         if error is ErrorCode.INCONSISTENT_GROUP_PROTOCOL:  # and it says nothing else
             answer(Joined(error=error, member_id=""))
@@ -52,7 +57,12 @@ class Groups(GroupCommits):
             return
         group = self.consumer(group_id)
         if group is not None and not group.is_empty:
-            self._participants(group).join(joining, self.new_member_id(), answer)
+            participants, new_id = self._participants(group), self.new_member_id()
+            if turns is None:
+                participants.join(joining, new_id, answer)
+            else:
+                apart = partial(self.long_heartbeats.classic, turns)
+                participants.join(joining, new_id, answer, apart)
         else:
             self.classic_or_new(group_id).join(joining, answer)
 

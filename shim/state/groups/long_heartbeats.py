@@ -5,6 +5,7 @@ there are: what they change of a group is worked out while others are served.
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from threading import Lock
+from typing import TypeVar
 from weakref import WeakValueDictionary
 
 from kafka_shim.protocol.error_codes import ErrorCode
@@ -20,7 +21,7 @@ from kafka_shim.shim.state.groups.share_group import ShareGroup, ShareHeartbeat
 TRIES = 5
 """How often a group may become another one while something is worked out for it."""
 
-Work = Callable[[Drafted], HeartbeatAnswer | None]
+Result = TypeVar("Result")
 
 
 class LongHeartbeats:
@@ -61,7 +62,6 @@ class LongHeartbeats:
         answer = self._worked_out(
             group, found, speakers, turns, lambda made: made.decide(heartbeat)
         )
-        assert answer is not None
         if group is not found:
             self._groups.keep(group)
         member = group.members[heartbeat.member_id]
@@ -86,12 +86,22 @@ class LongHeartbeats:
         answer = self._worked_out(
             group, found, speakers, turns, lambda made: made.decide(heartbeat)
         )
-        assert answer is not None
         self._groups.keep(group)
         member = group.members[heartbeat.member_id]
         group.start_session(member)
         group.begin_states(turns.over(turns.beside(group.without_state, member)))
         return answer
+
+    def classic(
+        self,
+        turns: Turns,
+        group: ConsumerGroup,
+        speakers: Callable[[], Collection[str]],
+        work: Callable[[ConsumerGroup], Result],
+    ) -> Result:
+        """What work for a classic member of a consumer group returns."""
+        with self.one_of(group.group_id, turns):
+            return self._worked_out(group, group, speakers, turns, work)
 
     def _worked_out(
         self,
@@ -99,8 +109,8 @@ class LongHeartbeats:
         found: Group | None,
         speakers: Callable[[], Collection[str]],
         turns: Turns,
-        work: Work[Drafted],
-    ) -> HeartbeatAnswer | None:
+        work: Callable[[Drafted], Result],
+    ) -> Result:
         """What work on a group returns; the group has become what it makes of it.
 
         Raises Refused if the group becomes another one again and again.

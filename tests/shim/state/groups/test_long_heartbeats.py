@@ -5,9 +5,12 @@ from typing import Any, TypeVar
 
 import pytest
 
+from kafka_shim.protocol import codecs
 from kafka_shim.protocol.error_codes import ErrorCode
+from kafka_shim.protocol.messages.consumer_protocol_subscription import ConsumerProtocolSubscription
 from kafka_shim.shim.errors import Refused
 from kafka_shim.shim.request.turns import AbandonedError
+from kafka_shim.shim.state.groups.classic_member import Joined, Joining
 from kafka_shim.shim.state.groups.consumer_group import ConsumerGroup
 from kafka_shim.shim.state.groups.consumer_member import ConsumerHeartbeat
 from kafka_shim.shim.state.groups.groups import Groups
@@ -87,13 +90,13 @@ def test_members_are_answered_as_by_the_real_broker(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     turns = Interrupted()
-    for way in (Groups.consumer_heartbeat, Groups.share_heartbeat):
+    for way in (Groups.consumer_heartbeat, Groups.share_heartbeat, Groups.join):
         monkeypatch.setattr(Groups, way.__name__, _in_turns(way, turns))
     assert not differing(KIND, RELEASE, name)
 
 
 def _in_turns(way: Callable[..., Any], turns: Interrupted) -> Callable[..., Any]:
-    return lambda groups, group_id, heartbeat, _=None: way(groups, group_id, heartbeat, turns)
+    return lambda groups, *given: way(groups, *given[:-1], turns)
 
 
 def test_others_see_the_group_as_it_was_until_all_is_done() -> None:
@@ -124,6 +127,28 @@ def test_who_joins_meanwhile_is_not_forgotten() -> None:
         alike.consumer_heartbeat("g", beat(member_id, "a", "b"))
     assert answer == alike.consumer_heartbeat("g", beat("second", "a", "b"))
     assert list(has(groups).items()) == list(has(alike).items())
+
+
+def test_a_classic_member_comes_to_consumers_while_others_are_served() -> None:
+    groups = groups_of(["a", "b"])
+    groups.consumer_heartbeat("g", beat("first", "a", "b"))
+    seen: list[int] = []
+    joined: list[Joined] = []
+    metadata = b"\0\0" + codecs.write_message(ConsumerProtocolSubscription(topics=["a", "b"]), 0)
+    joining = Joining(
+        member_id="",
+        instance_id=None,
+        client_id="c",
+        client_host="/h",
+        session_timeout_ms=10_000,
+        rebalance_timeout_ms=10_000,
+        protocol_type="consumer",
+        protocols=(("range", metadata),),
+    )
+    groups.join("g", joining, joined.append, Interrupted(lambda: seen.append(len(has(groups)))))
+    assert joined[0].error is ErrorCode.NONE
+    assert seen == [1]
+    assert len(has(groups)) == 2
 
 
 def test_two_that_make_the_group_make_one() -> None:
