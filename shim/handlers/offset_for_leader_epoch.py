@@ -35,7 +35,7 @@ def handle(
     return OffsetForLeaderEpochResponse(
         topics=[
             *(_ends(topic, context) for topic in context.in_turns(allowed)),
-            *(_failed(topic, denial) for topic in context.in_turns(denied)),
+            *context.beside(_all_failed, denied, denial),
         ]
     )
 
@@ -43,7 +43,13 @@ def handle(
 def refuse(
     request: OffsetForLeaderEpochRequest, error: ErrorCode, message: str | None
 ) -> OffsetForLeaderEpochResponse:
-    return OffsetForLeaderEpochResponse(topics=[_failed(topic, error) for topic in request.topics])
+    return OffsetForLeaderEpochResponse(topics=_all_failed(request.topics, error))
+
+
+def _all_failed(
+    topics: list[OffsetForLeaderTopic], error: ErrorCode
+) -> list[OffsetForLeaderTopicResult]:
+    return [_failed(topic, error) for topic in topics]
 
 
 def _merged(topics: list[OffsetForLeaderTopic]) -> list[OffsetForLeaderTopic]:
