@@ -107,7 +107,7 @@ class Seen:
         """The request and its answer, decoded and as bytes, without secrets."""
         answer = None
         if self.answer is not None:
-            answer = answer_without_secrets(self.answer, self.api, self.version)[0]
+            answer = answer_without_secrets(self.answer[4:], self.api, self.version)[0]
         return {
             "number": self.number,
             "request": self._decoded(),
@@ -168,7 +168,7 @@ class History:
         self._requests_max = requests_max
         self._bytes_max = bytes_max
         self._seen: deque[Seen] = deque()
-        self._bytes = 0
+        self.held_bytes = 0
         self._number = 0
         self._answer_totals: Counter[tuple[ApiKey, int, int]] = Counter()
         self._decision_totals: Counter[tuple[Operation, ResourceType, bool, Because, ApiKey]] = (
@@ -204,15 +204,15 @@ class History:
         self._number += 1
         seen = Seen(self._number, time_us, session, header, frame)
         self._seen.append(seen)
-        self._bytes += seen.size_bytes
+        self.held_bytes += seen.size_bytes
         self._make_room()
         return seen
 
     def _make_room(self) -> None:
         while len(self._seen) > self._requests_max or (
-            self._bytes > self._bytes_max and len(self._seen) > 1
+            self.held_bytes > self._bytes_max and len(self._seen) > 1
         ):
-            self._bytes -= self._seen.popleft().size_bytes
+            self.held_bytes -= self._seen.popleft().size_bytes
 
     def decided(self, seen: Seen, records: list[AccessRecord]) -> None:
         """Note what was decided for it."""
@@ -222,7 +222,7 @@ class History:
         for record in kept:
             size += _DECISION_BYTES + len(record.action.resource_name)
         seen.size_bytes += size
-        self._bytes += size
+        self.held_bytes += size
         self._make_room()
         for record in records:
             action, decision = record.action, record.decision
@@ -242,18 +242,23 @@ class History:
             self._answer_totals[seen.api, seen.version, code] += 1
 
     def framed(self, seen: Seen, frame: bytes) -> None:
-        """Note the answer's bytes, its size first; of a long one how many there are."""
-        seen.answer_bytes = size = len(frame) - 4
-        if size <= ANSWER_BYTES_MAX:
-            seen.answer = frame[4:]
+        """Note the answer's bytes, its size first; of a long one how many there are.
+
+        A request that waited for long may be forgotten by then, and does not count any more.
+        """
+        seen.answer_bytes = size = max(len(frame) - 4, 0)  # a fault may have cut it off
+        is_kept = self._seen and seen.number >= self._seen[0].number
+        if size <= ANSWER_BYTES_MAX and is_kept:
+            seen.answer = frame
             seen.size_bytes += size
-            self._bytes += size
-            self._make_room()
+            self.held_bytes += size
+            if self.held_bytes > self._bytes_max:
+                self._make_room()
 
     def forget(self) -> None:
         """Drop the requests; the totals and the numbering go on."""
         self._seen.clear()
-        self._bytes = 0
+        self.held_bytes = 0
 
 
 def _rule(record: AccessRecord) -> str:

@@ -3,7 +3,7 @@
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.messages.metadata_request import MetadataRequest, MetadataRequestTopic
 from kafka_shim.shim.control.past_requests import PastRequests
-from kafka_shim.shim.observing.history import DECISIONS_MAX, History
+from kafka_shim.shim.observing.history import ANSWER_BYTES_MAX, DECISIONS_MAX, History
 from tests.acl_filters import ANY_ACL
 from tests.shim.play import Stage
 
@@ -29,6 +29,21 @@ def test_the_newest_requests_are_kept() -> None:
 def test_bytes_are_bounded_but_the_newest_request_stays() -> None:
     assert len(list(recorded(History(bytes_max=1500), 9))) == 2
     assert len(list(recorded(History(bytes_max=1), 9))) == 1
+
+
+def test_answers_count_among_the_bytes_as_long_as_their_requests_are_kept() -> None:
+    history = recorded(History(), 2)
+    first, last = history
+    assert first.answer is not None
+    assert first.answer_bytes == len(first.answer) - 4
+    before = history.held_bytes
+    history.framed(last, bytes(104))
+    assert history.held_bytes == before + 100
+    history.framed(last, bytes(ANSWER_BYTES_MAX + 5))
+    assert (history.held_bytes, last.answer_bytes) == (before + 100, ANSWER_BYTES_MAX + 1)
+    history.forget()
+    history.framed(last, bytes(104))
+    assert history.held_bytes == 0
 
 
 def denied(history: History, requests: int, names: int) -> History:
