@@ -27,6 +27,7 @@ OLDEST_RULES = AclRules(
     host_networks=False,
     slash_in_name=False,
     slash_inside_name=True,
+    exact_deletions=True,
     overlapping_filters=False,
     first_filter_reports=False,
     wildcard_covers_starred=True,
@@ -50,6 +51,7 @@ CHANGES: tuple[Change, ...] = (
         "2.4",
         "AclAuthorizer: throws where it splits the principal, looks filters up in order",
         malformed_principal=ErrorCode.UNKNOWN_SERVER_ERROR,
+        exact_deletions=False,
         first_filter_reports=True,
     ),
     Change(

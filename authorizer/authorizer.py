@@ -15,7 +15,12 @@ from kafka_shim.authorizer.early_search import EarlySearch
 from kafka_shim.authorizer.model import Acl, AclFilter, Action, Actor, Decision
 from kafka_shim.authorizer.rules import NEWEST_RULES, AclRules
 from kafka_shim.authorizer.store import AclStore, Over
-from kafka_shim.authorizer.validate import check_acl, check_deletion
+from kafka_shim.authorizer.validate import (
+    check_acl,
+    check_deletion,
+    check_named_deletion,
+    names_one,
+)
 from kafka_shim.protocol.enums import Operation, ResourceType
 from kafka_shim.protocol.error_codes import ErrorCode
 
@@ -198,7 +203,8 @@ class StandardAuthorizer:
         doomed: dict[Acl, None] = {}
         forward = self._rules.overlapping_filters or self._rules.first_filter_reports
         ordered = filters if forward else reversed(filters)
-        results = [self._delete_result(acl_filter, doomed, over) for acl_filter in ordered]
+        by_name = self._rules.exact_deletions and all(map(names_one, filters))
+        results = [self._delete_result(each, doomed, over, by_name=by_name) for each in ordered]
         if not forward:
             results.reverse()
         if self._is_too_much(len(doomed)):
@@ -213,10 +219,12 @@ class StandardAuthorizer:
         return self.store.matching(acl_filter)
 
     def _delete_result(
-        self, acl_filter: AclFilter, doomed: dict[Acl, None], over: Over
+        self, acl_filter: AclFilter, doomed: dict[Acl, None], over: Over, *, by_name: bool
     ) -> AclDeleteResult:
         """Find what one filter deletes and add it to what is doomed already."""
         refusal = check_deletion(acl_filter, self._rules)
+        if refusal is None and by_name:
+            refusal = check_named_deletion(acl_filter)
         if refusal is not None:
             return AclDeleteResult(refusal.error, refusal.message)
         matches = []

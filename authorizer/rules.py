@@ -75,6 +75,11 @@ class AclRules(msgspec.Struct, frozen=True, gc=False):
     """Where names are ZooKeeper nodes: a `/` that separates two parts makes a node in a node and
     is accepted (SimpleAclAuthorizer while it used ZkUtils)."""
 
+    exact_deletions: bool = False
+    """DeleteAcls whose filters all name one ACL each reads them as ACLs: the pattern type ANY,
+    which counts as named, and a principal without a colon are answered INVALID_REQUEST
+    (SimpleAclAuthorizer's brokers)."""
+
     overlapping_filters: bool = True
     """DeleteAcls: an ACL is reported by every filter that matches it, not by one alone."""
 

@@ -165,6 +165,29 @@ def check_deletion(acl_filter: AclFilter, rules: AclRules = NEWEST_RULES) -> Ref
     return None
 
 
+def names_one(acl_filter: AclFilter) -> bool:
+    """Whether a broker with SimpleAclAuthorizer takes the filter for the name of one ACL."""
+    return (
+        None not in (acl_filter.resource_name, acl_filter.principal, acl_filter.host)
+        and acl_filter.resource_type not in (ResourceType.UNKNOWN, ResourceType.ANY)
+        and acl_filter.pattern_type not in (PatternType.UNKNOWN, PatternType.MATCH)
+        and acl_filter.operation not in (Operation.UNKNOWN, Operation.ANY)
+        and acl_filter.permission not in (Permission.UNKNOWN, Permission.ANY)
+    )
+
+
+def check_named_deletion(acl_filter: AclFilter) -> Refusal | None:
+    """Why a filter that is read as the name of one ACL is refused; None if it is not."""
+    if acl_filter.principal is not None and ":" not in acl_filter.principal:
+        return _invalid(
+            "expected a string in format principalType:principalName but got"
+            f" {acl_filter.principal}"
+        )
+    if acl_filter.pattern_type is PatternType.ANY:
+        return _invalid("patternType must not be ANY")
+    return None
+
+
 def _read_acl(creation: AclCodes, rules: AclRules) -> Acl | Refusal:
     resource_type, pattern_type, operation, permission = _enums(creation, rules)
     acl = Acl(

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
+from kafka_shim.authorizer.acl_releases import rules_of
 from kafka_shim.protocol.api_versions import served
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.shim.traffic.suite.case import Family, Level
@@ -49,6 +50,11 @@ OTHER = {
 
 def _only_v0(release: str) -> bool:
     return served(release)[_ACLS] == (0, 0)
+
+
+def _deletes_any(release: str) -> bool:
+    """Whether a filter of any pattern type deletes that leaves nothing else open."""
+    return _HAS_PATTERNS(release) and not rules_of(release).exact_deletions
 
 
 async def stored(situation: Situation) -> list[Acl]:
@@ -176,7 +182,7 @@ for _name, _filter, _found, _what in _FILTERS:
             answer=f"these ACLs: {', '.join(_names(_found))}",
             commands=f"{_verb}_acls",
             capabilities="prefixed-acls",
-            possible=_HAS_PATTERNS,
+            possible=_deletes_any if (_verb, _name) == ("delete", "any-pattern") else _HAS_PATTERNS,
             is_real=True,
         )
 
