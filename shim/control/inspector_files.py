@@ -5,7 +5,7 @@ from pathlib import Path
 
 _FOLDER = Path(__file__).parent / "inspector"
 _TYPES = {".html": "text/html", ".css": "text/css", ".js": "text/javascript"}
-FILES = {path.name: _TYPES[path.suffix] for path in _FOLDER.iterdir()}
+FILES = {path.name: _TYPES[path.suffix] for path in _FOLDER.iterdir() if path.suffix in _TYPES}
 """Their media types by name."""
 HEADERS = {
     "Content-Security-Policy": "default-src 'self'; img-src data:; frame-ancestors 'none'",

@@ -5,6 +5,9 @@ import socket
 import subprocess
 import sys
 
+from hatchling.metadata.core import ProjectMetadata
+from hatchling.plugin.manager import PluginManager
+
 from kafka_shim.shim.cli.man_page import man_page
 from kafka_shim.shim.cli.reference import reference
 from tests.docs.shown import ROOT, pages
@@ -15,6 +18,19 @@ def test_links_lead_somewhere() -> None:
         for link in re.findall(r"\]\(([^)#]+?)(?:#[^)]*)?\)", path.read_text()):
             if "://" not in link:
                 assert (path.parent / link).exists(), f"{path.name}: {link}"
+
+
+def test_links_of_the_package_on_the_index_are_absolute() -> None:
+    """The package's long description is the README, whose links are relative to the repository."""
+    metadata = ProjectMetadata(str(ROOT), PluginManager()).core
+    links = re.findall(r"\]\(([^)]+)\)", metadata.readme)
+    assert [link for link in links if not link.startswith("https://")] == []
+    assert (
+        "](https://github.com/kafka-shim/kafka-shim/blob/main/docs/testing.md)" in metadata.readme
+    )
+    assert "(https://raw.githubusercontent.com/kafka-shim/kafka-shim/main/docs/pictures/" in (
+        metadata.readme
+    )
 
 
 def test_every_page_is_in_the_index() -> None:
