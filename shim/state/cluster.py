@@ -104,7 +104,8 @@ class Cluster(LateStores):
         self.topics.in_force = lambda own: InForce(own, self.configs)
         if self.upkeep is not None:
             self.upkeep.stop()
-        self.upkeep = Upkeep(self.topics, self.configs, self.clock)
+        horizon = self.facts.records.stamps_delete_horizon
+        self.upkeep = Upkeep(self.topics, self.configs, self.clock, stamps_horizon=horizon)
         self.topics.when_filled = self.upkeep.plan
         self.forget_late_stores()
 

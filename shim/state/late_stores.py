@@ -67,6 +67,10 @@ class LateStores:
         """Whoever asks next finds empty ones."""
         if "groups" in vars(self):
             self.groups.stop()
+        if "transactions" in vars(self):
+            self.transactions.stop()
+        if "share_partitions" in vars(self):
+            self.share_partitions.stop()
         self.throttles = None
         for name, kept in vars(LateStores).items():
             if isinstance(kept, cached_property):

@@ -122,6 +122,13 @@ class Transactions:
         if transaction.is_open:
             self._watch(transaction, transaction.started_ms)
 
+    def stop(self) -> None:
+        """Look after nothing any more."""
+        for transaction in self._transactions.values():
+            if transaction.timer is not None:
+                transaction.timer.cancel()
+                transaction.timer = None
+
     def new_producer_id(self) -> int:
         """A producer id that no producer of the cluster has."""
         producer_id = self.next_producer_id

@@ -6,6 +6,7 @@ from kafka_shim.shim.clock import Clock
 from kafka_shim.shim.state.configs import Configs
 from kafka_shim.shim.state.log import Log
 from kafka_shim.shim.state.rounds import Rounds
+from kafka_shim.shim.state.self_cleaning import SelfCleaning
 from kafka_shim.shim.state.topics import Topics
 
 PRODUCER_CHECK_INTERVAL_MS = "600000"
@@ -15,22 +16,28 @@ PRODUCER_CHECK_INTERVAL_MS = "600000"
 class Upkeep:
     """Looks after logs as often as the settings say, as long as there is something in them."""
 
-    def __init__(self, topics: Topics, configs: Configs, clock: Clock) -> None:
+    def __init__(
+        self, topics: Topics, configs: Configs, clock: Clock, *, stamps_horizon: bool
+    ) -> None:
+        """`stamps_horizon`: see `clean`."""
         self._topics = topics
         self._configs = configs
         self._clock = clock
         self._records = Rounds(clock, self._records_interval_ms, self._expire_records)
         self._producers = Rounds(clock, self._producers_interval_ms, self._expire_producers)
+        self._cleaning = SelfCleaning(topics, configs, clock, stamps_horizon=stamps_horizon)
 
     def plan(self) -> None:
         """Look after the logs from now on: one has something in it."""
         self._records.plan()
         self._producers.plan()
+        self._cleaning.plan()
 
     def stop(self) -> None:
         """Look after nothing any more."""
         self._records.stop()
         self._producers.stop()
+        self._cleaning.stop()
 
     def _logs(self) -> Iterator[Log]:
         return (partition.log for topic in self._topics for partition in topic.partitions)

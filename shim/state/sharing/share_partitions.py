@@ -78,6 +78,11 @@ class SharePartitions:
         for key in [key for key in self._known if key[0] == group_id]:
             self._drop(key)
 
+    def stop(self) -> None:
+        """End no locks any more: the cluster begins anew."""
+        for partition in self._known.values():
+            partition.stop()
+
     def _drop(self, key: Key) -> None:
         dropped = self._known.pop(key, None)
         if dropped is not None:

@@ -1,5 +1,6 @@
 """Retention needs nobody who writes: time is enough, the control API's too."""
 
+from kafka_shim.protocol.records import Record, encode_batch
 from tests.recordings.records.batches import TRANSACTIONAL, batch
 from tests.shim.handlers.records import produce
 from tests.shim.play import Stage
@@ -64,3 +65,52 @@ def test_a_broker_that_begins_again_does_not_look_after_what_it_had() -> None:
     stage.cluster.begin()
     stage.clock.advance(2 * HOUR_MS)
     assert log.start_offset == 0
+
+
+def keyed(stage: Stage, value: bytes) -> None:
+    records = [Record(offset=0, timestamp=stage.clock.now_ms(), key=b"k", value=value)]
+    produce(stage, "t", records=encode_batch(records))
+
+
+def test_logs_are_compacted_by_themselves_where_that_is_asked_for() -> None:
+    stage = Stage(properties={"log.cleaner.enable": "true"})
+    stage.topic("t", configs={"cleanup.policy": "compact"})
+    for value in (b"1", b"2", b"3"):
+        keyed(stage, value)
+    log = stage.found("t").partitions[0].log
+    stage.clock.advance(14_000)
+    assert len(log.batches) == 3
+    stage.clock.advance(1_000)
+    assert [batch.base_offset for batch in log.batches] == [2]
+    keyed(stage, b"4")
+    stage.clock.advance(15_000)
+    assert [batch.base_offset for batch in log.batches] == [3]
+
+
+def test_what_is_not_dirty_enough_waits_for_its_lag() -> None:
+    stage = Stage(properties={"log.cleaner.enable": "true"})
+    stage.topic(
+        "t",
+        configs={
+            "cleanup.policy": "compact",
+            "min.cleanable.dirty.ratio": "0.9",
+            "max.compaction.lag.ms": "60000",
+        },
+    )
+    keyed(stage, b"1")
+    stage.clock.advance(15_000)
+    keyed(stage, b"2")
+    log = stage.found("t").partitions[0].log
+    stage.clock.advance(60_000)
+    assert len(log.batches) == 2
+    stage.clock.advance(15_000)
+    assert [batch.base_offset for batch in log.batches] == [1]
+
+
+def test_otherwise_nothing_is_compacted_before_a_test_asks() -> None:
+    stage = Stage()
+    stage.topic("t", configs={"cleanup.policy": "compact"})
+    for value in (b"1", b"2"):
+        keyed(stage, value)
+    stage.clock.advance(HOUR_MS)
+    assert len(stage.found("t").partitions[0].log.batches) == 2

@@ -230,5 +230,6 @@ def test_a_kill_loses_nothing_that_was_acknowledged(tmp_path: Path) -> None:
 
 
 @pytest.mark.heavy
+@pytest.mark.timeout(1800)
 def test_two_hundred_kills(tmp_path: Path) -> None:
     assert _kill_often(tmp_path, 200, seed=2) > 200

@@ -1,0 +1,34 @@
+"""After a reset nothing of what was there before comes back."""
+
+from kafka_shim.protocol.enums import ApiKey
+from kafka_shim.protocol.messages.init_producer_id_request import InitProducerIdRequest
+from tests.recordings.records.batches import batch
+from tests.shim.handlers.records import produce
+from tests.shim.play import Stage
+
+DAY_MS = 86_400_000
+
+
+def test_a_transaction_of_before_writes_no_marker() -> None:
+    stage = Stage()
+    stage.topic("t")
+    answer = stage.ask(ApiKey.INIT_PRODUCER_ID, 4, InitProducerIdRequest("x", 10_000))
+    transactions = stage.cluster.transactions
+    transactions.add_partitions("x", answer.producer_id, answer.producer_epoch, [("t", 0)])
+    stage.cluster.begin()
+    stage.topic("t")
+    stage.clock.advance(DAY_MS)
+    assert stage.found("t").partitions[0].log.end_offset == 0
+
+
+def test_nothing_waits_for_its_time_any_more() -> None:
+    stage = Stage()
+    stage.topic("t", configs={"retention.ms": "1000"})
+    produce(stage, "t", records=batch([b"a"], times=[stage.clock.now_ms()]))
+    stage.ask(ApiKey.INIT_PRODUCER_ID, 4, InitProducerIdRequest("x", 10_000))
+    stage.cluster.transactions.add_partitions("x", 0, 0, [("t", 0)])
+    stage.cluster.groups.classic_or_new("g")
+    stage.cluster.begin()
+    before = stage.clock.fired
+    stage.clock.advance(DAY_MS)
+    assert stage.clock.fired == before + 1  # the advance itself
