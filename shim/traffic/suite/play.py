@@ -9,6 +9,7 @@ from functools import partial
 
 from kafka_shim.shim.traffic.suite.case import Case, Outcome, Result
 from kafka_shim.shim.traffic.suite.driver import ContractError, Driver, SilenceError
+from kafka_shim.shim.traffic.suite.frames import TEXT_MAX
 from kafka_shim.shim.traffic.suite.situation import (
     Situation,
     UnmetError,
@@ -104,13 +105,18 @@ class _Player:
             self._release,
             outcome,
             expected,
-            done,
-            "" if situation.said is None else str(situation.said),
+            _short(done),
+            "" if situation.said is None else _short(str(situation.said)),
             () if outcome is Outcome.UNSUPPORTED else situation.shown(),
             time.monotonic() - began,
             not is_usable,
         )
         return result, is_usable
+
+
+def _short(text: str) -> str:
+    """Cut what a driver said: it may be records of 10 MB."""
+    return text if len(text) <= TEXT_MAX else f"{text[:TEXT_MAX]}…"
 
 
 async def _closes(situation: Situation) -> bool:

@@ -85,7 +85,7 @@ async def _prepare(row: Denial, situation: Situation) -> None:
 
 async def _ask(row: Denial, situation: Situation) -> Answer:
     answer = await situation.ask(row.command, **row.fields)
-    if answer.error is not None and answer.error.code is None and row.then is not None:
+    if row.then is not None and (answer.error is None or answer.error.code is None):
         answer = await situation.ask(row.then)
     return answer if row.items is None else answer.item(row.items[0])
 

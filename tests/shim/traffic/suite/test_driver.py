@@ -107,3 +107,10 @@ async def _silent() -> None:
 def test_a_driver_that_is_silent_is_given_up() -> None:
     with pytest.raises(SilenceError, match="no answer to `hello`"):
         asyncio.run(_silent())
+
+
+def test_what_a_driver_says_is_cut_in_the_report(tmp_path: Path) -> None:
+    answer = '{"ok": {"items": {"denied": {"text": "x" * 1000000}, "allowed": {}}}}'
+    found, *_ = results(toy(tmp_path, answer), "denials.delete-topic.tells")
+    assert len(found.said) < 1000
+    assert len(found.done) < 1000
