@@ -1,24 +1,52 @@
-"""A sentence for each setting that users of test clusters look up, in our own words (KIP-569)."""
+"""What DescribeConfigs says of a setting (KIP-569): its name and facts, then, for those that users of
+test clusters look up, a sentence in our own words.
+"""
 
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
 import msgspec
 
 from kafka_shim.protocol.enums import ConfigResourceType
-from kafka_shim.shim.state.config_definitions import Definition
+from kafka_shim.shim.state.config_definitions import Check, Definition
 
 
 def documentation(resource_type: int, name: str, definition: Definition | None) -> str | None:
-    """What the setting is for, or at least what it takes; None where there is no such setting."""
+    """What the setting takes, and what it is for; None where there is no such setting."""
     kind = ConfigResourceType(resource_type).name.lower()
     text = _texts().get(kind, {}).get(name)
-    if text is not None or definition is None:
+    if definition is None:
         return text
-    default = "without a default"
-    if definition.default is not None:
-        default = f"by default {definition.default or 'empty'}"
-    return f"A setting of type {definition.type}, {default}; see Kafka's documentation."
+    facts = f"{name}: {', '.join(_facts(definition))}."
+    return facts if text is None else f"{facts} {text}"
+
+
+def _facts(definition: Definition) -> Iterator[str]:
+    """Type, default and the values that are valid, as in Kafka's reference."""
+    yield definition.type
+    if definition.default is None:
+        yield "no default"
+    elif not definition.is_sensitive:
+        yield f"default {definition.default or 'empty'}"
+    yield from _valid(definition.check)
+    if definition.broker is not None:
+        yield f"for brokers {definition.broker}"
+
+
+def _valid(check: Check) -> Iterator[str]:
+    if check.one_of:
+        yield f"one of {'|'.join(check.one_of)}"
+    if check.each_of:
+        yield f"each one of {'|'.join(check.each_of)}"
+    if check.min is not None:
+        yield f"at least {check.min:.15g}"
+    if check.max is not None:
+        yield f"at most {check.max:.15g}"
+    if check.other is not None:
+        yield f"or {check.other:.15g}"
+    if check.filled:
+        yield "not empty"
 
 
 @cache

@@ -26,7 +26,8 @@ from tests.recordings.play import message
 from tests.recordings.records.play import Play
 from tests.recordings.records.transactional_producer import VERSION_1, Producer
 
-BROKER, SET, DELETE = 4, 0, 1
+TOPIC, BROKER = 2, 4
+SET, DELETE = 0, 1
 LOG_DIRS_RATE = "replica.alter.log.dirs.io.max.bytes.per.second"
 SETTLED_MS = 600
 """After which a broker has heard of a setting."""
@@ -84,6 +85,42 @@ def throttled_rates(play: Play) -> None:
     show("back")
     alter("all back", "", [None, None, None])
     show("all back")
+
+
+def documented(play: Play) -> None:
+    """Settings of which a broker has nothing to say, with throttled rates among them."""
+    api = ApiKey.DESCRIBE_CONFIGS
+    if play.newest(api) < 3:
+        return
+    topic, version = play.topic(), play.newest(api)
+    rate = {"name": LOG_DIRS_RATE, "config_operation": SET, "value": "1000"}
+    row = {"resource_type": BROKER, "resource_name": "", "configs": [rate]}
+    altering = ApiKey.INCREMENTAL_ALTER_CONFIGS
+    request = message(altering, play.newest(altering), {"resources": [row]})
+    play.call("a rate is set", altering, play.newest(altering), request)
+    play.peer.pause(SETTLED_MS)
+    for kind, name in ((TOPIC, topic), (BROKER, "1"), (BROKER, "")):
+        wanted = {"resource_type": kind, "resource_name": name, "configuration_keys": None}
+        request = message(api, version, {"resources": [wanted], "include_documentation": True})
+        answer = play.settled(api, version, request)
+        silent = {row.name for row in answer.results[0].configs if not row.documentation}
+        # without an authorizer a real broker here has no super users
+        play.steps.append((f"{kind} `{name and kind}`", sorted(silent - {"super.users"})))
+    rate |= {"config_operation": DELETE, "value": None}
+    request = message(altering, play.newest(altering), {"resources": [row]})
+    play.call("and taken back", altering, play.newest(altering), request)
+    play.peer.pause(SETTLED_MS)
+
+
+def unequal_assignments(play: Play) -> None:
+    """Topics whose partitions have more replicas than others, twice the same, or none."""
+    version = play.newest(ApiKey.CREATE_TOPICS)
+    for at, lists in enumerate((([1], [1, 1]), ([1], []), ([], []), ([1], [2]), ([2], [2, 3]))):
+        rows = [{"partition_index": index, "broker_ids": ids} for index, ids in enumerate(lists)]
+        topic = {"name": play.text(f"-{at}"), "num_partitions": -1, "replication_factor": -1}
+        wanted = {"topics": [topic | {"assignments": rows}], "timeout_ms": 5_000}
+        request = message(ApiKey.CREATE_TOPICS, version, wanted)
+        play.call(f"{lists}", ApiKey.CREATE_TOPICS, version, request)
 
 
 def raised_features(play: Play) -> None:
@@ -177,4 +214,12 @@ def _shown(play: Play, entries: list[Any]) -> list[list[list[str | None]]]:
     ]
 
 
-SCENARIOS = (long_names, throttled_rates, raised_features, durations, orders_of_quotas)
+SCENARIOS = (
+    long_names,
+    throttled_rates,
+    documented,
+    unequal_assignments,
+    raised_features,
+    durations,
+    orders_of_quotas,
+)

@@ -175,7 +175,8 @@ def test_settings_of_brokers_are_documented_too() -> None:
     (result,) = ask(stage_of(), (BROKER, "1"), include_documentation=True, keys=None)
     texts = {config.name: config.documentation for config in result.configs}
     assert "compact" in texts["log.cleanup.policy"]
-    assert "type int, by default -1" in texts["broker.id"]
+    assert texts["broker.id"].startswith("broker.id: int, default -1")
+    assert all(text.startswith(f"{name}: ") for name, text in texts.items() if text is not None)
     assert [name for name, text in texts.items() if text is None] == ["super.users"]
 
 
