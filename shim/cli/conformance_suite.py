@@ -31,7 +31,7 @@ its user. The driver is a program that reads commands as lines of JSON (docs/con
   kafka-shim conformance suite --driver "python my_driver.py" --case 'denials.produce*' --watch
 
 Exit codes: 0 no case of level must failed, 1 the driver cannot be used, 3 one failed.
-What the client cannot do is told, and is neither a failure nor a success.
+What the client cannot do is reported, and is neither a failure nor a success.
 """
 ALL = "all"
 JOBS = 4

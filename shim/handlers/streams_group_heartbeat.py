@@ -107,7 +107,7 @@ def _check(request: StreamsGroupHeartbeatRequest, topology: StreamsTopology | No
         (joins and topology is None, "joining needs a topology"),
         (joins and any(task_ids != [] for task_ids in tasks), "joining, no task can be running"),
         (request.member_epoch > 0 and topology is not None, "only who joins tells its topology"),
-        (some_tasks not in (0, len(tasks)), "tasks are told all or not at all"),
+        (some_tasks not in (0, len(tasks)), "either all task lists or none must be set"),
         (
             request.member_epoch == LEAVING_FOR_A_WHILE and request.instance_id is None,
             "only an instance can come back",
