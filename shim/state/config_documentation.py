@@ -1,5 +1,6 @@
-"""What DescribeConfigs says of a setting (KIP-569): its name and facts, then, for those that users of
-test clusters look up, a sentence in our own words.
+"""What DescribeConfigs says of a setting (KIP-569): its name and facts.
+
+For those that users of test clusters look up, a sentence in our own words follows.
 """
 
 from collections.abc import Iterator
