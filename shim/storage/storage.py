@@ -277,6 +277,7 @@ class Storage:
         self._marks.forget()
         self.attach(cluster)
         self._remember(cluster, rows)
+        topic_rows.lead_anew(cluster.topics)
         self._database.write(
             [],
             [],

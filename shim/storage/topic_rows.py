@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping
 import msgspec
 
 from kafka_shim.shim.state.cluster import Cluster
-from kafka_shim.shim.state.topics import Topic
+from kafka_shim.shim.state.topics import NOBODY, Topic, Topics
 from kafka_shim.shim.state.transactions import State, Transaction
 from kafka_shim.shim.storage.kept_log import KeptLog, LogRow
 from kafka_shim.shim.storage.settings_rows import (
@@ -89,6 +89,19 @@ def put_topics(
             filled.add(number)
     for number in logs.keys() - filled:
         logs[number].put_back(_log_row(kept, number), [])
+
+
+def lead_anew(topics: Topics) -> None:
+    """Move every partition to a new leader epoch: its broker was gone, and is back.
+
+    Two epochs later, as 4.3.1 after each restart; 3.9.1 after a kill stays in the old one.
+    """
+    for topic in topics:
+        for partition in topic.partitions:
+            leader_id = partition.leader_id
+            if leader_id != NOBODY:
+                topics.elect(partition, NOBODY)
+                topics.elect(partition, leader_id)
 
 
 def _put_topic(cluster: Cluster, name: str, row: TopicRow, logs: dict[int, KeptLog]) -> None:

@@ -71,7 +71,7 @@ def test_topics_and_records(stage: KeptStage) -> None:
     again = stage.again()
     found = again.found("orders")
     assert (found.topic_id, found.configs) == (topic.topic_id, {"retention.ms": "-1"})
-    assert len(found.partitions) == 2
+    assert [partition.leader_epoch for partition in found.partitions] == [2, 2]
     assert picture(log_of(again)) == before
     repeated: dict[str, Any] = {"producer_id": 7, "producer_epoch": 0, "base_sequence": 2}
     assert produce(again, b"2", **repeated).base_offset == 2
@@ -216,6 +216,15 @@ def test_a_reset_leaves_nothing_behind(stage: KeptStage) -> None:
     assert list(again.groups) == []
     assert dict(again.users.passwords) == {}
     assert acls_of(again) == set()
+
+
+def test_a_new_leader_epoch_for_each_start(stage: KeptStage) -> None:
+    stage.topic("orders")
+    produce(stage, b"1")
+    twice = stage.again().again()
+    produce(twice, b"2")
+    assert log_of(twice)._epochs == [(0, 0), (4, 1)]
+    assert log_of(twice.again())._epochs == [(0, 0), (4, 1)]
 
 
 def test_what_the_configuration_names_is_added_once(tmp_path: Path) -> None:
