@@ -1,0 +1,85 @@
+"""Members of groups need not join again after their broker was killed and started again."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kafka_shim.protocol.enums import ApiKey
+from kafka_shim.protocol.messages.consumer_group_describe_request import (
+    ConsumerGroupDescribeRequest,
+)
+from kafka_shim.protocol.messages.consumer_group_heartbeat_request import (
+    ConsumerGroupHeartbeatRequest,
+)
+from kafka_shim.protocol.messages.share_group_describe_request import ShareGroupDescribeRequest
+from kafka_shim.protocol.messages.share_group_heartbeat_request import ShareGroupHeartbeatRequest
+from kafka_shim.protocol.messages.streams_group_describe_request import (
+    StreamsGroupDescribeRequest,
+)
+from kafka_shim.protocol.messages.streams_group_heartbeat_request import (
+    StreamsGroupHeartbeatRequest,
+    Subtopology,
+    Topology,
+)
+from tests.shim.storage.kept import KeptStage
+
+HEARTBEATS = {
+    "consumer": (ApiKey.CONSUMER_GROUP_HEARTBEAT, ConsumerGroupHeartbeatRequest),
+    "share": (ApiKey.SHARE_GROUP_HEARTBEAT, ShareGroupHeartbeatRequest),
+    "streams": (ApiKey.STREAMS_GROUP_HEARTBEAT, StreamsGroupHeartbeatRequest),
+}
+DESCRIBES = {
+    "consumer": (ApiKey.CONSUMER_GROUP_DESCRIBE, ConsumerGroupDescribeRequest),
+    "share": (ApiKey.SHARE_GROUP_DESCRIBE, ShareGroupDescribeRequest),
+    "streams": (ApiKey.STREAMS_GROUP_DESCRIBE, StreamsGroupDescribeRequest),
+}
+JOINS: dict[str, dict[str, Any]] = {
+    "consumer": {
+        "rebalance_timeout_ms": 60_000,
+        "subscribed_topic_names": ["orders"],
+        "topic_partitions": [],
+        "instance_id": "i",
+    },
+    "share": {"subscribed_topic_names": ["orders"]},
+    "streams": {
+        "rebalance_timeout_ms": 60_000,
+        "process_id": "p",
+        "active_tasks": [],
+        "standby_tasks": [],
+        "warmup_tasks": [],
+        "topology": Topology(1, [Subtopology(subtopology_id="0", source_topics=["orders"])]),
+    },
+}
+
+
+def beat(stage: KeptStage, kind: str, epoch: int, **more: Any) -> Any:
+    api, request = HEARTBEATS[kind]
+    version = 1 if kind == "share" else 0
+    return stage.ask(api, version, request("g", "m", member_epoch=epoch, **more))
+
+
+def described(stage: KeptStage, kind: str) -> Any:
+    api, request = DESCRIBES[kind]
+    version = 1 if kind == "share" else 0
+    return stage.ask(api, version, request(["g"])).groups
+
+
+@pytest.mark.parametrize("kind", HEARTBEATS)
+def test_a_member_goes_on(tmp_path: Path, kind: str) -> None:
+    stage = KeptStage(tmp_path)
+    stage.topic("orders", 3)
+    joined = beat(stage, kind, 0, **JOINS[kind])
+    assert joined.error_code == 0, joined
+    for _ in range(2):
+        stage.clock.advance(5_000)
+        epoch = joined.member_epoch
+        joined = beat(stage, kind, epoch)
+    before = described(stage, kind)
+    again = stage.again()
+    assert described(again, kind) == before
+    answer = beat(again, kind, joined.member_epoch)
+    assert (answer.error_code, answer.member_epoch) == (0, joined.member_epoch)
+    again.clock.advance(120_000)
+    assert described(again, kind)[0].members == []
+    assert described(again.again(), kind)[0].members == []
