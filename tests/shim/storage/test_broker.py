@@ -1,0 +1,37 @@
+"""Reset and restore, through the control API, of a broker whose data stays."""
+
+from pathlib import Path
+
+from kafka_shim.testing import KafkaBroker, start
+
+
+def names(broker: KafkaBroker) -> set[str]:
+    return {topic.name for topic in broker.state().topics}
+
+
+def started(folder: Path) -> KafkaBroker:
+    return start(in_process=True, topics=["orders"], data_dir=folder)
+
+
+def test_what_a_reset_leaves_is_what_the_configuration_names(tmp_path: Path) -> None:
+    with started(tmp_path) as broker:
+        broker.topics.create("payments")
+        broker.users.add("carol")
+    with started(tmp_path) as broker:
+        assert names(broker) == {"orders", "payments"}
+        assert "carol" in broker.state().users
+        broker.reset()
+    with started(tmp_path) as broker:
+        assert names(broker) == {"orders"}
+        assert "carol" not in broker.state().users
+
+
+def test_what_was_restored_stays(tmp_path: Path) -> None:
+    with started(tmp_path) as broker:
+        broker.topics.create("payments")
+        kept = broker.snapshot()
+        broker.topics.delete("payments")
+        broker.topics.create("audit")
+        broker.restore(kept)
+    with started(tmp_path) as broker:
+        assert names(broker) == {"orders", "payments"}
