@@ -175,6 +175,8 @@ def _play(
                 places=_places(release, against, is_watched=args.watch),
             )
             name = asyncio.run(played)
+            if len(releases) > 1:
+                progress.say(f"Kafka {release}: {report_of(name, results).at(release).totals}")
     order = {case.id: at for at, case in enumerate(cases)}
     results.sort(key=lambda each: (releases.index(each.release), order[each.case.id]))
     report = report_of(name, results)

@@ -45,5 +45,14 @@ class Progress:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        if self._drawn_at:  # wipe the line
+        self._wipe()
+
+    def say(self, line: str) -> None:
+        """Print a line that stays, above the progress."""
+        self._wipe()
+        print(line, file=sys.stderr, flush=True)
+
+    def _wipe(self) -> None:
+        if self._drawn_at:
             print(f"\r{'':<{len(self._task) + _WIDTH + 8}}\r", end="", file=sys.stderr, flush=True)
+            self._drawn_at = 0.0

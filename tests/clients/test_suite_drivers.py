@@ -37,7 +37,7 @@ FAILED = {
     "aiokafka": {"denials.list-offsets.half"},
     "franz-go": {"denials.list-offsets.half"},
     "platformatic": {"denials.delete-group.half", "denials.list-offsets.half"},
-    "sarama": {"denials.transactional-id.tells"},
+    "rust-rdkafka": {"denials.group-offsets.tells", "denials.list-offsets.half"},
     "kafkajs": {
         *(f"denials.delete-group.{aspect}" for aspect in ("tells", "half", "goes-on")),
         *("denials.group-offsets.tells", "denials.transactional-id.tells"),
