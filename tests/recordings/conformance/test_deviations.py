@@ -26,6 +26,7 @@ from kafka_shim.protocol.messages.describe_share_group_offsets_request import (
     DescribeShareGroupOffsetsRequestTopic,
 )
 from kafka_shim.protocol.messages.find_coordinator_request import FindCoordinatorRequest
+from kafka_shim.protocol.messages.init_producer_id_request import InitProducerIdRequest
 from kafka_shim.protocol.messages.join_group_request import (
     JoinGroupRequest,
     JoinGroupRequestProtocol,
@@ -48,6 +49,7 @@ from kafka_shim.protocol.messages.write_txn_markers_request import (
 )
 from kafka_shim.shim.dispatch import Pending
 from kafka_shim.shim.request.session import Phase, Session
+from kafka_shim.shim.state.coordinators import KeyType
 from tests.recordings.conformance.deviations import is_meant
 from tests.recordings.conformance.scenario import Step
 from tests.recordings.records.batches import batch
@@ -201,6 +203,16 @@ def test_names_that_begin_below_an_asterisk_are_decided(name: str) -> None:
     assert stage.ask(ApiKey.FIND_COORDINATOR, 0, find, ALICE).error_code == 30
     stage.allow(ALICE, Operation.READ, ResourceType.GROUP, name)
     assert stage.ask(ApiKey.FIND_COORDINATOR, 0, find, ALICE).error_code == 0
+
+
+def test_internal_topics_have_no_records() -> None:
+    stage = Stage("4.4")
+    for kind in KeyType:
+        stage.cluster.coordinators.topic(kind)
+    request = InitProducerIdRequest(transactional_id="t", transaction_timeout_ms=1000)
+    assert stage.ask(ApiKey.INIT_PRODUCER_ID, 4, request).error_code == 0
+    topics = [stage.cluster.coordinators.topic(kind) for kind in KeyType]
+    assert not any(partition.log.end_offset for topic in topics for partition in topic.partitions)
 
 
 def test_a_client_may_be_called_like_the_wildcard() -> None:
