@@ -25,7 +25,7 @@ from tests.oracle.random_groups import RandomGroup
 from tests.oracle.real_kafka import CACHE, jars
 from tests.recordings.store import write_file
 
-SOURCE = Path(__file__).parent / "java" / "Assignors.java"
+JAVA = Path(__file__).parent / "java"
 GOLDEN = Path(__file__).parents[1] / "golden" / "assignments.json.gz"
 COMPILING_SECONDS = 120
 STEPS = 6
@@ -47,12 +47,13 @@ class KafkasAssignors:
 
 
 @contextmanager
-def kafkas(release: str) -> Iterator[KafkasAssignors]:
+def kafkas(release: str, program: str = "Assignors") -> Iterator[KafkasAssignors]:
+    """Compile and start one of the Java programs with the jars of a release."""
     libs, classes = jars(release), CACHE / release / "assignors"
-    command = ["javac", "-d", str(classes), "-cp", f"{libs}/*", str(SOURCE)]
+    command = ["javac", "-d", str(classes), "-cp", f"{libs}/*", str(JAVA / f"{program}.java")]
     subprocess.run(command, check=True, timeout=COMPILING_SECONDS)
     process = subprocess.Popen(
-        ["java", "-cp", f"{classes}:{libs}/*", "Assignors"],
+        ["java", "-cp", f"{classes}:{libs}/*", program],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,

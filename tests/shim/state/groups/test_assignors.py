@@ -1,10 +1,11 @@
-"""The assignors against what Kafka's own classes said (`python -m tests.oracle.assignors`)."""
+"""The assignors against what Kafka's own classes said (by the tests.oracle modules named below)."""
 
 import json
 
 import pytest
 
 from tests.oracle.assignors import GOLDEN, is_equal, ours
+from tests.oracle.sticky_tasks import TASKS, ours as our_tasks
 from tests.recordings.store import read_file
 
 RECORDED = json.loads(read_file(GOLDEN))
@@ -22,3 +23,10 @@ def test_members_have_what_kafka_gives_them(assignor: str, *, alike: bool) -> No
     assert len(cases) > 20
     for asked, answer in cases:
         assert is_equal(ours(asked, RECORDED["release"]), answer), asked
+
+
+def test_members_of_streams_groups_have_the_tasks_that_kafka_gives_them() -> None:
+    cases = json.loads(read_file(TASKS))
+    assert len(cases) > 100
+    for asked, answer in cases:
+        assert our_tasks(asked) == answer, asked

@@ -1,0 +1,88 @@
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.node.ArrayNode;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import java.io.BufferedReader;
+import java.io.InputStreamReader;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import org.apache.kafka.coordinator.group.api.streams.assignor.GroupAssignment;
+import org.apache.kafka.coordinator.group.api.streams.assignor.TopologyDescriber;
+import org.apache.kafka.coordinator.group.streams.assignor.AssignmentConfigsImpl;
+import org.apache.kafka.coordinator.group.streams.assignor.GroupSpecImpl;
+import org.apache.kafka.coordinator.group.streams.assignor.MemberMetadataAndStateImpl;
+import org.apache.kafka.coordinator.group.streams.assignor.StickyTaskAssignor;
+
+/** Asks Kafka's assignor of streams groups: a group a line as JSON, and each member's active tasks. */
+public class StickyTasks {
+    private static final ObjectMapper JSON = new ObjectMapper();
+
+    public static void main(String[] arguments) throws Exception {
+        BufferedReader lines = new BufferedReader(new InputStreamReader(System.in));
+        for (String line = lines.readLine(); line != null; line = lines.readLine()) {
+            JsonNode group = JSON.readTree(line);
+            Map<String, MemberMetadataAndStateImpl> members = new HashMap<>();
+            for (JsonNode member : group.get("members")) {
+                members.put(member.get("id").asText(), state(member));
+            }
+            GroupAssignment given =
+                    new StickyTaskAssignor()
+                            .assign(
+                                    new GroupSpecImpl(members, AssignmentConfigsImpl.DEFAULT),
+                                    new Topology(group.get("topics")));
+            ObjectNode answer = JSON.createObjectNode();
+            given.members().forEach((id, tasks) -> write(answer.putObject(id), tasks.activeTasks()));
+            System.out.println(JSON.writeValueAsString(answer));
+        }
+    }
+
+    private static void write(ObjectNode node, Map<String, Set<Integer>> tasks) {
+        tasks.forEach((subtopology, held) -> {
+            ArrayNode numbers = node.putArray(subtopology);
+            held.stream().sorted().forEach(numbers::add);
+        });
+    }
+
+    private static MemberMetadataAndStateImpl state(JsonNode member) {
+        Map<String, Set<Integer>> tasks = new HashMap<>();
+        member.get("has").properties().forEach(entry -> {
+            Set<Integer> held = new HashSet<>();
+            entry.getValue().forEach(number -> held.add(number.asInt()));
+            tasks.put(entry.getKey(), held);
+        });
+        return new MemberMetadataAndStateImpl(
+                Optional.empty(),
+                Optional.empty(),
+                member.get("process").asText(),
+                Map.of(),
+                tasks,
+                Map.of(),
+                Map.of(),
+                Map.of(),
+                Map.of());
+    }
+
+    private record Topology(JsonNode known) implements TopologyDescriber {
+        @Override
+        public List<String> subtopologies() {
+            List<String> names = new ArrayList<>();
+            known.fieldNames().forEachRemaining(names::add);
+            return names;
+        }
+
+        @Override
+        public int maxNumInputPartitions(String subtopology) {
+            return known.get(subtopology).asInt();
+        }
+
+        @Override
+        public boolean isStateful(String subtopology) {
+            return true;
+        }
+    }
+}

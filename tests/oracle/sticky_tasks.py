@@ -1,0 +1,119 @@
+"""Hold the assignor of streams groups against Kafka's class: `python -m tests.oracle.sticky_tasks`.
+
+The RELEASE is 4.4.0 or later: before that its class takes other arguments. Random groups change
+step by step; compared are the active tasks of each member. `--record` writes what Kafka's class
+said to the golden file that `make test` plays. Exit codes: 0 all equal, 3 a difference. Needs Java
+17 and Maven.
+"""
+
+import argparse
+import json
+import random
+import sys
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from kafka_shim.shim.state.groups.sticky_tasks import Runner, assign_sticky
+from tests.oracle.assignors import DIFFERENT, GOLDEN, KafkasAssignors, kafkas
+from tests.recordings.store import write_file
+
+TASKS = GOLDEN.with_name("tasks.json.gz")
+STEPS = 5
+_LETTERS = "abcdefghijklmnopqrstuvwxyz0123456789-_"
+
+
+class RandomStreams:
+    """A streams group, whose members come and go, and whose topics grow."""
+
+    def __init__(self, seed: str) -> None:
+        self._random = random.Random(seed)
+        self._processes = [self._name() for _ in range(self._random.randint(1, 4))]
+        self.topics = {
+            str(at): self._random.choice([1, 2, 3, 5, 8])
+            for at in range(self._random.randint(1, 4))
+        }
+        self.members: list[dict[str, Any]] = []
+        for _ in range(self._random.randint(1, 9)):
+            self._join()
+
+    def change(self, answer: Mapping[str, Any]) -> None:
+        for member in self.members:
+            member["has"] = answer.get(member["id"], {})
+        for _ in range(self._random.randint(1, 3)):
+            self._random.choice([self._join, self._leave, self._grow])()
+
+    def _join(self) -> None:
+        process = self._random.choice(self._processes)
+        self.members.append({"id": self._name(), "process": process, "has": {}})
+
+    def _leave(self) -> None:
+        if len(self.members) > 1:
+            self.members.pop(self._random.randrange(len(self.members)))
+
+    def _grow(self) -> None:
+        self.topics[self._random.choice(list(self.topics))] += 1
+
+    def _name(self) -> str:
+        return "".join(self._random.choices(_LETTERS, k=22))
+
+
+def ours(asked: Mapping[str, Any]) -> Any:
+    """Return the tasks that the shim gives, written as Kafka's answer."""
+    runners = [
+        Runner(
+            member["id"],
+            member["process"],
+            {name.encode(): held for name, held in member["has"].items()},
+        )
+        for member in asked["members"]
+    ]
+    counts = {name.encode(): count for name, count in asked["topics"].items()}
+    return {
+        member_id: {name.decode(): sorted(held) for name, held in given.items()}
+        for member_id, given in assign_sticky(runners, counts).items()
+    }
+
+
+def without_nothing(answer: Mapping[str, Any]) -> Any:
+    """Leave out subtopologies of which a member has no task."""
+    return {
+        member_id: {name: held for name, held in given.items() if held}
+        for member_id, given in answer.items()
+    }
+
+
+def steps(seed: str, kafka: KafkasAssignors) -> Iterator[tuple[dict[str, Any], Any]]:
+    group = RandomStreams(seed)
+    for _ in range(STEPS):
+        asked = json.loads(json.dumps({"topics": group.topics, "members": group.members}))
+        answer = without_nothing(kafka(asked))
+        yield asked, answer
+        group.change(answer)
+
+
+def main(arguments: list[str]) -> int:
+    parser = argparse.ArgumentParser(
+        prog="python -m tests.oracle.sticky_tasks", description=__doc__
+    )
+    parser.add_argument("release", help="a full release number")
+    parser.add_argument("--groups", type=int, default=1000, help="how many (default: 1000)")
+    parser.add_argument("--seed", default="1", help="where their randomness begins")
+    parser.add_argument("--record", action="store_true", help="write the golden file")
+    options = parser.parse_args(arguments)
+    seen, different = [], 0
+    with kafkas(options.release, "StickyTasks") as kafka:
+        for number in range(options.groups):
+            for asked, answer in steps(f"{options.seed}-{number}", kafka):
+                seen.append((asked, answer))
+                if answer != (found := ours(asked)):
+                    different += 1
+                    line = {"asked": asked, "kafka": answer, "shim": found}
+                    sys.stdout.write(f"{json.dumps(line)}\n")
+    sys.stderr.write(f"{len(seen)} assignments, {different} different\n")
+    if options.record:
+        write_file(TASKS, json.dumps(seen).encode())
+    return DIFFERENT if different else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
