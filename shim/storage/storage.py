@@ -180,7 +180,8 @@ class Storage:
             for kept, batch in marks.batches
             if not kept.is_closed and (kept not in marks.logs or kept.has(batch))
         ]
-        self._database.write(gone, batches, rows, clears=self._is_cleared)
+        if rows or gone or batches or self._is_cleared:  # a heartbeat may change nothing
+            self._database.write(gone, batches, rows, clears=self._is_cleared)
         self._is_cleared = False
         marks.forget()
         authorizer = cluster.policy.authorizer
