@@ -11,6 +11,7 @@ from kafka_shim.shim.cli import EXIT_USAGE
 from kafka_shim.shim.cli.access_notes import say_who_may_what
 from kafka_shim.shim.cli.broker_options import add_broker_arguments, config_from
 from kafka_shim.shim.cli.control_options import add_control_arguments, broker_of, control_of
+from kafka_shim.shim.cli.layers import note
 from kafka_shim.shim.cli.open_files import expect_many_connections
 from kafka_shim.shim.cli.record_options import add_broker_record_options, outcome, record
 from kafka_shim.shim.logs import set_up_logs
@@ -64,7 +65,8 @@ async def _run(
         environment |= broker.environment()
         if control is not None:
             await control.start()
-            environment[CONTROL] = f"http://{control.address}"
+            environment[CONTROL] = url = f"http://{control.address}"
+            note(f"the inspector is at {url}/inspector")
         try:
             child = await asyncio.create_subprocess_exec(*words, env=environment)
         except OSError as error:

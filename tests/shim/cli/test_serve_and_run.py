@@ -72,8 +72,8 @@ def test_a_port_in_use_is_one_clear_line() -> None:
         (["--listener-principal", "OTHER=User:x"], "OTHER"),
         (["-c", "sasl.enabled.mechanisms=MAGIC"], "MAGIC"),
         (["--conformance", "json:/no/such/x.json"], "there is no such folder"),
-        (["--record-keep", "3"], "without --record"),
-        (["--record-compression", "zlib"], "without --record"),
+        (["--record-keep", "3"], "require --record"),
+        (["--record-compression", "zlib"], "require --record"),
         (["--manual-clock"], "--manual-clock needs --control"),
         (["--control", "0.0.0.0:0", "--control-token", ""], "--control-token is empty"),
     ],
@@ -120,12 +120,15 @@ sys.exit(7)
 def test_run_tells_the_command_where_the_control_api_is() -> None:
     code = (
         "import os, urllib.request\n"
-        "with urllib.request.urlopen(os.environ['KAFKA_SHIM_CONTROL_URL'] + '/health') as answer:\n"
-        "    print(answer.read().decode())"
+        "url = os.environ['KAFKA_SHIM_CONTROL_URL']\n"
+        "with urllib.request.urlopen(url + '/health') as answer:\n"
+        "    print(url, answer.read().decode())"
     )
     done = run(code, "--control", "127.0.0.1:0")
     assert done.returncode == 0, done.stderr
-    assert '"status":"ok"' in done.stdout
+    url, health = done.stdout.split(maxsplit=1)
+    assert '"status":"ok"' in health
+    assert f"the inspector is at {url}/inspector" in done.stderr
 
 
 def test_run_tells_the_command_the_token_of_the_control_api() -> None:

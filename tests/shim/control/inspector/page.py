@@ -3,10 +3,12 @@
 import re
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 import pytest
 from confluent_kafka import Producer
+from selenium.common.exceptions import NoSuchElementException, StaleElementReferenceException
 
 from kafka_shim.shim.testing import KafkaBroker
 from tests.browser import BROWSER, DRIVER
@@ -79,10 +81,12 @@ class Page:
 
     def wait(self, found: Callable[[], Any]) -> Any:
         deadline = time.monotonic() + 30
-        while not (value := found()):
+        while True:
+            with suppress(NoSuchElementException, StaleElementReferenceException):
+                if value := found():
+                    return value
             assert time.monotonic() < deadline
             time.sleep(0.05)
-        return value
 
 
 def send(broker: KafkaBroker, user: str) -> None:
