@@ -4,7 +4,11 @@ Every row is about `denied`, and many about `allowed` besides, on which the user
 Facts: the requirements table (authorizer/requirements.py), which real brokers were held against.
 """
 
-from kafka_shim.authorizer.requirements import CREATE_TOPICS, OFFSET_FETCH_GROUP
+from kafka_shim.authorizer.requirements import (
+    CREATE_PARTITIONS_TOPIC,
+    CREATE_TOPICS,
+    OFFSET_FETCH_GROUP,
+)
 from kafka_shim.protocol.enums import ApiKey, Operation, ResourceType
 from kafka_shim.shim.traffic.suite.denial import (
     ALLOWED,
@@ -64,7 +68,10 @@ DENIALS: tuple[Denial, ...] = (
         29,
         (_ALL, on_topic("Describe")),
         _ITEMS,
-        possible=serves(ApiKey.CREATE_PARTITIONS),
+        possible=lambda release: (
+            serves(ApiKey.CREATE_PARTITIONS)(release)
+            and asks(CREATE_PARTITIONS_TOPIC, Operation.ALTER, ResourceType.TOPIC)(release)
+        ),
     ),
     Denial(
         "describe-topic",

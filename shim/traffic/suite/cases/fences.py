@@ -181,7 +181,7 @@ for _name, _api, _error, _settings, _capability, _key in (
     ("fetch-out-of-range", "Fetch", 1, READER, _CLASSIC, ApiKey.FETCH),
     ("fetch-storage-error", "Fetch", 56, READER, _CLASSIC, ApiKey.FETCH),
     ("fetch-unknown-topic-id", "Fetch", 100, READER, _CLASSIC, ApiKey.DESCRIBE_CLUSTER),
-    ("fetch-unknown-session", "Fetch", 70, READER, _CLASSIC, ApiKey.FETCH),
+    ("fetch-unknown-session", "Fetch", 70, READER, _CLASSIC, ApiKey.DELETE_GROUPS),
     ("heartbeat-rebalance", "Heartbeat", 27, READER, _CLASSIC, ApiKey.HEARTBEAT),
     ("heartbeat-unknown-member", "Heartbeat", 25, READER, _CLASSIC, ApiKey.HEARTBEAT),
     ("heartbeat-generation", "Heartbeat", 22, READER, _CLASSIC, ApiKey.HEARTBEAT),
