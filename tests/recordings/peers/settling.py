@@ -59,6 +59,8 @@ ASSIGNING_SECONDS: Final = 0.08
 
 MAKING_SECONDS: Final = 0.5
 """For a next heartbeat share groups prepare partitions, and streams groups topics."""
+FIRST_MAKING_SECONDS: Final = 3.0
+"""The same for the first group of a broker, on a busy machine."""
 
 INTERNAL_TOPICS_SECONDS: Final = 10.0
 """How long topics of streams groups are waited for; one that nobody may make never comes."""
@@ -90,6 +92,7 @@ class Settling:
         self._has_acls = True
         self._acls_are_apart = numbers(peer.release) < ACLS_IN_THE_LOG
         self._busy = False
+        self._making_seconds = FIRST_MAKING_SECONDS
         self._numbers: Iterator[int] = itertools.count(1)
         self._internal: dict[str, list[str]] = {}  # topics of streams groups, by group
 
@@ -123,7 +126,9 @@ class Settling:
             if missing and "CREATE" not in missing[0].status_detail:
                 self._wait_for_topics(self._internal.get(request.group_id, []))
             prepares = missing
-        time.sleep(MAKING_SECONDS if prepares else ASSIGNING_SECONDS)
+        time.sleep(self._making_seconds if prepares else ASSIGNING_SECONDS)
+        if prepares:
+            self._making_seconds = MAKING_SECONDS
 
     def _wait_for_topics(self, names: list[str]) -> None:
         topics = [MetadataRequestTopic(name=name) for name in names]
