@@ -43,6 +43,6 @@ CHANGES: tuple[Change, ...] = (
         bad_interval_error=ErrorCode.INVALID_CONFIG,
         intervals_are_trimmed=True,
     ),
-    Change("4.1", "subscriptions after errors", asks_after_errors=True),
-    Change("4.3", "small pushes cannot become large ones", limits_decompressed=True),
+    Change("4.0.1", "subscriptions after errors", asks_after_errors=True),
+    Change("4.2.2", "small pushes cannot become large ones", limits_decompressed=True),
 )

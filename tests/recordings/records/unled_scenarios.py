@@ -4,9 +4,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from kafka_shim.protocol.enums import ApiKey
+from tests.oracle.real_kafka import numbers
 from tests.recordings.records.batches import batch, message
 from tests.recordings.records.play import Play
 
+KRAFT = (3,)
+"""From here on replicas have to be on brokers that exist."""
 NO_BROKER = 9
 TIMEOUT_MS = 1_000
 BATCHES_SINCE = 3
@@ -14,6 +17,8 @@ BATCHES_SINCE = 3
 
 def without_leader(play: Play) -> None:
     """Partition 0 has no leader, 1 has one, 2 does not exist."""
+    if numbers(play.peer.release) >= KRAFT:
+        return
     topic = _created(play, "a", {0: [NO_BROKER], 1: [1]})
     _described(play, "metadata", topic)
     rows: Any
@@ -39,6 +44,8 @@ def without_leader(play: Play) -> None:
 
 def without_any_leader(play: Play) -> None:
     """A topic whose only partition has no leader."""
+    if numbers(play.peer.release) >= KRAFT:
+        return
     topic = _created(play, "a", {0: [NO_BROKER]})
     for creates in (False, True):
         _described(play, f"metadata, {creates}", topic, creates=creates)
@@ -73,6 +80,8 @@ def without_any_leader(play: Play) -> None:
 
 def without_leader_elsewhere(play: Play) -> None:
     """What groups, transactions and administrators are told of such partitions."""
+    if numbers(play.peer.release) >= KRAFT:
+        return
     topic = _created(play, "a", {0: [NO_BROKER], 1: [1]})
     rows = [{"partition_index": index, "committed_offset": 3} for index in range(3)]
     request: dict[str, Any] = {
