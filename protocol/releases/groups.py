@@ -71,6 +71,7 @@ class GroupFacts(msgspec.Struct, frozen=True, kw_only=True):
     share_groups_with_colons: bool  # in the keys of share partitions
     share_deletion_always_asks: bool  # DeleteShareGroupOffsets: also with no topic left
     share_epochs_may_be_unknown: bool  # -1 is not an old epoch of a share partition
+    share_writers_may_be_unknown: bool  # the same, of who writes its state
     share_counts_when_begun: bool  # what is done with is known where the start is given
     unreadable_subscription_error: int  # of a classic member that joins a consumer group
     share_states_go_forward: bool  # never to an earlier offset; negative epochs are refused
@@ -135,6 +136,7 @@ OLDEST = GroupFacts(
     share_groups_with_colons=False,
     share_deletion_always_asks=False,
     share_epochs_may_be_unknown=False,
+    share_writers_may_be_unknown=False,
     share_counts_when_begun=False,
     unreadable_subscription_error=-1,
     share_states_go_forward=False,
@@ -205,10 +207,14 @@ CHANGES: tuple[Change, ...] = (
         share_key_error=42,
         share_denial_refuses_all=True,
     ),
+    Change(
+        "4.0.2",
+        "KIP-848: groups that are upgraded know their topics; an empty id of a consumer group",
+        upgrade_keeps_epoch=True,
+        describes_empty_group_id=True,
+    ),
     Change("4.1", "KIP-932: share coordinators", share_key_error=0),
-    Change("4.1", "KIP-848: groups that are upgraded know their topics", upgrade_keeps_epoch=True),
     Change("4.1", "uniform: extra partitions stay where they are", saves_extra=True),
-    Change("4.1", "an empty id of a consumer group", describes_empty_group_id=True),
     Change(
         "4.2",
         "KIP-848: dropped expressions change subscriptions, members begin again with epoch 0",
@@ -225,6 +231,15 @@ CHANGES: tuple[Change, ...] = (
     ),
     Change("4.2", "members give up at once what they unsubscribed from", revokes_unsubscribed=True),
     Change(
+        "4.2.2",
+        "share groups of any name, unknown epochs of who writes",
+        share_groups_with_colons=True,
+        share_writers_may_be_unknown=True,
+        share_counts_when_begun=True,
+    ),
+    Change("4.2.2", "members without a subscription", unreadable_subscription_error=23),
+    Change("4.3", "which 4.3.1 does not know yet", unreadable_subscription_error=-1),
+    Change(
         "4.3",
         "KIP-1263: assignments are made at intervals",
         new_group_epoch=1,
@@ -235,11 +250,9 @@ CHANGES: tuple[Change, ...] = (
     ),
     Change(
         "4.3",
-        "share groups of any name, null names and unknown epochs",
-        share_groups_with_colons=True,
-        share_epochs_may_be_unknown=True,
-        share_counts_when_begun=True,
+        "null names in share sessions, unknown epochs of who reads",
         share_null_id_error=42,
+        share_epochs_may_be_unknown=True,
     ),
     Change("4.3", "KIP-1251: commits in older epochs", commits_since_assigned=True),
     Change(

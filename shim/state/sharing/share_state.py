@@ -125,9 +125,10 @@ class ShareStates:
         found = self._partitions.get(key)
         if found is None or self._is_refused(update.leader_epoch, update.state_epoch):
             return ErrorCode.INVALID_REQUEST
-        if self._is_older(update.leader_epoch, found.leader_epoch):
+        may_lack = self._facts.share_writers_may_be_unknown
+        if self._is_older(update.leader_epoch, found.leader_epoch, may_lack=may_lack):
             return ErrorCode.FENCED_LEADER_EPOCH
-        if self._is_older(update.state_epoch, found.state_epoch):
+        if self._is_older(update.state_epoch, found.state_epoch, may_lack=may_lack):
             return ErrorCode.FENCED_STATE_EPOCH
         error = self._place_error(key)
         if error is not ErrorCode.NONE:
@@ -162,8 +163,9 @@ class ShareStates:
     def _is_refused(self, *epochs: int) -> bool:
         return self._facts.share_states_go_forward and min(epochs) < 0
 
-    def _is_older(self, epoch: int, known: int) -> bool:
-        return epoch < known and not (epoch == NO_EPOCH and self._facts.share_epochs_may_be_unknown)
+    def _is_older(self, epoch: int, known: int, *, may_lack: bool = False) -> bool:
+        may_lack = may_lack or self._facts.share_epochs_may_be_unknown
+        return epoch < known and not (epoch == NO_EPOCH and may_lack)
 
     def _place_error(self, key: Key) -> ErrorCode:
         """Whether there is such a partition at all."""
