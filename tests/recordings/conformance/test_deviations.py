@@ -293,7 +293,7 @@ def test_markers_for_missing_partitions_are_answered() -> None:
     assert codes == [0, 3]
 
 
-def test_only_loggers_that_failed_are_left_out_of_the_comparison() -> None:
+def test_only_loggers_that_were_unknown_are_left_out_of_the_comparison() -> None:
     def logger(code: int) -> dict[str, Any]:
         return {"resource_type": 8, "resource_name": "1", "error_code": code}
 
@@ -303,3 +303,5 @@ def test_only_loggers_that_failed_are_left_out_of_the_comparison() -> None:
     assert is_meant(step, wanted, {"results": [topic, logger(0)]})
     assert not is_meant(step, wanted, {"results": [topic | {"error_code": 0}, logger(0)]})
     assert not is_meant(step, {"results": [logger(31)]}, {"results": [logger(0)]})
+    found = {**logger(0), "configs": [{"name": "kafka"}]}
+    assert is_meant(step, {"results": [logger(0) | {"configs": []}]}, {"results": [found]})
