@@ -39,5 +39,5 @@ def test_both_workers_work_with_the_packages_that_were_sent(tmp_path: Path) -> N
     for number in range(1, WORKERS + 1):
         executors = [path for path in (tmp_path / f"w{number}").glob("app-*/*") if path.is_dir()]
         assert executors, f"worker {number} had nothing to do"
-        unpacked = executors[0] / "kafka-shim"
+        unpacked = executors[0] / "kafka-shim" / "kafka_shim"
         assert all((unpacked / name / "__init__.py").exists() for name in PACKAGES)
