@@ -1,5 +1,6 @@
 """The file: one table of rows by part and key, one of record batches."""
 
+import contextlib
 import fcntl
 import os
 import sqlite3
@@ -52,13 +53,12 @@ class Database:
             self._lock = os.open(directory / LOCK, os.O_RDWR | os.O_CREAT, 0o600)
         except OSError as error:
             raise ConfigError(f"{self._where}: {error.strerror}: {error.filename}") from error
-        try:
+        with contextlib.ExitStack() as opened:
+            opened.callback(os.close, self._lock)
             self._take_lock()
             self._file = directory / FILE
-            self._open()
-        except BaseException:
-            os.close(self._lock)
-            raise
+            self._open(opened)
+            self._opened = opened.pop_all()
 
     def _take_lock(self) -> None:
         try:
@@ -67,12 +67,13 @@ class Database:
             text = "is in use by another kafka-shim; stop it, or choose another directory"
             raise ConfigError(f"{self._where} {text}") from error
 
-    def _open(self) -> None:
+    def _open(self, opened: contextlib.ExitStack) -> None:
         is_new = not self._file.exists() or self._file.stat().st_size == 0
         try:
             self._connection = sqlite3.connect(
                 self._file, isolation_level=None, check_same_thread=False
             )
+            opened.callback(self._connection.close)
             self._file.chmod(0o600)
             self._prepare(is_new=is_new)
         except (sqlite3.Error, OSError) as error:
@@ -169,8 +170,7 @@ class Database:
 
     def close(self) -> None:
         """Leave one file, for others to open."""
-        self._connection.close()
-        os.close(self._lock)
+        self._opened.close()
 
 
 def _batch_row(number: int, offset: int, is_clean: int, payload: bytes) -> tuple[int, int, bytes]:

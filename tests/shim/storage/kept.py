@@ -1,11 +1,13 @@
 """A cluster whose data stays, in this process, and a way to start it again."""
 
-import os
 from pathlib import Path
 from typing import Any
 
 from kafka_shim.shim.storage.storage import Storage
 from tests.shim.play import Stage
+
+RUNNING: "list[KeptStage]" = []
+"""Those that have a directory open."""
 
 
 class KeptStage(Stage):
@@ -17,6 +19,7 @@ class KeptStage(Stage):
         self._settings = settings
         self.storage = Storage(directory)
         self.dispatcher.storage = self.storage
+        RUNNING.append(self)
         self.storage.restore(self.cluster)
 
     def again(self, **settings: Any) -> "KeptStage":
@@ -29,6 +32,5 @@ class KeptStage(Stage):
 
     def kill(self) -> None:
         """What is not yet written is lost; the lock is given back as by a process that ends."""
-        database = self.storage._database
-        database._connection.close()
-        os.close(database._lock)
+        RUNNING.remove(self)
+        self.storage._database.close()
