@@ -58,8 +58,10 @@ class Setting(msgspec.Struct):
 
 
 def records_of(size: int) -> PartitionProduceData:
-    """A batch of records of 1 KiB, of that size in all."""
-    rows = [Record(offset=n, timestamp=0, key=None, value=b"x" * 1024) for n in range(size // 1024)]
+    """A batch of records of 1 KiB, of that size in all; of today, or a broker deletes them soon."""
+    now_ms = int(time.time() * 1000)  # noqa: TID251 - the other brokers have no clock of ours
+    value = b"x" * 1024
+    rows = [Record(offset=n, timestamp=now_ms, key=None, value=value) for n in range(size // 1024)]
     return PartitionProduceData(0, encode_batch(rows))
 
 
