@@ -4,11 +4,12 @@ Since 4.0 they are those of real brokers (`broker_loggers.json`, by `python -m
 tests.oracle.loggers`); before that, those that the configuration names.
 """
 
-import json
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 from typing import Final
+
+import msgspec
 
 from kafka_shim.protocol.api_versions import RELEASES
 from kafka_shim.shim.state.java_hash_map import ordered
@@ -31,7 +32,7 @@ _CONFIGURED: Final = {
 @cache
 def loggers_of(release: str) -> Mapping[str, str]:
     """Return the levels of a minor release's loggers, in the order of brokers."""
-    table = json.loads(TABLE.read_bytes())
+    table = msgspec.json.decode(TABLE.read_bytes())
     place = RELEASES.index(release)
     known = [table[name] for name in RELEASES[: place + 1] if name in table]
     levels = {

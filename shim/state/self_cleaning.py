@@ -5,7 +5,6 @@ DEVIATION: that is Kafka's default, but tests that read what they wrote would de
 
 from collections.abc import Iterator
 
-from kafka_shim.protocol.compression import MissingPackageError
 from kafka_shim.protocol.errors import DecodeError
 from kafka_shim.shim.clock import Clock
 from kafka_shim.shim.logs import Log as Logger
@@ -43,12 +42,13 @@ class SelfCleaning:
 
     def _clean(self) -> bool:
         """Clean what is due; return whether there is something that may be later."""
-        from kafka_shim.shim.state.log_cleaner import clean  # noqa: PLC0415 - most brokers never clean
+        # most brokers never clean
+        from kafka_shim.protocol.compression import MissingPackageError  # noqa: PLC0415
+        from kafka_shim.shim.state.log_cleaner import clean  # noqa: PLC0415
 
-        found = False
-        for topic in self._topics:
-            for partition in topic.partitions:
-                found = found or bool(partition.log.batches)
+        found = any(
+            partition.log.batches for topic in self._topics for partition in topic.partitions
+        )
         for log in self._due():
             try:
                 clean([log], self._clock.now_ms(), stamps_horizon=self._stamps_horizon)
