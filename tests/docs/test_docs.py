@@ -4,6 +4,7 @@ import re
 import socket
 import subprocess
 import sys
+from pathlib import Path
 
 from hatchling.metadata.core import ProjectMetadata
 from hatchling.plugin.manager import PluginManager
@@ -18,6 +19,24 @@ def test_links_lead_somewhere() -> None:
         for link in re.findall(r"\]\(([^)#]+?)(?:#[^)]*)?\)", path.read_text()):
             if "://" not in link:
                 assert (path.parent / link).exists(), f"{path.name}: {link}"
+
+
+def anchors(path: Path) -> set[str]:
+    """The anchors that GitHub gives the headings of a page."""
+    headings = re.findall(r"^#+ (.+)$", shown_text(path), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", text.lower()).replace(" ", "-") for text in headings}
+
+
+def shown_text(path: Path) -> str:
+    """A page without its fenced blocks, in which `#` begins a comment."""
+    return re.sub(r"^```.*?^```$", "", path.read_text(), flags=re.MULTILINE | re.DOTALL)
+
+
+def test_anchors_of_links_are_headings() -> None:
+    for path in [ROOT / page for page in (*pages(), "docs/commands.md")]:
+        for link, anchor in re.findall(r"\]\(([^)#:]*)#([^)]+)\)", shown_text(path)):
+            target = path.parent / link if link else path
+            assert anchor in anchors(target), f"{path.name}: {link}#{anchor}"
 
 
 def test_links_of_the_package_on_the_index_are_absolute() -> None:
