@@ -114,31 +114,29 @@ def _request(frame: str) -> str:
     return frame.partition(": ")[2].partition(" (")[0]
 
 
-INTRODUCTION = """# Clients and their scorecards
+INTRODUCTION = """# Scorecards of clients
 
-What clients do on the wire, as `kafka-shim conformance` sees it ([what that is](conformance.md)).
-Made by running each client (`make scorecards`, with Java, Go and Node), not written by hand. ✅ is
-right wherever it was seen, ❌ wrong at least once, · did not come up: the client does not have it,
-its driver does not use it, or no broker of the kit calls for it.
+For people who choose or write a Kafka client: what six clients send, as `kafka-shim conformance` judges it
+([how](conformance.md#the-scorecard)). `make scorecards` runs the clients and writes this page; it needs Java, Go and
+Node. ✅: right every time. ❌: wrong at least once. ·: did not occur, because the client lacks the feature, its
+test program does not use it, or no broker of the test calls for it.
 """
 FAILURES = """
 ## Failures
 
-Each was looked at.
-
 | client | behaviour | seen in | why |
 |---|---|---|---|"""
-_NOT_IDEMPOTENT = "the client's choice: not idempotent unless asked to be (KIP-679 is Java's)"
-_AGAIN = "the client's bug: a refused log-in is tried again like a lost connection"
+_NOT_IDEMPOTENT = "the client's choice: not idempotent by default (KIP-679 is about the Java client)"
+_AGAIN = "the client's bug: a refused log-in is retried like a lost connection"
 REASONS = {
     ("librdkafka", "producer.idempotent"): _NOT_IDEMPOTENT,
     ("aiokafka", "producer.idempotent"): _NOT_IDEMPOTENT,
     ("kafkajs", "producer.idempotent"): _NOT_IDEMPOTENT,
     ("aiokafka", "producer.acks-all"): "the client's choice: waits for the leader only",
     ("librdkafka", "errors.58-final"): f"{_AGAIN}, every `reconnect.backoff.ms`",
-    ("kafka-python", "errors.58-final"): f"{_AGAIN}, though ever more slowly",
+    ("kafka-python", "errors.58-final"): f"{_AGAIN}, with growing pauses",
     ("kafkajs", "versions.negotiated"): (
-        "the client's choice: it asks once and takes all brokers of a cluster for alike"
+        "the client's choice: it asks one broker and assumes that all brokers of a cluster are alike"
     ),
 }
 """What a look at each failure showed: the client's bug, or its choice."""

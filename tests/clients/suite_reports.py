@@ -29,16 +29,16 @@ KEPT = ROOT / ".cache" / "conformance"
 PAGE = ROOT / "docs" / "conformance" / "README.md"
 RUN_SECONDS = 1800
 HEAD = """\
-# Conformance of clients: reports
+# Conformance reports of clients
 
-Each client is driven through the [suite](../conformance.md#the-suite) by its driver in
-[`conformance/drivers/`](../../conformance/drivers); the shim behaves as Kafka {release}.
-`make conformance` makes the reports again (Java 17 and Maven, Go, Node, Rust besides).
+For people who choose or write a Kafka client: how eleven clients behave in the
+[conformance suite](../conformance.md#the-suite), against the shim as Kafka {release}. Their drivers are in
+[`conformance/drivers/`](../../conformance/drivers). `make conformance` runs them and writes this page (it needs Java 17
+and Maven, Go, Node and Rust), and also `.cache/conformance/report.html`, one page with all that each client said
+and sent.
 
-It also writes one page with all that each client said and sent, `.cache/conformance/report.html`.
-
-A cell: passed / failed / unsupported. In **bold** are failures that make a run fail: of cases of
-level `must`, and of others where the client ended or hung.
+Each cell: passed / failed / unsupported cases. The number in **bold** counts the failures that make a run fail: cases
+of level `must`, and cases in which the client ended or hung.
 """
 
 Row = Mapping[str, Any]
@@ -102,7 +102,7 @@ def page(reports: Mapping[str, Report], findings: Sequence[Finding]) -> Iterator
     yield "## What failed"
     yield ""
     yield (
-        "The failures in bold, by their cause. Each is seen again with"
+        "The failures in bold, by their cause. To see one yourself, run"
         " `kafka-shim conformance suite --driver COMMAND --case CASE --watch`."
     )
     for name, report in reports.items():
