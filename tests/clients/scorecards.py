@@ -116,17 +116,18 @@ def _request(frame: str) -> str:
 
 INTRODUCTION = """# Scorecards of clients
 
-For people who choose or write a Kafka client: what six clients send, as `kafka-shim conformance` judges it
-([how](conformance.md#the-scorecard)). `make scorecards` runs the clients and writes this page; it needs Java, Go and
-Node. ✅: right every time. ❌: wrong at least once. ·: did not occur, because the client lacks the feature, its
-test program does not use it, or no broker of the test calls for it.
+For people who choose or write a Kafka client: what six clients send, as `kafka-shim conformance`
+judges it ([how](conformance.md#the-scorecard)). `make scorecards` runs the clients and writes this
+page; it needs Java, Go and Node. ✅: right every time. ❌: wrong at least once. ·: did not occur,
+because the client lacks the feature, its test program does not use it, or no broker of the test
+calls for it.
 """
 FAILURES = """
 ## Failures
 
 | client | behaviour | seen in | why |
 |---|---|---|---|"""
-_NOT_IDEMPOTENT = "the client's choice: not idempotent by default (KIP-679 is about the Java client)"
+_NOT_IDEMPOTENT = "the client's choice: not idempotent by default (KIP-679 is about Java's client)"
 _AGAIN = "the client's bug: a refused log-in is retried like a lost connection"
 REASONS = {
     ("librdkafka", "producer.idempotent"): _NOT_IDEMPOTENT,
@@ -136,7 +137,7 @@ REASONS = {
     ("librdkafka", "errors.58-final"): f"{_AGAIN}, every `reconnect.backoff.ms`",
     ("kafka-python", "errors.58-final"): f"{_AGAIN}, with growing pauses",
     ("kafkajs", "versions.negotiated"): (
-        "the client's choice: it asks one broker and assumes that all brokers of a cluster are alike"
+        "the client's choice: it asks one broker and assumes that all of a cluster are alike"
     ),
 }
 """What a look at each failure showed: the client's bug, or its choice."""

@@ -32,13 +32,13 @@ HEAD = """\
 # Conformance reports of clients
 
 For people who choose or write a Kafka client: how eleven clients behave in the
-[conformance suite](../conformance.md#the-suite), against the shim as Kafka {release}. Their drivers are in
-[`conformance/drivers/`](../../conformance/drivers). `make conformance` runs them and writes this page (it needs Java 17
-and Maven, Go, Node and Rust), and also `.cache/conformance/report.html`, one page with all that each client said
-and sent.
+[conformance suite](../conformance.md#the-suite), against the shim as Kafka {release}. Their
+drivers are in [`conformance/drivers/`](../../conformance/drivers). `make conformance` runs them
+and writes this page (it needs Java 17 and Maven, Go, Node and Rust), and also
+`.cache/conformance/report.html`, one page with all that each client said and sent.
 
-Each cell: passed / failed / unsupported cases. The number in **bold** counts the failures that make a run fail: cases
-of level `must`, and cases in which the client ended or hung.
+Each cell: passed / failed / unsupported cases. The number in **bold** counts the failures that
+make a run fail: cases of level `must`, and cases in which the client ended or hung.
 """
 
 Row = Mapping[str, Any]
