@@ -21,13 +21,13 @@ from kafka_shim.protocol.enums import Operation, PatternType, Permission, Resour
 KINDS: Final = {
     "duplicate": "the same ACL is written twice",
     "release": "the release cannot express the ACL",
-    "operation": "resources of this type have no such operation",
-    "name": "no resource, principal or host has this name",
-    "everybody": "everybody is allowed",
-    "prefix": "a prefix ends within a word",
-    "shadowed": "a broader ACL says all of it",
-    "redundant": "ACLs for the same say all of it, or several ACLs together",
-    "ineffective": "a DENY overrules it, or there is nothing to deny",
+    "operation": "the operation does not exist for resources of this type",
+    "name": "no resource, principal or host can have this name",
+    "everybody": "the ACL allows everybody",
+    "prefix": "the prefix ends in the middle of a word",
+    "shadowed": "one broader ACL already covers it",
+    "redundant": "other ACLs for the same resource, or several together, already cover it",
+    "ineffective": "a DENY overrules it, or it denies what nothing allows",
 }
 """What is found, by name."""
 

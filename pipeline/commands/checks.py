@@ -1,4 +1,4 @@
-"""Options of jobs: what is wrong with them is said before Spark is started."""
+"""Check the options of jobs before Spark is started."""
 
 import argparse
 import os
@@ -15,15 +15,15 @@ from kafka_shim.pipeline.rows.batches import plan
 from kafka_shim.pipeline.spark.source import selection_of
 from kafka_shim.pipeline.spark.table_formats import check_format
 from kafka_shim.protocol.api_versions import RELEASES
-from kafka_shim.protocol.trace.segments import has_block, segments
+from kafka_shim.protocol.trace.segments import SUFFIX, has_block, segments
 
 CONNECT_PORT = 15002
-"""Of a Spark Connect server whose address has none."""
+"""Port of a Spark Connect server whose address has none."""
 PATIENCE_S = 10
 
 
 def source_options(args: argparse.Namespace, command: Command) -> dict[str, str]:
-    """The options for reading traces; PipelineError for any that cannot be followed."""
+    """Return the options for reading traces; PipelineError for an invalid one."""
     release = _known_release(args.kafka_version or RELEASES[-1])
     given = {"since": args.since, "until": args.until, "apis": args.apis, "release": release}
     options = {name: value for name, value in given.items() if value}
@@ -51,18 +51,20 @@ def source_options(args: argparse.Namespace, command: Command) -> dict[str, str]
 
 
 def _known_release(release: str) -> str:
-    """The release; PipelineError for one that is not known."""
+    """Return the release; PipelineError for an unknown one."""
     if release not in RELEASES:
-        raise PipelineError(f"`{release}` is no release known here; they are {', '.join(RELEASES)}")
+        raise PipelineError(
+            f"unknown Kafka release `{release}`; expected one of {', '.join(RELEASES)}"
+        )
     return release
 
 
 def _check_remote(args: argparse.Namespace, *, is_stream: bool) -> None:
-    """Refuse a server that is not there; Spark would try again for minutes."""
+    """Raise PipelineError if nothing listens there; Spark itself would retry for minutes."""
     if args.remote is None:
         return
     if is_stream:
-        raise PipelineError(f"{args.job} runs on a Spark of its own; leave out --remote")
+        raise PipelineError(f"{args.job} does not run on a Spark Connect server; remove --remote")
     found = urlsplit(args.remote)
     if found.scheme != "sc" or not found.hostname:
         raise PipelineError(f"--remote {args.remote}: expected sc://HOST:PORT")
@@ -70,15 +72,15 @@ def _check_remote(args: argparse.Namespace, *, is_stream: bool) -> None:
         socket.create_connection((found.hostname, found.port or CONNECT_PORT), PATIENCE_S).close()
     except OSError as error:
         problem = error.strerror or error
-        raise PipelineError(f"--remote {args.remote}: no server there: {problem}") from error
+        raise PipelineError(f"--remote {args.remote}: cannot connect: {problem}") from error
 
 
 def _check_traces(args: argparse.Namespace, *, is_stream: bool) -> None:
     lake = lake_of(args.trace)
     if lake is not None and is_stream:
-        raise PipelineError(f"`{lake}` is a lake; {args.job} reads the folder of a trace itself")
+        raise PipelineError(f"`{lake}` is a lake; {args.job} needs the folder of a trace")
     is_follower = args.job == "watch" or getattr(args, "follow", False)
-    if is_follower:  # the first segment may be yet to come
+    if is_follower:  # the first segment may not exist yet
         for path in args.trace:
             if not Path(path).exists():
                 raise PipelineError(f"the trace `{path}` does not exist")
@@ -89,29 +91,31 @@ def _check_traces(args: argparse.Namespace, *, is_stream: bool) -> None:
 
 
 def _check_segments(paths: list[str], *, even_damaged: bool) -> None:
-    """Refuse what cannot be a trace."""
+    """Raise PipelineError for paths without a readable trace."""
     found = list(dict.fromkeys(split.path for split in plan(paths)))
     if not found:
-        raise PipelineError(f"there are no segments in {', '.join(paths)}")
+        raise PipelineError(
+            f"`{', '.join(paths)}` has no trace: it contains no segment (*{SUFFIX})"
+        )
     if not even_damaged and not any(has_block(Path(path)) for path in found):
         raise PipelineError(
-            f"{', '.join(paths)}: there is not one whole block of a trace in it;"
-            " `kafka-shim pipeline damage` tells more"
+            f"`{', '.join(paths)}` contains no complete trace block;"
+            " `kafka-shim pipeline damage` shows the reason"
         )
 
 
 def _check_output(args: argparse.Namespace) -> None:
     check_format(args.table_format, args.remote)
     if getattr(args, "html", None) and not Path(args.html).absolute().parent.is_dir():
-        raise PipelineError(f"--html {args.html}: there is no such folder")
+        raise PipelineError(f"--html {args.html}: the folder does not exist")
     for option, folder in (("--output", "output"), ("--parquet", "parquet")):
         if getattr(args, folder, None):
             _check_folder(option, getattr(args, folder))
 
 
 def _check_folder(option: str, place: str) -> None:
-    """Refuse to write where traces are, or where nothing can be written."""
-    if "://" in place:  # Spark's to reach
+    """Raise PipelineError for a folder that contains a trace or cannot be written."""
+    if "://" in place:  # only Spark can reach it
         return
     folder = Path(place)
     try:
@@ -119,6 +123,6 @@ def _check_folder(option: str, place: str) -> None:
     except OSError as error:
         raise PipelineError(f"{option} {folder}: {error.strerror}") from error
     if segments(folder):
-        raise PipelineError(f"{option} {folder}: there is a trace in it; name another folder")
+        raise PipelineError(f"{option} {folder}: the folder contains a trace; use another one")
     if not os.access(folder, os.W_OK):
-        raise PipelineError(f"{option} {folder}: nothing can be written there")
+        raise PipelineError(f"{option} {folder}: permission denied")

@@ -34,5 +34,5 @@ def _charts(outcome: Outcome) -> list[Chart]:
 
 
 COMMAND = Command(
-    "client software, and the versions of each API that it sends", no_options, _run, _charts
+    "list client software and the versions of each API that it uses", no_options, _run, _charts
 )

@@ -1,4 +1,4 @@
-"""`damage`: what could not be read of a trace, and why."""
+"""`damage`: list the parts of a trace that cannot be read."""
 
 import argparse
 from typing import TYPE_CHECKING
@@ -19,4 +19,4 @@ def _run(args: argparse.Namespace, source: "Source") -> Outcome:
     return table_outcome(args, source, source.table("damage").orderBy("path", "at"), _SHOWN)
 
 
-COMMAND = Command("what could not be read of a trace, and why", add_fail, _run)
+COMMAND = Command("list the parts of a trace that cannot be read, with the reason", add_fail, _run)

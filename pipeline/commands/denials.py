@@ -21,8 +21,8 @@ _TREND_COLUMNS = ("time", "role", "allowed", "principal", *RESOURCE)
 
 
 def _add_options(job: argparse.ArgumentParser) -> None:
-    text = "how often in each interval, such as `1 hour`, rather than in all"
-    job.add_argument("--interval", help=text)
+    text = "count denials per interval, such as `1 hour` (default: one total)"
+    job.add_argument("--interval", metavar="TIME", help=text)
     add_present_acls(job)
 
 

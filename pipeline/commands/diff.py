@@ -1,4 +1,4 @@
-"""`diff`: two traces of the same workload, and the privileges and answers that differ."""
+"""`diff`: compare the permissions and answers in two traces of the same workload."""
 
 import argparse
 from typing import TYPE_CHECKING
@@ -18,7 +18,7 @@ _SHOWN = ("difference", "principal", "what", "first", "second")
 
 
 def _add_options(job: argparse.ArgumentParser) -> None:
-    text = "the second trace"
+    text = "the second trace, to compare with"
     job.add_argument("--with", dest="other", required=True, metavar="TRACE", type=place, help=text)
     add_fail(job)
 
@@ -42,7 +42,7 @@ def _charts(outcome: Outcome) -> list[Chart]:
 
 
 COMMAND = Command(
-    "two traces of the same workload: privileges and answers that differ",
+    "compare two traces of the same workload: permissions and answers that differ",
     _add_options,
     _run,
     _charts,

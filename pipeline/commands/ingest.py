@@ -19,10 +19,17 @@ if TYPE_CHECKING:
 
 def _add_options(job: argparse.ArgumentParser) -> None:
     job.add_argument(
-        "-o", "--output", required=True, metavar="LAKE", type=place, help="folder of the lake"
+        "-o",
+        "--output",
+        required=True,
+        metavar="LAKE",
+        type=place,
+        help="folder to write the tables to",
     )
-    job.add_argument("--json", action="store_true", help="one JSON object")
-    job.add_argument("--follow", action="store_true", help="continue until interrupted")
+    job.add_argument("--json", action="store_true", help="print one JSON object")
+    job.add_argument(
+        "--follow", action="store_true", help="keep reading new entries until interrupted"
+    )
     add_every(job, "1 minute")
 
 
@@ -42,18 +49,18 @@ def _run(args: argparse.Namespace, source: "Source") -> Outcome:
             every=args.every if args.follow else None,
             tell=tell if args.follow else None,
         )
-    notes = ["a run that was interrupted has been finished first"] if done.recovered else []
+    notes = ["finished an earlier, interrupted run first"] if done.recovered else []
     notes.append(_note(done, args.output))
     return Outcome("ingest", [], [], [], msgspec.structs.asdict(done), notes)
 
 
 def _note(done: "Ingested", folder: str) -> str:
-    note = f"{done.segments} segments had something new: {done.read_bytes} bytes read,"
-    return f"{note} {done.files} files written to {folder}"
+    note = f"read {done.read_bytes} new bytes from {done.segments} segments,"
+    return f"{note} wrote {done.files} files to {folder}"
 
 
 COMMAND = Command(
-    "traces into Parquet tables; the next run reads only what is new",
+    "convert traces to Parquet tables (a lake); the next run reads only new entries",
     _add_options,
     _run,
     is_stream=True,

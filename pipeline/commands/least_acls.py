@@ -31,20 +31,24 @@ def _add_options(job: argparse.ArgumentParser) -> None:
         " never used (default: no prefixes)",
     )
     job.add_argument(
-        "--against", metavar="FILE", help=f"show what to add and remove: {ACL_FORMATS}"
+        "--against",
+        metavar="FILE",
+        help=f"show what to add to and remove from these ACLs; {ACL_FORMATS}",
     )
-    job.add_argument("--to", choices=FORMATS, help="print the ACLs alone, in this form")
+    job.add_argument(
+        "--to", choices=FORMATS, metavar="FORMAT", help="print only the ACLs, in this format"
+    )
 
 
 def _count(text: str) -> int:
     if not text.isdecimal():
-        raise argparse.ArgumentTypeError(f"`{text}` is not a number from 0")
+        raise argparse.ArgumentTypeError(f"invalid number `{text}`; expected 0 or more")
     return int(text)
 
 
 def _check(args: argparse.Namespace) -> None:
     if args.to and (args.json or args.csv):
-        raise PipelineError("--to prints the ACLs alone; leave out --json and --csv")
+        raise PipelineError("--to cannot be combined with --json or --csv")
 
 
 def _run(args: argparse.Namespace, source: "Source") -> Outcome:

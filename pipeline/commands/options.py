@@ -1,4 +1,4 @@
-"""Options that all jobs have, or several of them; they need neither Spark nor Arrow."""
+"""Options of all or several jobs; this module imports neither Spark nor Arrow."""
 
 import argparse
 from pathlib import Path
@@ -8,38 +8,64 @@ from kafka_shim.pipeline.commands.chain import Then
 from kafka_shim.pipeline.errors import PipelineError
 
 TABLE_FORMATS = ("parquet", "delta")
-ACL_FORMATS = f"in one of the forms {', '.join(FORMATS)}"
+ACL_FORMATS = f"formats: {', '.join(FORMATS)}"
 
 
 def place(text: str) -> str:
-    """A path as every process of a cluster has to know it, whatever folder it runs in."""
+    """Return an absolute path, since the processes of a cluster run in other folders."""
     return text if "://" in text else str(Path(text).absolute())
 
 
 def add_common(job: argparse.ArgumentParser) -> None:
-    """Add what every job reads: the traces, and which part of them."""
+    """Add the options that select the traces to read, and which part of them."""
     job.add_argument(
-        "trace", nargs="+", type=place, help="folders of traces, single segments, or a lake"
+        "trace",
+        nargs="+",
+        type=place,
+        help="folder of a trace, one segment, or a lake that `pipeline ingest` wrote",
     )
-    job.add_argument("--since", metavar="TIME", help="only from this time on (ISO, UTC)")
-    job.add_argument("--until", metavar="TIME", help="only before this time")
-    job.add_argument("--apis", metavar="API,...", help="only these APIs, by Kafka's names")
-    job.add_argument(
+    selection = job.add_argument_group("selection")
+    selection.add_argument(
+        "--since",
+        metavar="TIME",
+        help="only from this time on, such as 2026-11-01 or 2026-11-01T12:00:00 (UTC)",
+    )
+    selection.add_argument("--until", metavar="TIME", help="only before this time (UTC)")
+    selection.add_argument(
+        "--apis", metavar="API,...", help="only these APIs, such as Fetch,Produce"
+    )
+    selection.add_argument(
         "--lists",
         action="store_true",
         help="include names that only appear in lists (all topics, all groups)",
     )
-    job.add_argument("--kafka-version", metavar="RELEASE", help="Kafka release whose rules decide")
-    job.add_argument(
+    rules = job.add_argument_group("rules")
+    rules.add_argument(
+        "--kafka-version",
+        metavar="RELEASE",
+        help="Kafka release whose rules decide (default: the newest)",
+    )
+    rules.add_argument(
         "--super-user",
         action="append",
         metavar="User:x",
-        help="super user (repeatable; default: those that the trace shows)",
+        help="treat this principal as a super user (repeatable; default: those that the trace"
+        " shows)",
     )
-    where = job.add_mutually_exclusive_group()
-    where.add_argument("--master", help="Spark's master (default: all cores of this machine)")
-    where.add_argument("--remote", metavar="sc://HOST:PORT", help="a Spark Connect server")
-    job.add_argument(
+    _add_spark(job.add_argument_group("Spark"))
+
+
+def _add_spark(group: argparse._ArgumentGroup) -> None:
+    where = group.add_mutually_exclusive_group()
+    where.add_argument(
+        "--master",
+        metavar="URL",
+        help="Spark master (default: local[*], all cores of this machine)",
+    )
+    where.add_argument(
+        "--remote", metavar="sc://HOST:PORT", help="run on this Spark Connect server"
+    )
+    group.add_argument(
         "--then",
         action=Then,
         help="another job with its options, run after this one in the same Spark session",
@@ -47,7 +73,7 @@ def add_common(job: argparse.ArgumentParser) -> None:
 
 
 def _table_format(text: str) -> str:
-    """Iceberg is the one that people look for."""
+    """Reject iceberg, which people look for, with the reason."""
     if text.lower() == "iceberg":
         raise argparse.ArgumentTypeError(
             "iceberg is not supported: it has no runtime for Spark 4.2, which the jobs need;"
@@ -57,50 +83,56 @@ def _table_format(text: str) -> str:
 
 
 def add_forms(job: argparse.ArgumentParser) -> None:
-    """Add the forms of output that every job has but the streams."""
-    form = job.add_mutually_exclusive_group()
-    form.add_argument("--json", action="store_true", help="one JSON object")
-    form.add_argument("--csv", action="store_true", help="comma-separated values")
+    """Add the output formats of all jobs that are not streams."""
+    output = job.add_argument_group("output")
+    form = output.add_mutually_exclusive_group()
+    form.add_argument("--json", action="store_true", help="print one JSON object")
+    form.add_argument("--csv", action="store_true", help="print comma-separated values")
     form.add_argument(
         *("--table", "--parquet"),
         dest="parquet",
         metavar="FOLDER",
         type=place,
-        help="write the rows to this folder",
+        help="write the rows as a table to this folder",
     )
-    job.add_argument(
+    output.add_argument(
         "--table-format",
         type=_table_format,
         choices=TABLE_FORMATS,
         default=TABLE_FORMATS[0],
+        metavar="FORMAT",
         help="format of --table (default: parquet; delta requires the package delta-spark)",
     )
-    job.add_argument("--html", metavar="FILE", help="write an HTML page with charts")
+    output.add_argument("--html", metavar="FILE", help="write an HTML page with charts")
 
 
 def add_every(job: argparse.ArgumentParser, default: str) -> None:
-    """Add how often a stream looks for more."""
-    text = f"how often to look (default: {default})"
+    """Add --every, the interval at which a stream reads."""
+    text = f"interval between two reads of the traces (default: {default})"
     job.add_argument("--every", default=default, metavar="TIME", help=text)
     job.set_defaults(csv=False, parquet=None, html=None, table_format=TABLE_FORMATS[0])
 
 
 def add_fail(job: argparse.ArgumentParser) -> None:
-    """Add the exit code for findings."""
-    job.add_argument("--fail", action="store_true", help="exit code 3 if anything is found")
+    """Add --fail."""
+    job.add_argument("--fail", action="store_true", help="exit with code 3 if anything is found")
 
 
 def add_present_acls(job: argparse.ArgumentParser) -> None:
-    """Add where today's ACLs are: in a file, or on a broker that `kafka-shim` asks."""
+    """Add the source of today's ACLs: a file, or a broker that `kafka-shim pipeline` reads."""
     job.add_argument(
-        "--acls", metavar="FILE", help=f"today's ACLs, for whole remedies: {ACL_FORMATS}"
+        "--acls", metavar="FILE", help=f"today's ACLs, to suggest complete fixes ({ACL_FORMATS})"
     )
-    job.add_argument("--bootstrap-server", metavar="HOST:PORT,...", help="the broker that has them")
+    job.add_argument(
+        "--bootstrap-server",
+        metavar="HOST:PORT,...",
+        help="read today's ACLs from this broker instead",
+    )
     job.add_argument("--command-config", metavar="FILE", help="client properties for that broker")
 
 
 def check_present_acls(args: argparse.Namespace) -> None:
-    """Refuse a broker where nobody has asked it."""
+    """Raise PipelineError for --bootstrap-server where nothing has read the broker's ACLs."""
     if args.bootstrap_server:
         raise PipelineError("--bootstrap-server works with `kafka-shim pipeline` only; use --acls")
 

@@ -1,4 +1,4 @@
-"""`readiness`: clients that an upgrade would break."""
+"""`readiness`: find clients that an upgrade would break."""
 
 import argparse
 from typing import TYPE_CHECKING
@@ -25,10 +25,13 @@ _SHOWN = (
     *("software_name", "software_version", "client_id", "requests", "detail"),
 )
 
+FROM_HELP = "Kafka release that the cluster has now, such as 3.9"
+TO_HELP = "Kafka release to upgrade to, such as 4.4"
+
 
 def _add_options(job: argparse.ArgumentParser) -> None:
-    job.add_argument("--from", dest="present", required=True, metavar="RELEASE")
-    job.add_argument("--to", dest="target", required=True, metavar="RELEASE")
+    job.add_argument("--from", dest="present", required=True, metavar="RELEASE", help=FROM_HELP)
+    job.add_argument("--to", dest="target", required=True, metavar="RELEASE", help=TO_HELP)
     add_present_acls(job)
     add_fail(job)
 
@@ -43,18 +46,20 @@ def _run(args: argparse.Namespace, source: "Source") -> Outcome:
     outcome = table_outcome(args, source, found, _SHOWN)
     versions = unknown_versions(clients, args.present, args.target).count()
     if versions:
-        text = "that are the latest of the present release: whether the clients know later ones"
-        outcome.notes.append(f"not known: {versions} uses of dropped versions {text}")
+        text = f"are the latest that {args.present} serves, so the clients may support later ones"
+        outcome.notes.append(f"unknown: {versions} uses of dropped versions {text}")
     if judged is None:
-        outcome.notes.append("not known: which needs are added; a lake does not keep requests")
+        outcome.notes.append(
+            "unknown: which permissions become necessary, since a lake does not keep requests"
+        )
     elif unknown := judged.where("allowed is null").count():
-        text = f"needs that {args.target} adds are met; give the ACLs by --acls"
-        outcome.notes.append(f"not known: whether {unknown} {text}")
+        text = f"permissions that {args.target} newly requires are granted; add --acls FILE"
+        outcome.notes.append(f"unknown: whether {unknown} {text}")
     return outcome
 
 
 def _judged(args: argparse.Namespace, source: "Source") -> "DataFrame | None":
-    """What the target asks besides, and whether it is allowed; None of a lake."""
+    """Return the checks that only the target makes, with their decisions; None for a lake."""
     from kafka_shim.pipeline.jobs.readiness import judged_needs
 
     seen = source.observation(args)
@@ -76,7 +81,7 @@ def _charts(outcome: Outcome) -> list[Chart]:
 
 
 COMMAND = Command(
-    "clients that an upgrade would break: versions it dropped, needs it adds that are not met",
+    "find clients that an upgrade would break: dropped API versions, missing new permissions",
     _add_options,
     _run,
     _charts,

@@ -1,4 +1,4 @@
-"""`report`: the jobs together as one HTML page with plots."""
+"""`report`: the results of all jobs on one HTML page with charts."""
 
 import argparse
 from typing import TYPE_CHECKING
@@ -15,14 +15,27 @@ if TYPE_CHECKING:
 
 
 def _add_options(job: argparse.ArgumentParser) -> None:
-    job.add_argument("--acls", metavar="FILE", help=f"judge these ACLs as well: {ACL_FORMATS}")
-    job.add_argument("--from", dest="present", metavar="RELEASE", help="readiness: the present one")
-    job.add_argument("--to", dest="target", metavar="RELEASE", help="and the one to come")
+    job.add_argument(
+        "--acls",
+        metavar="FILE",
+        help=f"also run what-breaks and unused-acls with these ACLs; {ACL_FORMATS}",
+    )
+    job.add_argument(
+        "--from",
+        dest="present",
+        metavar="RELEASE",
+        help="with --to: also run readiness, from this release",
+    )
+    job.add_argument(
+        "--to", dest="target", metavar="RELEASE", help="with --from: release to upgrade to"
+    )
 
 
 def _check(args: argparse.Namespace) -> None:
     if args.csv or args.parquet:
-        raise PipelineError("a report has many tables; use --html FILE or --json")
+        raise PipelineError(
+            "report has several tables, so --csv and --table do not work; use --html FILE or --json"
+        )
 
 
 def _run(args: argparse.Namespace, source: "Source") -> Outcome:
@@ -34,7 +47,7 @@ def _run(args: argparse.Namespace, source: "Source") -> Outcome:
 
 
 def _parts(args: argparse.Namespace, interval: str) -> list[argparse.Namespace]:
-    """The jobs of a report, each with its options: as many as there is something to compare."""
+    """Return the jobs of the report with their options; some need --acls, or --from and --to."""
     jobs: dict[str, dict[str, object]] = {
         "timeline": {"interval": interval},
         "clients": {},
@@ -50,4 +63,6 @@ def _parts(args: argparse.Namespace, interval: str) -> list[argparse.Namespace]:
     return [argparse.Namespace(**(given | options | {"job": job})) for job, options in jobs.items()]
 
 
-COMMAND = Command("the jobs together as one HTML page with plots", _add_options, _run, check=_check)
+COMMAND = Command(
+    "write the results of all jobs as one HTML page with charts", _add_options, _run, check=_check
+)

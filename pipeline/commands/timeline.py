@@ -16,9 +16,11 @@ _SHOWN = (
     *("requests", "errors", "latency_us_median", "latency_us_99"),
 )
 
+INTERVAL_HELP = "length of each interval, such as `10 seconds` (default: 1 minute)"
+
 
 def _add_options(job: argparse.ArgumentParser) -> None:
-    job.add_argument("--interval", default="1 minute", help="such as `10 seconds`")
+    job.add_argument("--interval", default="1 minute", metavar="TIME", help=INTERVAL_HELP)
 
 
 def _run(args: argparse.Namespace, source: "Source") -> Outcome:
@@ -62,7 +64,7 @@ def _charts(outcome: Outcome) -> list[Chart]:
 
 
 COMMAND = Command(
-    "rates, errors and latencies over time, by principal, client and API",
+    "show rates, errors and latencies over time, by principal, client and API",
     _add_options,
     _run,
     _charts,

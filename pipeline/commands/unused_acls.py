@@ -20,7 +20,7 @@ _SHOWN = ("state", "can_go", "requests", "last_used", "acl", "shadowed_by")
 
 
 def _add_options(job: argparse.ArgumentParser) -> None:
-    text = f"the ACLs in force: {ACL_FORMATS}"
+    text = f"the ACLs in force ({ACL_FORMATS})"
     job.add_argument("--acls", required=True, metavar="FILE", help=text)
 
 

@@ -1,4 +1,4 @@
-"""`watch`: what is denied, or would be by other ACLs, told while it happens."""
+"""`watch`: report denials as they are recorded, by the ACLs in force or by others."""
 
 import argparse
 from typing import TYPE_CHECKING, Any
@@ -12,12 +12,12 @@ if TYPE_CHECKING:
 
 
 def _add_options(job: argparse.ArgumentParser) -> None:
-    text = "tell what these would newly deny (default: what is denied now)"
-    job.add_argument("--acls", metavar="FILE", help=f"{text}: {ACL_FORMATS}")
-    text = "begin with what was recorded already (default: what comes now)"
+    text = "report what these ACLs would newly deny (default: report recorded denials)"
+    job.add_argument("--acls", metavar="FILE", help=f"{text}; {ACL_FORMATS}")
+    text = "begin with existing entries (default: report only new ones)"
     job.add_argument("--from-start", action="store_true", help=text)
-    job.add_argument("--once", action="store_true", help="end when all that is there was told")
-    job.add_argument("--json", action="store_true", help="one JSON object a line")
+    job.add_argument("--once", action="store_true", help="stop after the existing entries")
+    job.add_argument("--json", action="store_true", help="print one JSON object per line")
     add_every(job, "2 seconds")
 
 
@@ -43,7 +43,7 @@ def _run(args: argparse.Namespace, source: "Source") -> Outcome:
 
 
 COMMAND = Command(
-    "what is denied, or would be by other ACLs, told while it happens",
+    "report denials as they are recorded, or what other ACLs would deny",
     _add_options,
     _run,
     is_stream=True,

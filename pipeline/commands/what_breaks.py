@@ -1,4 +1,4 @@
-"""`what-breaks`: what a candidate ACL set would deny and allow that is not so today."""
+"""`what-breaks`: what a new ACL set would newly deny and newly allow."""
 
 import argparse
 from typing import TYPE_CHECKING
@@ -19,17 +19,19 @@ _SHOWN = (
     *("last_seen", "rule", "would_be_rule"),
 )
 PRINCIPALS_NOTED = 10
-"""More principals than these have their numbers in the JSON only."""
+"""How many principals the text output lists; the JSON has all."""
 
 
 def _add_options(job: argparse.ArgumentParser) -> None:
-    text = f"the candidate ACLs: {ACL_FORMATS}"
+    text = f"the new ACLs ({ACL_FORMATS})"
     job.add_argument("--acls", required=True, metavar="FILE", help=text)
     job.add_argument(
-        "--baseline", metavar="FILE", help="compare with these ACLs and not with what happened"
+        "--baseline",
+        metavar="FILE",
+        help="compare with these ACLs instead of with the recorded decisions",
     )
     job.add_argument(
-        "--fail", action="store_true", help="exit code 3 if something would be newly denied"
+        "--fail", action="store_true", help="exit with code 3 if anything would be newly denied"
     )
 
 
@@ -104,7 +106,7 @@ def _charts(outcome: Outcome) -> list[Chart]:
 
 
 COMMAND = Command(
-    "what a candidate ACL set would deny and allow that is not so today",
+    "show what a new ACL set would newly deny and newly allow",
     _add_options,
     _run,
     _charts,

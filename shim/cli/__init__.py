@@ -1,4 +1,4 @@
-"""The command line: one module a command, imported only when it is the one asked for."""
+"""The command line: one module per command, imported only when that command runs."""
 
 import argparse
 import importlib
@@ -19,27 +19,27 @@ COMMANDS = {
     "serve": "start a broker and keep it running",
     "run": "start a broker, run a command against it, return its exit code",
     "acls": "list, add and remove ACLs, as kafka-acls does",
-    "explain": "tell why an access is allowed or denied, and what would allow it",
+    "explain": "explain why an access is allowed or denied, and what would allow it",
     "who-can": "list who may do something, and by which ACL",
-    "policy": "compare, test, check and apply ACLs that are kept in files",
+    "policy": "test, compare, review and apply ACLs that are kept in files",
     "principal": "test ssl.principal.mapping.rules against certificate subjects",
     "proxy": "record what clients do on a real cluster",
     "replay": "send a recorded run to a broker and compare the answers",
-    "conformance": "score what a client does on the wire",
-    "least-acls": "find the ACLs that a program needs by running it, and prove that they suffice",
+    "conformance": "score how well a client follows the Kafka protocol",
+    "least-acls": "run a program to find the fewest ACLs that it needs",
     "trace": "summarise, print, search, import and export traces",
     "requirements": "list the permissions that each API needs, by release",
     "pipeline": "analyse traces on Spark: what an ACL change would break, unused ACLs, least ACLs",
-    "completion": "print a shell's completion script",
+    "completion": "print a completion script for bash, zsh or fish",
 }
 
 
 _WRONG_PLACES = (FileNotFoundError, FileExistsError, NotADirectoryError, IsADirectoryError)
-"""Files and folders that were named, and cannot be what they were named for."""
+"""Errors of file names that the user gave: exit code 2."""
 
 
 class Command(Protocol):
-    """A command module: its options, and what it does."""
+    """A command module."""
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None: ...
     def run(self, args: argparse.Namespace) -> int: ...
@@ -55,14 +55,14 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _speak_utf8() -> None:
-    """ACLs and names are UTF-8 in pipes as they are in files, whatever the locale says."""
+    """Read and write UTF-8 in pipes as in files, whatever the locale."""
     for stream in (sys.stdin, sys.stdout):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(encoding="utf-8")
 
 
 def _parsed(words: Sequence[str]) -> argparse.Namespace:
-    """The options of the command that is asked for; exits with a line on what is wrong."""
+    """Parse the words; exit with one line about the first error."""
     if words[:1] == ["help"]:
         words = [*words[1:], "--help"]
     asked = next((word for word in words if word in COMMANDS), None)
@@ -93,14 +93,14 @@ def command_line(known: Collection[str], loaded: Collection[str]) -> CommandPars
 
 
 def _run(args: argparse.Namespace) -> int:
-    """The command's exit code; what the surroundings do wrong is a line and a code."""
+    """Run the command and return its exit code; report system errors in one line."""
     try:
         code = load_command(args.command).run(args)
         sys.stdout.flush()
     except ConfigError as error:
         print(f"kafka-shim: {error}", file=sys.stderr)
         return EXIT_FAILURE if isinstance(error, UnavailableError) else EXIT_USAGE
-    except BrokenPipeError:  # whoever read our output has seen enough, as in `... | head`
+    except BrokenPipeError:  # the reader of our output has closed it, as `... | head` does
         _drop_output()
         return 0
     except OSError as error:  # a file, or the output itself, cannot be read or written
@@ -113,7 +113,7 @@ def _run(args: argparse.Namespace) -> int:
 
 
 def _drop_output() -> None:
-    """What cannot be written of what was printed is not tried again at the very end."""
+    """Discard output that cannot be written, so that the interpreter does not try again at exit."""
     try:
         sys.stdout.flush()
     except OSError:

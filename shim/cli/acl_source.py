@@ -17,11 +17,11 @@ from kafka_shim.shim.client.acls import describe_acls
 from kafka_shim.shim.errors import ConfigError
 from kafka_shim.shim.settings.input_files import read_acls
 
-WITHOUT_SOURCE = "say where the ACLs are: --acls FILE or --bootstrap-server HOST:PORT"
+WITHOUT_SOURCE = "no ACLs given: add --acls FILE or --bootstrap-server HOST:PORT"
 
 
 class AclSource(msgspec.Struct, frozen=True):
-    """An authorizer with the ACLs in it. `bootstrap` is the broker they came from, if one."""
+    """An authorizer with its ACLs. `bootstrap` is the broker that they came from; None: a file."""
 
     authorizer: StandardAuthorizer
     release: str
@@ -29,7 +29,7 @@ class AclSource(msgspec.Struct, frozen=True):
 
 
 def add_source_arguments(parser: argparse.ArgumentParser) -> None:
-    group = parser.add_argument_group("where the ACLs are")
+    group = parser.add_argument_group("source of the ACLs")
     group.add_argument(
         "--acls",
         metavar="FILE",
@@ -56,7 +56,7 @@ def add_source_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def check_source(args: argparse.Namespace) -> None:
-    """Refuse options that name no ACLs, or that have no meaning."""
+    """Raise UsageError for options without a source of ACLs, or with an invalid value."""
     if args.acls is None and not args.bootstrap_server:
         raise UsageError(WITHOUT_SOURCE)
     for principal in args.super_user:
@@ -89,7 +89,7 @@ def acl_source(args: argparse.Namespace) -> AclSource:
 
 
 def release_of(versions: Mapping[int, tuple[int, int]]) -> str:
-    """The release whose advertised versions are most like these; of equals the newest."""
+    """Return the release whose advertised versions are most like these; the newest of equals."""
 
     def likeness(release: str) -> tuple[int, int]:
         known = advertised(release)
@@ -100,7 +100,7 @@ def release_of(versions: Mapping[int, tuple[int, int]]) -> str:
 
 
 def is_concrete(acl: Acl) -> bool:
-    """Not something that only a newer broker understands."""
+    """Return whether this shim understands all fields of the ACL; newer brokers may send others."""
     return (
         acl.resource_type > ResourceType.ANY
         and acl.operation > Operation.ANY

@@ -42,8 +42,8 @@ from kafka_shim.shim.errors import ConfigError
 from kafka_shim.shim.settings.input_files import read_acls
 
 DESCRIPTION = """\
-Lists, adds and removes ACLs, with the flags and the output of kafka-acls (4.3). Works against any
-broker, real ones included; the protocol version is negotiated.
+List, add and remove ACLs, with the options and the output of kafka-acls (4.3). The broker can be
+kafka-shim or a real one; the protocol version is negotiated.
 
   kafka-shim acls --bootstrap-server 127.0.0.1:9092 --list --topic orders
   kafka-shim acls --bootstrap-server 127.0.0.1:9092 --add --allow-principal User:alice \\
@@ -51,14 +51,14 @@ broker, real ones included; the protocol version is negotiated.
   kafka-shim acls --bootstrap-server 127.0.0.1:9092 --add --allow-principal User:alice \\
       --consumer --topic orders --group billing
 
-ACLs can also come from a file and go into one, in other forms:
+--from reads ACLs from a file, --to prints them in another format:
 
   kafka-shim acls --from kafka-users.yaml --to csv
   kafka-shim acls --bootstrap-server 127.0.0.1:9092 --list --to terraform
   kafka-shim acls --bootstrap-server 127.0.0.1:9092 --add --from acls.csv
 
-Exit codes: 0 done, 1 the broker refused or cannot be reached, 2 an input or the options cannot be
-used.
+Exit codes: 0 done, 1 the broker refused or cannot be reached, 2 usage error (an invalid option or
+file).
 """
 
 
@@ -68,13 +68,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--bootstrap-controller",
         metavar="HOST:PORT,...",
-        help="controllers to ask instead of brokers",
+        help="controllers to connect to instead of brokers",
     )
     add_actions(parser.add_argument_group("action, exactly one"))
     add_resources(parser.add_argument_group("resources"))
-    add_entries(parser.add_argument_group("what is allowed or denied, and to whom"))
-    _add_forms(parser.add_argument_group("other forms of ACLs"))
-    parser.add_argument("--force", action="store_true", help="remove without asking")
+    add_entries(parser.add_argument_group("permissions"))
+    _add_forms(parser.add_argument_group("files and formats"))
+    parser.add_argument(
+        "--force", action="store_true", help="with --remove: do not ask for confirmation"
+    )
     parser.add_argument(
         "--kafka-version",
         metavar="RELEASE",
@@ -104,13 +106,18 @@ def _add_forms(group: argparse._ArgumentGroup) -> None:
         help="file with the ACLs to convert, add or remove; - is standard input",
     )
     group.add_argument(
-        "--form", choices=FORMATS, help="format of the file (default: detected from its content)"
+        "--form",
+        choices=FORMATS,
+        metavar="FORMAT",
+        help="format of the file, as for --to (default: detected from its content)",
     )
     output = group.add_mutually_exclusive_group()
     output.add_argument(
-        "--to", choices=FORMATS, help=f"format to print the listed or converted ACLs in{forms}"
+        "--to", choices=FORMATS, metavar="FORMAT", help=f"format to print the ACLs in{forms}"
     )
-    output.add_argument("--csv", action="store_const", const="csv", dest="to", help="--to csv")
+    output.add_argument(
+        "--csv", action="store_const", const="csv", dest="to", help="same as --to csv"
+    )
     output.add_argument("--json", action="store_true", help="print JSON instead of text")
 
 
@@ -122,7 +129,7 @@ def _convert(args: argparse.Namespace) -> int:
     """From a file to standard output, without a broker."""
     form = "json" if args.json else args.to
     if form is None:
-        raise UsageError(f"say into which form with --to: {', '.join(FORMATS)}")
+        raise UsageError(f"--to is missing: expected one of {', '.join(FORMATS)}")
     try:
         print(write(read_acls(args.source, "--from", args.form), form), end="")
     except AclTextError as error:
@@ -138,7 +145,7 @@ def _ask(args: argparse.Namespace) -> int:
         check(args)
         plan = {} if args.list else targets(args, args.style)
     if args.to and not args.list:
-        raise UsageError("--to and --csv need --list, or --from without an action")
+        raise UsageError("--to and --csv require --list, or --from without an action")
     if args.bootstrap_controller:
         args.bootstrap_server = args.bootstrap_controller
     if not args.bootstrap_server:
@@ -156,10 +163,12 @@ def _ask(args: argparse.Namespace) -> int:
 def _plan_of_file(args: argparse.Namespace) -> Targets:
     """The file's ACLs by resource; options that name others have no meaning then."""
     if sum((args.add, args.remove, args.list)) != 1 or args.list:
-        raise UsageError("--from goes with --add or --remove, or with --to alone")
+        raise UsageError("--from requires --add or --remove, or --to without an action")
     named = (args.operation, args.allow_principal, args.deny_principal, resources(args))
     if any(named) or args.producer or args.consumer:
-        raise UsageError("with --from, the ACLs are those of the file: name no others")
+        raise UsageError(
+            "--from cannot be combined with options that describe an ACL, such as --topic"
+        )
     plan: Targets = {}
     for acl in read_acls(args.source, "--from", args.form):
         resource = AclFilter(acl.resource_type, acl.resource_name, acl.pattern_type)
@@ -250,7 +259,9 @@ def _confirmed(resource: AclFilter, acls: Sequence[Acl], stream: TextIO) -> bool
     try:
         return input().strip().lower() == "y"
     except (EOFError, RuntimeError):  # it is at its end, or was closed before we began
-        raise ClientError("there is nobody to answer; use --force to remove") from None
+        raise ClientError(
+            "standard input is closed, so nobody can confirm; use --force to remove without asking"
+        ) from None
 
 
 def _objects(acls: Iterable[Acl]) -> list[dict[str, str]]:

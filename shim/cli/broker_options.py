@@ -1,8 +1,7 @@
 """The options of every command that starts a broker, and the Config they make.
 
-An option counts as it is given on the command line, else in the environment (KAFKA_*, as in the
-container images), else in the --config file; what is nowhere has its default. What --state names is
-there in any case.
+The command line takes precedence over the environment (KAFKA_*, as in the container images), and
+the environment over the --config file. The contents of --state are added to all of these.
 """
 
 import argparse
@@ -30,7 +29,7 @@ TLS_DIRECTORY = "shim.tls.directory"
 
 
 def add_broker_arguments(parser: argparse.ArgumentParser, first_port: int = 0) -> None:
-    """Add the options; listeners that nobody names are on ports from `first_port` on (0: any)."""
+    """Add the options; default listeners get ports from `first_port` on (0: free ports)."""
     parser.set_defaults(first_port=first_port, parser=parser)
     files = parser.add_argument_group("files")
     files.add_argument(
@@ -47,8 +46,8 @@ def add_broker_arguments(parser: argparse.ArgumentParser, first_port: int = 0) -
     files.add_argument(
         "--data-dir",
         metavar="DIR",
-        help="keep topics, records, groups, ACLs, users and settings here across restarts (default:"
-        " in memory)",
+        help="keep topics, records, groups, ACLs, users and settings in this folder across restarts"
+        " (default: in memory)",
     )
     _add_network_arguments(parser.add_argument_group("listeners"))
     _add_permission_arguments(parser.add_argument_group("users and permissions"))
@@ -61,21 +60,22 @@ def _add_network_arguments(group: argparse._ArgumentGroup) -> None:
         "--listener",
         action="append",
         metavar="NAME://HOST:PORT",
-        help="PLAINTEXT, SASL_PLAINTEXT, SSL or SASL_SSL, or a name of your own that -c"
-        " listener.security.protocol.map=NAME:PROTOCOL gives a protocol; port 0 is any free one"
-        " (repeatable). Default: PLAINTEXT, where every client may do everything, and"
-        " SASL_PLAINTEXT, where ACLs decide what a user may do",
+        help="address to listen on; port 0 picks a free port (repeatable). NAME: PLAINTEXT,"
+        " SASL_PLAINTEXT, SSL, SASL_SSL, or any other name to which -c"
+        " listener.security.protocol.map=NAME:PROTOCOL gives a protocol. Default: PLAINTEXT, where"
+        " every client may do everything, and SASL_PLAINTEXT, where ACLs decide what a user may do",
     )
     group.add_argument(
         "--listener-principal",
         action="append",
         metavar="NAME=User:x",
-        help="principal of unauthenticated clients of that listener (default User:ANONYMOUS)",
+        help="principal of unauthenticated clients of that listener (default: User:ANONYMOUS)",
     )
     group.add_argument(
         "--tls-dir",
         metavar="DIR",
-        help="create certificates for TLS listeners, and ca.pem and client.pem (CN=client) here",
+        help="generate certificates for TLS listeners in this folder, and ca.pem and client.pem"
+        " (CN=client) for clients",
     )
 
 
@@ -83,14 +83,15 @@ def _add_permission_arguments(group: argparse._ArgumentGroup) -> None:
     group.add_argument(
         "--authorizer",
         metavar="standard|none|MODULE:CLASS",
-        help="authorizer to use (default: standard)",
+        help="standard: decide by ACLs as Kafka does (default). none: allow everything."
+        " MODULE:CLASS: your own authorizer",
     )
     group.add_argument(
         "--super-user",
         action="append",
         metavar="User:x",
-        help="principal that bypasses all ACLs (repeatable). Default, if"
-        " no listener, authorizer or super user is given: User:ANONYMOUS and User:admin",
+        help="principal that may do everything, whatever the ACLs (repeatable). Default, if no"
+        " listener, authorizer or super user is given: User:ANONYMOUS and User:admin",
     )
     group.add_argument(
         "--allow-everyone-if-no-acl-found",
@@ -133,51 +134,56 @@ def _add_cluster_arguments(group: argparse._ArgumentGroup) -> None:
         metavar="NAME[:PARTITIONS]",
         help="create this topic at startup (repeatable)",
     )
-    group.add_argument(
-        "--brokers", type=int, metavar="N", help="number of brokers in the cluster (default: 1)"
-    )
+    group.add_argument("--brokers", type=int, metavar="N", help="number of brokers (default: 1)")
     group.add_argument(
         "--first-broker-id",
         type=int,
         metavar="N",
-        help="id of the first broker (default: 1, or node.id); the others count up from it",
+        help="id of the first broker; the others follow (default: node.id, else 1)",
     )
     group.add_argument(
         "--rack",
         action="append",
         metavar="RACK[,RACK]",
-        help="racks of the brokers: one for each, or one for all (repeatable)",
+        help="rack of each broker in turn, or one rack for all (repeatable)",
     )
     group.add_argument(
         "--client-telemetry",
         action="store_true",
         default=None,
-        help="accept the metrics that clients push (KIP-714)",
+        help="accept client metrics (KIP-714)",
     )
-    group.add_argument("--seed", type=int, metavar="N", help="make generated ids repeatable")
+    group.add_argument(
+        "--seed",
+        type=int,
+        metavar="N",
+        help="seed of the random numbers: generated ids are the same in each run",
+    )
     group.add_argument(
         "-c",
         "--broker-config",
         action="append",
         metavar="KEY=VALUE",
-        help="Kafka broker setting (repeatable)",
+        help="Kafka broker setting, such as num.partitions=3 (repeatable)",
     )
 
 
 def _add_log_arguments(group: argparse._ArgumentGroup) -> None:
-    group.add_argument("--log-format", choices=("console", "json"), help="default: console")
+    group.add_argument(
+        "--log-format", choices=("console", "json"), help="format of log lines (default: console)"
+    )
     group.add_argument(
         "-l",
         "--log-level",
         choices=("none", "error", "warn", "info", "debug"),
-        help="default: info",
+        help="least severe level to log (default: info)",
     )
 
 
 def config_from(args: argparse.Namespace, environ: Mapping[str, str] = os.environ) -> Config:
-    """What options, environment and files ask for; ConfigError says what is wrong, and where.
+    """Return the Config of options, environment and files; ConfigError names what is invalid.
 
-    Options of the command that only the file sets are put into `args`.
+    Options that only the file sets are added to `args`.
     """
     content = NO_FILE
     if args.config is not None:
@@ -187,7 +193,7 @@ def config_from(args: argparse.Namespace, environ: Mapping[str, str] = os.enviro
     if content[0] is not None:
         fill_in(args, content[0])
     for variable, right in mistyped(environ):
-        note(f"{variable} is no setting of any Kafka release; did you mean {right}?")
+        note(f"{variable} is not a setting of any Kafka release; did you mean {right}?")
     merged = merge(args, content, from_environment(environ))
     fields, properties = merged.fields, merged.properties
     if args.tls_dir is not None:

@@ -1,4 +1,4 @@
-"""How every command reads its words: wrong ones are one line, and say where help is."""
+"""The parser of all commands: an error is one line that points to --help."""
 
 import argparse
 from collections.abc import Iterable, Sequence
@@ -8,7 +8,7 @@ from kafka_shim.authorizer.option_parser import OptionParser, meant
 
 EXIT_USAGE = 2
 USAGE_OPTIONS_MAX = 8
-"""A usage line with more options names the required ones only."""
+"""A usage line with more options than this names only the required ones."""
 
 
 class Help(argparse.RawDescriptionHelpFormatter):
@@ -44,7 +44,7 @@ class Help(argparse.RawDescriptionHelpFormatter):
 
 
 class CommandParser(OptionParser):
-    """Sub-commands get one of their own; the innermost one's complaints are in what it parses."""
+    """Each sub-command has its own parser; errors are reported by the innermost one."""
 
     def __init__(self, **settings: Any) -> None:
         super().__init__(**{"formatter_class": Help, **settings})
@@ -57,7 +57,7 @@ class CommandParser(OptionParser):
         return super().format_help()
 
     def refuse(self, unknown: Sequence[str]) -> NoReturn:
-        """Exit because of words that no option takes; name the option that was probably meant."""
+        """Exit after unknown words; name the option that was probably meant."""
         if not unknown[0].startswith("-"):
             self.error(f"unexpected argument: {unknown[0]}")
         option = unknown[0].partition("=")[0]
@@ -68,7 +68,7 @@ class CommandParser(OptionParser):
 
 
 class ShowVersion(argparse.Action):
-    """Print which program this is, and which releases of Kafka it knows."""
+    """Print the version and the releases of Kafka that can be emulated."""
 
     def __init__(self, **settings: Any) -> None:
         super().__init__(**settings, nargs=0)

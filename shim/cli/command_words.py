@@ -1,4 +1,4 @@
-"""A command in an option, as a shell would split it."""
+"""A command given as the value of an option, split as a shell would."""
 
 import shlex
 
@@ -6,7 +6,7 @@ from kafka_shim.shim.errors import ConfigError
 
 
 def words_of(command: str, option: str) -> list[str]:
-    """The program and its arguments; ConfigError if that cannot be."""
+    """Return the program and its arguments; ConfigError for a command that cannot be split."""
     try:
         words = shlex.split(command)
     except ValueError as error:

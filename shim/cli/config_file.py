@@ -15,17 +15,17 @@ from kafka_shim.shim.settings.input_files import load_yaml, read_text
 from kafka_shim.shim.settings.properties import read_properties
 
 _PAIRS = {"user": ":", "topic": ":", "listener-principal": "=", "broker-config": "="}
-"""Options that may be a mapping in the file, with what joins their two parts on a command line."""
+"""Options that can be a mapping in the file, with the separator of their command-line form."""
 
 _NOT_IN_FILES = ("config", "help", "h", "c", "l")
 
 
 FileContent = tuple[argparse.Namespace | None, Mapping[str, str]]
-"""Options as the command's parser reads them, or a broker's settings."""
+"""Parsed options (.yaml, .toml), or broker settings (.properties)."""
 
 
 def read_config_file(path: str, parser: argparse.ArgumentParser) -> FileContent:
-    """Read the file for the command that `parser` belongs to; ConfigError says what is wrong."""
+    """Read the file with the options of `parser`; ConfigError names the invalid key or value."""
     where = f"--config {path}"
     suffix = Path(path).suffix.lower()
     if suffix == ".properties":
@@ -35,9 +35,11 @@ def read_config_file(path: str, parser: argparse.ArgumentParser) -> FileContent:
     elif suffix in (".yaml", ".yml", ".json"):
         content = load_yaml(read_text(path, "--config"), where)
     else:
-        raise ConfigError(f"{where}: the name must end in .yaml, .json, .toml or .properties")
+        raise ConfigError(
+            f"{where}: unknown file type; expected the ending .yaml, .json, .toml or .properties"
+        )
     if not isinstance(content, Mapping | None):
-        raise ConfigError(f"{where}: expected options by their names, as in `brokers: 3`")
+        raise ConfigError(f"{where}: expected option names with values, as in `brokers: 3`")
     words = [word for key, value in (content or {}).items() for word in _words(key, value, where)]
     reader = _FileParser(where, parents=[parser], add_help=False, allow_abbrev=False)
     options, unknown = reader.parse_known_args(words)
@@ -48,7 +50,7 @@ def read_config_file(path: str, parser: argparse.ArgumentParser) -> FileContent:
 
 
 class _FileParser(OptionParser):
-    """Complains about the file instead of ending the program with a usage line."""
+    """Raises ConfigError, with the name of the file, instead of ending the program."""
 
     def __init__(self, where: str, **settings: Any) -> None:
         super().__init__(**settings)
@@ -59,7 +61,7 @@ class _FileParser(OptionParser):
 
 
 def _words(key: object, value: Any, where: str) -> list[str]:
-    """The words that say the same on a command line."""
+    """Return the command-line words for a key and its value."""
     name = str(key).replace("_", "-")
     if name in _NOT_IN_FILES:
         raise ConfigError(f"{where}: `{key}` cannot be set in a file")
@@ -69,7 +71,7 @@ def _words(key: object, value: Any, where: str) -> list[str]:
         return [f"--{name}"]
     if isinstance(value, Mapping):
         if name not in _PAIRS:
-            raise ConfigError(f"{where}: `{key}` must not be a mapping")
+            raise ConfigError(f"{where}: `{key}` is a mapping; expected a text, a number or a list")
         joint = _PAIRS[name]
         value = [f"{left}{joint}{_plain(right, where, key)}" for left, right in value.items()]
     items = value if isinstance(value, list) else [value]
@@ -77,12 +79,12 @@ def _words(key: object, value: Any, where: str) -> list[str]:
 
 
 def _plain(value: Any, where: str, key: object) -> str:
-    """A text as one types it; YAML and TOML know numbers and truth values of their own."""
+    """Return the value as text; YAML and TOML also have numbers and booleans."""
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, str | int | float):
         return str(value)
-    raise ConfigError(f"{where}: `{key}` must be texts or numbers, not `{value}`")
+    raise ConfigError(f"{where}: invalid value `{value}` of `{key}`; expected a text or a number")
 
 
 def _load_toml(text: str, where: str) -> Any:

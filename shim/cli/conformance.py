@@ -1,4 +1,4 @@
-"""`kafka-shim conformance`: what a client does, and whether it is right."""
+"""`kafka-shim conformance`: score the behaviour of a client."""
 
 import argparse
 import asyncio
@@ -33,48 +33,64 @@ if TYPE_CHECKING:
     from kafka_shim.shim.traffic.conformance.scorecard import Scorecard
 
 DESCRIPTION = """\
-Looks at what a client sends and makes a scorecard of it: which behaviours of the Kafka protocol,
-of its ACLs and permissions above all, are right, wrong, or did not come up (docs/conformance.md).
+Score what a client sends: a scorecard lists behaviours of the Kafka protocol, above all of ACLs and
+permissions, and says for each whether the client was right, was wrong, or did not exercise it
+(docs/conformance.md).
 
   kafka-shim conformance run --client-command "python my_client.py"
   kafka-shim conformance check TRACE --to junit
 
-Exit codes: 0 nothing failed, 3 something failed, or the client was denied everything, 2 the client,
-the trace or an option cannot be used, 1 the client sent nothing.
+Exit codes: 0 nothing failed, 3 a behaviour failed or the client was denied everything, 2 usage
+error (an invalid option or trace, a client that does not start), 1 the client sent nothing.
 """
 
+RUN = "run a client against a new broker and score what it sends"
+CHECK = "score an existing trace"
+LIST = "list all behaviours that a scorecard judges"
 PLACEHOLDER = "{bootstrap}"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.description = DESCRIPTION
     verbs = parser.add_subparsers(dest="verb", required=True, metavar="suite|report|run|check|list")
-    suite = verbs.add_parser("suite", help="bring a client into situations, and judge what it does")
+    suite = verbs.add_parser("suite", help="play prepared situations to a client and judge it")
     conformance_suite.add_arguments(suite)
-    report = verbs.add_parser("report", help="show reports of the suite on one page, or a badge")
+    report = verbs.add_parser("report", help="turn reports of the suite into a page or a badge")
     conformance_report.add_arguments(report)
-    run_verb = verbs.add_parser("run", help="run a client against a broker of its own")
+    run_verb = verbs.add_parser("run", help=RUN, description=RUN)
     run_verb.add_argument(
         "--client-command",
         required=True,
         action="append",
         metavar="COMMAND",
         help=f"client to run, with ${BOOTSTRAP} set and `{PLACEHOLDER}` replaced by the address;"
-        " its output goes to standard error (repeatable: run in turn)",
+        " its output goes to standard error (repeatable: the commands run one after the other)",
     )
     run_verb.add_argument(
         "--record", type=Path, metavar="DIR", help="keep the trace in this folder"
     )
     add_broker_arguments(run_verb)
-    check = verbs.add_parser("check", help="score an existing trace")
+    check = verbs.add_parser("check", help=CHECK, description=CHECK)
     check.add_argument("trace", type=Path, help="folder of a trace, or one segment")
     for verb in (run_verb, check):
-        verb.add_argument("--name", default="client", help="name of the client on the scorecard")
+        verb.add_argument(
+            "--name",
+            default="client",
+            metavar="NAME",
+            help="name of the client on the scorecard (default: client)",
+        )
         form = verb.add_mutually_exclusive_group()
-        form.add_argument("--to", choices=OUTPUTS, default=OUTPUTS[0], help="default: text")
-        form.add_argument("--json", action="store_const", const="json", dest="to", help="--to json")
-    listing = verbs.add_parser("list", help="list all behaviours")
-    listing.add_argument("--json", action="store_true", help="one JSON array")
+        form.add_argument(
+            "--to",
+            choices=OUTPUTS,
+            default=OUTPUTS[0],
+            help="format of the scorecard (default: text)",
+        )
+        form.add_argument(
+            "--json", action="store_const", const="json", dest="to", help="same as --to json"
+        )
+    listing = verbs.add_parser("list", help=LIST, description=LIST)
+    listing.add_argument("--json", action="store_true", help="print one JSON array")
 
 
 def run(args: argparse.Namespace) -> int:

@@ -1,4 +1,4 @@
-"""`kafka-shim conformance report`: what `conformance suite --to json` wrote, in other forms."""
+"""`kafka-shim conformance report`: turn reports of `conformance suite --to json` into a page."""
 
 import argparse
 
@@ -7,11 +7,14 @@ PAGES = ("html", "badge")
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.description = (
-        "Shows reports that `kafka-shim conformance suite --to json` wrote: all on one page that"
-        " needs no other file (html), or the share of passed cases as an SVG for a README (badge)."
+        "Read reports that `kafka-shim conformance suite --to json` wrote, and print one page\n"
+        "with all of them, without other files (html), or the share of passed cases as an SVG\n"
+        "for a README (badge)."
     )
-    parser.add_argument("files", nargs="+", metavar="FILE", help="a client's report, as JSON")
-    parser.add_argument("--to", choices=PAGES, default=PAGES[0], help=f"default: {PAGES[0]}")
+    parser.add_argument("files", nargs="+", metavar="FILE", help="JSON report of a client")
+    parser.add_argument(
+        "--to", choices=PAGES, default=PAGES[0], help=f"format of the output (default: {PAGES[0]})"
+    )
 
 
 def run(args: argparse.Namespace) -> int:

@@ -1,4 +1,4 @@
-"""`kafka-shim conformance suite`: every situation of the suite, played before a client's driver."""
+"""`kafka-shim conformance suite`: play the cases of the suite to a client's driver."""
 
 import argparse
 import asyncio
@@ -24,14 +24,15 @@ if TYPE_CHECKING:
     from kafka_shim.shim.traffic.suite.stages import Places
 
 DESCRIPTION = """\
-Brings a client into one situation after another, and looks at what it sends and at what it tells
-its user. The driver is a program that reads commands as lines of JSON (docs/conformance.md).
+Play one prepared situation (a case) after another to a client, and judge both the requests that it
+sends and the results that it reports to its caller. The driver is a small program that runs the
+client: it reads commands as lines of JSON (docs/conformance.md).
 
   kafka-shim conformance suite --driver "python my_driver.py"
   kafka-shim conformance suite --driver "python my_driver.py" --case 'denials.produce*' --watch
 
-Exit codes: 0 no case of level must failed, 1 the driver cannot be used, 3 one failed.
-What the client cannot do is reported, and is neither a failure nor a success.
+Exit codes: 0 no case of level `must` failed, 3 at least one failed, 2 usage error, 1 the driver
+does not work. Cases that need a feature which the client lacks are reported as unsupported.
 """
 ALL = "all"
 JOBS = 4
@@ -40,45 +41,52 @@ JOBS = 4
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.description = DESCRIPTION
-    parser.add_argument("--driver", metavar="COMMAND", help="the program that drives the client")
+    parser.add_argument("--driver", metavar="COMMAND", help="program that drives the client")
     parser.add_argument(
         "--case",
         action="append",
         default=[],
         metavar="PATTERN",
-        help="play the cases that fit, as in 'denials.*' (repeatable; default: all)",
+        help="play only cases whose id matches, such as 'denials.*' (repeatable; default: all)",
     )
     parser.add_argument(
         "--kafka-version",
         default=RELEASES[-1],
         metavar="RELEASE",
-        help=f"release to behave as, or `{ALL}` (default: {RELEASES[-1]})",
+        help=f"Kafka release to emulate, or `{ALL}` (default: {RELEASES[-1]})",
     )
-    parser.add_argument("--watch", action="store_true", help="show the frames as they pass")
+    parser.add_argument(
+        "--watch",
+        action="store_true",
+        help="print the requests and responses as they are exchanged",
+    )
     parser.add_argument(
         "--jobs",
         type=int,
         default=JOBS,
         metavar="N",
-        help=f"drivers that work at the same time (default: {JOBS})",
+        help=f"number of drivers that run at the same time (default: {JOBS})",
     )
     parser.add_argument(
         "--against",
         action="append",
         default=[],
         metavar="LISTENER",
-        help="play against a real cluster of that release, as in PLAINTEXT://HOST:PORT, where a"
-        " client may do everything; with another of SASL_PLAINTEXT, where alice logs in with"
-        " alice-secret. ITS TOPICS, GROUPS AND ACLS ARE REMOVED",
+        help="play against a real cluster of that release. Give two listeners: PLAINTEXT://HOST:PORT,"
+        " where clients may do everything, and SASL_PLAINTEXT://HOST:PORT, where alice logs in"
+        " with alice-secret. THE CLUSTER'S TOPICS, GROUPS AND ACLS ARE REMOVED",
     )
-    parser.add_argument("--list", action="store_true", help="list the cases, and play none")
+    parser.add_argument("--list", action="store_true", help="list the cases without playing them")
     parser.add_argument(
         "--contract",
         action="store_true",
-        help="print what a driver is asked, as JSON schema; with --to markdown as tables",
+        help="print the commands that a driver must support, as JSON schema or, with --to markdown,"
+        " as tables",
     )
     forms = (*OUTPUTS, *PAGES)
-    parser.add_argument("--to", choices=forms, default=forms[0], help=f"default: {forms[0]}")
+    parser.add_argument(
+        "--to", choices=forms, default=forms[0], help=f"format of the report (default: {forms[0]})"
+    )
 
 
 def run(args: argparse.Namespace) -> int:
@@ -90,12 +98,12 @@ def run(args: argparse.Namespace) -> int:
         return 0
     cases = chosen(all_cases(), args.case)
     if not cases:
-        raise ConfigError(f"no case fits {' or '.join(args.case)}; --list has all")
+        raise ConfigError(f"no case matches {' or '.join(args.case)}; --list prints all cases")
     if args.list:
         print(_listed(cases, args.to), end="")
         return 0
     if args.driver is None:
-        raise ConfigError("--driver is missing: the program that drives the client")
+        raise ConfigError("--driver is missing: expected the program that drives the client")
     set_up_logs("error", "console")
     return _play(words_of(args.driver, "--driver"), cases, _releases(args.kafka_version), args)
 
@@ -192,7 +200,7 @@ def _addresses(listeners: Sequence[str]) -> dict[str, str] | None:
     found = {each.name: f"{each.host}:{each.port}" for each in map(parse_listener, listeners)}
     missing = set(LISTENERS) - found.keys()
     if missing:
-        raise ConfigError(f"--against needs a listener {' and '.join(sorted(missing))} too")
+        raise ConfigError(f"--against also requires a listener {' and '.join(sorted(missing))}")
     return found
 
 

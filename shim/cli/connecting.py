@@ -1,4 +1,4 @@
-"""The options of every command that talks to a running broker."""
+"""The options of every command that connects to a running broker."""
 
 import argparse
 import os
@@ -14,7 +14,7 @@ def add_connection_arguments(parser: argparse._ActionsContainer) -> None:
         "--bootstrap-server",
         default=os.environ.get(BOOTSTRAP_VARIABLE),
         metavar="HOST:PORT,...",
-        help=f"brokers to ask, the first that answers is used (default: ${BOOTSTRAP_VARIABLE})",
+        help=f"brokers to try in turn, until one answers (default: ${BOOTSTRAP_VARIABLE})",
     )
     parser.add_argument(
         "--command-config",
@@ -25,5 +25,5 @@ def add_connection_arguments(parser: argparse._ActionsContainer) -> None:
 
 
 def connected(args: argparse.Namespace) -> Client:
-    """A connection as the options ask for; ClientError and ConfigError say what is wrong."""
+    """Connect as the options say; raise ClientError or ConfigError if that fails."""
     return connect(args.bootstrap_server, read_client_config(args.command_config))

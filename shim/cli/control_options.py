@@ -1,4 +1,4 @@
-"""The control API of a command that starts a broker: its options, and what they make."""
+"""The options of the control API, and the server that they describe."""
 
 import argparse
 from typing import TYPE_CHECKING
@@ -18,7 +18,7 @@ def add_control_arguments(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--control",
         metavar="HOST:PORT",
-        help="serve an HTTP API to inspect and change the broker (see /openapi.json)",
+        help="serve the control API (HTTP, see /openapi.json) and the inspector (a web page) here",
     )
     group.add_argument(
         "--control-token",
@@ -34,22 +34,24 @@ def add_control_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def broker_of(config: "Config", args: argparse.Namespace) -> Broker:
-    """The broker, whose time stands still if that is asked for."""
+    """Return the broker; with --manual-clock its time stands still."""
     if not args.manual_clock:
         return Broker(config)
     if args.control is None:
-        raise ConfigError("--manual-clock needs --control: nothing else could move the time")
+        raise ConfigError(
+            "--manual-clock requires --control, which is the only way to advance the clock"
+        )
     return Broker(config, ManualClock(SystemClock().now_ms()))
 
 
 def control_of(broker: Broker, args: argparse.Namespace) -> "ControlServer | None":
-    """The API's server, not yet started, if one is asked for."""
+    """Return the server of the control API, not yet started; None without --control."""
     if args.control is None:
         if args.control_token is not None:
             raise ConfigError("--control-token requires --control")
         return None
     if args.control_token == "":
-        raise ConfigError("--control-token is empty: everybody would know it")
+        raise ConfigError("--control-token is empty; expected a secret text")
     from kafka_shim.shim.control.server import ControlServer
 
     return ControlServer(broker, args.control, args.control_token)

@@ -27,25 +27,25 @@ from kafka_shim.shim.explaining.explanation import explain
 
 DEFAULT_HOST = "127.0.0.1"
 SUPER_USERS_UNKNOWN = (
-    "(brokers do not tell who is a super user; if this principal is one, say --super-user)"
+    "(brokers do not expose their super users; if this principal is one, add --super-user)"
 )
 
 DESCRIPTION = """\
-Says whether a principal may do something, which ACL decides it, which others apply or nearly do,
-and the smallest change that would allow it, as a kafka-acls command. The ACLs are in a file or in a
-running broker of any kind.
+Explain whether a principal may perform an operation: which ACL decides, which other ACLs apply or
+nearly apply, and the smallest change that would allow it, as a kafka-acls command. The ACLs come
+from a file or from a running broker, kafka-shim or real.
 
   kafka-shim explain --bootstrap-server 127.0.0.1:9092 --principal User:carol \\
       --operation Write --topic orders
   kafka-shim explain --acls acls.yaml --principal User:bob --api Fetch --topic orders
 
-With --api, everything that a request of this kind asks is gone through, in the broker's order.
-Questions without a condition count; of the others, the first about each resource type that is
-named (so --cluster makes one about the cluster count).
+With --api, every authorization check of that request type is evaluated, in the broker's order.
+The unconditional checks decide the exit code, plus the first conditional check for each resource
+type given (--cluster gives the cluster).
 
-Exit codes: 0 allowed, 3 denied (with --expect: 0 as expected, 3 not), 2 a file or an option cannot
-be used, 1 the broker failed. In scripts use `--expect denied`: `! kafka-shim explain ...` would
-also take a failure for a denial.
+Exit codes: 0 allowed, 3 denied (with --expect: 0 as expected, 3 otherwise), 2 usage error, 1 the
+broker failed. In scripts write `--expect denied`, not `! kafka-shim explain ...`, which succeeds
+after any failure.
 """
 
 
@@ -53,15 +53,21 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.description = DESCRIPTION
     add_source_arguments(parser)
     add_resource_arguments(parser)
-    group = parser.add_argument_group("the question")
+    group = parser.add_argument_group("access to explain")
     group.add_argument(
-        "--principal", required=True, metavar="User:x", help="principal to decide for"
+        "--principal", required=True, metavar="User:x", help="principal that asks for access"
     )
-    group.add_argument("--host", metavar="IP", help=f"client address (default: {DEFAULT_HOST})")
+    group.add_argument(
+        "--host", metavar="IP", help=f"address of the client (default: {DEFAULT_HOST})"
+    )
     question = group.add_mutually_exclusive_group(required=True)
-    question.add_argument("--operation", metavar="NAME", help="Read, Write, Describe, ...")
     question.add_argument(
-        "--api", metavar="NAME", help="Produce, Fetch, JoinGroup, ... or an API key"
+        "--operation", metavar="NAME", help="operation: Read, Write, Describe, ..."
+    )
+    question.add_argument(
+        "--api",
+        metavar="NAME",
+        help="request type instead of one operation: Produce, Fetch, JoinGroup, ... or an API key",
     )
     group.add_argument(
         "--api-version",
@@ -73,7 +79,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--expect",
         choices=("allowed", "denied"),
         default="allowed",
-        help="decision for which the exit code is 0 (default: allowed)",
+        help="decision that gives exit code 0 (default: allowed)",
     )
     parser.add_argument("--json", action="store_true", help="print JSON instead of text")
 
@@ -177,7 +183,9 @@ def _check_named(api: ApiKey, outcomes: list[Outcome]) -> None:
     if wanting or (outcomes and not asked and api not in _open_apis()):
         missing = {kind: None for outcome in wanting or outcomes for kind in outcome.missing}
         options = [f"--{NAMED[kind].replace('_', '-')}" for kind in missing] or ["--cluster"]
-        raise UsageError(f"--api {api.wire_name}: name what it is about, by {' or '.join(options)}")
+        raise UsageError(
+            f"--api {api.wire_name} requires the name of a resource: add {' or '.join(options)}"
+        )
 
 
 def _open_apis() -> frozenset[ApiKey]:

@@ -1,5 +1,5 @@
-"""What options, environment and file ask for together: the command line first, then KAFKA_*
-variables, then the --config file.
+"""Merge the configuration: the command line takes precedence over KAFKA_* variables, and these over
+the --config file.
 """
 
 import argparse
@@ -31,14 +31,14 @@ _LAYERED = (
     *("listener", "authorizer", "super_user", "allow_everyone_if_no_acl_found", "user"),
     *("first_broker_id", "rack", "broker_config"),
 )
-"""Options with a setting of Kafka's that means the same, which the environment may have."""
+"""Options with an equivalent Kafka setting, which the environment may contain."""
 
 
 class Merged(msgspec.Struct, frozen=True):
-    """What is named, as `fields` of Config and `properties` by Kafka's names.
+    """The merged options, as `fields` of Config and `properties` by Kafka's names.
 
-    `everything` are the settings of all layers; `is_described`: file or environment describe a
-    whole broker.
+    `everything`: the settings of all layers. `is_described`: file or environment describe a whole
+    broker.
     """
 
     fields: dict[str, Any]
@@ -57,7 +57,7 @@ def fill_in(args: argparse.Namespace, from_file: argparse.Namespace) -> None:
 def merge(
     args: argparse.Namespace, content: "FileContent", environment: Mapping[str, str]
 ) -> Merged:
-    """Put the layers on each other; ConfigError says what is wrong, and where."""
+    """Merge the layers; ConfigError names the invalid setting and its layer."""
     options_of_file, properties_of_file = content
     in_file = dict(properties_of_file)
     if options_of_file is not None:
@@ -79,13 +79,13 @@ def merge(
             fields |= _option_fields(options, protocols_by_listener(everything))
     unknown = unknown_settings({**in_file, **typed})
     if unknown:
-        note(f"settings that no Kafka release knows: {', '.join(unknown)}")
+        note(f"settings unknown to every Kafka release: {', '.join(unknown)}")
     is_described = describes_broker({**properties_of_file, **environment})
     if is_described and "authorizer" not in fields:
         fields["authorizer"] = "none"
         note(
-            "the broker configured has no authorizer.class.name, so no authorizer; to have one,"
-            " set it, or --authorizer standard"
+            "the configuration has no authorizer.class.name, so nothing is denied; to check ACLs,"
+            " set it or add --authorizer standard"
         )
     if LISTENERS not in everything and not args.listener:
         derived = as_confluent_derives(fields.get("listeners"), environment)
@@ -94,15 +94,15 @@ def merge(
 
 
 def listeners_of(args: argparse.Namespace, merged: Merged) -> tuple[ListenerConfig, ...]:
-    """Return the listeners with all that is said of them: those named, or the default ones.
+    """Return the listeners with their principals and advertised addresses, or the default ones.
 
-    A described broker that names none has the one of Kafka's default.
+    If file or environment describe a broker without listeners, it gets Kafka's default one.
     """
     default = default_listeners(args.first_port, args.brokers or 1)
     listeners = merged.fields.get("listeners") or default[: 1 if merged.is_described else None]
     lost = not_listened_on(listeners, merged.everything)
     if lost:
-        note(f"advertised.listeners has {', '.join(lost)}, which no listener is named")
+        note(f"advertised.listeners names {', '.join(lost)}, but no such listener exists")
     return _with_principals(args, advertised(listeners, merged.everything))
 
 
@@ -119,7 +119,7 @@ def pair(text: str, separator: str, option: str, expected: str) -> tuple[str, st
 
 
 def _option_fields(options: argparse.Namespace, protocols: Mapping[str, str]) -> dict[str, Any]:
-    """The options that Kafka has settings for, as fields of Config; only those that are given."""
+    """Return the given options that have a Kafka setting, as fields of Config."""
     fields: dict[str, Any] = {}
     if options.listener:
         fields["listeners"] = tuple(parse_listener(text, protocols) for text in options.listener)

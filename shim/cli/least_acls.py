@@ -18,19 +18,19 @@ from kafka_shim.shim.traffic.least_acls.minimal import minimal_acls
 from kafka_shim.shim.traffic.least_acls.printing import FORMS, printed
 
 DESCRIPTION = """\
-Runs a program against a broker that allows everything, prints the fewest and narrowest ACLs that
-it needed, and runs it again, against a new broker with just these, to prove it.
+Run a program against a broker that allows everything, and print the fewest and narrowest ACLs that
+the program needed. Then run it again, against a new broker with only these ACLs, to prove them.
 
   kafka-shim least-acls --topic orders -- python consumer.py
   kafka-shim least-acls --principal User:etl --to yaml -- bin/tool --server {bootstrap}
 
-The program finds the broker in $KAFKA_BOOTSTRAP_SERVERS (and $KAFKA_BOOTSTRAP_SERVERS_<LISTENER>),
-or where `{bootstrap}` stands in its arguments; what it prints goes to standard error. The ACLs are
-for whoever logged in, or for --principal where there is no log-in. ACLs and super users of the
-options do not count.
+The program gets the broker's address in $KAFKA_BOOTSTRAP_SERVERS (and in
+$KAFKA_BOOTSTRAP_SERVERS_<LISTENER>), and `{bootstrap}` in its arguments is replaced by it; its
+output goes to standard error. The ACLs are for the users that it logs in as, or for --principal if
+it does not log in. The options --acls and --super-user have no effect here.
 
-Exit codes: 0 proven, 1 the program fails even with everything allowed, 3 it does not end the same
-with just these ACLs.
+Exit codes: 0 proven, 1 the program failed although everything was allowed, 3 it failed with only
+these ACLs, 2 usage error.
 """
 
 
@@ -41,6 +41,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add(
         "--principal",
         default="User:app",
+        metavar="User:x",
         help="principal of a program that does not log in (default: User:app)",
     )
     add(
@@ -52,12 +53,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         " run (repeatable)",
     )
     form = parser.add_mutually_exclusive_group()
-    form.add_argument("--to", choices=FORMS, default="text", help="default: text, kafka-acls lines")
-    form.add_argument("--json", action="store_const", const="json", dest="to", help="--to json")
+    form.add_argument(
+        "--to",
+        choices=FORMS,
+        default="text",
+        metavar="FORMAT",
+        help=f"format of the ACLs: {', '.join(FORMS)} (default: text, kafka-acls command lines)",
+    )
+    form.add_argument(
+        "--json", action="store_const", const="json", dest="to", help="same as --to json"
+    )
     add(
         "--optional",
         action="store_true",
-        help="also grant rights that only make answers longer, such as listing topics",
+        help="also grant access that only makes responses longer, such as listing all topics",
     )
     add(
         "--no-proof",
@@ -74,14 +83,14 @@ def run(args: argparse.Namespace) -> int:
 def _run(args: argparse.Namespace) -> int:
     words = args.words[1:] if args.words[:1] == ["--"] else args.words
     if not words:
-        _say("no command given: least-acls -- python program.py")
+        _say("no command given; expected one after --, as in: kafka-shim least-acls -- bin/tool")
         return EXIT_USAGE
     check_principal("--principal", args.principal)
     config = _with_principal(config_from(args), args.principal)
     set_up_logs("error", config.log_format)
     learned = asyncio.run(learn(config, words))
     if learned.exit_code != 0:
-        _say(f"the program ends with {learned.exit_code} even with everything allowed")
+        _say(f"the program ended with {learned.exit_code} although everything was allowed")
         return EXIT_FAILURE
     acls = minimal_acls(learned.questions, args.prefix, optional=args.optional)
     everything = minimal_acls(learned.questions, args.prefix, optional=True)
@@ -91,7 +100,9 @@ def _run(args: argparse.Namespace) -> int:
     text, left_out = printed(args.to, acls, optional, facts)
     print(text, end="")
     if left_out:
-        _say(f"{left_out} ACLs that only make answers longer are left out; --optional grants them")
+        _say(
+            f"{left_out} ACLs that only make responses longer are left out; --optional grants them"
+        )
     return 0 if proof is None else _judge(proof, acls)
 
 
@@ -103,18 +114,18 @@ def _judge(proof: Attempt, acls: Sequence[Acl]) -> int:
             f" {action.resource_type.name} {action.resource_name}"
         )
     if proof.exit_code == 0:
-        _say(f"proven: the program ends the same with just these {len(acls)} ACLs")
+        _say(f"proven: the program also succeeds with only these {len(acls)} ACLs")
         return 0
     _say(
-        f"not proven: with just these ACLs the program ends with {proof.exit_code}; if its names"
-        " differ from run to run, add --prefix; if it needs what only makes answers longer,"
+        f"not proven: with only these ACLs the program ends with {proof.exit_code}; if its names"
+        " differ from run to run, add --prefix; if it needs full lists of topics or groups, add"
         " --optional"
     )
     return EXIT_MISMATCH
 
 
 def _with_principal(config: Config, principal: str) -> Config:
-    """Everybody without a log-in is this principal."""
+    """Give this principal to all clients that do not log in."""
     listeners = tuple(
         msgspec.structs.replace(listener, principal=principal) for listener in config.listeners
     )

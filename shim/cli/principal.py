@@ -1,4 +1,4 @@
-"""`kafka-shim principal RULES DN`: what principal mapping rules make of a certificate's name."""
+"""`kafka-shim principal RULES DN`: map certificate subjects to principals."""
 
 import argparse
 import json
@@ -9,14 +9,18 @@ from kafka_shim.shim.tls.principal_mapping import parse_rules
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("rules", metavar="RULES", help="value of ssl.principal.mapping.rules")
+    parser.add_argument(
+        "rules",
+        metavar="RULES",
+        help="value of ssl.principal.mapping.rules, such as 'RULE:^CN=(.*?),.*$/$1/,DEFAULT'",
+    )
     parser.add_argument(
         "names",
         metavar="DN",
         nargs="+",
         help="subject of a certificate, such as CN=alice,O=example",
     )
-    parser.add_argument("--json", action="store_true", help="one JSON array")
+    parser.add_argument("--json", action="store_true", help="print one JSON array")
 
 
 def run(args: argparse.Namespace) -> int:

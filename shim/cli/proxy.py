@@ -30,38 +30,47 @@ _NAME = re.compile(r"[\w.-]+")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    add = parser.add_argument
-    add("--upstream", required=True, metavar="HOST:PORT", help="broker of the real cluster")
+    add = parser.add_argument_group("cluster").add_argument
+    add(
+        "--upstream",
+        required=True,
+        metavar="HOST:PORT",
+        help="broker of the real cluster to forward to",
+    )
+    add(
+        UPSTREAM_CONFIG,
+        metavar="FILE",
+        help="client properties for connections to the brokers: security.protocol, ssl.* in PEM,"
+        " sasl.*. With sasl.*, the proxy logs in itself; by default, clients log in through it",
+    )
+    add = parser.add_argument_group("clients").add_argument
     add(
         "--listen",
         default="127.0.0.1:0",
         metavar="HOST:PORT",
-        help="bootstrap address for clients; port 0 picks a free port (default: 127.0.0.1:0)",
+        help="address that clients connect to; port 0 picks a free port (default: 127.0.0.1:0)",
     )
     add(
         "--listener",
         default="PROXY",
         metavar="NAME",
-        help="name of the listener in the trace, for `replay --route`",
-    )
-    add(
-        UPSTREAM_CONFIG,
-        metavar="FILE",
-        help="client properties for the brokers (security.protocol, ssl.* in PEM, sasl.*):"
-        " TLS, or a login of the proxy's own; otherwise clients log in through it",
+        help="name of the listener in the trace, for `replay --route` (default: PROXY)",
     )
     add(
         "--tls-dir",
         metavar="DIR",
-        help="serve clients over TLS with generated certificates; the CA's is put into this folder",
+        help="serve clients over TLS with generated certificates; ca.pem is written to this folder",
     )
     add(
         "--tls-config",
         metavar="FILE",
         help="serve clients over TLS: broker properties ssl.keystore.* and ssl.truststore.*",
     )
-    add("--record", required=True, type=Path, metavar="DIR", help="folder to write the trace to")
-    add_record_options(parser)
+    trace = parser.add_argument_group("trace")
+    trace.add_argument(
+        "--record", required=True, type=Path, metavar="DIR", help="folder to write the trace to"
+    )
+    add_record_options(trace)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -107,7 +116,8 @@ def _tls(args: argparse.Namespace, host: str) -> "ssl.SSLContext | None":
         return None
     if args.tls_dir is not None and args.tls_config is not None:
         raise ConfigError(
-            "--tls-dir makes certificates, --tls-config has them: give one of the two"
+            "--tls-dir and --tls-config cannot be combined: the first generates certificates, the"
+            " second names existing ones"
         )
     from kafka_shim.shim.tls.context import server_context
 

@@ -1,4 +1,4 @@
-"""How a trace is kept: options of whatever records."""
+"""Options of commands that record a trace."""
 
 import argparse
 from pathlib import Path
@@ -17,16 +17,19 @@ _COMPRESSIONS = ("none", "zlib", "zstd")
 
 
 def add_broker_record_options(parser: argparse.ArgumentParser) -> None:
-    """Of a command whose broker may record; a proxy always does."""
+    """Add --record and its options to a command that starts a broker."""
     group = parser.add_argument_group("trace")
     group.add_argument(
-        "--record", type=Path, metavar="DIR", help="write a trace of all requests to this folder"
+        "--record",
+        type=Path,
+        metavar="DIR",
+        help="record all requests and responses as a trace in this folder",
     )
     add_record_options(group)
 
 
 def record(broker: "Broker", args: argparse.Namespace) -> None:
-    """Begin a trace, if one was asked for; ConfigError if it cannot be written."""
+    """Start a trace if --record is given; ConfigError if it cannot be written."""
     if args.record is not None:
         broker.record(args.record, keeping_of(args))
     elif args.record_keep is not None or args.record_compression is not None:
@@ -34,7 +37,7 @@ def record(broker: "Broker", args: argparse.Namespace) -> None:
 
 
 def outcome(recorder: "Recorder | None", code: int = 0) -> int:
-    """A command's exit code; not 0 if it recorded, and the disk had no room for all of it."""
+    """Return the exit code; 1 in place of 0 if the trace could not be written completely."""
     failed = recorder is not None and recorder.failure is not None
     return code or (EXIT_FAILURE if failed else 0)
 
@@ -54,7 +57,7 @@ def add_record_options(group: argparse._ActionsContainer) -> None:
 
 
 def keeping_of(args: argparse.Namespace) -> "Keeping":
-    """What the options say; ConfigError if it cannot be done."""
+    """Return how the trace is compressed and kept; ConfigError for an invalid value."""
     from kafka_shim.protocol.compression import Compression, is_available
     from kafka_shim.protocol.trace.segments import Keeping
 

@@ -19,7 +19,7 @@ UTF-8 in every locale. `kafka-shim --version` prints the Kafka releases that can
 
 
 def reference() -> str:
-    """What docs/commands.md says: every command with its own help."""
+    """Return docs/commands.md: the help of every command."""
     os.environ["COLUMNS"] = str(WIDTH)  # argparse wraps at the terminal's width
     parts = [INTRODUCTION]
     for name, summary in COMMANDS.items():
@@ -31,7 +31,7 @@ def reference() -> str:
 
 
 def _verbs(parser: argparse.ArgumentParser) -> Iterator[str]:
-    """Help of sub-commands, such as `trace info`."""
+    """Yield the help of sub-commands, such as `trace info`."""
     for action in parser._actions:
         if isinstance(action, argparse._SubParsersAction):
             for verb in action.choices.values():

@@ -18,18 +18,18 @@ from kafka_shim.shim.traffic.replay.player import Player
 from kafka_shim.shim.traffic.replay.target import MissError, OnMiss, Target
 
 NUMBER_MAX = 1_000_000
-"""Of seconds, and times faster; what is more is no number that anybody meant."""
+"""Upper limit of --timeout and --speed; larger numbers are rejected as typing errors."""
 
 DESCRIPTION = """\
-Sends the requests of a trace to a broker, in their order, and compares its answers with the
-recorded ones: all but ids, offsets, times, texts and addresses (docs/replay.md).
+Send the requests of a trace to a broker, in the recorded order, and compare its answers with the
+recorded ones. Ids, offsets, times, texts and addresses are not compared (docs/replay.md).
 
   kafka-shim replay trace --to 127.0.0.1:9092
   kafka-shim replay trace --to 127.0.0.1:9093 --user alice:alice-secret --on-miss skip --json
 
-Ids that brokers give out (producers, members, topics, sessions ...) are replaced by the target's.
-Exit codes: 0 every answer agrees, 3 some differ or are missing, 2 the trace or an option cannot be
-used, 1 the target cannot be reached.
+Ids that brokers generate (of producers, members, topics ...) are replaced by the target's.
+Exit codes: 0 all answers agree, 3 some differ or are missing, 2 usage error, 1 the target cannot be
+reached.
 """
 
 
@@ -37,13 +37,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.description = DESCRIPTION
     add = parser.add_argument
     add("trace", type=Path, help="folder of a trace, or one segment")
+    add = parser.add_argument_group("target").add_argument
     add("--to", required=True, metavar="HOST:PORT", help="broker to send the requests to")
     add(
         "--route",
         action="append",
         default=[],
         metavar="NAME=HOST:PORT",
-        help="send connections of this recorded listener or broker id elsewhere (repeatable)",
+        help="send connections of this recorded listener or broker id to this address (repeatable)",
     )
     add(
         "--user",
@@ -53,41 +54,46 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="log in with this password wherever the trace logged in as NAME (repeatable)",
     )
     add("--no-login", action="store_true", help="skip log-ins, for a target without SASL")
-    _add_course_arguments(parser)
+    _add_course_arguments(parser.add_argument_group("pace and failures"))
+    _add_output_arguments(parser.add_argument_group("output"))
+
+
+def _add_course_arguments(group: argparse._ArgumentGroup) -> None:
+    """Add the options for pace, failures and ignored differences."""
+    add = group.add_argument
     add("--timeout", default="15", metavar="S", help="seconds to wait for an answer (default: 15)")
-    add("--json", action="store_true", help="one JSON object")
-
-
-def _add_course_arguments(parser: argparse.ArgumentParser) -> None:
-    """How fast it goes on, and what ends it or is noted."""
-    add = parser.add_argument
     add(
         "--speed",
         default="max",
         metavar="N|max",
-        help="1: as recorded; 10: ten times faster; max (default): without pauses",
+        help="pace: 1 as recorded, 10 ten times faster, max without pauses (default: max)",
     )
     add(
         "--on-miss",
         choices=[choice.value for choice in OnMiss],
         default=OnMiss.FAIL.value,
-        help="on requests that cannot be replayed or get no answer: fail (default) stops, skip"
-        " reports and continues, record also writes a new trace",
-    )
-    add(
-        "--record",
-        type=Path,
-        metavar="DIR",
-        help="folder for a new trace with the requests sent and the target's answers (needs"
-        " --on-miss record)",
+        help="what to do with requests that cannot be replayed or get no answer: fail stops, skip"
+        " reports them and continues, record also writes a new trace (default: fail)",
     )
     add(
         "--ignore",
         action="append",
         default=[],
         metavar="API[.FIELD]",
-        help="known difference to ignore, by its name in the report (repeatable)",
+        help="known difference to ignore, as named in the report: Fetch, Fetch.throttle_time_ms"
+        " (repeatable)",
     )
+
+
+def _add_output_arguments(group: argparse._ArgumentGroup) -> None:
+    group.add_argument(
+        "--record",
+        type=Path,
+        metavar="DIR",
+        help="folder for a new trace with the requests sent and the target's answers (requires"
+        " --on-miss record)",
+    )
+    group.add_argument("--json", action="store_true", help="print the report as one JSON object")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -97,7 +103,7 @@ def run(args: argparse.Namespace) -> int:
 def _run(args: argparse.Namespace) -> int:
     on_miss = OnMiss(args.on_miss)
     if (on_miss is OnMiss.RECORD) != (args.record is not None):
-        raise ConfigError("--on-miss record and --record DIR go together")
+        raise ConfigError("--on-miss record and --record DIR require each other")
     target = Target(
         address=parse_address(args.to, "--to"),
         routes=dict(_route(text) for text in args.route),
@@ -115,7 +121,7 @@ def _run(args: argparse.Namespace) -> int:
         foresight = Foresight(first)
     tell_damage(first.damage)
     if not foresight.count:
-        print(f"kafka-shim replay: there is nothing in `{args.trace}`", file=sys.stderr)
+        print(f"kafka-shim replay: the trace `{args.trace}` is empty", file=sys.stderr)
         return EXIT_FAILURE
     player = Player(Recording(TraceEvents(args.trace), first.damage), target, foresight)
     try:

@@ -1,4 +1,4 @@
-"""`kafka-shim requirements`: which permissions each API needs, and what a denial looks like."""
+"""`kafka-shim requirements`: which permissions each API needs, and the error of a denial."""
 
 import argparse
 import difflib
@@ -14,7 +14,7 @@ from kafka_shim.shim.cli import requirements_text as text
 
 
 class Choice(NamedTuple):
-    """What the command line asks for; None is: whatever."""
+    """Which rows to print; None: all."""
 
     api: ApiKey | None
     operation: Operation | None
@@ -23,7 +23,9 @@ class Choice(NamedTuple):
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--api", type=_api, metavar="NAME", help="API by name or key: Fetch, 1")
+    parser.add_argument(
+        "--api", type=_api, metavar="NAME", help="only this API, by name or key: Fetch, 1"
+    )
     parser.add_argument(
         "--operation",
         type=_operation,
@@ -40,7 +42,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--kafka-version",
         type=_release,
         metavar="RELEASE",
-        help="short table of this Kafka release (default: all releases in full)",
+        help="print a short table for this Kafka release (default: all releases in full)",
     )
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--json", action="store_true", help="print JSON")
@@ -48,7 +50,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Print the rows asked for; always 0."""
+    """Print the selected rows; return 0."""
     choice = Choice(args.api, args.operation, args.resource, args.kafka_version)
     rows, free = _rows(choice), _open(choice)
     if args.json:
@@ -81,7 +83,7 @@ def _needs(row: Requirement, release: str | None) -> tuple[Need, ...]:
 
 
 def _open(choice: Choice) -> dict[ApiKey, str]:
-    """APIs that may ask nothing; no need of theirs can be chosen by operation or resource."""
+    """Return the APIs without authorization checks; none if an operation or resource is chosen."""
     if choice.operation or choice.resource:
         return {}
     offered = ApiKey if choice.release is None else served(choice.release)

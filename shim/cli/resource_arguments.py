@@ -1,4 +1,4 @@
-"""Options and words that name the resources a question is about."""
+"""Options and words that name the resources to check."""
 
 import argparse
 
@@ -21,9 +21,12 @@ Names = dict[ResourceType, tuple[str, ...]]
 def add_resource_arguments(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("resources (repeatable)")
     for dest in NAMED.values():
-        option = dest.replace("_", "-")
-        group.add_argument(f"--{option}", action="append", default=[], metavar="NAME")
-    group.add_argument("--cluster", action="store_true")
+        option, kind = dest.replace("_", "-"), dest.replace("_", " ")
+        help_text = f"name of a {kind}"
+        group.add_argument(
+            f"--{option}", action="append", default=[], metavar="NAME", help=help_text
+        )
+    group.add_argument("--cluster", action="store_true", help="the cluster itself")
 
 
 def names_of(args: argparse.Namespace) -> Names:

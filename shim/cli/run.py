@@ -1,4 +1,4 @@
-"""`kafka-shim run -- COMMAND`: a broker up for as long as a command runs."""
+"""`kafka-shim run -- COMMAND`: a broker that runs as long as a command."""
 
 import argparse
 import asyncio
@@ -35,7 +35,8 @@ def run(args: argparse.Namespace) -> int:
     words = args.words[1:] if args.words[:1] == ["--"] else args.words
     if not words:
         print(
-            f"kafka-shim run: no command given; {BOOTSTRAP} is set for it: run -- pytest",
+            "kafka-shim run: no command given; expected one after --, as in: run -- npm test"
+            f" (the command gets the broker's address in ${BOOTSTRAP})",
             file=sys.stderr,
         )
         return EXIT_USAGE
@@ -57,7 +58,7 @@ async def _run(
     words: list[str],
     environment: dict[str, str],
 ) -> int:
-    """The command's exit code; signals go to the command, the broker ends after it."""
+    """Return the command's exit code; forward signals to it, and stop the broker after it."""
     expect_many_connections()
     await broker.start()
     try:

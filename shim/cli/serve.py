@@ -85,7 +85,7 @@ def _conformance(broker: Broker, control: "ControlServer | None", args: argparse
     if form not in OUTPUTS:
         raise ConfigError(f"--conformance `{form}`: expected one of {', '.join(OUTPUTS)}")
     if not Path(file).parent.is_dir():
-        raise ConfigError(f"--conformance {args.conformance}: there is no such folder")
+        raise ConfigError(f"--conformance {args.conformance}: the folder does not exist")
     with tempfile.TemporaryDirectory() as folder:
         trace = args.record or Path(folder)
         broker.record(trace, keeping_of(args))

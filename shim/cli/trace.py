@@ -1,4 +1,4 @@
-"""`kafka-shim trace info|cat|grep|view|import|export`: what is in a trace, and traces of others."""
+"""`kafka-shim trace info|cat|grep|view|import|export`: print, search, import, export traces."""
 
 import argparse
 import json
@@ -21,7 +21,11 @@ from kafka_shim.shim.traffic.traces.trace_lines import line
 from kafka_shim.shim.traffic.traces.trace_rows import TraceReader
 from kafka_shim.shim.traffic.traces.viewed import Viewed
 
-LINES_HELP = "readable lines instead of JSON: when, connection/request, who, what (cut if long)"
+LINES_HELP = (
+    "print text instead of JSON: time, connection/request, principal, content (cut if long)"
+)
+API_HELP = "only requests of this API: Fetch, 1 (repeatable)"
+PRINCIPAL_HELP = "only requests of this principal (repeatable)"
 _BAR_WIDTH = 40
 
 
@@ -31,25 +35,25 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     info = verbs.add_parser("info", help="print totals: clients, APIs, principals, denials, damage")
     cat = verbs.add_parser("cat", help="print every entry as a line of JSON")
     grep = verbs.add_parser("grep", help="print the entries that match all conditions")
-    view = verbs.add_parser("view", help="the inspector's page over a trace")
+    view = verbs.add_parser("view", help="open a trace in the inspector, in a browser")
     add_view_arguments(view)
-    importing = verbs.add_parser("import", help="make a trace from a capture or a log")
+    importing = verbs.add_parser("import", help="make a trace from a network capture or a log")
     add_import_arguments(importing)
     export = verbs.add_parser(
-        "export", help="convert a trace for other tools: JSON lines, or a capture"
+        "export", help="convert a trace to JSON lines or to a network capture"
     )
     add_export_arguments(export)
     for verb in (info, cat, grep, view, importing, export):
         verb.add_argument("trace", type=Path, help="folder of a trace, or one segment")
-    info.add_argument("--json", action="store_true", help="one JSON object")
+    info.add_argument("--json", action="store_true", help="print one JSON object")
     for verb in (cat, grep):
         verb.add_argument("--lines", action="store_true", help=LINES_HELP)
     for verb in (grep, view):
         add = verb.add_argument
-        add("--api", action="append", default=[], help="API by name (repeatable)")
-        add("--principal", action="append", default=[], help="User:x (repeatable)")
+        add("--api", action="append", default=[], metavar="NAME", help=API_HELP)
+        add("--principal", action="append", default=[], metavar="User:x", help=PRINCIPAL_HELP)
         add("--denied", action="store_true", help="only requests with a denied access")
-    grep.add_argument("--text", help="only entries whose JSON contains this text")
+    grep.add_argument("--text", metavar="TEXT", help="only entries whose JSON contains this text")
     view.set_defaults(text=None)
 
 
@@ -85,7 +89,7 @@ def _shows_rows(args: argparse.Namespace) -> bool:
 
 
 def _matching(reader: TraceReader, args: argparse.Namespace) -> Iterator[dict[str, Any]]:
-    """The rows that fit; UsageError if nothing can."""
+    """Yield the rows that match; UsageError for an unknown API or an invalid principal."""
     apis = {api_named(name).wire_name for name in args.api}
     for principal in args.principal:
         check_principal("--principal", principal)

@@ -12,13 +12,16 @@ from kafka_shim.shim.cli.trace_source import tell_damage
 from kafka_shim.shim.errors import ConfigError
 
 FORMS = ("request-log", "protocol-log", "pcap")
-FORMS_HELP = """request-log (default): one JSON object a request, as Kafka's own log.
-protocol-log: one an entry, as kroxylicious' ProtocolLogger. pcap: for Wireshark, needs --output"""
+FORMS_HELP = """request-log (default): one JSON object per request, like Kafka's own request log.
+protocol-log: one per entry, like kroxylicious' ProtocolLogger. pcap: a network capture, for
+Wireshark; requires --output"""
 
 
 def add_export_arguments(verb: argparse.ArgumentParser) -> None:
     verb.add_argument("--as", dest="form", choices=FORMS, default=FORMS[0], help=FORMS_HELP)
-    verb.add_argument("--output", type=Path, metavar="FILE", help="default: standard output")
+    verb.add_argument(
+        "--output", type=Path, metavar="FILE", help="file to write (default: standard output)"
+    )
 
 
 def run_export(args: argparse.Namespace) -> int:
@@ -45,7 +48,7 @@ def _progress(args: argparse.Namespace) -> Progress:
 
 def _capture(args: argparse.Namespace) -> int:
     if args.output is None:
-        raise ConfigError("--as pcap needs --output FILE: it is not text")
+        raise ConfigError("--as pcap requires --output FILE, since a capture is binary")
     try:
         from kafka_shim.shim.traffic.captures.export import export_capture
     except ImportError as error:

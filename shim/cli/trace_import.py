@@ -22,39 +22,42 @@ if TYPE_CHECKING:
     from kafka_shim.shim.traffic.importers.into_trace import Imported
 
 FORMS = ("pcap", "request-log", "audit-log", "protocol-log")
-FORMS_HELP = """pcap: a network capture, pcap or pcapng. request-log: a broker's request log in JSON
-(KIP-673). audit-log: its authorizer's log (decisions only). protocol-log: what kroxylicious'
-ProtocolLogger writes"""
+FORMS_HELP = """format of the source. pcap: a network capture, pcap or pcapng.
+request-log: a broker's request log in JSON (KIP-673). audit-log: a broker's authorizer log
+(decisions only). protocol-log: the log of kroxylicious' ProtocolLogger"""
 
 
 def add_import_arguments(verb: argparse.ArgumentParser) -> None:
-    verb.add_argument("source", type=Path, help="capture or log; - is a log on standard input")
+    verb.add_argument(
+        "source", type=Path, help="capture or log to read; - is a log on standard input"
+    )
     verb.add_argument("--from", dest="form", required=True, choices=FORMS, help=FORMS_HELP)
     verb.add_argument(
         "--port",
         type=int,
         action="append",
         default=[],
-        help="port of Kafka in a capture (repeatable; default: detected from the traffic)",
+        metavar="PORT",
+        help="port of Kafka in the capture (repeatable; default: detected from the traffic)",
     )
     verb.add_argument(
         "--key-log",
         type=Path,
         metavar="FILE",
-        help="TLS keys of a capture, as clients write them to SSLKEYLOGFILE",
+        help="TLS keys of the captured connections, as clients write them to $SSLKEYLOGFILE",
     )
-    verb.add_argument("--json", action="store_true", help="the report as one JSON object")
+    verb.add_argument("--json", action="store_true", help="print the report as one JSON object")
 
 
 def run_import(args: argparse.Namespace) -> int:
     """Tell what became entries, and what could not be read; 1 if nothing did."""
     if args.port and args.form != "pcap":
-        raise ConfigError("--port is for captures: --from pcap")
+        raise ConfigError("--port requires --from pcap")
     for port in args.port:
         if not 0 < port <= PORT_MAX:
             raise ConfigError(f"--port `{port}`: expected 1 to {PORT_MAX}")
     if args.key_log is not None and args.form != "pcap":
-        raise ConfigError("--key-log is for captures: --from pcap")
+        raise ConfigError("--key-log requires --from pcap")
     before = _Before.of(args.trace)
     code = EXIT_FAILURE
     try:
@@ -98,7 +101,7 @@ def _log(args: argparse.Namespace) -> int:
         for number, why in report.refused:
             print(f"{args.source}: line {number}: {why}", file=sys.stderr)
         for field, count in report.unknown.items():
-            print(f"left out, since it is not known here: {field}, {count} times", file=sys.stderr)
+            print(f"unknown field ignored: {field}, {count} times", file=sys.stderr)
         print(
             f"{report.lines} lines, {report.entries} entries, {len(report.refused)} lines not read",
             file=sys.stderr,
@@ -109,7 +112,10 @@ def _log(args: argparse.Namespace) -> int:
 def _outcome(args: argparse.Namespace, entries: int) -> int:
     if entries:
         return 0
-    print(f"kafka-shim trace: `{args.source}` has nothing in the form {args.form}", file=sys.stderr)
+    print(
+        f"kafka-shim trace: `{args.source}` contains nothing in the format {args.form}",
+        file=sys.stderr,
+    )
     return EXIT_FAILURE
 
 
@@ -176,7 +182,7 @@ def _lines(report: "CaptureReport") -> Iterator[str]:
     if report.answers_without_request:
         yield f"{report.answers_without_request} answers to requests that are not in the capture"
     for reason, count in sorted(report.passed_over.items()):
-        yield f"passed over: {count} {reason}"
+        yield f"skipped: {count} {reason}"
     for trouble in report.troubles:
         said = [
             f"{value} {name.replace('_', ' ')}"

@@ -1,4 +1,4 @@
-"""The trace that a command reads: whether there is one, and which parts of it are lost."""
+"""Check that a trace exists, and report its damaged parts."""
 
 import sys
 from collections.abc import Iterable
@@ -9,19 +9,19 @@ from kafka_shim.shim.errors import ConfigError
 
 
 def existing_trace(path: Path) -> Path:
-    """The same path; ConfigError if no trace is there. One that is empty so far is a trace."""
+    """Return the path; ConfigError if it has no trace. An empty segment is a trace."""
     if not path.exists():
         raise ConfigError(f"`{path}` does not exist")
     if path.is_dir():
         if not segments(path):
-            raise ConfigError(f"`{path}` has no trace: no segment (*{SUFFIX}) was recorded there")
+            raise ConfigError(f"`{path}` has no trace: it contains no segment (*{SUFFIX})")
     elif path.stat().st_size and not has_block(path):
         raise ConfigError(f"`{path}` is not a kafka-shim trace: it has no valid block")
     return path
 
 
 def tell_damage(damage: Iterable[Damage]) -> None:
-    """Say on standard error what could not be read."""
+    """Print to standard error which parts could not be read."""
     for part in damage:
         state = "not yet written" if part.is_tail else "damaged"
         print(

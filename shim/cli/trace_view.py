@@ -1,4 +1,4 @@
-"""`kafka-shim trace view`: the inspector over a recording."""
+"""`kafka-shim trace view`: a trace in the inspector."""
 
 import argparse
 import sys
@@ -9,7 +9,13 @@ from kafka_shim.shim.traffic.traces.viewed import Viewed
 
 
 def add_view_arguments(verb: argparse.ArgumentParser) -> None:
-    verb.add_argument("--port", type=int, default=0, help="of the page (default: any free one)")
+    verb.add_argument(
+        "--port",
+        type=int,
+        default=0,
+        metavar="PORT",
+        help="port to serve the page on (default: any free one)",
+    )
 
 
 def run_view(viewed: Viewed, port: int) -> int:

@@ -1,4 +1,4 @@
-"""Options read into values, and one way for the commands to end when that, or the broker, fails."""
+"""Values of options, and the exit of commands after a usage error or a failure of the broker."""
 
 import argparse
 import difflib
@@ -15,13 +15,13 @@ from kafka_shim.shim.client.client import ClientError
 
 
 class UsageError(Exception):
-    """These options do not go together, or one has no meaning; the text is for the user."""
+    """Invalid options or an invalid combination of them; the text is for the user."""
 
 
 def guarded(args: argparse.Namespace, action: Callable[[argparse.Namespace], int]) -> int:
-    """The action's exit code; a failing broker is 1, options that make no sense are 2.
+    """Return the action's exit code: 1 after a failure of the broker, 2 after a usage error.
 
-    `usage_error` is how the command's parser complains (shim/cli/command_parser.py).
+    `args.usage_error` prints the error with the command's name (shim/cli/command_parser.py).
     """
     try:
         return action(args)
@@ -34,7 +34,7 @@ def guarded(args: argparse.Namespace, action: Callable[[argparse.Namespace], int
 
 
 def operation_named(text: str, resource_type: ResourceType) -> Operation:
-    """An operation that resources of the type have."""
+    """Return an operation that this type of resource supports; UsageError for others."""
     try:
         operation = parse_operation(text)
     except AclTextError as error:
@@ -49,7 +49,7 @@ def operation_named(text: str, resource_type: ResourceType) -> Operation:
 
 
 def api_named(text: str, option: str = "--api") -> ApiKey:
-    """An API by Kafka's name in any spelling, or by its key."""
+    """Return an API by its name, in any spelling, or by its key."""
     if text.isascii() and text.isdigit() and int(text) in set(ApiKey):
         return ApiKey(int(text))
     bare = {key.name.replace("_", "").lower(): key for key in ApiKey}
@@ -62,7 +62,7 @@ def api_named(text: str, option: str = "--api") -> ApiKey:
 
 
 def release_named(text: str | None) -> str | None:
-    """A release such as 2.8 or 4.3.1; None stays None."""
+    """Return a release such as 2.8 or 4.3.1 in the form of RELEASES; None for None."""
     try:
         return None if text is None else parse_release(text)
     except ValueError as error:

@@ -15,8 +15,9 @@ from kafka_shim.shim.explaining.who_can import Answer, Right, who_can
 from kafka_shim.shim.explaining.who_can_rows import who_can_object
 
 DESCRIPTION = """\
-Lists the principals, and the hosts, that may do something with a resource, with the ACL that allows
-it. Denials are taken into account; `everyone` are all principals that are not listed themselves.
+List the principals, with their hosts, that may perform an operation on a resource, each with the
+ACL that allows it. DENY ACLs are taken into account. `everyone else` stands for all principals that
+the list does not name.
 
   kafka-shim who-can Read topic:orders --bootstrap-server 127.0.0.1:9092
   kafka-shim who-can ClusterAction cluster --acls acls.yaml --json
@@ -24,14 +25,18 @@ it. Denials are taken into account; `everyone` are all principals that are not l
 Resources: topic:NAME, group:NAME, cluster, transactional-id:NAME, delegation-token:NAME,
 user:Type:name.
 
-Exit codes: 0 somebody may, 3 nobody may, 2 a file or an option cannot be used, 1 the broker failed.
+Exit codes: 0 somebody may, 3 nobody may, 2 usage error, 1 the broker failed.
 """
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.description = DESCRIPTION
-    parser.add_argument("operation", metavar="OPERATION", help="Read, Write, Describe, ...")
-    parser.add_argument("resource", metavar="RESOURCE", help="topic:NAME, group:NAME, cluster, ...")
+    parser.add_argument(
+        "operation", metavar="OPERATION", help="operation: Read, Write, Describe, ..."
+    )
+    parser.add_argument(
+        "resource", metavar="RESOURCE", help="resource: topic:NAME, group:NAME, cluster, ..."
+    )
     add_source_arguments(parser)
     parser.add_argument("--json", action="store_true", help="print JSON instead of text")
 
@@ -54,7 +59,7 @@ def _run(args: argparse.Namespace) -> int:
     else:
         print("\n".join(_lines(action, answer)))
         if source.bootstrap is not None and not source.authorizer.super_users:
-            print("(super users may too; brokers do not tell who they are)")
+            print("(super users may too; brokers do not expose who they are)")
     return 0 if answer.rights else EXIT_MISMATCH
 
 

@@ -129,7 +129,9 @@ def test_a_file_that_is_no_acls_is_said(tmp_path: Path) -> None:
 def test_a_number_that_is_none_is_said_before_spark_starts() -> None:
     done = shim("least-acls", "trace", "--over-grant", "-1")
     assert done.returncode == 2
-    assert done.stderr.startswith("kafka-shim pipeline least-acls: argument --over-grant: `-1` is")
+    assert done.stderr.startswith(
+        "kafka-shim pipeline least-acls: argument --over-grant: invalid number `-1`"
+    )
 
 
 class Terminal(io.StringIO):

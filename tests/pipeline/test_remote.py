@@ -105,7 +105,7 @@ def test_what_the_workers_lack_is_said(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "problem"),
     [
-        (("denials", "--remote", "sc://127.0.0.1:1"), "no server there: Connection refused"),
+        (("denials", "--remote", "sc://127.0.0.1:1"), "cannot connect: Connection refused"),
         (("denials", "--remote", "127.0.0.1:1"), "expected sc://HOST:PORT"),
         (("watch", "--remote", "sc://127.0.0.1:1"), "watch runs on a Spark of its own"),
     ],

@@ -13,7 +13,7 @@ from kafka_shim.shim.client.client import ClientError
 from kafka_shim.shim.errors import ConfigError
 
 TOLD_MAX = 50
-"""Mistakes that are told of a run."""
+"""Errors in files that one run reports."""
 
 
 class _Verb(Protocol):
@@ -33,10 +33,11 @@ VERBS: dict[str, _Verb] = {
 }
 
 SUMMARY = """\
-Tests, compares, reviews and applies ACLs that are kept in files, of any form that `kafka-shim acls
+Test, compare, review and apply ACLs that are kept in files, in any format that `kafka-shim acls
 --from` reads. A folder stands for all files in it.
 
-Exit codes: 0 held, 3 not held, 2 an input or an option cannot be used, 1 the broker failed.
+Exit codes: 0 the check passed, 3 it failed, 2 usage error (an invalid option or file), 1 the broker
+failed.
 """
 
 
@@ -49,7 +50,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """The verb's exit code; whatever cannot be read or understood is 2, never 0 or 3."""
+    """Return the verb's exit code; input that cannot be read or understood is 2, never 0 or 3."""
     try:
         return VERBS[args.verb].run(args)
     except UsageError as error:

@@ -1,4 +1,4 @@
-"""`kafka-shim policy diff`: who gains and who loses what, for all names there are."""
+"""`kafka-shim policy diff`: who gains and who loses what, for all possible names."""
 
 import argparse
 import json
@@ -22,17 +22,16 @@ from kafka_shim.shim.cli.policy.uses import uses
 from kafka_shim.shim.cli.policy.words import change_object, change_words, told
 from kafka_shim.shim.cli.usage import UsageError
 
-HELP = "who gains and who loses what from one set of ACLs to another"
+HELP = "show who gains and who loses which access between two sets of ACLs"
 DESCRIPTION = """\
-Prints who gains (+) and who loses (-) which operations on which resources when NEW takes the place
-of OLD. It is computed on the patterns, so it holds for all names there are. With a cluster in
-place of OLD, it is what would change there.
+Print who gains (+) and who loses (-) which operations on which resources when NEW replaces OLD.
+The patterns themselves are compared, so the result holds for all possible names. With
+--bootstrap-server, OLD is what the cluster has.
 
   kafka-shim policy diff old.yaml new.yaml --fail-on gain
   kafka-shim policy diff acls/ --bootstrap-server 127.0.0.1:9092 --fail-on any
 
-Exit codes: 0 done, 3 there is a change that --fail-on names, 2 an input or an option cannot be
-used, 1 the broker failed.
+Exit codes: 0 done, 3 a change that --fail-on names was found, 2 usage error, 1 the broker failed.
 """
 
 USED = "  (used {count} times in the trace)"
@@ -40,13 +39,22 @@ USED = "  (used {count} times in the trace)"
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
-    add("files", nargs="+", metavar="FILE", help="OLD and NEW; with a cluster, NEW (repeatable)")
-    add("--fail-on", choices=("gain", "loss", "any"), help="exit with 3 if somebody gains, or so")
+    add(
+        "files",
+        nargs="+",
+        metavar="FILE",
+        help="OLD and NEW; with --bootstrap-server only NEW, one or more files",
+    )
+    add(
+        "--fail-on",
+        choices=("gain", "loss", "any"),
+        help="exit with code 3 if somebody gains access, loses access, or either",
+    )
     add(
         "--used-by",
         type=Path,
         metavar="TRACE",
-        help="say how often a trace made use of what is lost",
+        help="count how often this trace used the access that is lost",
     )
     add("--json", action="store_true", help="print JSON instead of text")
     add_broker_arguments(parser)
@@ -63,7 +71,7 @@ def run(args: argparse.Namespace) -> int:
             count = used.get(change, 0) if used is not None else 0
             print(change_words(change) + (USED.format(count=count) if count else ""))
         if not changes:
-            print("no difference: every question is answered alike")
+            print("no difference: both sets decide every access alike")
     is_wanted = {"gain": (True,), "loss": (False,), "any": (True, False), None: ()}[args.fail_on]
     return EXIT_MISMATCH if any(change.gained in is_wanted for change in changes) else 0
 
@@ -75,7 +83,7 @@ def _changes(args: argparse.Namespace) -> tuple[Sequence[Change], str]:
     elif bootstrap_or_default(args):
         old_files, new_files, live = [], args.files, live_acls(args)
     else:
-        raise UsageError("name two files, OLD and NEW, or NEW and --bootstrap-server")
+        raise UsageError("give two files (OLD and NEW), or one file and --bootstrap-server")
     release = chosen_release(args, live)
     old = live.acls if live is not None else read_files(old_files, release)
     new = read_files(new_files, release)
@@ -87,7 +95,7 @@ def _changes(args: argparse.Namespace) -> tuple[Sequence[Change], str]:
 
 
 def _uses(trace: Path, changes: Sequence[Change]) -> dict[Change, int]:
-    """How often each loss takes away what a trace made use of."""
+    """Return how often the trace used each access that is lost."""
     losses = [change for change in changes if not change.gained]
     found: dict[Change, int] = {}
     for (actor, action), count in uses(trace).items():

@@ -1,4 +1,4 @@
-"""`kafka-shim policy test`: whether ACLs are what is expected of them."""
+"""`kafka-shim policy test`: check expectations against ACLs."""
 
 import argparse
 import json
@@ -30,12 +30,12 @@ from kafka_shim.shim.cli.policy.verdicts import (
 )
 from kafka_shim.shim.cli.usage import UsageError
 
-HELP = "whether ACLs are what is expected of them"
+HELP = "check expectations, such as `bob may not read payments`, against ACLs"
 _PROFILE_LINES = "\n".join(f"  {name:24} {', '.join(slots(name))}" for name in PROFILES)
 DESCRIPTION = f"""\
-Checks expectations against ACLs: for all names of a pattern, from every host, with the decisions of
-the chosen release. Each line has the rule that decided; a failure has the smallest change that
-would make it hold.
+Check expectations against ACLs: for all names that match a pattern, from every host, by the rules
+of the chosen release. Each line of output names the ACL that decided; a failure also shows the
+smallest change that would fix it.
 
   kafka-shim policy test policy.yaml --acls acls/
   kafka-shim policy test policy.toml --bootstrap-server 127.0.0.1:9092 --junit report.xml
@@ -49,25 +49,25 @@ Expectations in YAML (or TOML, as [[expect]] tables; see docs/policy.md):
   - {{nobody-but: [User:alice], may: Write, topic: orders}}
   - {{no-acl: {{principal: "User:*"}}}}
 
-`can` and `cannot` name a whole request, with the keys for its names:
+`can` and `cannot` stand for everything that a kind of client does, and need these keys:
 
 {_PROFILE_LINES}
 
-Exit codes: 0 all hold, 3 one does not, 2 an input or an option cannot be used, 1 the broker failed.
+Exit codes: 0 all expectations hold, 3 one or more fail, 2 usage error, 1 the broker failed.
 """
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
-    add("files", nargs="+", metavar="EXPECTATIONS", help="YAML or TOML files")
+    add("files", nargs="+", metavar="EXPECTATIONS", help="YAML or TOML file with expectations")
     add(
         "--acls",
         action="append",
         default=[],
         metavar="FILE",
-        help="file or folder with ACLs (repeatable; default: those that the expectations name)",
+        help="file or folder with ACLs (repeatable; default: the `acls:` of the expectations)",
     )
-    add("--junit", type=Path, metavar="FILE", help="also write a JUnit report there")
+    add("--junit", type=Path, metavar="FILE", help="also write a JUnit report to this file")
     add("--github", action="store_true", help="also print annotations for GitHub Actions")
     add("--quiet", "-q", action="store_true", help="print failures only")
     add("--json", action="store_true", help="print JSON instead of text")
@@ -113,7 +113,7 @@ def _judged(args: argparse.Namespace) -> list[Judged]:
 
 
 def _read(paths: Sequence[str], release: str) -> list[ExpectationFile]:
-    """All files; InputError with the mistakes of all."""
+    """Read all files; raise one InputError with the errors of all."""
     found: list[ExpectationFile] = []
     messages: list[str] = []
     for path in paths:
@@ -140,13 +140,13 @@ def _judge(
 def _acls(
     args: argparse.Namespace, content: ExpectationFile, release: str, live: Live | None
 ) -> Sequence[Acl]:
-    """Those of the options, else those that the file names."""
+    """Return the ACLs that the options name, else those that the file names."""
     if live is not None:
         return live.acls
     paths = args.acls or content.acls
     if not paths:
         raise UsageError(
-            "say where the ACLs are: --acls FILE, --bootstrap-server HOST:PORT, or `acls:` in the"
+            "no ACLs given: add --acls FILE, --bootstrap-server HOST:PORT, or `acls:` in the"
             " expectations"
         )
     return read_files(paths, release)

@@ -45,10 +45,10 @@ def files_with_acls(folder: Path) -> list[File]:
     if not found:
         raise InputError(
             f"{folder}: no files with ACLs ({', '.join(SUFFIXES)}) in this folder"
-            + (f"; passed over: {listed(passed)}" if passed else "")
+            + (f"; skipped: {listed(passed)}" if passed else "")
         )
-    _note(folder, "passed over, having no ACLs", passed)
-    _note(folder, "not read, by their endings", unread)
+    _note(folder, "skipped (no ACLs)", passed)
+    _note(folder, "not read (file type)", unread)
     return found
 
 

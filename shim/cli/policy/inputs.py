@@ -1,4 +1,4 @@
-"""Options of the verbs: the cluster, whose ACLs are read, and how they are decided."""
+"""Options of the verbs: the cluster whose ACLs are read, and the rules that decide."""
 
 import argparse
 import os
@@ -18,31 +18,31 @@ from kafka_shim.shim.client.acls import describe_acls
 
 
 class Live(msgspec.Struct, frozen=True):
-    """What a running cluster has."""
+    """The ACLs of a running cluster, and the release that it probably has."""
 
     acls: list[Acl]
     release: str
 
 
 def add_decision_arguments(parser: argparse.ArgumentParser) -> None:
-    """Options about how ACLs are decided, which no file of ACLs says."""
-    group = parser.add_argument_group("how it is decided")
+    """Add the options for decisions that files of ACLs do not contain."""
+    group = parser.add_argument_group("rules")
     group.add_argument(
         "--kafka-version",
         metavar="RELEASE",
-        help="decide as this release does (default: the broker's, without one the newest)",
+        help="Kafka release whose rules decide (default: the broker's, else the newest)",
     )
     group.add_argument(
         "--super-user",
         action="append",
         default=[],
         metavar="User:x",
-        help="principal that may do everything, whatever the ACLs say (repeatable)",
+        help="treat this principal as a super user: it may do everything (repeatable)",
     )
     group.add_argument(
         "--allow-everyone-if-no-acl-found",
         action="store_true",
-        help="a resource without any ACL is open to everybody",
+        help="assume allow.everyone.if.no.acl.found=true: resources without any ACL are open",
     )
 
 
@@ -51,12 +51,12 @@ def add_broker_arguments(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--bootstrap-server",
         metavar="HOST:PORT,...",
-        help=f"brokers to ask (default where a cluster is needed: ${BOOTSTRAP_VARIABLE})",
+        help=f"brokers to connect to (default, if no file is given: ${BOOTSTRAP_VARIABLE})",
     )
     group.add_argument(
         "--command-config",
         metavar="FILE",
-        help="client properties, as of `kafka-shim acls`",
+        help="client properties, as for `kafka-shim acls --command-config`",
     )
 
 
@@ -67,7 +67,7 @@ def bootstrap_or_default(args: argparse.Namespace) -> str | None:
 
 
 def live_acls(args: argparse.Namespace) -> Live:
-    """The ACLs of the cluster and the release that it looks like."""
+    """Return the ACLs of the cluster and the release that its versions are most like."""
     with connected(args) as client:
         acls = [acl for acl in describe_acls(client) if is_concrete(acl)]
         return Live(acls, release_of(client.versions))

@@ -1,4 +1,4 @@
-"""`kafka-shim policy lint`: what is odd about the ACLs of files."""
+"""`kafka-shim policy lint`: find ACLs that are probably mistakes."""
 
 import argparse
 import json
@@ -24,36 +24,36 @@ from kafka_shim.shim.cli.policy.sources import written_in
 from kafka_shim.shim.cli.policy.words import acl_words, counted
 from kafka_shim.shim.cli.usage import UsageError
 
-HELP = "what is odd about ACLs: shadowed, redundant, without effect, for everybody ..."
+HELP = "find suspicious ACLs: shadowed, redundant, without effect, for everybody ..."
 _KIND_LINES = "\n".join(f"  {name:12} {said}" for name, said in KINDS.items())
 DESCRIPTION = f"""\
-Names the ACLs of files that are probably not what was meant, each with its line:
+Report ACLs that are probably mistakes, each with its file and line:
 
 {_KIND_LINES}
 
-Without any single ACL that is shadowed, redundant or ineffective, every decision for every name is
-as it was.
+Removing any one ACL that is reported as shadowed, redundant or ineffective changes no decision.
 
   kafka-shim policy lint acls/ --ignore redundant
   kafka-shim policy lint --bootstrap-server 127.0.0.1:9092
 
-Exit codes: 0 nothing was found, 3 something was, 2 an input or an option cannot be used, 1 the
-broker failed.
+Exit codes: 0 nothing found, 3 something found, 2 usage error, 1 the broker failed.
 """
 SHOWN_MAX = 3
-"""ACLs to blame that a line names; JSON has all."""
+"""How many of the other ACLs a line names; JSON has all."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
-    add("files", nargs="*", metavar="FILE", help="files and folders; without any, the cluster")
+    add(
+        "files", nargs="*", metavar="FILE", help="file or folder with ACLs (default: the cluster's)"
+    )
     add(
         "--ignore",
         action="append",
         default=[],
         choices=list(KINDS),
         metavar="KIND",
-        help="do not look for this (repeatable)",
+        help="kind of finding to leave out, such as redundant (repeatable)",
     )
     add("--github", action="store_true", help="also print annotations for GitHub Actions")
     add("--json", action="store_true", help="print JSON instead of text")
@@ -79,12 +79,12 @@ def run(args: argparse.Namespace) -> int:
 
 def _written(args: argparse.Namespace) -> tuple[list[Written], str]:
     if args.files and args.bootstrap_server:
-        raise UsageError("name files or --bootstrap-server, not both")
+        raise UsageError("give files or --bootstrap-server, not both")
     if args.files:
         release = chosen_release(args)
         return written_in(args.files), release
     if not bootstrap_or_default(args):
-        raise UsageError("name files with ACLs, or --bootstrap-server HOST:PORT")
+        raise UsageError("no ACLs given: name files, or add --bootstrap-server HOST:PORT")
     live = live_acls(args)
     written = [Written(acl, args.bootstrap_server, 0) for acl in live.acls]
     return written, chosen_release(args, live)

@@ -34,47 +34,51 @@ from kafka_shim.shim.cli.resource_arguments import add_resource_arguments, names
 from kafka_shim.shim.cli.usage import UsageError, check_principal
 from kafka_shim.shim.client.topics import topic_names
 
-HELP = "who may do what on what, as a table: text, CSV or HTML"
+HELP = "print a table of who may do what on which resource: text, CSV or HTML"
 DESCRIPTION = """\
-Prints a row for each principal and a column for each resource pattern of the ACLs, with the
-operations that are allowed: on all names of the pattern, from every host. `everyone else` is
-everybody whom no ACL names.
+Print a table with a row for each principal and a column for each resource pattern of the ACLs. A
+cell lists the operations that are allowed on all names of the pattern, from every host. `everyone
+else` stands for all principals that no ACL names.
 
   kafka-shim policy matrix acls/ --html > acls.html
   kafka-shim policy matrix acls/ --operation Write --topic orders --topic 'team-*'
   kafka-shim policy matrix --bootstrap-server 127.0.0.1:9092 --topics-of-cluster --csv
 
-Exit codes: 0 done, 2 an input or an option cannot be used, 1 the broker failed.
+Exit codes: 0 done, 2 usage error (an invalid option or file), 1 the broker failed.
 """
 CELLS_MAX = 1_000_000
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
-    add("files", nargs="*", metavar="FILE", help="files and folders; without any, the cluster")
+    add(
+        "files", nargs="*", metavar="FILE", help="file or folder with ACLs (default: the cluster's)"
+    )
     add(
         "--operation",
         action="append",
         default=[],
         metavar="OPERATION",
-        help="only this operation (repeatable)",
+        help="show only this operation, such as Write (repeatable)",
     )
     add(
         "--principal",
         action="append",
         default=[],
         metavar="User:x",
-        help="only this principal; User:* is everyone else (repeatable)",
+        help="show only this principal; User:* is everyone else (repeatable)",
     )
     forms = parser.add_mutually_exclusive_group()
     for form in ("csv", "html", "json"):
-        forms.add_argument(f"--{form}", action="store_true", help=f"print {form.upper()}")
+        forms.add_argument(
+            f"--{form}", action="store_true", help=f"print {form.upper()} instead of text"
+        )
     add_resource_arguments(parser)
     add_broker_arguments(parser)
     add(
         "--topics-of-cluster",
         action="store_true",
-        help="columns for the topics that the cluster has, not for the patterns of ACLs",
+        help="make the columns from the topics of the cluster instead of the patterns of the ACLs",
     )
     add_decision_arguments(parser)
 
@@ -111,7 +115,7 @@ def _acls(args: argparse.Namespace) -> tuple[Sequence[Acl], str, list[Resource]]
         release = chosen_release(args)
         return read_files(args.files, release), release, []
     if not bootstrap_or_default(args):
-        raise UsageError("name files with ACLs, or --bootstrap-server HOST:PORT")
+        raise UsageError("no ACLs given: name files, or add --bootstrap-server HOST:PORT")
     live = live_acls(args)
     topics = []
     if args.topics_of_cluster:

@@ -1,4 +1,4 @@
-"""`kafka-shim policy plan`: the commands that give a cluster the ACLs of files; or do it."""
+"""`kafka-shim policy plan`: the changes that give a cluster the ACLs of files, printed or made."""
 
 import argparse
 import json
@@ -32,21 +32,20 @@ from kafka_shim.shim.cli.usage import UsageError, release_named
 from kafka_shim.shim.client.acls import create_acls, delete_acls
 from kafka_shim.shim.client.client import Client, ClientError
 
-HELP = "the commands, or files, that give a cluster the ACLs of files; --apply runs them"
+HELP = "print the changes that give a cluster the ACLs of files; --apply makes them"
 DESCRIPTION = """\
-Prints kafka-acls commands that turn OLD, or what a cluster has, into NEW. After every one of them,
-whatever both allow is allowed, and nothing that neither allows. --apply makes the changes in the
-cluster, after asking, and takes them back if one fails.
+Print kafka-acls commands that turn OLD into NEW. With --bootstrap-server, OLD is what the cluster
+has. After each command, every access that both sets allow is still allowed, and no access that both
+deny. --apply makes the changes in the cluster after a confirmation; if one fails, all are undone.
 
   kafka-shim policy plan old.yaml new.yaml
   kafka-shim policy plan acls/ --bootstrap-server 127.0.0.1:9092 --apply
   kafka-shim policy plan old.yaml new.yaml --to strimzi --stage 1
 
-With --to, the plan is for a tool that is given what there should be: stage 1 is what is new, in
-stage 2 what is not wanted any more goes. Without --stage, both are printed.
+With --to, the output is a file for a declarative tool, in two stages: stage 1 adds the new ACLs,
+stage 2 also removes the old ones. Without --stage, both are printed.
 
-Exit codes: 0 done, or nothing to do; 2 an input or an option cannot be used, 1 the broker failed,
-or the answer was no.
+Exit codes: 0 done or nothing to do, 2 usage error, 1 the broker failed or the confirmation was no.
 """
 BATCH = 1000
 """Changes a request; brokers refuse more than 10,000."""
@@ -54,19 +53,29 @@ BATCH = 1000
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
-    add("files", nargs="+", metavar="FILE", help="OLD and NEW; with a cluster, NEW (repeatable)")
-    add("--apply", action="store_true", help="change the cluster")
-    add("--yes", "-y", action="store_true", help="with --apply: do not ask")
+    add(
+        "files",
+        nargs="+",
+        metavar="FILE",
+        help="OLD and NEW; with --bootstrap-server only NEW, one or more files",
+    )
+    add("--apply", action="store_true", help="make the changes in the cluster")
+    add("--yes", "-y", action="store_true", help="with --apply: do not ask for confirmation")
     add(
         "--to",
         choices=FORMS,
         default="commands",
-        help="what the plan is for; the tools that take what there should be get two stages"
-        " (default: kafka-acls commands)",
+        metavar="FORMAT",
+        help=f"format of the plan: {', '.join(FORMS)}; all but commands are for declarative tools"
+        " and have two stages (default: commands, for kafka-acls)",
     )
-    add("--stage", type=int, choices=(1, 2), help="print one stage alone")
+    add("--stage", type=int, choices=(1, 2), help="print only this stage")
     add("--json", action="store_true", help="print JSON instead of commands")
-    add("--kafka-version", metavar="RELEASE", help="the release that the files are for")
+    add(
+        "--kafka-version",
+        metavar="RELEASE",
+        help="Kafka release that the files are for (default: the broker's, else the newest)",
+    )
     add_broker_arguments(parser)
 
 
@@ -75,10 +84,10 @@ def run(args: argparse.Namespace) -> int:
     old_files, new_files = args.files[:1], args.files[1:]
     if len(args.files) != 2 or args.bootstrap_server:
         if not bootstrap_or_default(args):
-            raise UsageError("name two files, OLD and NEW, or NEW and --bootstrap-server")
+            raise UsageError("give two files (OLD and NEW), or one file and --bootstrap-server")
         live, new_files = live_acls(args), args.files
     elif args.apply:
-        raise UsageError("--apply needs --bootstrap-server")
+        raise UsageError("--apply requires --bootstrap-server")
     _check(args)
     release = release_named(args.kafka_version) or (live.release if live else RELEASES[-1])
     if live is None:
@@ -99,7 +108,7 @@ def _check(args: argparse.Namespace) -> None:
             f"--to {args.to} prints a plan for that tool; leave out --apply and --json"
         )
     if args.stage and not is_staged:
-        raise UsageError("--stage needs --to with a tool that takes what there should be")
+        raise UsageError("--stage requires --to with a declarative tool, such as --to terraform")
 
 
 def _text(args: argparse.Namespace, steps: Sequence[Step], old: Mapping[Acl, str]) -> str:
@@ -171,7 +180,9 @@ def _confirmed(question: str) -> bool:
     try:
         return input().strip().lower() == "y"
     except (EOFError, RuntimeError):
-        raise UsageError("there is nobody to answer; use --yes") from None
+        raise UsageError(
+            "standard input is closed, so nobody can confirm; use --yes to apply without asking"
+        ) from None
 
 
 def _commands(steps: Iterable[Step], bootstrap: str | None) -> Iterator[str]:

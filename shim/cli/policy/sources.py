@@ -78,7 +78,7 @@ def _written(file: File) -> Iterator[Written]:
         raise InputError(f"{path}: there are no ACLs in it; `acls: []` says that there are none")
     others = passed_over(text, form)
     if others:
-        sys.stderr.write(f"note: {path}: passed over, having no ACLs: {listed(others)}\n")
+        sys.stderr.write(f"note: {path}: skipped (no ACLs): {listed(others)}\n")
     return (Written(acl, path, line) for acl, line in found)
 
 

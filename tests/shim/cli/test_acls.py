@@ -95,7 +95,7 @@ def test_removal_without_anybody_to_ask(
     acls(*ADD)
     monkeypatch.setattr(sys, "stdin", stream)
     assert acls(*REMOVE) == 1
-    assert "nobody to answer; use --force" in capsys.readouterr().err
+    assert "nobody can confirm; use --force" in capsys.readouterr().err
     assert len(stored(broker)) == 1
 
 

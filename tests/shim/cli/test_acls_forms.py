@@ -69,10 +69,13 @@ def test_the_acls_of_a_file_are_added_listed_and_removed(
 @pytest.mark.parametrize(
     ("words", "complaint"),
     [
-        ("--from FILE", "say into which form with --to: yaml, json"),
-        ("--from FILE --list --to csv", "--from goes with --add or --remove"),
-        ("--from FILE --add --topic t", "with --from, the ACLs are those of the file"),
-        ("--add --topic t --allow-principal User:a --to csv", "--to and --csv need --list"),
+        ("--from FILE", "--to is missing: expected one of yaml, json"),
+        ("--from FILE --list --to csv", "--from requires --add or --remove"),
+        (
+            "--from FILE --add --topic t",
+            "--from cannot be combined with options that describe an ACL",
+        ),
+        ("--add --topic t --allow-principal User:a --to csv", "--to and --csv require --list"),
         ("--from FILE --to xml", "unknown value `xml`: expected "),
         ("--list --csv --json", "not allowed with argument"),
         ("--list --kafka-version 9.9", "--kafka-version: "),

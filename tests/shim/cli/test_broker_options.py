@@ -192,7 +192,7 @@ def test_what_is_advertised_and_not_there_is_noted(capsys: pytest.CaptureFixture
     (listener,) = make("--listener", "PLAINTEXT://127.0.0.1:0", *words).listeners
     assert listener.advertised == ("a", 2)
     assert capsys.readouterr().err == (
-        "kafka-shim: note: advertised.listeners has OTHER, which no listener is named\n"
+        "kafka-shim: note: advertised.listeners names OTHER, but no such listener exists\n"
     )
 
 
@@ -202,7 +202,7 @@ def test_a_broker_without_authorizer_class_name_has_none(
     text = PROPERTIES.replace("authorizer.class.name", "#")
     file = ("--config", write("a.properties", text))
     assert make(*file).authorizer == "none"
-    assert "no authorizer.class.name, so no authorizer" in capsys.readouterr().err
+    assert "no authorizer.class.name, so nothing is denied" in capsys.readouterr().err
     assert make(*file, "--authorizer", "standard").authorizer == "standard"
     assert make(KAFKA_LISTENERS="PLAINTEXT://:9092").authorizer == "none"
     capsys.readouterr()
@@ -214,7 +214,7 @@ def test_a_broker_without_authorizer_class_name_has_none(
 def test_mistyped_variables_are_noted(capsys: pytest.CaptureFixture[str]) -> None:
     make(KAFKA_NUM_PARTITONS="3", KAFKA_HEAP_OPTS="-Xmx1G")
     assert capsys.readouterr().err == (
-        "kafka-shim: note: KAFKA_NUM_PARTITONS is no setting of any Kafka release;"
+        "kafka-shim: note: KAFKA_NUM_PARTITONS is not a setting of any Kafka release;"
         " did you mean KAFKA_NUM_PARTITIONS?\n"
     )
 
@@ -224,7 +224,7 @@ def test_unknown_settings_are_noted(
 ) -> None:
     make("-c", "my.setting=1", "-c", "num.partitions=1")
     assert capsys.readouterr().err == (
-        "kafka-shim: note: settings that no Kafka release knows: my.setting\n"
+        "kafka-shim: note: settings unknown to every Kafka release: my.setting\n"
     )
 
 
@@ -258,12 +258,12 @@ def test_the_state_is_there_besides_the_options(write: Callable[[str, str], str]
         ("a.yaml", "log-level: loud", "argument -l/--log-level: unknown value `loud`: expected "),
         ("a.yaml", "config: b.yaml", "`config` cannot be set in a file"),
         ("a.yaml", "help: true", "`help` cannot be set in a file"),
-        ("a.yaml", "[1]", "expected options by their names"),
-        ("a.yaml", "listener: {a: b}", "`listener` must not be a mapping"),
-        ("a.yaml", "topic: [[1]]", "`topic` must be texts or numbers"),
+        ("a.yaml", "[1]", "expected option names with values"),
+        ("a.yaml", "listener: {a: b}", "`listener` is a mapping; expected"),
+        ("a.yaml", "topic: [[1]]", "of `topic`; expected a text or a number"),
         ("a.toml", "a = ", "not TOML"),
         ("a.yaml", "a: [", "not YAML"),
-        ("a.conf", "", "must end in .yaml, .json, .toml or .properties"),
+        ("a.conf", "", "expected the ending .yaml, .json, .toml or .properties"),
         ("a.properties", "listeners=9092", "listener `9092`: expected NAME://HOST:PORT"),
     ],
 )

@@ -227,8 +227,8 @@ def test_suite_lists_its_cases_and_prints_its_contract() -> None:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["--list", "--case", "nothing"], "no case fits nothing; --list has all"),
-        ([], "--driver is missing: the program that drives the client"),
+        (["--list", "--case", "nothing"], "no case matches nothing; --list prints all cases"),
+        ([], "--driver is missing: expected the program that drives the client"),
         (["--driver", " "], "--driver is empty"),
         (["--driver", "x", "--kafka-version", "9"], "9"),
     ],

@@ -144,8 +144,8 @@ def test_an_api_that_asks_nothing(explain: Explain, capsys: pytest.CaptureFixtur
         (("--principal", "User:a", "--operation", "Read"), "name a resource"),
         (("--principal", "User:a", "--api", "Fetsch"), "did you mean Fetch"),
         (("--principal", "User:a", "--api", "xyzzy"), "unknown Kafka API"),
-        (("--principal", "User:a", "--api", "Produce"), "by --topic"),
-        (("--principal", "User:a", "--api", "FindCoordinator"), "by --group or"),
+        (("--principal", "User:a", "--api", "Produce"), "add --topic"),
+        (("--principal", "User:a", "--api", "FindCoordinator"), "add --group or"),
         (("--principal", "User:a", "--api", "Vote", "--cluster"), "do not serve Vote"),
         (
             ("--principal", "User:a", "--api", "Fetch", "--topic", "t", "--api-version", "99"),
@@ -179,7 +179,7 @@ def test_a_running_broker_is_asked(broker: Running, capsys: pytest.CaptureFixtur
     assert main(["explain", *server, *words]) == 3
     out = capsys.readouterr().out
     assert f"kafka-acls --bootstrap-server {broker.plaintext} --add" in out
-    assert "brokers do not tell who is a super user" in out
+    assert "brokers do not expose their super users" in out
     grant = ("--add", "--allow-principal", "User:alice", "--operation", "Read", "--topic", "orders")
     assert main(["acls", *server, *grant]) == 0
     assert main(["explain", *server, *words]) == 0

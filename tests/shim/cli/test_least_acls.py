@@ -96,7 +96,11 @@ def test_names_that_differ_from_run_to_run_need_a_prefix(program: str) -> None:
         (["--"], 2, "no command given"),
         (["--principal", "etl", "--", "true"], 2, "--principal `etl`: expected Type:name"),
         (["--", "no-such-program-anywhere"], 2, "cannot start"),
-        (["--", sys.executable, "-c", "raise SystemExit(5)"], 1, "ends with 5 even with"),
+        (
+            ["--", sys.executable, "-c", "raise SystemExit(5)"],
+            1,
+            "ended with 5 although everything was allowed",
+        ),
         (["--no-proof", "--", sys.executable, "-c", "print(1)"], 0, "1\n"),
     ],
 )

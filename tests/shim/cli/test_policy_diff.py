@@ -50,7 +50,7 @@ def test_changes_in_words(diff: Diff, capsys: pytest.CaptureFixture[str]) -> Non
 
 def test_no_change(diff: Diff, capsys: pytest.CaptureFixture[str]) -> None:
     assert diff("--fail-on", "any", new="old.yaml") == 0
-    assert capsys.readouterr().out == "no difference: every question is answered alike\n"
+    assert capsys.readouterr().out == "no difference: both sets decide every access alike\n"
 
 
 @pytest.mark.parametrize(("which", "code"), [("gain", 3), ("loss", 3), ("any", 3)])
@@ -146,7 +146,7 @@ def test_one_file_needs_a_cluster(
     with pytest.raises(SystemExit) as stopped:
         main(["policy", "diff", str(tmp_path)])
     assert stopped.value.code == 2
-    assert "name two files, OLD and NEW" in capsys.readouterr().err
+    assert "give two files (OLD and NEW)" in capsys.readouterr().err
 
 
 def test_drift_of_a_cluster(

@@ -41,10 +41,10 @@ def test_a_folder_of_terraform(tmp_path: Path, capsys: pytest.CaptureFixture[str
     assert code_of(tmp_path, TERRAFORM) == 0
     folder = tmp_path / "acls"
     assert capsys.readouterr().err == (
-        f"note: {folder}: passed over, having no ACLs: main.tf (terraform, module),"
+        f"note: {folder}: skipped (no ACLs): main.tf (terraform, module),"
         " topics/main.tf (kafka_topic), variables.tf (variable)\n"
-        f"note: {folder}: not read, by their endings: README.md\n"
-        f"note: {folder}/acls.tf: passed over, having no ACLs: kafka_topic\n"
+        f"note: {folder}: not read (file type): README.md\n"
+        f"note: {folder}/acls.tf: skipped (no ACLs): kafka_topic\n"
     )
 
 
@@ -52,9 +52,9 @@ def test_a_folder_of_strimzi(tmp_path: Path, capsys: pytest.CaptureFixture[str])
     assert code_of(tmp_path, STRIMZI) == 0
     folder = tmp_path / "acls"
     assert capsys.readouterr().err == (
-        f"note: {folder}: passed over, having no ACLs: kafka.yaml (Kafka, KafkaTopic),"
+        f"note: {folder}: skipped (no ACLs): kafka.yaml (Kafka, KafkaTopic),"
         " kustomization.yaml (nothing about ACLs)\n"
-        f"note: {folder}/users/a.yaml: passed over, having no ACLs: Kafka main, KafkaTopic orders\n"
+        f"note: {folder}/users/a.yaml: skipped (no ACLs): Kafka main, KafkaTopic orders\n"
     )
 
 
@@ -95,7 +95,7 @@ def test_links(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_a_folder_without_acls(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert code_of(tmp_path, {"kafka.yaml": KAFKA}) == 2
-    said = "in this folder; passed over: kafka.yaml (Kafka, KafkaTopic)\n"
+    said = "in this folder; skipped: kafka.yaml (Kafka, KafkaTopic)\n"
     assert capsys.readouterr().err.endswith(said)
 
 

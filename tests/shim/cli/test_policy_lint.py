@@ -141,7 +141,7 @@ def test_without_acls_it_asks_for_them(
     monkeypatch.delenv("KAFKA_BOOTSTRAP_SERVERS", raising=False)
     with pytest.raises(SystemExit):
         lint(paths=())
-    assert "name files with ACLs, or --bootstrap-server" in capsys.readouterr().err
+    assert "no ACLs given: name files, or add --bootstrap-server" in capsys.readouterr().err
 
 
 def test_the_help_names_every_kind(capsys: pytest.CaptureFixture[str]) -> None:

@@ -134,5 +134,5 @@ def test_apply_needs_a_cluster_and_somebody(
             main(["policy", "plan", *words])
         assert ended.value.code == 2
     said = capsys.readouterr().err
-    assert "--apply needs --bootstrap-server" in said
-    assert "there is nobody to answer; use --yes" in said
+    assert "--apply requires --bootstrap-server" in said
+    assert "nobody can confirm; use --yes" in said

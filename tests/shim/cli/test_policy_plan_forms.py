@@ -117,7 +117,7 @@ def test_nothing_to_do(files: Files, capsys: pytest.CaptureFixture[str]) -> None
     ("words", "said"),
     [
         (("--to", "strimzi", "--json"), "leave out --apply and --json"),
-        (("--stage", "1"), "--stage needs --to"),
+        (("--stage", "1"), "--stage requires --to"),
     ],
 )
 def test_wrong_usage(

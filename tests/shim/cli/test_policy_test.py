@@ -195,7 +195,7 @@ def test_acls_have_to_be_named(test: Test, capsys: pytest.CaptureFixture[str]) -
     with pytest.raises(SystemExit) as ended:
         test("- {principal: User:a, may-not: Read, topic: t}")
     assert ended.value.code == 2
-    assert "say where the ACLs are" in capsys.readouterr().err
+    assert "no ACLs given" in capsys.readouterr().err
 
 
 def test_a_cluster_is_tested(test: Test, broker: Running, nobody: str, tmp_path: Path) -> None:

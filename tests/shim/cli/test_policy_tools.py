@@ -43,7 +43,7 @@ def test_a_file_says_the_same_in_each_tool(
     assert all(0 < line <= len(text.splitlines()) for _, line in placed)
     files = [str(TOOLS / "kafka-acls.txt"), str(TOOLS / name)]
     assert main(["policy", "diff", *files, "--fail-on", "any"]) == 0
-    assert capsys.readouterr().out == "no difference: every question is answered alike\n"
+    assert capsys.readouterr().out == "no difference: both sets decide every access alike\n"
 
 
 def test_the_same_acls_over_files_are_duplicates(capsys: pytest.CaptureFixture[str]) -> None:

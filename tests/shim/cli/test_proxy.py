@@ -99,4 +99,4 @@ def test_one_kind_of_certificates(tmp_path: Path, capsys: pytest.CaptureFixture[
     words = ["proxy", "--upstream", "127.0.0.1:1", "--record", str(tmp_path)]
     words += ["--tls-dir", "x", "--tls-config", "y"]
     assert main(words) == EXIT_USAGE
-    assert "give one of the two" in capsys.readouterr().err
+    assert "--tls-dir and --tls-config cannot be combined" in capsys.readouterr().err

@@ -119,4 +119,4 @@ def test_record_needs_a_place_and_the_place_record(
     cut_off: Path, capsys: pytest.CaptureFixture[str], words: list[str]
 ) -> None:
     assert main(["replay", str(cut_off), "--to", "h:1", *words]) == 2
-    assert "go together" in capsys.readouterr().err
+    assert "require each other" in capsys.readouterr().err

@@ -71,10 +71,10 @@ def test_a_port_in_use_is_one_clear_line() -> None:
         (["--authorizer", "no.such:Thing"], "no.such"),
         (["--listener-principal", "OTHER=User:x"], "OTHER"),
         (["-c", "sasl.enabled.mechanisms=MAGIC"], "MAGIC"),
-        (["--conformance", "json:/no/such/x.json"], "there is no such folder"),
+        (["--conformance", "json:/no/such/x.json"], "the folder does not exist"),
         (["--record-keep", "3"], "require --record"),
         (["--record-compression", "zlib"], "require --record"),
-        (["--manual-clock"], "--manual-clock needs --control"),
+        (["--manual-clock"], "--manual-clock requires --control"),
         (["--control", "0.0.0.0:0", "--control-token", ""], "--control-token is empty"),
     ],
 )

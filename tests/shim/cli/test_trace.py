@@ -113,7 +113,7 @@ def test_what_is_no_trace_is_one_line(
     for name, says in (
         ("none", "`{}` does not exist"),
         ("text", "`{}` is not a kafka-shim trace: it has no valid block"),
-        ("empty", "`{}` has no trace: no segment (*.ktrace) was recorded there"),
+        ("empty", "`{}` has no trace: it contains no segment (*.ktrace)"),
     ):
         place = tmp_path / name
         assert main(["trace", *words, str(place)]) == EXIT_USAGE

@@ -30,7 +30,7 @@ def test_what_was_found_and_what_was_lost(
     assert main([*words, str(tmp_path / "two"), "--json", "--port", "9092"]) == 0
     assert json.loads(capsys.readouterr().out)["troubles"][0]["lost_bytes"] == 59
     assert main([*words, str(tmp_path / "three"), "--port", "9093"]) == 1
-    assert "some.pcap` has nothing in the form pcap" in capsys.readouterr().err
+    assert "some.pcap` contains nothing in the format pcap" in capsys.readouterr().err
 
 
 def test_an_exported_capture_is_imported(
@@ -56,7 +56,7 @@ def test_an_exported_capture_is_imported(
         (["import", "--from", "pcap", "no-such-file", "{folder}"], "No such file"),
         (["import", "--from", "audit-log", "{nonsense}", "{folder}", "--port", "1"], "--port"),
         (["import", "--from", "pcap", "{nonsense}", "{folder}", "--port", "70000"], "`70000`"),
-        (["export", "{trace}", "--as", "pcap"], "needs --output"),
+        (["export", "{trace}", "--as", "pcap"], "requires --output"),
     ],
 )
 def test_what_can_go_wrong_is_said(

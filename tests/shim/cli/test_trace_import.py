@@ -91,7 +91,7 @@ def test_an_audit_log_becomes_accesses(tmp_path: Path, capsys: pytest.CaptureFix
     [
         ('{"requestHeader": {"requestApiKey": 3}}', "line 1: not a line of the request log"),
         ('{"requestHeader": {"requestApiKey": 999', "line 1: "),
-        ("nothing of the kind", "log` has nothing in the form request-log"),
+        ("nothing of the kind", "log` contains nothing in the format request-log"),
     ],
 )
 def test_lines_that_cannot_be_read_are_told(
