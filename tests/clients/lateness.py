@@ -45,7 +45,9 @@ _TOPIC_FIELDS = (
     "Metadata.topics[].error_code",
     "Metadata.topics[].partitions[]",
 )
-_COORDINATOR = "a coordinator answers 15 until its topic is there"
+_COORDINATOR = (
+    "a coordinator answers COORDINATOR_NOT_AVAILABLE (15) until its internal topic exists"
+)
 LATE = (
     Late(_ACLS, ApiKey.CREATE_ACLS, _ACL_FIELDS),
     Late(_ACLS, ApiKey.DELETE_ACLS, _ACL_FIELDS, adds=False),

@@ -43,7 +43,7 @@ def test_the_answer_is_one_of_the_api() -> None:
 
 
 def test_every_key_of_the_body_is_named() -> None:
-    table = PAGE.split("| key of the body | |\n", 1)[1].split("\n\n", 1)[0]
+    table = PAGE.split("| key of the body | value |\n", 1)[1].split("\n\n", 1)[0]
     first = " ".join(line.split("|")[1] for line in table.splitlines()[1:])
     assert set(re.findall(r"`(\w+)`", first)) == set(NewBroker.__struct_fields__)
-    assert f"up to {CREATED_MAX} at a" in PAGE
+    assert f"up to {CREATED_MAX} brokers" in PAGE
