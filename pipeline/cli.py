@@ -1,4 +1,4 @@
-"""`kafka-shim pipeline JOB TRACE ...`: the jobs on this machine, or wherever Spark is told to."""
+"""`kafka-shim pipeline JOB TRACE ...`: run jobs with Spark, on this machine or elsewhere."""
 
 import argparse
 import sys
@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
 from kafka_shim.pipeline.commands.arguments import add_arguments
-from kafka_shim.pipeline.errors import PipelineError
+from kafka_shim.pipeline.errors import InputError, PipelineError
 
 if TYPE_CHECKING:
     from kafka_shim.pipeline.report.outcome import Outcome
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 __all__ = ["add_arguments", "run", "show"]
 
 EXIT_FAILURE = 1
+EXIT_USAGE = 2
 EXIT_MISMATCH = 3
 _SEVERITY = (0, EXIT_MISMATCH, EXIT_FAILURE)
 
@@ -21,7 +22,7 @@ _SEVERITY = (0, EXIT_MISMATCH, EXIT_FAILURE)
 def run(args: argparse.Namespace) -> int:
     """Run the jobs of a command and print what they find; return the exit code.
 
-    A job that fails ends them; else 3 if any of them says so.
+    A failing job ends them with 1, an invalid option, trace or file with 2; else 3 if a job says so.
     """
     from kafka_shim.pipeline.requisites import missing
 
@@ -36,16 +37,17 @@ def run(args: argparse.Namespace) -> int:
                 code = max(code, show(outcome, job), key=_SEVERITY.index)
         except PipelineError as error:
             problem = str(error)
+            code = EXIT_USAGE if isinstance(error, InputError) else EXIT_FAILURE
         else:
             return code
     print(f"kafka-shim pipeline: {problem}", file=sys.stderr)
-    return EXIT_FAILURE
+    return code or EXIT_FAILURE
 
 
 def show(outcome: "Outcome", args: argparse.Namespace) -> int:
-    """Print in the form that was asked for; tells the exit code.
+    """Print the outcome in the chosen format; return the exit code.
 
-    Notes go to standard error where they would disturb.
+    Notes go to standard error if standard output is for programs.
     """
     notes_to = _notes_to(outcome, args)
     for note in outcome.notes:

@@ -1,5 +1,9 @@
-"""What a user of the pipeline can do something about."""
+"""Errors that a user of the pipeline can correct."""
 
 
 class PipelineError(Exception):
     """The text says, in one line, what is wrong and what to do."""
+
+
+class InputError(PipelineError):
+    """An invalid option, trace or file; found before Spark starts."""

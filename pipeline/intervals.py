@@ -17,7 +17,9 @@ def interval_seconds(text: str) -> int:
     """`10 seconds`, `1 minute`, `2 hours`, `1 day` in seconds; PipelineError for anything else."""
     found = re.fullmatch(r"\s*(\d+)\s*(second|minute|hour|day)s?\s*", text)
     if found is None or int(found[1]) == 0:
-        raise PipelineError(f"the interval is `{text}`; it must be like `10 seconds` or `1 day`")
+        raise PipelineError(
+            f"invalid interval `{text}`; expected one such as `10 seconds` or `1 day`"
+        )
     return int(found[1]) * _SECONDS[found[2]]
 
 

@@ -60,7 +60,6 @@ def _known_release(release: str) -> str:
 
 
 def _check_remote(args: argparse.Namespace, *, is_stream: bool) -> None:
-    """Raise PipelineError if nothing listens there; Spark itself would retry for minutes."""
     if args.remote is None:
         return
     if is_stream:
@@ -68,6 +67,13 @@ def _check_remote(args: argparse.Namespace, *, is_stream: bool) -> None:
     found = urlsplit(args.remote)
     if found.scheme != "sc" or not found.hostname:
         raise PipelineError(f"--remote {args.remote}: expected sc://HOST:PORT")
+
+
+def check_server(args: argparse.Namespace) -> None:
+    """Raise PipelineError if nothing listens at --remote; Spark would retry for minutes."""
+    if args.remote is None:
+        return
+    found = urlsplit(args.remote)
     try:
         socket.create_connection((found.hostname, found.port or CONNECT_PORT), PATIENCE_S).close()
     except OSError as error:

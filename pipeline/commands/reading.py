@@ -142,5 +142,5 @@ def lake_of(paths: list[str]) -> Path | None:
     """The lake, if that is what was named; a lake is not mixed with anything else."""
     lakes = [Path(path) for path in paths if Lake.is_one(Path(path))]
     if lakes and len(paths) > 1:
-        raise PipelineError(f"`{lakes[0]}` is a lake, and has to be the only thing to look at")
+        raise PipelineError(f"`{lakes[0]}` is a lake, which cannot be combined with other inputs")
     return lakes[0] if lakes else None

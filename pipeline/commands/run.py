@@ -11,10 +11,10 @@ from pyspark.errors import PySparkException
 
 from kafka_shim.pipeline.commands import command_of
 from kafka_shim.pipeline.commands.chain import jobs_of
-from kafka_shim.pipeline.commands.checks import source_options
+from kafka_shim.pipeline.commands.checks import check_server, source_options
 from kafka_shim.pipeline.commands.command import Command
 from kafka_shim.pipeline.commands.reading import Source
-from kafka_shim.pipeline.errors import PipelineError
+from kafka_shim.pipeline.errors import InputError, PipelineError
 from kafka_shim.pipeline.report.outcome import Outcome
 from kafka_shim.pipeline.spark.failure import in_one_line, was_late
 from kafka_shim.pipeline.spark.log_file import SparkLog
@@ -26,7 +26,7 @@ ATTEMPTS = 3
 
 
 class Job(msgspec.Struct):
-    """A job whose options are in order."""
+    """A job whose options have been checked."""
 
     args: argparse.Namespace
     command: Command
@@ -34,9 +34,10 @@ class Job(msgspec.Struct):
 
 
 def run_jobs(args: argparse.Namespace) -> Iterator[tuple[argparse.Namespace, Outcome]]:
-    """Run the jobs of a command in one Spark session; PipelineError for what cannot be done.
+    """Run the jobs of a command in one Spark session; PipelineError if one fails.
 
-    All are checked before Spark starts, but for those after `ingest`: they may read its lake.
+    All options are checked before Spark starts, except those of jobs after `ingest`, which may read
+    the lake that it writes.
     """
     ready: list[Job] = []
     for job in jobs_of(args):
@@ -54,7 +55,12 @@ def run_jobs(args: argparse.Namespace) -> Iterator[tuple[argparse.Namespace, Out
 
 def _checked(args: argparse.Namespace) -> Job:
     command = command_of(args.job)
-    return Job(args, command, source_options(args, command))
+    try:
+        options = source_options(args, command)
+    except PipelineError as error:
+        raise InputError(str(error)) from error
+    check_server(args)
+    return Job(args, command, options)
 
 
 def _attempted(job: Job, log: SparkLog, settings: Mapping[str, str]) -> Outcome:

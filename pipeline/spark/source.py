@@ -74,7 +74,7 @@ class KafkaTraceSource(DataSource):
     def _table(self) -> str:
         table = self.options.get("table", "accesses")
         if table not in TABLES:
-            raise PipelineError(f"there is no table `{table}`; there are {', '.join(TABLES)}")
+            raise PipelineError(f"unknown table `{table}`; expected one of {', '.join(TABLES)}")
         return table
 
 
@@ -101,7 +101,7 @@ def selection_of(options: Mapping[str, str]) -> Selection:
     known = {key.wire_name: int(key) for key in ApiKey}
     for name in apis:
         if name not in known:
-            raise PipelineError(f"unknown API `{name}`; names are as in `Fetch`")
+            raise PipelineError(f"unknown API `{name}`; expected a name such as Fetch")
     release = options.get("release", RELEASES[-1])
     names = json.loads(options.get(TOPIC_IDS, "{}"))
     lives = Lives(msgspec.json.decode(options.get(SIGHTINGS, "[]"), type=list[Seen]))
@@ -123,7 +123,9 @@ def _time_us(options: Mapping[str, str], name: str) -> int | None:
     try:
         when = datetime.fromisoformat(text)
     except ValueError:
-        raise PipelineError(f"{name} is `{text}`; it must be like 2026-01-31T12:00:00Z") from None
+        raise PipelineError(
+            f"invalid time `{text}` for {name}; expected one such as 2026-01-31T12:00:00Z"
+        ) from None
     if when.tzinfo is None:
         when = when.replace(tzinfo=UTC)
     return round(when.timestamp() * 1_000_000)

@@ -159,7 +159,7 @@ def test_a_job_with_wrong_options_is_found_before_the_first_runs(
     monkeypatch.setattr(run, "source_options", options)
     ran = Fails(0, "")
     monkeypatch.setattr(run, "_run", ran)
-    assert cli.run(parsed(*words, "--then", "damage", "/a")) == 1
+    assert cli.run(parsed(*words, "--then", "damage", "/a")) == 2
     assert ran.runs == 0
     with pytest.raises(SystemExit):
         parsed(*words, "--then", "nothing", "/a")
@@ -171,5 +171,5 @@ def test_a_job_with_wrong_options_is_found_before_the_first_runs(
 def test_a_trace_that_is_not_there_is_found_before_spark_starts(capsys: Any) -> None:
     for job in (("watch",), ("ingest", "--follow", "-o", "/lake"), ("ingest", "-o", "/lake")):
         name, *options = job
-        assert cli.run(parsed(name, "/no/such", *options)) == 1
+        assert cli.run(parsed(name, "/no/such", *options)) == 2
         assert "the trace `/no/such` does not exist" in capsys.readouterr().err

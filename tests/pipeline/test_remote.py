@@ -107,11 +107,12 @@ def test_what_the_workers_lack_is_said(tmp_path: Path) -> None:
     [
         (("denials", "--remote", "sc://127.0.0.1:1"), "cannot connect: Connection refused"),
         (("denials", "--remote", "127.0.0.1:1"), "expected sc://HOST:PORT"),
-        (("watch", "--remote", "sc://127.0.0.1:1"), "watch runs on a Spark of its own"),
+        (("watch", "--remote", "sc://127.0.0.1:1"), "watch does not run on a Spark Connect server"),
     ],
 )
 def test_a_server_that_cannot_be_used_is_said(
     words: tuple[str, ...], problem: str, tmp_path: Path, capsys: Any
 ) -> None:
-    assert cli.run(parsed(words[0], str(made(tmp_path)), *words[1:])) == 1
+    code = 1 if "cannot connect" in problem else 2
+    assert cli.run(parsed(words[0], str(made(tmp_path)), *words[1:])) == code
     assert problem in capsys.readouterr().err
