@@ -22,7 +22,7 @@ _SEVERITY = (0, EXIT_MISMATCH, EXIT_FAILURE)
 def run(args: argparse.Namespace) -> int:
     """Run the jobs of a command and print what they find; return the exit code.
 
-    A failing job ends them with 1, an invalid option, trace or file with 2; else 3 if a job says so.
+    1 after a failure, 2 for an invalid option, trace or file, 3 if a job found what --fail names.
     """
     from kafka_shim.pipeline.requisites import missing
 
