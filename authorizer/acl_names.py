@@ -65,16 +65,16 @@ def _parse(enum: type[E], text: str, kind: str, excluded: tuple[str, ...]) -> E:
     if code is not None:
         return enum(code)
     names = ", ".join(camel_case(enum(code)) for code in members.values())
-    raise AclTextError(
-        f"`{text}` is not an acl's {kind};{_meant(enum, text, members)} one of {names}"
-    )
+    raise AclTextError(f"unknown {kind} `{text}`;{_meant(enum, text, members)} one of {names}")
 
 
 def _meant(enum: type[IntEnum], text: str, members: dict[str, int]) -> str:
     from difflib import get_close_matches  # noqa: PLC0415 - only for what is wrong
 
     found = get_close_matches(_bare(text), members, n=1, cutoff=0.7)
-    return f" did you mean {camel_case(enum(members[found[0]]))}? It is" if found else " it is"
+    return (
+        f" did you mean {camel_case(enum(members[found[0]]))}? Expected" if found else " expected"
+    )
 
 
 @cache

@@ -262,7 +262,7 @@ def parse_super_users(text: str) -> frozenset[str]:
     for principal in principals:
         if principal and ":" not in principal:
             raise ValueError(
-                f"`{principal}` in {SUPER_USERS} is not of the form `Type:name`, as in"
+                f"super user `{principal}` ({SUPER_USERS}): expected Type:name, as in"
                 " `User:admin`; several are separated by `;`"
             )
     return frozenset(principal for principal in principals if principal)

@@ -15,6 +15,16 @@ class OptionParser(argparse.ArgumentParser):
         self._check_value(action, value)
         return value
 
+    def _get_value(self, action: argparse.Action, arg_string: str) -> Any:
+        """Convert a value; say in words which numbers are expected, not in Python's types."""
+        try:
+            return super()._get_value(action, arg_string)
+        except argparse.ArgumentError:
+            if action.type is not int:
+                raise
+            text = f"invalid value `{arg_string}`; expected a whole number"
+            raise argparse.ArgumentError(action, text) from None
+
     def _check_value(self, action: argparse.Action, value: Any) -> None:
         """Refuse what is not one of the choices; name the choice that was probably meant."""
         if action.choices is None or value in action.choices:

@@ -157,24 +157,34 @@ def with_principals(
         for listener in listeners
     )
     if left:
-        raise ConfigError(f"{option}: no listener is named {', '.join(left)}")
+        names = ", ".join(listener.name for listener in named)
+        raise ConfigError(
+            f"{option}: no listener is named {', '.join(left)}; expected one of {names}"
+        )
     return named
 
 
 def parse_address(text: str, option: str) -> tuple[str, int]:
-    """`HOST:PORT`, `[::1]:9092` for IPv6; ConfigError names the option that has it."""
+    """Return host and port of `HOST:PORT`, `[::1]:9092` for IPv6; ConfigError names the option."""
     host, _, port = text.rpartition(":")
     if not host or not _is_address(host, port):
         raise ConfigError(f"{option} `{text}`: expected HOST:PORT, as in 127.0.0.1:9092")
-    return host.strip("[]"), int(port)
+    return host.strip("[]"), port_number(port, f"{option} `{text}`")
+
+
+def port_number(text: str, where: str) -> int:
+    """Return the number; ConfigError, beginning with `where`, if ports cannot be so large."""
+    number = int(text)
+    if number > PORT_MAX:
+        raise ConfigError(f"{where}: port {number} is out of range (0 to {PORT_MAX})")
+    return number
 
 
 def _is_address(host: str, port: str) -> bool:
-    """Whether the port is one, and an IPv6 address is in brackets (which others are not in)."""
+    """Return whether the port is a number, and only an IPv6 address is in brackets."""
     is_bracketed = host.startswith("[") and host.endswith("]")
     is_plain = not any(mark in host for mark in "[]:")
-    number = whole_number(port)
-    return (is_bracketed or is_plain) and number is not None and number <= PORT_MAX
+    return (is_bracketed or is_plain) and whole_number(port) is not None
 
 
 def parse_listener(text: str, protocols: Mapping[str, str] = {}) -> ListenerConfig:
@@ -187,9 +197,12 @@ def parse_listener(text: str, protocols: Mapping[str, str] = {}) -> ListenerConf
     host, _, port = address.rpartition(":")
     name = name.upper()
     if not separator or not name or not _is_address(host, port):
-        raise ConfigError(f"listener `{text}`: expected NAME://HOST:PORT")
+        raise ConfigError(
+            f"listener `{text}`: expected NAME://HOST:PORT, as in PLAINTEXT://127.0.0.1:9092"
+        )
     protocol = _protocol(text, name, protocols)
-    return ListenerConfig(name, protocol, host.strip("[]") or "0.0.0.0", int(port))  # noqa: S104 - an empty host means every interface, as in Kafka
+    number = port_number(port, f"listener `{text}`")
+    return ListenerConfig(name, protocol, host.strip("[]") or "0.0.0.0", number)  # noqa: S104 - an empty host means every interface, as in Kafka
 
 
 def _protocol(text: str, name: str, protocols: Mapping[str, str]) -> SecurityProtocol:

@@ -5,6 +5,7 @@ import os
 
 from kafka_shim.shim.client.client import Client, connect
 from kafka_shim.shim.client.config import read_client_config
+from kafka_shim.shim.config import parse_address
 
 BOOTSTRAP_VARIABLE = "KAFKA_BOOTSTRAP_SERVERS"
 
@@ -26,4 +27,6 @@ def add_connection_arguments(parser: argparse._ActionsContainer) -> None:
 
 def connected(args: argparse.Namespace) -> Client:
     """Connect as the options say; raise ClientError or ConfigError if that fails."""
+    for address in filter(None, args.bootstrap_server.split(",")):
+        parse_address(address.strip(), "--bootstrap-server")
     return connect(args.bootstrap_server, read_client_config(args.command_config))

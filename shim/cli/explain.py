@@ -95,7 +95,7 @@ def _run(args: argparse.Namespace) -> int:
     if args.api is not None:
         return _explain_api(args, api_named(args.api), names)
     if not names:
-        raise UsageError("name a resource: --topic, --group, --cluster, ...")
+        raise UsageError("no resource given: add --topic, --group, --cluster, ...")
     actions = [
         Action(operation_named(args.operation, kind), kind, name)
         for kind, found in names.items()

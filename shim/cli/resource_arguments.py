@@ -38,13 +38,17 @@ def names_of(args: argparse.Namespace) -> Names:
 
 
 def parse_resource(text: str) -> tuple[ResourceType, str]:
-    """Read `topic:orders`, `user:User:x` or `cluster`; AclTextError says what else there is."""
+    """Read `topic:orders`, `user:User:x` or `cluster`; AclTextError for anything else."""
     kind, colon, name = text.partition(":")
+    if not colon and kind.lower() != "cluster":
+        raise AclTextError(
+            f"resource `{text}`: expected TYPE:NAME, as in topic:payments, or cluster"
+        )
     resource_type = parse_resource_type(kind)
     if resource_type is ResourceType.CLUSTER:
         return resource_type, CLUSTER_NAME
-    if not colon or not name:
-        raise AclTextError(f"`{text}` does not name one; write `{kind}:NAME`")
+    if not name:
+        raise AclTextError(f"resource `{text}`: the name is missing; expected {kind}:NAME")
     return resource_type, name
 
 

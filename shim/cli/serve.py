@@ -124,7 +124,7 @@ def _forget_readiness(ready_file: str) -> None:
     """Nobody is to find the addresses of a broker that is gone, or not there yet."""
     folder = Path(ready_file).parent
     if not folder.is_dir():
-        raise ConfigError(f"--ready-file {ready_file}: there is no folder `{folder}`")
+        raise ConfigError(f"--ready-file {ready_file}: the folder `{folder}` does not exist")
     Path(ready_file).unlink(missing_ok=True)
 
 

@@ -38,7 +38,7 @@ def operation_named(text: str, resource_type: ResourceType) -> Operation:
     try:
         operation = parse_operation(text)
     except AclTextError as error:
-        raise UsageError(f"operation {error}") from error
+        raise UsageError(str(error)) from error
     supported = supported_operations(resource_type)
     if operation not in supported:
         names = ", ".join(known.name for known in supported)

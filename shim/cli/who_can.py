@@ -50,7 +50,7 @@ def _run(args: argparse.Namespace) -> int:
     try:
         resource_type, name = parse_resource(args.resource)
     except AclTextError as error:
-        raise UsageError(f"resource {error}") from error
+        raise UsageError(str(error)) from error
     action = Action(operation_named(args.operation, resource_type), resource_type, name)
     source = acl_source(args)
     answer = who_can(source.authorizer, action)

@@ -204,7 +204,7 @@ def _host_and_port(address: str) -> tuple[str, int]:
     host, _, port_text = address.rpartition(":")
     port = whole_number(port_text)
     if not host or port is None or not 0 < port <= 65_535:
-        raise ClientError(f"`{address}` is no broker address; expected HOST:PORT")
+        raise ClientError(f"invalid broker address `{address}`; expected HOST:PORT")
     return host.strip("[]"), port
 
 

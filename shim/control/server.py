@@ -33,7 +33,9 @@ class ControlServer:
     def __init__(self, broker: Broker, where: str, token: str | None = None) -> None:
         self._host, self._port = parse_address(where, "--control")
         if token is None and not _is_loopback(self._host):
-            raise ConfigError(f"--control {where} can be reached by others: give a --control-token")
+            raise ConfigError(
+                f"--control {where} is not a loopback address: add --control-token TOKEN"
+            )
         _require_extra()
         self._broker = broker
         broker.keep_history()

@@ -46,7 +46,9 @@ def _boolean(name: str, kind: str, value: str) -> str:  # noqa: ARG001 - one of 
 def _integer(name: str, kind: str, value: str) -> str:
     bits = _BITS[kind]
     if _INTEGER.fullmatch(value) is None or not -(1 << bits - 1) <= int(value) < 1 << bits - 1:
-        raise ConfigValueError(f"`{value}` for {name}: a whole number of {bits} bits is expected")
+        raise ConfigValueError(
+            f"invalid value `{value}` of {name}: expected a whole number of {bits} bits"
+        )
     return str(int(value))
 
 

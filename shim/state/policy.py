@@ -74,7 +74,7 @@ class Policy:
 def _delay_ms(text: str) -> int:
     delay_ms = whole_number(text)
     if delay_ms is None:
-        raise ValueError(f"{PROPAGATION_DELAY} is `{text}`: expected milliseconds, from 0")
+        raise ValueError(f"invalid {PROPAGATION_DELAY} `{text}`: expected 0 or more milliseconds")
     return delay_ms
 
 

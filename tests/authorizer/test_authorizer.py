@@ -250,7 +250,7 @@ def test_super_users(text: str, expected: set[str]) -> None:
 @pytest.mark.parametrize(
     ("config", "complaint"),
     [
-        ({"super.users": "User:a;admin"}, "`admin` in super.users is not of the form `Type:name`"),
+        ({"super.users": "User:a;admin"}, "super user `admin` "),
         (
             {"allow.everyone.if.no.acl.found": "yes"},
             "allow.everyone.if.no.acl.found is `yes`; it must be `true` or `false`",

@@ -52,7 +52,7 @@ def packets(file: BinaryIO) -> Iterator[Packet]:
                 return
     except struct_error as error:
         raise CaptureError(f"it is damaged before byte {file.tell()}: {error}") from error
-    raise CaptureError("it is neither pcap nor pcapng")
+    raise CaptureError("not a network capture (neither pcap nor pcapng)")
 
 
 def _classic(file: BinaryIO, order: str, ticks: int) -> Iterator[Packet]:

@@ -88,7 +88,7 @@ class Driver:
 
     @classmethod
     async def start(cls, words: Sequence[str]) -> Self:
-        """Start the program and ask what it is; ConfigError if it is no driver."""
+        """Start the program and ask what it is; ConfigError if it is not a driver."""
         try:
             process = await asyncio.create_subprocess_exec(
                 *words,
@@ -104,7 +104,7 @@ class Driver:
             driver._introduce(hello)
         except (ContractError, SilenceError) as error:
             await driver.stop()
-            raise ConfigError(f"`{' '.join(words)}` is no driver: {error}") from error
+            raise ConfigError(f"`{' '.join(words)}` is not a driver: {error}") from error
         except BaseException:
             await driver.stop()
             raise
@@ -144,9 +144,9 @@ class Driver:
         except TimeoutError as error:
             raise SilenceError(f"no answer to `{command}` within {seconds:g} s") from error
         except (OSError, ValueError) as error:
-            raise ContractError(f"the driver ended at `{command}`") from error
+            raise ContractError(f"the driver ended before it answered `{command}`") from error
         if not read:
-            raise ContractError(f"the driver ended at `{command}`")
+            raise ContractError(f"the driver ended before it answered `{command}`")
         answer = _answer(read, number)
         wrong = None if answer.ok is None else COMMANDS[command].wrong(answer.ok)
         if wrong is not None:

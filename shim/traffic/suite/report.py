@@ -94,4 +94,4 @@ def read_report(path: str) -> Report:
     except OSError as error:
         raise ConfigError(f"cannot read `{path}`: {error.strerror}") from error
     except msgspec.DecodeError as error:
-        raise ConfigError(f"`{path}` is no report of `conformance suite`: {error}") from error
+        raise ConfigError(f"`{path}` is not a report of `conformance suite`: {error}") from error

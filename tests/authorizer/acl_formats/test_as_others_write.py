@@ -194,7 +194,7 @@ def test_what_is_no_table_is_told() -> None:
         f"{head}User:CN=a,O=b,Topic,LITERAL,t,Read,Allow,*\n"
     )
     assert "line 2: not as many fields" in refusal(f"{head}User:a,Topic\n")
-    assert "line 3: `Raed`" in refusal(
+    assert "line 3: unknown operation `Raed`" in refusal(
         f"{head}User:a,Topic,LITERAL,t,Read,Allow,*\nUser:a,Topic,LITERAL,t,Raed,Allow,*\n"
     )
     assert "the first line must name the columns" in refusal("User:a,Topic\n", "csv")

@@ -53,8 +53,8 @@ def test_lists_of_old_releases_are_read() -> None:
     [
         ("hello", "line 1: not a line of a list of kafka-acls: `hello`"),
         ("\n\t(principal=a, host=*, operation=READ, permissionType=ALLOW)", "line 2: not a line"),
-        (LISTED.replace("DESCRIBE_CONFIGS", "LOOK"), "`LOOK` is not an acl's operation"),
-        (LISTED.replace("=TOPIC", "=SUBJECT"), "`SUBJECT` is not an acl's resource type"),
+        (LISTED.replace("DESCRIBE_CONFIGS", "LOOK"), "unknown operation `LOOK`"),
+        (LISTED.replace("=TOPIC", "=SUBJECT"), "unknown resource type `SUBJECT`"),
     ],
 )
 def test_what_is_no_list_is_explained(text: str, complaint: str) -> None:

@@ -57,7 +57,7 @@ def test_some_fields_may_be_left_out() -> None:
         ),
         (
             [{**to_objects(ACLS_LISTED)[0], "operation": "x"}],
-            "acl 1: `x` is not an acl's op",
+            "acl 1: unknown operation `x`",
         ),
     ],
 )

@@ -75,11 +75,14 @@ def test_an_asterisk_at_the_end_has_to_be_meant() -> None:
         ("{allow: Read, topic: t}", "acl 3: a rule needs `principal`"),
         ("{principal: User:a, allow: Read}", "acl 3: name one resource, by one of cluster, "),
         ("{principal: User:a, allow: Read, topic: t, group: g}", "acl 3: name one resource"),
-        ("{principal: User:a, allow: Raed, topic: t}", "acl 3: `Raed` is not an acl's operation"),
+        ("{principal: User:a, allow: Raed, topic: t}", "acl 3: unknown operation `Raed`"),
         ("{principal: User:a, allow: [], topic: t}", "acl 3: `allow` must be a text or a list"),
         ("{principal: User:a, allow: Read, topic: 5}", "acl 3: `topic` must be a text"),
         ("{principal: User:a, allow: Read, topic: }", "acl 3: `topic` must be a text"),
-        ("{principal: User:a, allow: Read, topic: t, pattern: x}", "acl 3: `x` is not an acl's p"),
+        (
+            "{principal: User:a, allow: Read, topic: t, pattern: x}",
+            "acl 3: unknown pattern type `x`",
+        ),
     ],
 )
 def test_other_rules_are_explained(text: str, complaint: str) -> None:

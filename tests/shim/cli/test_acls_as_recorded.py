@@ -27,8 +27,8 @@ OWN_WORDS = {
     "Error while executing ACL command: expected a string in format"
     " principalType:principalName but got a": "expected a string in format"
     " principalType:principalName but got a, as in User:alice",
-    "Error while executing ACL command: operation must not be ANY": "--operation: `Any` is not an"
-    " acl's operation; it is one of All, Read, Write, Create, Delete, Alter, Describe,"
+    "Error while executing ACL command: operation must not be ANY": "--operation: unknown"
+    " operation `Any`; expected one of All, Read, Write, Create, Delete, Alter, Describe,"
     " ClusterAction, DescribeConfigs, AlterConfigs, IdempotentWrite, CreateTokens, DescribeTokens,"
     " TwoPhaseCommit",
     "Error while executing ACL command: Cannot parse argument 'foo' of option"

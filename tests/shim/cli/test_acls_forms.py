@@ -93,7 +93,11 @@ def test_options_that_do_not_go_together(
 @pytest.mark.parametrize(
     ("text", "form", "complaint"),
     [
-        (TABLE.replace("Topic", "Subject"), "yaml", "acls.csv: line 2: `Subject` is not an acl's"),
+        (
+            TABLE.replace("Topic", "Subject"),
+            "yaml",
+            "acls.csv: line 2: unknown resource type `Subject`",
+        ),
         (TABLE.replace("alice", "Alice"), "strimzi", "--to strimzi: `User:Alice` cannot be a"),
     ],
 )

@@ -254,7 +254,7 @@ def test_the_state_is_there_besides_the_options(write: Callable[[str, str], str]
     ("name", "text", "complaint"),
     [
         ("a.yaml", "brokkers: 3", "unknown key `brokkers`"),
-        ("a.yaml", "brokers: many", "argument --brokers: invalid int value"),
+        ("a.yaml", "brokers: many", "argument --brokers: invalid value"),
         ("a.yaml", "log-level: loud", "argument -l/--log-level: unknown value `loud`: expected "),
         ("a.yaml", "config: b.yaml", "`config` cannot be set in a file"),
         ("a.yaml", "help: true", "`help` cannot be set in a file"),
@@ -329,12 +329,12 @@ def test_what_no_cluster_can_have(words: str, complaint: str) -> None:
 @pytest.mark.parametrize(
     ("words", "complaint"),
     [
-        ("-c num.partitions=abc", "`abc` for num.partitions: a whole number"),
+        ("-c num.partitions=abc", "invalid value `abc` of num.partitions: expected a whole number"),
         ("-c offsets.topic.num.partitions=2000000000", "at most 100000 can be kept"),
         ("-c num.partitions=-4", "`-4` for num.partitions: at least 1 is expected"),
         ("-c auto.create.topics.enable=perhaps", "true or false is expected"),
-        ("-c connections.max.reauth.ms=soon", "`soon` for connections.max.reauth.ms"),
-        ("--acl-propagation-delay -3", "is `-3`: expected milliseconds, from 0"),
+        ("-c connections.max.reauth.ms=soon", "`soon` of connections.max.reauth.ms"),
+        ("--acl-propagation-delay -3", "`-3`: expected 0 or more milliseconds"),
     ],
 )
 def test_what_no_broker_would_start_with(words: str, complaint: str) -> None:

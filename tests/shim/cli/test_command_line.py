@@ -51,7 +51,7 @@ def test_help_names_the_value_of_an_option_once(capsys: pytest.CaptureFixture[st
 @pytest.mark.parametrize(
     ("command", "options", "complaint"),
     [
-        ("serve", "--brokers x", "argument --brokers: invalid int value: 'x'"),
+        ("serve", "--brokers x", "argument --brokers: invalid value `x`; expected a whole number"),
         ("serve", "--nope", "unknown option --nope"),
         ("trace info", "here --nope", "unknown option --nope"),
         ("serve", "--lisener=x", "unknown option --lisener; did you mean --listener?"),
@@ -65,7 +65,7 @@ def test_help_names_the_value_of_an_option_once(capsys: pytest.CaptureFixture[st
         (
             "who-can",
             "Read topic: --acls x",
-            "resource `topic:` does not name one; write `topic:NAME`",
+            "resource `topic:`: the name is missing; expected topic:NAME",
         ),
     ],
 )
@@ -78,6 +78,42 @@ def test_wrong_options_are_one_line(
     program = f"kafka-shim {command}"
     said = capsys.readouterr().err
     assert said == f"{program}: {complaint} (see `{program} --help`)\n"
+
+
+@pytest.mark.parametrize(
+    ("words", "text"),
+    [
+        (
+            "serve --listener PLAINTEXT://h:99999",
+            "listener `PLAINTEXT://h:99999`: port 99999 is out of range (0 to 65535)",
+        ),
+        (
+            "serve --listener foo",
+            "listener `foo`: expected NAME://HOST:PORT, as in PLAINTEXT://127.0.0.1:9092",
+        ),
+        (
+            "acls --list --bootstrap-server foo",
+            "--bootstrap-server `foo`: expected HOST:PORT, as in 127.0.0.1:9092",
+        ),
+        (
+            "who-can Read topic:t --bootstrap-server a:1,b:70000",
+            "--bootstrap-server `b:70000`: port 70000 is out of range (0 to 65535)",
+        ),
+        (
+            "serve --listener PLAINTEXT://127.0.0.1:0 --listener-principal X=User:a",
+            "--listener-principal: no listener is named X; expected one of PLAINTEXT",
+        ),
+        ("serve --super-user alice", "super user `alice` (super.users): expected Type:name"),
+        ("trace import --from pcap pyproject.toml x", "`pyproject.toml`: not a network capture"),
+    ],
+)
+def test_an_invalid_value_is_named_with_what_was_expected(
+    words: str, text: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(words.split()) == EXIT_USAGE
+    said = capsys.readouterr().err
+    assert f": {text}" in said
+    assert said.count("\n") == 1
 
 
 def test_a_command_that_there_is_not(capsys: pytest.CaptureFixture[str]) -> None:

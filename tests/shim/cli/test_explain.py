@@ -141,7 +141,7 @@ def test_an_api_that_asks_nothing(explain: Explain, capsys: pytest.CaptureFixtur
         (question("a", "Fly", "t"), "`Fly`"),
         (question("a", "ClusterAction", "t"), "TOPIC has no operation CLUSTER_ACTION"),
         (("--principal", "a", "--operation", "Read", "--topic", "t"), "expected Type:name"),
-        (("--principal", "User:a", "--operation", "Read"), "name a resource"),
+        (("--principal", "User:a", "--operation", "Read"), "no resource given"),
         (("--principal", "User:a", "--api", "Fetsch"), "did you mean Fetch"),
         (("--principal", "User:a", "--api", "xyzzy"), "unknown Kafka API"),
         (("--principal", "User:a", "--api", "Produce"), "add --topic"),

@@ -102,7 +102,7 @@ def test_a_folder_is_all_of_its_files(
         (
             "- {principal: User:a, allow:\n   Fly, topic: t}",
             ":2",
-            "acl 1: `Fly` is not an acl's operation",
+            "acl 1: unknown operation `Fly`",
         ),
         (
             "# a\n- {principal: a, allow: Read, topic: t}",

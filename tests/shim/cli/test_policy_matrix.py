@@ -125,7 +125,7 @@ def test_topics_of_a_cluster(
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("--operation", "Fly"), "--operation: `Fly` is not an acl's operation"),
+        (("--operation", "Fly"), "--operation: unknown operation `Fly`"),
         (("--principal", "bob"), "--principal"),
         (("--topics-of-cluster",), "--topics-of-cluster needs --bootstrap-server"),
         (("--bootstrap-server", "127.0.0.1:1"), "name files or --bootstrap-server, not both"),

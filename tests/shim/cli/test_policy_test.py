@@ -221,4 +221,4 @@ def test_files_of_a_folder_that_are_not_read_are_told(
     (folder / ".gitignore").write_text("")
     assert test(held, *words) == 0
     names = "0.tsv, 1.tsv, 2.tsv, 3.tsv, 4.tsv and 1 more"
-    assert capsys.readouterr().err == f"note: {folder}: not read, by their endings: {names}\n"
+    assert capsys.readouterr().err == f"note: {folder}: not read (file type): {names}\n"

@@ -41,7 +41,7 @@ def test_clients_come_by_tls(tmp_path: Path, broker: Running) -> None:
         ),
         (
             ["--upstream", "127.0.0.1:70000"],
-            (EXIT_USAGE, ": --upstream `127.0.0.1:70000`: expected"),
+            (EXIT_USAGE, ": --upstream `127.0.0.1:70000`: port 70000 is out of range (0 to 65535)"),
         ),
         (
             ["--upstream", "{broker},{broker}"],

@@ -152,7 +152,7 @@ def test_a_target_that_is_not_there_is_said(
     ("options", "says"),
     [
         (["--to", "nonsense"], "HOST:PORT"),
-        (["--to", "h:70000"], "HOST:PORT"),
+        (["--to", "h:70000"], "port 70000 is out of range"),
         (["--to", "h:1", "--speed", "0"], "--speed"),
         (["--to", "h:1", "--speed", "nan"], "--speed `nan`: expected"),
         (["--to", "h:1", "--timeout", "0"], "--timeout `0`: expected"),

@@ -111,7 +111,7 @@ def test_a_ready_file_without_its_folder_is_said_before_the_start(tmp_path: Path
     ready = tmp_path / "nowhere" / "ready"
     done = served(f"--listener PLAINTEXT://127.0.0.1:0 --ready-file {ready}")
     assert (done.returncode, done.stdout) == (2, "")
-    said = f"--ready-file {ready}: there is no folder `{ready.parent}`"
+    said = f"--ready-file {ready}: the folder `{ready.parent}` does not exist"
     assert done.stderr == f"kafka-shim: {said}\n"
 
 

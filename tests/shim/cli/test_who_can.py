@@ -78,9 +78,9 @@ def test_a_running_broker_is_asked(broker: Running, capsys: pytest.CaptureFixtur
 @pytest.mark.parametrize(
     ("operation", "resource", "complaint"),
     [
-        ("Read", "topics:t", "`topics` is not an acl's resource type"),
-        ("Read", "topic", "write `topic:NAME`"),
-        ("Read", "topic:", "write `topic:NAME`"),
+        ("Read", "topics:t", "unknown resource type `topics`"),
+        ("Read", "payments", "resource `payments`: expected TYPE:NAME, as in topic:payments"),
+        ("Read", "topic:", "the name is missing; expected topic:NAME"),
         ("Read", "cluster", "CLUSTER has no operation READ"),
         ("Fly", "topic:t", "`Fly`"),
     ],

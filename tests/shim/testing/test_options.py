@@ -173,7 +173,10 @@ def test_rules_besides_a_state_file(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     [
         ({"state": "missing.yaml"}, "missing.yaml: No such file"),
         ({"acls": "missing.csv"}, "missing.csv: No such file"),
-        ({"brokers": "three"}, "argument --brokers: invalid int value: 'three'"),
+        (
+            {"brokers": "three"},
+            "argument --brokers: invalid value `three`; expected a whole number",
+        ),
         ({"log_level": "loud"}, "unknown value `loud`: expected "),
         ({"record_keep": 2}, "--record"),
         ({"listener_principals": {"SSL": "User:a"}}, "no listener is named SSL"),

@@ -52,7 +52,7 @@ def results(words: Sequence[str], *patterns: str) -> list[Result]:
         ("print('{\"id\": 1}', flush=True)", "neither ok nor error"),
         ('print(\'{"id": 1, "ok": {}}\', flush=True)', "wrongly: ok.name is missing"),
         (HELLO_2, "speaks version 2 of the contract, not 1"),
-        ("", "ended at `hello`"),
+        ("", "ended before it answered `hello`"),
     ],
 )
 def test_a_program_that_is_no_driver_is_refused(program: str, said: str) -> None:
@@ -69,7 +69,7 @@ def test_a_driver_that_ends_in_a_case_fails_it_and_is_started_again(tmp_path: Pa
     ends = '{"ok": {}} if asked["command"] in ("open", "close") else sys.exit()'
     found = results(toy(tmp_path, ends), "denials.delete-topic.*")
     assert [result.outcome for result in found] == [Outcome.FAILED] * 3
-    assert found[0].done == "the driver ended at `delete_topics`"
+    assert found[0].done == "the driver ended before it answered `delete_topics`"
 
 
 def test_what_a_driver_does_not_list_is_unsupported(tmp_path: Path) -> None:

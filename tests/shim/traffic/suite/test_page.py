@@ -154,4 +154,4 @@ def test_reports_are_read_from_files(tmp_path: Path) -> None:
     files[0].write_text(json.dumps({"client": "x"}))
     done = report(words[0])
     assert done.returncode != 0
-    assert "is no report of `conformance suite`" in done.stderr
+    assert "is not a report of `conformance suite`" in done.stderr
