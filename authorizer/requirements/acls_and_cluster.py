@@ -20,7 +20,7 @@ CREATE_ACLS = Requirement(
     denied=terms.CLUSTER_EACH,
     kip=140,
     source="AclApis",
-    note="with nothing to create a denial does not show",
+    note="an empty request shows no denial",
 )
 DELETE_ACLS = Requirement(
     api=ApiKey.DELETE_ACLS,
@@ -29,7 +29,7 @@ DELETE_ACLS = Requirement(
     denied=terms.CLUSTER_EACH,
     kip=140,
     source="AclApis",
-    note="without filters a denial does not show",
+    note="an empty request shows no denial",
 )
 
 ALTER_REPLICA_LOG_DIRS = Requirement(
@@ -60,7 +60,7 @@ ELECT_LEADERS = Requirement(
     ),
     kip=460,
     source="ControllerApis",
-    note="the KRaft controller of 3.0 does not know the request yet",
+    note="the KRaft controller of 3.0 does not support the request",
 )
 ALTER_PARTITION_REASSIGNMENTS = Requirement(
     api=ApiKey.ALTER_PARTITION_REASSIGNMENTS,
@@ -93,7 +93,7 @@ ALTER_CLIENT_QUOTAS = Requirement(
     denied=terms.CLUSTER_EACH,
     kip=546,
     source="ControllerApis",
-    note="without entries a denial does not show",
+    note="an empty request shows no denial",
 )
 DESCRIBE_USER_SCRAM_CREDENTIALS = Requirement(
     api=ApiKey.DESCRIBE_USER_SCRAM_CREDENTIALS,
@@ -126,14 +126,14 @@ UPDATE_FEATURES = Requirement(
     denied=terms.CLUSTER_TOP,
     kip=584,
     source="ControllerApis",
-    note="the KRaft controller of 3.2 does not know the request yet",
+    note="the KRaft controller of 3.2 does not support the request",
 )
 DESCRIBE_CLUSTER_OPERATIONS = Requirement(
     api=ApiKey.DESCRIBE_CLUSTER,
     name="cluster_operations",
     any_of=terms.CLUSTER_DESCRIBE,
     denied=terms.BY_VALUE,
-    when="include_cluster_authorized_operations",
+    when="include_cluster_authorized_operations is true",
     kip=700,
     source="AuthHelper",
     note="denied: cluster_authorized_operations is 0",

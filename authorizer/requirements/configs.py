@@ -78,7 +78,7 @@ INCREMENTAL_ALTER_CONFIGS_CLUSTER = Requirement(
     when=_CLUSTER_TYPES,
     kip=339,
     source="ControllerApis",
-    note="BROKER_LOGGER is decided by the broker itself",
+    note="the broker itself checks BROKER_LOGGER",
 )
 INCREMENTAL_ALTER_CONFIGS_TOPIC = Requirement(
     api=ApiKey.INCREMENTAL_ALTER_CONFIGS,

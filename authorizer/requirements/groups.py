@@ -19,7 +19,7 @@ OFFSET_COMMIT_TOPIC = Requirement(
     denied=terms.TOPIC_EACH,
     hidden=terms.HIDDEN,
     names=("topics[].name", "topics[].topic_id"),
-    note="an unknown id is 100 before",
+    note="before this, an unknown topic id is UNKNOWN_TOPIC_ID (100)",
 )
 
 OFFSET_FETCH_GROUP = Requirement(
@@ -39,7 +39,7 @@ OFFSET_FETCH_GROUP = Requirement(
     ),
     names=("group_id", "groups[].group_id"),
     kip=163,
-    note="from version 8 each group on its own",
+    note="since version 8, each group is checked separately",
 )
 OFFSET_FETCH_TOPIC = Requirement(
     api=ApiKey.OFFSET_FETCH,
@@ -48,7 +48,7 @@ OFFSET_FETCH_TOPIC = Requirement(
     denied=terms.TOPIC_UNDESCRIBED,
     names=("topics[].name", "groups[].topics[].name", "groups[].topics[].topic_id"),
     when="topics are named",
-    note="an unknown id is 100 before",
+    note="before this, an unknown topic id is UNKNOWN_TOPIC_ID (100)",
 )
 OFFSET_FETCH_ALL_TOPICS = Requirement(
     api=ApiKey.OFFSET_FETCH,
@@ -115,7 +115,7 @@ LEAVE_GROUP = Requirement(
     any_of=terms.GROUP_READ,
     denied=terms.GROUP_TOP,
     names=("group_id",),
-    note="once for all members of the request",
+    note="checked once for all members of the request",
 )
 SYNC_GROUP = Requirement(
     api=ApiKey.SYNC_GROUP,
@@ -123,7 +123,7 @@ SYNC_GROUP = Requirement(
     any_of=terms.GROUP_READ,
     denied=terms.GROUP_TOP,
     names=("group_id",),
-    note="from version 5 a missing protocol is 23 before",
+    note="before this, since version 5, a missing protocol is INCONSISTENT_GROUP_PROTOCOL (23)",
 )
 
 DESCRIBE_GROUPS = Requirement(
@@ -147,7 +147,7 @@ LIST_GROUPS = Requirement(
     ),
     names=("response.groups[].group_id",),
     kip=231,
-    note="on the cluster it is asked once, even if there is no group",
+    note="the cluster is checked once, even if there is no group",
 )
 DELETE_GROUPS = Requirement(
     api=ApiKey.DELETE_GROUPS,
@@ -173,7 +173,7 @@ OFFSET_DELETE_TOPIC = Requirement(
     denied=terms.TOPIC_EACH,
     names=("topics[].name",),
     kip=496,
-    note="an error of the whole group replaces it",
+    note="an error of the whole group takes precedence",
 )
 
 CONSUMER_GROUP_HEARTBEAT_GROUP = Requirement(
@@ -206,7 +206,7 @@ CONSUMER_GROUP_HEARTBEAT_REGEX = Requirement(
     when="subscribed_topic_regex is set",
     kip=848,
     source="GroupMetadataManager",
-    note="the topics that match the expression",
+    note="checked for the topics that match the expression",
 )
 CONSUMER_GROUP_DESCRIBE_GROUP = Requirement(
     api=ApiKey.CONSUMER_GROUP_DESCRIBE,
@@ -227,5 +227,5 @@ CONSUMER_GROUP_DESCRIBE_TOPIC = Requirement(
     ),
     since="4.0",
     kip=848,
-    note="one denied topic replaces the whole group by an entry with 29",
+    note="a denied topic replaces the whole group by an entry with TOPIC_AUTHORIZATION_FAILED (29)",
 )

@@ -7,7 +7,7 @@ from kafka_shim.protocol.enums import ApiKey, Operation, ResourceType
 # Kafka refuses the unstable versions of 3.9 (and 4.0: of initializing, deleting and summarizing
 # share group state) with 35 without a question. Here they are asked about all the same: a request
 # that is answered is never open.
-_UNKNOWN_ID = "an unknown id fails the whole request with -1"
+_UNKNOWN_ID = "an unknown topic id fails the whole request with UNKNOWN_SERVER_ERROR (-1)"
 
 SHARE_GROUP_HEARTBEAT_GROUP = Requirement(
     api=ApiKey.SHARE_GROUP_HEARTBEAT,
@@ -26,7 +26,7 @@ SHARE_GROUP_HEARTBEAT_TOPIC = Requirement(
     since="4.1",
     when="subscribed_topic_names is not empty",
     kip=932,
-    note="one denied topic fails the request; a bad member id is 42 before",
+    note="one denied topic fails the request; before this, a bad member id is INVALID_REQUEST (42)",
 )
 SHARE_GROUP_DESCRIBE_GROUP = Requirement(
     api=ApiKey.SHARE_GROUP_DESCRIBE,
@@ -44,7 +44,7 @@ SHARE_GROUP_DESCRIBE_TOPIC = Requirement(
     names=("response.groups[].members[].assignment.topic_partitions[].topic_name",),
     since="4.1",
     kip=932,
-    note="one denied topic replaces the whole group by an entry with 29",
+    note="a denied topic replaces the whole group by an entry with TOPIC_AUTHORIZATION_FAILED (29)",
 )
 
 SHARE_FETCH_GROUP = Requirement(
@@ -79,7 +79,7 @@ SHARE_ACKNOWLEDGE_TOPIC = Requirement(
     denied=terms.TOPIC_EACH,
     names=("topics[].topic_id",),
     kip=932,
-    note=f"{_UNKNOWN_ID}, and without an authorizer itself with 100",
+    note=f"{_UNKNOWN_ID}; without an authorizer it is UNKNOWN_TOPIC_ID (100)",
 )
 
 INITIALIZE_SHARE_GROUP_STATE = Requirement(
@@ -139,7 +139,8 @@ STREAMS_GROUP_HEARTBEAT_TOPIC = Requirement(
     ),
     when="topology is set",
     kip=1071,
-    note="one denied topic fails the request; an unusable topology is 130 before",
+    note="one denied topic fails the request;"
+    " before this, a bad topology is STREAMS_INVALID_TOPOLOGY (130)",
 )
 STREAMS_GROUP_HEARTBEAT_CREATE = Requirement(
     api=ApiKey.STREAMS_GROUP_HEARTBEAT,
@@ -177,7 +178,7 @@ STREAMS_GROUP_DESCRIBE_TOPIC = Requirement(
         "response.groups[].topology.subtopologies[].state_changelog_topics[].name",
     ),
     kip=1071,
-    note="one denied topic replaces the whole group by an entry with 29",
+    note="a denied topic replaces the whole group by an entry with TOPIC_AUTHORIZATION_FAILED (29)",
 )
 
 DESCRIBE_SHARE_GROUP_OFFSETS_GROUP = Requirement(
@@ -196,7 +197,7 @@ DESCRIBE_SHARE_GROUP_OFFSETS_TOPIC = Requirement(
     names=("groups[].topics[].topic_name",),
     when="topics are named",
     kip=932,
-    note="an error of the whole group replaces it",
+    note="an error of the whole group takes precedence",
 )
 DESCRIBE_SHARE_GROUP_OFFSETS_ALL_TOPICS = Requirement(
     api=ApiKey.DESCRIBE_SHARE_GROUP_OFFSETS,
@@ -222,7 +223,7 @@ ALTER_SHARE_GROUP_OFFSETS_TOPIC = Requirement(
     denied=terms.TOPIC_EACH,
     names=("topics[].topic_name",),
     kip=932,
-    note="an error of the whole group replaces it",
+    note="an error of the whole group takes precedence",
 )
 DELETE_SHARE_GROUP_OFFSETS_GROUP = Requirement(
     api=ApiKey.DELETE_SHARE_GROUP_OFFSETS,
@@ -239,7 +240,7 @@ DELETE_SHARE_GROUP_OFFSETS_TOPIC = Requirement(
     denied=terms.TOPIC_EACH,
     names=("topics[].topic_name",),
     kip=932,
-    note="an error of the whole group replaces it",
+    note="an error of the whole group takes precedence",
 )
 STREAMS_GROUP_TOPOLOGY_DESCRIPTION_UPDATE_GROUP = Requirement(
     api=ApiKey.STREAMS_GROUP_TOPOLOGY_DESCRIPTION_UPDATE,

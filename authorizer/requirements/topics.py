@@ -14,7 +14,7 @@ PRODUCE_TRANSACTIONAL_ID = Requirement(
     versions=(3, NEWEST),
     when="a batch is transactional",
     kip=98,
-    note="all partitions fail; a null id is denied without asking, since 2.1; acks=0 closes",
+    note="all partitions fail; since 2.1 a null id is denied; acks=0 closes the connection",
 )
 PRODUCE_IDEMPOTENT = Requirement(
     api=ApiKey.PRODUCE,
@@ -33,7 +33,8 @@ PRODUCE_TOPIC = Requirement(
     denied=terms.TOPIC_EACH,
     hidden=terms.HIDDEN,
     names=("topic_data[].name", "topic_data[].topic_id"),
-    note="an unknown id is 100 before; acks=0 closes once the allowed partitions are appended",
+    note="before this, an unknown topic id is UNKNOWN_TOPIC_ID (100);"
+    " acks=0 closes the connection once the allowed partitions are appended",
 )
 
 FETCH_FOLLOWER = Requirement(
@@ -45,7 +46,7 @@ FETCH_FOLLOWER = Requirement(
         Denial(ErrorCode.TOPIC_AUTHORIZATION_FAILED, Effect.EACH, since="1.1"),
     ),
     when="replica_id is 0 or more",
-    note="since 1.1 READ on the topics is not asked then; unknown ids are denied too",
+    note="since 1.1 READ on the topics is then not checked; unknown topic ids are denied too",
 )
 FETCH_TOPIC = Requirement(
     api=ApiKey.FETCH,
@@ -55,7 +56,8 @@ FETCH_TOPIC = Requirement(
     hidden=terms.HIDDEN,
     names=("topics[].topic", "topics[].topic_id"),
     when="replica_id is below 0",
-    note="before 1.1 of all; also topics of the fetch session; an unknown id is 100 before",
+    note="before 1.1 for every replica_id; also topics of the fetch session;"
+    " before this, an unknown topic id is UNKNOWN_TOPIC_ID (100)",
 )
 
 LIST_OFFSETS_TOPIC = Requirement(
@@ -73,7 +75,8 @@ METADATA_TOPIC = Requirement(
     denied=terms.TOPIC_UNDESCRIBED,
     names=("topics[].name", "topics[].topic_id"),
     when="topics are named",
-    note="by id: 100 if unknown, else 29 with the id and without the name",
+    note="by id: UNKNOWN_TOPIC_ID (100) if unknown,"
+    " else TOPIC_AUTHORIZATION_FAILED (29) with the id and without the name",
 )
 METADATA_ALL_TOPICS = Requirement(
     api=ApiKey.METADATA,
@@ -81,7 +84,7 @@ METADATA_ALL_TOPICS = Requirement(
     any_of=terms.probe(Operation.DESCRIBE, ResourceType.TOPIC),
     denied=terms.LEFT_OUT,
     names=("response.topics[].name",),
-    when="topics is null, in version 0 empty",
+    when="topics is null (in version 0: empty)",
 )
 METADATA_AUTO_CREATE = Requirement(
     api=ApiKey.METADATA,
@@ -92,7 +95,7 @@ METADATA_AUTO_CREATE = Requirement(
     ),
     denied=terms.TOPIC_EACH,
     names=("topics[].name",),
-    when="a described topic is missing and auto-creation is on in request and broker",
+    when="DESCRIBE is allowed, the topic is missing, and request and broker allow auto-creation",
     kip=277,
 )
 METADATA_CLUSTER_OPERATIONS = Requirement(
@@ -101,7 +104,7 @@ METADATA_CLUSTER_OPERATIONS = Requirement(
     any_of=terms.CLUSTER_DESCRIBE,
     denied=terms.BY_VALUE,
     versions=(8, 10),
-    when="include_cluster_authorized_operations",
+    when="include_cluster_authorized_operations is true",
     kip=430,
     note="denied: cluster_authorized_operations is 0",
 )
@@ -123,7 +126,7 @@ CREATE_TOPICS = Requirement(
     names=("topics[].name",),
     kip=277,
     source="ControllerApis",
-    note="a name that occurs twice is 42 before",
+    note="before this, a repeated name is INVALID_REQUEST (42)",
 )
 CREATE_TOPICS_CONFIGS = Requirement(
     api=ApiKey.CREATE_TOPICS,
@@ -139,7 +142,8 @@ CREATE_TOPICS_CONFIGS = Requirement(
     names=("topics[].name",),
     kip=525,
     source="ControllerApis",
-    note="the topic is created; topic_config_error_code is 29 (version 5 on), the rest is missing",
+    note="the topic is created; since version 5 topic_config_error_code is"
+    " TOPIC_AUTHORIZATION_FAILED (29) and its settings are left out",
 )
 
 # KRaft's shortcut; a controller's denial of it is a probe since 3.2 (as for CREATE above).
@@ -158,7 +162,7 @@ DELETE_TOPICS_DESCRIBE = Requirement(
     names=("topics[].name", "topics[].topic_id", "topic_names[]"),
     kip=516,
     source="ControllerApis",
-    note="by id it only decides whether the answer tells the name; in 2.8 it is asked by id only",
+    note="by id it only decides whether the answer has the name; 2.8 checks it by id only",
 )
 DELETE_TOPICS = Requirement(
     api=ApiKey.DELETE_TOPICS,
@@ -171,7 +175,7 @@ DELETE_TOPICS = Requirement(
     hidden=terms.HIDDEN,
     names=("topics[].name", "topics[].topic_id", "topic_names[]"),
     source="ControllerApis",
-    note="an unknown id is 100 before",
+    note="before this, an unknown topic id is UNKNOWN_TOPIC_ID (100)",
 )
 
 DELETE_RECORDS_TOPIC = Requirement(
@@ -212,7 +216,8 @@ CREATE_PARTITIONS_TOPIC = Requirement(
     names=("topics[].name",),
     kip=195,
     source="ControllerApis",
-    note="the first KRaft brokers asked as for CreateTopics; a name that occurs twice is 42 before",
+    note="the first KRaft brokers checked the same as for CreateTopics;"
+    " before this, a repeated name is INVALID_REQUEST (42)",
 )
 
 DESCRIBE_PRODUCERS_TOPIC = Requirement(
@@ -222,7 +227,7 @@ DESCRIBE_PRODUCERS_TOPIC = Requirement(
     denied=terms.TOPIC_EACH,
     names=("topics[].name",),
     kip=664,
-    note="an invalid name is 17 before, since 3.0",
+    note="before this, since 3.0, an invalid name is INVALID_TOPIC_EXCEPTION (17)",
 )
 
 DESCRIBE_TOPIC_PARTITIONS_TOPIC = Requirement(

@@ -20,7 +20,7 @@ INIT_PRODUCER_ID_TWO_PHASE_COMMIT = Requirement(
     denied=terms.TRANSACTIONAL_ID_TOP,
     names=("transactional_id",),
     versions=(6, NEWEST),
-    when="enable2_pc",
+    when="enable2_pc is true",
     kip=939,
 )
 INIT_PRODUCER_ID_IDEMPOTENT = Requirement(
@@ -55,7 +55,8 @@ ADD_PARTITIONS_TO_TXN_TOPIC = Requirement(
     versions=(0, 3),
     when="the topic is not internal",
     kip=98,
-    note="internal topics are 29 for everyone; one bad partition makes the good ones 55",
+    note="internal topics are denied to everyone;"
+    " if a partition fails, the others are OPERATION_NOT_ATTEMPTED (55)",
 )
 ADD_PARTITIONS_TO_TXN_CLUSTER = Requirement(
     api=ApiKey.ADD_PARTITIONS_TO_TXN,
@@ -64,7 +65,7 @@ ADD_PARTITIONS_TO_TXN_CLUSTER = Requirement(
     denied=terms.CLUSTER_TOP,
     versions=(4, NEWEST),
     kip=890,
-    note="sent by brokers; nothing else is asked",
+    note="sent by brokers; nothing else is checked",
 )
 
 ADD_OFFSETS_TO_TXN_TRANSACTIONAL_ID = Requirement(

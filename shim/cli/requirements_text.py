@@ -81,7 +81,7 @@ def _versions(versions: VersionRange, prefix: str = "versions ") -> str:
 
 
 def _denial_text(denial: Denial) -> str:
-    code = f"{denial.error:d} {denial.error.name}, " if denial.error else ""
+    code = f"{denial.error.name} ({denial.error:d}), " if denial.error else ""
     return _joined(", ", f"{code}{denial.effect.value}", _versions(denial.versions))
 
 
@@ -97,7 +97,7 @@ def full(rows: list[Requirement], free: dict[ApiKey, str]) -> Iterator[str]:
         yield _joined("  ", row.id, _life_text(life), _versions(row.versions), kip, row.source)
         yield from (f"    {line}" for line in _facts(row, life))
         yield ""
-    yield from (f"{key.wire_name}  may ask nothing: {reason}" for key, reason in free.items())
+    yield from (f"{key.wire_name}  may check nothing: {reason}" for key, reason in free.items())
 
 
 def _facts(row: Requirement, life: tuple[str, ...]) -> Iterator[str]:
@@ -115,8 +115,8 @@ def _facts(row: Requirement, life: tuple[str, ...]) -> Iterator[str]:
     for line, releases in _lines(row.denied, _denial_text, life).items():
         yield _joined(", ", f"denied: {line}", releases)
     if row.hidden:
-        code = f"{row.hidden.error:d} {row.hidden.error.name}"
-        asked = "asked first" if row.hidden.first else "asked once denied"
+        code = f"{row.hidden.error.name} ({row.hidden.error:d})"
+        asked = "checked first" if row.hidden.first else "checked after the denial"
         yield f"hidden before {row.hidden.until}: {code} without DESCRIBE, which is {asked}"
     if row.note:
         yield f"note: {row.note}"
@@ -125,7 +125,7 @@ def _facts(row: Requirement, life: tuple[str, ...]) -> Iterator[str]:
 def short(rows: list[Requirement], free: dict[ApiKey, str], release: str) -> Iterator[str]:
     """One line a row: what one release asks."""
     lines = [_columns(row, release) for row in rows]
-    lines += [(key.wire_name, "-", "", f"may ask nothing: {why}") for key, why in free.items()]
+    lines += [(key.wire_name, "-", "", f"may check nothing: {why}") for key, why in free.items()]
     widths = [max((len(line[column]) for line in lines), default=0) for column in range(3)]
     for *cells, last in lines:
         padded = [cell.ljust(width) for cell, width in zip(cells, widths, strict=True)]
@@ -144,14 +144,20 @@ def _columns(row: Requirement, release: str) -> tuple[str, str, str, str]:
     return row.id, needs, code + effects, asked
 
 
-_INTRODUCTION = """# What every API requires
+_INTRODUCTION = """# The permissions that each API needs
 
-Printed by `kafka-shim requirements --markdown`; do not edit. One row is one question that a broker
-asks its authorizer, in the order of asking; of several needs in a row the first that is met
-suffices. *Releases* are those in which a client of a broker listener can meet the row (brokers up
-to 2.8 on ZooKeeper, later ones KRaft). *Names* says where the names of the resources are: a path
-in the request, or in the response for what the broker found. *Denied* is the error and where it
-shows. The name of the cluster is always `kafka-cluster`.
+For people who write ACLs or clients: which permission checks a Kafka broker makes for a request,
+and what a client gets if one fails. Printed by `kafka-shim requirements --markdown`; do not edit.
+
+One row is one check. The rows of an API are in the order in which the broker makes them.
+
+* *Needs*: the required operation and resource type. If there are several, one is enough.
+* *Names*: the fields with the names of the resources, in the request, or in the response if the
+  broker looks the names up. The name of the cluster is always `kafka-cluster`.
+* *Denied*: the error, and where it is in the response.
+* *Releases*: the releases that make this check for clients. Releases up to 2.8 run on ZooKeeper,
+  later ones on KRaft. *Versions* limits it to versions of the API.
+* *When, and notes*: the condition for the check, and what else a client can see.
 """
 
 
@@ -163,7 +169,7 @@ def markdown(rows: list[Requirement], free: dict[ApiKey, str]) -> Iterator[str]:
     for row in rows:
         yield f"| {' | '.join(_cells(row))} |"
     if free:
-        yield "\n## APIs that may ask nothing\n"
+        yield "\n## APIs that need no permission\n"
         yield from (f"* **{key.wire_name}**: {reason}" for key, reason in free.items())
 
 
@@ -178,7 +184,9 @@ def _cells(row: Requirement) -> Iterator[str]:
     yield "<br>".join(f"`{name}`" for name in (*row.names, *own))
     denied = _lines(row.denied, _denial_text, life).items()
     hidden = (
-        f"before {row.hidden.until} {row.hidden.error:d} without DESCRIBE" if row.hidden else ""
+        f"before {row.hidden.until} {row.hidden.error.name} ({row.hidden.error:d}) without DESCRIBE"
+        if row.hidden
+        else ""
     )
     yield _joined("<br>", *(_joined(", ", line, releases) for line, releases in denied), hidden)
     yield _joined("<br>", _life_text(life), _versions(row.versions))
