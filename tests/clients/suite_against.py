@@ -10,7 +10,8 @@ import asyncio
 import hashlib
 import secrets
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from itertools import groupby
 
 from kafka_shim.protocol.api_versions import parse_release
@@ -25,14 +26,21 @@ from kafka_shim.shim.traffic.suite.case import Case, Outcome, Result
 from kafka_shim.shim.traffic.suite.cases import all_cases
 from kafka_shim.shim.traffic.suite.forms import as_text
 from kafka_shim.shim.traffic.suite.play import chosen, play
-from kafka_shim.shim.traffic.suite.real_place import RealPlace
 from kafka_shim.shim.traffic.suite.report import report_of
 from kafka_shim.shim.traffic.suite.stages import PASSWORD, USER, Setup
+from tests.clients.operated_place import OperatedPlaces
 from tests.clients.suite_drivers import COMMANDS
-from tests.oracle.real_kafka import RealKafka, numbers
+from tests.oracle.operated_kafka import OperatedKafka, can_have_two
+from tests.oracle.real_kafka import numbers
 
 SCRAM = {1: "sha256", 2: "sha512"}
 ITERATIONS = 4096
+TWO_REPLICAS = {
+    "offsets.topic.replication.factor": "2",
+    "transaction.state.log.replication.factor": "2",
+    "auto.leader.rebalance.enable": "false",
+}
+"""What lets coordinators move, and leaders stay where a case has moved them."""
 SCRAM_BY_REQUEST, SCRAM_BY_FORMAT = (2, 7), (3, 5)
 """The releases from which users get a SCRAM password so; between 3.0 and 3.5 there is no way."""
 
@@ -61,11 +69,10 @@ def played(
     fitting = [case for case in chosen(all_cases(), patterns) if _is_possible(case, release)]
     fitting.sort(key=lambda case: str(case.setup))
     for setup, cases in groupby(fitting, lambda case: case.setup):
-        with _broker(release, setup) as kafka:
+        with _brokers(release, setup) as brokers:
             if (3,) > numbers(release) >= SCRAM_BY_REQUEST:
-                _set_passwords(kafka.plain)
-            servers = {"PLAINTEXT": kafka.plain, "SASL_PLAINTEXT": kafka.sasl}
-            places = OneBroker(RealPlace(servers, parse_release(release)))
+                _set_passwords(brokers[0].plain)
+            places = OperatedPlaces(brokers, parse_release(release))
             playing = play(words, list(cases), places.release, results.append, places=places.same)
             name = asyncio.run(playing)
         failed = sum(each.outcome is Outcome.FAILED for each in results)
@@ -73,32 +80,14 @@ def played(
     return name, results
 
 
-class OneBroker:
-    """A broker that was set up for the cases that are played on it."""
-
-    authority = None
-
-    def __init__(self, place: RealPlace) -> None:
-        self._place = place
-        self.release = place.release
-
-    def same(self) -> "OneBroker":
-        return self
-
-    async def place(self, setup: Setup, title: str) -> RealPlace:
-        """Return it, empty."""
-        del setup, title
-        await asyncio.to_thread(self._place.empty)
-        return self._place
-
-    async def stop(self) -> None:
-        """It ends with its process."""
-
-
 def _is_possible(case: Case, release: str) -> bool:
     if not case.is_real or not case.possible(parse_release(release)):
         return False
-    return _has_scram(release) or "scram" not in case.capabilities
+    if case.setup.brokers > 1 and not can_have_two(release):
+        return False
+    if _has_scram(release):
+        return True
+    return "scram" not in case.capabilities and "PLAIN" in case.setup.mechanisms
 
 
 def _has_scram(release: str) -> bool:
@@ -106,12 +95,21 @@ def _has_scram(release: str) -> bool:
     return found >= SCRAM_BY_FORMAT or (3,) > found >= SCRAM_BY_REQUEST
 
 
-def _broker(release: str, setup: Setup) -> RealKafka:
+@contextmanager
+def _brokers(release: str, setup: Setup) -> Iterator[list[OperatedKafka]]:
+    """The brokers of a set-up while they run."""
     mode = "none" if setup.authorizer == "none" else "authorizer"
-    settings = dict(setup.properties)
-    if _has_scram(release):
-        settings["sasl.enabled.mechanisms"] = "PLAIN,SCRAM-SHA-256,SCRAM-SHA-512"
-    return RealKafka(release, mode, settings, scram=_has_scram(release))
+    settings = {"sasl.enabled.mechanisms": ",".join(setup.mechanisms), **dict(setup.properties)}
+    if setup.brokers > 1:
+        settings |= TWO_REPLICAS
+    scram = _has_scram(release)
+    first = OperatedKafka(release, mode, settings, scram=scram, has_tls=setup.has_tls)
+    with ExitStack() as stack:
+        brokers = [stack.enter_context(first)]
+        for _ in range(1, setup.brokers):
+            other = OperatedKafka(release, mode, settings, scram=scram, beside=first)
+            brokers.append(stack.enter_context(other))
+        yield brokers
 
 
 def _set_passwords(server: str) -> None:

@@ -19,6 +19,7 @@ import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType, TracebackType
+from typing import Self
 
 USERS = ("admin", "alice", "bob", "carol")
 PASSWORDS = MappingProxyType({name: f"{name}-secret" for name in USERS})
@@ -181,6 +182,8 @@ class RealKafka:
         self._has_acls_in_zookeeper = mode != "none" and (3,) <= numbers(release) < (3, 2)
         self.plain_port, self.sasl_port, self.ssl_port, *others = free_ports(5)
         self._controller_port, self._zookeeper_port = others
+        cluster_id = base64.urlsafe_b64encode(secrets.token_bytes(16)).decode().rstrip("=")
+        self._cluster_id = f"a{cluster_id[1:]}"
         self.plain = f"127.0.0.1:{self.plain_port}"
         self.sasl = f"127.0.0.1:{self.sasl_port}"
         self.ssl = f"127.0.0.1:{self.ssl_port}"
@@ -188,7 +191,7 @@ class RealKafka:
         self.folder = Path(tempfile.mkdtemp(prefix=f"kafka-{release}-"))
         self._children: list[subprocess.Popen[bytes]] = []
 
-    def __enter__(self) -> "RealKafka":
+    def __enter__(self) -> Self:
         libs = self._libs or jars(self.release)
         try:
             self._write_settings()
@@ -196,11 +199,7 @@ class RealKafka:
                 self._start_zookeeper()
             if self.is_kraft:
                 self._format(libs)
-            self._java(libs, "kafka.Kafka", "server.properties", *self._old_java())
-            self._wait(self.plain_port)
-            self._wait(self.sasl_port)
-            if self._has_ssl:
-                self._wait(self.ssl_port)
+            self._start(libs)
         except BaseException:
             self.stop()
             raise
@@ -227,6 +226,11 @@ class RealKafka:
         self._children.clear()
         shutil.rmtree(self.folder, ignore_errors=True)
 
+    def _start(self, libs: Path) -> None:
+        self._java(libs, "kafka.Kafka", "server.properties", *self._old_java())
+        for address in self.listeners().values():
+            self._wait(int(address.rpartition(":")[2]))
+
     def _write_settings(self) -> None:
         users = " ".join(f'user_{name}="{secret}"' for name, secret in self._users.items())
         modules = [f"plain.PlainLoginModule required {users};"]
@@ -248,10 +252,15 @@ class RealKafka:
         lines = [f"{key}={value}\n" for key, value in settings.items()]
         (self.folder / "server.properties").write_text("".join(lines))
 
-    def _common(self) -> dict[str, str]:
-        listeners = f"PLAINTEXT://{self.plain},SASL_PLAINTEXT://{self.sasl}"
+    def listeners(self) -> dict[str, str]:
+        """Addresses of what clients connect to, by name."""
+        found = {"PLAINTEXT": self.plain, "SASL_PLAINTEXT": self.sasl}
         if self._has_ssl:
-            listeners += f",SSL://{self.ssl}"
+            found["SSL"] = self.ssl
+        return found
+
+    def _common(self) -> dict[str, str]:
+        listeners = ",".join(f"{name}://{address}" for name, address in self.listeners().items())
         return {
             "listeners": listeners,
             "advertised.listeners": listeners,
@@ -267,7 +276,8 @@ class RealKafka:
             "node.id": "1",
             "controller.quorum.voters": f"1@{controller}",
             "listener.security.protocol.map": (
-                "PLAINTEXT:PLAINTEXT,SASL_PLAINTEXT:SASL_PLAINTEXT,SSL:SSL,CONTROLLER:PLAINTEXT"
+                "PLAINTEXT:PLAINTEXT,SASL_PLAINTEXT:SASL_PLAINTEXT,SSL:SSL,SASL_SSL:SASL_SSL,"
+                "CONTROLLER:PLAINTEXT"
             ),
             "controller.listener.names": "CONTROLLER",
             "inter.broker.listener.name": "PLAINTEXT",
@@ -287,9 +297,8 @@ class RealKafka:
         return "kafka.security.auth.SimpleAclAuthorizer"
 
     def _format(self, libs: Path) -> None:
-        cluster_id = base64.urlsafe_b64encode(secrets.token_bytes(16)).decode().rstrip("=")
         command = ["java", "-Xmx256m", "-cp", f"{libs}/*", "kafka.tools.StorageTool", "format"]
-        command += ["-t", f"a{cluster_id[1:]}", "-c", "server.properties"]
+        command += ["-t", self._cluster_id, "-c", "server.properties"]
         for name, secret in self._users.items() if self._scram else ():
             for mechanism in ("SCRAM-SHA-256", "SCRAM-SHA-512"):
                 command += ["--add-scram", f"{mechanism}=[name={name},password={secret}]"]

@@ -27,7 +27,8 @@ class Case(msgspec.Struct, frozen=True, kw_only=True):
 
     `answer` is what the driver is expected to say, `wire` what to be seen on the wire. `commands`
     and `capabilities` are those of the contract that it takes; `possible` tells whether a release
-    can be brought into the situation, `is_real` whether a real broker can.
+    can be brought into the situation, `is_real` whether a real broker can; `is_own`: only one that
+    was started for the suite, whose operator it asks, or which takes tokens.
     """
 
     id: str
@@ -42,6 +43,7 @@ class Case(msgspec.Struct, frozen=True, kw_only=True):
     possible: Possible = lambda _: True
     setup: Setup = DEFAULT_SETUP
     is_real: bool = False
+    is_own: bool = False
 
     @property
     def family(self) -> str:

@@ -9,6 +9,7 @@ from kafka_shim.shim.broker import Broker
 from kafka_shim.shim.config import GroupSeed, TopicSeed
 from kafka_shim.shim.seed import commit_offsets, create_topic
 from kafka_shim.shim.settings.defaults import PLAINTEXT
+from kafka_shim.shim.traffic.suite.operating import Operator, ShimOperator
 from kafka_shim.shim.traffic.suite.writing import write_record
 
 ADMIN = Actor("User:admin", "127.0.0.1")
@@ -19,6 +20,9 @@ class Place(Protocol):
 
     @property
     def release(self) -> str: ...
+    @property
+    def operator(self) -> Operator | None: ...
+    def now_ms(self) -> int: ...
     def servers(self, security: str) -> str: ...
     async def create_topic(self, name: str, partitions: int) -> None: ...
     async def delete_topic(self, name: str) -> None: ...
@@ -39,6 +43,13 @@ class ShimPlace:
     @property
     def release(self) -> str:
         return self.broker.cluster.release
+
+    @property
+    def operator(self) -> Operator:
+        return ShimOperator(self.broker)
+
+    def now_ms(self) -> int:
+        return self.broker.cluster.clock.now_ms()
 
     def servers(self, security: str) -> str:
         return self.broker.bootstrap_servers(security)

@@ -32,6 +32,8 @@ from kafka_shim.shim.client.acls import (
 from kafka_shim.shim.client.client import Client, ClientError, connect
 from kafka_shim.shim.client.topics import topic_names
 from kafka_shim.shim.settings.defaults import PLAINTEXT
+from kafka_shim.shim.system_clock import SystemClock
+from kafka_shim.shim.traffic.suite.operating import Operator
 from kafka_shim.shim.traffic.suite.stages import Setup
 from kafka_shim.shim.traffic.suite.writing import write_record
 
@@ -69,12 +71,20 @@ class RealPlace:
         self._servers = servers
         self.release = release
 
+    @property
+    def operator(self) -> Operator | None:
+        """None: the brokers are somebody else's."""
+        return None
+
+    def now_ms(self) -> int:
+        return SystemClock().now_ms()
+
     def servers(self, security: str) -> str:
         return self._servers[security]
 
     def empty(self) -> None:
         """Remove all topics, groups and ACLs, if there may be any."""
-        with self._client() as client:
+        with self.client() as client:
             _delete_all_acls(client)
             names = [name for name in topic_names(client) if not name.startswith("__")]
             if names:
@@ -88,15 +98,15 @@ class RealPlace:
         await asyncio.to_thread(self._create_topic, name, partitions)
 
     def _create_topic(self, name: str, partitions: int) -> None:
-        topic = CreatableTopic(name=name, num_partitions=partitions, replication_factor=1)
-        with self._client() as client:
+        topic = self.topic(name, partitions)
+        with self.client() as client:
 
             def made() -> int:
                 request = CreateTopicsRequest(topics=[topic], timeout_ms=10_000)
                 code: int = client.ask(ApiKey.CREATE_TOPICS, request).topics[0].error_code
                 return code
 
-            _until_done(f"create {name}", made)
+            until_done(f"create {name}", made)
             request = MetadataRequest(topics=[MetadataRequestTopic(name=name)])
 
             def seen() -> int:
@@ -104,13 +114,17 @@ class RealPlace:
                 codes = [found.error_code, *(each.error_code for each in found.partitions)]
                 return next((code for code in codes if code), 0)
 
-            _until_done(f"see {name}", seen)
+            until_done(f"see {name}", seen)
+
+    def topic(self, name: str, partitions: int) -> CreatableTopic:
+        """Return what a topic is to be like."""
+        return CreatableTopic(name=name, num_partitions=partitions, replication_factor=1)
 
     async def delete_topic(self, name: str) -> None:
         await asyncio.to_thread(self._delete_topic, name)
 
     def _delete_topic(self, name: str) -> None:
-        with self._client() as client:
+        with self.client() as client:
             _delete_topics(client, [name])
 
     async def commit(self, group: str, topic: str) -> None:
@@ -120,7 +134,7 @@ class RealPlace:
         partition = OffsetCommitRequestPartition(partition_index=0, committed_offset=0)
         topics = [OffsetCommitRequestTopic(name=topic, partitions=[partition])]
         request = OffsetCommitRequest(group_id=group, topics=topics)
-        with self._client() as client:
+        with self.client() as client:
 
             def found() -> int:
                 wanted = FindCoordinatorRequest(key=group)
@@ -132,8 +146,8 @@ class RealPlace:
                 code: int = answer.topics[0].partitions[0].error_code
                 return code
 
-            _until_done(f"find the coordinator of {group}", found)
-            _until_done(f"commit for {group}", done)
+            until_done(f"find the coordinator of {group}", found)
+            until_done(f"commit for {group}", done)
 
     async def write(self, topic: str, value: bytes) -> None:
         await asyncio.to_thread(write_record, self.servers(PLAINTEXT), topic, value)
@@ -142,34 +156,35 @@ class RealPlace:
         return await asyncio.to_thread(self._acls)
 
     def _acls(self) -> list[Acl]:
-        with self._client() as client:
+        with self.client() as client:
             return describe_acls(client)
 
     async def create_acls(self, acls: Iterable[Acl]) -> None:
         await asyncio.to_thread(self._create_acls, list(acls))
 
     def _create_acls(self, acls: list[Acl]) -> None:
-        with self._client() as client:
+        with self.client() as client:
             create_acls(client, acls)
 
             def unknown() -> int:
                 is_there = set(acls) <= set(describe_acls(client))
                 return 0 if is_there else int(ErrorCode.RESOURCE_NOT_FOUND)
 
-            _until_done("see the ACLs", unknown)
+            until_done("see the ACLs", unknown)
 
     async def delete_acls(self, acls: Iterable[Acl]) -> None:
         await asyncio.to_thread(self._delete_acls, list(acls))
 
     def _delete_acls(self, acls: list[Acl]) -> None:
-        with self._client() as client:
+        with self.client() as client:
             delete_acls(client, [acl.exactly() for acl in acls])
 
     async def settle(self) -> None:
         """Wait for what no request shows: that the broker has learnt of a token."""
         await asyncio.sleep(_SETTLE_S)
 
-    def _client(self) -> Client:
+    def client(self) -> Client:
+        """Return a connection of somebody who may do everything."""
         return connect(self._servers[PLAINTEXT])
 
 
@@ -195,8 +210,8 @@ def _delete_topics(client: Client, names: list[str]) -> None:
         is_there = gone.intersection(topic_names(client))
         return int(ErrorCode.TOPIC_ALREADY_EXISTS) if is_there else 0
 
-    _until_done(f"delete {', '.join(names)}", left)
-    _until_done(f"have {', '.join(names)} to be made", lambda: _taken(client, names))
+    until_done(f"delete {', '.join(names)}", left)
+    until_done(f"have {', '.join(names)} to be made", lambda: _taken(client, names))
 
 
 def _taken(client: Client, names: list[str]) -> int:
@@ -208,7 +223,7 @@ def _taken(client: Client, names: list[str]) -> int:
     return int(code) if any(row.error_code == code for row in answer.topics) else 0
 
 
-def _until_done(task: str, ask: Callable[[], int]) -> None:
+def until_done(task: str, ask: Callable[[], int]) -> None:
     """Ask until there is no error; ClientError after a while."""
     ends = time.monotonic() + _WAIT_S
     while code := ask():

@@ -12,6 +12,7 @@ from kafka_shim.shim.broker import Broker
 from kafka_shim.shim.observing.history import Seen
 from kafka_shim.shim.traffic.suite.driver import Answer, ClientError, Driver
 from kafka_shim.shim.traffic.suite.frames import Frame, Frames
+from kafka_shim.shim.traffic.suite.operating import Operator
 from kafka_shim.shim.traffic.suite.place import Place, ShimPlace
 from kafka_shim.shim.traffic.suite.stages import PASSWORD, USER
 
@@ -87,6 +88,17 @@ class Situation:
         return self._place.broker
 
     @property
+    def operator(self) -> Operator:
+        """Whoever runs the brokers; cases marked `is_own` ask for it."""
+        operator = self._place.operator
+        assert operator is not None
+        return operator
+
+    def now_ms(self) -> int:
+        """The time of the broker's clock."""
+        return self._place.now_ms()
+
+    @property
     def sees_frames(self) -> bool:
         """Whether it is seen what the client sends."""
         return self._frames is not None
@@ -132,10 +144,6 @@ class Situation:
     async def drop_topic(self, name: str) -> None:
         """The topic is gone."""
         await self._place.delete_topic(name)
-
-    def set_password(self, user: str, password: str) -> None:
-        """The user has another one from now on."""
-        self.broker.cluster.users.add(user, password)
 
     def strike(
         self, api: str, *, match: Mapping[str, Any] = {}, times: int = 1, **action: Any

@@ -27,6 +27,7 @@ class Setup(msgspec.Struct, frozen=True):
     has_tls: bool = False
     authorizer: str = "standard"
     properties: tuple[tuple[str, str], ...] = ()
+    mechanisms: tuple[str, ...] = MECHANISMS
 
 
 DEFAULT_SETUP = Setup()
@@ -80,7 +81,7 @@ class Stages:
             super_users=default_super_users(()),
             release=self._release,
             users={USER: PASSWORD, OTHER_USER: OTHER_PASSWORD},
-            mechanisms=MECHANISMS,
+            mechanisms=setup.mechanisms,
             auto_create_topics=False,
             authorizer=setup.authorizer,
             brokers=setup.brokers,

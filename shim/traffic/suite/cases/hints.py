@@ -5,14 +5,12 @@ from functools import partial
 from typing import Any
 
 from kafka_shim.protocol.enums import ApiKey
-from kafka_shim.shim.state.topics import Partition
 from kafka_shim.shim.traffic.suite.case import Family, Level
 from kafka_shim.shim.traffic.suite.cases.moves import (
     CONSUME,
     PRODUCE,
     READER,
     TOPIC,
-    move_topic,
     prepare,
     write,
 )
@@ -33,12 +31,6 @@ _HINTS: Mapping[str, Mapping[str, Any]] = {
 _SLOW = {"metadata_max_age_ms": "300000"}
 
 
-def _partition(situation: Situation) -> Partition:
-    partition = situation.broker.cluster.topics.partition(TOPIC, 0)
-    assert partition is not None
-    return partition
-
-
 async def _goes_on(command: str, situation: Situation) -> None:
     if command == "produce":
         await situation.done("produce", **PRODUCE)
@@ -54,20 +46,26 @@ async def without_hints(command: str, api: str, situation: Situation) -> None:
     situation.strike(api, set=_HINTS[api], times=0)
     for _ in range(3):
         await _goes_on(command, situation)
-        move_topic(situation)
+        await situation.operator.move_leader(TOPIC)
     await _goes_on(command, situation)
 
 
 async def by_hints(command: str, situation: Situation) -> None:
-    """Metadata still names the old leader to the client, as a broker that lags behind does."""
     await prepare(situation, {**READER, **_SLOW})
     await _goes_on(command, situation)
-    partition = _partition(situation)
+    if situation.sees_frames:
+        _hold_back_metadata(situation)
+    await situation.operator.move_leader(TOPIC)
+    await _goes_on(command, situation)
+
+
+def _hold_back_metadata(situation: Situation) -> None:
+    """Let Metadata name the old leader to the client, as a broker that lags behind does."""
+    partition = situation.broker.cluster.topics.partition(TOPIC, 0)
+    assert partition is not None
     stale = {"leader_id": partition.leader_id, "leader_epoch": partition.leader_epoch}
     fields = {f"topics.*.partitions.*.{name}": value for name, value in stale.items()}
     situation.strike("Metadata", set=fields, times=0, match={"principal": "User:alice"})
-    move_topic(situation)
-    await _goes_on(command, situation)
 
 
 for _command, _api, _version in (("produce", "Produce", 10), ("consume", "Fetch", 16)):
@@ -97,17 +95,19 @@ for _command, _api, _version in (("produce", "Produce", 10), ("consume", "Fetch"
         setup=_TWO,
         possible=serves(_key, _version),
         level=Level.SHOULD,
+        is_real=True,
+        is_own=True,
     )
 
 
 async def other_port(command: str, situation: Situation) -> None:
     await prepare(situation, READER)
     await _goes_on(command, situation)
-    gone = _partition(situation).leader_id
-    await situation.broker.stop_node(gone)
-    await situation.broker.start_node(gone, is_moved=True)
-    if _partition(situation).leader_id != gone:
-        move_topic(situation)
+    gone = await situation.operator.leader(TOPIC)
+    await situation.operator.stop(gone)
+    await situation.operator.start(gone, is_moved=True)
+    if await situation.operator.leader(TOPIC) != gone:
+        await situation.operator.move_leader(TOPIC)
     answer = await situation.ask("produce", **PRODUCE)
     if answer.ok is None:  # what was under way may be lost
         await situation.done("produce", **PRODUCE)
@@ -125,6 +125,8 @@ for _command in ("produce", "consume"):
         commands=f"produce {_command}",
         capabilities="classic-groups" if _command == "consume" else "",
         setup=_TWO,
+        is_real=True,
+        is_own=True,
     )
 
 

@@ -21,6 +21,7 @@ _TLS = Setup(has_tls=True)
     commands="produce",
     capabilities="tls",
     setup=_TLS,
+    is_real=True,
 )
 async def tls(situation: Situation) -> None:
     await works({"login": PLAIN_LOGIN, "tls": situation.trusted}, situation)
@@ -53,6 +54,7 @@ for _name, _what, _listener, _who, _trust in (
         commands="produce",
         capabilities="tls" if _trust else "",
         setup=_TLS if _listener == "SSL" or _trust else Setup(),
+        is_real=True,
     )
 
 

@@ -32,7 +32,7 @@ _HAS_CODES = serves(ApiKey.SASL_AUTHENTICATE)
 
 def token(situation: Situation, user: str, seconds: float) -> str:
     """Return an unsecured token of a user; negative seconds: it has expired."""
-    now = situation.broker.cluster.clock.now_ms() / 1000
+    now = situation.now_ms() / 1000
     header = {"alg": "none"}
     claims = {"sub": user, "iat": now - 3600, "exp": now + seconds}
     parts = (base64.urlsafe_b64encode(msgspec.json.encode(part)) for part in (header, claims))
@@ -94,6 +94,8 @@ for _name, _login, _capability in _MECHANISMS:
     wire="SaslHandshake OAUTHBEARER",
     commands="produce",
     capabilities="oauthbearer",
+    is_real=True,
+    is_own=True,
 )
 async def works_with_token(situation: Situation) -> None:
     await works({"login": bearer(situation)}, situation)
@@ -159,6 +161,8 @@ for _name, _login, _capability in _MECHANISMS:
     answer="an error, 58 if it has a code",
     commands="produce",
     capabilities="oauthbearer",
+    is_real=True,
+    is_own=True,
 )
 async def expired_token(situation: Situation) -> None:
     await refused({"login": bearer(situation, seconds=-60)}, 58, situation)
@@ -174,7 +178,7 @@ async def struck(api: str, error: int, situation: Situation) -> None:
 
 
 async def storms(situation: Situation) -> None:
-    await struck("SaslAuthenticate", 58, situation)
+    await refused({"login": login("PLAIN", password=WRONG)}, 58, situation)
     attempts = len(situation.requests(ApiKey.SASL_HANDSHAKE))
     if attempts > ATTEMPTS:
         raise UnmetError(f"at most {ATTEMPTS} log-ins", f"there were {attempts}")
@@ -190,9 +194,20 @@ _LOGINS.add(
     commands="produce",
     level=Level.SHOULD,
     possible=_HAS_CODES,
+    is_real=True,
+)
+_LOGINS.add(
+    "unknown-mechanism",
+    "a mechanism that the broker does not have is told",
+    partial(refused, {"login": login("PLAIN")}, 33),
+    origin="KIP-43",
+    answer="an error, 33 if it has a code",
+    wire="SaslHandshake is answered with 33",
+    commands="produce",
+    setup=Setup(mechanisms=("SCRAM-SHA-512",)),
+    is_real=True,
 )
 for _name, _api, _error, _what in (
-    ("unknown-mechanism", "SaslHandshake", 33, "a mechanism that the broker does not have"),
     ("illegal-state.handshake", "SaslHandshake", 34, "ILLEGAL_SASL_STATE at the handshake"),
     ("illegal-state.authenticate", "SaslAuthenticate", 34, "ILLEGAL_SASL_STATE at the log-in"),
     (
@@ -267,6 +282,8 @@ async def reauthenticates(situation: Situation) -> None:
     capabilities="oauthbearer",
     setup=_SHORT,
     possible=_HAS_SESSIONS,
+    is_real=True,
+    is_own=True,
 )
 async def principal_changed(situation: Situation) -> None:
     await _prepare(situation)
@@ -287,18 +304,20 @@ async def principal_changed(situation: Situation) -> None:
     commands="produce",
     setup=_SHORT,
     possible=_HAS_SESSIONS,
+    is_real=True,
+    is_own=True,
 )
 async def password_changed(situation: Situation) -> None:
     await _prepare(situation)
     await situation.open()
     await situation.done("produce", **_RECORD)
-    situation.set_password(USER, WRONG)
+    await situation.operator.set_password(USER, WRONG)
     answer = Answer()
     ends = time.monotonic() + 4 * _SESSION_MS / 1000
     while answer.error is None and time.monotonic() < ends:
         answer = await situation.ask("produce", **_RECORD)
         await asyncio.sleep(0.3)
-    situation.set_password(USER, PASSWORD)
+    await situation.operator.set_password(USER, PASSWORD)
     _expect_refused(answer, None)
 
 

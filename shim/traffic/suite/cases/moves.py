@@ -5,8 +5,6 @@ from functools import partial
 from typing import Any
 
 from kafka_shim.shim.state.coordinators import KeyType
-from kafka_shim.shim.state.leadership import move_leader
-from kafka_shim.shim.state.topics import Partition
 from kafka_shim.shim.traffic.suite.case import Family, Level
 from kafka_shim.shim.traffic.suite.situation import EVERYTHING, Situation, UnmetError
 from kafka_shim.shim.traffic.suite.stages import Setup
@@ -33,31 +31,11 @@ async def write(situation: Situation) -> None:
     await situation.done("produce", client="writer", **PRODUCE)
 
 
-def _move(situation: Situation, partition: Partition) -> None:
-    cluster = situation.broker.cluster
-    other = next(node_id for node_id in cluster.nodes if node_id != partition.leader_id)
-    move_leader(cluster.topics, partition, other)
-
-
-def move_topic(situation: Situation) -> None:
-    """Have the other broker lead the topic."""
-    partition = situation.broker.cluster.topics.partition(TOPIC, 0)
-    assert partition is not None
-    _move(situation, partition)
-
-
-def move_coordinator(situation: Situation, key_type: KeyType, key: str) -> None:
-    """Have the other broker coordinate a group or transaction."""
-    coordinators = situation.broker.cluster.coordinators
-    index = coordinators.partition_of(key_type, key)
-    _move(situation, coordinators.topic(key_type).partitions[index])
-
-
 async def produces(settings: Mapping[str, str], situation: Situation) -> None:
     await prepare(situation, settings)
     for _ in range(2):
         await situation.done("produce", **PRODUCE)
-        move_topic(situation)
+        await situation.operator.move_leader(TOPIC)
     await situation.done("produce", **PRODUCE)
 
 
@@ -72,6 +50,8 @@ for _name, _settings in (("producer", {}), ("idempotent-producer", IDEMPOTENT)):
         commands="produce",
         capabilities="idempotence" if _settings else "",
         setup=_TWO,
+        is_real=True,
+        is_own=True,
     )
 
 
@@ -83,13 +63,15 @@ for _name, _settings in (("producer", {}), ("idempotent-producer", IDEMPOTENT)):
     wire="Fetch at the other broker",
     commands="produce consume",
     setup=_TWO,
+    is_real=True,
+    is_own=True,
 )
 async def consumer_follows(situation: Situation) -> None:
     await prepare(situation, READER)
     for _ in range(2):
         await write(situation)
         await situation.done("consume", **CONSUME)
-        move_topic(situation)
+        await situation.operator.move_leader(TOPIC)
     await write(situation)
     found = await situation.done("consume", **CONSUME)
     if found["values"] != ["a"]:
@@ -103,12 +85,14 @@ async def consumer_follows(situation: Situation) -> None:
     answer="ok",
     commands="list_offsets produce",
     setup=_TWO,
+    is_real=True,
+    is_own=True,
     level=Level.SHOULD,
 )
 async def offsets_follow(situation: Situation) -> None:
     await prepare(situation)
     await situation.done("list_offsets", partitions=[f"{TOPIC}-0"])
-    move_topic(situation)
+    await situation.operator.move_leader(TOPIC)
     await situation.done("list_offsets", partitions=[f"{TOPIC}-0"])
 
 
@@ -120,12 +104,14 @@ async def offsets_follow(situation: Situation) -> None:
     wire="FindCoordinator, and OffsetCommit at the other broker",
     commands="produce consume commit_offsets",
     setup=_TWO,
+    is_real=True,
+    is_own=True,
 )
 async def commits_elsewhere(situation: Situation) -> None:
     await prepare(situation, READER)
     await write(situation)
     await situation.done("consume", **CONSUME)
-    move_coordinator(situation, KeyType.GROUP, GROUP)
+    await situation.operator.move_coordinator(KeyType.GROUP, GROUP)
     answer = await situation.ask("commit_offsets")
     if answer.ok is None:  # the member may have to join again first
         await write(situation)
@@ -142,25 +128,25 @@ async def commits_elsewhere(situation: Situation) -> None:
     commands="produce begin commit",
     capabilities="transactions",
     setup=_TWO,
+    is_real=True,
+    is_own=True,
 )
 async def ends_elsewhere(situation: Situation) -> None:
     await prepare(situation, TX)
     await situation.done("begin")
     await situation.done("produce", **PRODUCE)
-    move_coordinator(situation, KeyType.TRANSACTION, "tx")
+    await situation.operator.move_coordinator(KeyType.TRANSACTION, "tx")
     await situation.done("commit")
 
 
 async def node_gone(command: str, fields: Mapping[str, Any], situation: Situation) -> None:
     await prepare(situation)
     await situation.done(command, **fields)
-    partition = situation.broker.cluster.topics.partition(TOPIC, 0)
-    assert partition is not None
-    gone = partition.leader_id
-    move_topic(situation)
-    await situation.broker.stop_node(gone)
+    gone = await situation.operator.leader(TOPIC)
+    await situation.operator.move_leader(TOPIC)
+    await situation.operator.stop(gone)
     await _soon(command, fields, situation)
-    await situation.broker.start_node(gone)
+    await situation.operator.start(gone)
     await _soon(command, fields, situation)
 
 
@@ -185,6 +171,8 @@ for _command, _fields in (
         wire="requests to the broker that is left",
         commands=f"produce {_command}",
         setup=_TWO,
+        is_real=True,
+        is_own=True,
     )
 
 
@@ -194,12 +182,14 @@ for _command, _fields in (
     origin="brokers",
     answer="ok",
     commands="produce",
+    is_real=True,
+    is_own=True,
 )
 async def only_broker(situation: Situation) -> None:
     await prepare(situation)
     await situation.done("produce", **PRODUCE)
-    await situation.broker.stop_node(1)
-    await situation.broker.start_node(1)
+    await situation.operator.stop(1)
+    await situation.operator.start(1)
     await situation.done("produce", **PRODUCE)
 
 

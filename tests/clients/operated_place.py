@@ -1,0 +1,185 @@
+"""The suite's cases on real brokers that were started for them: one, or a cluster of two."""
+
+import asyncio
+from collections.abc import Sequence
+
+from kafka_shim.protocol.enums import ApiKey
+from kafka_shim.protocol.error_codes import ErrorCode
+from kafka_shim.protocol.messages.alter_partition_reassignments_request import (
+    AlterPartitionReassignmentsRequest,
+    ReassignablePartition,
+    ReassignableTopic,
+)
+from kafka_shim.protocol.messages.create_topics_request import (
+    CreatableReplicaAssignment,
+    CreatableTopic,
+)
+from kafka_shim.protocol.messages.elect_leaders_request import (
+    ElectLeadersRequest,
+    TopicPartitions,
+)
+from kafka_shim.protocol.messages.metadata_request import MetadataRequest, MetadataRequestTopic
+from kafka_shim.protocol.messages.metadata_response import MetadataResponse
+from kafka_shim.shim.client.client import Client, connect
+from kafka_shim.shim.settings.defaults import PLAINTEXT
+from kafka_shim.shim.state.coordinators import KeyType
+from kafka_shim.shim.state.java_hash_map import java_hash
+from kafka_shim.shim.traffic.suite.real_place import RealPlace, until_done
+from kafka_shim.shim.traffic.suite.stages import Setup
+from tests.oracle.operated_kafka import OperatedKafka
+from tests.oracle.real_kafka import PASSWORDS
+
+INTERNAL = {KeyType.GROUP: "__consumer_offsets", KeyType.TRANSACTION: "__transaction_state"}
+WAITING = int(ErrorCode.LEADER_NOT_AVAILABLE)
+"""What is told of a cluster that is not yet as it was asked to be."""
+
+
+class OperatedPlaces:
+    """Brokers that were set up for the cases that are played on them."""
+
+    def __init__(self, brokers: Sequence[OperatedKafka], release: str) -> None:
+        self._place = OperatedPlace(brokers, release)
+        self.release = release
+        self.authority = str(brokers[0].authority)
+
+    def same(self) -> "OperatedPlaces":
+        return self
+
+    async def place(self, setup: Setup, title: str) -> RealPlace:
+        """Return it, empty."""
+        del setup, title
+        await asyncio.to_thread(self._place.run_all)
+        await asyncio.to_thread(self._place.empty)
+        return self._place
+
+    async def stop(self) -> None:
+        """The brokers end with what started them."""
+
+
+class OperatedPlace(RealPlace):
+    """Knows the processes behind the addresses; of two brokers the second leads what is made."""
+
+    def __init__(self, brokers: Sequence[OperatedKafka], release: str) -> None:
+        super().__init__({}, release)
+        self._brokers = {broker.node_id: broker for broker in brokers}
+
+    @property
+    def operator(self) -> "RealOperator":
+        return RealOperator(self, self._brokers)
+
+    def servers(self, security: str) -> str:
+        return ",".join(broker.listeners()[security] for broker in self._brokers.values())
+
+    def client(self) -> Client:
+        return connect(self.servers(PLAINTEXT))
+
+    def topic(self, name: str, partitions: int) -> CreatableTopic:
+        if len(self._brokers) == 1:
+            return super().topic(name, partitions)
+        replicas = sorted(self._brokers, reverse=True)
+        placed = [CreatableReplicaAssignment(at, replicas) for at in range(partitions)]
+        return CreatableTopic(
+            name=name, num_partitions=-1, replication_factor=-1, assignments=placed
+        )
+
+    def run_all(self) -> None:
+        """Start what a case left stopped; passwords are as at the start."""
+        for broker in self._brokers.values():
+            broker.set_passwords(PASSWORDS)
+            if not broker.is_running:
+                broker.start_again()
+        self.wait_for_brokers()
+
+    def wait_for_brokers(self) -> None:
+        """Wait until each broker that runs tells of all of them."""
+        running = {node_id: each for node_id, each in self._brokers.items() if each.is_running}
+
+        def missing() -> int:
+            for broker in running.values():
+                with connect(broker.plain) as client:
+                    told = client.ask(ApiKey.METADATA, MetadataRequest(topics=[])).brokers
+                if {row.node_id: row.port for row in told} != {
+                    node_id: each.plain_port for node_id, each in running.items()
+                }:
+                    return WAITING
+            return 0
+
+        until_done("see the brokers", missing)
+
+
+class RealOperator:
+    """Moves leaders by requests, and stops brokers by signals."""
+
+    def __init__(self, place: OperatedPlace, brokers: dict[int, OperatedKafka]) -> None:
+        self._place = place
+        self._brokers = brokers
+
+    async def leader(self, topic: str) -> int:
+        return await asyncio.to_thread(self._leader, topic, 0)
+
+    async def move_leader(self, topic: str) -> None:
+        await asyncio.to_thread(self._move, topic, 0)
+
+    async def move_coordinator(self, key_type: KeyType, key: str) -> None:
+        await asyncio.to_thread(self._move_coordinator, INTERNAL[key_type], key)
+
+    async def stop(self, node_id: int) -> None:
+        await asyncio.to_thread(self._stop, node_id)
+
+    def _stop(self, node_id: int) -> None:
+        self._brokers[node_id].shut_down()
+        if any(broker.is_running for broker in self._brokers.values()):
+            self._place.wait_for_brokers()
+
+    async def start(self, node_id: int, *, is_moved: bool = False) -> None:
+        await asyncio.to_thread(self._start, node_id, is_moved)
+
+    def _start(self, node_id: int, is_moved: bool) -> None:
+        self._brokers[node_id].start_again(is_moved=is_moved)
+        self._place.wait_for_brokers()
+
+    async def set_password(self, user: str, password: str) -> None:
+        for broker in self._brokers.values():
+            broker.set_passwords({**PASSWORDS, user: password})
+
+    def _move_coordinator(self, topic: str, key: str) -> None:
+        with self._place.client() as client:
+            (found,) = _described(client, topic).topics
+        self._move(topic, (abs(java_hash(key)) & 0x7FFF_FFFF) % len(found.partitions))
+
+    def _leader(self, topic: str, partition: int) -> int:
+        with self._place.client() as client:
+            return _leader(client, topic, partition)
+
+    def _move(self, topic: str, partition: int) -> None:
+        """Have the other broker lead: first among the replicas, then elected."""
+        leader = self._leader(topic, partition)
+        other = next(node_id for node_id in self._brokers if node_id != leader)
+        row = ReassignablePartition(partition, [other, leader])
+        placing = AlterPartitionReassignmentsRequest(topics=[ReassignableTopic(topic, [row])])
+        electing = ElectLeadersRequest(topic_partitions=[TopicPartitions(topic, [partition])])
+
+        def left() -> int:
+            with self._place.client() as client:
+                client.ask(ApiKey.ALTER_PARTITION_REASSIGNMENTS, placing)
+                client.ask(ApiKey.ELECT_LEADERS, electing)
+            for broker in self._brokers.values():
+                if broker.is_running:
+                    with connect(broker.plain) as client:
+                        if _leader(client, topic, partition) != other:
+                            return WAITING
+            return 0
+
+        until_done(f"move the leader of {topic}-{partition}", left)
+
+
+def _described(client: Client, topic: str) -> MetadataResponse:
+    answer: MetadataResponse = client.ask(
+        ApiKey.METADATA, MetadataRequest(topics=[MetadataRequestTopic(name=topic)])
+    )
+    return answer
+
+
+def _leader(client: Client, topic: str, partition: int) -> int:
+    (found,) = _described(client, topic).topics
+    return next((row.leader_id for row in found.partitions if row.partition_index == partition), -1)
