@@ -23,11 +23,12 @@ CAPABILITIES = (
 ADMIN = {"client_id", "request_timeout_ms", "retry_backoff_ms", "metadata_max_age_ms"}
 PRODUCER = ADMIN | {
     *("acks", "compression_type", "enable_idempotence", "transactional_id"),
-    "transaction_timeout_ms",
+    *("transaction_timeout_ms", "max_request_size"),
 }
 CONSUMER = ADMIN | {
     *("group_id", "group_instance_id", "auto_offset_reset", "enable_auto_commit"),
     *("session_timeout_ms", "heartbeat_interval_ms", "isolation_level"),
+    *("fetch_max_bytes", "max_partition_fetch_bytes"),
 }
 
 

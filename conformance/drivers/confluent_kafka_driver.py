@@ -33,6 +33,7 @@ CAPABILITIES = (
 )
 RENAMED = {
     "request.timeout.ms": "socket.timeout.ms",
+    "max.request.size": "message.max.bytes",
     "metadata.max.age.ms": "topic.metadata.refresh.interval.ms",
     "ca": "ssl.ca.location",
     "certificate": "ssl.certificate.location",
@@ -46,7 +47,7 @@ PRODUCER = {
 CONSUMER = {
     *("auto.offset.reset", "enable.auto.commit", "allow.auto.create.topics", "group.id"),
     *("group.instance.id", "isolation.level", "session.timeout.ms", "group.protocol"),
-    "heartbeat.interval.ms",
+    *("heartbeat.interval.ms", "fetch.max.bytes", "max.partition.fetch.bytes"),
 }
 
 

@@ -1,8 +1,8 @@
 """Plays the suite's cases with the Java client on real brokers, the reference of what is expected.
 
-    python -m tests.clients.suite_against RELEASE... [--client NAME] [--case PATTERN]
+    python -m tests.clients.suite_against RELEASE... [--client NAME] [--case PATTERN] [--compare]
 
-A broker is started for each set-up. Needs Java 17 and Maven. Exits with 3 if a case failed.
+Brokers are started for each set-up. Needs Java 17 and Maven. Exits with 3 if a case failed.
 """
 
 import argparse
@@ -29,6 +29,7 @@ from kafka_shim.shim.traffic.suite.play import chosen, play
 from kafka_shim.shim.traffic.suite.report import report_of
 from kafka_shim.shim.traffic.suite.stages import PASSWORD, USER, Setup
 from tests.clients.operated_place import OperatedPlaces
+from tests.clients.suite_compared import differences
 from tests.clients.suite_drivers import COMMANDS
 from tests.oracle.operated_kafka import OperatedKafka, can_have_two
 from tests.oracle.real_kafka import numbers
@@ -50,13 +51,22 @@ def main() -> int:
     parser.add_argument("release", nargs="+", help="such as 4.4.0")
     parser.add_argument("--client", default="java", choices=COMMANDS)
     parser.add_argument("--case", action="append", default=[], help="only cases that fit")
+    parser.add_argument(
+        "--compare",
+        action="store_true",
+        help="play the cases with the shim too, and tell where the client says something else",
+    )
     args = parser.parse_args()
     has_failed = False
     for release in args.release:
-        name, results = played(COMMANDS[args.client](), release, args.case)
+        words = COMMANDS[args.client]()
+        name, results = played(words, release, args.case)
         report = report_of(f"{name} on Kafka {release}", results)
         sys.stdout.write(as_text(report))
         has_failed |= report.failures > 0
+        if args.compare:
+            for line in differences(words, parse_release(release), results):
+                sys.stdout.write(f"{line}\n")
     return EXIT_MISMATCH if has_failed else 0
 
 

@@ -34,14 +34,14 @@ class Client extends AdminCommands {
       clientId: settings["client.id"],
       brokers: servers.split(","),
       logLevel: logLevel.NOTHING,
-      requestTimeout: this.#time("request.timeout.ms", 30000),
-      retry: { initialRetryTime: this.#time("retry.backoff.ms", 100) },
+      requestTimeout: this.#number("request.timeout.ms", 30000),
+      retry: { initialRetryTime: this.#number("retry.backoff.ms", 100) },
       ssl: tls ? tlsOf(tls) : undefined,
       sasl: login ? this.#sasl(login) : undefined,
     });
   }
 
-  #time = (name, otherwise) => Number(this.#settings[name] ?? otherwise);
+  #number = (name, otherwise) => Number(this.#settings[name] ?? otherwise);
 
   #sasl({ mechanism, user, password }) {
     if (mechanism === "OAUTHBEARER") {
@@ -61,9 +61,9 @@ class Client extends AdminCommands {
     const settings = this.#settings;
     const transactionalId = settings["transactional.id"];
     this.#made.producer ??= this.#kafka.producer({
-      metadataMaxAge: this.#time("metadata.max.age.ms", 300000),
+      metadataMaxAge: this.#number("metadata.max.age.ms", 300000),
       allowAutoTopicCreation: settings["allow.auto.create.topics"] !== "false",
-      transactionTimeout: this.#time("transaction.timeout.ms", 60000),
+      transactionTimeout: this.#number("transaction.timeout.ms", 60000),
       transactionalId,
       // with both it asks for a second producer id, of no transaction
       idempotent: transactionalId ? undefined : settings["enable.idempotence"] === "true",
@@ -92,7 +92,7 @@ class Client extends AdminCommands {
       topic,
       messages: values.map((value) => ({ value, partition })),
       acks: Number({ all: -1 }[this.#settings.acks] ?? this.#settings.acks ?? -1),
-      timeout: this.#time("request.timeout.ms", 30000),
+      timeout: this.#number("request.timeout.ms", 30000),
       compression: CompressionTypes[this.#compression()],
     });
     const first = Number(told[0]?.baseOffset ?? -1); // of all, as they are in one partition
@@ -140,11 +140,13 @@ class Client extends AdminCommands {
     await this.#made.consumer?.disconnect();
     const consumer = this.#kafka.consumer({
       groupId: this.#settings["group.id"],
-      metadataMaxAge: this.#time("metadata.max.age.ms", 300000),
+      metadataMaxAge: this.#number("metadata.max.age.ms", 300000),
       allowAutoTopicCreation: this.#settings["allow.auto.create.topics"] !== "false",
-      sessionTimeout: this.#time("session.timeout.ms", 30000),
-      heartbeatInterval: this.#time("heartbeat.interval.ms", 3000),
+      sessionTimeout: this.#number("session.timeout.ms", 30000),
+      heartbeatInterval: this.#number("heartbeat.interval.ms", 3000),
       readUncommitted: this.#settings["isolation.level"] !== "read_committed",
+      maxBytesPerPartition: this.#number("max.partition.fetch.bytes", 1048576),
+      maxBytes: this.#number("fetch.max.bytes", 10485760),
       maxWaitTimeInMs: 500,
     });
     this.#made.consumer = consumer;

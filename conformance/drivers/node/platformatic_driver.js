@@ -37,17 +37,17 @@ class Client extends AdminCommands {
     this.#shared = {
       clientId: settings["client.id"] ?? "conformance",
       bootstrapBrokers: servers.split(","),
-      requestTimeout: this.#time("request.timeout.ms", 30000),
-      timeout: this.#time("default.api.timeout.ms", 60000),
-      metadataMaxAge: this.#time("metadata.max.age.ms", 300000),
-      retryDelay: this.#time("retry.backoff.ms", 1000),
+      requestTimeout: this.#number("request.timeout.ms", 30000),
+      timeout: this.#number("default.api.timeout.ms", 60000),
+      metadataMaxAge: this.#number("metadata.max.age.ms", 300000),
+      retryDelay: this.#number("retry.backoff.ms", 1000),
       autocreateTopics: settings["allow.auto.create.topics"] === "true",
       ...(tls ? { tls: tlsOf(tls) } : {}),
       ...(login ? { sasl: this.#sasl(login.mechanism) } : {}),
     };
   }
 
-  #time = (name, otherwise) => Number(this.#settings[name] ?? otherwise);
+  #number = (name, otherwise) => Number(this.#settings[name] ?? otherwise);
 
   /** Asked for each time that the client logs in, so that it can be changed meanwhile. */
   #sasl(mechanism) {
@@ -78,9 +78,13 @@ class Client extends AdminCommands {
     if (settings["group.instance.id"]) consumer.groupInstanceId = settings["group.instance.id"];
     if (settings["group.protocol"] === "consumer") consumer.groupProtocol = "consumer";
     else {
-      consumer.sessionTimeout = this.#time("session.timeout.ms", 60000);
-      consumer.heartbeatInterval = this.#time("heartbeat.interval.ms", 3000);
+      consumer.sessionTimeout = this.#number("session.timeout.ms", 60000);
+      consumer.heartbeatInterval = this.#number("heartbeat.interval.ms", 3000);
       consumer.rebalanceTimeout = Math.max(consumer.sessionTimeout, 60000);
+    }
+    if (settings["fetch.max.bytes"]) consumer.maxBytes = this.#number("fetch.max.bytes");
+    if (settings["max.partition.fetch.bytes"]) {
+      consumer.maxBytesPerPartition = this.#number("max.partition.fetch.bytes");
     }
     if (settings["isolation.level"] === "read_committed") {
       consumer.isolationLevel = FetchIsolationLevels.READ_COMMITTED;

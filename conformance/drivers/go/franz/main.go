@@ -141,6 +141,7 @@ func (c *client) producer() (*kgo.Client, error) {
 	options := []kgo.Opt{
 		kgo.RecordPartitioner(kgo.ManualPartitioner()),
 		kgo.RecordDeliveryTimeout(c.settings.Millis("delivery.timeout.ms", 2*time.Minute)),
+		kgo.ProducerBatchMaxBytes(int32(c.settings.Number("max.request.size", 1_000_000))),
 		kgo.ProduceRequestTimeout(c.settings.Millis("request.timeout.ms", 10*time.Second)),
 	}
 	if c.settings["enable.idempotence"] == "false" {
@@ -173,6 +174,8 @@ func (c *client) consumer(kind ...kgo.Opt) (*kgo.Client, error) {
 		return c.consumers, nil
 	}
 	options := append(kind, c.shared...)
+	options = append(options, kgo.FetchMaxBytes(int32(c.settings.Number("fetch.max.bytes", 50<<20))),
+		kgo.FetchMaxPartitionBytes(int32(c.settings.Number("max.partition.fetch.bytes", 1<<20))))
 	if c.settings["auto.offset.reset"] == "earliest" {
 		options = append(options, kgo.ConsumeResetOffset(kgo.NewOffset().AtStart()))
 	}

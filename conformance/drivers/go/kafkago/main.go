@@ -104,6 +104,7 @@ func open(asked loop.Fields) (*client, error) {
 		Balancer:               &kafka.RoundRobin{},
 		ReadTimeout:            timeout,
 		WriteTimeout:           timeout,
+		BatchBytes:             int64(s.Number("max.request.size", 1<<20)),
 		BatchTimeout:           10 * time.Millisecond,
 		RequiredAcks:           kafka.RequireAll,
 		AllowAutoTopicCreation: s["allow.auto.create.topics"] == "true",
@@ -177,6 +178,7 @@ func (c *client) start(reading string, config kafka.ReaderConfig) error {
 		c.reader.Close()
 	}
 	config.Brokers, config.Dialer = c.servers, c.dialer
+	config.MaxBytes = c.settings.Number("max.partition.fetch.bytes", 1_000_000)
 	config.MaxWait = 500 * time.Millisecond
 	config.StartOffset = kafka.LastOffset
 	if c.settings["auto.offset.reset"] == "earliest" {

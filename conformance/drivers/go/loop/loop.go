@@ -104,6 +104,14 @@ func (s Settings) Millis(name string, otherwise time.Duration) time.Duration {
 	return otherwise
 }
 
+// Number reads a setting that is a number.
+func (s Settings) Number(name string, otherwise int) int {
+	if number, err := strconv.Atoi(s[name]); err == nil {
+		return number
+	}
+	return otherwise
+}
+
 // Place is a partition of a topic.
 type Place struct {
 	Topic     string

@@ -110,6 +110,7 @@ func cmpOr(text, otherwise string) string {
 func configureProducer(config *sarama.Config, s loop.Settings) {
 	config.Producer.Return.Successes = true
 	config.Producer.Partitioner = sarama.NewManualPartitioner
+	config.Producer.MaxMessageBytes = s.Number("max.request.size", config.Producer.MaxMessageBytes)
 	config.Producer.Timeout = s.Millis("request.timeout.ms", 10*time.Second)
 	config.Producer.RequiredAcks = sarama.WaitForAll
 	switch s["acks"] {
@@ -133,6 +134,7 @@ func configureConsumer(config *sarama.Config, s loop.Settings) {
 	if s["auto.offset.reset"] == "earliest" {
 		config.Consumer.Offsets.Initial = sarama.OffsetOldest
 	}
+	config.Consumer.Fetch.Default = int32(s.Number("max.partition.fetch.bytes", 1<<20))
 	config.Consumer.Offsets.AutoCommit.Enable = s["enable.auto.commit"] != "false"
 	if s["isolation.level"] == "read_committed" {
 		config.Consumer.IsolationLevel = sarama.ReadCommitted

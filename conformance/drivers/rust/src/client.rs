@@ -46,6 +46,7 @@ impl ConsumerContext for Events {
 
 const RENAMED: &[(&str, &str)] = &[
     ("request.timeout.ms", "socket.timeout.ms"),
+    ("max.request.size", "message.max.bytes"),
     ("metadata.max.age.ms", "topic.metadata.refresh.interval.ms"),
 ];
 const UNKNOWN: &[&str] = &["default.api.timeout.ms", "max.block.ms"];
@@ -67,6 +68,8 @@ const CONSUMER: &[&str] = &[
     "session.timeout.ms",
     "group.protocol",
     "heartbeat.interval.ms",
+    "fetch.max.bytes",
+    "max.partition.fetch.bytes",
 ];
 
 pub struct Client {

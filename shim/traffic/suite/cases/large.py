@@ -1,17 +1,29 @@
-"""A record of 10 MB, which a consumer is given whatever limits it asks for (KIP-74)."""
+"""A record of 10 MB: written, refused, and read whatever limits a consumer asks for (KIP-74)."""
 
 from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
+from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.shim.traffic.suite.case import Family
-from kafka_shim.shim.traffic.suite.situation import EVERYTHING, Situation, UnmetError
+from kafka_shim.shim.traffic.suite.situation import (
+    EVERYTHING,
+    Situation,
+    UnmetError,
+    expect_error,
+)
 from kafka_shim.shim.traffic.suite.stages import Setup
 
 _VERSIONS = Family("versions")
 TOPIC = "orders"
 BYTES = 10_000_000
 _LIMIT = str(2 * BYTES)
+_LIMITS = {
+    "max_request_size": _LIMIT,
+    "fetch_max_bytes": _LIMIT,
+    "max_partition_fetch_bytes": _LIMIT,
+    "compression_type": "none",
+}
 _LARGE = Setup(properties=(("message.max.bytes", _LIMIT),))
 
 
@@ -42,6 +54,46 @@ for _command, _fields in (
         setup=_LARGE,
         is_real=True,
     )
+
+
+@_VERSIONS.case(
+    "ten-megabytes.record",
+    "a record of 10 MB is written and read where settings and broker allow it",
+    origin="max.request.size",
+    answer="the value that was written",
+    wire="Produce and Fetch with 10 MB",
+    commands="produce consume",
+    setup=_LARGE,
+    is_real=True,
+)
+async def writes_and_reads(situation: Situation) -> None:
+    await situation.topic(TOPIC)
+    await situation.grant(*EVERYTHING)
+    await situation.open({"group_id": "readers", **_LIMITS})
+    await situation.done("produce", topic=TOPIC, values=["x" * BYTES])
+    found = await situation.done("consume", topics=[TOPIC], count=1, seconds=10)
+    lengths = [len(value) for value in found["values"]]
+    if lengths != [BYTES]:
+        raise UnmetError(f"a value of {BYTES} bytes", f"the client said {lengths}")
+
+
+@_VERSIONS.case(
+    "ten-megabytes.refused",
+    "a record that is too large for the broker is told, and smaller ones are written afterwards",
+    origin="message.max.bytes",
+    answer="MESSAGE_TOO_LARGE (10), or an error without a code",
+    wire="Produce is answered with 10",
+    commands="produce",
+    is_real=True,
+)
+async def refuses(situation: Situation) -> None:
+    await situation.topic(TOPIC)
+    await situation.grant(*EVERYTHING)
+    await situation.open(_LIMITS)
+    error = expect_error(await situation.ask("produce", topic=TOPIC, values=["x" * BYTES]))
+    if error.code not in (ErrorCode.MESSAGE_TOO_LARGE, None):
+        raise UnmetError("MESSAGE_TOO_LARGE (10) if it has a code", f"the client said {error}")
+    await situation.done("produce", topic=TOPIC, values=["y"])
 
 
 CASES = _VERSIONS.cases
