@@ -20,6 +20,7 @@ FAMILIES = (
     "moves",
     "hints",
     "fences",
+    "refusals",
     "broken_answers",
 )
 

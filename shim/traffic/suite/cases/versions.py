@@ -142,6 +142,7 @@ def _refuses_newest(release: str) -> bool:
     wire="ApiVersions v0 to v2 is answered",
     commands="list_topics",
     possible=_refuses_newest,
+    is_real=True,
 )
 async def falls_back(situation: Situation) -> None:
     await prepare(situation)

@@ -1,0 +1,161 @@
+"""Requests that any broker refuses, and errors of groups that are full: told by their codes."""
+
+from collections.abc import Mapping
+from functools import partial
+from typing import Any
+
+import msgspec
+
+from kafka_shim.protocol.enums import ApiKey
+from kafka_shim.protocol.error_codes import ErrorCode
+from kafka_shim.protocol.names import error_text
+from kafka_shim.shim.traffic.suite.case import Family, Possible
+from kafka_shim.shim.traffic.suite.cases.moves import CONSUME, READER, TOPIC, prepare, write
+from kafka_shim.shim.traffic.suite.denial import serves
+from kafka_shim.shim.traffic.suite.situation import Situation, UnmetError
+from kafka_shim.shim.traffic.suite.stages import Setup
+
+_TROUBLE = Family("trouble")
+_INVALID = {"setting": "retention.ms", "value": "soon"}
+
+
+class Refusal(msgspec.Struct, frozen=True):
+    """A command about one thing, `item`, that a broker answers with `error`."""
+
+    name: str
+    what: str
+    command: str
+    fields: Mapping[str, Any]
+    item: str
+    error: ErrorCode
+    api: ApiKey
+
+    @property
+    def possible(self) -> Possible:
+        return serves(self.api)
+
+
+REFUSALS = (
+    Refusal(
+        "topic-exists",
+        "a topic that exists already",
+        "create_topics",
+        {"topics": {TOPIC: 1}},
+        TOPIC,
+        ErrorCode.TOPIC_ALREADY_EXISTS,
+        ApiKey.CREATE_TOPICS,
+    ),
+    Refusal(
+        "topic-config",
+        "a topic with an invalid setting",
+        "create_topics",
+        {"topics": {"new": 1}, "configs": {"retention.ms": "soon"}},
+        "new",
+        ErrorCode.INVALID_CONFIG,
+        ApiKey.CREATE_TOPICS,
+    ),
+    Refusal(
+        "unknown-topic",
+        "deleting a topic that does not exist",
+        "delete_topics",
+        {"names": ["unknown"]},
+        "unknown",
+        ErrorCode.UNKNOWN_TOPIC_OR_PARTITION,
+        ApiKey.DELETE_TOPICS,
+    ),
+    Refusal(
+        "fewer-partitions",
+        "fewer partitions than a topic has",
+        "create_partitions",
+        {"topics": {TOPIC: 1}},
+        TOPIC,
+        ErrorCode.INVALID_PARTITIONS,
+        ApiKey.CREATE_PARTITIONS,
+    ),
+    Refusal(
+        "setting",
+        "an invalid value of a topic's setting",
+        "alter_configs",
+        {"type": "topic", "names": [TOPIC], **_INVALID},
+        TOPIC,
+        ErrorCode.INVALID_CONFIG,
+        ApiKey.INCREMENTAL_ALTER_CONFIGS,
+    ),
+    Refusal(
+        "unknown-group",
+        "deleting a group that does not exist",
+        "delete_groups",
+        {"names": ["unknown"]},
+        "unknown",
+        ErrorCode.GROUP_ID_NOT_FOUND,
+        ApiKey.DELETE_GROUPS,
+    ),
+)
+
+
+async def refused(row: Refusal, situation: Situation) -> None:
+    await prepare(situation)
+    answer = (await situation.ask(row.command, **row.fields)).item(row.item)
+    _expect(row.error, answer)
+
+
+def _expect(code: ErrorCode, answer: Any) -> None:
+    if answer.error is None or answer.error.code != code:
+        raise UnmetError(error_text(code), f"the client said {answer}")
+
+
+for _row in REFUSALS:
+    _TROUBLE.add(
+        f"refused.{_row.name}",
+        f"{_row.what} is refused, which {_row.command} tells its caller",
+        partial(refused, _row),
+        origin=_row.api.wire_name,
+        answer=error_text(_row.error),
+        commands=_row.command,
+        possible=_row.possible,
+        is_real=True,
+    )
+
+
+@_TROUBLE.case(
+    "refused.group-with-members",
+    "deleting a group that has members is refused, which delete_groups tells its caller",
+    origin="DeleteGroups",
+    answer="NON_EMPTY_GROUP (68)",
+    commands="produce consume delete_groups",
+    capabilities="classic-groups",
+    possible=serves(ApiKey.DELETE_GROUPS),
+    is_real=True,
+)
+async def group_has_members(situation: Situation) -> None:
+    await prepare(situation, READER)
+    await write(situation)
+    await situation.done("consume", **CONSUME)
+    await situation.open(client="admin")
+    group = READER["group_id"]
+    answer = await situation.ask("delete_groups", client="admin", names=[group])
+    _expect(ErrorCode.NON_EMPTY_GROUP, answer.item(group))
+
+
+@_TROUBLE.case(
+    "refused.full-group",
+    "a group that has as many members as it may refuses another, which consume tells",
+    origin="group.max.size",
+    answer="GROUP_MAX_SIZE_REACHED (81)",
+    wire="JoinGroup is answered with 81",
+    commands="produce consume",
+    capabilities="classic-groups",
+    setup=Setup(properties=(("group.max.size", "1"),)),
+    possible=serves(ApiKey.JOIN_GROUP, 5),
+    is_real=True,
+)
+async def group_is_full(situation: Situation) -> None:
+    await prepare(situation, READER)
+    await write(situation)
+    await situation.open(READER, client="other")
+    await situation.done("consume", client="other", **CONSUME)
+    answer = await situation.ask("consume", **{**CONSUME, "seconds": 4})
+    _expect(ErrorCode.GROUP_MAX_SIZE_REACHED, answer)
+
+
+CASES = _TROUBLE.cases

@@ -1,0 +1,28 @@
+"""What a client says in the same cases on a real broker and on the shim."""
+
+import asyncio
+from collections.abc import Iterator, Sequence
+
+from kafka_shim.shim.traffic.suite.case import Result
+from kafka_shim.shim.traffic.suite.play import play
+
+
+def differences(words: Sequence[str], release: str, real: Sequence[Result]) -> Iterator[str]:
+    """Play the cases of these results on the shim; yield a line for each that ends differently."""
+    by_case = {result.case.id: result for result in real}
+    played: list[Result] = []
+    asyncio.run(play(words, [each.case for each in real], release, played.append))
+    for own in played:
+        other = by_case[own.case.id]
+        if _kind(own) != _kind(other):
+            yield f"{own.case.id}: real: {_shown(other)}; shim: {_shown(own)}"
+
+
+def _kind(result: Result) -> tuple[str, str]:
+    """How it ended, and the class and code of what the client said last."""
+    is_ok = result.said.startswith("ok ")
+    return result.outcome.value, "ok" if is_ok else result.said.partition(":")[0]
+
+
+def _shown(result: Result) -> str:
+    return f"{result.outcome.value}, {result.said}"
