@@ -76,7 +76,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         " where clients may do everything, and SASL_PLAINTEXT://HOST:PORT, where alice logs in"
         " with alice-secret. THE CLUSTER'S TOPICS, GROUPS AND ACLS ARE REMOVED",
     )
-    parser.add_argument("--list", action="store_true", help="list the cases without playing them")
+    parser.add_argument(
+        "--list",
+        action="store_true",
+        help="list the cases without playing them; --to markdown counts those of real brokers",
+    )
     parser.add_argument(
         "--contract",
         action="store_true",
@@ -116,6 +120,10 @@ def _contract(form: str) -> str:
 
 
 def _listed(cases: "list[Case]", form: str) -> str:
+    from kafka_shim.shim.traffic.suite.references import tables
+
+    if form == "markdown":
+        return "".join(f"{line}\n" for line in tables(cases))
     if form != "json":
         width = max(len(case.id) for case in cases)
         return "".join(
@@ -129,6 +137,8 @@ def _listed(cases: "list[Case]", form: str) -> str:
             "origin": case.origin,
             "level": case.level.value,
             "releases": case.releases,
+            "is_real": case.is_real,
+            "brokers": case.setup.brokers,
             "commands": sorted(case.commands),
             "capabilities": sorted(case.capabilities),
             "answer": case.answer,
@@ -155,11 +165,10 @@ def _play(
     from kafka_shim.shim.traffic.suite.page_forms import PAGE_FORMS
     from kafka_shim.shim.traffic.suite.play import play
     from kafka_shim.shim.traffic.suite.report import report_of
-    from kafka_shim.shim.traffic.suite.stages import DEFAULT_SETUP
 
     against = _addresses(args.against)
     if against is not None:
-        cases = [case for case in cases if case.is_real and case.setup == DEFAULT_SETUP]
+        cases = [case for case in cases if _is_common(case)]
     results: list[Result] = []
     name = args.driver
     total = sum(case.possible(release) for case in cases for release in releases)
@@ -191,6 +200,13 @@ def _play(
     text = PAGE_FORMS[args.to]([report]) if args.to in PAGES else FORMS[args.to](report)
     print(text, end="")
     return EXIT_MISMATCH if report.failures else 0
+
+
+def _is_common(case: "Case") -> bool:
+    """Whether any real cluster can be brought into it by a client's requests."""
+    from kafka_shim.shim.traffic.suite.stages import DEFAULT_SETUP
+
+    return case.is_real and not case.is_own and case.setup == DEFAULT_SETUP
 
 
 def _addresses(listeners: Sequence[str]) -> dict[str, str] | None:

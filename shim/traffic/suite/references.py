@@ -1,0 +1,76 @@
+"""Which cases are played on real brokers too, and why the others cannot be."""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from fnmatch import fnmatchcase
+from itertools import groupby
+
+from kafka_shim.shim.traffic.suite.case import Case
+
+UNREAL = (
+    ("kips.acls.unknown-*", "answers with a number that no release knows"),
+    ("kips.acls.delete-*", "refuses one of several filters, or fails to delete one ACL"),
+    ("kips.operations.*-bit-by-bit", "answers with one operation at a time"),
+    ("kips.operations.*-unknown-bits", "answers with bits that no release knows"),
+    ("kips.operations.*-minimum", "answers that the operations were not asked for"),
+    ("kips.operations.*-none", "answers with no operation for a resource that may be described"),
+    ("kips.idempotence.default-*", "sees the requests, which alone show what is asked"),
+    ("versions.disjoint.*", "lists versions that no release has"),
+    ("versions.vanished.*", "does not list an API that the release has"),
+    ("versions.unknown-apis", "lists APIs that no release has"),
+    ("versions.newer-versions", "lists versions that no release has"),
+    ("versions.unknown-code.*", "answers with a code that no release has"),
+    ("versions.unknown-tags.*", "answers with a tagged field that no release has"),
+    ("versions.ten-megabytes.*", "makes an answer 10 MB long by a text"),
+    ("versions.null.*", "answers null in a field that brokers fill"),
+    ("versions.empty.*", "answers an empty list where a broker has something to name"),
+    ("versions.throttle.*", "sees when requests come, which alone shows what is asked"),
+    ("versions.rebootstrap-required", "answers with REBOOTSTRAP_REQUIRED (129), as proxies do"),
+    ("logins.illegal-state.*", "answers as a listener without log-ins does"),
+    ("logins.unknown-code", "answers with a code that no release has"),
+    ("trouble.*.retried", "answers one request with the error"),
+    ("trouble.*.told", "answers the request with the error, whatever it asks"),
+    ("trouble.*.closed-*", "closes the connection at one request"),
+    ("trouble.*.cut-off", "sends half an answer"),
+    ("trouble.cut-off.*", "sends half an answer"),
+    ("trouble.leader-moved.*-without-hint", "leaves out the leader, which the release names"),
+    ("trouble.told.*", "answers the request with the error, whatever it asks"),
+    ("trouble.recovers.*", "answers one request with the error"),
+    ("trouble.rebalance.in-commit", "answers one request with the error"),
+    ("trouble.oversized.*", "announces an answer of 2 GiB"),
+    ("trouble.negative-size.*", "announces an answer of a negative length"),
+    ("trouble.wrong-correlation-id.*", "answers with another correlation id"),
+    ("trouble.garbled.*", "answers with random bytes"),
+    ("trouble.slow.*", "answers one request late"),
+    ("trouble.never.*", "does not answer a request"),
+)
+"""What the shim does in the cases that no real broker can be brought into, by patterns of ids."""
+
+
+def tables(cases: Sequence[Case]) -> Iterator[str]:
+    """Yield two tables: cases that are played on real brokers, and those that cannot be."""
+    yield "| family | cases | on a real broker | on one with TLS | on two real brokers | on none |"
+    yield "|---|---|---|---|---|---|"
+    for family, listed in groupby(cases, lambda case: case.family):
+        yield _row(f"`{family}`", list(listed))
+    yield _row("all", cases)
+    yield ""
+    yield "| on no real broker | cases | what the shim does there |"
+    yield "|---|---|---|"
+    unreal = [case for case in cases if not case.is_real]
+    patterns = Counter(_pattern(case) for case in unreal)
+    for pattern, does in UNREAL:
+        if patterns[pattern]:
+            yield f"| `{pattern}` | {patterns[pattern]} | {does} |"
+
+
+def _pattern(case: Case) -> str:
+    return next(pattern for pattern, _ in UNREAL if fnmatchcase(case.id, pattern))
+
+
+def _row(name: str, cases: Sequence[Case]) -> str:
+    real = [case for case in cases if case.is_real]
+    two = sum(case.setup.brokers > 1 for case in real)
+    tls = sum(case.setup.has_tls for case in real)
+    cells = (len(cases), len(real) - two - tls, tls, two, len(cases) - len(real))
+    return f"| {name} | {' | '.join(map(str, cells))} |"
