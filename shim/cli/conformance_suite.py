@@ -114,9 +114,9 @@ def run(args: argparse.Namespace) -> int:
 
 def _contract(form: str) -> str:
     from kafka_shim.shim.traffic.suite.contract import schema
-    from kafka_shim.shim.traffic.suite.contract_tables import tables
+    from kafka_shim.shim.traffic.suite.contract_tables import page
 
-    return "\n".join(tables()) if form == "markdown" else json.dumps(schema(), indent=2)
+    return "\n".join(page()) if form == "markdown" else json.dumps(schema(), indent=2)
 
 
 def _listed(cases: "list[Case]", form: str) -> str:

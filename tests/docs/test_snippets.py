@@ -24,11 +24,13 @@ RUN_BY_OTHERS = {
     ("docs/configuration.md", "sh"): "tests/test_pages.py",
     ("docs/configuration.md", "toml"): "tests/test_pages.py",
     ("docs/configuration.md", "yaml"): "tests/test_pages.py",
+    ("docs/conformance.md", ""): "tests/docs/test_snippets.py",
     ("docs/conformance.md", "json"): "tests/shim/traffic/suite/test_contract.py",
     ("docs/control-api.md", "go"): "tests/docs/test_control_page.py",
     ("docs/control-api.md", "java"): "tests/docs/test_control_page.py",
     ("docs/control-api.md", "js"): "tests/docs/test_control_page.py",
     ("docs/control-api.md", "json"): "tests/docs/test_control_page.py",
+    ("docs/driver-contract.md", "json"): "tests/shim/traffic/suite/test_contract.py",
     ("docs/policy.md", "yaml"): "tests/docs/test_policy_page.py",
     ("docs/replay.md", "properties"): "tests/docs/test_snippets.py",
     ("docs/tables.md", "py"): "tests/pipeline/test_tables_page.py",
@@ -119,6 +121,18 @@ def test_a_proxy_logs_in_with_the_properties_shown(tmp_path: Path) -> None:
     broker += " --super-user User:alice -c sasl.enabled.mechanisms=SCRAM-SHA-256"
     done = Shell(tmp_path, {})(f"kafka-shim run {broker} -- bash proxy.sh")
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_the_suite_prints_what_the_page_shows(tmp_path: Path) -> None:
+    [shown] = [
+        block.text for block in ALL if (block.page, block.language) == ("docs/conformance.md", "")
+    ]
+    driver = ROOT / "conformance" / "drivers" / "confluent_kafka_driver.py"
+    case = shown.partition(" ")[0]
+    suite = f"kafka-shim conformance suite --driver 'python {driver}' --case {case}"
+    done = Shell(tmp_path, {})(suite)
+    assert done.returncode == 3
+    assert shown.strip() in done.stdout
 
 
 def test_the_way_of_a_request_goes_through_these_files() -> None:

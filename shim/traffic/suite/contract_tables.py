@@ -1,59 +1,96 @@
-"""The driver contract as tables in Markdown, for people who write a driver."""
+"""The driver contract as a page in Markdown, for people who write a driver."""
 
-from collections.abc import Iterator
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 from kafka_shim.shim.traffic.suite.commands import COMMANDS
 from kafka_shim.shim.traffic.suite.contract import CAPABILITIES, SETTINGS
-from kafka_shim.shim.traffic.suite.shapes import SHARED, Shape, object_of
+from kafka_shim.shim.traffic.suite.contract_words import EXAMPLES, SHARED_FIELDS, meaning
+from kafka_shim.shim.traffic.suite.shapes import SHARED, Command, Shape
+
+EACH = "each item"
 
 
-def tables() -> Iterator[str]:
-    """Yield lines: commands with their fields and answers, shapes, capabilities, settings.
-
-    `?` after a name: the field may be left out. `{*: X}`: an object with any names.
-    """
-    yield "| command | comes with | `ok` has | what to do |"
-    yield "|---|---|---|---|"
+def page() -> Iterator[str]:
+    """Yield lines: commands with fields, answers and an example, shapes, capabilities, settings."""
+    yield "## Commands"
     for name, command in COMMANDS.items():
-        comes_with = _cell(object_of(**command.fields))
-        yield f"| `{name}` | {comes_with} | {_cell(command.answer())} | {command.what} |"
-    yield from ("", "| shape | fields |", "|---|---|")
+        yield from ("", f"### `{name}`", "", command.what, "")
+        yield from _fields(name, command)
+        yield from ("", "```json", *example(name), "```")
+    yield from ("", "## Shapes that several commands have")
     for name, shape in SHARED.items():
-        yield f"| `{name}` | {_cell(shape)} |"
-    yield from ("", "| capability | the client |", "|---|---|")
+        yield from ("", f"### `{name}`", "", "| field | type | meaning |", "|---|---|---|")
+        for field, each in shape["properties"].items():
+            about = SHARED_FIELDS[f"{name}.{field}"]
+            yield f"| {_named(field, shape)} | {written(each)} | {about} |"
+    yield from ("", "## Capabilities", "", "| capability | the client |", "|---|---|")
     yield from (f"| `{name}` | {what} |" for name, what in CAPABILITIES.items())
-    yield from ("", "| setting | what |", "|---|---|")
+    yield from ("", "## Settings", "", "| setting | what |", "|---|---|")
     yield from (f"| `{name}` | {what} |" for name, what in SETTINGS.items())
 
 
-def _cell(shape: Shape) -> str:
-    fields = _fields(shape)
-    return f"`{fields}`" if fields else ""
-
-
-def _fields(shape: Shape) -> str:
-    required = shape["required"]
-    return ", ".join(
-        f"{name}{'' if name in required else '?'}: {written(field)}"
-        for name, field in shape["properties"].items()
+def example(name: str) -> list[str]:
+    """Return a command's line and an answer's."""
+    fields, ok = EXAMPLES[name]
+    client = {"client": "c"} if COMMANDS[name].has_client else {}
+    lines: tuple[Mapping[str, Any], ...] = (
+        {"id": 1, "command": name, **client, **fields},
+        {"id": 1, "ok": ok},
     )
+    return [json.dumps(line) for line in lines]
+
+
+def _fields(name: str, command: Command) -> Iterator[str]:
+    asked = {field.rstrip("_"): shape for field, shape in command.fields.items()}
+    answer = command.answer()
+    if not asked and not answer["properties"]:
+        yield "It comes with no more fields, and `ok` is empty."
+        return
+    yield "| | field | type | meaning |"
+    yield "|---|---|---|---|"
+    for field in command.fields:
+        bare = field.rstrip("_")
+        optional = "?" if field.endswith("_") else ""
+        yield f"| in | `{bare}`{optional} | {written(asked[bare])} | {meaning(name, bare)} |"
+    for field, shape in answer["properties"].items():
+        about = meaning(name, field, is_answer=True)
+        yield f"| `ok` | {_named(field, answer)} | {_type(shape)} | {about} |"
+        if field == "items":
+            yield from _item_fields(name, shape)
+
+
+def _item_fields(name: str, shape: Shape) -> Iterator[str]:
+    item = shape["additionalProperties"]["anyOf"][0]
+    for field, each in item["properties"].items():
+        about = meaning(name, field, is_answer=True)
+        yield f"| {EACH} | {_named(field, item)} | {written(each)} | {about} |"
+
+
+def _named(field: str, shape: Shape) -> str:
+    return f"`{field}`" if field in shape["required"] else f"`{field}`?"
+
+
+def _type(shape: Shape) -> str:
+    """Write a type; items are described in lines of their own."""
+    each = shape.get("additionalProperties", {})
+    if "anyOf" in each and each["anyOf"][-1].get("$ref", "").endswith("error"):
+        return f"by name, {EACH} or an `error`"
+    return written(shape)
 
 
 def written(shape: Shape) -> str:
-    """Write a shape in short, such as `[string]` or `{*: integer}`."""
+    """Write a shape in words, such as `list of string` or `integers by name`."""
     if "$ref" in shape:
-        return str(shape["$ref"]).rpartition("/")[2]
+        return f"`{str(shape['$ref']).rpartition('/')[2]}`"
     if "anyOf" in shape:
         return " or ".join(written(each) for each in shape["anyOf"])
     if "enum" in shape:
-        return " or ".join(f'"{each}"' for each in shape["enum"])
+        return " or ".join(f"`{each}`" for each in shape["enum"])
     if shape["type"] == "array":
-        return f"[{written(shape['items'])}]"
-    return _object(shape) if shape["type"] == "object" else str(shape["type"])
-
-
-def _object(shape: Shape) -> str:
-    if "properties" in shape:
-        return f"{{{_fields(shape)}}}"
+        return f"list of {written(shape['items'])}"
+    if shape["type"] != "object":
+        return str(shape["type"])
     names = shape.get("additionalProperties")
-    return f"{{*: {'any' if names is None else written(names)}}}"
+    return f"object of {'any value' if names is None else written(names)} by name"

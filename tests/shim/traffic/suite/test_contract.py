@@ -5,16 +5,19 @@ import re
 import subprocess
 import sys
 from collections import Counter
+from collections.abc import Iterator
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
 import pytest
 from jsonschema import Draft202012Validator
 
+from kafka_shim.shim.traffic.suite import contract_tables, references
 from kafka_shim.shim.traffic.suite.cases import all_cases
 from kafka_shim.shim.traffic.suite.commands import COMMANDS
 from kafka_shim.shim.traffic.suite.contract import CAPABILITIES, SETTINGS, schema
-from kafka_shim.shim.traffic.suite.contract_tables import tables
+from kafka_shim.shim.traffic.suite.contract_words import EXAMPLES
 from kafka_shim.shim.traffic.suite.shapes import SHARED
 
 ROOT = Path(__file__).parents[4]
@@ -31,23 +34,38 @@ def test_it_is_json_schema() -> None:
     Draft202012Validator.check_schema(schema())
 
 
-def test_the_lines_of_the_page_keep_to_it() -> None:
-    page = (ROOT / "docs" / "conformance.md").read_text()
-    block = re.search(r"^```json\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
-    assert block is not None
-    asked, answered = (json.loads(line) for line in block[1].splitlines())
-    assert valid(asked, "request")
-    assert valid(answered, "answer")
-    assert answered["id"] == asked["id"]
+def pairs(page: str) -> Iterator[tuple[Any, Any]]:
+    """The commands of a page's blocks with their answers."""
+    for block in re.findall(r"^```json\n(.*?)^```$", page, re.MULTILINE | re.DOTALL):
+        lines = [json.loads(line) for line in block.splitlines()]
+        yield from zip(lines[::2], lines[1::2], strict=True)
 
 
-def test_the_page_has_the_tables_of_the_contract() -> None:
-    """They are what `kafka-shim conformance suite --contract --to markdown` prints."""
+@pytest.mark.parametrize("name", ["conformance.md", "driver-contract.md"])
+def test_the_lines_of_the_pages_keep_to_it(name: str) -> None:
+    for asked, answered in pairs((ROOT / "docs" / name).read_text()):
+        assert valid(asked, "request"), asked
+        assert valid(answered, "answer"), answered
+        assert answered["id"] == asked["id"]
+        if "ok" in answered:
+            assert COMMANDS[asked["command"]].wrong(answered["ok"]) is None
+
+
+def test_the_pages_have_what_the_commands_print() -> None:
+    """`kafka-shim conformance suite --contract --to markdown`, and `--list --to markdown`."""
+    contract = (ROOT / "docs" / "driver-contract.md").read_text()
+    assert contract.endswith("\n".join(contract_tables.page()) + "\n")
+    assert EXAMPLES.keys() == COMMANDS.keys()
+    told = re.findall(r"^(?:### |\| )`([\w.-]+)`", contract, re.MULTILINE)
+    assert {*COMMANDS, *SHARED, *CAPABILITIES, *SETTINGS} <= set(told)
     page = (ROOT / "docs" / "conformance.md").read_text()
-    assert "\n".join(tables()) in page
-    assert {*COMMANDS, *SHARED, *CAPABILITIES, *SETTINGS} == set(
-        re.findall(r"^\| `([\w.-]+)` \|", "\n".join(tables()), re.MULTILINE)
-    )
+    assert "\n".join(references.tables(all_cases())) in page
+
+
+def test_what_no_real_broker_is_brought_into_has_a_reason() -> None:
+    for case in all_cases():
+        reasons = [pattern for pattern, _ in references.UNREAL if fnmatchcase(case.id, pattern)]
+        assert case.is_real or reasons, case.id
 
 
 @pytest.mark.parametrize(
@@ -90,9 +108,10 @@ def test_an_answer_is_checked_as_by_the_schema(command: str, ok: Any) -> None:
 
 def test_the_page_counts_the_cases() -> None:
     page = (ROOT / "docs" / "conformance.md").read_text()
-    told = dict(re.findall(r"^\| `(\w+)` \| (\d+) \|", page, re.MULTILINE))
+    told = dict(re.findall(r"^\| `(\w+)` \| (\d+) \| [A-Za-z]", page, re.MULTILINE))
     counts = Counter(case.family for case in all_cases())
     assert told == {family: str(count) for family, count in counts.items()}
+    assert f" {counts.total()} situations" in page
 
 
 def test_cases_need_what_the_contract_has() -> None:
