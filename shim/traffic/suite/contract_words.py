@@ -139,7 +139,7 @@ EXAMPLES: Mapping[str, tuple[Mapping[str, Any], Mapping[str, Any]]] = {
         {},
         {
             "name": "my-client",
-            "version": "1.16.2",
+            "version": "v7",
             "contract": 1,
             "commands": ["open", "close", "produce"],
             "capabilities": ["plain", "idempotence"],
