@@ -110,18 +110,20 @@ class Batch(msgspec.Struct, gc=False):
 
     def is_intact(self) -> bool:
         """Return whether the checksum is right."""
-        covered = memoryview(self.blob)[self.start + _COVERED_FROM : self.end]
-        return crc32c(covered) == self.crc
+        start = self.start
+        end = start + _PREFIX_BYTES + self.length
+        return crc32c(memoryview(self.blob)[start + _COVERED_FROM : end]) == self.crc
 
     def survey(self, scope: Scope = EVERYTHING) -> Survey:
         """Look at the records without building them; DecodeError as `record_survey.survey` does.
 
         Damaged compression is an UnreadableError, unless the records before it are wrong.
         """
-        damage = None
-        content = self.blob[self.start + HEADER_BYTES : self.end]
-        if self.compression:
-            content, damage = opened(_compression(self.compression), content)
+        damage, start = None, self.start
+        content = self.blob[start + HEADER_BYTES : start + _PREFIX_BYTES + self.length]
+        code = self.attributes & _COMPRESSION
+        if code:
+            content, damage = opened(_compression(code), content)
         found = survey(content, self.count, self.base_timestamp, scope, damage)
         if self.attributes & _APPEND_TIME:
             return msgspec.structs.replace(
@@ -209,7 +211,8 @@ def assign(
 ) -> bytes:
     """Return the batch as a log keeps it; with `append_time_ms` that is the time of all records."""
     place = _PLACE.pack(base_offset, batch.length, partition_leader_epoch)
-    payload = place + batch.blob[batch.start + _PLACE_BYTES : batch.end]
+    start = batch.start
+    payload = place + batch.blob[start + _PLACE_BYTES : start + _PREFIX_BYTES + batch.length]
     if append_time_ms is None:
         return payload
     out = bytearray(payload)

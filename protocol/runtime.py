@@ -102,9 +102,12 @@ def long_string(buf: bytes, pos: int, first: int, path: str) -> tuple[str, int]:
 
 def long_nullable_bytes(buf: bytes, pos: int, first: int, path: str) -> tuple[bytes | None, int]:
     """Read compact bytes that are null, or whose length takes more than the byte `first`."""
-    length, pos = _compact(buf, pos, first)
-    if length < 0:
-        return None, pos
+    if first > 127 and buf[pos] < 128:  # as the lengths of most batches are
+        length, pos = first - 129 + (buf[pos] << 7), pos + 1
+    else:
+        length, pos = _compact(buf, pos, first)
+        if length < 0:
+            return None, pos
     end = pos + length
     if end > len(buf):
         _see_room(buf, pos, length, 1, path)

@@ -29,7 +29,7 @@ from kafka_shim.protocol.messages.produce_response import (
 from kafka_shim.protocol.records import NO_PRODUCER, Batch
 from kafka_shim.protocol.releases.records import RecordFacts
 from kafka_shim.shim.handlers.producing.append_checked import append_checked, check_request
-from kafka_shim.shim.handlers.producing.appending import Appended
+from kafka_shim.shim.handlers.producing.appending import NOTHING_APPENDED
 from kafka_shim.shim.handlers.producing.produced_rows import (
     Row,
     TopicRows,
@@ -53,11 +53,10 @@ NAMELESS = ""
 def handle(request: ProduceRequest, context: RequestContext) -> ProduceResponse | NoAnswer:
     first_batches, topics = rows_of(request, context)
     error = _request_error(request, first_batches, context)
-    response = (
-        _refused(context.in_turns(topics), error)
-        if error
-        else _append_all(request, topics, context)
-    )
+    if error:
+        response = _refused(context.in_turns(topics), error)
+    else:
+        response = _append_all(request, topics, context)
     if request.acks == SILENT:
         answers = (row for topic in response.responses for row in topic.partition_responses)
         return NoAnswer.CLOSE if any(row.error_code for row in answers) else NoAnswer.SILENT
@@ -108,8 +107,10 @@ def _request_error(
         first_batches = first_batches[-1:]
     is_transactional = is_idempotent = False
     for batch in first_batches:
-        is_transactional = is_transactional or batch.is_transactional
-        is_idempotent = is_idempotent or batch.producer_id > NO_PRODUCER
+        if batch.attributes and batch.is_transactional:
+            is_transactional = True
+        if batch.producer_id > NO_PRODUCER:
+            is_idempotent = True
     if is_transactional:
         error = context.facts.records.nameless_transaction_error
         if request.transactional_id is None and error:
@@ -126,16 +127,21 @@ def _append_all(
     request: ProduceRequest, topics: Iterable[TopicRows], context: RequestContext
 ) -> ProduceResponse:
     """Append partition by partition; each succeeds or fails on its own."""
-    found = [(rows, *_topic(rows.topic, context)) for rows in context.in_turns(topics)]
+    turns = context.access.turns
+    over = iter if turns is None else turns.over
     facts = context.facts.records
+    found, has_nulls = [], False
+    for rows in over(topics):
+        found.append((rows, *_topic(rows.topic, context)))
+        has_nulls = has_nulls or rows.has_nulls
     null_error = NO_ERROR
-    if facts.null_records_stop_all:
+    if has_nulls and facts.null_records_stop_all:
         null_error = null_records_error(found, context)
     responses = []
-    for topic, name, error in context.in_turns(found):
+    for topic, name, error in over(found):
         answers = [
             _answer(name, rows, error or null_error, request, context, facts)
-            for rows in context.in_turns(topic.partitions.values())
+            for rows in over(topic.partitions.values())
         ]
         if answers:
             responses.append(TopicProduceResponse(topic.topic.name, topic.topic.topic_id, answers))
@@ -168,25 +174,28 @@ def _answer(
     and one that cannot be read is what the answer tells of; older releases look at the last alone.
     """
     index = rows[0].index
-    partition = context.cluster.topics.partition(name, index)
     if error:
         return _failed(index, RefusedRecords(error))
+    partition = context.cluster.topics.partition(name, index)
     if partition is None:
         return _failed(index, _missing(name, request, context))
     if not facts.reads_duplicates:
         rows = rows[-1:]
-    given = rows if len(rows) == 1 else context.in_turns(rows)
-    readable, unreadable = last_readable(given, context.version, facts)
-    appended = Appended(-1)
+    readable: Row | None = rows[0]
+    unreadable = None
+    batch = rows[0].batch
+    if len(rows) > 1 or batch is None or batch.attributes:
+        given = rows if len(rows) == 1 else context.in_turns(rows)
+        readable, unreadable = last_readable(given, context.version, facts)
+    appended = NOTHING_APPENDED
     try:
         if readable is not None:
             appended = append_checked(name, partition, readable, request, context, facts)
     except RefusedRecords as refused:
         unreadable = unreadable or refused
-    if unreadable is not None:
-        start = partition.log.start_offset if unreadable.tells_start else -1
-        return _failed(index, unreadable, start)
     start = partition.log.start_offset
+    if unreadable is not None:
+        return _failed(index, unreadable, start if unreadable.tells_start else -1)
     return PartitionProduceResponse(index, 0, appended.base_offset, appended.append_time_ms, start)
 
 

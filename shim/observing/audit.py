@@ -10,7 +10,7 @@ import logging
 from kafka_shim.authorizer.model import Because, Decision
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.shim.logs import Log
-from kafka_shim.shim.request.access import AccessRecord
+from kafka_shim.shim.request.access import Access, AccessRecord
 from kafka_shim.shim.request.context import RequestContext
 
 LOGGER_NAME = "kafka.authorizer.logger"
@@ -28,11 +28,11 @@ def writes_allowed() -> bool:
 
 def write(context: RequestContext, api: ApiKey) -> None:
     """Log the decisions of a request that its level asks for."""
-    debug, info = writes_allowed(), _stdlib.isEnabledFor(logging.INFO)
-    if not info:
+    access, debug = context.access, writes_allowed()
+    if (not debug and _allowed_all(access)) or not _stdlib.isEnabledFor(logging.INFO):
         return
-    lines, unwritten = 0, dict(context.access.left_out)
-    for record in context.access.records:
+    lines, unwritten = 0, dict(access.left_out or {})
+    for record in access.records:
         allowed = record.decision.allowed
         if not (debug and record.log_if_allowed if allowed else record.log_if_denied):
             continue
@@ -47,6 +47,13 @@ def write(context: RequestContext, api: ApiKey) -> None:
         unwritten.pop(True, None)
     if unwritten:
         _write_count(unwritten, context, api)
+
+
+def _allowed_all(access: Access) -> bool:
+    for record in access.records:
+        if not record.decision.allowed:
+            return False
+    return not access.left_out
 
 
 def _write_count(unwritten: dict[bool, int], context: RequestContext, api: ApiKey) -> None:

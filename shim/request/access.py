@@ -12,7 +12,7 @@ import msgspec
 from kafka_shim.authorizer.authorizer import Authorizer
 from kafka_shim.authorizer.implied import supported_operations
 from kafka_shim.authorizer.model import WILDCARD, Acl, Action, Actor, Because, Decision
-from kafka_shim.authorizer.requirement import Need, Requirement
+from kafka_shim.authorizer.requirement import BoundRequirement, Need, Requirement
 from kafka_shim.protocol.enums import CLUSTER_NAME, Operation, PatternType, Permission, ResourceType
 from kafka_shim.protocol.error_codes import NO_ERROR, ErrorCode
 from kafka_shim.shim.errors import Refused
@@ -49,30 +49,32 @@ class Access(msgspec.Struct, eq=False):
     actor: Actor
     records: list[AccessRecord] = []
     records_max: int = RECORDS_MAX
-    left_out: dict[bool, int] = {}
+    left_out: dict[bool, int] | None = None
     """How many decisions that Kafka logs were not kept, by whether they allowed."""
     asked: bool = False
     denied: Callable[[Action], bool] | None = None
     """A fault takes permissions away."""
     turns: Turns[Any] | None = None
     """Those of a large request: one may end wherever access is asked for."""
-    _of_cluster: dict[Operation, Decision] = {}
+    _of_cluster: dict[Operation, Decision] | None = None
 
     def error(
         self, requirement: Requirement, name: str = CLUSTER_NAME, count: int = 1
     ) -> ErrorCode:
         """NONE, or the error that a denial shows in the emulated release."""
-        if self.allows(requirement, name, count):
-            return NO_ERROR
-        return self._policy.bound(requirement).error
+        bound = self._policy.bound(requirement)
+        return NO_ERROR if self.meets(bound, name, count) else bound.error
 
     def allows(self, requirement: Requirement, name: str = CLUSTER_NAME, count: int = 1) -> bool:
         """Whether one need is met; also for rows whose denial shows no error."""
+        return self.meets(self._policy.bound(requirement), name, count)
+
+    def meets(self, bound: BoundRequirement, name: str, count: int = 1) -> bool:
+        """The same of a requirement that was looked up already."""
         self.asked = True
         if self.turns is not None:
             self.turns.check()
-        bound = self._policy.bound(requirement)
-        authorizer = self._policy.deciding(self._node_id, requirement)
+        authorizer = self._policy.deciding(self._node_id, bound.row)
         if authorizer is None or not bound.needs:
             return True
         for need in bound.needs:  # noqa: SIM110 - a generator takes longer than all the rest
@@ -167,9 +169,10 @@ class Access(msgspec.Struct, eq=False):
         """Ask for one need; about the cluster once a request, however many names there are."""
         of_cluster = need.resource_type is _CLUSTER
         if of_cluster:
-            known = self._of_cluster.get(need.operation)
-            if known is not None:
-                return known
+            if self._of_cluster is None:
+                self._of_cluster = {}
+            elif need.operation in self._of_cluster:
+                return self._of_cluster[need.operation]
             name = CLUSTER_NAME
         if need.any_name:
             action = Action(need.operation, need.resource_type, WILDCARD)
@@ -181,11 +184,9 @@ class Access(msgspec.Struct, eq=False):
             decision = authorizer.authorize(self.actor, action)
         if self.denied is not None and self.denied(action):
             decision = self._denial(action)
-        if of_cluster:
+        if self._of_cluster is not None and of_cluster:
             self._of_cluster[need.operation] = decision
-        record = AccessRecord(
-            action, decision, count, log_if_allowed=True, log_if_denied=need.log_if_denied
-        )
+        record = AccessRecord(action, decision, count, True, need.log_if_denied)  # noqa: FBT003 - faster
         if len(self.records) < self.records_max:
             self.records.append(record)
         else:
@@ -211,6 +212,7 @@ class Access(msgspec.Struct, eq=False):
         if not allowed and len(self.records) < 2 * self.records_max:
             self.records.append(record)
         else:
+            self.left_out = self.left_out or {}
             self.left_out[allowed] = self.left_out.get(allowed, 0) + 1
 
     def _denial(self, action: Action) -> Decision:

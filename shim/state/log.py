@@ -118,8 +118,11 @@ class Log(Watched):
             self._when_filled()
         self._add(batch)
         self.end_offset = batch.last_offset + 1
-        self._retain()
-        self.wake()
+        if self._end_position - self._checked_position >= CHECK_INTERVAL_BYTES:
+            self._checked_position = self._end_position
+            self.expire()
+        if self._watchers:
+            self.wake()
 
     def producer_tried(
         self, owner: tuple[int, int], first_sequence: int, *, begins_at_zero: bool
@@ -282,21 +285,16 @@ class Log(Watched):
         self._watchers.clear()
 
     def _add(self, batch: StoredBatch) -> None:
-        newest = self._batches[-1].newest_so_far if self._batches else -1
-        batch.newest_so_far = max(newest, batch.max_timestamp)
-        batch.position = self._end_position
-        self._end_position += len(batch.payload)
-        batch.end_position = self._end_position
-        self._batches.append(batch)
+        batches, position = self._batches, self._end_position
+        newest = batches[-1].newest_so_far if batches else -1
+        own = batch.max_timestamp
+        batch.newest_so_far = newest if newest > own else own  # noqa: FURB136 - a call takes longer
+        batch.position = position
+        batch.end_position = self._end_position = position + len(batch.payload)
+        batches.append(batch)
 
     def _stop(self, end: int) -> int:
         """The index after the last batch that lies wholly below `end`."""
         if end >= self.end_offset:
             return len(self._batches)
         return bisect_right(self._batches, end - 1, key=_LAST_OFFSET)
-
-    def _retain(self) -> None:
-        """Expire after so many bytes; `Upkeep` does it after so much time."""
-        if self._end_position - self._checked_position >= CHECK_INTERVAL_BYTES:
-            self._checked_position = self._end_position
-            self.expire()

@@ -39,7 +39,7 @@ class LogSettings(msgspec.Struct, frozen=True, gc=False):
     `min_compaction_lag_ms`: how old a record must be to be cleaned (KIP-58).
     `is_zstd`: `compression.type` is zstd, whatever the producers' batches are.
     `before_max_ms`, `after_max_ms`: how far before and after now a record's time may be (KIP-937;
-    once one for both), FOREVER_MS is no limit.
+    once one for both), FOREVER_MS is no limit; `limits_times`: there is one of the two.
     """
 
     retention_ms: int
@@ -57,6 +57,7 @@ class LogSettings(msgspec.Struct, frozen=True, gc=False):
     is_zstd: bool
     before_max_ms: int
     after_max_ms: int
+    limits_times: bool
 
 
 class InForce:
@@ -94,6 +95,8 @@ class InForce:
 
 def _read(value: Callable[[str], str]) -> LogSettings:
     both = int(value("message.timestamp.difference.max.ms"))
+    before_max_ms = min(both, int(value("message.timestamp.before.max.ms")))
+    after_max_ms = min(both, int(value("message.timestamp.after.max.ms")))
     policy = value("cleanup.policy")
     return LogSettings(
         retention_ms=int(value("retention.ms")),
@@ -109,6 +112,7 @@ def _read(value: Callable[[str], str]) -> LogSettings:
         uses_append_time=value("message.timestamp.type") == "LogAppendTime",
         min_insync_replicas=int(value("min.insync.replicas")),
         is_zstd=value("compression.type") == "zstd",
-        before_max_ms=min(both, int(value("message.timestamp.before.max.ms"))),
-        after_max_ms=min(both, int(value("message.timestamp.after.max.ms"))),
+        before_max_ms=before_max_ms,
+        after_max_ms=after_max_ms,
+        limits_times=before_max_ms < FOREVER_MS or after_max_ms < FOREVER_MS,
     )

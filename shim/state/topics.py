@@ -133,8 +133,12 @@ class Topics:
         return self._by_id.get(topic_id)
 
     def partition(self, name: str, index: int) -> Partition | None:
+        """Return a partition as brokers know it: not before it has had a leader."""
         topic = self._by_name.get(name)
-        return None if topic is None else topic.partition(index)
+        if topic is None or not 0 <= index < len(topic.partitions):
+            return None
+        found = topic.partitions[index]
+        return found if found.was_led else None
 
     def assigned(self, name: str, index: int) -> Partition | None:
         """Return a partition as the controller knows it."""

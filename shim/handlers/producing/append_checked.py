@@ -4,7 +4,12 @@ from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.protocol.messages.produce_request import ProduceRequest
 from kafka_shim.protocol.records import NO_PRODUCER, Batch
 from kafka_shim.protocol.releases.records import RecordFacts
-from kafka_shim.shim.handlers.producing.appending import Appended, append, append_any_format
+from kafka_shim.shim.handlers.producing.appending import (
+    NOTHING_APPENDED,
+    Appended,
+    append,
+    append_any_format,
+)
 from kafka_shim.shim.handlers.producing.produced_rows import Row
 from kafka_shim.shim.handlers.producing.record_checks import Limits, RefusedRecords
 from kafka_shim.shim.handlers.shared.verification import is_open, verification_error
@@ -29,13 +34,20 @@ def append_checked(
     content, batch = row.content, row.batch
     if content is None:
         raise RefusedRecords(ErrorCode.UNKNOWN_SERVER_ERROR, tells_start=True)
-    if batch is not None and batch.is_transactional and facts.verifies_partitions:
-        if not facts.verifies_before_acks:
-            _check_acks(request.acks)
-        _check_leader(partition, context)
+    if (
+        batch is not None
+        and batch.attributes
+        and batch.is_transactional
+        and facts.verifies_partitions
+    ):
+        if not facts.verifies_before_acks and not ALL <= request.acks <= 1:
+            raise RefusedRecords(ErrorCode.INVALID_REQUIRED_ACKS)
+        if not partition.is_led_by(context.node_id):
+            raise RefusedRecords(ErrorCode.NOT_LEADER_OR_FOLLOWER)
         _check_transaction(name, partition, batch, request, context, facts)
     check_request(name, request, context)
-    _check_leader(partition, context)
+    if not partition.is_led_by(context.node_id):
+        raise RefusedRecords(ErrorCode.NOT_LEADER_OR_FOLLOWER)
     settings = partition.log.settings
     if request.acks == ALL:
         _check_replicas(partition, settings.min_insync_replicas, facts)
@@ -43,26 +55,17 @@ def append_checked(
     if batch is not None:
         return append(partition, batch, limits)
     if not content:
-        return Appended(-1)
+        return NOTHING_APPENDED
     return append_any_format(partition, content, limits)
 
 
 def check_request(name: str, request: ProduceRequest, context: RequestContext) -> None:
     """Check what needs no partition; raises RefusedRecords."""
-    _check_acks(request.acks)
+    if not ALL <= request.acks <= 1:
+        raise RefusedRecords(ErrorCode.INVALID_REQUIRED_ACKS)
     topics = context.cluster.topics
     if name in topics.internal_names and context.header.client_id != ADMIN_CLIENT_ID:
         raise RefusedRecords(ErrorCode.INVALID_TOPIC_EXCEPTION)
-
-
-def _check_acks(acks: int) -> None:
-    if not ALL <= acks <= 1:
-        raise RefusedRecords(ErrorCode.INVALID_REQUIRED_ACKS)
-
-
-def _check_leader(partition: Partition, context: RequestContext) -> None:
-    if not partition.is_led_by(context.node_id):
-        raise RefusedRecords(ErrorCode.NOT_LEADER_OR_FOLLOWER)
 
 
 def _check_transaction(

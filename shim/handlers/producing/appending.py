@@ -22,7 +22,6 @@ from kafka_shim.shim.state.producers import SEQUENCES, ProducedBatch
 from kafka_shim.shim.state.topics import Partition
 
 NO_APPEND_TIME = -1
-NO_TIMESTAMP = -1
 _CRC = slice(17, 21)
 _ATTRIBUTES_AT = 21
 _MAX_TIMESTAMP = slice(35, 43)
@@ -36,12 +35,15 @@ class Appended(msgspec.Struct, frozen=True, gc=False):
     append_time_ms: int = NO_APPEND_TIME
 
 
+NOTHING_APPENDED = Appended(-1)
+
+
 def append(partition: Partition, batch: Batch, limits: Limits) -> Appended:
     """Append a batch of format 2, or find that it is there already; RefusedRecords if it cannot be.
 
     A batch that came before is answered as it was then (KIP-98).
     """
-    newest = _newest(batch, limits)
+    newest = check(batch, limits)
     log = partition.log
     if batch.producer_id <= NO_PRODUCER:
         return _store(partition, batch, limits, newest)
@@ -69,28 +71,20 @@ def append(partition: Partition, batch: Batch, limits: Limits) -> Appended:
     return _store(partition, batch, limits, newest)
 
 
-def _newest(batch: Batch, limits: Limits) -> int:
-    """Check a batch; return the greatest time of its records (ms), whatever its header says."""
-    found = check(batch, limits)
-    return max(batch.max_timestamp if found is None else found.latest, NO_TIMESTAMP)
-
-
 def _store(partition: Partition, batch: Batch, limits: Limits, newest: int) -> Appended:
     log = partition.log
     base_offset = log.end_offset
-    append_time = limits.now_ms if limits.settings.uses_append_time else None
-    payload = assign(
-        batch,
-        base_offset,
-        partition_leader_epoch=partition.leader_epoch,
-        append_time_ms=append_time,
-    )
-    max_timestamp = newest if append_time is None else append_time
-    if append_time is None and (batch.is_append_time or newest != batch.max_timestamp):
+    last_offset, epoch = base_offset + batch.last_offset_delta, partition.leader_epoch
+    if limits.settings.uses_append_time:
+        now_ms = limits.now_ms
+        payload = assign(batch, base_offset, partition_leader_epoch=epoch, append_time_ms=now_ms)
+        log.append(StoredBatch(base_offset, last_offset, now_ms, payload), epoch)
+        return Appended(base_offset, now_ms)
+    payload = assign(batch, base_offset, partition_leader_epoch=epoch)
+    if newest != batch.max_timestamp or (batch.attributes and batch.is_append_time):
         payload = _with_own_times(payload, newest)
-    stored = StoredBatch(base_offset, base_offset + batch.last_offset_delta, max_timestamp, payload)
-    log.append(stored, partition.leader_epoch)
-    return Appended(base_offset, NO_APPEND_TIME if append_time is None else append_time)
+    log.append(StoredBatch(base_offset, last_offset, newest, payload), epoch)
+    return Appended(base_offset)
 
 
 def _with_own_times(payload: bytes, max_timestamp: int) -> bytes:
@@ -119,7 +113,7 @@ def append_any_format(partition: Partition, records: bytes, limits: Limits) -> A
     for at, row in enumerate(rows):
         row.offset = at
     (batch,) = batches(encode_batch(rows, options))
-    return _store(partition, batch, limits, _newest(batch, limits))
+    return _store(partition, batch, limits, check(batch, limits))
 
 
 def _old_records(records: bytes, limits: Limits) -> tuple[list[Record], Compression]:

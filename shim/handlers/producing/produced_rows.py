@@ -64,8 +64,12 @@ def rows_of(
             else:
                 first_batches += _first_batch(content, context)
                 found.has_nulls = found.has_nulls or data.records is None
-            row = Row(data.index, data.records, batch if has_batches else None)
-            found.partitions.setdefault(data.index, []).append(row)
+            index = data.index
+            row = Row(index, data.records, batch if has_batches else None)
+            if index in found.partitions:
+                found.partitions[index].append(row)
+            else:
+                found.partitions[index] = [row]
     return first_batches, list(topics.values())
 
 

@@ -101,10 +101,11 @@ def check_compression(batch: Batch, version: int, facts: RecordFacts) -> None:
         raise RefusedRecords(ErrorCode.UNSUPPORTED_COMPRESSION_TYPE)
 
 
-def check(batch: Batch, limits: Limits) -> Survey | None:
+def check(batch: Batch, limits: Limits) -> int:
     """Raise RefusedRecords unless a log with these limits takes the batch.
 
-    Return what is true of its records; None if the package of its compression is missing.
+    Return the greatest time of its records (ms), whatever its header says; the header's if the
+    package of its compression is missing.
     """
     size, settings = batch.size, limits.settings
     if batch.base_offset != 0:
@@ -119,12 +120,19 @@ def check(batch: Batch, limits: Limits) -> Survey | None:
         raise limits.invalid()
     if batch.attributes:
         _check_attributes(batch, limits)
-    found = _survey(batch, limits)
-    if found is not None:
+    newest = batch.max_timestamp
+    try:
+        found = batch.survey(_scope(limits) if batch.compression else EVERYTHING)
+    except MissingPackageError:
+        pass  # what cannot be read is taken on trust
+    except DecodeError as cause:
+        raise _unreadable(batch, limits, cause) from cause
+    else:
+        newest = found.latest
         _check_records(batch, found, limits)
     if size > settings.segment_bytes:
         raise RefusedRecords(ErrorCode.RECORD_LIST_TOO_LARGE)
-    return found
+    return newest if newest > NO_TIMESTAMP else NO_TIMESTAMP  # noqa: FURB136 - a call takes longer
 
 
 def _check_attributes(batch: Batch, limits: Limits) -> None:
@@ -135,40 +143,41 @@ def _check_attributes(batch: Batch, limits: Limits) -> None:
         raise RefusedRecords(ErrorCode.UNKNOWN_SERVER_ERROR, tells_start=True)
 
 
-def _survey(batch: Batch, limits: Limits) -> Survey | None:
-    scope = EVERYTHING
-    if batch.compression:
-        scope = Scope(
-            has_sizes=limits.facts.checks_compressed_sizes,
-            items_max=COMPRESSED_ITEMS_MAX,
-            record_bytes_max=limits.settings.decompressed_bytes_max,
-        )
-    reads_early = limits.facts.reads_one_by_one
-    try:
-        return batch.survey(scope)
-    except MissingPackageError:
-        return None  # what cannot be read is taken on trust
-    except DecodeError as cause:
-        fails = early_damage.is_unexpected(batch, limits.facts, scope) if reads_early else None
-        if fails is None:
-            fails = isinstance(cause, UnreadableError)
-        if fails:
-            raise RefusedRecords(ErrorCode.UNKNOWN_SERVER_ERROR, tells_start=True) from cause
-        raise limits.invalid() from cause
+def _scope(limits: Limits) -> Scope:
+    """How far a compressed batch is looked into."""
+    return Scope(
+        has_sizes=limits.facts.checks_compressed_sizes,
+        items_max=COMPRESSED_ITEMS_MAX,
+        record_bytes_max=limits.settings.decompressed_bytes_max,
+    )
+
+
+def _unreadable(batch: Batch, limits: Limits, cause: DecodeError) -> RefusedRecords:
+    """What a release says of records that cannot be read."""
+    fails = None
+    if limits.facts.reads_one_by_one:
+        scope = _scope(limits) if batch.compression else EVERYTHING
+        fails = early_damage.is_unexpected(batch, limits.facts, scope)
+    if fails is None:
+        fails = isinstance(cause, UnreadableError)
+    if fails:
+        return RefusedRecords(ErrorCode.UNKNOWN_SERVER_ERROR, tells_start=True)
+    return limits.invalid()
 
 
 def _check_records(batch: Batch, found: Survey, limits: Limits) -> None:
     settings = limits.settings
-    uses_append_time = settings.uses_append_time
-    earliest, latest = limits.times
-    checks_times = not uses_append_time and (latest < FOREVER_MS or earliest > 0)
     if settings.compacts and found.lacks_key:
         _refuse(_keyless(batch.each_record()), limits)
-    if batch.is_append_time and (uses_append_time or limits.facts.refuses_append_time):
+    uses_append_time = settings.uses_append_time
+    sets_append_time = batch.attributes and batch.is_append_time
+    if sets_append_time and (uses_append_time or limits.facts.refuses_append_time):
         rows = ((at, "a producer cannot set the append time") for at in range(batch.count))
         _refuse(rows, limits, ErrorCode.INVALID_TIMESTAMP)
-    elif checks_times and not earliest <= found.earliest <= found.latest <= latest:
-        _refuse(_untimely(batch.each_record(), limits), limits, ErrorCode.INVALID_TIMESTAMP)
+    elif settings.limits_times and not uses_append_time:
+        earliest, latest = limits.times
+        if not earliest <= found.earliest <= found.latest <= latest:
+            _refuse(_untimely(batch.each_record(), limits), limits, ErrorCode.INVALID_TIMESTAMP)
     if found.has_other_offsets and batch.compression:
         error = limits.facts.other_offsets_error
         if error is ErrorCode.INVALID_RECORD:

@@ -13,11 +13,12 @@ def topic_error(context: RequestContext, requirement: Requirement, name: str) ->
     not DESCRIBE is unknown to it, and a missing topic is missing whatever the caller may do.
     """
     bound = context.cluster.policy.bound(requirement)
-    exists = context.cluster.topics.known(name) is not None
     if bound.hidden_as is None:
-        if not context.access.allows(requirement, name):
+        if not context.access.meets(bound, name):
             return bound.error
+        exists = context.cluster.topics.known(name) is not None
         return NO_ERROR if exists else ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+    exists = context.cluster.topics.known(name) is not None
     if bound.describe_first:
         if not context.access.allows(METADATA_TOPIC, name):
             return bound.hidden_as
