@@ -75,6 +75,8 @@ class GroupFacts(msgspec.Struct, frozen=True, kw_only=True):
     share_counts_when_begun: bool  # what is done with is known where the start is given
     unreadable_subscription_error: int  # of a classic member that joins a consumer group
     share_states_go_forward: bool  # never to an earlier offset; negative epochs are refused
+    share_records: bool  # coordinators write them in today's form
+    share_record_counts: bool  # they say how many deliveries are complete
     share_null_id_error: int  # of a share session's group or member that is null
     share_throttles: bool  # what was delivered often goes out in ever smaller parts
     share_additions_miss_nothing: bool  # partitions added to a known topic begin at offset 0
@@ -140,6 +142,8 @@ OLDEST = GroupFacts(
     share_counts_when_begun=False,
     unreadable_subscription_error=-1,
     share_states_go_forward=False,
+    share_records=False,
+    share_record_counts=False,
     share_null_id_error=-1,
     share_throttles=False,
     share_additions_miss_nothing=False,
@@ -213,7 +217,7 @@ CHANGES: tuple[Change, ...] = (
         upgrade_keeps_epoch=True,
         describes_empty_group_id=True,
     ),
-    Change("4.1", "KIP-932: share coordinators", share_key_error=0),
+    Change("4.1", "KIP-932: share coordinators", share_key_error=0, share_records=True),
     Change("4.1", "uniform: extra partitions stay where they are", saves_extra=True),
     Change(
         "4.2",
@@ -227,6 +231,7 @@ CHANGES: tuple[Change, ...] = (
         "KIP-932, KIP-1071: two more kinds of groups",
         protocols=("classic", "consumer", "share", "streams"),
         share_deletion_always_asks=True,
+        share_record_counts=True,
         share_throttles=True,
     ),
     Change("4.2", "members give up at once what they unsubscribed from", revokes_unsubscribed=True),

@@ -28,7 +28,8 @@ from kafka_shim.protocol.messages.add_partitions_to_txn_response import (
 from kafka_shim.shim.handlers.shared.duplicates import by_topic
 from kafka_shim.shim.handlers.shared.topic_access import topic_error
 from kafka_shim.shim.request.context import RequestContext
-from kafka_shim.shim.state.transactions import TopicPartition
+from kafka_shim.shim.state.transaction import TopicPartition
+from kafka_shim.shim.state.transactions import VERSION_2
 
 BATCHED_SINCE = 4
 FENCED_SINCE = 2
@@ -157,7 +158,7 @@ def _batched(
         }
         results = _by_topic(errors, context)
     else:
-        error = error or transactions.add_partitions(name, *owner, partitions)
+        error = error or transactions.add_partitions(name, *owner, partitions, VERSION_2)
         results = _as_asked(told, _spoken(error, context))
     return AddPartitionsToTxnResult(transactional_id=name, topic_results=results)
 

@@ -145,6 +145,8 @@ def _append_all(
         ]
         if answers:
             responses.append(TopicProduceResponse(topic.topic.name, topic.topic.topic_id, answers))
+    if request.transactional_id is not None:
+        context.cluster.transactions.write_gathered()
     response = ProduceResponse(responses)
     if context.version >= LEADERS_SINCE:
         _name_leaders(response, context)

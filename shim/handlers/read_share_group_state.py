@@ -17,7 +17,8 @@ from kafka_shim.protocol.messages.read_share_group_state_response import (
 )
 from kafka_shim.shim.handlers.sharing.share_state_results import results_of
 from kafka_shim.shim.request.context import RequestContext
-from kafka_shim.shim.state.sharing.share_state import ERROR_MESSAGES, NOT_A_BROKER, Key
+from kafka_shim.shim.state.sharing.share_state import ERROR_MESSAGES, NOT_A_BROKER
+from kafka_shim.shim.state.sharing.share_values import Key
 
 
 def handle(

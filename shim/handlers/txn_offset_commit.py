@@ -43,7 +43,7 @@ from kafka_shim.shim.state.groups.group_commits import Commit
 from kafka_shim.shim.state.log import Log
 from kafka_shim.shim.state.producers import NO_SEQUENCE, ProducedBatch
 from kafka_shim.shim.state.topics import Topic
-from kafka_shim.shim.state.transactions import TopicPartition
+from kafka_shim.shim.state.transaction import TopicPartition
 
 BY_ID_SINCE = 6
 _OFFSET_COMMIT_VERSION, _OFFSET_COMMIT_VERSION_BY_ID = 8, 10
@@ -206,13 +206,15 @@ def _transaction_error(request: TxnOffsetCommitRequest, context: RequestContext)
         return ErrorCode.NONE
     if not request.transactional_id:
         return ErrorCode.INVALID_REQUEST
-    return verification_error(
+    error = verification_error(
         (request.transactional_id, *producer),
         target,
         context,
         facts.adds_offsets_since,
         facts.abortable_offsets_since,
     )
+    context.cluster.transactions.write_gathered()
+    return error
 
 
 def _append_error(request: TxnOffsetCommitRequest, context: RequestContext) -> ErrorCode:

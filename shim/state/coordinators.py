@@ -6,6 +6,7 @@ topic comes to be when somebody first looks for a coordinator.
 
 import random
 import re
+from base64 import urlsafe_b64encode
 from collections.abc import Callable, Iterable
 from enum import IntEnum
 
@@ -142,6 +143,11 @@ class Coordinators:
         replica_lists = spread(nodes, partitions, replicas, self._random)
         set_ones = {key: value for key, value in configs.items() if value}
         return self._topics.create(name, replica_lists, set_ones)
+
+
+def share_key(group_id: str, topic_id: bytes, partition: int) -> str:
+    """Return the text by which the coordinator of a share partition is looked for."""
+    return f"{group_id}:{urlsafe_b64encode(topic_id).decode().rstrip('=')}:{partition}"
 
 
 def is_share_key(key: str, *, with_colons: bool) -> bool:

@@ -10,6 +10,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, TypeVar
 
 from kafka_shim.protocol.enums import IsolationLevel
+from kafka_shim.protocol.features import Feature
 from kafka_shim.protocol.releases.facts import Facts
 from kafka_shim.shim.clock import Clock
 from kafka_shim.shim.config import Config
@@ -30,7 +31,8 @@ if TYPE_CHECKING:
     from kafka_shim.shim.state.sharing.share_state import ShareStates
     from kafka_shim.shim.state.telemetry import Telemetry
     from kafka_shim.shim.state.throttles import Throttles
-    from kafka_shim.shim.state.transactions import Transaction, Transactions
+    from kafka_shim.shim.state.transaction import Transaction
+    from kafka_shim.shim.state.transactions import Transactions
 
 Kept = TypeVar("Kept")
 
@@ -58,6 +60,7 @@ class LateStores:
     configs: Configs
     topics: Topics
     nodes: dict[int, Node]
+    features: tuple[Feature, ...]
     throttles: "Throttles | None" = None
     """Only while clients have quotas: every request looks."""
     group_clock: Clock | None = None
@@ -69,6 +72,8 @@ class LateStores:
             self.groups.stop()
         if "transactions" in vars(self):
             self.transactions.stop()
+        if "share_states" in vars(self):
+            self.share_states.stop()
         if "share_partitions" in vars(self):
             self.share_partitions.stop()
         self.throttles = None
@@ -98,18 +103,25 @@ class LateStores:
 
     @cached_property
     def transactions(self) -> "Transactions":
-        from kafka_shim.shim.state.transactions import Transactions
+        from kafka_shim.shim.state.transaction_log import TransactionLog
+        from kafka_shim.shim.state.transactions import Transactions, TransactionSettings
 
-        return Transactions(
-            self.clock,
-            self._write_markers,
-            timeout_ms_max=self.configs.broker_int("transaction.max.timeout.ms"),
-            expiration_ms=self.configs.broker_int("transactional.id.expiration.ms"),
-            check_interval_ms=self.configs.broker_int(
-                "transaction.abort.timed.out.transaction.cleanup.interval.ms"
-            ),
-            facts=self.facts.records,
+        setting = self.configs.broker_int
+        of_cleanup = "transaction.{}.transaction.cleanup.interval.ms".format
+        settings = TransactionSettings(
+            timeout_ms_max=setting("transaction.max.timeout.ms"),
+            expiration_ms=setting("transactional.id.expiration.ms"),
+            overdue_interval_ms=setting(of_cleanup("abort.timed.out")),
+            expiry_interval_ms=setting(of_cleanup("remove.expired")),
         )
+        facts = self.facts.records
+        log = TransactionLog(
+            self.coordinators,
+            self.clock,
+            self._transaction_version,
+            stamps_horizon=facts.stamps_delete_horizon,
+        )
+        return Transactions(self.clock, self._write_markers, log, settings, facts)
 
     @cached_property
     def quotas(self) -> "Quotas":
@@ -127,9 +139,13 @@ class LateStores:
 
     @cached_property
     def share_states(self) -> "ShareStates":
+        from kafka_shim.shim.state.sharing.share_log import ShareLog, share_log_settings
         from kafka_shim.shim.state.sharing.share_state import ShareStates
 
-        return ShareStates(self.topics, self.facts.groups)
+        facts = self.facts.groups
+        settings = share_log_settings(self.configs)
+        log = ShareLog(self.coordinators, self.clock, settings, facts)
+        return ShareStates(self.topics, facts, log)
 
     @cached_property
     def share_partitions(self) -> "SharePartitions":
@@ -158,6 +174,10 @@ class LateStores:
     @cached_property
     def telemetry(self) -> "PerNode[Telemetry]":
         return PerNode(self._new_telemetry)
+
+    def _transaction_version(self) -> int:
+        levels = (found.level for found in self.features if found.name == "transaction.version")
+        return next(levels, 0)
 
     def _write_markers(self, ended: "Transaction", epoch: int, commit: bool) -> None:
         from kafka_shim.shim.state.transaction_markers import write_markers

@@ -107,6 +107,8 @@ class Topics:
         """Called when a batch comes into an empty log."""
         self.when_changed: Callable[[str | None], None] = lambda _: None
         """Called with the name of a topic that changed; None: any may have."""
+        self.when_deleted: Callable[[bytes], None] = lambda _: None
+        """Called with the id of a topic that is gone."""
         self.make_log: Callable[[InForce, Clock, Callable[[], None]], Log] = Log
 
     def __len__(self) -> int:
@@ -271,6 +273,7 @@ class Topics:
         self._change(name)
         self._remember_deletion(name, self._changed.pop(name))
         self.deletions += 1
+        self.when_deleted(topic.topic_id)
 
     def _forget_metric_name(self, name: str) -> None:
         shared = self._by_metric_name[metric_name(name)]

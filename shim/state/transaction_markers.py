@@ -4,7 +4,7 @@ from kafka_shim.protocol.records import assign, batches, control_batch
 from kafka_shim.shim.state.groups.groups import Groups
 from kafka_shim.shim.state.log import StoredBatch
 from kafka_shim.shim.state.topics import Partition, Topics
-from kafka_shim.shim.state.transactions import Transaction
+from kafka_shim.shim.state.transaction import Transaction
 
 OFFSETS_TOPIC = "__consumer_offsets"
 """Its markers are for the groups, which keep offsets elsewhere."""

@@ -1,80 +1,55 @@
 """The transaction coordinator: transactional ids, their producers, their open transactions.
 
 KIP-98, epochs by KIP-360, fencing, timeouts, and version 2 by KIP-890: the epoch grows with every
-transaction. Markers are written at once, so the states in between are never to be seen.
+transaction. Markers are written at once, so that the states in between are seen in the log alone.
 """
 
 from collections.abc import Callable, Iterator
-from enum import Enum
+from typing import Protocol
+
+import msgspec
 
 from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.protocol.releases.records import RecordFacts
-from kafka_shim.shim.clock import Clock, Timer
+from kafka_shim.shim.clock import Clock
+from kafka_shim.shim.state.rounds import Rounds
+from kafka_shim.shim.state.transaction import (
+    EPOCH_MAX,
+    NO_EPOCH,
+    NO_ID,
+    NO_TIME,
+    State,
+    TopicPartition,
+    Transaction,
+)
 
-EPOCH_MAX = 32766
-"""The last epoch of a producer id that a producer can have (Short.MAX_VALUE is for fencing it)."""
-NO_ID = -1
-NO_EPOCH = -1
-NO_TIME = -1
-
-TopicPartition = tuple[str, int]
-
-
-class State(Enum):
-    """States by the names of DescribeTransactions."""
-
-    EMPTY = "Empty"
-    ONGOING = "Ongoing"
-    PREPARE_COMMIT = "PrepareCommit"
-    PREPARE_ABORT = "PrepareAbort"
-    COMPLETE_COMMIT = "CompleteCommit"
-    COMPLETE_ABORT = "CompleteAbort"
-    DEAD = "Dead"
-    PREPARE_EPOCH_FENCE = "PrepareEpochFence"
-
-
-class Transaction:
-    """One transactional id: its producer and the transaction that is open, or was the last."""
-
-    __slots__ = (
-        "epoch",
-        "last_epoch",
-        "last_producer_id",
-        "partitions",
-        "producer_id",
-        "started_ms",
-        "state",
-        "timeout_ms",
-        "timer",
-        "transactional_id",
-        "updated_ms",
-    )
-
-    def __init__(self, transactional_id: str, producer_id: int, now_ms: int) -> None:
-        self.transactional_id = transactional_id
-        self.producer_id = producer_id
-        self.last_producer_id = NO_ID
-        self.epoch = NO_EPOCH
-        self.last_epoch = NO_EPOCH
-        self.timeout_ms = 0
-        self.state = State.EMPTY
-        self.partitions: dict[TopicPartition, None] = {}
-        self.started_ms = NO_TIME
-        self.updated_ms = now_ms
-        self.timer: Timer | None = None
-
-    @property
-    def is_open(self) -> bool:
-        return self.state is State.ONGOING
-
-    def has_ended_before(self, epoch: int) -> bool:
-        """Whether this epoch is the one whose transaction ended last, and moved to the next."""
-        is_complete = self.state in (State.COMPLETE_COMMIT, State.COMPLETE_ABORT)
-        return is_complete and epoch == self.epoch - 1
-
+VERSION_2 = 2
+"""Of transactions: the epoch grows with each of them."""
 
 Marker = Callable[[Transaction, int, bool], None]
 """Writes the end of a transaction: which, with which producer epoch, and whether it committed."""
+
+
+class Log(Protocol):
+    """Where each change is written, for those who read `__transaction_state`."""
+
+    @property
+    def version(self) -> int:
+        """The version of transactions that the brokers speak (KIP-890): 0, 1 or 2."""
+
+    def write(self, transaction: Transaction) -> None: ...
+    def forget(self, transactional_id: str) -> None: ...
+
+
+class TransactionSettings(msgspec.Struct, frozen=True):
+    """Broker settings: the longest timeout, after which time idle ids are forgotten, and how often
+    brokers look for overdue transactions and for idle ids. All in ms.
+    """
+
+    timeout_ms_max: int
+    expiration_ms: int
+    overdue_interval_ms: int
+    expiry_interval_ms: int
 
 
 class Transactions:
@@ -84,31 +59,28 @@ class Transactions:
         self,
         clock: Clock,
         write_markers: Marker,
-        *,
-        timeout_ms_max: int,
-        expiration_ms: int,
-        check_interval_ms: int,
+        log: Log,
+        settings: TransactionSettings,
         facts: RecordFacts,
     ) -> None:
         self._clock = clock
         self._write_markers = write_markers
-        self._timeout_ms_max = timeout_ms_max
-        self._expiration_ms = expiration_ms
-        self._check_interval_ms = check_interval_ms
+        self._log = log
+        self._settings = settings
         self._facts = facts
         self._began_ms = clock.now_ms()
         self._transactions: dict[str, Transaction] = {}
+        self._gathered: dict[str, Transaction] = {}
+        self._expiring = Rounds(clock, self._until_expiry_ms, self._expire)
         self.next_producer_id = 0
         self.when_touched: Callable[[str], None] = lambda _: None
         """Called with an id whose transaction may change now; empty: the next producer id."""
 
     def __iter__(self) -> Iterator[Transaction]:
-        self._expire()
         return iter(list(self._transactions.values()))
 
     def get(self, transactional_id: str) -> Transaction | None:
-        """The transaction of an id, unless it was idle for too long."""
-        self._expire()
+        """The transaction of an id."""
         self.when_touched(transactional_id)
         return self._transactions.get(transactional_id)
 
@@ -118,12 +90,17 @@ class Transactions:
 
     def put_back(self, transaction: Transaction) -> None:
         """Know a transaction again; if it is open, it has the rest of its time."""
-        self._transactions[transaction.transactional_id] = transaction
+        self._keep(transaction)
         if transaction.is_open:
             self._watch(transaction, transaction.started_ms)
 
+    def _keep(self, transaction: Transaction) -> None:
+        self._transactions[transaction.transactional_id] = transaction
+        self._expiring.plan()
+
     def stop(self) -> None:
         """Look after nothing any more."""
+        self._expiring.stop()
         for transaction in self._transactions.values():
             if transaction.timer is not None:
                 transaction.timer.cancel()
@@ -147,12 +124,12 @@ class Transactions:
         """
         if not transactional_id:
             return ErrorCode.INVALID_REQUEST, NO_ID, NO_EPOCH
-        if not 0 < timeout_ms <= self._timeout_ms_max:
+        if not 0 < timeout_ms <= self._settings.timeout_ms_max:
             return ErrorCode.INVALID_TRANSACTION_TIMEOUT, NO_ID, NO_EPOCH
         found = self.get(transactional_id)
         if found is None:
             found = Transaction(transactional_id, self.new_producer_id(), self._clock.now_ms())
-            self._transactions[transactional_id] = found
+            self._keep(found)
         elif not _may_begin(found, producer_id, epoch):
             return ErrorCode.PRODUCER_FENCED, NO_ID, NO_EPOCH
         if found.is_open:
@@ -167,6 +144,7 @@ class Transactions:
         if self._facts.forgets_start:
             found.started_ms = NO_TIME
         found.updated_ms = self._clock.now_ms()
+        self._log.write(found)
         return ErrorCode.NONE, found.producer_id, found.epoch
 
     def _next_epoch(self, transaction: Transaction, producer_id: int, epoch: int) -> ErrorCode:
@@ -199,14 +177,23 @@ class Transactions:
         producer_id: int,
         epoch: int,
         partitions: list[TopicPartition],
+        client_version: int = 0,
+        *,
+        gathers: bool = False,
     ) -> ErrorCode:
-        """Make partitions part of the open transaction; the first ones open it."""
+        """Make partitions part of the open transaction; the first ones open it.
+
+        `client_version`: see `Transaction`. `gathers`: the request may add more, and calls
+        `write_gathered` at its end.
+        """
         if not transactional_id:
             return ErrorCode.INVALID_REQUEST
         found = self.get(transactional_id)
         error = _owner_error(found, producer_id, epoch)
         if error is not ErrorCode.NONE or found is None:
             return error
+        if found.is_open and found.partitions.keys() >= set(partitions):
+            return ErrorCode.NONE
         now_ms = self._clock.now_ms()
         if not found.is_open:
             found.state = State.ONGOING
@@ -215,7 +202,16 @@ class Transactions:
             self._watch(found, now_ms)
         found.partitions.update(dict.fromkeys(partitions))
         found.updated_ms = now_ms
+        found.client_version = client_version
+        self._gathered[transactional_id] = found
+        if not gathers:
+            self.write_gathered()
         return ErrorCode.NONE
+
+    def write_gathered(self) -> None:
+        """Write what became part of transactions, a record for each of them."""
+        while self._gathered:
+            self._log.write(self._gathered.popitem()[1])
 
     def verify(
         self, transactional_id: str, producer_id: int, epoch: int, partition: TopicPartition
@@ -259,12 +255,15 @@ class Transactions:
         self, found: Transaction, *, commit: bool, bumps_epoch: bool, is_retry: bool
     ) -> ErrorCode:
         done = State.COMPLETE_COMMIT if commit else State.COMPLETE_ABORT
+        version = VERSION_2 if bumps_epoch else 0
         if found.is_open:
+            found.client_version = version
             self._complete(found, commit=commit, bumps_epoch=bumps_epoch)
             return ErrorCode.NONE
         if found.state is done and (is_retry or not bumps_epoch):
             return ErrorCode.NONE
         if bumps_epoch and not commit and not is_retry:
+            found.client_version = version
             self._complete(found, commit=False, bumps_epoch=True)  # nothing was added: a new epoch
             return ErrorCode.NONE
         return ErrorCode.INVALID_TXN_STATE
@@ -273,12 +272,16 @@ class Transactions:
         if transaction.timer is not None:
             transaction.timer.cancel()
             transaction.timer = None
+        self.write_gathered()
         if bumps_epoch:
             self._bump(transaction)
+        transaction.updated_ms = self._clock.now_ms()
+        transaction.state = State.PREPARE_COMMIT if commit else State.PREPARE_ABORT
+        self._log.write(transaction)
         self._write_markers(transaction, transaction.epoch, commit)
         transaction.state = State.COMPLETE_COMMIT if commit else State.COMPLETE_ABORT
         transaction.partitions.clear()
-        transaction.updated_ms = self._clock.now_ms()
+        self._log.write(transaction)
 
     def _bump(self, transaction: Transaction) -> None:
         transaction.last_epoch = transaction.epoch
@@ -289,6 +292,7 @@ class Transactions:
         self._bump(transaction)
         if not self._facts.fencing_remembers:
             transaction.last_epoch = NO_EPOCH
+        transaction.client_version = VERSION_2 if self._log.version == VERSION_2 else 0
         self._complete(transaction, commit=False, bumps_epoch=self._facts.fencing_bumps_twice)
 
     def _watch(self, transaction: Transaction, started_ms: int) -> None:
@@ -299,18 +303,27 @@ class Transactions:
                 self._fence(transaction)
 
         now_ms = self._clock.now_ms()
+        interval_ms = self._settings.overdue_interval_ms
         overdue_ms = max(started_ms - self._began_ms + transaction.timeout_ms, 0)
-        checks = -(-overdue_ms // self._check_interval_ms)  # it is found when next looked for
-        delay_ms = self._began_ms + checks * self._check_interval_ms - now_ms
+        checks = -(-overdue_ms // interval_ms)  # it is found when next looked for
+        delay_ms = self._began_ms + checks * interval_ms - now_ms
         transaction.timer = self._clock.call_later(delay_ms, overdue)
 
-    def _expire(self) -> None:
-        """Forget ids that were not used for long."""
-        before_ms = self._clock.now_ms() - self._expiration_ms
-        for found in list(self._transactions.values()):
-            if found.updated_ms < before_ms and not found.is_open:
-                del self._transactions[found.transactional_id]
-                self.when_touched(found.transactional_id)
+    def _until_expiry_ms(self) -> int:
+        """From now to when brokers look for idle ids, counted from their start."""
+        interval_ms = self._settings.expiry_interval_ms
+        return interval_ms - (self._clock.now_ms() - self._began_ms) % interval_ms
+
+    def _expire(self) -> bool:
+        """Forget ids that were not used for long; return whether any are left."""
+        until_ms = self._clock.now_ms() - self._settings.expiration_ms
+        for transactional_id, found in list(self._transactions.items()):
+            may_go = found.is_complete or found.state is State.EMPTY
+            if may_go and found.updated_ms <= until_ms:
+                self.when_touched(transactional_id)
+                del self._transactions[transactional_id]
+                self._log.forget(transactional_id)
+        return bool(self._transactions)
 
 
 def _may_begin(transaction: Transaction, producer_id: int, epoch: int) -> bool:

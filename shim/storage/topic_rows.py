@@ -6,7 +6,7 @@ import msgspec
 
 from kafka_shim.shim.state.cluster import Cluster
 from kafka_shim.shim.state.topics import NOBODY, Topic, Topics
-from kafka_shim.shim.state.transactions import State, Transaction
+from kafka_shim.shim.state.transaction import State, Transaction
 from kafka_shim.shim.storage.kept_log import KeptLog, LogRow
 from kafka_shim.shim.storage.settings_rows import (
     PRODUCER_ID_BLOCK,
@@ -46,6 +46,7 @@ class TransactionRow(msgspec.Struct):
     partitions: list[tuple[str, int]]
     started_ms: int
     updated_ms: int
+    client_version: int = 0
 
 
 def topic_text(topic: Topic | None) -> str | None:
@@ -150,6 +151,7 @@ def transaction_text(cluster: Cluster, transactional_id: str) -> str | None:
             list(found.partitions),
             found.started_ms,
             found.updated_ms,
+            found.client_version,
         )
     )
 
@@ -163,6 +165,7 @@ def put_transactions(cluster: Cluster, rows: Mapping[str, Kept]) -> None:
         found.last_producer_id, found.timeout_ms = row.last_producer_id, row.timeout_ms
         found.state, found.started_ms = State(row.state), row.started_ms
         found.partitions = dict.fromkeys(row.partitions)
+        found.client_version = row.client_version
         cluster.transactions.put_back(found)
     used = int(rows.get("meta", {}).get(PRODUCER_IDS, "0"))
     blocks = -(-used // PRODUCER_ID_BLOCK)

@@ -185,6 +185,11 @@ class Driver:
         """Java only: where a share group begins in each partition, and its lag."""
         return [(start, lag) for start, lag in self._call("share_offsets", group=group)]
 
+    def console_consumer(self, *arguments: str, user: User = None) -> tuple[int, str]:
+        """Java only: exit code and output of `kafka-console-consumer ... arguments`."""
+        exit_code, output = self._call("console_consumer", user, arguments=list(arguments))
+        return exit_code, output
+
     def console_share_consumer(self, *arguments: str, user: User = None) -> tuple[int, str]:
         """Java only: exit code and output of `kafka-console-share-consumer ... arguments`."""
         exit_code, output = self._call("console_share_consumer", user, arguments=list(arguments))

@@ -84,10 +84,10 @@ class Play:
     def keep(self, label: str, api: ApiKey, version: int, answer: Any) -> None:
         plain = answer
         if not isinstance(answer, str):
-            plain = self._struct(load(f"{api.wire_name}Response").struct, answer, version)
+            plain = self.struct(load(f"{api.wire_name}Response").struct, answer, version)
         self.steps.append((label, plain))
 
-    def _struct(self, spec: StructSpec, value: msgspec.Struct, version: int) -> dict[str, Any]:
+    def struct(self, spec: StructSpec, value: msgspec.Struct, version: int) -> dict[str, Any]:
         return {
             field.attribute: self._value(
                 field.attribute, field.struct, getattr(value, field.attribute), version
@@ -103,7 +103,7 @@ class Play:
                 return self._sorted(rows)
             return sorted(rows) if name in self.unordered else rows
         if spec is not None and content is not None:
-            return self._struct(spec, content, version)
+            return self.struct(spec, content, version)
         if name == "records":
             return self._records(content)
         if isinstance(content, bytes):

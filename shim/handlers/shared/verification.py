@@ -6,7 +6,8 @@ from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.protocol.releases.records import RecordFacts
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.state.log import Log
-from kafka_shim.shim.state.transactions import TopicPartition
+from kafka_shim.shim.state.transaction import TopicPartition
+from kafka_shim.shim.state.transactions import VERSION_2
 
 
 def is_open(log: Log, producer_id: int, epoch: int, facts: RecordFacts) -> bool:
@@ -27,13 +28,14 @@ def verification_error(
     """NONE if the partition is part of the owner's transaction, or has become so now.
 
     `owner` is transactional id, producer id and epoch; `adds_since` and `abortable_since` are the
-    versions of the API that make it so, and that are told to abort.
+    versions of the API that make it so, and that are told to abort. The handler calls
+    `Transactions.write_gathered` at its end.
     """
     if not owner[0]:
         return ErrorCode.INVALID_REQUEST
     transactions = context.cluster.transactions
     if context.version >= adds_since:
-        error = transactions.add_partitions(*owner, [target])
+        error = transactions.add_partitions(*owner, [target], VERSION_2, gathers=True)
     else:
         error = transactions.verify(*owner, target)
     if error is ErrorCode.PRODUCER_FENCED:

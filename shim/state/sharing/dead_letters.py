@@ -17,7 +17,7 @@ from kafka_shim.protocol.records import HEADER_BYTES, Record, assign, batches, e
 from kafka_shim.shim.clock import Clock
 from kafka_shim.shim.state.configs import Configs
 from kafka_shim.shim.state.log import Log, StoredBatch
-from kafka_shim.shim.state.sharing.share_state import Key
+from kafka_shim.shim.state.sharing.share_values import Key
 from kafka_shim.shim.state.topic_names import name_error
 from kafka_shim.shim.state.topics import Partition, Topic, Topics
 

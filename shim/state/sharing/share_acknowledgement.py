@@ -14,7 +14,7 @@ from kafka_shim.shim.state.sharing.in_flight import (
     Piece,
     RecordState,
 )
-from kafka_shim.shim.state.sharing.share_state import Deliveries
+from kafka_shim.shim.state.sharing.share_values import Deliveries
 
 Acknowledgement = (
     share_fetch_request.AcknowledgementBatch | share_acknowledge_request.AcknowledgementBatch

@@ -18,12 +18,12 @@ from kafka_shim.shim.state.sharing.in_flight import (
     RecordState,
 )
 from kafka_shim.shim.state.sharing.share_acknowledgement import Acknowledgement, Acknowledging
-from kafka_shim.shim.state.sharing.share_state import (
+from kafka_shim.shim.state.sharing.share_state import ShareStates
+from kafka_shim.shim.state.sharing.share_values import (
     NOT_KNOWN,
     Deliveries,
     Key,
     ShareState,
-    ShareStates,
     StateUpdate,
 )
 from kafka_shim.shim.wait import Watched

@@ -14,7 +14,8 @@ from kafka_shim.shim.state.group_settings import GroupSettings
 from kafka_shim.shim.state.log import Log
 from kafka_shim.shim.state.sharing.dead_letters import DeadLetters
 from kafka_shim.shim.state.sharing.share_partition import STATE_ERRORS, SharePartition
-from kafka_shim.shim.state.sharing.share_state import NOT_KNOWN, Key, ShareStates
+from kafka_shim.shim.state.sharing.share_state import ShareStates
+from kafka_shim.shim.state.sharing.share_values import NOT_KNOWN, Key
 from kafka_shim.shim.state.topics import Partition
 
 FindOffset = Callable[[Log, int], int]

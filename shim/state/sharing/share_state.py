@@ -2,54 +2,20 @@
 
 import heapq
 import itertools
-from collections.abc import Callable, Iterable, Sequence
-
-import msgspec
+from collections.abc import Callable, Iterable
 
 from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.protocol.releases.groups import GroupFacts
+from kafka_shim.shim.state.sharing.share_log import ShareLog
+from kafka_shim.shim.state.sharing.share_values import (
+    NO_EPOCH,
+    NOT_KNOWN,
+    Deliveries,
+    Key,
+    ShareState,
+    StateUpdate,
+)
 from kafka_shim.shim.state.topics import Topics
-
-Key = tuple[str, bytes, int]
-"""Group, topic id, partition."""
-
-
-class Deliveries(msgspec.Struct, frozen=True, gc=False):
-    """Records `first` to `last` share a state (0 available, 2 acknowledged, 4 archived)."""
-
-    first: int
-    last: int
-    state: int
-    count: int
-
-
-NOT_KNOWN = -1
-NO_EPOCH = -1
-"""Of who does not know it."""
-
-
-class ShareState(msgspec.Struct):
-    """What is kept of one share partition; -1 is what is not known yet.
-
-    `complete` counts the records from `start_offset` on that are done with.
-    """
-
-    state_epoch: int
-    leader_epoch: int = 0
-    start_offset: int = NOT_KNOWN
-    complete: int = NOT_KNOWN
-    deliveries: list[Deliveries] = []
-
-
-class StateUpdate(msgspec.Struct, frozen=True):
-    """What the leader of a share partition has to tell."""
-
-    state_epoch: int
-    leader_epoch: int
-    start_offset: int
-    complete: int
-    deliveries: Sequence[Deliveries]
-
 
 ERROR_MESSAGES = {
     ErrorCode.INVALID_REQUEST: "there is no state of such a share partition",
@@ -65,13 +31,22 @@ NOT_A_BROKER = "only brokers may see and change the states of share groups"
 class ShareStates:
     """All share partitions; errors are values, as every partition is answered alone."""
 
-    def __init__(self, topics: Topics, facts: GroupFacts) -> None:
+    def __init__(self, topics: Topics, facts: GroupFacts, log: ShareLog) -> None:
         self._topics = topics
         self._facts = facts
+        self._log = log
         self._partitions: dict[Key, ShareState] = {}
-        self._deletions = topics.deletions
-        self.when_changed: Callable[[Key], None] = lambda _: None
-        """Called with the key of a share partition that changes."""
+        log.states = self._partitions
+        topics.when_deleted = self._forget_topic
+        self._when_changed: Callable[[Key], None] = lambda _: None
+
+    def note_changes(self, noted: Callable[[Key], None]) -> None:
+        """Have `noted` called with the key of each share partition that changes."""
+        self._when_changed = self._log.when_changed = noted
+
+    def stop(self) -> None:
+        """Look after nothing any more."""
+        self._log.stop()
 
     def initialise(self, key: Key, state_epoch: int, start_offset: int) -> ErrorCode:
         """Begin, or begin anew at another offset, with an epoch that is not older."""
@@ -85,21 +60,20 @@ class ShareStates:
             return error
         counts = start_offset != NOT_KNOWN and self._facts.share_counts_when_begun
         complete = 0 if counts else NOT_KNOWN
-        self._forget_deleted_topics()
-        self.when_changed(key)
-        self._partitions[key] = ShareState(
-            state_epoch, start_offset=start_offset, complete=complete
-        )
+        self._when_changed(key)
+        state = ShareState(state_epoch, start_offset=start_offset, complete=complete)
+        self._partitions[key] = state
+        self._log.begun(key, state, known)
         return ErrorCode.NONE
 
-    def _forget_deleted_topics(self) -> None:
-        if self._deletions == self._topics.deletions:
-            return
-        self._deletions = self._topics.deletions
-        for key in list(self._partitions):
-            if self._topics.by_id(key[1]) is None:
-                self.when_changed(key)
-                del self._partitions[key]
+    def _forget_topic(self, topic_id: bytes) -> None:
+        for key in [key for key in self._partitions if key[1] == topic_id]:
+            self._forget(key)
+
+    def _forget(self, key: Key) -> None:
+        del self._partitions[key]
+        self._when_changed(key)
+        self._log.gone(key)
 
     def read(self, key: Key, leader_epoch: int) -> tuple[ErrorCode, ShareState | None]:
         """The state for a leader, which fences the older ones."""
@@ -111,8 +85,10 @@ class ShareStates:
         error = self._place_error(key)
         if error is not ErrorCode.NONE:
             return error, None
-        self.when_changed(key)
-        found.leader_epoch = max(found.leader_epoch, leader_epoch)
+        if leader_epoch > found.leader_epoch:
+            self._when_changed(key)
+            found.leader_epoch = leader_epoch
+            self._log.changed(key, found, found.start_offset)
         return error, found
 
     def summary(self, key: Key) -> tuple[ErrorCode, ShareState | None]:
@@ -133,7 +109,7 @@ class ShareStates:
         error = self._place_error(key)
         if error is not ErrorCode.NONE:
             return error
-        self.when_changed(key)
+        self._when_changed(key)
         complete = update.complete
         if self._facts.share_states_go_forward and update.start_offset <= found.start_offset:
             is_same = update.start_offset == found.start_offset
@@ -141,15 +117,17 @@ class ShareStates:
         elif update.start_offset != NOT_KNOWN:
             found.start_offset = update.start_offset
         found.complete = complete
-        found.deliveries = _combined([*found.deliveries, *update.deliveries], found.start_offset)
+        start = found.start_offset
+        found.deliveries = _combined([*found.deliveries, *update.deliveries], start)
+        told = start if self._facts.share_states_go_forward else update.start_offset
+        self._log.changed(key, found, told, _combined(update.deliveries, told))
         return error
 
     def delete(self, key: Key) -> ErrorCode:
         """Forget; what was never begun is forgotten as well."""
         error = self._place_error(key)
-        if error is ErrorCode.NONE:
-            self._partitions.pop(key, None)
-            self.when_changed(key)
+        if error is ErrorCode.NONE and key in self._partitions:
+            self._forget(key)
         return error
 
     def kept(self, key: Key) -> ShareState | None:
@@ -159,6 +137,7 @@ class ShareStates:
     def put_back(self, key: Key, state: ShareState) -> None:
         """Know a state again."""
         self._partitions[key] = state
+        self._log.look_after()
 
     def _is_refused(self, *epochs: int) -> bool:
         return self._facts.share_states_go_forward and min(epochs) < 0

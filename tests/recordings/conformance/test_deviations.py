@@ -32,6 +32,11 @@ from kafka_shim.protocol.messages.join_group_request import (
     JoinGroupRequestProtocol,
 )
 from kafka_shim.protocol.messages.metadata_request import MetadataRequest, MetadataRequestTopic
+from kafka_shim.protocol.messages.offset_commit_request import (
+    OffsetCommitRequest,
+    OffsetCommitRequestPartition,
+    OffsetCommitRequestTopic,
+)
 from kafka_shim.protocol.messages.produce_request import (
     PartitionProduceData,
     ProduceRequest,
@@ -49,6 +54,7 @@ from kafka_shim.protocol.messages.write_txn_markers_request import (
 )
 from kafka_shim.shim.dispatch import Pending
 from kafka_shim.shim.request.session import Phase, Session
+from kafka_shim.shim.state import transaction_log
 from kafka_shim.shim.state.coordinators import KeyType
 from tests.recordings.conformance.deviations import is_meant
 from tests.recordings.conformance.scenario import Step
@@ -205,14 +211,30 @@ def test_names_that_begin_below_an_asterisk_are_decided(name: str) -> None:
     assert stage.ask(ApiKey.FIND_COORDINATOR, 0, find, ALICE).error_code == 0
 
 
-def test_internal_topics_have_no_records() -> None:
+def test_the_topic_of_groups_has_no_records() -> None:
     stage = Stage("4.4")
-    for kind in KeyType:
-        stage.cluster.coordinators.topic(kind)
+    stage.topic("orders")
+    commit = OffsetCommitRequest(
+        group_id="g",
+        topics=[
+            OffsetCommitRequestTopic("orders", partitions=[OffsetCommitRequestPartition(0, 1)])
+        ],
+    )
+    answer = stage.ask(ApiKey.OFFSET_COMMIT, 8, commit)
+    assert answer.topics[0].partitions[0].error_code == 0
+    topic = stage.cluster.coordinators.topic(KeyType.GROUP)
+    assert not any(partition.log.end_offset for partition in topic.partitions)
+
+
+def test_many_transactions_leave_a_small_log(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(transaction_log, "BATCHES_MAX", 20)
+    stage = Stage("4.4", properties={"transaction.state.log.num.partitions": "1"})
     request = InitProducerIdRequest(transactional_id="t", transaction_timeout_ms=1000)
-    assert stage.ask(ApiKey.INIT_PRODUCER_ID, 4, request).error_code == 0
-    topics = [stage.cluster.coordinators.topic(kind) for kind in KeyType]
-    assert not any(partition.log.end_offset for topic in topics for partition in topic.partitions)
+    for _ in range(100):
+        assert stage.ask(ApiKey.INIT_PRODUCER_ID, 4, request).error_code == 0
+    (partition,) = stage.cluster.coordinators.topic(KeyType.TRANSACTION).partitions
+    assert partition.log.end_offset == 100
+    assert len(partition.log.batches) < 20
 
 
 def test_a_client_may_be_called_like_the_wildcard() -> None:

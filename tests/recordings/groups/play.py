@@ -72,7 +72,7 @@ class Play(play.Play):
 
     def _value(self, name: str, spec: StructSpec | None, content: Any, version: int) -> Any:
         if name == "status" and spec is not None and content:  # whose order is the broker's
-            return [self._struct(spec, row, version) for row in content]
+            return [self.struct(spec, row, version) for row in content]
         return super()._value(name, spec, content, version)
 
     def _text(self, name: str, content: str) -> str:

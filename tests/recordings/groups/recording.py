@@ -16,6 +16,7 @@ from tests.recordings.groups import (
     offset_scenarios,
     policy_scenarios,
     share_scenarios,
+    share_state_scenarios,
     sharing_scenarios,
     static_scenarios,
     static_streams_scenarios,
@@ -45,6 +46,7 @@ SCENARIOS = by_name(
         description_scenarios,
         dead_letter_scenarios,
         corner_scenarios,
+        share_state_scenarios,
     )
 )
 
@@ -79,6 +81,7 @@ KIND = Kind(
         **idle_scenarios.OWN_SETTINGS,
         **corner_scenarios.OWN_SETTINGS,
         **dead_letter_scenarios.SETTINGS,
+        **share_state_scenarios.OWN_SETTINGS,
     },
     "authorizer",
 )

@@ -36,6 +36,7 @@ class Play(play.Play):
     """A scenario's topics are called `name-x`; in answers they are `x`."""
 
     ignored = play.Play.ignored | {"node_endpoints"}
+    unordered = play.Play.unordered | {"partition_ids"}
 
     def __init__(self, name: str, peer: Peer) -> None:
         super().__init__(name, peer)

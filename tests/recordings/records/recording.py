@@ -14,6 +14,7 @@ from tests.recordings.records import (
     idle_scenarios,
     offset_scenarios,
     produce_scenarios,
+    state_scenarios,
     transaction_scenarios,
     unled_scenarios,
 )
@@ -34,6 +35,7 @@ SCENARIOS = by_name(
         admin_scenarios,
         idle_scenarios,
         unled_scenarios,
+        state_scenarios,
     )
 )
 
@@ -50,5 +52,5 @@ KIND = Kind(
     lambda release: SCENARIOS,
     played,
     settings=lambda release: {"log.cleaner.backoff.ms": "200"},
-    own_settings=idle_scenarios.OWN_SETTINGS,
+    own_settings={**idle_scenarios.OWN_SETTINGS, **state_scenarios.OWN_SETTINGS},
 )

@@ -3,11 +3,27 @@
 from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.protocol.releases.facts import facts_of
 from kafka_shim.shim.clock import ManualClock
-from kafka_shim.shim.state.transactions import EPOCH_MAX, State, Transaction, Transactions
+from kafka_shim.shim.state.transaction import EPOCH_MAX, State, Transaction
+from kafka_shim.shim.state.transactions import Transactions, TransactionSettings
 
 MINUTE_MS = 60_000
 DAY_MS = 86_400_000
 PARTITION = ("t", 0)
+
+
+class Log:
+    """What is written, as the id and the state of it; None for a tombstone."""
+
+    version = 0
+
+    def __init__(self) -> None:
+        self.written: list[tuple[str, State | None]] = []
+
+    def write(self, transaction: Transaction) -> None:
+        self.written.append((transaction.transactional_id, transaction.state))
+
+    def forget(self, transactional_id: str) -> None:
+        self.written.append((transactional_id, None))
 
 
 class Coordinator:
@@ -16,14 +32,15 @@ class Coordinator:
     def __init__(self) -> None:
         self.clock = ManualClock()
         self.markers: list[tuple[list[tuple[str, int]], int, bool]] = []
-        self.transactions = Transactions(
-            self.clock,
-            self._mark,
+        self.log = Log()
+        settings = TransactionSettings(
             timeout_ms_max=15 * MINUTE_MS,
             expiration_ms=7 * DAY_MS,
-            check_interval_ms=10_000,
-            facts=facts_of("3.9").records,
+            overdue_interval_ms=10_000,
+            expiry_interval_ms=60 * MINUTE_MS,
         )
+        facts = facts_of("3.9").records
+        self.transactions = Transactions(self.clock, self._mark, self.log, settings, facts)
 
     def _mark(self, ended: Transaction, epoch: int, commit: bool) -> None:
         self.markers.append((list(ended.partitions), epoch, commit))
@@ -98,6 +115,15 @@ def test_markers_go_to_every_partition_once() -> None:
     assert coordinator.state() is State.COMPLETE_COMMIT
 
 
+def test_each_change_is_written() -> None:
+    coordinator = Coordinator()
+    owner = coordinator.open()
+    coordinator.transactions.add_partitions("x", *owner, [PARTITION])  # nothing new
+    coordinator.end(owner)
+    states = [State.EMPTY, State.ONGOING, State.PREPARE_COMMIT, State.COMPLETE_COMMIT]
+    assert coordinator.log.written == [("x", state) for state in states]
+
+
 def test_an_end_can_be_repeated_but_not_changed() -> None:
     coordinator = Coordinator()
     owner = coordinator.open()
@@ -162,9 +188,12 @@ def test_one_that_ended_in_time_is_left_alone() -> None:
     assert len(coordinator.markers) == 1
 
 
-def test_ids_are_forgotten_in_the_end() -> None:
+def test_ids_are_forgotten_in_the_end_by_themselves() -> None:
     coordinator = Coordinator()
     coordinator.begin()
-    coordinator.clock.advance(8 * DAY_MS)
+    coordinator.clock.advance(7 * DAY_MS - 1)
+    assert coordinator.log.written == [("x", State.EMPTY)]
+    coordinator.clock.advance(1)
+    assert coordinator.log.written == [("x", State.EMPTY), ("x", None)]
     assert list(coordinator.transactions) == []
     assert coordinator.begin() == (ErrorCode.NONE, 1, 0)

@@ -8,6 +8,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.apache.kafka.common.utils.Exit;
 import org.apache.kafka.tools.AclCommand;
+import org.apache.kafka.tools.consumer.ConsoleConsumer;
 import org.apache.kafka.tools.consumer.ConsoleShareConsumer;
 
 /** Kafka's tools as their scripts call them, in this JVM: the exit code and what they print. */
@@ -32,6 +33,10 @@ final class KafkaTools {
 
     static Object acls(Driver.Request request) throws Exception {
         return run(request, AclCommand::main);
+    }
+
+    static Object consoleConsumer(Driver.Request request) throws Exception {
+        return run(request, ConsoleConsumer::main);
     }
 
     static Object consoleShareConsumer(Driver.Request request) throws Exception {

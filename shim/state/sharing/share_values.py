@@ -1,0 +1,51 @@
+"""What share coordinators keep of a share partition, and what they are told of it."""
+
+from collections.abc import Sequence
+
+import msgspec
+
+Key = tuple[str, bytes, int]
+"""Group, topic id, partition."""
+
+
+class Deliveries(msgspec.Struct, frozen=True, gc=False):
+    """Records `first` to `last` share a state (0 available, 2 acknowledged, 4 archived)."""
+
+    first: int
+    last: int
+    state: int
+    count: int
+
+
+NOT_KNOWN = -1
+NO_EPOCH = -1
+"""Of who does not know it."""
+
+
+class ShareState(msgspec.Struct):
+    """What is kept of one share partition; -1 is what is not known yet.
+
+    `complete` counts the records from `start_offset` on that are done with. The rest is about its
+    records: epoch, offset and time of the last snapshot, time of the first one, updates since.
+    """
+
+    state_epoch: int
+    leader_epoch: int = 0
+    start_offset: int = NOT_KNOWN
+    complete: int = NOT_KNOWN
+    deliveries: list[Deliveries] = []
+    snapshot_epoch: int = 0
+    snapshot_offset: int = 0
+    created_ms: int = 0
+    written_ms: int = 0
+    updates: int = 0
+
+
+class StateUpdate(msgspec.Struct, frozen=True):
+    """What the leader of a share partition has to tell."""
+
+    state_epoch: int
+    leader_epoch: int
+    start_offset: int
+    complete: int
+    deliveries: Sequence[Deliveries]

@@ -1,0 +1,72 @@
+"""One transactional id: its producer, and what became of its transactions."""
+
+from enum import Enum
+
+from kafka_shim.shim.clock import Timer
+
+EPOCH_MAX = 32766
+"""The last epoch of a producer id that a producer can have (Short.MAX_VALUE is for fencing it)."""
+NO_ID = -1
+NO_EPOCH = -1
+NO_TIME = -1
+
+TopicPartition = tuple[str, int]
+
+
+class State(Enum):
+    """States by the names of DescribeTransactions."""
+
+    EMPTY = "Empty"
+    ONGOING = "Ongoing"
+    PREPARE_COMMIT = "PrepareCommit"
+    PREPARE_ABORT = "PrepareAbort"
+    COMPLETE_COMMIT = "CompleteCommit"
+    COMPLETE_ABORT = "CompleteAbort"
+    DEAD = "Dead"
+    PREPARE_EPOCH_FENCE = "PrepareEpochFence"
+
+
+class Transaction:
+    """One transactional id: its producer and the transaction that is open, or was the last."""
+
+    __slots__ = (
+        "client_version",
+        "epoch",
+        "last_epoch",
+        "last_producer_id",
+        "partitions",
+        "producer_id",
+        "started_ms",
+        "state",
+        "timeout_ms",
+        "timer",
+        "transactional_id",
+        "updated_ms",
+    )
+
+    def __init__(self, transactional_id: str, producer_id: int, now_ms: int) -> None:
+        self.transactional_id = transactional_id
+        self.producer_id = producer_id
+        self.last_producer_id = NO_ID
+        self.epoch = NO_EPOCH
+        self.last_epoch = NO_EPOCH
+        self.timeout_ms = 0
+        self.state = State.EMPTY
+        self.partitions: dict[TopicPartition, None] = {}
+        self.started_ms = NO_TIME
+        self.updated_ms = now_ms
+        self.timer: Timer | None = None
+        self.client_version = 0
+        """The version of transactions that the last request about it spoke (KIP-890): 0 or 2."""
+
+    @property
+    def is_open(self) -> bool:
+        return self.state is State.ONGOING
+
+    @property
+    def is_complete(self) -> bool:
+        return self.state in (State.COMPLETE_COMMIT, State.COMPLETE_ABORT)
+
+    def has_ended_before(self, epoch: int) -> bool:
+        """Whether this epoch is the one whose transaction ended last, and moved to the next."""
+        return self.is_complete and epoch == self.epoch - 1

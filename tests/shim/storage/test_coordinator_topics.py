@@ -1,0 +1,47 @@
+"""What coordinators have written into their topics is there when a broker is started again."""
+
+from pathlib import Path
+
+from kafka_shim.protocol.enums import ApiKey
+from kafka_shim.protocol.error_codes import ErrorCode
+from kafka_shim.protocol.messages.init_producer_id_request import InitProducerIdRequest
+from kafka_shim.shim.state.coordinators import KeyType
+from kafka_shim.shim.state.sharing.share_values import Deliveries, StateUpdate
+from tests.shim.storage.kept import KeptStage
+
+MINUTE_MS = 60_000
+
+
+def written(stage: KeptStage, kind: KeyType) -> list[bytes]:
+    topic = stage.cluster.coordinators.topic(kind)
+    return [batch.payload for partition in topic.partitions for batch in partition.log.batches]
+
+
+def test_records_of_transactions_and_tombstones(tmp_path: Path) -> None:
+    stage = KeptStage(tmp_path)
+    request = InitProducerIdRequest(transactional_id="t", transaction_timeout_ms=1000)
+    stage.ask(ApiKey.INIT_PRODUCER_ID, 4, request)
+    before = written(stage, KeyType.TRANSACTION)
+    again = stage.again()
+    assert written(again, KeyType.TRANSACTION) == before
+    again.clock.advance(8 * 24 * 60 * MINUTE_MS)
+    last = again.again()
+    assert last.cluster.transactions.get("t") is None
+    assert len(written(last, KeyType.TRANSACTION)) == 2
+
+
+def test_snapshots_of_share_partitions_go_on(tmp_path: Path) -> None:
+    stage = KeptStage(tmp_path)
+    key = ("g", stage.topic("orders").topic_id, 0)
+    stage.cluster.share_states.initialise(key, 1, 0)
+    update = StateUpdate(1, 0, 0, 1, [Deliveries(0, 0, 2, 1)])
+    assert stage.cluster.share_states.write(key, update) is ErrorCode.NONE
+    before = written(stage, KeyType.SHARE)
+    again = stage.again()
+    assert written(again, KeyType.SHARE) == before
+    again.clock.advance(11 * MINUTE_MS)
+    last = again.again()
+    state = last.cluster.share_states.kept(key)
+    assert state is not None
+    assert (state.snapshot_epoch, state.updates, state.snapshot_offset) == (1, 0, 2)
+    assert len(written(last, KeyType.SHARE)) == 1
