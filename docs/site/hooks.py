@@ -11,6 +11,9 @@ REPOSITORY: Final = "https://github.com/kafka-shim/kafka-shim/blob/main/"
 _LINK: Final = re.compile(r"(?<=\]\()([^)\s:#]+)(?=[)#])")
 
 
+_CELL: Final = re.compile(r"(?<=<td>).*?(?=</td>)", re.DOTALL)
+_TEXT: Final = re.compile(r"(?<=>)[^<]+|^[^<]+")
+_JOINT: Final = re.compile(r"(?<=\w[_/.])(?=\w)(?!py\b)|(?<=[a-z])(?=[A-Z])")
 _WORKER: Final = re.compile(r"https://unpkg\.com/iframe-worker/shim")
 WORKER: Final = "assets/javascripts/worker.js"
 
@@ -27,8 +30,14 @@ def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
 
 
 def on_post_page(output: str, page: Any, **_: Any) -> str:
-    """Return the page with our script in place of that of another server."""
+    """Return the page with our script instead of another server's, and with narrow tables."""
+    output = _CELL.sub(lambda cell: _TEXT.sub(breakable, cell[0]), output)
     return _WORKER.sub("../" * page.url.count("/") + WORKER, output)
+
+
+def breakable(text: re.Match[str]) -> str:
+    """Let long names of files, fields and errors break between their words."""
+    return _JOINT.sub("<wbr>", text[0])
 
 
 def on_post_build(config: Any, **_: Any) -> None:
