@@ -1,4 +1,4 @@
-"""Who may do what on which resource: a table of decisions, for people to look at."""
+"""Who may do what on which resource: a table of decisions."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -20,14 +20,18 @@ RESOURCES_MAX = 200
 def matrix(cluster: Cluster, history: History, query: Mapping[str, str]) -> dict[str, Any]:
     """Principals by resources of a type, with the operations that are allowed from a host.
 
-    Principals are those of users, ACLs, super users and the last requests; resources those that
-    exist, and those that literal ACLs name. All names are given, and decisions for a part of them.
+    Principals are those of users, ACLs, super users and the last requests; resources are those that
+    exist, and those that literal ACLs name. All names are returned, and decisions for some of them.
     """
     authorizer = authorizer_of(cluster)
     resource_type = _resource_type(query)
     host = query.get("host", "127.0.0.1")
-    principals = sorted(_principals(cluster, authorizer, history))
-    resources = sorted(_resources(cluster, authorizer, resource_type))
+    principals = _containing(
+        _principals(cluster, authorizer, history), query.get("principal_contains", "")
+    )
+    resources = _containing(
+        _resources(cluster, authorizer, resource_type), query.get("resource_contains", "")
+    )
     rows, columns = (
         _part(query, "principal", PRINCIPALS_MAX),
         _part(query, "resource", RESOURCES_MAX),
@@ -53,6 +57,11 @@ def matrix(cluster: Cluster, history: History, query: Mapping[str, str]) -> dict
     }
 
 
+def _containing(names: Iterable[str], text: str) -> list[str]:
+    """Return the names that contain the text, in any case of letters, sorted."""
+    return sorted(name for name in names if text.lower() in name.lower())
+
+
 def _resource_type(query: Mapping[str, str]) -> ResourceType:
     try:
         return parse_resource_type(query.get("resource_type", "topic"))
@@ -61,7 +70,7 @@ def _resource_type(query: Mapping[str, str]) -> ResourceType:
 
 
 def _part(query: Mapping[str, str], what: str, most: int) -> slice:
-    """Which of the names the decisions are about."""
+    """Return which of the names have decisions in the answer."""
     first = whole_number(query.get(f"first_{what}", "0"))
     count = whole_number(query.get(f"{what}s", str(most)))
     if first is None or count is None:

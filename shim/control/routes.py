@@ -9,6 +9,7 @@ from typing import Any, Generic, Protocol, TypeVar
 
 import msgspec
 
+from kafka_shim.authorizer.acl_formats import FORMATS
 from kafka_shim.shim.control import shapes, state_shapes
 from kafka_shim.shim.control.problem import ControlError
 from kafka_shim.shim.control.verbs import Control, convert
@@ -45,37 +46,39 @@ class Route(msgspec.Struct, Generic[Target], frozen=True):
 
 
 _SEEN = {
-    "api": "Kafka's name of the API, such as Produce",
-    "principal": "who sent it, as in User:alice",
+    "api": "name of the API, such as Produce",
+    "principal": "principal of the client, such as User:alice",
     "client_id": "the client id of the request",
     "after": "only requests with a greater number",
-    "limit": "how many rows, about; 1000 if it is not given",
+    "limit": "approximate number of rows (default: 1000)",
 }
 _DECIDED = {
     **_SEEN,
     "allowed": "true or false",
-    "logged": "true: only those that Kafka's audit log has at its default level and at debug",
+    "logged": "true: only those that Kafka's audit log contains at its default level or at debug",
     "operation": "such as WRITE",
     "resource_type": "such as TOPIC",
     "resource_name": "the whole name",
 }
 _RECORDS = {
-    "partition": "0 if it is not given",
-    "from": "the offset to begin with; without it, the newest records",
-    "limit": "how many records, at most 1000; 100 if it is not given",
+    "partition": "number of the partition (default: 0)",
+    "from": "first offset (default: the newest records)",
+    "limit": "number of records, at most 1000 (default: 100)",
 }
 _ACTION = {
     "operation": "such as Write",
-    "resource_type": "TOPIC if it is not given",
+    "resource_type": "such as TOPIC (default: TOPIC)",
     "resource_name": "the whole name",
 }
 _MATRIX = {
-    "resource_type": "TOPIC if it is not given",
-    "host": "from where; 127.0.0.1 if it is not given",
-    "first_principal": "decisions begin with this one of the principals; 0 if it is not given",
-    "principals": "for how many principals, at most 100",
-    "first_resource": "decisions begin with this one of the resources; 0 if it is not given",
-    "resources": "for how many resources, at most 200",
+    "resource_type": "such as TOPIC (default: TOPIC)",
+    "host": "address of the clients (default: 127.0.0.1)",
+    "first_principal": "index of the first principal with decisions (default: 0)",
+    "principals": "number of principals with decisions, at most 100",
+    "first_resource": "index of the first resource with decisions (default: 0)",
+    "resources": "number of resources with decisions, at most 200",
+    "principal_contains": "only principals with this text in them",
+    "resource_contains": "only resources with this text in their names",
 }
 
 ROUTES: tuple[Route[Control], ...] = (
@@ -132,9 +135,12 @@ ROUTES: tuple[Route[Control], ...] = (
           query={"principal": "only those of this principal"}),
     Route("POST", "/acls", "add_acls", "Add ACLs; those that exist already stay",
           lambda control, call: control.add_acls(call.body), shapes.AclRows, shapes.AclRules),
-    Route("POST", "/acls/import", "import_acls", "Add ACLs that are written in any known form",
+    Route("POST", "/acls/import", "import_acls", "Add ACLs from a text in any known format",
           lambda control, call: control.import_acls(call.body), shapes.AclRows,
           state_shapes.AclText),
+    Route("GET", "/acls/export", "export_acls", "All ACLs as text, in any known format",
+          lambda control, call: control.export_acls(call.query), state_shapes.ExportedAcls,
+          query={"form": f"format: {', '.join(FORMATS)} (default: commands)"}),
     Route("POST", "/acls/remove", "remove_acls", "Remove exactly these ACLs, if they are there",
           lambda control, call: control.remove_acls(call.body), shapes.AclRows, shapes.AclRules),
     Route("GET", "/matrix", "matrix", "Who may do what on which resource",

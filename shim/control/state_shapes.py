@@ -193,10 +193,17 @@ class Permitted(msgspec.Struct):
 
 
 class AclText(msgspec.Struct, forbid_unknown_fields=True):
-    """ACLs in a form of docs/acl-forms.md; without `form`, the one that the text looks like."""
+    """ACLs in a format of docs/acl-forms.md; without `form`, it is detected from the text."""
 
     text: str
     form: str | None = None
+
+
+class ExportedAcls(msgspec.Struct):
+    """All ACLs as text in a format of docs/acl-forms.md, which POST /acls/import reads."""
+
+    form: str
+    text: str
 
 
 class RequestDetail(msgspec.Struct):

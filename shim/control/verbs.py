@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from kafka_shim.authorizer.acl_formats import FORMATS, read
+from kafka_shim.authorizer.acl_formats import FORMATS, read, write
 from kafka_shim.authorizer.acl_formats.objects import to_objects
 from kafka_shim.authorizer.acl_formats.rules import parse_rules
 from kafka_shim.authorizer.acl_names import AclTextError
@@ -195,13 +195,23 @@ class Control:
         return self._added(_parsed(rules))
 
     def import_acls(self, new: AclText) -> dict[str, Any]:
-        """Add ACLs that are written in any of the known forms."""
-        if new.form is not None and new.form not in FORMATS:
-            raise ControlError(400, f"unknown form `{new.form}`; known are {', '.join(FORMATS)}")
+        """Add ACLs from a text in any known format."""
+        if new.form is not None:
+            _check_form(new.form)
         try:
             return self._added(read(new.text, new.form))
         except AclTextError as error:
             raise ControlError(400, str(error)) from error
+
+    def export_acls(self, query: Mapping[str, str]) -> dict[str, Any]:
+        """Return all ACLs as text; ControlError if the format cannot express one of them."""
+        form = query.get("form", "commands")
+        _check_form(form)
+        acls = authorizer_of(self._cluster).acls(AclFilter())
+        try:
+            return {"form": form, "text": write(acls, form)}
+        except AclTextError as error:
+            raise ControlError(400, f"the ACLs cannot be written as {form}: {error}") from error
 
     def _added(self, acls: list[Acl]) -> dict[str, Any]:
         for acl, result in zip(
@@ -274,3 +284,8 @@ def _parsed(rules: AclRules) -> list[Acl]:
         return parse_rules(rules.acls)
     except AclTextError as error:
         raise ControlError(400, str(error)) from error
+
+
+def _check_form(form: str) -> None:
+    if form not in FORMATS:
+        raise ControlError(400, f"unknown format `{form}`; expected one of {', '.join(FORMATS)}")

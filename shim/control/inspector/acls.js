@@ -1,12 +1,21 @@
-// ACLs: all of them, forms to add one and to ask who may do something.
+// ACLs: a list, forms to add one and to ask who may do something, import and export.
 
-import { badge, button, capital, element, field, form, input, section, select } from "./elements.js";
+import { badge, button, capital, copier, element, field, form, input, section, select } from "./elements.js";
 
 export const TYPES = [["TOPIC", "Topic"], ["GROUP", "Group"], ["CLUSTER", "Cluster"],
   ["TRANSACTIONAL_ID", "TransactionalId"], ["DELEGATION_TOKEN", "DelegationToken"], ["USER", "User"]];
 const OPERATIONS = ["Read", "Write", "Create", "Delete", "Alter", "Describe", "ClusterAction",
   "DescribeConfigs", "AlterConfigs", "IdempotentWrite", "CreateTokens", "DescribeTokens",
   "TwoPhaseCommit"];
+const FORMS = [["commands", "kafka-acls commands"], ["yaml", "YAML"], ["json", "JSON"],
+  ["list", "output of kafka-acls --list"], ["csv", "CSV (kafka-security-manager)"],
+  ["strimzi", "Strimzi KafkaUser"], ["jikkou", "jikkou"], ["terraform", "Terraform (Mongey/kafka)"],
+  ["terraform-confluent", "Terraform (confluent)"], ["zookeeper", "ZooKeeper nodes"],
+  ["audit-log", "lines of the audit log"]];
+const ENDINGS = {
+  commands: "sh", yaml: "yaml", json: "json", list: "txt", csv: "csv", strimzi: "yaml", jikkou: "yaml",
+  terraform: "tf", "terraform-confluent": "tf", zookeeper: "txt", "audit-log": "log",
+};
 const wire = (name) => name.replace(/(?<=[a-z])[A-Z]/g, (letter) => `_${letter}`).toUpperCase();
 
 export const acls = {
@@ -26,10 +35,10 @@ export const acls = {
   ],
   tools(page) {
     acls.remove = (row) => page.act("POST", "acls/remove", { acls: [row] });
-    return [adding(page), asking(page), importing(page)];
+    return [adding(page), asking(page), transfer(page)];
   },
-  detail: (answer, page) => ({ nodes: rights(answer, page) }),
-  empty: "There are no ACLs: only super users may do anything.",
+  detail: (answer) => ({ nodes: "text" in answer ? exported(answer) : rights(answer) }),
+  empty: "There are no ACLs, so only super users may do anything.",
 };
 
 const adding = (page) => form("new-acl", "Add an ACL", [
@@ -49,31 +58,46 @@ const adding = (page) => form("new-acl", "Add an ACL", [
   });
 });
 
-const asking = (page) => form("who-may", "Who may do something", [
+const asking = (page) => form("who-may", "List who may do something", [
   field("Who may", select("operation", OPERATIONS)),
   field("on the", select("resource_type", TYPES)),
   field("named", input("resource_name", { placeholder: "orders" })),
-], "Ask", async (given) => {
+], "List", (given) => openAnswer(page, `who-can?${new URLSearchParams(given)}`));
+
+/** Open an answer of the API in the details, or show its error. */
+async function openAnswer(page, path) {
   try {
-    page.open(await page.ask("GET", `who-can?${new URLSearchParams(given)}`));
+    page.open(await page.ask("GET", path));
     page.note("");
   } catch (error) {
     page.note(error.message, true);
   }
-});
+}
 
-function importing(page) {
+function transfer(page) {
   const text = element("textarea", { name: "text", rows: "4", spellcheck: "false", required: true,
-    placeholder: "kafka-acls --list, CSV, Strimzi, Terraform …" });
-  return element("details", { id: "import" }, element("summary", { text: "Import ACLs" }),
-    form("import-acls", "Import ACLs", [field("ACLs in any form that `kafka-shim acls` reads", text)], "Import",
+    placeholder: "kafka-acls commands or --list, YAML, JSON, CSV, Strimzi, Terraform …" });
+  return element("details", { id: "import" }, element("summary", { text: "Import and export" }),
+    form("import-acls", "Import ACLs", [field("ACLs to add; the format is detected", text)], "Import",
       async (given, made) => {
         page.clearFilter();
         const added = await page.act("POST", "acls/import", given);
         if (!added) return;
         made.reset();
         page.note(`imported ACLs: ${added.acls.length}`);
-      }));
+      }),
+    form("export-acls", "Export ACLs", [field("Format", select("form", FORMS))], "Export all ACLs",
+      ({ form: name }) => openAnswer(page, `acls/export?form=${name}`)));
+}
+
+function exported({ form: name, text }) {
+  const file = URL.createObjectURL(new Blob([text], { type: "text/plain" }));
+  return [
+    element("h2", { text: `All ACLs as ${FORMS.find(([value]) => value === name)[1]}` }),
+    element("p", { class: "buttons" }, copier(text),
+      element("a", { class: "button", href: file, download: `acls.${ENDINGS[name]}`, text: "Download" })),
+    element("pre", { id: "exported", tabindex: "0", text }),
+  ];
 }
 
 function rights({ operation, resource_type: type, resource_name: name, allowed, denied }) {
@@ -81,10 +105,10 @@ function rights({ operation, resource_type: type, resource_name: name, allowed, 
   const items = (rows, one) => (rows.length ? element("ul", {}, ...rows.map(one)) : nobody.cloneNode(true));
   return [
     element("h2", { text: `${capital(operation)} on ${capital(type)} ${name}` }),
-    section("Who may", items(allowed, (row) => element("li", {}, badge(true, "allowed"),
-      ` ${row.everyone ? "everybody else" : row.principal} from ${hosts(row)}`,
+    section("Allowed", items(allowed, (row) => element("li", {}, badge(true, "allowed"),
+      ` ${row.everyone ? "everyone else" : row.principal} from ${hosts(row)}`,
       ...because(row.acls, row.because)))),
-    section("Who may not, though an ACL allows it", items(denied, (row) => element("li", {},
+    section("Denied, although an ACL allows it", items(denied, (row) => element("li", {},
       badge(false, "denied"), ` ${row.principal}`, ...because(row.acls, "")))),
   ];
 }

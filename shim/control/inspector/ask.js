@@ -1,10 +1,10 @@
-// Calls of the control API, with the token that the broker may want.
+// Calls of the control API, with its token if it requires one.
 
 export class Refused extends Error {}
 
 let pauses = () => {};
 
-/** What to do when nobody gives a token: nothing is asked until somebody goes on. */
+/** Set what happens when the user gives no token: the page pauses until the user resumes. */
 export function whenWithoutToken(pause) {
   pauses = pause;
 }
@@ -15,7 +15,7 @@ export async function ask(method, path, body) {
   const options = { method, headers, body: body && JSON.stringify(body) };
   const response = await fetch(path, options);
   if (response.status === 401) {
-    if (sessionStorage.getItem("token") === token) newToken(); // else another question got it
+    if (sessionStorage.getItem("token") === token) newToken(); // otherwise another call has renewed it
     return ask(method, path, body);
   }
   const answer = await response.json();
@@ -24,10 +24,10 @@ export async function ask(method, path, body) {
 }
 
 function newToken() {
-  const given = prompt("This broker wants its control token:");
+  const given = prompt("Control token (--control-token) of this broker:");
   if (given === null) {
     pauses();
-    throw new Refused("without the control token there is nothing to see");
+    throw new Refused("the control API requires its token; choose Resume to enter it");
   }
   sessionStorage.setItem("token", given);
 }

@@ -42,7 +42,7 @@ export function copier(text, label = "Copy") {
 
 let fields = 0;
 
-/** A label over an input, a select or a textarea; `control` is what is labelled. */
+/** Return a label over an input, a select or a textarea. */
 export function field(label, control) {
   control.id ||= `field-${fields += 1}`;
   return element("div", { class: "field" }, element("label", { for: control.id, text: label }), control);
@@ -59,7 +59,7 @@ export function select(name, options, attributes = {}) {
   return element("select", { name, ...attributes }, ...made);
 }
 
-/** A form in one line; `submit` gets its values by name, and resets it if it worked. */
+/** Return a form in one line; `submit` gets its values by name, and the form. */
 export function form(id, label, parts, action, submit) {
   const made = element("form", { id, class: "inline", "aria-label": label }, ...parts,
     element("button", { type: "submit", text: action }));
@@ -70,7 +70,10 @@ export function form(id, label, parts, action, submit) {
   return made;
 }
 
-/** A small table, for details and the overview. */
+/** `1 topic`, `2 topics`. */
+export const counted = (count, name) => `${count} ${name}${count === 1 ? "" : "s"}`;
+
+/** Return a small table, for details and the overview. */
 export function table(caption, columns, rows) {
   const head = element("tr", {}, ...columns.map((text) => element("th", { scope: "col", text })));
   const lines = rows.map((cells) => element("tr", {}, ...cells.map((content) => {
@@ -88,7 +91,7 @@ export const section = (title, ...nodes) =>
 
 export const json = (value) => element("pre", { text: JSON.stringify(value, null, 2) });
 
-/** Bytes in lines of sixteen: place, hexadecimal, text. */
+/** Show bytes in lines of sixteen: position, hexadecimal, text. */
 export function hexdump(hex) {
   const lines = [];
   for (let at = 0; at < hex.length; at += 32) {

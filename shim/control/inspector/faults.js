@@ -1,25 +1,25 @@
-// Faults: a form, and beside it the JSON that it makes, which may be changed by hand.
+// Faults: a form with the JSON that it makes, which can be edited.
 
 import { button, element, field, input, select } from "./elements.js";
 
 const NUMBER = (label, value) => ({ label, type: "number", value });
 const ACTIONS = {
   error: { text: "answer with an error", label: "Error", type: "text", value: "NOT_LEADER_OR_FOLLOWER" },
-  delay_ms: { text: "answer later", ...NUMBER("Milliseconds", 1000) },
+  delay_ms: { text: "delay the answer", ...NUMBER("Milliseconds", 1000) },
   pause: { text: "hold the answer until released" },
-  "disconnect:before": { text: "disconnect before it is handled" },
-  "disconnect:after": { text: "disconnect before it is answered" },
+  "disconnect:before": { text: "disconnect before the request is handled" },
+  "disconnect:after": { text: "disconnect instead of answering" },
   black_hole: { text: "never answer" },
-  throttle_time_ms: { text: "say that the client is throttled", ...NUMBER("Milliseconds", 1000) },
-  truncate: { text: "cut the answer off", ...NUMBER("After bytes", 10) },
-  corrupt: { text: "flip bits of the answer" },
+  throttle_time_ms: { text: "report a throttle time", ...NUMBER("Milliseconds", 1000) },
+  truncate: { text: "truncate the answer", ...NUMBER("Bytes to keep", 10) },
+  corrupt: { text: "corrupt the answer" },
   deny: { text: "deny every access" },
 };
 const TRIGGERS = {
-  times: { text: "the first requests", ...NUMBER("How many", 1) },
-  on_call: { text: "one request", ...NUMBER("Which", 1) },
+  times: { text: "the first requests", ...NUMBER("Number of requests", 1) },
+  on_call: { text: "only one request", ...NUMBER("Which one, from 1", 1) },
   every_time: { text: "every request" },
-  with_probability: { text: "each with a chance", label: "Chance, 0 to 1", type: "number", value: 0.5, step: "any" },
+  with_probability: { text: "random requests", label: "Probability, 0 to 1", type: "number", value: 0.5, step: "any" },
 };
 const APIS = ["Produce", "Fetch", "Metadata", "ListOffsets", "FindCoordinator", "JoinGroup", "SyncGroup",
   "Heartbeat", "OffsetCommit", "OffsetFetch", "ConsumerGroupHeartbeat", "InitProducerId", "AddPartitionsToTxn",
@@ -30,7 +30,7 @@ const ERRORS = ["NOT_LEADER_OR_FOLLOWER", "REQUEST_TIMED_OUT", "COORDINATOR_NOT_
 
 export const faults = {
   title: "Faults",
-  columns: ["Id", "Action", "Requests", "When", "Matched", "Fired", ""],
+  columns: ["Id", "Action", "Matches", "Trigger", "Matched", "Fired", ""],
   load: ({ ask }) => ask("GET", "faults"),
   rows: (data) => data.faults,
   cells: (row) => [
@@ -50,7 +50,7 @@ export const faults = {
 };
 
 function buttons(row) {
-  const lift = button("Lift", () => faults.act("DELETE", `faults/${row.id}`));
+  const lift = button("Remove", () => faults.act("DELETE", `faults/${row.id}`));
   if (!row.action.pause) return element("span", {}, lift);
   const release = button("Release", () => faults.act("POST", `faults/${row.id}/release`));
   return element("span", {}, release, " ", lift);
@@ -61,8 +61,8 @@ const list = (id, values) => element("datalist", { id }, ...values.map((value) =
 
 function setting(page) {
   const text = element("textarea", { id: "fault", rows: "9", spellcheck: "false" });
-  const what = choice("action", "What happens", ACTIONS);
-  const when = choice("trigger", "To", TRIGGERS);
+  const what = choice("action", "Effect", ACTIONS);
+  const when = choice("trigger", "Applies to", TRIGGERS);
   const match = {
     api: input("api", { list: "apis", value: "Produce", placeholder: "any" }),
     topic: input("topic", { placeholder: "any" }),
@@ -71,13 +71,13 @@ function setting(page) {
     client_id: input("client_id", { placeholder: "any" }),
   };
   const made = element("form", { id: "new-fault" },
-    element("fieldset", {}, element("legend", { text: "A new fault" }),
+    element("fieldset", {}, element("legend", { text: "New fault" }),
       element("div", { class: "inline" }, ...what.nodes, ...when.nodes),
       element("div", { class: "inline" }, field("API", match.api), field("Topic", match.topic),
         field("Group", match.group), field("Principal", match.principal), field("Client id", match.client_id)),
       list("apis", APIS), list("errors", ERRORS)),
-    element("div", { class: "field" }, element("label", { for: "fault", text: "As JSON, which is what counts" }),
-      text, element("button", { type: "submit", text: "Set" })));
+    element("div", { class: "field" }, element("label", { for: "fault", text: "As JSON; this text is sent and can be edited" }),
+      text, element("button", { type: "submit", text: "Set the fault" })));
   function write() {
     const given = Object.entries(match).filter(([, control]) => control.value.trim());
     const fault = { action: action(what.value()) };
@@ -100,7 +100,7 @@ function setting(page) {
   return made;
 }
 
-/** A choice, and the value that goes with what is chosen, if it has one. */
+/** Return a choice, and a field for the value of the chosen option, if it has one. */
 function choice(name, label, kinds) {
   const chosen = select(name, options(kinds));
   const control = input(`${name}-value`, {});

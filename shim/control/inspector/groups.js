@@ -1,4 +1,4 @@
-// Groups of all four kinds: members, committed offsets, lag; moving an empty one elsewhere.
+// Groups of all four kinds: members, committed offsets, lag; a form to reset offsets.
 
 import { button, element, field, form, input, section, select, table } from "./elements.js";
 
@@ -19,7 +19,7 @@ export const groups = {
   ],
   detail,
   isWide: true,
-  empty: "There are no groups yet: one comes with its first member or its first committed offset.",
+  empty: "There are no groups yet. A group is created by its first member or its first committed offset.",
 };
 
 function detail(row, page) {
@@ -43,7 +43,7 @@ function described(row) {
   const nodes = [element("p", { text: `${row.type} group, ${row.state}, lag ${row.lag}` })];
   nodes.push(section("Members", row.members.length
     ? table("Members", ["Client", "Host", "Epoch", "Assigned", "Member id"], row.members.map((member) => [
-      member.client_id, member.client_host, member.epoch, assigned(member) || "nothing",
+      member.client_id, member.client_host, member.epoch, assigned(member) || "none",
       member.instance_id ? `${member.member_id} (${member.instance_id})` : member.member_id]))
     : element("p", { text: "None." })));
   nodes.push(section("Offsets", row.offsets.length
@@ -61,7 +61,7 @@ function changes(row, page) {
   where.hidden = true;
   to.addEventListener("change", () => { where.hidden = to.value !== "offset"; });
   const reset = form("reset", "Reset offsets", [
-    field("Topic", input("topic", { placeholder: "all it has" })),
+    field("Topic", input("topic", { placeholder: "all" })),
     field("Partition", input("partition", { type: "number", min: "0", placeholder: "all" })),
     field("To", to), where,
   ], "Reset", (given) => page.act("POST", `${path(row.group_id)}/offsets`, {
@@ -72,6 +72,6 @@ function changes(row, page) {
   const remove = button("Delete the group", async () => {
     if (confirm(`Delete ${row.group_id}?`) && await page.act("DELETE", path(row.group_id))) page.close();
   });
-  return [section("Reset offsets, once its members have left", reset),
+  return [section("Reset offsets (of a group without members)", reset),
     element("p", { class: "buttons" }, remove)];
 }

@@ -1,15 +1,15 @@
-// The page: asks the control API twice a second and shows what is new; of a recording, all there is.
+// The page: it reads the control API twice a second and shows what is new, or shows a recording.
 
 import { acls } from "./acls.js";
 import { ask, Refused, whenWithoutToken } from "./ask.js";
-import { element } from "./elements.js";
+import { counted, element } from "./elements.js";
 import { faults } from "./faults.js";
 import { groups } from "./groups.js";
 import { all, denied, kept, more, moreDenied } from "./kept.js";
 import { matrix } from "./matrix.js";
 import { overview } from "./overview.js";
 import { decisions, folded, requests } from "./requests.js";
-import { drawRows, focus, matching } from "./rows.js";
+import { drawRows, focus, matching, SHOWN } from "./rows.js";
 import { topics } from "./topics.js";
 import { transactions } from "./transactions.js";
 import { users } from "./users.js";
@@ -21,10 +21,10 @@ const TABS = Object.keys(VIEWS);
 const $ = (id) => document.getElementById(id);
 const state = {
   tab: null, paused: false, deniedOnly: false, folds: true, data: {}, selected: null, drawn: "",
-  detail: null, recording: false, tools: {},
+  detail: null, recording: false, tools: {}, shown: SHOWN,
 };
 
-/** What views may do with the page. */
+/** The functions of the page that views use. */
 const page = {
   ask, note, refresh, close,
   get recording() { return state.recording; },
@@ -33,7 +33,7 @@ const page = {
   redraw() { state.drawn = ""; draw(); },
   open: (row) => open(row),
   clearFilter() { $("filter").value = ""; },
-  /** Change something, then show how it is now; whether it worked. */
+  /** Make a call that changes something, and refresh. Return its answer, or null after an error. */
   async act(method, path, body) {
     try {
       const answer = await ask(method, path, body);
@@ -57,14 +57,14 @@ async function refresh() {
     state.recording = true;
     for (const tab of TABS) $(`tab-${tab}`).hidden = !isSeen(tab);
     $("pause").hidden = true;
-    status(`recording ${health.recording} · ${health.requests} requests`, false);
+    status(`recording ${health.recording} · ${counted(health.requests, "request")}`, false);
     if (isFirst && !isSeen(name)) return show("requests");
     await all(name);
   } else {
-    const text = `Kafka ${health.release} · ${health.connections} connections · `
+    const text = `Kafka ${health.release} · ${counted(health.connections, "connection")} · `
       + `up ${Math.floor(health.uptime_ms / 1000)} s`;
     status(text, false);
-    if (isSeen(name)) await more(name);
+    if (isSeen(name)) await more(name, draw);
     else state.data[name] = await VIEWS[name].load(page);
   }
   if (isSeen(name)) $("denied-count").textContent = await moreDenied();
@@ -96,7 +96,7 @@ function note(text, isBad = false) {
 
 // ---------------------------------------------------------------- rows
 
-/** All rows of the view, and those of them to be shown. */
+/** Return all rows of the view, and those that the filter and the buttons leave. */
 function found(view) {
   const name = state.tab;
   const data = state.data[name];
@@ -120,18 +120,19 @@ function draw() {
   }
   const [rows, left] = found(view);
   const drawn = JSON.stringify(
-    [state.tab, Boolean(data), left.slice(0, 500), left.length, rows.length, state.selected]);
-  if (drawn === state.drawn) return; // nothing moves under the pointer without need
+    [state.tab, Boolean(data), left.slice(0, state.shown), left.length, rows.length, state.selected]);
+  if (drawn === state.drawn) return; // rows under the pointer stay as long as nothing has changed
   state.drawn = drawn;
-  const shown = drawRows(view, left, data, { selected: state.selected, open });
+  const shown = drawRows(view, left, data, { selected: state.selected, open, count: state.shown });
   $("empty").hidden = shown > 0 || !(data || isSeen(state.tab));
   if (shown) $("empty").replaceChildren();
   else {
     const none = typeof view.empty === "function" ? view.empty(page) : view.empty;
     $("empty").replaceChildren(rows.length ? `The filter hides all ${rows.length} rows.` : none);
   }
-  if (left.length > shown) note(`the newest ${shown} of ${left.length} rows`);
-  else if (isSeen(state.tab)) note("");
+  $("more").hidden = left.length <= shown;
+  const which = isSeen(state.tab) ? "newest" : "first";
+  $("more").firstChild.textContent = `The ${which} ${shown} of ${left.length} rows.`;
 }
 
 // ---------------------------------------------------------------- details
@@ -146,6 +147,9 @@ async function open(row) {
     element("button", { type: "button", class: "close", text: "Close", onclick: close }), ...made.nodes);
   $("detail").classList.toggle("wide", Boolean(view.isWide));
   $("detail").hidden = false;
+  if ($("detail").getBoundingClientRect().top > $("panel").getBoundingClientRect().top) {
+    $("detail").scrollIntoView({ block: "start" }); // on a narrow page it is below the rows
+  }
   state.selected = view.key ? view.key(row) : null;
   draw();
 }
@@ -165,6 +169,7 @@ function show(name) {
   if (!$("detail").hidden) close();
   state.tab = name;
   state.drawn = "";
+  state.shown = SHOWN;
   history.replaceState(null, "", `#${name}`);
   for (const tab of TABS) {
     $(`tab-${tab}`).setAttribute("aria-selected", String(tab === name));
@@ -177,13 +182,15 @@ function show(name) {
   $("body").replaceChildren();
   $("body").hidden = !view.body;
   $("scroll").hidden = Boolean(view.body);
+  $("filter").parentElement.hidden = Boolean(view.body); // there are no rows
+  $("more").hidden = true;
   $("empty").hidden = true;
   $("empty").replaceChildren();
   $("denied").hidden = !isSeen(name);
   $("fold").hidden = name !== "requests";
   note("");
   draw();
-  refresh().catch(() => {}); // the next tick tells
+  refresh().catch(() => {}); // the next tick reports it
 }
 
 function toggle(id, value) {
@@ -193,7 +200,7 @@ function toggle(id, value) {
 
 function pause() {
   state.paused = toggle("pause", !state.paused);
-  $("pause").firstChild.textContent = state.paused ? "Go on " : "Pause ";
+  $("pause").firstChild.textContent = state.paused ? "Resume " : "Pause ";
 }
 
 function deniedOnly() {
@@ -250,7 +257,7 @@ document.addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey || $("help").open) return;
   if (event.target.matches("input, textarea, select")) {
     if (event.key === "Escape") {
-      event.preventDefault(); // a browser would empty the filter
+      event.preventDefault(); // which would empty the filter
       event.target.blur();
     }
     return;
@@ -258,12 +265,19 @@ document.addEventListener("keydown", (event) => {
   const action = KEYS[event.key];
   if (!action) return;
   if (["/", "ArrowDown", "ArrowUp"].includes(event.key)) {
-    if (event.target.closest("#body, aside") && event.key !== "/") return; // which scroll by them
+    if (event.target.closest("#body, aside") && event.key !== "/") return; // these keys scroll it
     event.preventDefault();
   }
   action(event);
 });
-$("filter").addEventListener("input", draw);
+$("more").lastElementChild.addEventListener("click", () => {
+  state.shown += SHOWN;
+  draw();
+});
+$("filter").addEventListener("input", () => {
+  state.shown = SHOWN;
+  draw();
+});
 $("denied").addEventListener("click", deniedOnly);
 $("fold").addEventListener("click", fold);
 $("pause").addEventListener("click", pause);

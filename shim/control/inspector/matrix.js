@@ -1,7 +1,7 @@
-// The matrix: principals by resources. Only what is in sight is asked for and drawn.
+// The matrix: principals by resources. Only the visible part is loaded and drawn.
 
 import { TYPES } from "./acls.js";
-import { capital, element, field, input, select } from "./elements.js";
+import { capital, counted, element, field, input, select } from "./elements.js";
 
 const LETTERS = {
   READ: "R", WRITE: "W", CREATE: "C", DELETE: "X", ALTER: "A", DESCRIBE: "D", CLUSTER_ACTION: "ca",
@@ -12,7 +12,7 @@ const ROW = 28; // the height of a row, and the widths of columns, in pixels; as
 const COLUMN = 160;
 const FIRST = 200;
 
-const asked = { type: "TOPIC", host: "127.0.0.1", rows: [0, 40], columns: [0, 12] };
+const asked = { type: "TOPIC", host: "127.0.0.1", principal: "", resource: "", rows: [0, 40], columns: [0, 12] };
 
 export const matrix = {
   title: "Matrix",
@@ -20,14 +20,23 @@ export const matrix = {
     resource_type: asked.type, host: asked.host,
     first_principal: asked.rows[0], principals: asked.rows[1],
     first_resource: asked.columns[0], resources: asked.columns[1],
+    principal_contains: asked.principal, resource_contains: asked.resource,
   })}`),
   tools(page) {
     const type = select("resource_type", TYPES, { id: "matrix-type" });
     const host = input("host", { value: asked.host, id: "matrix-host" });
-    type.addEventListener("change", () => { asked.type = type.value; page.refresh(); });
-    host.addEventListener("change", () => { asked.host = host.value; page.refresh(); });
-    return [element("div", { class: "inline" }, field("Resources", type), field("From host", host),
-      element("p", { id: "letters" }))];
+    const principal = input("principal", { type: "search", placeholder: "all", id: "matrix-principal" });
+    const resource = input("resource", { type: "search", placeholder: "all", id: "matrix-resource" });
+    const chosen = { type, host, principal, resource };
+    for (const [name, control] of Object.entries(chosen)) {
+      control.addEventListener(control.type === "search" ? "input" : "change", () => {
+        asked[name] = control.value.trim();
+        page.refresh().catch(() => {}); // the next tick reports it
+      });
+    }
+    return [element("div", { class: "inline" }, field("Resource type", type), field("Client's host", host),
+      field("Principals containing", principal), field("Resources containing", resource)),
+    element("p", { id: "letters" })];
   },
   body(container, data, page) {
     let grid = container.querySelector("#grid");
@@ -47,28 +56,28 @@ export const matrix = {
   },
 };
 
-/** Ask for what is in sight, if it is not what was asked for last. */
+/** Load the visible part, if it has changed. */
 function look(grid, page) {
   const rows = [Math.max(Math.floor(grid.scrollTop / ROW) - 5, 0), Math.ceil(grid.clientHeight / ROW) + 10];
   const columns = [Math.max(Math.floor(grid.scrollLeft / COLUMN) - 2, 0),
     Math.ceil(grid.clientWidth / COLUMN) + 4];
   if (String([rows, columns]) === String([asked.rows, asked.columns])) return;
   Object.assign(asked, { rows, columns });
-  page.refresh().catch(() => {}); // the next tick tells
+  page.refresh().catch(() => {}); // the next tick reports it
 }
 
 function describe(container, { resource_type: type, principals, resources, rows }) {
   const name = capital(type).replace(/(?<=[a-z])[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`).toLowerCase();
-  const sizes = `${principals.length} principals, ${resources.length} ${name === "cluster" ? "cluster" : `${name}s`}`;
+  const sizes = `${counted(principals.length, "principal")}, ${counted(resources.length, name)}`;
   container.querySelector("#sizes").textContent = resources.length && principals.length
-    ? sizes : `There are no ${name}s or no principals yet.`;
+    ? sizes : `No ${name}s or no principals${asked.principal || asked.resource ? " match" : " yet"}.`;
   const used = new Set(rows.flatMap((row) => row.allowed.flat()));
   document.getElementById("letters").textContent = [...used]
     .map((one) => `${LETTERS[one]} ${capital(one).replace(/(?<=[a-z])[A-Z]/g, (x) => ` ${x}`).toLowerCase()}`)
     .join(" · ");
 }
 
-/** A table as large as the whole, with room in place of what is out of sight. */
+/** Return a table of the whole size, with empty cells for everything out of sight. */
 function drawn({ principals, resources, first_principal: top, first_resource: left, rows }) {
   const width = rows[0]?.allowed.length ?? 0;
   const shown = resources.slice(left, left + width);

@@ -1,7 +1,7 @@
-// The overview: brokers, listeners and how to connect, what there is, the time.
+// The overview: brokers, listeners, snippets to connect, counts, the clock.
 
 import { connectHelp } from "./connect.js";
-import { badge, button, element, field, form, input, instant, table } from "./elements.js";
+import { badge, button, counted, element, field, form, input, instant, table } from "./elements.js";
 
 const STEPS = [["1 s", 1000], ["1 min", 60_000], ["1 h", 3_600_000], ["1 day", 86_400_000]];
 
@@ -24,7 +24,7 @@ export const overview = {
   },
 };
 
-/** Draw a part again if what it shows is another. */
+/** Draw a part again if its data has changed. */
 function update(container, name, shown, draw) {
   const part = container.querySelector(`[data-part="${name}"]`);
   const text = JSON.stringify(shown);
@@ -41,8 +41,8 @@ function cards(page) {
     card("Brokers", part("brokers")),
     card("Listeners", part("listeners")),
     card("Connect a client", connectHelp(page)),
-    card("What there is", part("counts"), reset(page)),
-    card("Time", ...time(page)),
+    card("Cluster", part("counts"), reset(page)),
+    card("Clock", ...time(page)),
   ];
 }
 
@@ -59,7 +59,7 @@ function brokers({ nodes, controller_id: controller }, page) {
   }));
 }
 
-const listeners = (rows) => table("Listeners", ["Name", "Bootstrap servers", "Log-in"],
+const listeners = (rows) => table("Listeners", ["Name", "Bootstrap servers", "SASL mechanisms"],
   rows.map((row) => [
     row.name === row.security_protocol ? row.name : `${row.name} (${row.security_protocol})`,
     row.bootstrap_servers, row.sasl_mechanisms.join(", ") || "none",
@@ -68,7 +68,7 @@ const listeners = (rows) => table("Listeners", ["Name", "Bootstrap servers", "Lo
 function counts(state, page) {
   const links = { topics: "topics", groups: "groups", users: "users", acls: "acls" };
   const rows = Object.entries(links).map(([tab, key]) => [
-    button(counted(state[key].length, tab === "acls" ? "ACLs" : tab), () => page.show(tab), { class: "link" }),
+    button(counted(state[key].length, tab === "acls" ? "ACL" : tab.slice(0, -1)), () => page.show(tab), { class: "link" }),
   ]);
   return element("div", {},
     element("p", {}, ...rows.flat().flatMap((one) => [one, " "])),
@@ -76,17 +76,15 @@ function counts(state, page) {
     element("p", { text: `Cluster id: ${state.cluster_id}` }));
 }
 
-const counted = (count, names) => `${count} ${count === 1 ? names.slice(0, -1) : names}`;
-
-const reset = (page) => element("p", { class: "buttons" }, button("Reset to the start", () => {
-  if (confirm("Go back to the state that the broker was started with?")) page.act("POST", "reset");
+const reset = (page) => element("p", { class: "buttons" }, button("Reset the broker", () => {
+  if (confirm("Reset the broker to its state at startup?")) page.act("POST", "reset");
 }));
 
 function time(page) {
   const advance = (by) => page.act("POST", "clock/advance", { by_ms: by });
   return [
     element("p", { id: "now", class: "mono" }),
-    element("p", { id: "runs", text: "Time runs by itself; with --manual-clock it moves only here." }),
+    element("p", { id: "runs", text: "The clock runs. With --manual-clock it stands still, and can be advanced here." }),
     element("p", { id: "steps", class: "buttons" }, ...STEPS.flatMap(
       ([text, by]) => [button(`+ ${text}`, () => advance(by)), " "])),
     form("advance", "Advance the clock", [

@@ -1,11 +1,11 @@
-// Requests and decisions: what came, what was answered, and what would have been allowed.
+// Requests and decisions, with their details and what would have allowed a denied access.
 
 import { badge, button, capital, clockTime, copier, duration, element, hexdump, json, section } from "./elements.js";
 import { connectHelp } from "./connect.js";
 
 const NAMES = ["name", "topic", "groupId", "transactionalId", "resourceName", "key"];
 
-/** The topics, groups and other resources that a request names. */
+/** Return the topics, groups and other resources that a request names. */
 function named(value, found = new Set()) {
   for (const [key, inner] of Object.entries(value ?? {})) {
     if (typeof inner === "object" && inner !== null) named(inner, found);
@@ -30,7 +30,7 @@ function sameAs(row) {
   return sameness.get(row);
 }
 
-/** Rows of which those that repeat each other, one after the other, are one: the newest. */
+/** Fold rows that repeat the one before into one: the newest, with their number. */
 export function folded(rows) {
   const found = [];
   for (const row of rows) {
@@ -41,7 +41,7 @@ export function folded(rows) {
   return found.map(({ newest, times }) => (times > 1 ? repeated(newest, times) : newest));
 }
 
-const copies = new WeakMap(); // so that the filter and the drawing know a row again
+const copies = new WeakMap(); // the same object for the same row, for caches of filter and drawing
 
 function repeated(row, times) {
   const known = copies.get(row);
@@ -53,7 +53,7 @@ function repeated(row, times) {
 
 export const requests = {
   title: "Requests",
-  columns: ["#", "Time (UTC)", "API", "About", "Principal", "Client", "Latency", "Answer"],
+  columns: ["#", "Time (UTC)", "API", "Resources", "Principal", "Client", "Latency", "Answer"],
   key: (row) => String(row.number),
   cells: (row) => [
     { text: row.number, class: "number" },
@@ -69,7 +69,7 @@ export const requests = {
   detail,
   isWide: true,
   empty: (page) => element("div", {},
-    element("p", { text: "No requests yet. Connect a client, and they appear here." }),
+    element("p", { text: "No requests yet. Connect a client to see its requests here." }),
     ...(page.recording ? [] : [connectHelp(page)])),
 };
 
@@ -85,7 +85,7 @@ const wanted = (row) => `${capital(row.operation)} ${capital(row.resource_type)}
 
 export const decisions = {
   title: "Decisions",
-  columns: ["#", "Time (UTC)", "Decision", "Principal", "Wanted", "Because", "By"],
+  columns: ["#", "Time (UTC)", "Decision", "Principal", "Access", "Reason", "Request"],
   key: (row) => JSON.stringify([row.number, row.operation, row.resource_type, row.resource_name]),
   cells: (row) => [
     { text: row.number, class: "number" },
@@ -98,10 +98,10 @@ export const decisions = {
   ],
   detail,
   isWide: true,
-  empty: "Nothing was decided yet.",
+  empty: "No decisions yet.",
 };
 
-/** What the side shows of a request or a decision, with all decisions of the same request. */
+/** Return the details of a request, or of the request that a decision belongs to. */
 async function detail(row, page) {
   const before = row.number - 1;
   const [found, decided, full] = await Promise.all([
@@ -122,7 +122,7 @@ async function detail(row, page) {
     nodes.push(section("Decisions", element("ul", {}, ...own.map((one) => decision(one, page)))));
   }
   if (request?.decisions_left_out) {
-    nodes.push(element("p", { text: `${request.decisions_left_out} further decisions are not kept` }));
+    nodes.push(element("p", { text: `${request.decisions_left_out} more decisions were not kept` }));
   }
   if (seen.errors?.length) {
     nodes.push(section("Errors of the answer", element("p", { text: seen.error_names.join(", ") })));
@@ -132,11 +132,11 @@ async function detail(row, page) {
   return { nodes };
 }
 
-/** Request and answer side by side, decoded or as bytes. */
+/** Show request and answer side by side, decoded or as bytes. */
 function exchange(full) {
   const made = element("div", { class: "exchange" });
   const long = full.answer_bytes && full.answer_hex === null;
-  const missing = long ? `${full.answer_bytes} bytes: too long to be kept` : "no answer yet";
+  const missing = long ? `${full.answer_bytes} bytes: not kept, since longer than 16 KiB` : "no answer yet";
   function sides(isHex) {
     const text = (decoded, hex) => (isHex || decoded === null ? hexdump(hex) : json(decoded));
     made.replaceChildren(
@@ -146,7 +146,7 @@ function exchange(full) {
         : section(`Answer, ${full.answer_bytes} bytes`, text(full.answer, full.answer_hex)),
     );
   }
-  const bytes = button("Bytes", () => {
+  const bytes = button("Show bytes", () => {
     const isHex = bytes.getAttribute("aria-pressed") !== "true";
     bytes.setAttribute("aria-pressed", String(isHex));
     sides(isHex);
@@ -155,7 +155,7 @@ function exchange(full) {
   return element("div", {}, element("p", { class: "buttons" }, bytes), made);
 }
 
-/** A rule to add, or one that is in the way, as people write it. */
+/** Describe the rule to add, or the one to remove. */
 function remedy(would) {
   const rule = would.add ?? would.remove;
   const words = Object.entries(rule).map(([key, value]) => `${key}: ${[value].flat().join(", ")}`);

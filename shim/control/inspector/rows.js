@@ -1,12 +1,12 @@
-// The table of a view: which rows the filter leaves, and how they are drawn.
+// The table of a view: filter and drawing.
 
 import { element } from "./elements.js";
 
-const SHOWN = 500;
+export const SHOWN = 500;
 
-const texts = new WeakMap(); // what the filter looks at, by row
+const texts = new WeakMap(); // the text that the filter searches, by row
 
-/** What the row shows, and what it is about. */
+/** Return the text of the row's cells and of its decoded request. */
 function textOf(view, row) {
   if (!texts.has(row)) {
     const cells = view.cells(row).map((cell) => cell.text ?? cell.node.textContent);
@@ -28,12 +28,12 @@ export function matching(view, rows, filter) {
 }
 
 /**
- * Draw the rows that were found into the page's table; `open` is called with a row that is chosen.
+ * Draw up to `count` rows into the page's table; `open` is called with the row that the user chooses.
  * Return how many are drawn.
  */
-export function drawRows(view, found, data, { selected, open }) {
+export function drawRows(view, found, data, { selected, open, count }) {
   const focused = document.activeElement?.dataset?.key;
-  const rows = found.slice(0, SHOWN);
+  const rows = found.slice(0, count);
   const columns = typeof view.columns === "function" ? view.columns(data) : view.columns;
   const head = element("tr", {}, ...columns.map((text) => (
     text ? element("th", { scope: "col", text }) : element("td"))));

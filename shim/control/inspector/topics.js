@@ -8,14 +8,14 @@ const path = (name) => `topics/${encodeURIComponent(name)}`;
 
 export const topics = {
   title: "Topics",
-  columns: ["Name", "Partitions", "Offsets", "Leaders", "Settings"],
+  columns: ["Name", "Partitions", "Records", "Leaders", "Settings"],
   load: ({ ask }) => ask("GET", "topics"),
   rows: (data) => data.topics,
   key: (row) => row.name,
   cells: (row) => [
     { text: row.name },
     { text: row.partitions },
-    { text: records(row), title: "between the first and the last offset" },
+    { text: records(row), title: "offsets between the first and the next one" },
     { text: [...new Set(row.leaders)].map((id) => (id < 0 ? "none" : id)).join(", ") },
     { text: Object.entries(row.configs).map((pair) => pair.join("=")).join(", "), class: "long" },
   ],
@@ -50,7 +50,7 @@ function detail(row, page) {
     redraw("records", shown, [found, format.value], () => [
       ...(found.error ? [element("p", { class: "bad", text: found.error })] : []),
       ...found.records.slice().reverse().map((one) => record(one, format.value)),
-      ...(found.records.length || found.error ? [] : [element("p", { text: "No records from here on." })]),
+      ...(found.records.length || found.error ? [] : [element("p", { text: "No records from this offset on." })]),
     ]);
   }
 
@@ -72,7 +72,7 @@ function detail(row, page) {
       element("h2", { text: row.name }),
       element("p", { class: "number", text: `id ${row.topic_id}` }),
       section("Produce a record", producing(row, page, update, partition)),
-      section("Records", element("div", { class: "inline" }, field("Of", partition), field("Values", format),
+      section("Records", element("div", { class: "inline" }, field("Partition", partition), field("Show values", format),
         field("From offset", from)), shown),
       section("Partitions", facts),
       section("Settings", settings(row.configs)),
@@ -88,7 +88,7 @@ const partitions = (row) => table("Partitions", ["Partition", "Leader", "First o
 function settings(configs) {
   const found = Object.entries(configs);
   return found.length ? table("Settings", ["Name", "Value"], found)
-    : element("p", { text: "No settings of its own: those of the broker apply." });
+    : element("p", { text: "The topic has no own settings; the broker's apply." });
 }
 
 function producing(row, page, update, partition) {

@@ -1,10 +1,10 @@
 // Users who can log in.
 
-import { button, field, form, input } from "./elements.js";
+import { button, counted, field, form, input } from "./elements.js";
 
 export const users = {
   title: "Users",
-  columns: ["Name", "Principal", "Rights", ""],
+  columns: ["Name", "Principal", "Permissions", ""],
   load: ({ ask }) => ask("GET", "state"),
   rows: (data) => data.users.map((name) => ({
     name,
@@ -14,7 +14,7 @@ export const users = {
   cells: (row) => [
     { text: row.name },
     { text: `User:${row.name}` },
-    { text: row.isSuper ? "super user: may do everything" : `${row.acls} ACLs of its own` },
+    { text: row.isSuper ? "super user, may do everything" : counted(row.acls, "own ACL") },
     { node: button("Remove", () => users.remove(row.name)) },
   ],
   tools(page) {
@@ -27,5 +27,5 @@ export const users = {
       if (await page.act("POST", "users", { name, password })) made.reset();
     })];
   },
-  empty: "There are no users: nobody can log in with a password.",
+  empty: "There are no users, so nobody can log in with a password.",
 };

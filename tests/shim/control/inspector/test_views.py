@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from confluent_kafka import Consumer, Producer, TopicPartition
 
+from benchmarks.inspector import load
 from kafka_shim.shim.testing import KafkaBroker, start
 from tests.shim.control.inspector.page import TABS, Page, needs_browser, send
 from tests.shim.control.plain_http import Http
@@ -141,7 +142,7 @@ def test_users_are_added_and_removed(page: Page, broker: KafkaBroker) -> None:
     page.fill('#new-user [name="name"]', "dave")
     page.fill('#new-user [name="password"]', "d")
     page.element("#new-user button").click()
-    page.row("dave", "User:dave", "0 ACLs")
+    page.row("dave", "User:dave", "0 own ACLs")
     assert "dave" in broker.state().users
     page.driver.find_element("xpath", "//tr[td='dave']//button").click()
     page.wait(lambda: "dave" not in broker.state().users)
@@ -171,6 +172,33 @@ def test_acls_are_imported(page: Page, broker: KafkaBroker) -> None:
     page.fill("#import textarea", "nothing of the kind")
     page.element("#import button").click()
     page.wait(lambda: page.shows("#note.bad"))
+
+
+@pytest.mark.parametrize("form", ["commands", "yaml", "json"])
+def test_exported_acls_are_imported_again(page: Page, broker: KafkaBroker, form: str) -> None:
+    before = broker.acls.list()
+    page.tab("acls")
+    page.element("#import summary").click()
+    page.choose('#export-acls [name="form"]', form)
+    page.element("#export-acls button").click()
+    text = page.wait(lambda: page.element("#exported").text)
+    [download] = page.driver.find_elements("css selector", "#detail a[download]")
+    assert download.get_attribute("href").startswith("blob:")
+    http(broker).ask("POST", "/acls/remove", {"acls": before})
+    page.wait(lambda: not page.rows)
+    page.fill("#import textarea", text)
+    page.element("#import-acls button").click()
+    page.wait(lambda: "imported ACLs: 3" in page.element("#note").text)
+    assert sorted(map(str, broker.acls.list())) == sorted(map(str, before))
+
+
+def test_acls_that_a_format_cannot_express_are_an_error(page: Page, broker: KafkaBroker) -> None:
+    broker.acls.add({"principal": "Group:staff", "allow": "Read", "topic": "orders"})
+    page.tab("acls")
+    page.element("#import summary").click()
+    page.choose('#export-acls [name="form"]', "strimzi")
+    page.element("#export-acls button").click()
+    page.wait(lambda: "cannot be written as strimzi" in page.element("#note.bad").text)
 
 
 def test_who_may_do_something(page: Page, broker: KafkaBroker) -> None:
@@ -225,6 +253,30 @@ def test_a_matrix_of_many_draws_what_is_in_sight(page: Page, broker: KafkaBroker
     page.wait(lambda: "User:p199" in page.grid and "t199" in page.grid and "p000" not in page.grid)
 
 
+def test_the_matrix_is_narrowed_by_parts_of_names(page: Page, broker: KafkaBroker) -> None:
+    page.tab("matrix")
+    page.wait(lambda: "User:admin" in page.grid)
+    assert not page.element("#filter").is_displayed()
+    page.fill("#matrix-principal", "ALI")
+    page.fill("#matrix-resource", "pay")
+    page.wait(lambda: page.grid.endswith("Principal payments User:alice \u2013"))
+    page.fill("#matrix-resource", "nothing")
+    page.wait(lambda: "No topics or no principals match" in page.element("#sizes").text)
+    page.fill("#matrix-principal", " ")
+    page.fill("#matrix-resource", " ")
+    page.wait(lambda: "orders" in page.grid)
+
+
+def test_all_rows_that_the_broker_keeps_can_be_reached(page: Page, broker: KafkaBroker) -> None:
+    load(broker, 2500, 0.001)
+    page.driver.refresh()
+    page.wait(lambda: "The newest 500 of 25" in page.element("#more").text)
+    page.element("#more button").click()
+    page.wait(lambda: len(page.rows) == 1000)
+    page.fill("#filter", "metadata t7 -t70")
+    page.wait(lambda: 0 < len(page.rows) < 500 and not page.shows("#more"))
+
+
 def test_a_fault_is_made_by_the_form(page: Page, broker: KafkaBroker) -> None:
     page.tab("faults")
     page.choose('#new-fault [name="action"]', "delay_ms")
@@ -269,8 +321,12 @@ axe.run({resultTypes: ["violations"]}).then(found => done(found.violations
 """
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_axe_finds_nothing_serious(page: Page, broker: KafkaBroker, scheme: str) -> None:
+@pytest.mark.parametrize(("scheme", "width"), [("light", 1280), ("dark", 1280), ("dark", 390)])
+def test_axe_finds_nothing_serious(
+    page: Page, broker: KafkaBroker, scheme: str, width: int
+) -> None:
+    size = {"width": width, "height": 800, "deviceScaleFactor": 1, "mobile": width < 800}
+    page.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
     broker.faults.pause(api="JoinGroup")
     send(broker, "bob")
     features = {"features": [{"name": "prefers-color-scheme", "value": scheme}]}
@@ -286,3 +342,4 @@ def test_axe_finds_nothing_serious(page: Page, broker: KafkaBroker, scheme: str)
             page.wait(lambda: page.shows("#detail"))
         assert page.driver.execute_async_script(AXE, source) == [], name
     page.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
+    page.driver.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
