@@ -1,5 +1,6 @@
 """The blocks that pages show are what happens: tests, scripts and configuration."""
 
+import itertools
 import re
 import shutil
 from pathlib import Path
@@ -17,26 +18,59 @@ BROKERS = {
     "docs/migrating.md": "kafka-shim run --control 127.0.0.1:0 --brokers 3 --topic orders:3",
 }
 """What a page's scripts are run beside."""
-RUN_BY_OTHERS = {
-    ("docs/architecture.md", ""): "tests/docs/test_snippets.py",
-    ("docs/ci.md", "yaml"): "tests/docs/test_ci_page.py",
-    ("docs/configuration.md", "properties"): "tests/test_pages.py",
-    ("docs/configuration.md", "sh"): "tests/test_pages.py",
-    ("docs/configuration.md", "toml"): "tests/test_pages.py",
-    ("docs/configuration.md", "yaml"): "tests/test_pages.py",
-    ("docs/conformance.md", ""): "tests/docs/test_snippets.py",
-    ("docs/conformance.md", "json"): "tests/shim/traffic/suite/test_contract.py",
-    ("docs/control-api.md", "go"): "tests/docs/test_control_page.py",
-    ("docs/control-api.md", "java"): "tests/docs/test_control_page.py",
-    ("docs/control-api.md", "js"): "tests/docs/test_control_page.py",
-    ("docs/control-api.md", "json"): "tests/docs/test_control_page.py",
-    ("docs/driver-contract.md", "json"): "tests/shim/traffic/suite/test_contract.py",
-    ("docs/policy.md", "yaml"): "tests/docs/test_policy_page.py",
-    ("docs/replay.md", "properties"): "tests/docs/test_snippets.py",
-    ("docs/tables.md", "py"): "tests/pipeline/test_tables_page.py",
-    ("docs/testing.md", "text"): "tests/docs/test_snippets.py",
+SNIPPETS, PAGES = "tests/docs/test_snippets.py", "tests/test_pages.py"
+CONTRACT = "tests/shim/traffic/suite/test_contract.py"
+EXAMPLES = (
+    "tests/clients/test_examples.py::test_an_example_is_green",
+    "tests/docs/test_control_page.py::test_code_is_that_of_the_examples",
+)
+SAME_BROKER = (f"{PAGES}::test_all_describe_the_same_broker",)
+RUN_BY_OTHERS: dict[tuple[str, str], tuple[str, ...]] = {
+    # not code: the functions on the way of a request
+    ("docs/architecture.md", ""): (
+        f"{SNIPPETS}::test_the_way_of_a_request_goes_through_these_files",
+    ),
+    # the workflows with the package are run; those with the image need GitHub's and GitLab's
+    # services, so the addresses in them are held against the image's configuration
+    ("docs/ci.md", "yaml"): (
+        "tests/docs/test_ci_page.py::test_the_commands_work",
+        "tests/docs/test_ci_page.py::test_clients_are_told_the_address_that_they_use",
+    ),
+    ("docs/configuration.md", "properties"): SAME_BROKER,
+    ("docs/configuration.md", "sh"): SAME_BROKER,
+    ("docs/configuration.md", "toml"): SAME_BROKER,
+    ("docs/configuration.md", "yaml"): (
+        *SAME_BROKER,
+        f"{PAGES}::test_the_state_file_is_there_when_it_starts",
+    ),
+    ("docs/conformance.md", ""): (f"{SNIPPETS}::test_the_suite_prints_what_the_page_shows",),
+    # what drivers and brokers send, not code
+    ("docs/conformance.md", "json"): (f"{CONTRACT}::test_the_lines_of_the_pages_keep_to_it",),
+    ("docs/driver-contract.md", "json"): (f"{CONTRACT}::test_the_lines_of_the_pages_keep_to_it",),
+    ("docs/control-api.md", "json"): (
+        "tests/docs/test_control_page.py::test_the_answer_is_one_of_the_api",
+    ),
+    # copies of the examples, whose tests are run
+    ("docs/control-api.md", "go"): EXAMPLES,
+    ("docs/control-api.md", "java"): EXAMPLES,
+    ("docs/control-api.md", "js"): EXAMPLES,
+    # copies of files of the example, which the page's commands read
+    ("docs/policy.md", "yaml"): (
+        "tests/docs/test_policy_page.py::test_the_page_shows_what_is_printed",
+        "tests/docs/test_policy_page.py::test_the_files_shown_are_those_of_the_example",
+    ),
+    ("docs/replay.md", "properties"): (
+        f"{SNIPPETS}::test_a_proxy_logs_in_with_the_properties_shown",
+    ),
+    # needs Spark and takes a minute
+    ("docs/tables.md", "py"): (
+        "tests/pipeline/test_tables_page.py::test_what_the_page_shows_works",
+    ),
+    ("docs/testing.md", "text"): (
+        f"{SNIPPETS}::test_the_tutorials_first_test_fails_with_the_advice_it_shows",
+    ),
 }
-"""Blocks in other languages, by page, and which file has the test of them all."""
+"""Blocks in other languages, by page, and the tests that run or compare them."""
 
 pytestmark = [pytest.mark.client, pytest.mark.timeout(300, func_only=True)]
 
@@ -55,8 +89,9 @@ def test_every_block_is_run_by_somebody() -> None:
         (block.page, block.language) for block in ALL if block.language not in ("python", "bash")
     }
     assert others == set(RUN_BY_OTHERS)
-    for (page, _), path in RUN_BY_OTHERS.items():
-        assert Path(page).name in (ROOT / path).read_text()
+    for place in itertools.chain(*RUN_BY_OTHERS.values()):
+        path, _, name = place.partition("::")
+        assert f"def {name}(" in (ROOT / path).read_text(), place
 
 
 def test_the_tutorials_first_test_fails_with_the_advice_it_shows(tmp_path: Path) -> None:
