@@ -39,7 +39,8 @@ class ListenerConfig(msgspec.Struct, frozen=True):
     """Where to listen, how, and who an unauthenticated client there is.
 
     Port 0 asks for any free port. `principal` is `Type:name`. `advertised` is the host and port
-    that clients are told instead of where it really listens; the first broker's.
+    that clients are told instead of where it really listens; the first broker's, and with port 0
+    each broker's own.
     """
 
     name: str

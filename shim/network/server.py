@@ -134,7 +134,8 @@ class Server:
         node.bound[listener.name] = endpoint
         if listener.advertised is not None:
             host, first_port = listener.advertised
-            endpoint = (host, first_port + node_id - self.config.first_broker_id)
+            own = first_port + node_id - self.config.first_broker_id
+            endpoint = (host, own if first_port else endpoint[1])
         node.endpoints[listener.name] = endpoint
         self.dispatcher.cluster.changes.note()
 

@@ -13,9 +13,12 @@ from tests.suites import outcome
 from tests.suites.broker import running
 from tests.suites.cache import SuiteError, progress
 from tests.suites.catalogue import SUITES, Suite
+from tests.suites.kafka import figures
 from tests.suites.kafka_tools import running as kafka_tools
 
 RELEASE = "4.3.1"
+BOTH = "both"
+RECORDED = (("kafka-tools", "real"), ("kafka", BOTH))
 
 
 def main(arguments: list[str]) -> int:
@@ -24,19 +27,21 @@ def main(arguments: list[str]) -> int:
         for name, suite in SUITES.items():
             _say(f"{name:16} {suite.version:10} {suite.about}")
         return 0
-    if options.record and (options.name, options.against) != ("kafka-tools", "real"):
-        progress("--record: only kafka-tools, and only against a real broker")
+    if options.record and (options.name, options.against) not in RECORDED:
+        progress("--record: only kafka-tools against a real broker, or kafka against both")
         return 2
+    if options.against == BOTH:
+        return _figures(options)
     suite = SUITES[options.name]
     progress(f"{options.name} {suite.version} against {options.against} {options.release}")
     began = time.monotonic()
     try:
-        with running(options.against, options.release, suite.needs) as broker:
-            if options.record:
+        if options.record:
+            with running(options.against, options.release, kafka_tools.NEEDS) as broker:
                 count = kafka_tools.record(broker, options.only)
-                progress(f"{count} commands recorded")
-                return 0
-            results = suite.run(broker, options.only)
+            progress(f"{count} commands recorded")
+            return 0
+        results = suite.play(options.against, options.release, options.only)
     except SuiteError as error:
         progress(f"{options.name}: {error}")
         return 2
@@ -52,10 +57,29 @@ def main(arguments: list[str]) -> int:
     return 1 if found[outcome.FAILED] else 0
 
 
+def _figures(options: argparse.Namespace) -> int:
+    """Kafka's own tests on both, as a table; what passes on a real broker and fails here."""
+    if options.name != "kafka":
+        progress("--against both: only kafka")
+        return 2
+    try:
+        rows = list(figures.measure(options.release, options.only))
+    except SuiteError as error:
+        progress(f"kafka: {error}")
+        return 2
+    _say(figures.table(rows))
+    failed = [f"{row['class']}.{name}" for row in rows for name in row["failed"]]
+    for name in failed:
+        _say(f"FAILED {name}")
+    if options.record:
+        figures.keep(rows)
+    return 1 if failed else 0
+
+
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m tests.suites", description=__doc__)
     parser.add_argument("name", nargs="?", choices=SUITES, help="none: list them")
-    parser.add_argument("--against", choices=("shim", "real"), default="shim")
+    parser.add_argument("--against", choices=("shim", "real", BOTH), default="shim")
     parser.add_argument("--release", default=RELEASE, help="of Kafka (default: %(default)s)")
     parser.add_argument(
         "--only", default="", metavar="PATTERN", help="some tests, as the suite names them"
@@ -64,7 +88,8 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--record",
         action="store_true",
-        help="kafka-tools against a real broker: write what is printed as what is expected",
+        help="kafka-tools against a real broker: write what is printed as what is expected;"
+        " kafka against both: keep the figures",
     )
     parser.add_argument("--json", action="store_true", help="print JSON instead of text")
     return parser

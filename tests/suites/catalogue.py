@@ -4,37 +4,56 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from tests.suites import kafka_python, kgo, librdkafka, sarama
-from tests.suites.broker import Broker, Needs
+from tests.suites.broker import Broker, Needs, running
+from tests.suites.kafka import jars as kafka_jars, running as kafka
 from tests.suites.kafka_tools import running as kafka_tools
 from tests.suites.outcome import Result
 
 
 @dataclass(frozen=True)
 class Suite:
-    """`run` takes the broker and a pattern of tests (empty: all that make sense here)."""
+    """`play` takes whom to run against (`shim` or `real`), which release, and a pattern of tests
+    (empty: all that make sense here).
+    """
 
     about: str
     version: str
-    needs: Needs
-    run: Callable[[Broker, str], list[Result]]
+    play: Callable[[str, str, str], list[Result]]
+
+
+def _suite(
+    about: str, version: str, needs: Needs, run: Callable[[Broker, str], list[Result]]
+) -> Suite:
+    """A suite that runs against one broker."""
+
+    def play(against: str, release: str, only: str) -> list[Result]:
+        with running(against, release, needs) as broker:
+            return run(broker, only)
+
+    return Suite(about, version, play)
 
 
 def _librdkafka(about: str, needs: Needs, run: Callable[[Broker, str], list[Result]]) -> Suite:
-    return Suite(f"librdkafka: {about}", librdkafka.VERSION, needs, run)
+    return _suite(f"librdkafka: {about}", librdkafka.VERSION, needs, run)
 
 
 SUITES = {
-    "kgo": Suite(
+    "kafka": Suite(
+        "Kafka's own integration tests, each with brokers of its own",
+        kafka_jars.VERSION,
+        kafka.play,
+    ),
+    "kgo": _suite(
         "franz-go: the client's tests that talk to a broker", kgo.VERSION, kgo.NEEDS, kgo.run
     ),
-    "kafka-python": Suite(
+    "kafka-python": _suite(
         "kafka-python: integration tests",
         kafka_python.VERSION,
         kafka_python.NEEDS,
         kafka_python.run,
     ),
-    "sarama": Suite("IBM/sarama: functional tests", sarama.VERSION, sarama.NEEDS, sarama.run),
-    "kafka-tools": Suite(
+    "sarama": _suite("IBM/sarama: functional tests", sarama.VERSION, sarama.NEEDS, sarama.run),
+    "kafka-tools": _suite(
         "Kafka's command-line tools, held against what they print on a real broker",
         "4.3.1",
         kafka_tools.NEEDS,

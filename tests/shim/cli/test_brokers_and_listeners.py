@@ -224,6 +224,17 @@ def test_settings_tell_where_it_listens_and_what_is_advertised(
     assert advertised == "PLAINTEXT://kafka.example:9094"
 
 
+def test_an_advertised_port_0_is_the_one_it_listens_on(start: Callable[..., Running]) -> None:
+    listener = ListenerConfig(
+        "PLAINTEXT", SecurityProtocol.PLAINTEXT, "127.0.0.1", 0, advertised=("localhost", 0)
+    )
+    running = start(listeners=(listener,), brokers=2)
+    for node in running.cluster.nodes.values():
+        _, port = node.bound["PLAINTEXT"]
+        assert node.endpoints["PLAINTEXT"] == ("localhost", port)
+        assert port
+
+
 CUSTOM = """
 import os
 from confluent_kafka.admin import AdminClient

@@ -1,0 +1,83 @@
+"""Figures of Kafka's own tests on a real broker and the shim, side by side, kept in figures.json.
+
+`make suite NAME=kafka AGAINST=both` runs them; with `--record` the figures of the classes that were
+run are kept, and docs/suites.md shows them.
+"""
+
+import json
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+from tests.suites.kafka.running import Outcome, run
+from tests.suites.outcome import PASSED, Result
+
+KEPT = Path(__file__).parent / "figures.json"
+PAGE = Path(__file__).parents[3] / "docs" / "suites.md"
+BEGIN, END = "<!-- kafka's own tests -->\n", "<!-- end of kafka's own tests -->\n"
+HEAD = (
+    "| class | tests | of the inside | real passed | shim passed | real s | shim s"
+    " | real CPU s | shim CPU s |\n|---|---|---|---|---|---|---|---|---|\n"
+)
+INSIDE = "inside of the broker"
+
+Row = dict[str, Any]
+
+
+def measure(release: str, only: str) -> Iterator[Row]:
+    """Run each class on both; the figures of one after the other."""
+    on_real = {outcome.name: outcome for outcome in run("real", release, only)}
+    for outcome in run("shim", release, only):
+        yield row(on_real[outcome.name], outcome)
+
+
+def row(real: Outcome, shim: Outcome) -> Row:
+    """Compare a class: only tests that pass on the real broker count."""
+    passed = {test.name for test in real.tests if test.state == PASSED}
+    on_shim = {test.name for test in shim.tests if test.state == PASSED}
+    return {
+        "class": real.name.rpartition(".")[2],
+        "tests": len(real.tests),
+        "inside": sum(_is_inside(test) for test in real.tests),
+        "real": len(passed),
+        "shim": len(passed & on_shim),
+        "failed": sorted(passed - on_shim),
+        "seconds": [round(real.seconds), round(shim.seconds)],
+        "processor_seconds": [round(real.processor_seconds), round(shim.processor_seconds)],
+    }
+
+
+def keep(rows: Iterable[Row]) -> None:
+    """Put rows into the file, and all rows into the page."""
+    kept = {kept["class"]: kept for kept in load()} | {new["class"]: new for new in rows}
+    KEPT.write_text(json.dumps(list(kept.values()), indent=1) + "\n")
+    before, _, rest = PAGE.read_text().partition(BEGIN)
+    after = rest.partition(END)[2]
+    PAGE.write_text(f"{before}{BEGIN}{table(load())}{END}{after}")
+
+
+def load() -> list[Row]:
+    found: list[Row] = json.loads(KEPT.read_text()) if KEPT.exists() else []
+    return found
+
+
+def table(rows: Iterable[Row]) -> str:
+    """Write the rows as Markdown, with their sums."""
+    rows = list(rows)
+    lines = [_line(f"`{each['class']}`", each) for each in rows]
+    sums: Row = {
+        key: sum(each[key] for each in rows) for key in ("tests", "inside", "real", "shim")
+    }
+    for key in ("seconds", "processor_seconds"):
+        sums[key] = [sum(each[key][side] for each in rows) for side in (0, 1)]
+    return HEAD + "".join([*lines, _line("all", sums)])
+
+
+def _line(name: str, each: Row) -> str:
+    cells = [name, *(each[key] for key in ("tests", "inside", "real", "shim"))]
+    cells += [*each["seconds"], *each["processor_seconds"]]
+    return "| " + " | ".join(map(str, cells)) + " |\n"
+
+
+def _is_inside(test: Result) -> bool:
+    return test.state != PASSED and INSIDE in test.reason

@@ -1,0 +1,17 @@
+package kafka.network;
+
+import java.util.function.ToIntFunction;
+import org.apache.kafka.common.network.ListenerName;
+
+/** The ports of a node outside. */
+public class SocketServer {
+    private final ToIntFunction<ListenerName> ports;
+
+    public SocketServer(ToIntFunction<ListenerName> ports) {
+        this.ports = ports;
+    }
+
+    public int boundPort(ListenerName listener) {
+        return ports.applyAsInt(listener);
+    }
+}

@@ -1,0 +1,28 @@
+package kafka.server;
+
+import org.apache.kafka.common.internals.Plugin;
+import org.apache.kafka.metadata.MetadataCache;
+import org.apache.kafka.server.authorizer.Authorizer;
+import scala.Option;
+
+/** What harnesses ask of a broker's request handlers. */
+public class KafkaApis {
+    private final BrokerServer broker;
+
+    KafkaApis(BrokerServer broker) {
+        this.broker = broker;
+    }
+
+    public MetadataCache metadataCache() {
+        return broker.metadataCache();
+    }
+
+    public Option<Plugin<Authorizer>> authorizerPlugin() {
+        return broker.authorizerPlugin();
+    }
+
+    public boolean isConsumerGroupProtocolEnabled() {
+        return broker.config().groupCoordinatorRebalanceProtocols()
+            .contains(org.apache.kafka.coordinator.group.Group.GroupType.CONSUMER);
+    }
+}

@@ -1,0 +1,87 @@
+package kafka.server;
+
+import java.net.InetSocketAddress;
+import java.util.Collection;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import org.apache.kafka.common.metrics.Metrics;
+import org.apache.kafka.common.utils.Time;
+import org.apache.kafka.image.loader.MetadataLoader;
+import org.apache.kafka.metadata.properties.MetaPropertiesEnsemble;
+import org.apache.kafka.server.ServerSocketFactory;
+import org.apache.kafka.server.common.ApiMessageAndVersion;
+import outside.Cluster;
+import outside.Log;
+
+/** What a node's broker and controller have in common, seen from outside: its settings. */
+public class SharedServer extends Log {
+    private final KafkaConfig config;
+    private final MetaPropertiesEnsemble properties;
+    private final Metrics metrics;
+    private final CompletableFuture<Map<Integer, InetSocketAddress>> voters;
+    private final ServerSocketFactory sockets;
+
+    public SharedServer(
+            KafkaConfig config, MetaPropertiesEnsemble properties, Time time, Metrics metrics,
+            CompletableFuture<Map<Integer, InetSocketAddress>> voters,
+            Collection<InetSocketAddress> bootstrapServers,
+            FaultHandlerFactory faultHandlers, ServerSocketFactory sockets) {
+        this.config = config;
+        this.properties = properties;
+        this.metrics = metrics;
+        this.voters = voters;
+        this.sockets = sockets;
+    }
+
+    Cluster cluster() {
+        return Cluster.of(clusterId());
+    }
+
+    /** The controllers as `controller.quorum.voters` names them, once they have their ports. */
+    String voters() {
+        StringBuilder found = new StringBuilder();
+        voters.join().forEach((id, address) -> found.append(found.isEmpty() ? "" : ",")
+            .append(id).append("@localhost:").append(address.getPort()));
+        return found.toString();
+    }
+
+    public String clusterId() {
+        return properties.clusterId().get();
+    }
+
+    public int nodeId() {
+        return config.nodeId();
+    }
+
+    public KafkaConfig brokerConfig() {
+        return config;
+    }
+
+    public KafkaConfig controllerConfig() {
+        return config;
+    }
+
+    public MetaPropertiesEnsemble metaPropsEnsemble() {
+        return properties;
+    }
+
+    public Metrics metrics() {
+        return metrics;
+    }
+
+    public ServerSocketFactory socketFactory() {
+        return sockets;
+    }
+
+    public MetadataLoader loader() {
+        return new MetadataLoader();
+    }
+
+    public kafka.raft.KafkaRaftManager<ApiMessageAndVersion> raftManager() {
+        return new kafka.raft.KafkaRaftManager<>(cluster());
+    }
+
+    public void stopForBroker() { }
+
+    public void stopForController() { }
+}

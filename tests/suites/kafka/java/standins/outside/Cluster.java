@@ -1,0 +1,96 @@
+package outside;
+
+import java.util.Map;
+import java.util.Properties;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import kafka.server.KafkaConfig;
+import org.apache.kafka.clients.admin.Admin;
+import org.apache.kafka.clients.admin.TopicDescription;
+import org.apache.kafka.common.errors.UnknownTopicOrPartitionException;
+
+/** A cluster in other processes; its nodes are known here by their ids. */
+public final class Cluster {
+    private static final Map<String, Cluster> CLUSTERS = new ConcurrentHashMap<>();
+
+    private final String id;
+    private final Set<Integer> nodes = ConcurrentHashMap.newKeySet();
+    private final Set<Integer> brokers = ConcurrentHashMap.newKeySet();
+    private Admin admin;
+
+    private Cluster(String id) {
+        this.id = id;
+    }
+
+    public static Cluster of(String id) {
+        return CLUSTERS.computeIfAbsent(id, Cluster::new);
+    }
+
+    /** Start a node with these settings, or say what it will be started with when it is needed. */
+    public void start(KafkaConfig config, Properties settings, boolean isBroker) {
+        settings.setProperty("outside.cluster", id);
+        nodes.add(config.nodeId());
+        Launcher.call("start", settings);  // nodes wait for one another
+        if (isBroker)
+            brokers.add(config.nodeId());
+    }
+
+    /** Stop a node, and with the last one forget the cluster. */
+    public synchronized void stop(int node) {
+        if (!nodes.remove(node))
+            return;
+        brokers.remove(node);
+        if (admin != null && brokers.isEmpty()) {
+            admin.close();
+            admin = null;
+        }
+        Launcher.call("stop", named(node));
+        if (nodes.isEmpty()) {
+            CLUSTERS.remove(id);
+            Launcher.call("end", new Properties());
+        }
+    }
+
+    /** The ports of a node's listeners, by their names. */
+    public Map<String, String> ports(int node) {
+        Properties found = Launcher.call("ports", named(node));
+        Map<String, String> ports = new ConcurrentHashMap<>();
+        found.forEach((name, port) -> ports.put((String) name, (String) port));
+        return ports;
+    }
+
+    /** Wait until every broker knows what the controller knows. */
+    public void settle() {
+        Launcher.call("settle", new Properties());
+    }
+
+    /** A client that may do everything. */
+    public synchronized Admin admin() {
+        if (admin == null) {
+            int broker = brokers.stream().findFirst().orElseThrow(() -> new IllegalStateException("no broker runs"));
+            String port = ports(broker).get(Settings.LISTENER);
+            admin = Admin.create(Map.of(
+                "bootstrap.servers", "localhost:" + port, "client.id", "outside",
+                "enable.metrics.push", "false", "metric.reporters", ""));
+        }
+        return admin;
+    }
+
+    /** A topic as it is now; null if it does not exist. */
+    public TopicDescription topic(String name) {
+        settle();
+        try {
+            return admin().describeTopics(Set.of(name)).topicNameValues().get(name).get();
+        } catch (Exception error) {
+            if (error.getCause() instanceof UnknownTopicOrPartitionException)
+                return null;
+            throw new IllegalStateException(error);
+        }
+    }
+
+    private static Properties named(int node) {
+        Properties named = new Properties();
+        named.setProperty("node.id", Integer.toString(node));
+        return named;
+    }
+}

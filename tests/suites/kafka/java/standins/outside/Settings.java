@@ -1,0 +1,82 @@
+package outside;
+
+import java.net.InetAddress;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Properties;
+import java.util.stream.Collectors;
+import kafka.server.KafkaConfig;
+import org.apache.kafka.common.config.types.Password;
+import org.apache.kafka.common.security.auth.KafkaPrincipalBuilder;
+import org.apache.kafka.common.security.auth.PlaintextAuthenticationContext;
+import org.apache.kafka.common.security.auth.SecurityProtocol;
+import org.apache.kafka.common.utils.Utils;
+
+/**
+ * The settings of a node as another process can read them, with one listener more: its clients are
+ * a super user, whatever the test does with the others.
+ */
+public final class Settings {
+    static final String LISTENER = "OUTSIDE";
+    private static final String BUILDER = "principal.builder.class";
+
+    private Settings() { }
+
+    public static Properties of(KafkaConfig config, String voters) {
+        Properties found = new Properties();
+        config.originals().forEach((key, value) -> found.setProperty(key, text(value)));
+        if (!voters.isEmpty() && !found.getProperty("controller.quorum.voters", "").isEmpty())
+            found.setProperty("controller.quorum.voters", voters);
+        if (found.containsKey("authorizer.class.name"))
+            found.merge("super.users", OutsidePrincipals.PRINCIPAL.toString(), (old, own) -> old.equals("") ? own : old + ";" + own);
+        principals(config, found);
+        Stores.convert(found);
+        String login = System.getProperty("java.security.auth.login.config");
+        if (login != null && Files.exists(Path.of(login)))
+            found.setProperty("outside.jaas", login);
+        return found;
+    }
+
+    /** Open the listener for the harness; only brokers have clients. */
+    public static void addListener(KafkaConfig config, Properties found) {
+        String protocols = config.effectiveListenerSecurityProtocolMap().entrySet().stream()
+            .map(pair -> pair.getKey().value() + ":" + pair.getValue())
+            .collect(Collectors.joining(","));
+        found.setProperty("listener.security.protocol.map", protocols + "," + LISTENER + ":PLAINTEXT");
+        for (String key : List.of("listeners", "advertised.listeners"))
+            if (!found.getProperty(key, "").isEmpty())
+                found.merge(key, LISTENER + "://localhost:0", (old, own) -> old + "," + own);
+        found.setProperty("listener.name.outside." + BUILDER, OutsidePrincipals.class.getName());
+    }
+
+    /** Whom each listener takes clients for that do not log in, as the test's own class has it. */
+    private static void principals(KafkaConfig config, Properties found) {
+        String builder = found.getProperty(BUILDER);
+        if (builder == null)
+            return;
+        config.effectiveListenerSecurityProtocolMap().forEach((listener, protocol) -> {
+            if (protocol == SecurityProtocol.PLAINTEXT)
+                found.setProperty("outside.principal." + listener.value(), anonymous(builder, listener.value()));
+        });
+    }
+
+    private static String anonymous(String builder, String listener) {
+        try {
+            var context = new PlaintextAuthenticationContext(InetAddress.getLoopbackAddress(), listener);
+            return Utils.newInstance(builder, KafkaPrincipalBuilder.class).build(context).toString();
+        } catch (ClassNotFoundException error) {
+            throw new IllegalArgumentException(error);
+        }
+    }
+
+    private static String text(Object value) {
+        if (value instanceof Password password)
+            return password.value();
+        if (value instanceof Class<?> type)
+            return type.getName();
+        if (value instanceof List<?> list)
+            return list.stream().map(String::valueOf).collect(Collectors.joining(","));
+        return String.valueOf(value);
+    }
+}

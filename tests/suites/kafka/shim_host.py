@@ -1,0 +1,120 @@
+"""Starts and stops shims for Kafka's own tests, over HTTP, as RealHost.java does real brokers."""
+
+import threading
+from collections.abc import Callable, Mapping
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from tests.suites.kafka import java_properties, shim_settings
+from tests.suites.kafka.shim_process import ShimProcess
+
+Answer = Mapping[str, str]
+
+
+class ShimHost:
+    """One cluster at a time: its nodes are named one by one, and it starts when it is needed."""
+
+    def __init__(self, release: str) -> None:
+        self._release = release
+        self._turn = threading.RLock()
+        self._folder = TemporaryDirectory(prefix="kafka-suite-")
+        self._nodes: dict[int, dict[str, str]] = {}
+        self._stopped: set[int] = set()
+        self._broker: ShimProcess | None = None
+        self.processor_seconds = 0.0
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(self._call))
+        threading.Thread(target=self._server.serve_forever, daemon=True).start()
+
+    @property
+    def address(self) -> str:
+        return f"http://127.0.0.1:{self._server.server_port}"
+
+    def close(self) -> None:
+        self._end()
+        self._server.shutdown()
+        self._server.server_close()
+        self._folder.cleanup()
+
+    def _call(self, command: str, given: dict[str, str]) -> Answer:
+        with self._turn:
+            if command == "end":
+                self._end()
+            elif command == "settle":
+                self._running()
+            elif command == "start":
+                self._start(_node_id(given), given)
+            elif command == "stop":
+                self._stop(_node_id(given))
+            elif command == "ports":
+                return self._ports(_node_id(given))
+            else:
+                raise ValueError(f"no command {command}")
+        return {}
+
+    def _start(self, node_id: int, settings: dict[str, str]) -> None:
+        if self._broker is None:
+            self._nodes[node_id] = settings
+        elif node_id in self._stopped:
+            self._broker.control("POST", f"/nodes/{node_id}/start")
+            self._stopped.discard(node_id)
+        else:
+            raise ValueError(f"node {node_id}: a cluster that runs gets no more nodes")
+
+    def _stop(self, node_id: int) -> None:
+        if not shim_settings.is_broker(self._nodes.get(node_id, {})):
+            return
+        if self._broker is None:
+            del self._nodes[node_id]
+            return
+        self._stopped.add(node_id)
+        if len(self._stopped) < len(self._brokers()):
+            self._broker.control("POST", f"/nodes/{node_id}/stop")
+
+    def _ports(self, node_id: int) -> Answer:
+        addresses = self._running().addresses()
+        return {name: text.rpartition(":")[2] for name, text in addresses[node_id].items()}
+
+    def _brokers(self) -> list[int]:
+        return sorted(key for key, node in self._nodes.items() if shim_settings.is_broker(node))
+
+    def _running(self) -> ShimProcess:
+        if self._broker is None:
+            folder = Path(self._folder.name)
+            words = shim_settings.words(self._nodes, self._brokers(), folder)
+            self._broker = ShimProcess(["--kafka-version", self._release, *words], folder)
+        return self._broker
+
+    def _end(self) -> None:
+        with self._turn:
+            broker, self._broker = self._broker, None
+            self._nodes.clear()
+            self._stopped.clear()
+            if broker is not None:
+                self.processor_seconds += broker.stop()
+
+
+def _node_id(given: Mapping[str, str]) -> int:
+    return int(given.get("node.id") or given["broker.id"])
+
+
+def _handler(
+    call: Callable[[str, dict[str, str]], Answer],
+) -> type[BaseHTTPRequestHandler]:
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            body = self.rfile.read(int(self.headers["Content-Length"])).decode()
+            try:
+                status, text = 200, ""
+                text = java_properties.write(call(self.path[1:], java_properties.read(body)))
+            except Exception as error:  # noqa: BLE001 - the harness reports it as its test's failure
+                status, text = 500, f"{type(error).__name__}: {error}"
+            self.send_response(status)
+            self.send_header("Content-Length", str(len(text.encode())))
+            self.end_headers()
+            self.wfile.write(text.encode())
+
+        def log_message(self, *words: object) -> None:
+            """Say nothing of each request."""
+
+    return Handler

@@ -1,0 +1,77 @@
+"""What a shim is started with where Kafka's own tests have the settings of a real cluster."""
+
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from tests.suites.kafka import java_properties
+
+_OWN = "outside."
+_PRINCIPAL = "outside.principal."
+_STORE = "outside.store."
+_SECTION = re.compile(r"([\w.]+)\s*\{(.*?)\};", re.DOTALL)
+_MODULE = re.compile(r"([\w.]+LoginModule)\s+required(.*?);", re.DOTALL)
+_OPTION = re.compile(r'([\w.-]+)="([^"]*)"')
+
+
+def is_broker(settings: Mapping[str, str]) -> bool:
+    return "broker" in settings.get("process.roles", "")
+
+
+def words(
+    nodes: Mapping[int, Mapping[str, str]], brokers: Sequence[int], folder: Path
+) -> list[str]:
+    """The options of `serve`; brokers' settings take precedence over their controllers'."""
+    merged: dict[str, str] = {}
+    for node_id in sorted(nodes, key=lambda node_id: (node_id in brokers, -node_id)):
+        merged |= nodes[node_id]
+    found = ["--brokers", str(len(brokers)), "--first-broker-id", str(brokers[0])]
+    for name, secret in _users(merged.get("outside.jaas")).items():
+        found += ["--user", f"{name}:{secret}"]
+    listeners = {text.partition(":")[0] for text in merged["listeners"].split(",")}
+    for name in sorted(listeners):
+        principal = merged.get(f"{_PRINCIPAL}{name}")
+        if name == "OUTSIDE":
+            principal = "User:outside"
+        if principal is not None:
+            found += ["--listener-principal", f"{name}={principal}"]
+    racks = [nodes[node_id].get("broker.rack", "") for node_id in brokers]
+    if all(racks):
+        found += ["--rack", ",".join(racks)]
+    left_out = {"node.id", "broker.id", "broker.rack", "log.dirs", "log.dir", "metadata.log.dir"}
+    kept = {
+        key: value
+        for key, value in merged.items()
+        if not key.startswith(_OWN) and key not in left_out
+    }
+    for key, value in merged.items():
+        if key.startswith(_STORE):
+            kept |= _pkcs12(key.removeprefix(_STORE), value)
+    path = folder / "server.properties"
+    path.write_text(java_properties.write(kept))
+    return [*found, "--config", str(path)]
+
+
+def _pkcs12(store: str, path: str) -> dict[str, str]:
+    """Settings of a store that the harness has written again, as the shim does not read JKS."""
+    return {f"{store}.location": path, f"{store}.type": "PKCS12"}
+
+
+def _users(path: str | None) -> dict[str, str]:
+    """Who can log in, by the server's sections of a JAAS file."""
+    users: dict[str, str] = {}
+    if path is None:
+        return users
+    for name, section in _SECTION.findall(Path(path).read_text()):
+        if not name.endswith("KafkaServer"):
+            continue
+        for _, text in _MODULE.findall(section):
+            options = dict(_OPTION.findall(text))
+            if "username" in options and "password" in options:
+                users[options["username"]] = options["password"]
+            users |= {
+                key.removeprefix("user_"): value
+                for key, value in options.items()
+                if key.startswith("user_")
+            }
+    return users

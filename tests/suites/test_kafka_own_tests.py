@@ -1,0 +1,70 @@
+"""Kafka's own tests: what the harness sends, what a shim is started with, the page's figures."""
+
+from pathlib import Path
+
+from tests.suites.kafka import figures, java_properties, shim_settings
+from tests.suites.kafka.running import Outcome
+from tests.suites.outcome import FAILED, PASSED, Result
+
+BROKER = {
+    "process.roles": "broker",
+    "node.id": "0",
+    "listeners": "CLIENT://localhost:0,OUTSIDE://localhost:0",
+    "super.users": "User:broker",
+    "log.dirs": "/nowhere",
+    "outside.principal.CLIENT": "User:client",
+    "outside.principal.CONTROLLER": "User:broker",
+}
+CONTROLLER = {"process.roles": "controller", "node.id": "1000", "num.partitions": "4"}
+JAAS = """KafkaServer {
+  org.apache.kafka.common.security.plain.PlainLoginModule required
+  username="admin" password="admin-secret" user_alice="alice-secret";
+};
+KafkaClient {
+  org.apache.kafka.common.security.plain.PlainLoginModule required
+  username="client" password="client-secret";
+};
+"""
+
+
+def test_properties_are_read_as_java_writes_them() -> None:
+    text = (
+        "#Mon Nov 23\nlisteners=A\\://localhost\\:0,B\\://\\:1\nempty=\nname=\\u00fcber a\\=b\\n\n"
+    )
+    found = java_properties.read(text)
+    assert found == {"listeners": "A://localhost:0,B://:1", "empty": "", "name": "über a=b\n"}
+    assert java_properties.read(java_properties.write(found)) == found
+
+
+def test_a_shim_has_the_settings_of_all_nodes(tmp_path: Path) -> None:
+    jaas = tmp_path / "jaas.conf"
+    jaas.write_text(JAAS)
+    nodes = {0: {**BROKER, "outside.jaas": str(jaas)}, 1: {**BROKER, "node.id": "1"}}
+    words = shim_settings.words({1000: CONTROLLER, **nodes}, [0, 1], tmp_path)
+    assert words[:4] == ["--brokers", "2", "--first-broker-id", "0"]
+    users = [words[at + 1] for at, word in enumerate(words) if word == "--user"]
+    assert users == ["admin:admin-secret", "alice:alice-secret"]
+    named = [words[at + 1] for at, word in enumerate(words) if word == "--listener-principal"]
+    assert named == ["CLIENT=User:client", "OUTSIDE=User:outside"]
+    written = java_properties.read(Path(words[-1]).read_text())
+    assert written == {
+        "process.roles": "broker",
+        "listeners": BROKER["listeners"],
+        "super.users": "User:broker",
+        "num.partitions": "4",
+    }
+
+
+def test_only_tests_that_pass_on_a_real_broker_count() -> None:
+    inside = Result("c", FAILED, 1, "inside of the broker: replicaManager")
+    real = [Result("a", PASSED, 1), Result("b", PASSED, 1), inside]
+    shim = [Result("a", PASSED, 1), Result("b", FAILED, 1, "no"), Result("c", PASSED, 1)]
+    row = figures.row(Outcome("kafka.api.T", real, 4.4, 2.2), Outcome("kafka.api.T", shim, 2, 1))
+    assert (row["tests"], row["inside"], row["real"], row["shim"]) == (3, 1, 2, 1)
+    assert row["failed"] == ["b"]
+    assert "| `T` | 3 | 1 | 2 | 1 | 4 | 2 | 2 | 1 |\n" in figures.table([row])
+
+
+def test_the_page_shows_the_figures_that_are_kept() -> None:
+    shown = figures.PAGE.read_text().partition(figures.BEGIN)[2].partition(figures.END)[0]
+    assert shown == figures.table(figures.load())
