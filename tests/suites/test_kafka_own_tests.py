@@ -9,7 +9,8 @@ from tests.suites.outcome import FAILED, PASSED, Result
 BROKER = {
     "process.roles": "broker",
     "node.id": "0",
-    "listeners": "CLIENT://localhost:0,OUTSIDE://localhost:0",
+    "listeners": "CLIENT://localhost:0,OUTSIDE://localhost:0,CONTROLLER://localhost:0",
+    "controller.listener.names": "CONTROLLER",
     "super.users": "User:broker",
     "log.dirs": "/nowhere",
     "outside.principal.CLIENT": "User:client",
@@ -50,6 +51,7 @@ def test_a_shim_has_the_settings_of_all_nodes(tmp_path: Path) -> None:
     assert written == {
         "process.roles": "broker",
         "listeners": BROKER["listeners"],
+        "controller.listener.names": "CONTROLLER",
         "super.users": "User:broker",
         "num.partitions": "4",
     }

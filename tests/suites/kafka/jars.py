@@ -24,6 +24,10 @@ _OTHERS = (
     ("org.hamcrest", "hamcrest", "3.0"),
     ("org.bouncycastle", "bcpkix-jdk18on", "1.80"),
     ("org.slf4j", "slf4j-simple", "1.7.36"),
+    # named by the classes that set up log-ins, though no test here starts a Kerberos server
+    ("org.apache.directory.server", "apacheds-core-api", "2.0.0-M24"),
+    ("org.apache.directory.server", "apacheds-protocol-kerberos", "2.0.0-M24"),
+    ("org.apache.directory.server", "apacheds-protocol-ldap", "2.0.0-M24"),
 )
 _POM = """<project xmlns="http://maven.apache.org/POM/4.0.0"><modelVersion>4.0.0</modelVersion>
 <groupId>suites</groupId><artifactId>kafka</artifactId><version>1</version>
@@ -32,7 +36,8 @@ _POM = """<project xmlns="http://maven.apache.org/POM/4.0.0"><modelVersion>4.0.0
 
 def libraries() -> Path:
     """The folder with all jars, fetched once."""
-    return fetched(f"kafka-own-tests-{VERSION}", _fetch) / "libs"
+    digest = hashlib.sha256(_pom().encode()).hexdigest()[:12]
+    return fetched(f"kafka-own-tests-{VERSION}-{digest}", _fetch) / "libs"
 
 
 def classes(part: str) -> Path:

@@ -87,7 +87,8 @@ def _words(name: str, method: str, launcher: str, folder: Path) -> list[str]:
     }
     words = ["java", "-Xmx1g", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"]
     words += [f"-Doutside.launcher={launcher}", f"-Djava.io.tmpdir={folder}"]
-    words += ["-Dorg.slf4j.simpleLogger.defaultLogLevel=error", "-cp", path, CONSOLE, "execute"]
+    words += ["-Dhttp.keepAlive=false", "-Dorg.slf4j.simpleLogger.defaultLogLevel=error"]
+    words += ["-cp", path, CONSOLE, "execute"]
     words += ["--disable-banner", "--details=tree", f"--reports-dir={folder}"]
     words += [f"--config={key}={value}" for key, value in settings.items()]
     words += ["--select-class", name]

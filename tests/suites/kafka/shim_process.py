@@ -1,34 +1,34 @@
 """One shim in a process of its own, with the options of `kafka-shim serve`."""
 
+import multiprocessing
 import os
-import subprocess
-import sys
+import resource
 import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from kafka_shim.shim.cli import main
 from kafka_shim.shim.testing.transport import HttpControl
 
 START_SECONDS = 30
+STOP_SECONDS = 10
+
+_FORKS = multiprocessing.get_context("forkserver")
+_FORKS.set_forkserver_preload(["tests.suites.kafka.shim_preload"])
 
 
 class ShimProcess:
-    """`folder` has its log; it ends with its standard input."""
+    """`folder` has its log and what it used."""
 
     def __init__(self, words: Sequence[str], folder: Path) -> None:
-        ready, self._log = folder / "ready", folder / "log"
-        ready.unlink(missing_ok=True)
-        command = [sys.executable, "-P", "-m", "kafka_shim", "serve", *words]
-        command += ["--control", "127.0.0.1:0", "--ready-file", str(ready), "--stop-with-stdin"]
-        with self._log.open("wb") as log:
-            self._child = subprocess.Popen(
-                [*command, "--log-level", "error"],
-                stdin=subprocess.PIPE,
-                stdout=log,
-                stderr=subprocess.STDOUT,
-                cwd=folder,
-            )
+        ready, self._log, self._used = folder / "ready", folder / "log", folder / "used"
+        for path in (ready, self._used):
+            path.unlink(missing_ok=True)
+        command = ["serve", *words, "--control", "127.0.0.1:0", "--ready-file", str(ready)]
+        command += ["--log-level", "error"]
+        self._child = _FORKS.Process(target=_serve, args=(command, self._log, self._used))
+        self._child.start()
         self._control = HttpControl(self._wait_until_ready(ready))
 
     def control(self, method: str, path: str) -> Any:
@@ -41,21 +41,32 @@ class ShimProcess:
 
     def stop(self) -> float:
         """End it; the seconds of processor time that it has used."""
-        if hasattr(self, "_control"):
-            self._control.close()
-        assert self._child.stdin is not None
-        self._child.stdin.close()
-        _, status, used = os.wait4(self._child.pid, 0)
-        self._child.returncode = os.waitstatus_to_exitcode(status)
-        return used.ru_utime + used.ru_stime
+        self._control.close()
+        self._child.terminate()
+        self._child.join(STOP_SECONDS)
+        if self._child.is_alive():
+            self._child.kill()
+            self._child.join()
+        return float(self._used.read_text()) if self._used.exists() else 0.0
 
     def _wait_until_ready(self, ready: Path) -> str:
         deadline = time.monotonic() + START_SECONDS
-        while time.monotonic() < deadline and self._child.poll() is None:
+        while time.monotonic() < deadline and self._child.is_alive():
             if ready.exists() and (text := ready.read_text()).endswith("\n"):
-                lines = dict(line.partition("=")[::2] for line in text.splitlines())
-                return lines["CONTROL"]
+                return dict(line.partition("=")[::2] for line in text.splitlines())["CONTROL"]
             time.sleep(0.005)
         self._child.kill()
-        self._child.wait()
+        self._child.join()
         raise RuntimeError(f"the broker did not start:\n{self._log.read_text()}")
+
+
+def _serve(command: list[str], log: Path, used: Path) -> None:
+    """Be the broker, in a process that was forked for it."""
+    descriptor = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
+    os.dup2(descriptor, 1)
+    os.dup2(descriptor, 2)
+    try:
+        main(command)
+    finally:
+        own = resource.getrusage(resource.RUSAGE_SELF)
+        used.write_text(str(own.ru_utime + own.ru_stime))

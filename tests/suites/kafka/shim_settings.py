@@ -29,7 +29,7 @@ def words(
     for name, secret in _users(merged.get("outside.jaas")).items():
         found += ["--user", f"{name}:{secret}"]
     listeners = {text.partition(":")[0] for text in merged["listeners"].split(",")}
-    for name in sorted(listeners):
+    for name in sorted(listeners.difference(merged["controller.listener.names"].split(","))):
         principal = merged.get(f"{_PRINCIPAL}{name}")
         if name == "OUTSIDE":
             principal = "User:outside"

@@ -1,0 +1,11 @@
+"""Imported once, before shims are forked: they start in a tenth of the time that imports take."""
+
+import pkgutil
+from importlib import import_module
+
+from kafka_shim.protocol import messages
+from kafka_shim.shim import cli, control, handlers
+
+for package in (handlers, messages, cli, control):
+    for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
+        import_module(module.name)
