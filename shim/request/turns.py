@@ -44,13 +44,14 @@ class Turns(Generic[Result]):
         done: Callable[[Callable[[], Result]], None],
     ) -> None:
         self._loop = loop
-        self._work = work
-        self._done = done
+        self._work: Callable[[], Any] = work
+        self._done: Callable[[Callable[[], Result]], object] = done
         self._outcome: Callable[[], Result] | None = None
         self._may_work = threading.Semaphore(0)
         self._may_loop = threading.Semaphore(0)
         self._is_beside = self._is_abandoned = self._is_over = False
         self._ends_s = 0.0
+        self._worker: int | None = None
         self._thread = threading.Thread(target=self._run, name="large request", daemon=True)
 
     def start(self) -> None:
@@ -69,7 +70,7 @@ class Turns(Generic[Result]):
 
         Whoever goes through them elsewhere, or later, is not interrupted.
         """
-        if threading.get_ident() != self._thread.ident:
+        if not self._is_mine():
             yield from items
             return
         for item in items:
@@ -78,12 +79,18 @@ class Turns(Generic[Result]):
 
     def check(self) -> None:
         """End the turn if it has taken long enough; work beside the loop takes none."""
-        if time.perf_counter() >= self._ends_s and not self._is_beside:
+        is_late = time.perf_counter() >= self._ends_s
+        if is_late and not self._is_beside and self._is_mine():
             self._may_loop.release()
             self._await_turn()
 
     def beside(self, work: Callable[..., Item], *arguments: Any) -> Item:
-        """Do what reads and changes nothing of the cluster while the loop goes on."""
+        """Do what reads and changes nothing of the cluster while the loop goes on.
+
+        Whoever asks for it elsewhere, or later, does it at once.
+        """
+        if not self._is_mine():
+            return work(*arguments)
         self._is_beside = True
         self._may_loop.release()
         try:
@@ -96,12 +103,25 @@ class Turns(Generic[Result]):
         """Let the work go on for a turn, on the loop's thread, which waits meanwhile."""
         self._may_work.release()
         self._may_loop.acquire()
-        if self._outcome is not None:
+        outcome, done = self._outcome, self._done
+        if outcome is not None:
             self._thread.join()
             self._end()
-            self._done(self._outcome)
+            self._forget()
+            done(outcome)
         elif not self._is_beside:
             self._loop.call_soon(self._take)
+
+    def _is_mine(self) -> bool:
+        """Whether the request is worked on, and by the thread that asks."""
+        return threading.get_ident() == self._worker
+
+    def _forget(self) -> None:
+        """Let go of all that leads back to the request: its long arrays hold these turns, and the
+        garbage collector does not look into messages. The number of a thread may come again.
+        """
+        self._worker = self._outcome = None
+        self._work = self._done = _nothing
 
     def _end(self) -> None:
         if not self._is_over:
@@ -117,6 +137,7 @@ class Turns(Generic[Result]):
 
     def _run(self) -> None:
         outcome: Callable[[], Result]
+        self._worker = threading.get_ident()
         try:
             self._await_turn()
             result = self._work()
@@ -129,7 +150,13 @@ class Turns(Generic[Result]):
 
 
 def _raising(error: BaseException) -> Callable[[], Any]:
+    errors = [error]
+
     def again() -> Any:
-        raise error
+        raise errors.pop()  # where it was raised leads to here, and nothing leads back
 
     return again
+
+
+def _nothing(*_: object) -> None:
+    return None

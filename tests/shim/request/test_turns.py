@@ -6,9 +6,12 @@ from collections import deque
 from collections.abc import Callable
 from functools import partial
 from typing import Any
+from weakref import ref
 
+import msgspec
 import pytest
 
+from kafka_shim.shim.errors import CloseConnection
 from kafka_shim.shim.request import turns as turns_module
 from kafka_shim.shim.request.garbage import NEVER
 from kafka_shim.shim.request.long_arrays import LongArray
@@ -16,6 +19,12 @@ from kafka_shim.shim.request.turns import AbandonedError, Turns
 
 Found = list[Callable[[], Any]]
 """What `done` was called with."""
+
+
+class Message(msgspec.Struct, gc=False):
+    """As the messages of the protocol, which the garbage collector does not look into."""
+
+    rows: list[Any]
 
 
 class FakeLoop:
@@ -130,6 +139,48 @@ def test_a_long_array_is_not_interrupted_beside_the_loop() -> None:
     turns.start()
     loop.run_until(found)
     assert found[0]() == [1, 2]
+
+
+def test_a_request_that_closed_its_connection_is_forgotten() -> None:
+    loop, found = FakeLoop(), Found()
+    kept = []
+
+    def work() -> None:
+        message = Message(LongArray([{1}], turns))
+        kept.append(ref(message.rows[0]))
+        raise CloseConnection("it makes no sense")
+
+    turns: Turns[None] = Turns(loop, work, found.append)
+    turns.start()
+    loop.run_until(found)
+    with pytest.raises(CloseConnection):
+        found.pop()()
+    del turns
+    gc.collect()
+    assert kept[0]() is None
+
+
+@pytest.mark.timeout(20)
+def test_whoever_holds_an_array_later_is_not_interrupted() -> None:
+    loop, found = FakeLoop(), Found()
+    first: Turns[int] = Turns(loop, lambda: threading.get_ident(), found.append)
+    first.start()
+    loop.run_until(found)
+    number = found.pop()()
+    kept = LongArray([1, 2], first)
+
+    def work() -> tuple[bool, list[int]]:
+        first.check()
+        return threading.get_ident() == number, first.beside(list, kept)
+
+    assert work() == (False, [1, 2])
+    for _ in range(100):  # until the number of the thread is given again
+        Turns(loop, work, found.append).start()
+        loop.run_until(found)
+        is_same, rows = found.pop()()
+        assert rows == [1, 2]
+        if is_same:
+            break
 
 
 def test_full_garbage_collections_wait_for_the_end_of_all() -> None:
