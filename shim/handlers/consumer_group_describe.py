@@ -25,6 +25,7 @@ from kafka_shim.shim.handlers.shared.group_description import (
     in_order,
     named,
     names_in,
+    names_in_order,
 )
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.state.groups.assignors import Assignment
@@ -68,7 +69,7 @@ def _described(group: ConsumerGroup, operations: int, context: RequestContext) -
         group_epoch=group.target.epoch,
         assignment_epoch=group.target.target_epoch,
         assignor_name=group.assignor_name,
-        members=[_member(group, member, context) for member in in_order(group.members)],
+        members=[_member(group, member, context) for member in in_order(group.members, context)],
         authorized_operations=operations,
     )
 
@@ -81,7 +82,7 @@ def _member(group: ConsumerGroup, member: ConsumerMember, context: RequestContex
         member_epoch=member.epoch,
         client_id=member.client_id,
         client_host=member.client_host,
-        subscribed_topic_names=sorted(member.topic_names),
+        subscribed_topic_names=names_in_order(member.topic_names, context),
         subscribed_topic_regex=member.topic_regex or "",
         assignment=_row(group.shown_assignment(member), context),
         target_assignment=_row(group.target.of(member.member_id), context),
@@ -94,7 +95,9 @@ def _type(member: ConsumerMember) -> int:
 
 
 def _row(assignment: Assignment, context: RequestContext) -> AssignmentRow:
-    return AssignmentRow([TopicPartitions(*topic) for topic in named(assignment, context)])
+    return AssignmentRow(
+        [TopicPartitions(*topic) for topic in context.in_turns(named(assignment, context))]
+    )
 
 
 DESCRIPTION = GroupDescription(

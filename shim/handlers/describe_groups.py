@@ -22,6 +22,8 @@ from kafka_shim.shim.state.java_hash_map import ordered
 OPERATIONS_SINCE = 3
 MISSING_IS_AN_ERROR_SINCE = 6
 DEAD = "Dead"
+MANY = 1000
+"""Members that are put in order in one turn."""
 
 
 def handle(request: DescribeGroupsRequest, context: RequestContext) -> DescribeGroupsResponse:
@@ -93,7 +95,7 @@ def _described(group_id: str, wants_operations: bool, context: RequestContext) -
                 member_metadata=member.metadata,
                 member_assignment=member.assignment,
             )
-            for member in _in_order(group.views(), context)
+            for member in context.in_turns(_in_order(group.views(), context))
         ],
         authorized_operations=operations,
     )
@@ -104,4 +106,5 @@ def _in_order(members: Iterable[MemberView], context: RequestContext) -> list[Me
     by_id = {member.member_id: member for member in members}
     if not context.facts.groups.new_coordinator:
         return list(by_id.values())
-    return [by_id[member_id] for member_id in ordered(by_id)]
+    names = context.beside(ordered, by_id) if len(by_id) > MANY else ordered(by_id)
+    return [by_id[member_id] for member_id in names]

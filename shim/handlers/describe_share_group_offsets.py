@@ -128,7 +128,9 @@ def _all(group_id: str, context: RequestContext) -> list[DescribeShareGroupOffse
     group = context.cluster.groups.share(group_id)
     begun = {} if group is None else group.begun
     known = [
-        topic for topic_id in begun if (topic := context.cluster.topics.by_id(topic_id)) is not None
+        topic
+        for topic_id in context.in_turns(list(begun))
+        if (topic := context.cluster.topics.by_id(topic_id)) is not None
     ]
     visible = context.access.visible(
         DESCRIBE_SHARE_GROUP_OFFSETS_ALL_TOPICS, known, lambda topic: topic.name
@@ -139,7 +141,7 @@ def _all(group_id: str, context: RequestContext) -> list[DescribeShareGroupOffse
             topic_id=topic.topic_id,
             partitions=[_row(group_id, topic, at, context) for at in sorted(begun[topic.topic_id])],
         )
-        for topic in visible
+        for topic in context.in_turns(visible)
     ]
 
 

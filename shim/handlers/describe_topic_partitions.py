@@ -42,7 +42,7 @@ def handle(
         )
     else:
         _check_cursor(cursor, None)
-        there = {topic.name for topic in context.cluster.topics}
+        there = {topic.name for topic in context.in_turns(context.cluster.topics)}
         names = context.beside(_from_cursor, there, cursor)
         denied = []
         allowed = context.access.visible(

@@ -100,9 +100,9 @@ def _elect_all(
     request: ElectLeadersRequest, context: RequestContext
 ) -> Iterator[ReplicaElectionResult]:
     """Every topic, also without results; 84 is told only where it had no code of its own yet."""
-    for topic in context.cluster.topics:
+    for topic in context.in_turns(context.cluster.topics):
         results = []
-        for partition in topic.partitions:
+        for partition in context.in_turns(topic.partitions):
             error = _elect(topic.name, partition.index, request, context)
             if error is not ErrorCode.ELECTION_NOT_NEEDED:
                 results.append(_result(partition.index, error))

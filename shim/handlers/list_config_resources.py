@@ -42,7 +42,7 @@ def handle(
             ConfigResource(resource_name=name, resource_type=kind)
             for kind in ORDER
             if kind in wanted
-            for name in _names(kind, context)
+            for name in context.in_turns(_names(kind, context))
         ]
     )
 

@@ -28,7 +28,7 @@ def handle(request: ListGroupsRequest, context: RequestContext) -> ListGroupsRes
                 group_state=group.state_name,
                 group_type=group.type.value,
             )
-            for group in visible
+            for group in context.in_turns(visible)
             if _matches(group.state_name, request.states_filter, context)
             and _matches(group.type.value, request.types_filter, context)
         ]

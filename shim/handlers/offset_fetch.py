@@ -271,20 +271,20 @@ def _all_topics(group_id: str, require_stable: bool, context: RequestContext) ->
     topics = context.cluster.topics
     held = [
         (name, topic_id, rows)
-        for topic_id, rows in offsets.of_group(group_id)
+        for topic_id, rows in context.in_turns(list(offsets.of_group(group_id)))
         if (name := _name_of(topic_id, topics)) is not None
     ]
     visible = context.access.visible(OFFSET_FETCH_ALL_TOPICS, held, lambda row: row[0])
-    found = [
-        _Topic(
-            name,
-            topic_id,
-            tuple(rows),
-            tuple(_committed(offsets, group_id, (topic_id,), at, require_stable) for at in rows),
-        )
-        for name, topic_id, rows in visible
+
+    def found(name: str, topic_id: bytes, partitions: tuple[int, ...]) -> _Topic:
+        asked = context.in_turns(partitions)
+        rows = (_committed(offsets, group_id, (topic_id,), at, require_stable) for at in asked)
+        return _Topic(name, topic_id, partitions, tuple(rows))
+
+    topics_found = [
+        found(name, topic_id, tuple(rows)) for name, topic_id, rows in context.in_turns(visible)
     ]
-    return _answered(found, context)
+    return _answered(topics_found, context)
 
 
 def _name_of(topic_id: bytes, topics: Topics) -> str | None:

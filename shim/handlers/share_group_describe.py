@@ -23,6 +23,7 @@ from kafka_shim.shim.handlers.shared.group_description import (
     in_order,
     named,
     names_in,
+    names_in_order,
 )
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.state.groups.groups import Groups
@@ -58,7 +59,7 @@ def _described(group: ShareGroup, operations: int, context: RequestContext) -> D
         group_epoch=group.target.epoch,
         assignment_epoch=group.target.target_epoch,
         assignor_name=ASSIGNOR,
-        members=[_member(member, context) for member in in_order(group.members)],
+        members=[_member(member, context) for member in in_order(group.members, context)],
         authorized_operations=operations,
     )
 
@@ -70,9 +71,9 @@ def _member(member: ShareMember, context: RequestContext) -> Member:
         member_epoch=member.epoch,
         client_id=member.client_id,
         client_host=member.client_host,
-        subscribed_topic_names=sorted(member.topic_names),
+        subscribed_topic_names=names_in_order(member.topic_names, context),
         assignment=AssignmentRow(
-            [TopicPartitions(*topic) for topic in named(member.assigned, context)]
+            [TopicPartitions(*topic) for topic in context.in_turns(named(member.assigned, context))]
         ),
     )
 

@@ -75,14 +75,14 @@ def _topics(group: StreamsGroup, _context: RequestContext) -> list[str]:
     return [] if group.topology is None else list(dict.fromkeys(group.topology.topics()))
 
 
-def _described(group: StreamsGroup, operations: int, _context: RequestContext) -> DescribedGroup:
+def _described(group: StreamsGroup, operations: int, context: RequestContext) -> DescribedGroup:
     return DescribedGroup(
         group_id=group.group_id,
         group_state=group.state_name,
         group_epoch=group.target.epoch,
         assignment_epoch=group.target.target_epoch,
         topology=_topology(group),
-        members=[_member(group, member) for member in in_order(group.members)],
+        members=[_member(group, member) for member in in_order(group.members, context)],
         authorized_operations=operations,
         assignor_name=group.assignor_name,
     )

@@ -5,25 +5,17 @@ import gc
 from collections import deque
 from collections.abc import Callable
 
-from kafka_shim.authorizer.authorizer import StandardAuthorizer
-from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.shim.dispatch import Dispatcher, Pending
+from kafka_shim.shim.network.large_answers import BY_STATE
 from kafka_shim.shim.request.session import Session
 from kafka_shim.shim.request.turns import LARGE_BYTES, Turns
+from kafka_shim.shim.state.cluster import Cluster
 from kafka_shim.shim.wait import NoAnswer
 
 AT_ONCE = 4
 """More of them at a time would not be done sooner."""
 WITHOUT_PAUSE = 256
 """After so many there is a moment without any, to look for garbage: see `garbage`."""
-
-OF_TOPICS = frozenset(
-    key.to_bytes(2, "big")
-    for key in (ApiKey.METADATA, ApiKey.CONSUMER_GROUP_HEARTBEAT, ApiKey.SHARE_GROUP_HEARTBEAT)
-)
-OF_ACLS = frozenset(key.to_bytes(2, "big") for key in (ApiKey.DESCRIBE_ACLS, ApiKey.DELETE_ACLS))
-"""The requests, by how they begin, that are large where there are more topics or ACLs than MANY."""
-MANY = 5_000
 
 Outcome = Callable[[], bytes | Pending | NoAnswer]
 """Returns what a request was answered, or raises why it was not."""
@@ -45,6 +37,14 @@ class Working:
         self.frame = b""
         if self.turns is not None:
             self.turns.abandon()
+
+
+def is_large(frame: bytes, cluster: Cluster) -> bool:
+    """Whether a request is long, or its answer may take long."""
+    if len(frame) >= LARGE_BYTES:
+        return True
+    may_be = BY_STATE.get(frame[:2])
+    return may_be is not None and may_be(cluster, frame)
 
 
 class LargeRequests:
@@ -70,22 +70,7 @@ class LargeRequests:
 
     def takes(self, frame: bytes) -> bool:
         """Whether this is the place to have a request answered."""
-        return self._is_large(frame) and self.may_take()
-
-    def _is_large(self, frame: bytes) -> bool:
-        """Whether a request is long, or its answer may be."""
-        if len(frame) >= LARGE_BYTES:
-            return True
-        key = frame[:2]
-        cluster = self._dispatcher.cluster
-        if key in OF_TOPICS:
-            return len(cluster.topics) > MANY
-        authorizer = cluster.policy.authorizer
-        return (
-            key in OF_ACLS
-            and isinstance(authorizer, StandardAuthorizer)
-            and len(authorizer.store) > MANY
-        )
+        return is_large(frame, self._dispatcher.cluster) and self.may_take()
 
     def begin(self, working: Working) -> None:
         """Have a request answered; `done` is called on the loop, with a function that returns the

@@ -95,6 +95,8 @@ class Topics:
         self._forgotten = 0  # the epoch of the last deletion whose name is no longer kept
         self._changed_somewhere = 0
         self.deletions = 0
+        self.partition_count = 0
+        """Of all topics together."""
         self.prepared: dict[str, Mapping[str, str]] = {}
         """Settings of topics that do not exist yet (3.0, 3.1)."""
         self.is_readable: Callable[[str, str], bool] = lambda *_: True
@@ -208,6 +210,7 @@ class Topics:
             partition = Partition(index, replicas, log, is_open=not topic.unreadable)
             partition.was_led = any(map(self.can_lead, replicas))
             topic.partitions.append(partition)
+        self.partition_count += len(assignments)
         self._note_leaders(topic)
         self._change(topic.name)
 
@@ -268,6 +271,7 @@ class Topics:
         del self._by_id[topic.topic_id]
         self._forget_metric_name(name)
         self._unled.discard(name)
+        self.partition_count -= len(topic.partitions)
         for partition in topic.partitions:
             partition.log.close()
         self._change(name)

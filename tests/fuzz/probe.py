@@ -5,8 +5,9 @@ import time
 from collections.abc import Callable
 
 from kafka_shim.shim.dispatch import Dispatcher, Pending
+from kafka_shim.shim.network.large_requests import is_large
 from kafka_shim.shim.request.session import Phase, Session
-from kafka_shim.shim.request.turns import LARGE_BYTES, Turns
+from kafka_shim.shim.request.turns import Turns
 from kafka_shim.shim.wait import NoAnswer
 
 
@@ -22,7 +23,7 @@ class Probe:
     ) -> bytes | Pending | NoAnswer:
         """What the dispatcher returns or raises; `longest_s` is that of this request."""
         self.longest_s = 0.0
-        if len(frame) < LARGE_BYTES or session.phase is not Phase.READY:
+        if session.phase is not Phase.READY or not is_large(frame, dispatcher.cluster):
             began = time.process_time()
             try:
                 return dispatcher.dispatch(frame, session)

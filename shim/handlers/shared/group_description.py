@@ -5,7 +5,7 @@ Denied groups come first. If the caller may not describe one topic of a group, t
 replaced by an entry with 29. Groups that are missing or of another type are 69.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from typing import Generic, Protocol, TypeVar
 
 import msgspec
@@ -14,10 +14,14 @@ from kafka_shim.authorizer.requirement import Requirement
 from kafka_shim.protocol.enums import NO_OPERATIONS, ResourceType
 from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.shim.errors import Refused
+from kafka_shim.shim.handlers.shared.long_sort import in_order as in_portions
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.state.groups.assignors import Assignment
 from kafka_shim.shim.state.groups.groups import Groups
 from kafka_shim.shim.state.java_hash_map import timeline_ordered
+
+MANY = 1000
+"""Members that are described, or names that are sorted, in one turn."""
 
 Group = TypeVar("Group")
 Row = TypeVar("Row")
@@ -81,15 +85,24 @@ class GroupDescription(msgspec.Struct, Generic[Group, Row], frozen=True):
 Member = TypeVar("Member")
 
 
-def in_order(members: Mapping[str, Member]) -> list[Member]:
-    """Return members in the order of Kafka's own kind of map."""
+def in_order(members: Mapping[str, Member], context: RequestContext) -> Iterable[Member]:
+    """Return members in the order of Kafka's own kind of map; very many are ordered, and gone
+    through, while others are served.
+    """
+    if len(members) <= MANY:
+        return _in_order(members)
+    return context.in_turns(context.beside(_in_order, dict(members)))
+
+
+def _in_order(members: Mapping[str, Member]) -> list[Member]:
     return [members[member_id] for member_id in timeline_ordered(members)]
 
 
 def named(assignment: Assignment, context: RequestContext) -> list[tuple[bytes, str, list[int]]]:
     """An assignment's topics that there still are: id, name, partitions in order."""
     topics = context.cluster.topics
-    found = ((topics.by_id(topic_id), partitions) for topic_id, partitions in assignment.items())
+    held = context.in_turns(list(assignment.items()))
+    found = ((topics.by_id(topic_id), partitions) for topic_id, partitions in held)
     return [
         (topic.topic_id, topic.name, sorted(partitions))
         for topic, partitions in found
@@ -99,4 +112,10 @@ def named(assignment: Assignment, context: RequestContext) -> list[tuple[bytes, 
 
 def names_in(assignments: Iterable[Assignment], context: RequestContext) -> list[str]:
     """The names of all topics of some assignments, in order, each once."""
-    return sorted({name for assignment in assignments for _, name, _ in named(assignment, context)})
+    names = {name for assignment in assignments for _, name, _ in named(assignment, context)}
+    return names_in_order(names, context)
+
+
+def names_in_order(names: Set[str], context: RequestContext) -> list[str]:
+    """Sort names; very many while others are served."""
+    return sorted(names) if len(names) <= MANY else context.beside(in_portions, names)

@@ -85,7 +85,10 @@ def _state(group: Draftable) -> tuple[Any, ...]:
 
 
 def _lasting(member: Any) -> dict[str, Any]:
-    return {name: value for name, value in vars(member).items() if name not in _TIMERS}
+    made = vars(member).copy()
+    for name in _TIMERS:  # rather than choose the others: a group may have very many members
+        made.pop(name, None)
+    return made
 
 
 def _without_timers(member: Any) -> Any:

@@ -176,10 +176,17 @@ class GroupTarget:
         self._counts = counts
 
     def _is_due(self) -> bool:
+        return self.is_delayed and self._may_be_set()
+
+    def _may_be_set(self) -> bool:
         now_ms = self._clock.now_ms()
         if self._assigned_ms is None:
-            return self.is_delayed and now_ms - (self._begun_ms or now_ms) >= self._delay_ms()
-        return self.is_delayed and now_ms - self._assigned_ms >= self._interval_ms()
+            return now_ms - (self._begun_ms or now_ms) >= self._delay_ms()
+        return now_ms - self._assigned_ms >= self._interval_ms()
+
+    def is_near(self, *, changed: bool) -> bool:
+        """Whether the next heartbeat may set it; `changed`: if that begins a new epoch."""
+        return (changed or self._has_more or self.is_delayed) and self._may_be_set()
 
     def has_more_to_assign(self) -> None:
         """More partitions can be given out: a new epoch, unless one waits for its target."""

@@ -3,7 +3,7 @@
 from base64 import urlsafe_b64encode
 from collections.abc import Callable, Collection, Sequence
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Final, TypeVar, cast
 
 import msgspec
 
@@ -34,6 +34,8 @@ if TYPE_CHECKING:  # a kind of groups is imported with the first group of it
     from kafka_shim.shim.state.groups.topology_descriptions import TopologyDescriptions
 
 Answer = TypeVar("Answer")
+MANY_MEMBERS: Final = 1000
+"""What so many have takes its time."""
 
 
 class Groups(GroupCommits):
@@ -48,6 +50,7 @@ class Groups(GroupCommits):
 
         With turns others are served while it is worked out what members of a consumer group get.
         """
+        self.joins += 1
         error = self._join_error(group_id, joining)
         if error is ErrorCode.INCONSISTENT_GROUP_PROTOCOL:  # and it says nothing else
             answer(Joined(error=error, member_id=""))
@@ -136,6 +139,7 @@ class Groups(GroupCommits):
         """Raises Refused with the error of the whole request. With turns others are served
         meanwhile.
         """
+        self.joins += heartbeat.member_epoch == 0
         if turns is not None and heartbeat.member_epoch >= 0:
             with self.long_heartbeats.one_of(group_id, turns):
                 return self._consumer_heartbeat(group_id, heartbeat, turns)
@@ -166,6 +170,19 @@ class Groups(GroupCommits):
         answer = made.heartbeat(heartbeat)
         self.keep(made)
         return answer
+
+    def is_long(self, group_id: str, *, changes: bool) -> bool:
+        """Whether a heartbeat may have to decide what very many members of a consumer group
+        should have; `changes`: it may be of a new member, or tell something new.
+        """
+        group = self.kept(group_id)
+        if group is None or group.type is not GroupType.CONSUMER:
+            return False
+        of_consumers = cast("ConsumerGroup", group)
+        if len(of_consumers.members) < MANY_MEMBERS:
+            return False
+        is_other = changes or not of_consumers.subscriptions.are_noticed
+        return of_consumers.target.is_near(changed=is_other)
 
     def _make_consumer(self, group_id: str) -> "ConsumerGroup":
         from kafka_shim.shim.state.groups.consumer_group import ConsumerGroup  # noqa: PLC0415 - see above
@@ -224,6 +241,7 @@ class Groups(GroupCommits):
         self, group_id: str, heartbeat: "ShareHeartbeat", turns: "Turns | None" = None
     ) -> "HeartbeatAnswer":
         """As `consumer_heartbeat`."""
+        self.joins += heartbeat.member_epoch == 0
         if turns is not None and heartbeat.member_epoch >= 0:
             with self.long_heartbeats.one_of(group_id, turns):
                 found = self.find(group_id)
@@ -266,6 +284,7 @@ class Groups(GroupCommits):
 
     def streams_heartbeat(self, group_id: str, heartbeat: "StreamsHeartbeat") -> "StreamsAnswer":
         """Raises Refused with the error of the whole request."""
+        self.joins += heartbeat.member_epoch == 0
         group = self.streams(group_id)
         if group is None:
             joins = heartbeat.member_epoch == 0

@@ -57,6 +57,11 @@ class TopicSubscriptions:
         self._matching = dict(matching)
         self._resolved_epoch = self._seen_epoch = self._topics.epoch
 
+    @property
+    def are_noticed(self) -> bool:
+        """Whether no topic has changed since `notice`."""
+        return self._seen_epoch == self._topics.epoch
+
     def notice(self, members: Iterable[Subscribing]) -> None:
         """Look whether topics changed that the members subscribed to until now: other topics do
         not concern a group (the oracle's seed 91042: not while an expression is new to it either).

@@ -1,6 +1,7 @@
 """Groups of very many members, and members of very many protocols."""
 
 import sys
+from collections import Counter
 from collections.abc import Callable, Sequence, Sized
 from types import FrameType
 from typing import Any
@@ -13,9 +14,11 @@ from kafka_shim.protocol.messages.join_group_request import (
     JoinGroupRequest,
     JoinGroupRequestProtocol,
 )
+from kafka_shim.shim.dispatch import Pending
 from kafka_shim.shim.request.session import Phase, Session
 from kafka_shim.shim.state.groups.assignors import Subscriber
 from kafka_shim.shim.state.groups.classic_member import ClassicMember, Joining
+from kafka_shim.shim.state.groups.classic_rebalance import ANSWERS_AT_ONCE
 from kafka_shim.shim.state.groups.classic_roster import Roster
 from kafka_shim.shim.state.groups.share_assignor import assign_simple
 from kafka_shim.shim.state.groups.sticky_tasks import Runner, assign_sticky
@@ -46,6 +49,12 @@ def steps(work: Callable[[], object]) -> int:
 
 def join(members: int) -> Stage:
     stage = Stage("4.3")
+    joining(stage, members)
+    return stage
+
+
+def joining(stage: Stage, members: int) -> list[Pending]:
+    """What new members of a classic group wait for."""
     request = JoinGroupRequest(
         group_id="g",
         session_timeout_ms=60_000,
@@ -53,17 +62,30 @@ def join(members: int) -> Stage:
         protocol_type="consumer",
         protocols=[JoinGroupRequestProtocol("range", b""), JoinGroupRequestProtocol("other", b"")],
     )
+    found = []
     for _ in range(members):
         session = Session(LISTENER, 1, "127.0.0.1", 50_000)
         session.principal, session.phase = ADMIN, Phase.READY
-        stage.send(ApiKey.JOIN_GROUP, 3, request, session)
-    return stage
+        pending = stage.send(ApiKey.JOIN_GROUP, 3, request, session)
+        assert isinstance(pending, Pending)
+        found.append(pending)
+    return found
 
 
 def test_ten_thousand_members_join() -> None:
     described = DescribeGroupsRequest(["g"])
     [group] = join(10_000).ask(ApiKey.DESCRIBE_GROUPS, 5, described).groups
     assert len(group.members) == 10_000
+
+
+def test_others_are_served_between_the_answers_to_very_many_members() -> None:
+    stage = Stage("4.3")
+    answered: Counter[int] = Counter()
+    for pending in joining(stage, 1_000):
+        pending.wait.when_done(lambda _: answered.update([stage.clock.fired]))
+    stage.clock.advance(60_000)
+    assert answered.total() == 1_000
+    assert max(answered.values()) <= ANSWERS_AT_ONCE
 
 
 def test_the_work_of_members_that_join_is_linear() -> None:
