@@ -15,6 +15,7 @@ from kafka_shim.shim.cli.layers import note
 from kafka_shim.shim.cli.open_files import expect_many_connections
 from kafka_shim.shim.cli.record_options import add_broker_record_options, outcome, record
 from kafka_shim.shim.logs import set_up_logs
+from kafka_shim.shim.request.garbage import set_aside
 from kafka_shim.shim.signals import Relay
 
 if TYPE_CHECKING:
@@ -49,6 +50,7 @@ def run(args: argparse.Namespace) -> int:
     environment = dict(os.environ)
     if args.control_token is not None:
         environment[TOKEN] = args.control_token
+    set_aside()
     return asyncio.run(_run(broker, control, words, environment))
 
 

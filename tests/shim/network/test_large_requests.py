@@ -4,21 +4,15 @@ import asyncio
 import gc
 from collections.abc import Callable
 from contextlib import AsyncExitStack
-from typing import Any
 
 import pytest
 
-from kafka_shim.authorizer.authorizer import StandardAuthorizer
-from kafka_shim.authorizer.model import Acl
-from kafka_shim.protocol.enums import ApiKey, Operation, PatternType, Permission, ResourceType
+from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.messages.api_versions_request import ApiVersionsRequest
-from kafka_shim.protocol.messages.delete_acls_request import DeleteAclsRequest
 from kafka_shim.protocol.messages.metadata_request import MetadataRequest, MetadataRequestTopic
-from kafka_shim.shim.broker import Broker
 from kafka_shim.shim.network import large_requests
 from kafka_shim.shim.network.large_requests import AT_ONCE
 from kafka_shim.shim.request import turns
-from tests.acl_filters import ANY_ACL, deleted_acls
 from tests.shim.wire import Wire, connected, serving
 
 pytestmark = pytest.mark.asyncio
@@ -63,43 +57,6 @@ async def test_others_are_answered_meanwhile_and_it_is_answered_as_in_one_turn()
             loop.set_debug(False)
         assert in_turns[4:] == in_one_turn[4:]
         assert len(in_turns) > 10 * NAMES
-
-
-@pytest.mark.parametrize(
-    ("api", "version", "request_of_all"),
-    [
-        (ApiKey.METADATA, 9, MetadataRequest(topics=None)),
-        (ApiKey.DESCRIBE_ACLS, 2, ANY_ACL),
-        (ApiKey.DELETE_ACLS, 2, DeleteAclsRequest([deleted_acls()])),
-    ],
-)
-async def test_small_requests_of_very_much_take_turns_too(
-    api: ApiKey, version: int, request_of_all: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    async with serving() as broker, connected(broker) as busy, connected(broker) as other:
-        fill(broker, 300)
-        await busy.send(busy.request(api, version, request_of_all))
-        in_one_turn = await busy.frame()
-        monkeypatch.setattr(large_requests, "MANY", 200)
-        fill(broker, 300)
-        await busy.send(busy.request(api, version, request_of_all))
-        await until(lambda: broker._server.large_requests.at_work == 1)
-        await other.send(other.request(ApiKey.API_VERSIONS, 0, ApiVersionsRequest()))
-        await other.frame()
-        assert broker._server.large_requests.at_work == 1
-        assert (await busy.frame())[4:] == in_one_turn[4:]
-
-
-def fill(broker: Broker, count: int) -> None:
-    """So many topics and ACLs, unless they are there."""
-    authorizer = broker.cluster.policy.authorizer
-    assert isinstance(authorizer, StandardAuthorizer)
-    for number in range(count):
-        name = f"t{number:04}"
-        if name not in broker.cluster.topics:
-            broker.cluster.topics.create(name, [[1]], {})
-        literal, read, allow = PatternType.LITERAL, Operation.READ, Permission.ALLOW
-        authorizer.store.add(Acl(ResourceType.TOPIC, name, literal, "User:a", "*", read, allow))
 
 
 async def test_work_ends_when_the_client_is_gone() -> None:

@@ -1,0 +1,155 @@
+"""A small request that finds very much does not hold up others, and is answered as any other."""
+
+from typing import Any
+
+import pytest
+
+from kafka_shim.authorizer.authorizer import StandardAuthorizer
+from kafka_shim.authorizer.model import Acl
+from kafka_shim.protocol import codecs
+from kafka_shim.protocol.enums import ApiKey, Operation, PatternType, Permission, ResourceType
+from kafka_shim.protocol.headers import RequestHeader, write_request_header
+from kafka_shim.protocol.messages.api_versions_request import ApiVersionsRequest
+from kafka_shim.protocol.messages.consumer_group_describe_request import (
+    ConsumerGroupDescribeRequest,
+)
+from kafka_shim.protocol.messages.consumer_group_heartbeat_request import (
+    ConsumerGroupHeartbeatRequest,
+)
+from kafka_shim.protocol.messages.delete_acls_request import DeleteAclsRequest
+from kafka_shim.protocol.messages.describe_groups_request import DescribeGroupsRequest
+from kafka_shim.protocol.messages.describe_log_dirs_request import DescribeLogDirsRequest
+from kafka_shim.protocol.messages.describe_share_group_offsets_request import (
+    DescribeShareGroupOffsetsRequest,
+    DescribeShareGroupOffsetsRequestGroup,
+)
+from kafka_shim.protocol.messages.describe_topic_partitions_request import (
+    DescribeTopicPartitionsRequest,
+)
+from kafka_shim.protocol.messages.elect_leaders_request import ElectLeadersRequest
+from kafka_shim.protocol.messages.list_config_resources_request import ListConfigResourcesRequest
+from kafka_shim.protocol.messages.list_groups_request import ListGroupsRequest
+from kafka_shim.protocol.messages.metadata_request import MetadataRequest
+from kafka_shim.protocol.messages.offset_fetch_request import (
+    OffsetFetchRequest,
+    OffsetFetchRequestGroup,
+)
+from kafka_shim.protocol.messages.share_group_describe_request import ShareGroupDescribeRequest
+from kafka_shim.shim.broker import Broker
+from kafka_shim.shim.network import large_answers
+from kafka_shim.shim.network.large_requests import is_large
+from kafka_shim.shim.request import turns
+from kafka_shim.shim.state.groups import groups as groups_module
+from kafka_shim.shim.state.groups.offsets import CommittedOffset
+from kafka_shim.shim.state.groups.share_group import ShareHeartbeat
+from tests.acl_filters import ANY_ACL, deleted_acls
+from tests.shim.network.test_large_requests import until
+from tests.shim.play import Stage
+from tests.shim.state.groups.test_long_heartbeats import beat
+from tests.shim.wire import connected, serving
+
+COUNT = 300
+NAMES = [f"t{number:04}" for number in range(COUNT)]
+JOINING = ShareHeartbeat(
+    member_id="AAAAAAAAAAAAAAAAAAAAAQ",
+    member_epoch=0,
+    rack_id=None,
+    topic_names=NAMES,
+    client_id="c",
+    client_host="/h",
+)
+
+
+def fill(broker: Broker) -> None:
+    """Topics, an ACL for each, and groups that read all of them."""
+    cluster = broker.cluster
+    for name in NAMES:
+        topic = cluster.topics.create(name, [[1]], {})
+        cluster.groups.offsets.commit("offsets", topic.topic_id, 0, CommittedOffset(1))
+    fill_acls(broker)
+    cluster.groups.consumer_heartbeat("consumers", beat("m", *NAMES))
+    cluster.groups.share_heartbeat("sharers", JOINING)
+    for number in range(COUNT):
+        cluster.groups.classic_or_new(f"classic {number}")
+
+
+def fill_acls(broker: Broker) -> None:
+    authorizer = broker.cluster.policy.authorizer
+    assert isinstance(authorizer, StandardAuthorizer)
+    allowed = (PatternType.LITERAL, "User:a", "*", Operation.READ, Permission.ALLOW)
+    for name in NAMES:
+        authorizer.store.add(Acl(ResourceType.TOPIC, name, *allowed))
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize(
+    ("api", "version", "request_of_all"),
+    [
+        (ApiKey.METADATA, 9, MetadataRequest(topics=None)),
+        (ApiKey.DESCRIBE_ACLS, 2, ANY_ACL),
+        (ApiKey.DESCRIBE_LOG_DIRS, 4, DescribeLogDirsRequest(topics=None)),
+        (ApiKey.DESCRIBE_TOPIC_PARTITIONS, 0, DescribeTopicPartitionsRequest(topics=[])),
+        (ApiKey.ELECT_LEADERS, 2, ElectLeadersRequest(topic_partitions=None)),
+        (ApiKey.LIST_CONFIG_RESOURCES, 1, ListConfigResourcesRequest(resource_types=[2])),
+        (
+            ApiKey.OFFSET_FETCH,
+            8,
+            OffsetFetchRequest(groups=[OffsetFetchRequestGroup(group_id="offsets", topics=None)]),
+        ),
+        (ApiKey.LIST_GROUPS, 5, ListGroupsRequest()),
+        (ApiKey.DESCRIBE_GROUPS, 5, DescribeGroupsRequest([f"classic {n}" for n in range(COUNT)])),
+        (ApiKey.CONSUMER_GROUP_DESCRIBE, 1, ConsumerGroupDescribeRequest(["consumers"])),
+        (ApiKey.SHARE_GROUP_DESCRIBE, 1, ShareGroupDescribeRequest(["sharers"])),
+        (
+            ApiKey.DESCRIBE_SHARE_GROUP_OFFSETS,
+            0,
+            DescribeShareGroupOffsetsRequest(
+                [DescribeShareGroupOffsetsRequestGroup("sharers", None)]
+            ),
+        ),
+        (ApiKey.DELETE_ACLS, 2, DeleteAclsRequest([deleted_acls()])),
+    ],
+)
+async def test_it_takes_turns_where_there_is_much(
+    api: ApiKey, version: int, request_of_all: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with serving() as broker, connected(broker) as busy, connected(broker) as other:
+        fill(broker)
+        large = broker._server.large_requests
+        await busy.send(busy.request(api, version, request_of_all))
+        in_one_turn = await busy.frame()
+        fill_acls(broker)
+        monkeypatch.setattr(turns, "TURN_S", -1.0)
+        monkeypatch.setattr(large_answers, "MANY", COUNT - 100)
+        await busy.send(busy.request(api, version, request_of_all))
+        await until(lambda: large.at_work == 1)
+        await other.send(other.request(ApiKey.API_VERSIONS, 0, ApiVersionsRequest()))
+        await other.frame()
+        assert large.at_work == 1
+        assert (await busy.frame())[4:] == in_one_turn[4:]
+
+
+def heartbeat_frame(**told: Any) -> bytes:
+    request = ConsumerGroupHeartbeatRequest(group_id="g", **told)
+    head = write_request_header(RequestHeader(ApiKey.CONSUMER_GROUP_HEARTBEAT, 1, 7, "test"))
+    return head + codecs.write_request(request, 1)
+
+
+def test_a_heartbeat_takes_turns_where_very_many_members_get_a_target(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for module in (large_answers, groups_module):
+        monkeypatch.setattr(module, "MANY_MEMBERS", 3)
+    stage = Stage("4.3")
+    stage.topic("a", 9)
+    groups = stage.cluster.groups
+    joins = heartbeat_frame(member_id="z", member_epoch=0, subscribed_topic_names=["a"])
+    for number in range(4):
+        assert is_large(joins, stage.cluster) == (number == 3)
+        groups.consumer_heartbeat("g", beat(f"m{number}", "a"))
+        stage.clock.advance(10_000)
+    stays = heartbeat_frame(member_id="m3", member_epoch=4)
+    assert not is_large(stays, stage.cluster)
+    groups.consumer_heartbeat("g", beat("m0", epoch=-1))
+    assert is_large(stays, stage.cluster)
+    assert not is_large(stays[:-9], stage.cluster)
