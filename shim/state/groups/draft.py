@@ -85,7 +85,7 @@ def _state(group: Draftable) -> tuple[Any, ...]:
 
 
 def _lasting(member: Any) -> dict[str, Any]:
-    made = vars(member).copy()
+    made: dict[str, Any] = vars(member).copy()
     for name in _TIMERS:  # rather than choose the others: a group may have very many members
         made.pop(name, None)
     return made
