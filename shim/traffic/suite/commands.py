@@ -22,8 +22,8 @@ from kafka_shim.shim.traffic.suite.shapes import (
 
 _CLIENT = {
     "hello": Command(
-        "Say what is driven. `commands` and `capabilities` are what it can do; without"
-        " `capabilities` it has all.",
+        "Name the client. List the commands that the driver supports and the capabilities of the"
+        " client; without `capabilities` it has all.",
         ok={
             "name": STRING,
             "version": STRING,
@@ -34,8 +34,8 @@ _CLIENT = {
         has_client=False,
     ),
     "open": Command(
-        "Make a client by that name, with a log-in or none, over TLS or not; `settings` have"
-        " Kafka's names. It may connect now or when it is used first.",
+        "Create a client with this name, with or without a log-in and TLS; `settings` have Kafka's"
+        " names. The client may connect now or when it is first used.",
         {
             "servers": STRING,
             "login": nullable(named("login")),
@@ -44,14 +44,14 @@ _CLIENT = {
         },
     ),
     "set_login": Command(
-        "Log in with this from the next time on, without opening the client anew.",
+        "Use this log-in from the next log-in on, without opening the client again.",
         {"login": named("login")},
     ),
-    "close": Command("End the client, within a second or two."),
+    "close": Command("Close the client, within a second or two."),
     "wait": Command(
-        "Have the client run until one of the events happens: a member is given partitions"
-        " (`assigned`), has to give them back (`revoked`) or lost them (`lost`), or the client"
-        " tells an error outside of a call (`error`). `event` is null if none did in time.",
+        "Let the client run until one of the events happens: a member gets partitions"
+        " (`assigned`), must give them back (`revoked`) or has lost them (`lost`), or the client"
+        " reports an error outside of a call (`error`). `event` is null if none happens in time.",
         {"events": array_of(one_of("assigned", "revoked", "lost", "error")), "seconds": NUMBER},
         {"event": nullable(STRING), "error_": nullable(named("error"))},
     ),
@@ -60,20 +60,20 @@ _CLIENT = {
 _OPERATIONS = nullable(STRINGS)
 _TOPICS = {
     "create_topics": Command(
-        "Create topics: how many partitions, by name. `configs` are for each of them.",
+        "Create topics with these numbers of partitions. `configs` apply to each of them.",
         {"topics": INTEGER_BY_NAME, "configs_": STRING_BY_NAME},
         items_of(),
     ),
     "delete_topics": Command("Delete topics.", {"names": STRINGS}, items_of()),
     "create_partitions": Command(
-        "Have topics grow: how many partitions in all, by name.",
+        "Increase the number of partitions of topics; the numbers are totals.",
         {"topics": INTEGER_BY_NAME},
         items_of(),
     ),
     "list_topics": Command("List the names of topics.", ok={"topics": STRINGS}),
     "describe_topics": Command(
         "Describe topics; `operations` are the authorized ones by Kafka's names, null if they were"
-        " not asked for or the broker did not tell them.",
+        " not requested or the broker did not return them.",
         {"names": STRINGS, "operations": BOOLEAN},
         items_of(operations=_OPERATIONS, partitions_=INTEGER),
     ),
@@ -83,17 +83,17 @@ _TOPICS = {
         {"operations": _OPERATIONS, "brokers_": INTEGERS},
     ),
     "describe_configs": Command(
-        "Tell the settings of a `topic`, `broker` or `group`: values by name.",
+        "Return the settings of a `topic`, `broker` or `group`: values by name.",
         {"type": STRING, "names": STRINGS},
         items_of(settings={"type": "object"}),
     ),
     "alter_configs": Command(
-        "Set one setting of topics, brokers or groups, and leave the others.",
+        "Change one setting of topics, brokers or groups, and keep the others.",
         {"type": STRING, "names": STRINGS, "setting": STRING, "value": STRING},
         items_of(),
     ),
     "list_offsets": Command(
-        "Tell the latest offsets of partitions, `topic-partition` each.",
+        "Return the latest offsets of partitions, written as `topic-partition`.",
         {"partitions": STRINGS},
         items_of(offset=INTEGER),
     ),
@@ -110,8 +110,8 @@ _ACLS = {
         items_of(),
     ),
     "describe_acls": Command(
-        "List the ACLs that a filter matches; null is any, types may be ANY and MATCH. A type that"
-        " the client does not know is told as UNKNOWN.",
+        "List the ACLs that a filter matches; null matches any value, types may be ANY and MATCH."
+        " Report a type that the client does not know as UNKNOWN.",
         {"filter": named("acl_filter")},
         {"acls": array_of(named("acl"))},
     ),
@@ -127,14 +127,14 @@ _ACLS = {
     ),
     "renew_token": Command("Renew a token.", {"hmac": STRING, "milliseconds": INTEGER}),
     "expire_token": Command(
-        "Have a token expire; -1 ends it now.", {"hmac": STRING, "milliseconds": INTEGER}
+        "Set when a token expires; -1 expires it now.", {"hmac": STRING, "milliseconds": INTEGER}
     ),
     "describe_tokens": Command("List tokens.", ok={"tokens": array_of(named("token"))}),
     "describe_scram_users": Command(
-        "Tell the SCRAM mechanisms of users.", {"users": STRINGS}, items_of(mechanisms=STRINGS)
+        "Return the SCRAM mechanisms of users.", {"users": STRINGS}, items_of(mechanisms=STRINGS)
     ),
     "alter_scram_users": Command(
-        "Set a SCRAM password of each user, or delete it (null).",
+        "Set the SCRAM password of each user, or delete it (null).",
         {"passwords": {"type": "object", "additionalProperties": nullable(STRING)}}
         | {"mechanism": STRING},
         items_of(),
@@ -151,7 +151,7 @@ _GROUPS = {
     ),
     "delete_groups": Command("Delete consumer groups.", {"names": STRINGS}, items_of()),
     "group_offsets": Command(
-        "Tell what a group committed for partitions, `topic-partition` each; null if nothing.",
+        "Return the offsets that a group committed for partitions; null if none.",
         {"group": STRING, "partitions": STRINGS},
         items_of(offset=nullable(INTEGER)),
     ),
@@ -159,7 +159,7 @@ _GROUPS = {
         "Commit an offset for a group that has no members.", {"group": STRING, **_PLACE}
     ),
     "delete_group_offsets": Command(
-        "Delete what a group committed for partitions.",
+        "Delete the offsets that a group committed for partitions.",
         {"group": STRING, "partitions": STRINGS},
         items_of(),
     ),
@@ -169,8 +169,8 @@ _FOR_A_WHILE: Mapping[str, Shape] = {"count": INTEGER, "seconds": NUMBER}
 _VALUES = {"values": STRINGS}
 _RECORDS = {
     "produce": Command(
-        "Write values, and wait until they are acknowledged; the settings say whether idempotent,"
-        " and inside a transaction once it has begun.",
+        "Write values, and wait until they are acknowledged: idempotently if the settings say so,"
+        " and inside the transaction if one has begun.",
         {"topic": STRING, "values": STRINGS, "partition_": INTEGER},
         {"offsets": INTEGERS},
     ),
@@ -181,24 +181,24 @@ _RECORDS = {
     "commit": Command("Commit the transaction."),
     "abort": Command("Abort the transaction."),
     "consume": Command(
-        "Subscribe to topics if that is not done, and poll until `count` values or `seconds`, in"
-        " the group and by the protocol of the settings, or until an error.",
+        "Subscribe to topics if not yet subscribed, with the group and protocol of the settings,"
+        " and poll until there are `count` values, `seconds` have passed, or an error occurs.",
         {"topics": STRINGS, **_FOR_A_WHILE},
         _VALUES,
     ),
     "consume_assigned": Command(
-        "Be assigned partitions, `topic-partition` each, if that is not done, and poll likewise.",
+        "Assign partitions to the consumer if not yet assigned, and poll in the same way.",
         {"partitions": STRINGS, **_FOR_A_WHILE},
         _VALUES,
     ),
     "consume_share": Command(
-        "Subscribe as a member of a share group, poll likewise, and acknowledge.",
+        "Subscribe as a member of a share group, poll in the same way, and acknowledge.",
         {"topics": STRINGS, **_FOR_A_WHILE},
         _VALUES,
     ),
-    "commit_offsets": Command("Commit what was consumed, and wait for the answer."),
+    "commit_offsets": Command("Commit the position of the consumer, and wait for the answer."),
     "committed": Command(
-        "Tell what the consumer's group committed for partitions; null if nothing.",
+        "Return the offsets that the consumer's group committed for partitions; null if none.",
         {"partitions": STRINGS},
         items_of(offset=nullable(INTEGER)),
     ),

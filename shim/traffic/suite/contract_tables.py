@@ -19,7 +19,7 @@ def page() -> Iterator[str]:
         yield from ("", f"### `{name}`", "", command.what, "")
         yield from _fields(name, command)
         yield from ("", "```json", *example(name), "```")
-    yield from ("", "## Shapes that several commands have")
+    yield from ("", "## Objects in several commands")
     for name, shape in SHARED.items():
         yield from ("", f"### `{name}`", "", "| field | type | meaning |", "|---|---|---|")
         for field, each in shape["properties"].items():
@@ -27,7 +27,7 @@ def page() -> Iterator[str]:
             yield f"| {_named(field, shape)} | {written(each)} | {about} |"
     yield from ("", "## Capabilities", "", "| capability | the client |", "|---|---|")
     yield from (f"| `{name}` | {what} |" for name, what in CAPABILITIES.items())
-    yield from ("", "## Settings", "", "| setting | what |", "|---|---|")
+    yield from ("", "## Settings", "", "| setting | meaning |", "|---|---|")
     yield from (f"| `{name}` | {what} |" for name, what in SETTINGS.items())
 
 
@@ -46,7 +46,7 @@ def _fields(name: str, command: Command) -> Iterator[str]:
     asked = {field.rstrip("_"): shape for field, shape in command.fields.items()}
     answer = command.answer()
     if not asked and not answer["properties"]:
-        yield "It comes with no more fields, and `ok` is empty."
+        yield "The command has no other fields, and `ok` is empty."
         return
     yield "| | field | type | meaning |"
     yield "|---|---|---|---|"
