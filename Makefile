@@ -8,6 +8,8 @@ STAMP := $(VENV)/.installed
 TOOLS := .venv-tools
 SITE := .venv-site
 LOCK := requirements/ci.txt
+# without it, each of the thousand processes that tests start compiles the sources again
+unexport PYTHONDONTWRITEBYTECODE
 EXTRAS := capture,completion,compression,connect,control,demo,oauth,pipeline,pytest,tls
 # several processes, each with whole files: a file's broker and client drivers start once
 # two more than there are cores, since tests often wait for what they started

@@ -17,7 +17,8 @@ from benchmarks.broker import ask_versions
 from benchmarks.command import finish, parse_arguments
 from kafka_shim.shim.testing import start
 
-START_TIMES_MAX = 3.5
+START_TIMES_MAX = 2.5
+CONTROL_TIMES_MAX = 2.8
 """Of the processor time that a bare interpreter takes to import asyncio: that of the clock is the
 same where nothing else runs, and says little where much does."""
 RESET_MS_MAX = 5.0
@@ -135,7 +136,8 @@ def measure(rounds: int) -> dict[str, float]:
     """Best of the rounds, in which bare interpreter and broker take turns."""
     bare, plain, control, resident, resident_control = [], [], [], [], []
     bare_processor, start_processor, control_processor = [], [], []
-    bare_ms(), start_ms()  # what is compiled once
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # an installed package has its bytecode
+    bare_ms(), start_ms(), start_ms(*CONTROL)  # what is compiled once
     for _ in range(rounds):
         clock, processor = bare_ms()
         bare.append(clock)
@@ -170,6 +172,7 @@ def missed(found: dict[str, float]) -> list[str]:
     """The goals that are not met."""
     goals = {
         "start_processor_times": START_TIMES_MAX,
+        "start_with_control_processor_times": CONTROL_TIMES_MAX,
         "acls_processor_ms": ACLS_MS_MAX,
         "reset_ms": RESET_MS_MAX,
         "resident_mib": RESIDENT_MIB_MAX,
