@@ -19,7 +19,7 @@ def differences(words: Sequence[str], release: str, real: Sequence[Result]) -> I
 
 
 def _kind(result: Result) -> tuple[str, str]:
-    """How it ended, and the class and code of what the client said last."""
+    """How it ended, and the class and code of what the client reported last."""
     is_ok = result.said.startswith("ok ")
     return result.outcome.value, "ok" if is_ok else result.said.partition(":")[0]
 

@@ -156,7 +156,7 @@ def _is_unknown(exchange: Exchange, row: Any, field: str) -> bool:
 ENCODING = (
     Behaviour(
         "versions.negotiated",
-        "asks for the broker's versions before anything else",
+        "requests the broker's versions first",
         35,
         "the first request of a connection is ApiVersions",
         _negotiates,
@@ -170,37 +170,37 @@ ENCODING = (
     ),
     Behaviour(
         "versions.fallback",
-        "falls back when its ApiVersions version is refused",
+        "retries in an older version when its ApiVersions is refused",
         511,
-        "after error 35 the connection sends ApiVersions in a version of that answer",
+        "after UNSUPPORTED_VERSION (35), the next ApiVersions is in a version of that answer",
         _falls_back,
     ),
     Behaviour(
         "versions.software-named",
-        "says which software it is",
+        "sends its software name and version",
         511,
         "ApiVersions 3 and later carry a name and version that brokers accept",
         _names_its_software,
     ),
     Behaviour(
         "encoding.readable",
-        "every request can be read",
+        "sends only requests that can be decoded",
         None,
         "the body follows the schema of its version",
         _is_readable,
     ),
     Behaviour(
         "encoding.no-trailing-bytes",
-        "nothing follows a request's last field",
+        "sends no bytes after a request's last field",
         None,
         "the message ends where the frame ends",
         _ends_where_it_ends,
     ),
     Behaviour(
         "encoding.canonical",
-        "writes each value in its one shortest form",
+        "encodes each value in its shortest form",
         482,
-        "read and written again, the request has the same bytes (varints, tags, booleans)",
+        "decoded and encoded again, the request has the same bytes (varints, tags, booleans)",
         _is_canonical,
     ),
     Behaviour(
@@ -220,7 +220,7 @@ ENCODING = (
     ),
     Behaviour(
         "encoding.correlation-ids",
-        "tells its open requests apart",
+        "gives each unanswered request its own correlation id",
         None,
         "no two unanswered requests of a connection have the same correlation id",
         _counts_its_requests,

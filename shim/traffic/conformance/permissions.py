@@ -102,7 +102,7 @@ def _offers(seen: list[Exchange]) -> Iterator[tuple[Exchange, int]]:
 
 
 def _decodes_operations(seen: list[Exchange]) -> Iterator[Sight]:
-    """Who cannot read an answer with operations asks again, or goes."""
+    """Check that answers with operations are not requested again after failing to decode them."""
     for number, exchange in enumerate(seen):
         if exchange.request is None or exchange.answer is None or exchange.api not in _DESCRIBING:
             continue
@@ -112,14 +112,14 @@ def _decodes_operations(seen: list[Exchange]) -> Iterator[Sight]:
 
 
 def _is_taken_for_an_answer(exchange: Exchange, later: list[Exchange]) -> Sight:
-    """Whether it does not come again and again, by the same principal, within a second."""
+    """Check that the principal does not repeat the request several times within a second."""
     asked = (exchange.api, exchange.principal, exchange.body)
     again = sum(
         (other.api, other.principal, other.body) == asked
         and other.time_us - exchange.time_us < HAMMERING_US
         for other in later
     )
-    note = f"asked {again} times more within a second" if again else ""
+    note = f"repeated {again} times within a second" if again else ""
     return Sight(again < REPEATS_MAX, exchange, note)
 
 
@@ -144,7 +144,7 @@ def _does_not_always_ask(seen: list[Exchange]) -> Iterator[Sight]:
 
 
 def _takes_for_final(error: ErrorCode) -> Look:
-    """A denial does not go away by asking again at once."""
+    """Check that a denied request is not repeated at once."""
 
     def look(seen: list[Exchange]) -> Iterator[Sight]:
         denied = [exchange for exchange in seen if error in exchange.errors]
@@ -157,9 +157,9 @@ def _takes_for_final(error: ErrorCode) -> Look:
 def _final(error: ErrorCode, kip: int | None) -> Behaviour:
     return Behaviour(
         f"errors.{int(error)}-final",
-        f"takes {error.name} for final",
+        f"does not retry {error.name} in a loop",
         kip,
-        f"a request answered with {int(error)} does not come {REPEATS_MAX} times more within 1 s",
+        f"a request answered with {int(error)} is not repeated {REPEATS_MAX} times within 1 s",
         _takes_for_final(error),
     )
 
@@ -181,56 +181,56 @@ PERMISSIONS = (
     ),
     Behaviour(
         "acls.pattern-types",
-        "uses pattern types wherever the broker has them",
+        "uses pattern types if the broker supports them",
         290,
         "ACL requests are in version 0 only where nothing higher is offered",
         _has_pattern_types,
     ),
     Behaviour(
         "acls.v0-fallback",
-        "does without pattern types where the broker has none",
+        "works without pattern types if the broker does not support them",
         290,
         "ACL requests are in version 0 where nothing higher is offered",
         _falls_back_to_v0,
     ),
     Behaviour(
         "acls.any-name-null",
-        "leaves a name open by null",
+        "uses null to match any name",
         140,
         "names, principals and hosts of filters are null, never empty",
         _any_is_null,
     ),
     Behaviour(
         "acls.any-code",
-        "leaves a type or operation open by ANY",
+        "uses ANY to match any type or operation",
         140,
         "code 1 in filters, never 0",
         _any_is_a_code,
     ),
     Behaviour(
         "acls.match-filter",
-        "asks for all ACLs that concern a name",
+        "requests all ACLs that apply to a name",
         290,
         "pattern type 2 (MATCH) in a filter",
         _matches,
     ),
     Behaviour(
         "operations.cluster",
-        "asks for its operations on the cluster",
+        "requests its operations on the cluster",
         430,
         "the flag in DescribeCluster, or Metadata 8 to 10",
         _asks_operations(_CLUSTER, ApiKey.DESCRIBE_CLUSTER, ApiKey.METADATA),
     ),
     Behaviour(
         "operations.topics",
-        "asks for its operations on topics",
+        "requests its operations on topics",
         430,
         "the flag in Metadata 8 or later",
         _asks_operations(_TOPICS, ApiKey.METADATA),
     ),
     Behaviour(
         "operations.groups",
-        "asks for its operations on groups",
+        "requests its operations on groups",
         430,
         "the flag in DescribeGroups 3 or later, or ConsumerGroupDescribe",
         _asks_operations(_GROUPS, ApiKey.DESCRIBE_GROUPS, ApiKey.CONSUMER_GROUP_DESCRIBE),
@@ -239,12 +239,12 @@ PERMISSIONS = (
         "operations.decoded",
         "can read authorized operations",
         430,
-        f"what was answered with them is not asked {REPEATS_MAX} times more within 1 s",
+        f"a request answered with them is not repeated {REPEATS_MAX} times within 1 s",
         _decodes_operations,
     ),
     Behaviour(
         "operations.not-by-default",
-        "does not ask for operations where it does not need them",
+        "does not request operations when it does not need them",
         430,
         "Metadata on connections that produce or fetch is without the flags",
         _does_not_always_ask,

@@ -58,7 +58,7 @@ class UnmetError(Exception):
 def expect_error(answer: Answer) -> ClientError:
     """Return the error that the client told its user."""
     if answer.error is None:
-        raise UnmetError("an error", f"the client said {answer}")
+        raise UnmetError("an error", f"the client reported {answer}")
     return answer.error
 
 
@@ -226,7 +226,7 @@ class Situation:
         if len((answer.ok or {}).get("items", {})) == 1:
             answer = answer.first()
         if answer.ok is None:
-            raise UnmetError(f"{command} succeeds", f"the client said {answer}")
+            raise UnmetError(f"{command} succeeds", f"the client reported {answer}")
         return answer.ok
 
     def requests(self, api: ApiKey | None = None) -> list[Seen]:

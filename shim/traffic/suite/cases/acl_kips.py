@@ -118,7 +118,7 @@ for _name, _acl, _what in (
 ):
     _KIPS.add(
         f"acls.create-{_name}",
-        f"create_acls stores {_what} as it is given",
+        f"create_acls creates {_what} exactly as given",
         partial(creates, _acl),
         origin="KIP-290" if _acl["pattern_type"] == "PREFIXED" else "KIP-140",
         answer="ok",
@@ -130,16 +130,36 @@ for _name, _acl, _what in (
     )
 
 _FILTERS: tuple[tuple[str, Acl, tuple[Acl, ...], str], ...] = (
-    ("any", ANY, (LITERAL, PREFIXED, WILDCARD, OF_GROUP, OTHER), "ANY lists all"),
-    ("match", {**ACL, "pattern_type": "MATCH"}, (LITERAL, PREFIXED, WILDCARD), "what affects it"),
-    ("any-pattern", {**ACL, "pattern_type": "ANY"}, (LITERAL,), "ANY lists ACLs of that name"),
+    (
+        "any",
+        ANY,
+        (LITERAL, PREFIXED, WILDCARD, OF_GROUP, OTHER),
+        "pattern type ANY matches all ACLs",
+    ),
+    (
+        "match",
+        {**ACL, "pattern_type": "MATCH"},
+        (LITERAL, PREFIXED, WILDCARD),
+        "pattern type MATCH finds all ACLs that apply to the name",
+    ),
+    (
+        "any-pattern",
+        {**ACL, "pattern_type": "ANY"},
+        (LITERAL,),
+        "pattern type ANY finds ACLs with the name, of both pattern types",
+    ),
     (
         "literal",
         {**ANY, "pattern_type": "LITERAL"},
         (LITERAL, WILDCARD, OF_GROUP, OTHER),
         "literal",
     ),
-    ("prefixed", {**ANY, "pattern_type": "PREFIXED"}, (PREFIXED,), "prefixed ones alone"),
+    (
+        "prefixed",
+        {**ANY, "pattern_type": "PREFIXED"},
+        (PREFIXED,),
+        "pattern type PREFIXED finds only prefixed ACLs",
+    ),
     ("resource-type", {**ANY, "resource_type": "GROUP"}, (OF_GROUP,), "a resource type"),
     ("principal", {**ANY, "principal": "User:carol"}, (OTHER,), "a principal"),
     ("host", {**ANY, "host": "10.0.0.1"}, (OTHER,), "a host"),
@@ -164,7 +184,7 @@ async def deletes(wanted: Acl, gone: tuple[Acl, ...], situation: Situation) -> N
     answer = await situation.ask("delete_acls", filters=[wanted])
     item = answer.item("0")
     if item.ok is None:
-        raise UnmetError("delete_acls succeeds", f"the client said {item}")
+        raise UnmetError("delete_acls succeeds", f"the client reported {item}")
     _expect_same(list(gone), _without_own(item.ok["acls"]))
     _expect_same([acl for acl in _ALL_ACLS if acl not in gone], await stored(situation))
 
@@ -175,7 +195,7 @@ for _name, _filter, _found, _what in _FILTERS:
             continue  # the filter is the same; these are what deleting must not get wrong
         _KIPS.add(
             f"acls.{_verb}-{_name}",
-            f"{_verb}_acls by a filter: {_what}",
+            f"{_verb}_acls with a filter: {_what}",
             partial(_body, _filter, _found),
             origin="KIP-290"
             if _filter["pattern_type"] != "ANY" or _name == "any-pattern"
@@ -195,10 +215,10 @@ async def unknown(field: str, name: str, situation: Situation) -> None:
     situation.strike("DescribeAcls", set={field: _UNKNOWN}, times=0)
     answer = await situation.ask("describe_acls", filter=ANY)
     if answer.ok is None:
-        raise UnmetError("the ACLs, one with UNKNOWN", f"the client said {answer}")
+        raise UnmetError("the ACLs, one with UNKNOWN", f"the client reported {answer}")
     told = {acl[name] for acl in answer.ok["acls"]}
     if told != {"UNKNOWN"}:
-        raise UnmetError(f"{name} UNKNOWN", f"the client said {sorted(told)}")
+        raise UnmetError(f"{name} UNKNOWN", f"the client reported {sorted(told)}")
 
 
 for _field, _name in (
@@ -209,7 +229,7 @@ for _field, _name in (
 ):
     _KIPS.add(
         f"acls.unknown-{_name.replace('_', '-')}",
-        f"describe_acls tells a {_name} that it does not know as UNKNOWN",
+        f"describe_acls reports an unknown {_name.replace('_', ' ')} as UNKNOWN",
         partial(unknown, _field, _name),
         origin="KIP-290" if _name == "pattern_type" else "KIP-140",
         answer=f"an ACL with {_name} UNKNOWN",
@@ -221,7 +241,7 @@ for _field, _name in (
 
 @_KIPS.case(
     "acls.old-broker-literal",
-    "a literal ACL can be made at a broker older than prefixed ones",
+    "create_acls creates a literal ACL on a broker without prefixed ACLs",
     origin="KIP-290",
     answer="ok",
     wire="CreateAcls v0",
@@ -235,7 +255,7 @@ async def old_literal(situation: Situation) -> None:
 
 @_KIPS.case(
     "acls.old-broker-prefixed",
-    "a prefixed ACL is refused for a broker older than them, and not made a literal one",
+    "create_acls rejects a prefixed ACL for a broker without them, and does not send a literal one",
     origin="KIP-290",
     answer="an error",
     wire="no CreateAcls that would make a literal ACL",
@@ -249,7 +269,7 @@ async def old_prefixed(situation: Situation) -> None:
     if made := await stored(situation):
         raise UnmetError("no ACL", f"there is {_names(made)}")
     if answer.ok is not None and answer.item("0").ok is not None:
-        raise UnmetError("an error", f"the client said {answer}")
+        raise UnmetError("an error", f"the client reported {answer}")
 
 
 @_KIPS.case(
@@ -269,7 +289,7 @@ async def old_match(situation: Situation) -> None:
 
 @_KIPS.case(
     "acls.old-broker-any",
-    "a filter of any pattern type works at a broker that knows literal ones alone",
+    "describe_acls with pattern type ANY works on a broker that has only literal ACLs",
     origin="KIP-290",
     answer="the literal ACLs",
     commands="describe_acls",
@@ -285,14 +305,14 @@ async def old_any(situation: Situation) -> None:
 def _expect_second_refused(answer: Answer) -> None:
     first, second = answer.item("0"), answer.item("1")
     if first.ok is None:
-        raise UnmetError("the first succeeds", f"the client said {first}")
+        raise UnmetError("the first succeeds", f"the client reported {first}")
     if second.error is None or second.error.code != 42:
-        raise UnmetError("INVALID_REQUEST (42) for the second", f"the client said {second}")
+        raise UnmetError("INVALID_REQUEST (42) for the second", f"the client reported {second}")
 
 
 @_KIPS.case(
     "acls.create-partly",
-    "of two ACLs the one that is refused is told",
+    "create_acls with two ACLs reports which one the broker refuses",
     origin="KIP-140",
     answer="ok for the first, INVALID_REQUEST (42) for the second",
     wire="an ACL for a cluster by another name than kafka-cluster is refused",
@@ -307,7 +327,7 @@ async def create_partly(situation: Situation) -> None:
 
 @_KIPS.case(
     "acls.delete-partly",
-    "of two filters the one that is refused is told",
+    "delete_acls with two filters reports which one the broker refuses",
     origin="KIP-140",
     answer="ok for the first, INVALID_REQUEST (42) for the second",
     commands="delete_acls",
@@ -321,7 +341,7 @@ async def delete_partly(situation: Situation) -> None:
 
 @_KIPS.case(
     "acls.delete-match-fails",
-    "an ACL that matched and could not be deleted is told",
+    "delete_acls reports an ACL that matched but could not be deleted",
     origin="KIP-140",
     answer="an error",
     commands="delete_acls",
@@ -334,7 +354,7 @@ async def delete_match_fails(situation: Situation) -> None:
     answer = await situation.ask("delete_acls", filters=[ACL])
     item = answer.item("0")
     if item.error is None and (item.ok or {}).get("acls"):
-        raise UnmetError("an error, or no deleted ACL", f"the client said {item}")
+        raise UnmetError("an error, or no deleted ACL", f"the client reported {item}")
 
 
 CASES = _KIPS.cases

@@ -48,11 +48,11 @@ for _kind, _action, _what in _KINDS:
     for _api, _command, _fields in _COMMANDS:
         _TROUBLE.add(
             f"{_kind}.{_command.replace('_', '-')}",
-            f"{_command} works, at the latest when it is tried again, if {_api}'s answer {_what}",
+            f"{_command} works, or works when called again, if the {_api} answer {_what}",
             partial(broken, _api, _command, _fields, _action),
             origin="connections",
-            answer="ok, at the latest the second time",
-            wire=f"{_api}, on another connection if need be",
+            answer="ok from the first or the second call",
+            wire=f"{_api} again, on a new connection if necessary",
             commands=f"produce {_command}",
             level=Level.MUST if _kind in ("slow", "cut-off") else Level.SHOULD,
         )

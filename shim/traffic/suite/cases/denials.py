@@ -40,7 +40,9 @@ async def half(row: Denial, situation: Situation) -> None:
     answer = await situation.ask(row.command, **row.fields)
     allowed = answer.item(row.items[1])
     if allowed.ok is None:
-        raise UnmetError(f"what is asked of `{row.items[1]}` is done", f"the client said {allowed}")
+        raise UnmetError(
+            f"what is asked of `{row.items[1]}` is done", f"the client reported {allowed}"
+        )
     _expect_error(row, situation, answer.item(row.items[0]))
 
 
@@ -93,7 +95,7 @@ async def _ask(row: Denial, situation: Situation) -> Answer:
 def _expect_error(row: Denial, situation: Situation, answer: Answer) -> None:
     code = row.code_at(situation.release)
     if answer.error is None or answer.error.code != code:
-        raise UnmetError(error_text(code), f"the client said {answer}")
+        raise UnmetError(error_text(code), f"the client reported {answer}")
 
 
 def _commands(row: Denial) -> list[str]:
@@ -116,16 +118,16 @@ def _cases() -> Family:
         }
         family.add(
             f"{row.name}.tells",
-            f"{row.command}, denied, ends with {name} at once",
+            f"{row.command} without permission fails at once with {name}",
             partial(tells, row),
-            answer=f"{error}, not called retriable",
-            wire=f"at most {STORM} requests a second that are answered so",
+            answer=f"{error}, not marked as retriable",
+            wire=f"at most {STORM} denied requests per second",
             **common,
         )
         if row.items is not None and row.items[1]:
             family.add(
                 f"{row.name}.half",
-                f"{row.command} of two, one denied, does the other",
+                f"{row.command} for two names, one denied, succeeds for the other",
                 partial(half, row),
                 answer=f"{error} for `{row.items[0]}`, ok for `{row.items[1]}`",
                 **common,
@@ -133,7 +135,7 @@ def _cases() -> Family:
         if not row.is_fatal:
             family.add(
                 f"{row.name}.goes-on",
-                f"{row.command} succeeds once granted",
+                f"{row.command} succeeds after the permission is granted",
                 partial(goes_on, row),
                 answer=f"{error}, and ok after the ACL was added",
                 **common,

@@ -41,7 +41,7 @@ def _tells(answer: Answer, *codes: int) -> bool:
 
 @_TROUBLE.case(
     "fenced.producer",
-    "a producer is told that another one took its transactional id",
+    "a producer reports an error after another one has taken its transactional id",
     origin="KIP-588",
     answer="INVALID_PRODUCER_EPOCH (47) or PRODUCER_FENCED (90)",
     wire="InitProducerId of the other raises the epoch",
@@ -84,7 +84,7 @@ async def told(
             return
     if not fault.fired:
         raise UnmetError(f"a {api} request", "the client sent none")
-    raise UnmetError(error_text(error), f"the client said {'; '.join(map(str, said))}")
+    raise UnmetError(error_text(error), f"the client reported {'; '.join(map(str, said))}")
 
 
 _WRITE = ("produce", PRODUCE)
@@ -123,11 +123,11 @@ for _name, _api, _error, _settings, _commands, _capability, _level in (
 ):
     _TROUBLE.add(
         f"told.{_name}",
-        f"{error_text(_error)} of {_api} is told",
+        f"the client reports {error_text(_error)} of {_api} to its caller",
         partial(told, _api, _error, _settings, _commands),
         origin=_api,
         answer="an error" if _error in OWN_WORDS else error_text(_error),
-        wire=f"{_api} is answered with {_error}",
+        wire=f"{_api} is answered with {error_text(_error)}",
         commands=" ".join(command for command, _ in _commands) + " produce",
         capabilities=_capability,
         level=_level,
@@ -139,7 +139,8 @@ for _name, _api, _error, _settings, _commands, _capability, _level in (
     "a transaction that has to be aborted is aborted, and the next one commits",
     origin="KIP-890",
     answer="an error, then ok",
-    wire="AddPartitionsToTxn or Produce is answered with 120 or 29",
+    wire="AddPartitionsToTxn or Produce is answered with TRANSACTION_ABORTABLE (120) or"
+    " TOPIC_AUTHORIZATION_FAILED (29)",
     commands="begin produce abort commit",
     capabilities="transactions",
     is_real=True,
@@ -170,7 +171,7 @@ async def recovers(api: str, error: int, settings: Mapping[str, str], situation:
     await write(situation)
     found = await situation.done("consume", **CONSUME)
     if not found["values"]:
-        raise UnmetError("values of after the error", "the client said none")
+        raise UnmetError("values of after the error", "the client reported none")
 
 
 _CLASSIC = "classic-groups"
@@ -205,11 +206,11 @@ for _name, _api, _error, _settings, _capability, _key in (
 ):
     _TROUBLE.add(
         f"recovers.{_name}",
-        f"a consumer goes on after {error_text(_error)} of {_api}",
+        f"a consumer continues after {error_text(_error)} of {_api}",
         partial(recovers, _api, _error, _settings),
         origin=_api,
         answer="the values that were written",
-        wire=f"{_api} is answered with {_error} once",
+        wire=f"{_api} is answered once with {error_text(_error)}",
         commands="produce consume",
         capabilities=_capability,
         possible=has_protocol("consumer") if _settings is _NEXT_GEN else serves(_key),
@@ -218,7 +219,7 @@ for _name, _api, _error, _settings, _capability, _key in (
 
 @_TROUBLE.case(
     "rebalance.in-commit",
-    "a commit during a rebalance is told, or done after it",
+    "a commit during a rebalance fails with an error, or is made after it",
     origin="REBALANCE_IN_PROGRESS",
     answer="ok, or REBALANCE_IN_PROGRESS (27)",
     commands="produce consume commit_offsets",
@@ -231,12 +232,12 @@ async def rebalance_in_commit(situation: Situation) -> None:
     situation.strike("OffsetCommit", error=27, match=_OF_CLIENT)
     answer = await situation.ask("commit_offsets")
     if answer.error is not None and answer.error.code not in (27, None):
-        raise UnmetError("ok, or REBALANCE_IN_PROGRESS (27)", f"the client said {answer}")
+        raise UnmetError("ok, or REBALANCE_IN_PROGRESS (27)", f"the client reported {answer}")
 
 
 @_TROUBLE.case(
     "fenced.static-member",
-    "a static member is told that another one took its instance id",
+    "a static member reports an error after another one has taken its instance id",
     origin="KIP-345",
     answer="FENCED_INSTANCE_ID (82)",
     commands="produce consume commit_offsets",
@@ -255,7 +256,7 @@ async def static_member(situation: Situation) -> None:
     if answer.error is None:
         answer = await situation.ask("consume", **_SHORT)
     if not _tells(answer, 82, 25):
-        raise UnmetError("FENCED_INSTANCE_ID (82)", f"the client said {answer}")
+        raise UnmetError("FENCED_INSTANCE_ID (82)", f"the client reported {answer}")
 
 
 CASES = _TROUBLE.cases

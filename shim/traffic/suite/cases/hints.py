@@ -38,7 +38,7 @@ async def _goes_on(command: str, situation: Situation) -> None:
     await write(situation)
     found = await situation.done("consume", **CONSUME)
     if not found["values"]:
-        raise UnmetError("the value that was written", "the client said none")
+        raise UnmetError("the value that was written", "the client reported none")
 
 
 async def without_hints(command: str, api: str, situation: Situation) -> None:
@@ -73,7 +73,7 @@ for _command, _api, _version in (("produce", "Produce", 10), ("consume", "Fetch"
     _capability = "classic-groups" if _command == "consume" else ""
     _TROUBLE.add(
         f"leader-moved.{_command}-without-hint",
-        f"{_command} follows the leader where {_api} does not tell who it is",
+        f"{_command} finds the new leader if the {_api} answer does not name it",
         partial(without_hints, _command, _api),
         origin="KIP-951",
         answer="ok",
@@ -85,7 +85,7 @@ for _command, _api, _version in (("produce", "Produce", 10), ("consume", "Fetch"
     )
     _TROUBLE.add(
         f"leader-moved.{_command}-by-hint",
-        f"{_command} follows the leader that {_api} tells while Metadata still names the old one",
+        f"{_command} uses the leader in the {_api} answer while Metadata names the old one",
         partial(by_hints, _command),
         origin="KIP-951",
         answer="ok",
@@ -117,11 +117,11 @@ async def other_port(command: str, situation: Situation) -> None:
 for _command in ("produce", "consume"):
     _TROUBLE.add(
         f"broker-gone.other-port-{_command}",
-        f"{_command} goes on when the leader comes back on another port",
+        f"{_command} continues when the leader restarts on another port",
         partial(other_port, _command),
         origin="brokers",
         answer="ok",
-        wire="requests to the new port, which Metadata tells",
+        wire="requests to the new port, which Metadata contains",
         commands=f"produce {_command}",
         capabilities="classic-groups" if _command == "consume" else "",
         setup=_TWO,

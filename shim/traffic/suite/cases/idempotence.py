@@ -28,12 +28,12 @@ async def _produce(situation: Situation, *, is_said: bool, granted: bool = False
 
 def _expect_ok(answer: Answer) -> None:
     if answer.ok is None:
-        raise UnmetError("the record is written", f"the client said {answer}")
+        raise UnmetError("the record is written", f"the client reported {answer}")
 
 
 @_KIPS.case(
     "idempotence.default",
-    "a producer with its defaults needs no right but Write",
+    "a producer with default settings needs only Write",
     origin="KIP-679",
     answer="ok",
     commands="produce",
@@ -79,7 +79,7 @@ async def default_acks(situation: Situation) -> None:
 
 @_KIPS.case(
     "idempotence.only-write",
-    "an idempotent producer needs no right but Write",
+    "an idempotent producer needs only Write",
     origin="KIP-679",
     answer="ok",
     wire="InitProducerId",
@@ -94,7 +94,7 @@ async def only_write(situation: Situation) -> None:
 
 @_KIPS.case(
     "idempotence.old-broker-default",
-    "a producer with its defaults falls back, or says what it lacks",
+    "a producer with default settings falls back, or reports the missing permission",
     origin="KIP-679",
     answer="ok, or CLUSTER_AUTHORIZATION_FAILED (31)",
     commands="produce",
@@ -104,13 +104,15 @@ async def only_write(situation: Situation) -> None:
 async def old_default(situation: Situation) -> None:
     answer = await _produce(situation, is_said=False)
     if answer.error is not None and answer.error.code != 31:
-        raise UnmetError("ok, or CLUSTER_AUTHORIZATION_FAILED (31)", f"the client said {answer}")
+        raise UnmetError(
+            "ok, or CLUSTER_AUTHORIZATION_FAILED (31)", f"the client reported {answer}"
+        )
     situation.expect_no_storm(31)
 
 
 @_KIPS.case(
     "idempotence.old-broker-said",
-    "an idempotent producer without IdempotentWrite says what it lacks",
+    "an idempotent producer without IdempotentWrite reports the missing permission",
     origin="KIP-98",
     answer="CLUSTER_AUTHORIZATION_FAILED (31)",
     commands="produce",
@@ -121,13 +123,13 @@ async def old_default(situation: Situation) -> None:
 async def old_said(situation: Situation) -> None:
     answer = await _produce(situation, is_said=True)
     if answer.error is None or answer.error.code != 31:
-        raise UnmetError("CLUSTER_AUTHORIZATION_FAILED (31)", f"the client said {answer}")
+        raise UnmetError("CLUSTER_AUTHORIZATION_FAILED (31)", f"the client reported {answer}")
     situation.expect_no_storm(31)
 
 
 @_KIPS.case(
     "idempotence.old-broker-granted",
-    "an idempotent producer with IdempotentWrite writes",
+    "an idempotent producer with IdempotentWrite can write",
     origin="KIP-98",
     answer="ok",
     commands="produce",

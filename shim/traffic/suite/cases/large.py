@@ -36,7 +36,7 @@ async def reads(command: str, fields: Mapping[str, Any], situation: Situation) -
     found = await situation.done(command, **fields, count=2, seconds=10)
     lengths = [len(value) for value in found["values"]]
     if lengths != [BYTES, 1]:
-        raise UnmetError(f"values of {BYTES} and 1 bytes", f"the client said {lengths}")
+        raise UnmetError(f"values of {BYTES} and 1 bytes", f"the client reported {lengths}")
 
 
 for _command, _fields in (
@@ -74,15 +74,15 @@ async def writes_and_reads(situation: Situation) -> None:
     found = await situation.done("consume", topics=[TOPIC], count=1, seconds=10)
     lengths = [len(value) for value in found["values"]]
     if lengths != [BYTES]:
-        raise UnmetError(f"a value of {BYTES} bytes", f"the client said {lengths}")
+        raise UnmetError(f"a value of {BYTES} bytes", f"the client reported {lengths}")
 
 
 @_VERSIONS.case(
     "ten-megabytes.refused",
-    "a record that is too large for the broker is told, and smaller ones are written afterwards",
+    "a record that is too large for the broker is an error, and smaller ones can still be written",
     origin="message.max.bytes",
     answer="MESSAGE_TOO_LARGE (10), or an error without a code",
-    wire="Produce is answered with 10",
+    wire="Produce is answered with MESSAGE_TOO_LARGE (10)",
     commands="produce",
     is_real=True,
 )
@@ -92,7 +92,7 @@ async def refuses(situation: Situation) -> None:
     await situation.open(_LIMITS)
     error = expect_error(await situation.ask("produce", topic=TOPIC, values=["x" * BYTES]))
     if error.code not in (ErrorCode.MESSAGE_TOO_LARGE, None):
-        raise UnmetError("MESSAGE_TOO_LARGE (10) if it has a code", f"the client said {error}")
+        raise UnmetError("MESSAGE_TOO_LARGE (10) if it has a code", f"the client reported {error}")
     await situation.done("produce", topic=TOPIC, values=["y"])
 
 

@@ -15,7 +15,7 @@ _TLS = Setup(has_tls=True)
 
 @_LISTENERS.case(
     "works.tls",
-    "a client trusts the broker's certificate by its authority",
+    "a client accepts a certificate that its trusted authority has issued",
     origin="TLS",
     answer="ok",
     commands="produce",
@@ -35,15 +35,15 @@ async def across(
         how["tls"] = situation.trusted if trust == "own" else {"ca": None}
     answer = await try_login(situation, how)
     if answer.error is None:
-        raise UnmetError("an error, in time", f"the client said {answer}")
+        raise UnmetError("an error, in time", f"the client reported {answer}")
 
 
 for _name, _what, _listener, _who, _trust in (
     ("plain-to-tls", "a client without TLS at a TLS listener", "SSL", None, None),
     ("tls-to-plain", "a client with TLS at a plain listener", "PLAINTEXT", None, "own"),
     ("untrusted", "a client that does not trust the certificate", "SSL", None, "none"),
-    ("sasl-to-plain", "a log-in at a listener without", "PLAINTEXT", PLAIN_LOGIN, None),
-    ("plain-to-sasl", "no log-in at a listener with one", "SASL_PLAINTEXT", None, None),
+    ("sasl-to-plain", "a login on a listener without SASL", "PLAINTEXT", PLAIN_LOGIN, None),
+    ("plain-to-sasl", "a client without login on a SASL listener", "SASL_PLAINTEXT", None, None),
 ):
     _LISTENERS.add(
         f"wrong-listener.{_name}",

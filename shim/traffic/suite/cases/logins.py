@@ -64,7 +64,7 @@ async def try_login(situation: Situation, how: Mapping[str, Any]) -> Answer:
 async def works(how: Mapping[str, Any], situation: Situation) -> None:
     answer = await try_login(situation, how)
     if answer.ok is None:
-        raise UnmetError("the log-in succeeds", f"the client said {answer}")
+        raise UnmetError("the log-in succeeds", f"the client reported {answer}")
 
 
 _MECHANISMS = (
@@ -109,20 +109,20 @@ async def refused(how: Mapping[str, Any], code: int | None, situation: Situation
 def _expect_refused(answer: Answer, code: int | None) -> None:
     error = expect_error(answer)
     if code is not None and error.code not in (code, None):
-        raise UnmetError(f"an error, by its code {code} if any", f"the client said {answer}")
+        raise UnmetError(f"an error, by its code {code} if any", f"the client reported {answer}")
 
 
 async def refused_by_code(how: Mapping[str, Any], situation: Situation) -> None:
     answer = await try_login(situation, how)
     if answer.error is None or answer.error.code != 58:
-        raise UnmetError("SASL_AUTHENTICATION_FAILED (58)", f"the client said {answer}")
+        raise UnmetError("SASL_AUTHENTICATION_FAILED (58)", f"the client reported {answer}")
 
 
 for _name, _login, _capability in _MECHANISMS:
     _wrong = {"login": {**_login, "password": WRONG}}
     _LOGINS.add(
         f"wrong-password.{_name}",
-        f"a wrong password is told with {_login['mechanism']}",
+        f"a wrong password with {_login['mechanism']} is an error",
         partial(refused, _wrong, 58),
         origin="KIP-152",
         answer="an error, 58 if it has a code",
@@ -132,7 +132,7 @@ for _name, _login, _capability in _MECHANISMS:
     )
     _LOGINS.add(
         f"wrong-password.{_name}-code",
-        f"a wrong password is told as SASL_AUTHENTICATION_FAILED with {_login['mechanism']}",
+        f"a wrong password with {_login['mechanism']} is SASL_AUTHENTICATION_FAILED (58)",
         partial(refused_by_code, _wrong),
         origin="KIP-152",
         answer="SASL_AUTHENTICATION_FAILED (58)",
@@ -144,7 +144,7 @@ for _name, _login, _capability in _MECHANISMS:
     )
     _LOGINS.add(
         f"unknown-user.{_name}",
-        f"an unknown user is told with {_login['mechanism']}",
+        f"an unknown user with {_login['mechanism']} is an error",
         partial(refused, {"login": {**_login, "user": "nobody"}}, 58),
         origin="KIP-152",
         answer="an error, 58 if it has a code",
@@ -156,7 +156,7 @@ for _name, _login, _capability in _MECHANISMS:
 
 @_LOGINS.case(
     "expired-token",
-    "a token that has expired is told",
+    "an expired token is an error",
     origin="KIP-255",
     answer="an error, 58 if it has a code",
     commands="produce",
@@ -186,11 +186,11 @@ async def storms(situation: Situation) -> None:
 
 _LOGINS.add(
     "no-storm",
-    "a log-in that was refused is not tried again and again",
+    "a refused login is not retried in a loop",
     storms,
     origin="KIP-152",
     answer="an error, 58 if it has a code",
-    wire=f"at most {ATTEMPTS} log-ins within the deadline",
+    wire=f"at most {ATTEMPTS} logins within the deadline",
     commands="produce",
     level=Level.SHOULD,
     possible=_HAS_CODES,
@@ -198,28 +198,33 @@ _LOGINS.add(
 )
 _LOGINS.add(
     "unknown-mechanism",
-    "a mechanism that the broker does not have is told",
+    "a mechanism that the broker does not support is an error",
     partial(refused, {"login": login("PLAIN")}, 33),
     origin="KIP-43",
     answer="an error, 33 if it has a code",
-    wire="SaslHandshake is answered with 33",
+    wire="SaslHandshake is answered with UNSUPPORTED_SASL_MECHANISM (33)",
     commands="produce",
     setup=Setup(mechanisms=("SCRAM-SHA-512",)),
     is_real=True,
 )
 for _name, _api, _error, _what in (
-    ("illegal-state.handshake", "SaslHandshake", 34, "ILLEGAL_SASL_STATE at the handshake"),
-    ("illegal-state.authenticate", "SaslAuthenticate", 34, "ILLEGAL_SASL_STATE at the log-in"),
+    ("illegal-state.handshake", "SaslHandshake", 34, "ILLEGAL_SASL_STATE (34) of SaslHandshake"),
+    (
+        "illegal-state.authenticate",
+        "SaslAuthenticate",
+        34,
+        "ILLEGAL_SASL_STATE (34) of SaslAuthenticate",
+    ),
     (
         "unknown-code",
         "SaslAuthenticate",
         _UNKNOWN_CODE,
-        "a log-in refused by an unknown code",
+        "an unknown error code of SaslAuthenticate",
     ),
 ):
     _LOGINS.add(
         _name,
-        f"{_what} is told",
+        f"the client reports {_what} to its caller",
         partial(struck, _api, _error),
         origin="KIP-152",
         answer="an error" if _error == _UNKNOWN_CODE else f"an error, {_error} if it has a code",
@@ -254,7 +259,7 @@ async def session_ends(situation: Situation) -> None:
 
 @_LOGINS.case(
     "session.reauthenticates",
-    "a client logs in again on the connection that it has, before its session ends",
+    "a client re-authenticates on its open connection before its session ends",
     origin="KIP-368",
     answer="ok",
     wire="two SaslHandshake on one connection",
@@ -274,7 +279,7 @@ async def reauthenticates(situation: Situation) -> None:
 
 @_LOGINS.case(
     "session.principal-changed",
-    "a client that becomes another user at re-authentication does not hang",
+    "a client that re-authenticates as another user does not hang",
     origin="KIP-368",
     answer="ok or an error, in time",
     wire="re-authentication is refused",
@@ -298,7 +303,7 @@ async def principal_changed(situation: Situation) -> None:
 
 @_LOGINS.case(
     "session.password-changed",
-    "a client with an old password is told when it has to log in again",
+    "a client reports an error if its password was changed before it re-authenticates",
     origin="KIP-368",
     answer="an error",
     commands="produce",

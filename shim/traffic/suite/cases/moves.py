@@ -42,7 +42,7 @@ async def produces(settings: Mapping[str, str], situation: Situation) -> None:
 for _name, _settings in (("producer", {}), ("idempotent-producer", IDEMPOTENT)):
     _TROUBLE.add(
         f"leader-moved.{_name}",
-        "a producer follows the leader",
+        "a producer continues at the new leader",
         partial(produces, _settings),
         origin="KIP-951",
         answer="ok",
@@ -57,7 +57,7 @@ for _name, _settings in (("producer", {}), ("idempotent-producer", IDEMPOTENT)):
 
 @_TROUBLE.case(
     "leader-moved.consumer",
-    "a consumer follows the leader",
+    "a consumer continues at the new leader",
     origin="KIP-951",
     answer="the values that were written",
     wire="Fetch at the other broker",
@@ -75,12 +75,12 @@ async def consumer_follows(situation: Situation) -> None:
     await write(situation)
     found = await situation.done("consume", **CONSUME)
     if found["values"] != ["a"]:
-        raise UnmetError("the value of after the move", f"the client said {found}")
+        raise UnmetError("the value of after the move", f"the client reported {found}")
 
 
 @_TROUBLE.case(
     "leader-moved.list-offsets",
-    "list_offsets follows the leader",
+    "list_offsets continues at the new leader",
     origin="KIP-396",
     answer="ok",
     commands="list_offsets produce",
@@ -164,11 +164,11 @@ for _command, _fields in (
 ):
     _TROUBLE.add(
         f"broker-gone.{_command.replace('_', '-')}",
-        f"{_command} goes on when one of two brokers goes, and when it comes back",
+        f"{_command} works while one of two brokers is stopped, and after its restart",
         partial(node_gone, _command, _fields),
         origin="brokers",
-        answer="ok, at the latest the second time",
-        wire="requests to the broker that is left",
+        answer="ok from the first or the second call",
+        wire="requests to the running broker",
         commands=f"produce {_command}",
         setup=_TWO,
         is_real=True,
@@ -178,7 +178,7 @@ for _command, _fields in (
 
 @_TROUBLE.case(
     "broker-gone.all",
-    "a producer outlives that its only broker is away for a moment",
+    "a producer continues after a short stop of its only broker",
     origin="brokers",
     answer="ok",
     commands="produce",
@@ -207,7 +207,7 @@ async def recreated(command: str, situation: Situation) -> None:
             await write(situation)
         found = await situation.done("consume", **CONSUME)
         if not found["values"]:
-            raise UnmetError("values of the new topic", "the client said none")
+            raise UnmetError("values of the new topic", "the client reported none")
     else:
         await situation.done("produce", **PRODUCE)
 
@@ -215,7 +215,7 @@ async def recreated(command: str, situation: Situation) -> None:
 for _command in ("produce", "consume"):
     _TROUBLE.add(
         f"topic-recreated.{_command}",
-        f"{_command} goes on with a topic that was deleted and made again",
+        f"{_command} works with a topic that was deleted and created again",
         partial(recreated, _command),
         origin="KIP-516",
         answer="ok",

@@ -119,14 +119,14 @@ async def exact(row: Described, situation: Situation) -> None:
     await _prepare(row, situation)
     told = await _told(row, situation)
     if told is None or set(told) != row.told:
-        raise UnmetError(f"{sorted(row.told)}", f"the client said {told}")
+        raise UnmetError(f"{sorted(row.told)}", f"the client reported {told}")
 
 
 async def not_asked(row: Described, situation: Situation) -> None:
     await _prepare(row, situation)
     told = await _told(row, situation, asked=False)
     if told:
-        raise UnmetError("no operations, as they were not asked for", f"the client said {told}")
+        raise UnmetError("no operations, as they were not asked for", f"the client reported {told}")
     if any(_flags(row, situation)):
         raise UnmetError("a request that does not ask for them", "it does")
 
@@ -142,7 +142,7 @@ async def bit_by_bit(row: Described, situation: Situation) -> None:
         told = await _told(row, situation)
         if told != [operation.name]:
             raise UnmetError(
-                f"{operation.name} for bit {int(operation)}", f"the client said {told}"
+                f"{operation.name} for bit {int(operation)}", f"the client reported {told}"
             )
 
 
@@ -151,7 +151,7 @@ async def minimum(row: Described, situation: Situation) -> None:
     _set(row, situation, _NOT_ASKED)
     told = await _told(row, situation)
     if told:
-        raise UnmetError("no operations: Int32.MIN is `not told`", f"the client said {told}")
+        raise UnmetError("no operations: Int32.MIN is `not told`", f"the client reported {told}")
 
 
 async def unknown_bits(row: Described, situation: Situation) -> None:
@@ -159,7 +159,7 @@ async def unknown_bits(row: Described, situation: Situation) -> None:
     _set(row, situation, 1 << Operation.DESCRIBE | 1 << 29)
     told = await _told(row, situation)
     if told is None or set(told) - {"UNKNOWN"} != {"DESCRIBE"}:
-        raise UnmetError("DESCRIBE, whatever the unknown bit is", f"the client said {told}")
+        raise UnmetError("DESCRIBE, whatever the unknown bit is", f"the client reported {told}")
 
 
 async def none(row: Described, situation: Situation) -> None:
@@ -167,23 +167,23 @@ async def none(row: Described, situation: Situation) -> None:
     _set(row, situation, 0)
     told = await _told(row, situation)
     if told != []:
-        raise UnmetError("an empty list, which is not null", f"the client said {told}")
+        raise UnmetError("an empty list, which is not null", f"the client reported {told}")
 
 
 async def old(row: Described, situation: Situation) -> None:
     await _prepare(row, situation)
     answer = (await situation.ask(row.command, **row.fields, operations=True)).first()
     if answer.ok is not None and answer.ok["operations"]:
-        raise UnmetError("an error, or no operations", f"the client said {answer}")
+        raise UnmetError("an error, or no operations", f"the client reported {answer}")
 
 
 _BODIES = (
-    ("exact", exact, "tells exactly the operations that are allowed", Level.MUST),
-    ("not-asked", not_asked, "asks for operations on request alone", Level.MUST),
+    ("exact", exact, "returns exactly the operations that are allowed", Level.MUST),
+    ("not-asked", not_asked, "requests operations only if its caller asks for them", Level.MUST),
     ("bit-by-bit", bit_by_bit, "reads every bit of the operations", Level.MUST),
-    ("minimum", minimum, "reads Int32.MIN as `not told`", Level.MUST),
-    ("unknown-bits", unknown_bits, "ignores bits that it does not know", Level.MUST),
-    ("none", none, "tells no operations as an empty list", Level.SHOULD),
+    ("minimum", minimum, "treats Int32.MIN as `operations unknown`", Level.MUST),
+    ("unknown-bits", unknown_bits, "ignores unknown bits", Level.MUST),
+    ("none", none, "returns an empty list if no operation is allowed", Level.SHOULD),
 )
 for _row in ROWS:
     for _name, _body, _what, _level in _BODIES:
@@ -192,7 +192,9 @@ for _row in ROWS:
             f"{_row.command} {_what}",
             partial(_body, _row),
             origin="KIP-430",
-            answer=", ".join(sorted(_row.told)) if _body is exact else "operations as they are",
+            answer=", ".join(sorted(_row.told))
+            if _body is exact
+            else "the operations in the answer",
             wire=f"{', '.join(flag for _, flag in _row.apis.values() if flag)} as asked",
             commands=_row.command,
             capabilities="authorized-operations",
@@ -202,7 +204,7 @@ for _row in ROWS:
         )
     _KIPS.add(
         f"operations.{_row.name}-old-broker",
-        f"{_row.command} makes no operations up for a broker that does not tell them",
+        f"{_row.command} returns no operations for a broker that does not send them",
         partial(old, _row),
         origin="KIP-430",
         answer="an error, or no operations",
@@ -222,7 +224,7 @@ async def fetches(command: str, fields: Mapping[str, Any], situation: Situation)
     await situation.open({"group_id": GROUP})
     found = await situation.done(command, **fields, partitions=[f"{TOPIC}-0"])
     if found.get("offset") != 0:
-        raise UnmetError("offset 0", f"the client said {found}")
+        raise UnmetError("offset 0", f"the client reported {found}")
 
 
 for _command, _fields in (("group_offsets", {"group": GROUP}), ("committed", {})):

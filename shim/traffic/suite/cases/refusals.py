@@ -56,7 +56,7 @@ REFUSALS = (
     ),
     Refusal(
         "unknown-topic",
-        "deleting a topic that does not exist",
+        "an unknown topic",
         "delete_topics",
         {"names": ["unknown"]},
         "unknown",
@@ -83,7 +83,7 @@ REFUSALS = (
     ),
     Refusal(
         "unknown-group",
-        "deleting a group that does not exist",
+        "an unknown group",
         "delete_groups",
         {"names": ["unknown"]},
         "unknown",
@@ -101,13 +101,13 @@ async def refused(row: Refusal, situation: Situation) -> None:
 
 def _expect(code: ErrorCode, answer: Any) -> None:
     if answer.error is None or answer.error.code != code:
-        raise UnmetError(error_text(code), f"the client said {answer}")
+        raise UnmetError(error_text(code), f"the client reported {answer}")
 
 
 for _row in REFUSALS:
     _TROUBLE.add(
         f"refused.{_row.name}",
-        f"{_row.what} is refused, which {_row.command} tells its caller",
+        f"{_row.command} reports the error for {_row.what}",
         partial(refused, _row),
         origin=_row.api.wire_name,
         answer=error_text(_row.error),
@@ -119,7 +119,7 @@ for _row in REFUSALS:
 
 @_TROUBLE.case(
     "refused.group-with-members",
-    "deleting a group that has members is refused, which delete_groups tells its caller",
+    "delete_groups reports the error for a group with members",
     origin="DeleteGroups",
     answer="NON_EMPTY_GROUP (68)",
     commands="produce consume delete_groups",
@@ -139,10 +139,10 @@ async def group_has_members(situation: Situation) -> None:
 
 @_TROUBLE.case(
     "refused.full-group",
-    "a group that has as many members as it may refuses another, which consume tells",
+    "consume reports the error of a group that has reached its largest size",
     origin="group.max.size",
     answer="GROUP_MAX_SIZE_REACHED (81)",
-    wire="JoinGroup is answered with 81",
+    wire="JoinGroup is answered with GROUP_MAX_SIZE_REACHED (81)",
     commands="produce consume",
     capabilities="classic-groups",
     setup=Setup(properties=(("group.max.size", "1"),)),

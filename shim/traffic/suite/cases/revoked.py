@@ -189,7 +189,7 @@ async def tells(row: Revocation, situation: Situation) -> None:
     await _begin(row, situation)
     answer = await _until(row, situation, is_denied=True)
     if answer.error is None or answer.error.code != row.code:
-        raise UnmetError(error_text(row.code), f"the client said {answer}")
+        raise UnmetError(error_text(row.code), f"the client reported {answer}")
     situation.expect_no_storm(row.code)
 
 
@@ -217,7 +217,7 @@ def _cases() -> Family:
         }
         family.add(
             f"revoked.{row.name}.tells",
-            f"{later} tells that its right was taken away in mid-stream",
+            f"{later} reports an error after its permission was removed",
             partial(tells, row),
             answer=error_text(row.code),
             **common,
@@ -225,9 +225,9 @@ def _cases() -> Family:
         if not row.is_fatal:
             family.add(
                 f"revoked.{row.name}.goes-on",
-                f"{later} goes on when its right comes back",
+                f"{later} works again after its permission is restored",
                 partial(goes_on, row),
-                answer=f"{error_text(row.code)}, and ok once the right is back",
+                answer=f"{error_text(row.code)}, and ok after the permission is restored",
                 **common,
             )
     return family

@@ -56,10 +56,10 @@ for _api, _command, _fields, _settings in (
 ):
     _VERSIONS.add(
         f"unknown-code.{_api.lower()}",
-        f"{_command} ends with an error where {_api} answers one that does not exist",
+        f"{_command} fails with an error if {_api} answers with an unknown error code",
         partial(unknown_code, _api, _command, _fields, _settings),
         origin="error codes",
-        answer="an error of whatever code",
+        answer="an error with any code",
         wire=f"{_api} is answered with {_UNKNOWN_CODE}",
         commands=_command,
         possible=serves(next(each for each in ApiKey if each.wire_name == _api)),
@@ -79,7 +79,7 @@ async def tagged(
 for _command, _fields, _reader, _ in BASICS:
     _VERSIONS.add(
         f"unknown-tags.{_command.replace('_', '-')}",
-        f"{_command} skips tagged fields that it does not know",
+        f"{_command} skips unknown tagged fields",
         partial(tagged, 300, _command, _fields, _reader),
         origin="KIP-482",
         answer="ok",
@@ -91,7 +91,7 @@ for _command, _fields, _reader, _ in BASICS:
 
 @_VERSIONS.case(
     "unknown-tags.consume",
-    "consume skips tagged fields that it does not know",
+    "consume skips unknown tagged fields",
     origin="KIP-482",
     answer="the value that was written",
     commands="consume produce",
@@ -166,7 +166,7 @@ for _name, _api, _field, _value, _command, _fields in (
 ):
     _VERSIONS.add(
         f"null.{_name}",
-        f"{_command} takes null for {_field.rpartition('.')[2]}",
+        f"{_command} accepts null in {_field.rpartition('.')[2]}",
         partial(altered, _api, _field, _value, _command, _fields),
         origin="nullable fields",
         answer="ok",
@@ -180,7 +180,7 @@ for _name, _api, _field, _command, _fields in (
 ):
     _VERSIONS.add(
         f"empty.{_name}",
-        f"{_command} takes an empty list of {_name}",
+        f"{_command} accepts an empty list of {_name}",
         partial(altered, _api, _field, [], _command, _fields),
         origin="empty arrays",
         answer="ok",
@@ -208,7 +208,7 @@ for _name, _api, _field, _command, _fields in (
 ):
     _VERSIONS.add(
         f"empty.{_name}",
-        f"{_command} ends with an error where {_api} says nothing of what was asked",
+        f"{_command} fails with an error if the {_api} answer lacks the requested names",
         partial(missing, _api, _field, _command, _fields),
         origin="empty arrays",
         answer="an error",
@@ -219,7 +219,7 @@ for _name, _api, _field, _command, _fields in (
 
 @_VERSIONS.case(
     "empty.brokers",
-    "a client goes on when Metadata once names no broker",
+    "a client continues after a Metadata answer without brokers",
     origin="KIP-899",
     answer="ok",
     commands="produce",
@@ -262,7 +262,7 @@ for _api, _command, _fields in (
 ):
     _VERSIONS.add(
         f"throttle.{_api.lower()}",
-        f"a client that is throttled in {_api} keeps quiet for as long",
+        f"a client that is throttled in a {_api} answer sends nothing for that time",
         partial(throttled, _api, _command, _fields),
         origin="KIP-219",
         answer="ok",
@@ -275,7 +275,7 @@ for _api, _command, _fields in (
 
 @_VERSIONS.case(
     "rebootstrap-required",
-    "a client that is told to begins anew at its bootstrap servers",
+    "a client connects to its bootstrap servers again after REBOOTSTRAP_REQUIRED (129)",
     origin="KIP-1102",
     answer="ok",
     wire="Metadata is answered with REBOOTSTRAP_REQUIRED (129)",

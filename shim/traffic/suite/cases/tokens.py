@@ -34,7 +34,7 @@ _PERIODS: Mapping[str, Mapping[str, Any]] = {
 
 def _expect(answer: Answer, code: ErrorCode) -> None:
     if answer.error is None or answer.error.code != code:
-        raise UnmetError(error_text(code), f"the client said {answer}")
+        raise UnmetError(error_text(code), f"the client reported {answer}")
     if answer.error.retriable:
         raise UnmetError("an error that is final", f"the client calls it retriable: {answer}")
 
@@ -76,7 +76,7 @@ for _command in ("renew_token", "expire_token"):
     _verb = _command.partition("_")[0]
     _TOKENS.add(
         f"token-of-another.{_verb}",
-        f"{_command} of another's token is refused, and of an own one done",
+        f"{_command} fails for the token of another user, and works for the own one",
         partial(of_another, _command),
         answer=f"{error_text(ErrorCode.DELEGATION_TOKEN_OWNER_MISMATCH)}, then ok",
         commands=f"create_token {_command}",
@@ -84,7 +84,7 @@ for _command in ("renew_token", "expire_token"):
     )
     _TOKENS.add(
         f"expired-token.{_verb}",
-        f"{_command} of a token that has expired is refused",
+        f"{_command} fails for an expired token",
         partial(has_expired, _command),
         answer=error_text(ErrorCode.DELEGATION_TOKEN_EXPIRED),
         commands=f"create_token expire_token {_command}",
@@ -94,7 +94,7 @@ for _command in ("renew_token", "expire_token"):
 
 @_TOKENS.case(
     "token-of-another.describe",
-    "describe_tokens lists own tokens, and none of others that may not be described",
+    "describe_tokens lists only the tokens that the client may describe",
     answer="the own token",
     commands="create_token describe_tokens",
     **_COMMON,
@@ -105,7 +105,7 @@ async def hidden(situation: Situation) -> None:
     found = await situation.done("describe_tokens")
     told = {token["token_id"] for token in found["tokens"]}
     if own["token_id"] not in told or other["token_id"] in told:
-        raise UnmetError(f"{own['token_id']} and no other's", f"the client said {sorted(told)}")
+        raise UnmetError(f"{own['token_id']} and no other's", f"the client reported {sorted(told)}")
 
 
 async def without_login(command: str, fields: Mapping[str, Any], situation: Situation) -> None:
@@ -123,7 +123,7 @@ for _command, _fields in (
 ):
     _TOKENS.add(
         f"token-without-login.{_command.partition('_')[0]}",
-        f"{_command} is refused to a client that has not logged in",
+        f"{_command} fails for a client without login",
         partial(without_login, _command, _fields),
         answer=error_text(ErrorCode.DELEGATION_TOKEN_REQUEST_NOT_ALLOWED),
         commands=_command,
@@ -138,7 +138,7 @@ def _by_token(made: Mapping[str, Any]) -> dict[str, Any]:
 
 @_TOKENS.case(
     "token-by-token",
-    "a client that logged in with a token gets no other one",
+    "a client that has logged in with a token cannot create another one",
     answer=error_text(ErrorCode.DELEGATION_TOKEN_REQUEST_NOT_ALLOWED),
     commands="create_token",
     capabilities="delegation-tokens scram",
@@ -154,7 +154,7 @@ async def by_token(situation: Situation) -> None:
 
 @_LOGINS.case(
     "expired-delegation-token",
-    "a log-in with a delegation token that was ended is refused",
+    "a login with an expired delegation token fails",
     answer="an error, 58 if it has a code",
     commands="produce create_token expire_token",
     capabilities="delegation-tokens scram",

@@ -30,13 +30,13 @@ async def _answer(row: Trouble, situation: Situation, **action: Any) -> Any:
 async def retried(row: Trouble, situation: Situation) -> None:
     answer = await _answer(row, situation, error=row.error.name)
     if answer.ok is None:
-        raise UnmetError(f"{row.error.name} is retried", f"the client said {answer}")
+        raise UnmetError(f"{row.error.name} is retried", f"the client reported {answer}")
 
 
 async def told(row: Trouble, situation: Situation) -> None:
     answer = await _answer(row, situation, error=row.error.name)
     if answer.error is None or answer.error.code != row.error:
-        raise UnmetError(error_text(row.error), f"the client said {answer}")
+        raise UnmetError(error_text(row.error), f"the client reported {answer}")
 
 
 async def lost(row: Trouble, action: Mapping[str, Any], situation: Situation) -> None:
@@ -56,7 +56,7 @@ def _add_lost(family: Family, row: Trouble) -> None:
     for name, action in _LOST.items():
         family.add(
             f"{row.command.replace('_', '-')}.{name}",
-            f"{row.command} succeeds though its first connection breaks",
+            f"{row.command} succeeds although its first connection breaks",
             partial(lost, row, action),
             origin="connections",
             answer="ok",
@@ -75,8 +75,8 @@ def _level(row: Trouble, *, is_told: bool) -> Level:
 def _cases() -> Family:
     family = Family("trouble")
     for rows, body, what, answer in (
-        (RETRIED, retried, "{0} answers {1} once, and {2} succeeds", "ok"),
-        (TOLD, told, "{0} answers {1}, which {2} tells its caller", "{1}"),
+        (RETRIED, retried, "{2} succeeds after one {1} of {0}", "ok"),
+        (TOLD, told, "{2} reports {1} of {0} to its caller", "{1}"),
     ):
         for row in rows:
             words = row.api, row.error.name, row.command

@@ -57,7 +57,7 @@ async def works(
 for _command, _fields, _settings, _api in BASICS:
     _VERSIONS.add(
         f"basics.{_command.replace('_', '-')}",
-        f"{_command} works at every release",
+        f"{_command} works with every release",
         partial(works, _command, _fields, _settings),
         origin="KIP-35",
         answer="ok",
@@ -73,7 +73,7 @@ async def consumes(settings: Mapping[str, str], situation: Situation) -> None:
     await write(situation, "a", "b")
     found = await situation.done("consume", topics=[TOPIC], count=2, seconds=8)
     if found["values"] != ["a", "b"]:
-        raise UnmetError("the values a and b", f"the client said {found}")
+        raise UnmetError("the values a and b", f"the client reported {found}")
     await situation.done("commit_offsets")
 
 
@@ -87,7 +87,7 @@ for _name, _settings, _capability in (
 ):
     _VERSIONS.add(
         f"basics.consume-{_name}",
-        f"a group of the {_name} protocol reads and commits",
+        f"a group member with the {_name} protocol reads and commits",
         partial(consumes, _settings),
         origin="KIP-848" if _name == "consumer" else "KIP-35",
         answer="the values that were written",
@@ -100,7 +100,7 @@ for _name, _settings, _capability in (
 
 @_VERSIONS.case(
     "basics.transaction",
-    "a transaction commits at every release",
+    "a transaction commits with every release",
     origin="KIP-98",
     answer="ok",
     commands="begin produce commit",
@@ -115,7 +115,7 @@ async def transaction(situation: Situation) -> None:
 
 @_VERSIONS.case(
     "basics.compressed",
-    "records that were compressed with lz4 are read",
+    "a consumer reads records that are compressed with lz4",
     origin="KIP-57",
     answer="the values that were written",
     commands="consume produce",
@@ -127,7 +127,7 @@ async def compressed(situation: Situation) -> None:
     await situation.done("produce", topic=TOPIC, values=["a" * 100, "b" * 100])
     found = await situation.done("consume", topics=[TOPIC], count=2, seconds=8)
     if found["values"] != ["a" * 100, "b" * 100]:
-        raise UnmetError("what was written", f"the client said {found}")
+        raise UnmetError("what was written", f"the client reported {found}")
 
 
 def _refuses_newest(release: str) -> bool:
@@ -136,7 +136,7 @@ def _refuses_newest(release: str) -> bool:
 
 @_VERSIONS.case(
     "api-versions.falls-back",
-    "a client asks again with an older ApiVersions when its own is refused",
+    "a client retries ApiVersions in an older version when its own is refused",
     origin="KIP-511",
     answer="ok",
     wire="ApiVersions v0 to v2 is answered",
@@ -174,7 +174,7 @@ for _api_name, _command, _fields in (
 ):
     _VERSIONS.add(
         f"disjoint.{_command.replace('_', '-')}",
-        f"{_command} ends with an error where {_api_name} has no version in common",
+        f"{_command} fails with an error if client and broker share no version of {_api_name}",
         partial(disjoint, _api_name, _command, _fields),
         origin="KIP-35",
         answer="an error, in time",
@@ -218,7 +218,7 @@ for _api, _command, _fields, _settings in _VANISHED:
     _name = _api.wire_name
     _VERSIONS.add(
         f"vanished.{_name.lower()}",
-        f"{_command} does without {_name}, or says so, where a broker has none",
+        f"{_command} works, or fails with an error, if the broker lacks {_name}",
         partial(vanished, _api, _command, _fields, _settings),
         origin="KIP-35",
         answer="ok or an error, in time",
@@ -230,7 +230,7 @@ for _api, _command, _fields, _settings in _VANISHED:
 
 @_VERSIONS.case(
     "unknown-apis",
-    "APIs that a client does not know are no reason to give up",
+    "a client ignores unknown APIs in the ApiVersions answer",
     origin="KIP-35",
     answer="ok",
     commands="produce list_topics",
@@ -245,7 +245,7 @@ async def unknown_apis(situation: Situation) -> None:
 
 @_VERSIONS.case(
     "newer-versions",
-    "versions that are newer than a client's are no reason to give up",
+    "a client works with a broker whose newest versions it does not support",
     origin="KIP-35",
     answer="ok",
     wire="versions that both have",

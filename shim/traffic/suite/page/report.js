@@ -113,7 +113,7 @@ function details() {
     ...section("Client", text(column.client)),
     ...section("Expected of the client", text(row.answer)),
     ...section("Expected on the wire", text(row.wire)),
-    ...section("What the client said", text(row.said)),
+    ...section("What the client reported", text(row.said)),
     ...section("Why it failed", text(row.expected && `expected: ${row.expected}`), text(row.done)),
     ...section("Frames", ...row.frames.map(frame)));
   aside.querySelector("button").focus();
@@ -124,7 +124,7 @@ function shut() {
   details();
 }
 
-find("about").textContent = `${cases.size} cases · ${columns.length} ${columns.length === 1 ? "client" : "clients and releases"} · choose a cell for what was expected, what the client said, and the frames`;
+find("about").textContent = `${cases.size} cases · ${columns.length} ${columns.length === 1 ? "client" : "clients and releases"} · choose a cell for what was expected, what the client reported, and the frames`;
 find("clients").append(...columns.map(card));
 document.querySelector("thead").append(make("tr", {}, make("th"), ...columns.map((column) => {
   const [name, version] = nameOf(column.client);
