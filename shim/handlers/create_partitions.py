@@ -21,7 +21,7 @@ from kafka_shim.shim.errors import Refused
 from kafka_shim.shim.handlers.shared.controller import require_controller
 from kafka_shim.shim.handlers.shared.leaderless import has_all_leaders, in_time
 from kafka_shim.shim.handlers.shared.mutations import check_mutations
-from kafka_shim.shim.handlers.shared.topic_plan import TopicError, check_count
+from kafka_shim.shim.handlers.shared.topic_plan import Room, TopicError, check_count
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.state.placement import spread
 from kafka_shim.shim.state.topics import Topic
@@ -57,11 +57,12 @@ def _grow_all(
     is_said = context.facts.topics.create_partitions_says_why
     message = "topic authorization failed" if is_said else None
     results.extend(_failed(topic.name, error, message) for topic in context.in_turns(denied))
+    room = Room()
     for wish in context.in_turns(allowed):
         if unlikely_fail and not is_zookeeper_path(wish.name):
             raise Refused(ErrorCode.UNKNOWN_SERVER_ERROR)
         try:
-            _grow(wish, context, validate_only=validate_only)
+            _grow(wish, context, room, validate_only=validate_only)
         except TopicError as failure:
             results.append(_failed(wish.name, failure.error, failure.message))
         else:
@@ -81,7 +82,9 @@ def _failed(name: str, error: ErrorCode, message: str | None) -> CreatePartition
     return CreatePartitionsTopicResult(name=name, error_code=error, error_message=message)
 
 
-def _grow(wish: CreatePartitionsTopic, context: RequestContext, *, validate_only: bool) -> None:
+def _grow(
+    wish: CreatePartitionsTopic, context: RequestContext, room: Room, *, validate_only: bool
+) -> None:
     cluster = context.cluster
     topic = cluster.topics.get(wish.name)
     if topic is None:
@@ -96,6 +99,7 @@ def _grow(wish: CreatePartitionsTopic, context: RequestContext, *, validate_only
     if records_max is not None and added > records_max:
         raise TopicError(ErrorCode.UNKNOWN_SERVER_ERROR, None)  # as by KRaft: no code for it
     check_count(wish.count)
+    room.take(added)
     assignments = _assignments(wish, topic, added, context)
     if not validate_only or context.facts.users.quotas_count_validations:
         check_mutations(context, added, STRICT_QUOTAS_SINCE)

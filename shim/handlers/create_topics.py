@@ -21,7 +21,7 @@ from kafka_shim.shim.errors import Refused
 from kafka_shim.shim.handlers.shared.controller import require_controller
 from kafka_shim.shim.handlers.shared.leaderless import has_all_leaders, in_time
 from kafka_shim.shim.handlers.shared.mutations import check_mutations
-from kafka_shim.shim.handlers.shared.topic_plan import TopicError, TopicPlan, plan
+from kafka_shim.shim.handlers.shared.topic_plan import Room, TopicError, TopicPlan, plan
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.state.topics import NO_ID
 from kafka_shim.shim.wait import Wait
@@ -51,10 +51,11 @@ def _create_all(request: CreateTopicsRequest, context: RequestContext) -> Create
     ]
     _check_size(creatable, context)
     results = {}
+    room = Room()
     validate_only = request.validate_only and context.facts.topics.create_topics_validates
     for topic in context.in_turns(creatable):
         results[topic.name] = _create(
-            topic, context, validate_only=validate_only, is_told=topic.name in describable
+            topic, context, room, validate_only=validate_only, is_told=topic.name in describable
         )
     if context.facts.topics.answers_each_duplicate:
         answers = []
@@ -130,10 +131,16 @@ def _check_size(topics: list[CreatableTopic], context: RequestContext) -> None:
 
 
 def _create(
-    topic: CreatableTopic, context: RequestContext, *, validate_only: bool, is_told: bool
+    topic: CreatableTopic,
+    context: RequestContext,
+    room: Room,
+    *,
+    validate_only: bool,
+    is_told: bool,
 ) -> CreatableTopicResult:
     try:
         made = plan(topic, context.cluster)
+        room.take(len(made.assignments))
         if not validate_only or context.facts.users.quotas_count_validations:
             check_mutations(context, len(made.assignments), STRICT_QUOTAS_SINCE)
     except TopicError as failure:

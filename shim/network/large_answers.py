@@ -2,17 +2,21 @@
 
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
+from typing import Any
 
 from kafka_shim.authorizer.authorizer import StandardAuthorizer
 from kafka_shim.protocol import codecs
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.errors import ProtocolError
 from kafka_shim.protocol.headers import read_request_header
+from kafka_shim.protocol.messages.create_topics_request import CreateTopicsRequest
 from kafka_shim.shim.state.cluster import Cluster
 from kafka_shim.shim.state.groups.groups import MANY_MEMBERS
 
 MANY = 5_000
 """Partitions, groups, transactions or ACLs that an answer may tell of in one turn."""
+MANY_MADE = 2_000
+"""Partitions that are made in one turn."""
 
 MayBeLong = Callable[[Cluster, bytes], bool]
 
@@ -40,10 +44,8 @@ def _heartbeat(cluster: Cluster, frame: bytes) -> bool:
         return True
     if cluster.groups.joins < MANY_MEMBERS:
         return False
-    try:
-        header, at = read_request_header(frame)
-        request = codecs.read_request(header.api_key, header.api_version, frame, at)
-    except ProtocolError:
+    request = _read(frame)
+    if request is None:
         return False
     said = (
         request.subscribed_topic_names,
@@ -54,8 +56,31 @@ def _heartbeat(cluster: Cluster, frame: bytes) -> bool:
     return cluster.groups.is_long(request.group_id, changes=changes)
 
 
+def _creates(_cluster: Cluster, frame: bytes) -> bool:
+    """A few bytes can name very many partitions to be made."""
+    request = _read(frame)
+    if request is None:
+        return False
+    is_creation = isinstance(request, CreateTopicsRequest)
+    made = 0
+    for topic in request.topics:
+        made += max(0, topic.num_partitions if is_creation else topic.count)
+    return made > MANY_MADE
+
+
+def _read(frame: bytes) -> Any:
+    """The request, None if it is none."""
+    try:
+        header, at = read_request_header(frame)
+        return codecs.read_request(header.api_key, header.api_version, frame, at)
+    except ProtocolError:
+        return None
+
+
 _BY_STATE: Mapping[ApiKey, MayBeLong] = {
     ApiKey.METADATA: _of_topics,
+    ApiKey.CREATE_TOPICS: _creates,
+    ApiKey.CREATE_PARTITIONS: _creates,
     ApiKey.DESCRIBE_LOG_DIRS: _of_topics,
     ApiKey.DESCRIBE_TOPIC_PARTITIONS: _of_topics,
     ApiKey.ELECT_LEADERS: _of_topics,

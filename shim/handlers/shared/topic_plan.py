@@ -15,7 +15,7 @@ from kafka_shim.protocol.messages.create_topics_request import (
 )
 from kafka_shim.shim.state.cluster import Cluster
 from kafka_shim.shim.state.config_values import ConfigValueError, canonical
-from kafka_shim.shim.state.placement import PARTITIONS_MAX, spread
+from kafka_shim.shim.state.placement import PARTITIONS_AT_ONCE, PARTITIONS_MAX, spread
 from kafka_shim.shim.state.topic_names import name_error
 
 UNSET = -1
@@ -147,11 +147,26 @@ def _assignments(topic: CreatableTopic, cluster: Cluster) -> Sequence[Sequence[i
     return spread(alive, partitions, factor, cluster.random)
 
 
-def check_count(partitions: int) -> None:
-    """TopicError for more than there is room for.
+class Room:
+    """How many partitions one request may still make.
 
     DEVIATION: brokers before 3.5 take any number, and may not survive it.
     """
+
+    def __init__(self) -> None:
+        self._left = PARTITIONS_MAX
+
+    def take(self, partitions: int) -> None:
+        """Count partitions of a topic; TopicError for more than may be made."""
+        if partitions > PARTITIONS_AT_ONCE or partitions > self._left:
+            most = f"{PARTITIONS_AT_ONCE} of a topic and {PARTITIONS_MAX} in all"
+            message = f"{partitions} partitions: one request can make {most}"
+            raise TopicError(ErrorCode.INVALID_PARTITIONS, message)
+        self._left -= partitions
+
+
+def check_count(partitions: int) -> None:
+    """TopicError for more than a topic can have."""
     if partitions > PARTITIONS_MAX:
         message = f"{partitions} partitions: at most {PARTITIONS_MAX} can be kept"
         raise TopicError(ErrorCode.INVALID_PARTITIONS, message)

@@ -5,6 +5,10 @@ from typing import Any
 import pytest
 
 from kafka_shim.protocol.enums import ApiKey, Operation, ResourceType
+from kafka_shim.protocol.messages.create_partitions_request import (
+    CreatePartitionsRequest,
+    CreatePartitionsTopic,
+)
 from kafka_shim.protocol.messages.create_topics_request import (
     CreatableReplicaAssignment,
     CreatableTopic,
@@ -12,7 +16,8 @@ from kafka_shim.protocol.messages.create_topics_request import (
     CreateTopicsRequest,
 )
 from kafka_shim.protocol.messages.metadata_request import MetadataRequest, MetadataRequestTopic
-from kafka_shim.shim.state.placement import PARTITIONS_MAX
+from kafka_shim.shim.handlers.shared import topic_plan
+from kafka_shim.shim.state.placement import PARTITIONS_AT_ONCE, PARTITIONS_MAX
 from tests.shim.play import ADMIN, Stage
 
 ALICE = "User:alice"
@@ -211,3 +216,20 @@ def test_a_topic_has_room_for_so_many_partitions_only(release: str) -> None:
     stage = Stage(release)
     asked = [topic("t", 2**31 - 1), topic("u", PARTITIONS_MAX + 1), topic("v", 2)]
     assert outcome(ask(stage, *asked, version=2)) == {"t": 37, "u": 37, "v": 0}
+
+
+@pytest.mark.parametrize("release", ["1.0", "2.8", "3.4"])
+def test_one_request_makes_so_many_partitions_only(
+    release: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert (PARTITIONS_AT_ONCE, PARTITIONS_MAX) == (10_000, 100_000)
+    most = 10
+    monkeypatch.setattr(topic_plan, "PARTITIONS_AT_ONCE", most)
+    monkeypatch.setattr(topic_plan, "PARTITIONS_MAX", 5 * most)
+    stage = Stage(release)
+    assert outcome(ask(stage, topic("t", most + 1), topic("u", 2), version=2)) == {"t": 37, "u": 0}
+    many = [topic(f"t{number}", most) for number in range(6)]
+    assert list(outcome(ask(stage, *many, version=2)).values()) == [0] * (len(many) - 1) + [37]
+    grown = [CreatePartitionsTopic(name="u", count=most + 3)]
+    answer = stage.ask(ApiKey.CREATE_PARTITIONS, 0, CreatePartitionsRequest(topics=grown))
+    assert [result.error_code for result in answer.results] == [37]

@@ -16,6 +16,7 @@ from kafka_shim.protocol.messages.consumer_group_describe_request import (
 from kafka_shim.protocol.messages.consumer_group_heartbeat_request import (
     ConsumerGroupHeartbeatRequest,
 )
+from kafka_shim.protocol.messages.create_topics_request import CreatableTopic, CreateTopicsRequest
 from kafka_shim.protocol.messages.delete_acls_request import DeleteAclsRequest
 from kafka_shim.protocol.messages.describe_groups_request import DescribeGroupsRequest
 from kafka_shim.protocol.messages.describe_log_dirs_request import DescribeLogDirsRequest
@@ -37,6 +38,7 @@ from kafka_shim.protocol.messages.offset_fetch_request import (
 from kafka_shim.protocol.messages.share_group_describe_request import ShareGroupDescribeRequest
 from kafka_shim.shim.broker import Broker
 from kafka_shim.shim.network import large_answers
+from kafka_shim.shim.network.large_answers import MANY_MADE
 from kafka_shim.shim.network.large_requests import is_large
 from kafka_shim.shim.request import turns
 from kafka_shim.shim.state.groups import groups as groups_module
@@ -153,3 +155,17 @@ def test_a_heartbeat_takes_turns_where_very_many_members_get_a_target(
     groups.consumer_heartbeat("g", beat("m0", epoch=-1))
     assert is_large(stays, stage.cluster)
     assert not is_large(stays[:-9], stage.cluster)
+
+
+def test_a_request_takes_turns_that_makes_very_many_partitions() -> None:
+    cluster = Stage("2.8").cluster
+
+    def creates(topics: int, partitions: int) -> bool:
+        asked = [CreatableTopic(f"t{number}", partitions, 1) for number in range(topics)]
+        head = write_request_header(RequestHeader(ApiKey.CREATE_TOPICS, 5, 7, "test"))
+        return is_large(head + codecs.write_request(CreateTopicsRequest(topics=asked), 5), cluster)
+
+    assert not creates(1, MANY_MADE)
+    assert creates(1, MANY_MADE + 1)
+    assert creates(3, MANY_MADE)
+    assert not creates(3, -1)
