@@ -1,8 +1,9 @@
 """The suite's cases on real brokers that were started for them: one, or a cluster of two."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
+from kafka_shim.authorizer.model import Acl
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.protocol.messages.alter_partition_reassignments_request import (
@@ -20,6 +21,7 @@ from kafka_shim.protocol.messages.elect_leaders_request import (
 )
 from kafka_shim.protocol.messages.metadata_request import MetadataRequest, MetadataRequestTopic
 from kafka_shim.protocol.messages.metadata_response import MetadataResponse
+from kafka_shim.shim.client.acls import describe_acls
 from kafka_shim.shim.client.client import Client, connect
 from kafka_shim.shim.settings.defaults import PLAINTEXT
 from kafka_shim.shim.state.coordinators import KeyType
@@ -105,6 +107,21 @@ class OperatedPlace(RealPlace):
             return 0
 
         until_done("see the brokers", missing)
+        if len(running) > 1:
+            until_done("see the same ACLs at all brokers", lambda: self._differ(running.values()))
+
+    @staticmethod
+    def _differ(brokers: Iterable[OperatedKafka]) -> int:
+        """Whether a broker has not yet learnt of ACLs that another one knows."""
+        seen = []
+        for broker in brokers:
+            with connect(broker.plain) as client:
+                seen.append(set(describe_acls(client)))
+        return 0 if all(acls == seen[0] for acls in seen) else WAITING
+
+    def _create_acls(self, acls: list[Acl]) -> None:
+        super()._create_acls(acls)
+        self.wait_for_brokers()
 
 
 class RealOperator:

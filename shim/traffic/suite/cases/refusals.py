@@ -1,6 +1,6 @@
 """Requests that any broker refuses, and errors of groups that are full: told by their codes."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
@@ -9,6 +9,7 @@ import msgspec
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.protocol.names import error_text
+from kafka_shim.protocol.releases.facts import facts_of
 from kafka_shim.shim.traffic.suite.case import Family, Possible
 from kafka_shim.shim.traffic.suite.cases.moves import CONSUME, READER, TOPIC, prepare, write
 from kafka_shim.shim.traffic.suite.denial import serves
@@ -20,7 +21,10 @@ _INVALID = {"setting": "retention.ms", "value": "soon"}
 
 
 class Refusal(msgspec.Struct, frozen=True):
-    """A command about one thing, `item`, that a broker answers with `error`."""
+    """A command about one thing, `item`, that a broker answers with `error`.
+
+    `error_at` is for errors that another code was answered for in older releases.
+    """
 
     name: str
     what: str
@@ -29,10 +33,14 @@ class Refusal(msgspec.Struct, frozen=True):
     item: str
     error: ErrorCode
     api: ApiKey
+    error_at: Callable[[str], int] | None = None
 
     @property
     def possible(self) -> Possible:
         return serves(self.api)
+
+    def code_at(self, release: str) -> int:
+        return self.error if self.error_at is None else self.error_at(release)
 
 
 REFUSALS = (
@@ -53,6 +61,7 @@ REFUSALS = (
         "new",
         ErrorCode.INVALID_CONFIG,
         ApiKey.CREATE_TOPICS,
+        lambda release: facts_of(release).topics.bad_config_error,
     ),
     Refusal(
         "unknown-topic",
@@ -80,6 +89,7 @@ REFUSALS = (
         TOPIC,
         ErrorCode.INVALID_CONFIG,
         ApiKey.INCREMENTAL_ALTER_CONFIGS,
+        lambda release: facts_of(release).configs.altered_config_error,
     ),
     Refusal(
         "unknown-group",
@@ -96,10 +106,10 @@ REFUSALS = (
 async def refused(row: Refusal, situation: Situation) -> None:
     await prepare(situation)
     answer = (await situation.ask(row.command, **row.fields)).item(row.item)
-    _expect(row.error, answer)
+    _expect(row.code_at(situation.release), answer)
 
 
-def _expect(code: ErrorCode, answer: Any) -> None:
+def _expect(code: int, answer: Any) -> None:
     if answer.error is None or answer.error.code != code:
         raise UnmetError(error_text(code), f"the client reported {answer}")
 
