@@ -145,12 +145,12 @@ async def node_gone(command: str, fields: Mapping[str, Any], situation: Situatio
     gone = await situation.operator.leader(TOPIC)
     await situation.operator.move_leader(TOPIC)
     await situation.operator.stop(gone)
-    await _soon(command, fields, situation)
+    await soon(command, fields, situation)
     await situation.operator.start(gone)
-    await _soon(command, fields, situation)
+    await soon(command, fields, situation)
 
 
-async def _soon(command: str, fields: Mapping[str, Any], situation: Situation) -> None:
+async def soon(command: str, fields: Mapping[str, Any], situation: Situation) -> None:
     """It succeeds, at the latest the second time: what was under way may be lost."""
     answer = (await situation.ask(command, **fields)).first()
     if answer.ok is None:
