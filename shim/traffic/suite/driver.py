@@ -57,7 +57,9 @@ class Answer(msgspec.Struct, frozen=True):
     def __str__(self) -> str:
         if self.unsupported:
             return "unsupported"
-        return f"ok {self.ok}" if self.error is None else str(self.error)
+        if self.error is not None:
+            return str(self.error)
+        return f"ok {msgspec.json.encode(self.ok).decode()}"
 
 
 class ContractError(Exception):

@@ -1,9 +1,11 @@
 "use strict";
 const reports = JSON.parse(document.getElementById("data").textContent);
 const SYMBOLS = { passed: "✓", must: "✕", should: "!", unsupported: "–" };
+const LEGEND = { passed: "passed", must: "of level must failed", should: "of level should failed", unsupported: "unsupported" };
 const WORDS = { passed: "passed", must: "failed", should: "failed, though not a must", unsupported: "unsupported" };
+const TITLES = { kips: "KIPs", logins: "Log-ins" };
 const find = (id) => document.getElementById(id);
-const state = { family: null, search: "", failures: false };
+const state = { family: null, search: "", failures: false, chosen: new Set() };
 
 function make(name, attributes = {}, ...children) {
   const made = document.createElement(name);
@@ -33,20 +35,58 @@ function nameOf(client) {
   return [name, rest.join(" ")];
 }
 
-function card(column) {
+function counted(rows) {
   const count = { passed: 0, must: 0, should: 0, unsupported: 0 };
-  for (const row of column.rows.values()) count[kindOf(row)] += 1;
-  const played = count.passed + count.must + count.should;
+  for (const row of rows) count[kindOf(row)] += 1;
+  return { count, played: count.passed + count.must + count.should };
+}
+
+/** The columns that are shown: those whose cards were chosen, or all. */
+const shown = () => columns.filter((column) => state.chosen.size === 0 || state.chosen.has(column.key));
+const releases = new Set(columns.map((column) => column.release));
+/** The release where it tells columns apart. */
+const releaseOf = (column) => releases.size > 1 ? `Kafka ${column.release}` : "";
+
+function card(column) {
+  const { count, played } = counted(column.rows.values());
   const bar = make("div", { class: "bar", role: "img", "aria-label": `${count.passed} of ${played} passed` });
   for (const kind of ["passed", "should", "must"]) {
     bar.append(make("i", { class: kind, style: `flex: ${count[kind]}` }));
   }
   bar.append(make("i", { style: `flex: ${count.unsupported}` }));
   const [name, version] = nameOf(column.client);
-  return make("div", { class: "client" },
-    make("h2", {}, name), make("small", {}, `${version} · Kafka ${column.release}`),
-    make("div", { class: "share" }, played ? `${Math.floor(1000 * count.passed / played) / 10} %` : "–"), bar,
-    make("small", {}, `${count.passed} passed · ${count.must} must failed · ${count.should} should failed · ${count.unsupported} unsupported`));
+  const counts = Object.entries(count).filter(([kind, number]) => number || kind === "passed").map(([kind, number]) =>
+    make("span", { title: `${number} ${LEGEND[kind]}` }, make("i", { class: kind }, SYMBOLS[kind]), ` ${number}`));
+  const choose = () => {
+    if (!state.chosen.delete(column.key)) state.chosen.add(column.key);
+    made.setAttribute("aria-pressed", String(state.chosen.has(column.key)));
+    find("clients").classList.toggle("some", state.chosen.size > 0);
+    head();
+    table();
+  };
+  const made = make("button", { class: "client", type: "button", "aria-pressed": "false", onclick: choose },
+    make("h2", {}, name), make("small", {}, [version, releaseOf(column)].filter(Boolean).join(" · ")),
+    make("div", { class: "share" }, played ? `${(Math.floor(1000 * count.passed / played) / 10).toFixed(1)} %` : "–"), bar,
+    make("div", { class: "counts" }, ...counts));
+  return made;
+}
+
+function head() {
+  document.querySelector("thead").replaceChildren(make("tr", {}, make("th"), ...shown().map((column) => {
+    const [name, version] = nameOf(column.client);
+    const release = releaseOf(column);
+    return make("th", { scope: "col", title: column.client }, name, make("small", {}, version.split(" ")[0]),
+      release ? make("small", {}, release) : null);
+  })));
+}
+
+/** A family's heading, with how many of its cases each client passed. */
+function heading(family) {
+  const sums = shown().map((column) => {
+    const { count, played } = counted([...column.rows.values()].filter((row) => row.id.startsWith(`${family}.`)));
+    return make("th", { class: "sum", title: `${count.passed} of ${played} passed` }, played ? `${count.passed}/${played}` : "");
+  });
+  return make("tr", { class: "family" }, make("th", { scope: "rowgroup" }, TITLES[family] ?? family), ...sums);
 }
 
 function cell(column, id) {
@@ -60,7 +100,7 @@ function cell(column, id) {
 
 const fits = (row) => (!state.family || row.id.startsWith(`${state.family}.`))
   && (!state.search || `${row.id} ${row.what} ${row.origin}`.toLowerCase().includes(state.search))
-  && (!state.failures || columns.some((column) => column.rows.get(row.id)?.outcome === "failed"));
+  && (!state.failures || shown().some((column) => column.rows.get(row.id)?.outcome === "failed"));
 
 function table() {
   const body = document.querySelector("tbody");
@@ -69,10 +109,10 @@ function table() {
   for (const row of cases.values()) {
     if (!fits(row)) continue;
     const family = row.id.split(".")[0];
-    if (family !== last) lines.push(make("tr", { class: "family" }, make("th", { colspan: columns.length + 1 }, family)));
+    if (family !== last) lines.push(heading(family));
     last = family;
-    const name = make("th", { scope: "row" }, make("code", {}, row.id), make("span", {}, `${row.what} · ${row.origin}`));
-    lines.push(make("tr", {}, name, ...columns.map((column) => cell(column, row.id))));
+    const name = make("th", { scope: "row" }, make("code", {}, row.id), make("span", {}, `${row.what} `, make("em", {}, row.origin)));
+    lines.push(make("tr", {}, name, ...shown().map((column) => cell(column, row.id))));
   }
   body.replaceChildren(...lines);
   find("none").hidden = lines.length > 0;
@@ -91,7 +131,8 @@ function frame(seen) {
   const errors = seen.errors.length ? ` → ${seen.errors.join(", ")}` : seen.answer === null ? " → no answer" : "";
   return make("div", { class: "frame" },
     make("b", {}, `${seen.api} v${seen.version}${errors}${seen.is_struck ? " (provoked)" : ""}`),
-    marked(seen.request), seen.answer === null ? null : marked(seen.answer));
+    make("small", {}, "request"), marked(seen.request),
+    ...(seen.answer === null ? [] : [make("small", {}, "answer"), marked(seen.answer)]));
 }
 
 function details() {
@@ -115,7 +156,7 @@ function details() {
     ...section("Expected on the wire", text(row.wire)),
     ...section("What the client reported", text(row.said)),
     ...section("Why it failed", text(row.expected && `expected: ${row.expected}`), text(row.done)),
-    ...section("Frames", ...row.frames.map(frame)));
+    ...section("Requests and answers", ...row.frames.map(frame)));
   aside.querySelector("button").focus();
 }
 
@@ -124,12 +165,11 @@ function shut() {
   details();
 }
 
-find("about").textContent = `${cases.size} cases · ${columns.length} ${columns.length === 1 ? "client" : "clients and releases"} · choose a cell for what was expected, what the client reported, and the frames`;
+const played = releases.size === 1 ? ` on Kafka ${[...releases][0]}` : "";
+const clients = columns.length === 1 ? nameOf(columns[0].client)[0] : `${new Set(columns.map((column) => column.client)).size} clients`;
+find("about").textContent = `${cases.size} cases${played}, ${clients}. A cell opens what was expected, what the client reported, and what was sent. A client's card shows it alone.`;
 find("clients").append(...columns.map(card));
-document.querySelector("thead").append(make("tr", {}, make("th"), ...columns.map((column) => {
-  const [name, version] = nameOf(column.client);
-  return make("th", { scope: "col", title: column.client }, name, make("small", {}, version.split(" ")[0]), make("small", {}, `Kafka ${column.release}`));
-})));
+head();
 find("families").append(...families.map((family) => make("button", { type: "button", "aria-pressed": "false", onclick: (event) => {
   state.family = state.family === family ? null : family;
   for (const button of find("families").children) button.setAttribute("aria-pressed", String(button === event.target && state.family !== null));

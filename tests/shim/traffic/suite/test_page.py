@@ -89,11 +89,22 @@ def cells(page: Any) -> list[str]:
 def test_the_page_has_clients_by_cases(page: Any) -> None:
     assert cells(page) == ["✓", "✓", "✕", "!", "\N{EN DASH}"]
     shares = [each.text for each in page.find_elements("css selector", ".share")]
-    assert shares == ["33.3 %", "100 %"]
+    assert shares == ["33.3 %", "100.0 %"]
     page.find_element("css selector", "#failures").click()
     assert cells(page) == ["✕", "!"]
     page.find_element("css selector", "#search").send_keys("denials.b")
     assert cells(page) == ["✕"]
+
+
+@pytest.mark.client
+@needs_browser
+@pytest.mark.timeout(120, func_only=True)
+def test_a_card_shows_its_client_alone(page: Any) -> None:
+    other = page.find_elements("css selector", ".client")[1]
+    other.click()
+    assert cells(page) == ["✓"]
+    other.click()
+    assert len(cells(page)) == 5
 
 
 @pytest.mark.client
