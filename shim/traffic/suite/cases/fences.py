@@ -5,6 +5,7 @@ from functools import partial
 from typing import Any
 
 from kafka_shim.protocol.enums import ApiKey
+from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.protocol.names import error_text
 from kafka_shim.shim.traffic.suite.case import Family, Level
 from kafka_shim.shim.traffic.suite.cases.moves import (
@@ -18,25 +19,28 @@ from kafka_shim.shim.traffic.suite.cases.moves import (
 )
 from kafka_shim.shim.traffic.suite.denial import has_protocol, serves
 from kafka_shim.shim.traffic.suite.driver import Answer
+from kafka_shim.shim.traffic.suite.error_versions import SINCE, strike
 from kafka_shim.shim.traffic.suite.situation import Situation, UnmetError, expect_error
 
 _TROUBLE = Family("trouble")
 _OF_CLIENT = {"principal": "User:alice"}
 FENCES = frozenset({47, 82, 90})
 """For a producer or member there is nothing to be done about these."""
+_FENCE_NAMES = tuple(ErrorCode(code).name.lower().replace("_", "") for code in sorted(FENCES))
 OWN_WORDS = frozenset({22, 25, 45})
 """Kafka's own client has exceptions of its own for these, without a code, or tries on."""
 _NEXT_GEN = {"group_id": "workers", "group_protocol": "consumer"}
 
 
 def _tells(answer: Answer, *codes: int) -> bool:
-    """Whether one of these codes is told, or a fatal error of the client's own if they are."""
+    """Whether one of these codes is told; of a fence a fatal error, or one by its name, will do."""
     error = answer.error
-    if error is None:
+    if error is None or error.code in codes:
+        return error is not None
+    if error.code is not None or FENCES.isdisjoint(codes):
         return False
-    return error.code in codes or (
-        error.code is None and bool(error.fatal) and not FENCES.isdisjoint(codes)
-    )
+    named = error.name.lower()
+    return bool(error.fatal) or any(name in named for name in _FENCE_NAMES)
 
 
 @_TROUBLE.case(
@@ -75,16 +79,24 @@ async def told(
     await prepare(situation, settings)
     if "group_id" in settings:
         await write(situation)
-    fault = situation.strike(api, error=error, times=0, match=_OF_CLIENT)
+    strikes = strike(situation, api, error, times=0, match=_OF_CLIENT)
     said: list[Answer] = []
     for command, fields in commands:
         said.append(await situation.ask(command, **fields))
         is_any = error in OWN_WORDS and said[-1].error is not None
-        if is_any or _tells(said[-1], error):
+        if is_any or _tells(said[-1], *strikes.codes()):
             return
-    if not fault.fired:
+    if not strikes.codes():
         raise UnmetError(f"a {api} request", "the client sent none")
-    raise UnmetError(error_text(error), f"the client reported {'; '.join(map(str, said))}")
+    expected = " or ".join(error_text(code) for code in sorted(strikes.codes()))
+    raise UnmetError(expected, f"the client reported {'; '.join(map(str, said))}")
+
+
+def _by_version(api: str, error: int) -> str:
+    """The error that is expected, and what older versions of the request are answered."""
+    first, older = SINCE.get((api, ErrorCode(error)), (0, None))
+    before = f", {error_text(older)} before {api} v{first}" if older is not None else ""
+    return f"{error_text(error)}{before}"
 
 
 _WRITE = ("produce", PRODUCE)
@@ -126,7 +138,7 @@ for _name, _api, _error, _settings, _commands, _capability, _level in (
         f"the client reports {error_text(_error)} of {_api} to its caller",
         partial(told, _api, _error, _settings, _commands),
         origin=_api,
-        answer="an error" if _error in OWN_WORDS else error_text(_error),
+        answer="an error" if _error in OWN_WORDS else _by_version(_api, _error),
         wire=f"{_api} is answered with {error_text(_error)}",
         commands=" ".join(command for command, _ in _commands) + " produce",
         capabilities=_capability,
@@ -162,11 +174,11 @@ async def recovers(api: str, error: int, settings: Mapping[str, str], situation:
     await prepare(situation, settings)
     await write(situation)
     await situation.done("consume", **CONSUME)
-    fault = situation.strike(api, error=error, match=_OF_CLIENT)
+    strikes = strike(situation, api, error, match=_OF_CLIENT)
     for _ in range(3):
         await write(situation)
         await situation.done("consume", **CONSUME)
-        if fault.fired:
+        if strikes.codes():
             break
     await write(situation)
     found = await situation.done("consume", **CONSUME)

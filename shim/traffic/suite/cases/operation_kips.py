@@ -179,7 +179,7 @@ async def old(row: Described, situation: Situation) -> None:
 
 _BODIES = (
     ("exact", exact, "returns exactly the operations that are allowed", Level.MUST),
-    ("not-asked", not_asked, "requests operations only if its caller asks for them", Level.MUST),
+    ("not-asked", not_asked, "requests operations only if its caller asks for them", Level.SHOULD),
     ("bit-by-bit", bit_by_bit, "reads every bit of the operations", Level.MUST),
     ("minimum", minimum, "treats Int32.MIN as `operations unknown`", Level.MUST),
     ("unknown-bits", unknown_bits, "ignores unknown bits", Level.MUST),

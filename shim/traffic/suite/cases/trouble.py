@@ -10,7 +10,13 @@ from typing import Any
 
 from kafka_shim.protocol.names import error_text
 from kafka_shim.shim.traffic.suite.case import Family, Level
-from kafka_shim.shim.traffic.suite.situation import EVERYTHING, Situation, UnmetError
+from kafka_shim.shim.traffic.suite.error_versions import SINCE, Strikes, key_of, strike
+from kafka_shim.shim.traffic.suite.situation import (
+    EVERYTHING,
+    Situation,
+    UnmetError,
+    UnsupportedError,
+)
 from kafka_shim.shim.traffic.suite.trouble_rows import GROUP, RETRIED, TOLD, TOPIC, Trouble
 
 
@@ -20,9 +26,14 @@ async def _answer(row: Trouble, situation: Situation, **action: Any) -> Any:
     await situation.group(GROUP, topic=TOPIC)
     await situation.grant(*EVERYTHING)
     await situation.open(row.settings)
-    fault = situation.strike(row.api, **action)
+    if "error" in action:
+        strikes = strike(situation, row.api, row.error)
+    else:
+        strikes = Strikes({row.error: [situation.strike(row.api, **action)]})
     answer = await situation.ask(row.command, **row.fields)
-    if not fault.fired:
+    if not strikes.codes():
+        if (row.api, row.error) in SINCE and situation.requests(key_of(row.api)):
+            raise UnsupportedError(f"{row.api} v{SINCE[row.api, row.error][0]}")
         raise UnmetError(f"a {row.api} request", "the client sent none")
     return answer if row.item is None else answer.item(row.item)
 

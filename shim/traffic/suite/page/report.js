@@ -167,7 +167,7 @@ function shut() {
 
 const played = releases.size === 1 ? ` on Kafka ${[...releases][0]}` : "";
 const clients = columns.length === 1 ? nameOf(columns[0].client)[0] : `${new Set(columns.map((column) => column.client)).size} clients`;
-find("about").textContent = `${cases.size} cases${played}, ${clients}. A cell opens what was expected, what the client reported, and what was sent. A client's card shows it alone.`;
+find("about").textContent = `${cases.size} cases${played}, ${clients}. A cell opens what was expected, what the client reported, and what was sent. ${columns.length > 1 ? "A client's card shows it alone." : ""}`;
 find("clients").append(...columns.map(card));
 head();
 find("families").append(...families.map((family) => make("button", { type: "button", "aria-pressed": "false", onclick: (event) => {

@@ -1,0 +1,63 @@
+"""Errors that brokers answer from a version of a request on, and what they answer to older ones."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
+from kafka_shim.protocol.catalogue import request_versions
+from kafka_shim.protocol.enums import ApiKey
+from kafka_shim.protocol.error_codes import ErrorCode
+from kafka_shim.shim.traffic.suite.situation import Situation
+
+_E = ErrorCode
+SINCE: Mapping[tuple[str, ErrorCode], tuple[int, ErrorCode | None]] = {
+    ("EndTxn", _E.PRODUCER_FENCED): (2, _E.INVALID_PRODUCER_EPOCH),
+    ("InitProducerId", _E.PRODUCER_FENCED): (4, _E.INVALID_PRODUCER_EPOCH),
+    ("EndTxn", _E.TRANSACTION_ABORTABLE): (4, _E.INVALID_TXN_STATE),
+    ("CreateTopics", _E.THROTTLING_QUOTA_EXCEEDED): (6, None),
+    ("Fetch", _E.KAFKA_STORAGE_ERROR): (6, _E.NOT_LEADER_OR_FOLLOWER),
+    ("Fetch", _E.FETCH_SESSION_ID_NOT_FOUND): (7, None),
+    ("Fetch", _E.FENCED_LEADER_EPOCH): (9, None),
+    ("Fetch", _E.UNKNOWN_LEADER_EPOCH): (9, None),
+    ("Fetch", _E.UNKNOWN_TOPIC_ID): (13, _E.UNKNOWN_TOPIC_OR_PARTITION),
+}
+"""By API and error: the first version that is answered so, and the error before (None: none)."""
+
+
+class Strikes(msgspec.Struct):
+    """The faults that answer an error, each in the versions that it is for."""
+
+    fired_codes: dict[int, list[Any]]
+
+    def codes(self) -> set[int]:
+        """Return the errors that a client was answered."""
+        return {
+            code
+            for code, faults in self.fired_codes.items()
+            if any(fault.fired for fault in faults)
+        }
+
+
+def key_of(api: str) -> ApiKey:
+    """Return the key of an API by its name."""
+    return next(key for key in ApiKey if key.wire_name == api)
+
+
+def strike(situation: Situation, api: str, error: int, **how: Any) -> Strikes:
+    """Have an API answer an error as brokers would to the version that the client sends."""
+    known = SINCE.get((api, ErrorCode(error)))
+    match = how.pop("match", {})
+    if known is None:
+        fault = situation.strike(api, error=error, match=match, **how)
+        return Strikes({error: [fault]})
+    first, older = known
+    low, high = request_versions(key_of(api))
+    faults: dict[int, list[Any]] = {}
+    for version in range(low, high + 1):
+        code = error if version >= first else older
+        if code is not None:
+            told = {**match, "version": version}
+            fault = situation.strike(api, error=int(code), match=told, **how)
+            faults.setdefault(int(code), []).append(fault)
+    return Strikes(faults)
