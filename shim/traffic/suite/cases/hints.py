@@ -129,7 +129,7 @@ async def _reads_soon(situation: Situation) -> None:
             return
         said.append(str(answer))
         await asyncio.sleep(_PAUSE_S)
-    raise UnmetError("the value that was written", f"the client said {'; '.join(said[-3:])}")
+    raise UnmetError("the value that was written", f"the client reported {'; '.join(said[-3:])}")
 
 
 for _command in ("produce", "consume"):
