@@ -28,6 +28,9 @@ OVERHEAD_BYTES = 500
 """Roughly what is held of an answer besides its bytes and those of the request."""
 _DECISION_BYTES = 250
 MARKS = 4096
+MISSES_MAX = 256
+"""After so many requests in a row that no kept answer was found for, only one in eight is looked
+up, until one is found: requests that are all different need not pay for it."""
 _IDENTITIES_MAX = 10_000
 _READY = Phase.READY  # by itself for the reason that NO_ERROR is
 KEYS = frozenset(key.to_bytes(2, "big") for key in LOOKING)
@@ -75,6 +78,7 @@ class KeptAnswers:
         self._changes_then = self._timers_then = -1
         self._answers: OrderedDict[bytes, Kept] = OrderedDict()
         self._marks = [0] * MARKS
+        self._misses = 0
         self._asked = b""  # the key of the request that is being answered; empty: not to be kept
         self._identities: dict[tuple[object, ...], bytes] = {}
         self._identified = 0
@@ -88,9 +92,15 @@ class KeptAnswers:
             self._forget()
         if changes.under_way:
             return None
+        self._misses += 1
+        if self._misses > MISSES_MAX and self._misses & 7:
+            return None
         identity = session.identity or self._identify(session)
         self._asked = key = identity + frame[:4] + frame[8:]
-        return self._answers.get(key)
+        kept = self._answers.get(key)
+        if kept is not None:
+            self._misses = 0
+        return kept
 
     def keep(self, request: Any, context: RequestContext, answer: Any, framed: bytes) -> None:
         """Keep the answer to the request that `find` was asked about last, `framed` as it goes

@@ -13,7 +13,7 @@ from kafka_shim.shim.clock import ManualClock
 from kafka_shim.shim.config import Config
 from kafka_shim.shim.control.routes import Call, call_route, find
 from kafka_shim.shim.control.verbs import Control
-from kafka_shim.shim.kept_answers import KeptAnswers
+from kafka_shim.shim.kept_answers import MISSES_MAX, KeptAnswers
 from tests.shim.play import LISTENER, Stage
 
 ASKED = MetadataRequest([MetadataRequestTopic(name="orders")], allow_auto_topic_creation=False)
@@ -80,9 +80,20 @@ def test_what_is_held_is_bounded_and_the_oldest_goes() -> None:
             stage.ask(ApiKey.METADATA, 12, asked)
         assert 0 < stage.kept.held_bytes <= 20_000
     assert stage.kept.given == 0
-    for _ in range(2):
+    for _ in range(12):
         stage.thrice()
     assert stage.kept.given > 0
+
+
+def test_after_many_different_requests_one_that_comes_again_is_found_soon() -> None:
+    stage = KeepingStage()
+    for number in range(MISSES_MAX):
+        name = MetadataRequestTopic(name=f"orders-{number}")
+        stage.ask(ApiKey.METADATA, 12, MetadataRequest([name], allow_auto_topic_creation=False))
+    assert [stage.error() for _ in range(24)] == [UNKNOWN] * 24
+    assert stage.kept.given == 1
+    stage.thrice()
+    assert stage.kept.given == 4
 
 
 class OwnAuthorizer(StandardAuthorizer):
