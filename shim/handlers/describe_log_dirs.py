@@ -73,7 +73,7 @@ def _topic(
         partitions=[
             DescribeLogDirsPartition(
                 partition_index=partition.index,
-                partition_size=partition.log.size_bytes + partition.log.trimmed_bytes,
+                partition_size=partition.log.disk_bytes,
             )
             for partition in partitions
             if wanted is None or partition.index in wanted.get(topic.name, ())

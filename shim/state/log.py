@@ -13,6 +13,7 @@ import msgspec
 from kafka_shim.shim.clock import Clock
 from kafka_shim.shim.state.log_settings import InForce, LogSettings
 from kafka_shim.shim.state.producers import PartitionProducers
+from kafka_shim.shim.state.segments import Segments
 from kafka_shim.shim.wait import Watched
 
 CHECK_INTERVAL_BYTES = 64 << 20
@@ -54,13 +55,13 @@ class Log(Watched):
         "_end_position",
         "_epochs",
         "_in_force",
+        "_segments",
         "_trimmed_newest",
         "_when_filled",
         "end_offset",
         "is_closed",
         "producers",
         "start_offset",
-        "trimmed_bytes",
     )
 
     def __init__(
@@ -79,7 +80,7 @@ class Log(Watched):
         self.start_offset = 0
         self.end_offset = 0
         self.is_closed = False
-        self.trimmed_bytes = 0
+        self._segments = Segments(clock)
         self._trimmed_newest: StoredBatch | None = None
 
     @property
@@ -102,6 +103,11 @@ class Log(Watched):
     def size_bytes(self) -> int:
         """The size of the batches that are kept."""
         return self._end_position - self._batches[0].position if self._batches else 0
+
+    @property
+    def disk_bytes(self) -> int:
+        """The size of a real broker's files: records that were deleted may still be in one."""
+        return max(self.size_bytes, self._segments.size)
 
     @property
     def batches(self) -> list[StoredBatch]:
@@ -202,11 +208,10 @@ class Log(Watched):
 
     def trim_before(self, offset: int) -> None:
         """Delete records below `offset`; a real broker's files keep them until they are old."""
-        before, newest = self.size_bytes, self.newest_batch()
+        newest = self.newest_batch()
         self.delete_before(offset)
         if newest is not None and newest.last_offset < offset:
             self._trimmed_newest = newest
-        self.trimmed_bytes += before - self.size_bytes
 
     def batches_at(self, timestamp: int) -> Iterator[StoredBatch]:
         """The batches that say they have a record of this time (ms) or a later one.
@@ -244,25 +249,12 @@ class Log(Watched):
         return self._epochs[max(0, at - 1)][0]
 
     def expire(self) -> None:
-        """Drop what retention.ms and retention.bytes no longer cover, batch by batch."""
-        settings = self.settings
-        if not settings.deletes:
-            return
-        keep_from = self.start_offset
-        oldest_ms = self._clock.now_ms() - settings.retention_ms
-        has_age_limit = settings.retention_ms >= 0
-        bytes_max = settings.retention_bytes
-        excess = self.size_bytes - bytes_max if bytes_max >= 0 else -1
-        for batch in self._batches:
-            is_old = has_age_limit and batch.max_timestamp < oldest_ms
-            is_excess = excess >= len(batch.payload)
-            if not is_old and not is_excess:
-                break
-            excess -= len(batch.payload)
-            keep_from = batch.last_offset + 1
-        if keep_from > self.start_offset:
-            self.delete_before(keep_from)
-            self.trimmed_bytes = 0
+        """Drop what retention.ms and retention.bytes no longer cover, in whole segments."""
+        start = self._segments.expire(self.start_offset, self.end_offset, self.settings)
+        if start > self.start_offset:
+            self.delete_before(start)
+        trimmed = self._trimmed_newest
+        if trimmed is not None and trimmed.last_offset < self._segments.first_offset(start):
             self._trimmed_newest = None
 
     def replace(self, count: int, batches: list[StoredBatch]) -> None:
@@ -272,6 +264,7 @@ class Log(Watched):
         """
         rest = self._batches[count:]
         self._batches = []
+        self._segments = Segments(self._clock)
         self._end_position = 0
         for batch in (*batches, *rest):
             self._add(batch)
@@ -290,8 +283,11 @@ class Log(Watched):
         own = batch.max_timestamp
         batch.newest_so_far = newest if newest > own else own  # noqa: FURB136 - a call takes longer
         batch.position = position
-        batch.end_position = self._end_position = position + len(batch.payload)
+        size = len(batch.payload)
+        batch.end_position = self._end_position = position + size
         batches.append(batch)
+        settings = self._in_force.last_read or self._in_force.now()
+        self._segments.add(batch.base_offset, size, own, settings)
 
     def _stop(self, end: int) -> int:
         """The index after the last batch that lies wholly below `end`."""

@@ -13,6 +13,7 @@ DEFAULTS = {
     "retention.ms": "604800000",
     "retention.bytes": "-1",
     "segment.bytes": "1073741824",
+    "segment.ms": "604800000",
     "index.interval.bytes": "4096",
     "cleanup.policy": "delete",
     "delete.retention.ms": "86400000",
@@ -33,7 +34,7 @@ class LogSettings(msgspec.Struct, frozen=True, gc=False):
     """What a log obeys; sizes in bytes, -1 is no limit, or for ever.
 
     `index_interval_bytes`: how far the entries of Kafka's index of offsets are apart, at least.
-    `segment_bytes`: Kafka deletes whole segments, so up to one more than `retention_bytes` stays.
+    `segment_bytes`, `segment_ms`: up to which size, and for how long, a segment is written to.
     `delete_retention_ms`: how long tombstones stay after they were first cleaned.
     `decompressed_bytes_max`: of a record in a compressed batch (4.4 and later).
     `min_compaction_lag_ms`: how old a record must be to be cleaned (KIP-58).
@@ -45,6 +46,7 @@ class LogSettings(msgspec.Struct, frozen=True, gc=False):
     retention_ms: int
     retention_bytes: int
     segment_bytes: int
+    segment_ms: int
     index_interval_bytes: int
     deletes: bool
     compacts: bool
@@ -66,22 +68,23 @@ class InForce:
     They are read once, and again when the topic's own, or those of brokers, have changed.
     """
 
-    __slots__ = ("_configs", "_own", "_seen", "_settings")
+    __slots__ = ("_configs", "_own", "_seen", "last_read")
 
     def __init__(self, own: Mapping[str, str], configs: Configs | None = None) -> None:
         self._own = own
         self._configs = configs
         self._seen: object = None
-        self._settings: LogSettings | None = None
+        self.last_read: LogSettings | None = None
+        """The settings as they were when somebody asked; None: nobody did."""
 
     def now(self) -> LogSettings:
         """The settings of this moment."""
         configs = self._configs
         brokers = None if configs is None else (configs.all_brokers, configs.brokers)
-        if self._settings is None or self._seen != (self._own, brokers):
+        if self.last_read is None or self._seen != (self._own, brokers):
             self._seen = deepcopy((self._own, brokers))
-            self._settings = _read(self._value)
-        return self._settings
+            self.last_read = _read(self._value)
+        return self.last_read
 
     def _value(self, name: str) -> str:
         configs = self._configs
@@ -102,6 +105,7 @@ def _read(value: Callable[[str], str]) -> LogSettings:
         retention_ms=int(value("retention.ms")),
         retention_bytes=int(value("retention.bytes")),
         segment_bytes=int(value("segment.bytes")),
+        segment_ms=int(value("segment.ms")),
         index_interval_bytes=int(value("index.interval.bytes")),
         deletes="delete" in policy,
         compacts="compact" in policy,

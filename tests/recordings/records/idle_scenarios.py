@@ -1,6 +1,11 @@
 """What brokers do by themselves while nobody asks: old records go, and idle producers."""
 
 from kafka_shim.protocol.enums import ApiKey
+from kafka_shim.protocol.messages.delete_records_request import (
+    DeleteRecordsPartition,
+    DeleteRecordsRequest,
+    DeleteRecordsTopic,
+)
 from kafka_shim.protocol.messages.describe_producers_request import (
     DescribeProducersRequest,
     TopicRequest,
@@ -15,6 +20,10 @@ from tests.recordings.records.play import Play
 from tests.recordings.records.transactional_producer import VERSION_1, Producer
 
 EARLIEST, LATEST = -2, -1
+HOUR_MS = 3_600_000
+HOUR = str(HOUR_MS)
+FIRST_CHECK_MS = 35_000
+"""Brokers that have no setting for it look at their logs after 30 seconds."""
 VALUE = b"x" * 600_000
 """Two of them are more than a segment of 1 MiB, the smallest that 4.x has."""
 
@@ -38,12 +47,65 @@ def retention(play: Play) -> None:
             play.settled(ApiKey.PRODUCE, play.newest(ApiKey.PRODUCE), produced)
     play.peer.pause(5_000)
     for name in kept:
-        for when in (EARLIEST, LATEST):
-            row = ListOffsetsPartition(0, timestamp=when)
-            request = ListOffsetsRequest(
-                replica_id=-1, topics=[ListOffsetsTopic(play.text(name), [row])]
-            )
-            play.call(f"{name} {when}", ApiKey.LIST_OFFSETS, 1, request)
+        _list_ends(play, name)
+
+
+def segments(play: Play) -> None:
+    """Only whole segments go, from the oldest on; the one that is written to goes if all is old."""
+    kept: dict[str, tuple[dict[str, str], list[float]]] = {
+        "size": ({"retention_bytes": "700000"}, [0] * 8),
+        "two segments": ({"retention_bytes": "590000"}, [0] * 8),
+        "no bytes": ({"retention_bytes": "0"}, [0] * 4),
+        "one segment": ({"retention_ms": HOUR}, [2, 2, 0]),
+        "old segment": ({"retention_ms": HOUR}, [2, 2]),
+        "old behind young": ({"retention_ms": HOUR}, [0, 0, 0, 2, 2, 2]),
+        "rolled by time": (
+            {"retention_ms": str(2 * HOUR_MS), "segment_ms": HOUR},
+            [5, 4.5, 3.5, 3, 0.5, 0],
+        ),
+        "rolled before its first": (
+            {"retention_ms": str(2 * HOUR_MS), "segment_ms": HOUR},
+            [0, 3, 5, 0, 0.9],
+        ),
+        "both": ({"retention_ms": HOUR, "retention_bytes": "700000"}, [2, 2, 2, 2, 0, 0, 0, 0]),
+    }
+    for name, (configs, hours) in kept.items():
+        topic = play.topic(name.replace(" ", "_"), 1, segment_bytes=str(1 << 20), **configs)
+        for at in hours:
+            _fill(play, topic, play.now() - int(at * HOUR_MS))
+    topic = play.topic("trimmed", 1, segment_bytes=str(1 << 20), retention_bytes="700000")
+    for _ in range(4):
+        _fill(play, topic, play.now())
+    _delete_records(play, topic, 2)
+    play.peer.pause(4_000 if play.has(ApiKey.PUSH_TELEMETRY) else FIRST_CHECK_MS)
+    for name in (*kept, "trimmed"):
+        _list_ends(play, name.replace(" ", "_"))
+    for name in ("no_bytes", "old_segment", "trimmed"):
+        _fill(play, play.text(name), play.now())
+    play.peer.pause(2_000)
+    for name in ("no_bytes", "old_segment", "trimmed"):
+        _list_ends(play, name)
+
+
+def _fill(play: Play, topic: str, time_ms: int) -> None:
+    """Produce a batch of which three are in a segment."""
+    records = batch([b"x" * 300_000], times=[time_ms])
+    produced = play.produce_request([(topic, [(0, records)])])
+    play.settled(ApiKey.PRODUCE, play.newest(ApiKey.PRODUCE), produced)
+
+
+def _delete_records(play: Play, topic: str, offset: int) -> None:
+    rows = [DeleteRecordsPartition(0, offset)]
+    request = DeleteRecordsRequest(topics=[DeleteRecordsTopic(topic, rows)], timeout_ms=5000)
+    play.ask(ApiKey.DELETE_RECORDS, play.newest(ApiKey.DELETE_RECORDS), request)
+
+
+def _list_ends(play: Play, name: str) -> None:
+    for when in (EARLIEST, LATEST):
+        row = ListOffsetsPartition(0, timestamp=when)
+        topics = [ListOffsetsTopic(play.text(name), [row])]
+        request = ListOffsetsRequest(replica_id=-1, topics=topics)
+        play.call(f"{name} {when}", ApiKey.LIST_OFFSETS, 1, request)
 
 
 def producers(play: Play) -> None:
@@ -66,14 +128,16 @@ def producers(play: Play) -> None:
     play.call("nobody is left", ApiKey.DESCRIBE_PRODUCERS, 0, request)
 
 
-SCENARIOS = (retention, producers)
+SCENARIOS = (retention, segments, producers)
 
+_CHECKED_SOON = {
+    "log.retention.check.interval.ms": "300",
+    "log.initial.task.delay.ms": "0",
+    "log.cleaner.enable": "false",
+}
 OWN_SETTINGS = {
-    "idle-retention": {
-        "log.retention.check.interval.ms": "300",
-        "log.initial.task.delay.ms": "0",
-        "log.cleaner.enable": "false",
-    },
+    "idle-retention": _CHECKED_SOON,
+    "idle-segments": _CHECKED_SOON | {"log.segment.delete.delay.ms": "0"},
     "idle-producers": {
         "producer.id.expiration.ms": "4000",
         "producer.id.expiration.check.interval.ms": "300",

@@ -135,7 +135,7 @@ def test_epochs_whose_records_are_gone_are_forgotten() -> None:
 
 def test_old_batches_go_when_retention_is_looked_at() -> None:
     clock = ManualClock(10 * DAY_MS)
-    log = Log(InForce({"retention.ms": str(DAY_MS)}), clock)
+    log = Log(InForce({"retention.ms": str(DAY_MS), "segment.ms": str(DAY_MS)}), clock)
     add(log, 1, time=clock.now_ms())
     clock.advance(2 * DAY_MS)
     add(log, 1, time=clock.now_ms())
@@ -146,7 +146,8 @@ def test_old_batches_go_when_retention_is_looked_at() -> None:
 
 def test_retention_by_size_keeps_at_least_so_much() -> None:
     clock = ManualClock()
-    log = log_of(3, 3, 3, configs={"retention.bytes": "40", "retention.ms": "-1"}, clock=clock)
+    configs = {"retention.bytes": "40", "retention.ms": "-1", "segment.bytes": "30"}
+    log = log_of(3, 3, 3, configs=configs, clock=clock)
     add(log, 1)
     log.expire()
     assert log.size_bytes == 40
