@@ -89,7 +89,8 @@ class Broker:
             "orders",
         ]
         command += ["--listener", "PLAINTEXT://127.0.0.1:0", "--ready-file", str(ready)]
-        command += ["--super-user", "User:ANONYMOUS", "-c", "log.retention.bytes=1000000", *options]
+        command += ["--super-user", "User:ANONYMOUS", "-c", "log.retention.bytes=1000000"]
+        command += ["-c", "log.segment.bytes=1048576", *options]
         self.child = subprocess.Popen(command, stdout=subprocess.DEVNULL)
         while not ready.exists():
             time.sleep(0.02)

@@ -1,4 +1,4 @@
-"""The file: one table of rows by part and key, one of record batches."""
+"""The file: one table of rows by part and key, one of record batches; and the journal before it."""
 
 import contextlib
 import fcntl
@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from kafka_shim.shim.errors import ConfigError
+from kafka_shim.shim.storage.journal import Journal, Row as JournalRow
 
 FILE = "kafka-shim.db"
 LOCK = "lock"
@@ -34,6 +35,10 @@ PRAGMA application_id = {APPLICATION_ID};
 PRAGMA user_version = {FORMAT};
 """  # noqa: S608 - made of numbers alone
 
+JOURNAL_BYTES_MAX = 1 << 18
+"""After so many bytes batches go from the journal into the database."""
+_ROUND = ("meta", "journal")
+"""Part and key of the round of the journal that is not yet in the database."""
 _INSERT = "INSERT OR REPLACE INTO batches VALUES (?, ?, ?)"
 
 Row = tuple[str, str, str | None]
@@ -58,6 +63,9 @@ class Database:
             self._take_lock()
             self._file = directory / FILE
             self._open(opened)
+            self._journal = Journal(directory)
+            opened.callback(self._journal.close)
+            self._recover()
             self._opened = opened.pop_all()
 
     def _take_lock(self) -> None:
@@ -90,6 +98,19 @@ class Database:
         run(f"PRAGMA wal_autocheckpoint = {CHECKPOINT_PAGES}")
         if is_new:
             self._connection.executescript(f"BEGIN; {_SCHEMA} COMMIT;")
+
+    def _recover(self) -> None:
+        """Take what a process that was killed has left in the journal."""
+        found = self._connection.execute(
+            "SELECT value FROM kept WHERE part = ? AND key = ?", _ROUND
+        ).fetchone()
+        self._journal.round = int(found[0]) if found else 0
+        rows = [row for number, row in self._journal.read() if number == self._journal.round]
+        self._journal.rows = rows
+        try:
+            self.flush()
+        except (sqlite3.Error, OSError) as error:
+            raise self.damaged(error) from error
 
     def _check(self) -> None:
         """Refuse what this version did not write, and what is damaged."""
@@ -127,12 +148,21 @@ class Database:
         except sqlite3.Error as error:
             raise self.damaged(error) from error
 
-    def write_batches(self, batches: Sequence[Batch]) -> None:
-        """Commit new batches and nothing else. Raises sqlite3.Error; then nothing is written."""
-        if len(batches) == 1:  # which is committed by itself
-            self._connection.execute(_INSERT, _batch_row(*batches[0]))
-        else:
-            self.write((), batches, ())
+    @property
+    def is_behind(self) -> bool:
+        """Whether there are batches in the journal."""
+        return bool(self._journal.size)
+
+    def append(self, rows: Sequence[JournalRow]) -> None:
+        """Keep new batches by their ids, and nothing else. Raises sqlite3.Error or OSError."""
+        self._journal.append(rows)
+        if self._journal.size > JOURNAL_BYTES_MAX:
+            self.flush()
+
+    def flush(self) -> None:
+        """Commit the batches of the journal. Raises sqlite3.Error or OSError."""
+        if self._journal.size:
+            self.write((), (), ())
 
     def write(
         self,
@@ -143,16 +173,22 @@ class Database:
         clears: bool = False,
     ) -> None:
         """Commit at once: first batches that are gone (log, from, before), then new ones, rows.
-        `clears`: all that there was goes before.
+        `clears`: all that there was goes before. What is in the journal comes first of all.
 
-        Raises sqlite3.Error; then nothing is written.
+        Raises sqlite3.Error or OSError; then nothing is written.
         """
         run, run_many = self._connection.execute, self._connection.executemany
+        journal = self._journal
+        following = journal.round + 1 if journal.size else journal.round
         run("BEGIN")
         try:
             if clears:
                 run("DELETE FROM kept")
                 run("DELETE FROM batches")
+            else:
+                run_many(_INSERT, journal.rows)
+            if following:
+                run("INSERT OR REPLACE INTO kept VALUES (?, ?, ?)", (*_ROUND, str(following)))
             for number, first, before in gone:
                 at = number << OFFSET_BITS
                 run("DELETE FROM batches WHERE id >= ? AND id < ?", (at + first, at + before))
@@ -167,11 +203,12 @@ class Database:
             if self._connection.in_transaction:
                 run("ROLLBACK")
             raise
+        journal.begin(following)
 
     def close(self) -> None:
-        """Leave one file, for others to open."""
+        """Leave the directory to others; `flush` before leaves them one file."""
         self._opened.close()
 
 
-def _batch_row(number: int, offset: int, is_clean: int, payload: bytes) -> tuple[int, int, bytes]:
+def _batch_row(number: int, offset: int, is_clean: int, payload: bytes) -> JournalRow:
     return number << OFFSET_BITS | offset, is_clean, payload

@@ -1,6 +1,7 @@
 """Writes what changed at the end of each turn of the event loop, before any answer leaves."""
 
 import asyncio
+import contextlib
 import sqlite3
 import struct
 from collections.abc import Callable, Iterator, Mapping
@@ -19,7 +20,7 @@ from kafka_shim.shim.state.cluster import Cluster
 from kafka_shim.shim.state.log import StoredBatch
 from kafka_shim.shim.state.log_settings import InForce
 from kafka_shim.shim.storage import group_rows, settings_rows, topic_rows
-from kafka_shim.shim.storage.database import LOGS_MAX, Batch, Database, Row
+from kafka_shim.shim.storage.database import LOGS_MAX, OFFSET_BITS, Batch, Database, Row
 from kafka_shim.shim.storage.kept_log import KeptLog
 from kafka_shim.shim.storage.marks import Marks, NotingClock
 from kafka_shim.shim.storage.settings_rows import PRODUCER_IDS, SECTIONS, text
@@ -27,6 +28,8 @@ from kafka_shim.shim.storage.settings_rows import PRODUCER_IDS, SECTIONS, text
 log = Log("shim.storage")
 
 STARTS, CLUSTER_ID = "starts", "cluster-id"
+FLUSHED_S = 0.1
+"""After which batches that came are in the database."""
 _ACLS_AT_ONCE = 1000
 _UNKNOWN = (None,)
 SECTION_OF: Mapping[int, str] = {
@@ -59,6 +62,7 @@ class Storage:
         self._logs = 0
         self._is_cleared = False
         self._is_planned = False
+        self._flushing: asyncio.TimerHandle | None = None
         self.is_asked = False
         """Whether a request is worked on whose answer, if only an empty one, is sent then."""
         self.failure: str | None = None
@@ -155,22 +159,46 @@ class Storage:
         if self._marks.is_marked and self.failure is None:
             try:
                 self._write()
-            except sqlite3.Error as error:
-                self.failure = f"{self._where}: cannot write: {error}"
-                log.error(self.failure)  # noqa: TRY400 - a full disk needs no traceback
-                self._waiting.clear()
-                self.when_failed()
+            except (sqlite3.Error, OSError) as error:
+                self._fail(error)
                 return
         if self._waiting and self.failure is None:
             waiting, self._waiting = self._waiting, []
             for send in waiting:
                 send()
 
+    def _fail(self, error: Exception) -> None:
+        self.failure = f"{self._where}: cannot write: {error}"
+        log.error(self.failure)  # a full disk needs no traceback
+        self._waiting.clear()
+        self.when_failed()
+
+    def _plan_flush(self) -> None:
+        """Have batches in the database soon, for those who read it meanwhile."""
+        if self._flushing is None and self._database.is_behind:
+            with contextlib.suppress(RuntimeError):  # before the loop runs
+                loop = asyncio.get_running_loop()
+                self._flushing = loop.call_later(FLUSHED_S, self._flush)
+
+    def _flush(self) -> None:
+        self._flushing = None
+        if self.failure is None:
+            try:
+                self._database.flush()
+            except (sqlite3.Error, OSError) as error:
+                self._fail(error)
+
     def _write(self) -> None:
         marks, cluster = self._marks, self._cluster
         if not marks.has_rows:
-            self._database.write_batches([_batch(*appended) for appended in marks.batches])
+            self._database.append(
+                [
+                    (kept.number << OFFSET_BITS | batch.base_offset, batch.is_clean, batch.payload)
+                    for kept, batch in marks.batches
+                ]
+            )
             marks.forget_batches()
+            self._plan_flush()
             return
         rows = list(self._rows(marks, cluster))
         gone = [(number, 0, 1 << 40) for number in marks.gone_logs]
@@ -332,8 +360,11 @@ class Storage:
             self._written["acls"] = {("acl", key): "" for key in rows["acl"]}
 
     def close(self) -> None:
-        """Write the rest, and leave the directory to others."""
+        """Write the rest, and leave the directory to others: one file, unless it is full."""
         self.commit()
+        if self._flushing is not None:
+            self._flushing.cancel()
+        self._flush()
         self._database.close()
 
 

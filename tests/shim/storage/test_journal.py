@@ -1,0 +1,81 @@
+"""Batches that were on their way into the database when the process was killed."""
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from kafka_shim.shim.storage import database
+from kafka_shim.shim.storage.database import Database
+from kafka_shim.shim.storage.journal import FILE, Row
+
+ROWS: list[Row] = [(1, 0, b"one"), (2, 1, b"two"), (3, 0, b"three")]
+
+
+def left(directory: Path) -> list[tuple[int, bytes]]:
+    """What the next process finds, by first offset."""
+    found = Database(directory)
+    batches = [(offset, payload) for _, offset, _, payload in found.batches()]
+    found.close()
+    return batches
+
+
+def killed_after(directory: Path, *appended: Sequence[Row]) -> None:
+    found = Database(directory)
+    for rows in appended:
+        found.append(rows)
+    found.close()
+
+
+def test_what_was_appended_is_there(tmp_path: Path) -> None:
+    killed_after(tmp_path, ROWS[:1], ROWS[1:])
+    assert left(tmp_path) == [(1, b"one"), (2, b"two"), (3, b"three")]
+    assert not (tmp_path / FILE).exists()
+    assert left(tmp_path) == [(1, b"one"), (2, b"two"), (3, b"three")]
+
+
+@pytest.mark.parametrize("lost", [1, 5, 6, 30])
+def test_an_entry_that_was_cut_off_is_not_there(tmp_path: Path, lost: int) -> None:
+    killed_after(tmp_path, ROWS)
+    with (tmp_path / FILE).open("r+b") as file:
+        file.truncate((tmp_path / FILE).stat().st_size - lost)
+    killed_after(tmp_path, [(4, 0, b"four")])
+    assert left(tmp_path) == [(1, b"one"), (2, b"two"), (4, b"four")]
+
+
+def test_what_was_committed_and_then_deleted_does_not_come_back(tmp_path: Path) -> None:
+    found = Database(tmp_path)
+    found.append(ROWS)
+    written = (tmp_path / FILE).read_bytes()
+    found.write([(0, 0, 3)], [(0, 5, 0, b"five")], [])
+    assert not found.is_behind
+    found.close()
+    (tmp_path / FILE).write_bytes(written)  # as if killed before it was emptied
+    assert left(tmp_path) == [(3, b"three"), (5, b"five")]
+
+
+def test_a_reset_forgets_what_was_appended(tmp_path: Path) -> None:
+    found = Database(tmp_path)
+    found.append(ROWS)
+    found.write([], [(0, 9, 0, b"nine")], [], clears=True)
+    found.append([(10, 0, b"ten")])
+    found.close()
+    assert left(tmp_path) == [(9, b"nine"), (10, b"ten")]
+
+
+def test_it_is_emptied_when_it_is_large(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(database, "JOURNAL_BYTES_MAX", 50)
+    found = Database(tmp_path)
+    found.append(ROWS)
+    assert not found.is_behind
+    assert len(list(found.batches())) == 3
+    found.close()
+
+
+def test_a_full_disk_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    found = Database(tmp_path)
+    monkeypatch.setattr(os, "write", lambda *_: 3)
+    with pytest.raises(OSError, match="No space left on device"):
+        found.append(ROWS)
+    found.close()
