@@ -8,6 +8,7 @@ from typing import Any
 
 import msgspec
 
+from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.shim.sasl.scram_credential import ScramCredential, ScramMechanism
 from kafka_shim.shim.state.cluster import Cluster
 from kafka_shim.shim.state.delegation_tokens import DelegationToken
@@ -111,3 +112,18 @@ SECTIONS: Mapping[str, Callable[[Cluster], Rows]] = {
     "features": features,
 }
 PUT_BACK = (_put_users, _put_tokens, _put_quotas, _put_configs, _put_features)
+
+SECTION_OF: Mapping[int, str] = {
+    ApiKey.ALTER_USER_SCRAM_CREDENTIALS: "users",
+    ApiKey.CREATE_DELEGATION_TOKEN: "tokens",
+    ApiKey.RENEW_DELEGATION_TOKEN: "tokens",
+    ApiKey.EXPIRE_DELEGATION_TOKEN: "tokens",
+    ApiKey.ALTER_CLIENT_QUOTAS: "quotas",
+    ApiKey.ALTER_CONFIGS: "configs",
+    ApiKey.INCREMENTAL_ALTER_CONFIGS: "configs",
+    ApiKey.CREATE_TOPICS: "configs",  # settings that were prepared for a topic
+    ApiKey.UPDATE_FEATURES: "features",
+    ApiKey.CREATE_ACLS: "acls",
+    ApiKey.DELETE_ACLS: "acls",
+}
+"""What a request may change that no store notes by itself."""

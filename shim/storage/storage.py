@@ -11,7 +11,6 @@ import msgspec
 
 from kafka_shim.authorizer.authorizer import StandardAuthorizer
 from kafka_shim.authorizer.model import Acl, AclFilter, Actor
-from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.shim.clock import Clock
 from kafka_shim.shim.config import Config
 from kafka_shim.shim.errors import ConfigError
@@ -23,7 +22,7 @@ from kafka_shim.shim.storage import group_rows, settings_rows, topic_rows
 from kafka_shim.shim.storage.database import LOGS_MAX, OFFSET_BITS, Batch, Database, Row
 from kafka_shim.shim.storage.kept_log import KeptLog
 from kafka_shim.shim.storage.marks import Marks, NotingClock
-from kafka_shim.shim.storage.settings_rows import PRODUCER_IDS, SECTIONS, text
+from kafka_shim.shim.storage.settings_rows import PRODUCER_IDS, SECTION_OF, SECTIONS, text
 
 log = Log("shim.storage")
 
@@ -32,20 +31,6 @@ FLUSHED_S = 0.1
 """After which batches that came are in the database."""
 _ACLS_AT_ONCE = 1000
 _UNKNOWN = (None,)
-SECTION_OF: Mapping[int, str] = {
-    ApiKey.ALTER_USER_SCRAM_CREDENTIALS: "users",
-    ApiKey.CREATE_DELEGATION_TOKEN: "tokens",
-    ApiKey.RENEW_DELEGATION_TOKEN: "tokens",
-    ApiKey.EXPIRE_DELEGATION_TOKEN: "tokens",
-    ApiKey.ALTER_CLIENT_QUOTAS: "quotas",
-    ApiKey.ALTER_CONFIGS: "configs",
-    ApiKey.INCREMENTAL_ALTER_CONFIGS: "configs",
-    ApiKey.CREATE_TOPICS: "configs",  # settings that were prepared for a topic
-    ApiKey.UPDATE_FEATURES: "features",
-    ApiKey.CREATE_ACLS: "acls",
-    ApiKey.DELETE_ACLS: "acls",
-}
-"""What a request may change that no store notes by itself."""
 
 
 class Storage:
