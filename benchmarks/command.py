@@ -2,12 +2,17 @@
 
 import argparse
 import json
+import os
 import sys
 from collections.abc import Mapping, Sequence
 
 
 def parse_arguments(doc: str | None, **options: tuple[int | str, str]) -> argparse.Namespace:
-    """`--json`, `--check`, and an option for each of `options`: its default, and what it means."""
+    """`--json`, `--check`, and an option for each of `options`: its default, and what it means.
+
+    Programs that a benchmark starts find compiled modules, as in an installed package.
+    """
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     parser = argparse.ArgumentParser(description=(doc or "").partition("\n")[0])
     for name, (default, meaning) in options.items():
         parser.add_argument(

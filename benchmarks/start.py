@@ -136,7 +136,6 @@ def measure(rounds: int) -> dict[str, float]:
     """Best of the rounds, in which bare interpreter and broker take turns."""
     bare, plain, control, resident, resident_control = [], [], [], [], []
     bare_processor, start_processor, control_processor = [], [], []
-    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # an installed package has its bytecode
     bare_ms(), start_ms(), start_ms(*CONTROL)  # what is compiled once
     for _ in range(rounds):
         clock, processor = bare_ms()
