@@ -274,4 +274,4 @@ def _parse_flag(name: str, text: str) -> bool:
             return True
         case "false":
             return False
-    raise ValueError(f"{name} is `{text}`; it must be `true` or `false`")
+    raise ValueError(f"invalid value `{text}` of {name}; expected true or false")

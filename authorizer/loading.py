@@ -48,7 +48,7 @@ def _load_class(spec: str) -> type[Authorizer]:
     module_name, colon, class_name = spec.partition(":")
     if not (module_name and colon and class_name):
         raise ValueError(
-            f"unknown authorizer `{spec}`: give `standard`, `none`, the name of one of Kafka's"
+            f"unknown authorizer `{spec}`: expected `standard`, `none`, the name of one of Kafka's"
             " authorizer classes, or `package.module:Class` for a Python class of your own"
         )
     try:
@@ -57,7 +57,9 @@ def _load_class(spec: str) -> type[Authorizer]:
         raise ValueError(f"cannot import the authorizer `{spec}`: {error}") from error
     found = getattr(module, class_name, None)
     if not isclass(found):
-        raise ValueError(f"there is no class `{class_name}` in `{module_name}` to authorize with")
+        raise ValueError(
+            f"the module `{module_name}` has no class `{class_name}` for the authorizer"
+        )
     missing = [name for name in _METHODS if not callable(getattr(found, name, None))]
     if missing:
         raise ValueError(f"the authorizer `{spec}` lacks {', '.join(missing)}")

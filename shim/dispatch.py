@@ -252,7 +252,7 @@ class Dispatcher:
             return api.refuse(request, ErrorCode.UNKNOWN_SERVER_ERROR, None)
         if not context.access.asked and api.key not in OPEN_TO_ALL:
             self.cluster.counters.internal_errors += 1
-            log.error("handler asked for no access", **_where(context.header))
+            log.error("handler performed no authorization check", **_where(context.header))
             return api.refuse(request, ErrorCode.UNKNOWN_SERVER_ERROR, None)
         return answer
 

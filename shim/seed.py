@@ -69,7 +69,7 @@ def _create_acls(cluster: Cluster) -> None:
     authorizer = cluster.policy.authorizer
     if authorizer is None:
         raise ConfigError(
-            "there are ACLs to start with, but no authorizer to keep them; use"
+            "ACLs are given, but the broker has no authorizer; use"
             " `--authorizer standard` (authorizer.class.name), or no ACLs"
         )
     for start in range(0, len(acls), _BATCH):
@@ -83,7 +83,7 @@ def _create_batch(authorizer: Authorizer, acls: tuple[Acl, ...], release: str) -
             from kafka_shim.authorizer.acl_formats.objects import to_objects  # noqa: PLC0415 - only to refuse
 
             raise ConfigError(
-                f"Kafka {release} refuses the acl {to_objects([acl])[0]}:"
+                f"Kafka {release} rejects the ACL {to_objects([acl])[0]}:"
                 f" {result.error.name}{f', {result.message}' if result.message else ''}"
             )
 
@@ -105,7 +105,7 @@ def commit_offsets(cluster: Cluster, group: GroupSeed) -> None:
     for name, offsets in group.offsets.items():
         topic = cluster.topics.get(name)
         if topic is None:
-            raise ConfigError(f"group `{group.name}`: there is no topic `{name}` to have read")
+            raise ConfigError(f"group `{group.name}`: unknown topic `{name}`")
         for index, offset in offsets.items():
             if topic.partition(index) is None:
                 raise ConfigError(f"group `{group.name}`: topic `{name}` has no partition {index}")

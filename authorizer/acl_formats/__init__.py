@@ -1,8 +1,8 @@
-"""ACLs as text, in every form that people keep them in: one module for each form.
+"""ACLs as text: one module for each format.
 
-A module of a form has `read(text)`, which gives ACLs with their lines or raises AclTextError, and
-`write(acls)`, which gives text. Whatever a form cannot say raises AclTextError too: `write` reads
-back what it wrote, so that nothing is lost on the way out.
+The module of a format has `read(text)`, which returns ACLs with their lines or raises AclTextError,
+and `write(acls)`, which returns text. `write` reads its own output back, and raises AclTextError
+for ACLs that the format cannot express.
 """
 
 import re
@@ -27,7 +27,7 @@ FORMATS = {
     "zookeeper": "the nodes that brokers kept ACLs in before KRaft (KIP-290)",
     "audit-log": "the rules that lines of Kafka's authorizer log name",
 }
-"""The forms by name, with what each is."""
+"""The formats: name -> description."""
 
 _MODULES = {
     "yaml": "rules",
@@ -39,7 +39,7 @@ _MODULES = {
     "terraform-confluent": "terraform_confluent",
     "audit-log": "audit_log",
 }
-"""Where a form's module is not called as the form."""
+"""Modules of formats with another name than the format."""
 
 _SIGNS = {
     "list": r"^\s*(?:(?:Current|Adding) ACLs for resource|ACLs for principal) `",
@@ -52,7 +52,7 @@ _SIGNS = {
     "zookeeper": r"/kafka-acl(?:-extended)?/",
     "audit-log": r"\bStandardAcl[(\[]|\bPrincipal = \S+.* is (?:Allowed|Denied) [Oo]peration = ",
 }
-"""By what a text of a form is known; all others are YAML, of which JSON is a part."""
+"""Patterns that identify a format; all other texts are YAML, which includes JSON."""
 
 
 _YAML = re.compile(r"^(?:---|- |[\[{]|\w+:)", re.MULTILINE)
@@ -78,13 +78,13 @@ def read_placed(text: str, form: str | None = None) -> list[PlacedAcl]:
 
 
 def passed_over(text: str, form: str) -> list[str]:
-    """Resources of other kinds, without ACLs, in a text of resources."""
+    """Return the names of resources without ACLs in a text of resources."""
     module = import_module(f"{__name__}.bystander_files")
     return cast("list[str]", module.others_in(text, form))
 
 
 def write(acls: Iterable[Acl], form: str) -> str:
-    """ACLs as a text that `read` takes; AclTextError names the first ACL that it could not say."""
+    """Return ACLs as text for `read`; AclTextError names the first that cannot be expressed."""
     module = import_module(f"{__name__}.{_module(form)}")
     writer = cast("Callable[[list[Acl]], str]", module.write)
     wanted = list(dict.fromkeys(acls))
@@ -92,12 +92,13 @@ def write(acls: Iterable[Acl], form: str) -> str:
     found = set(read(text, form)) if wanted else set()
     for acl in wanted:
         if acl not in found:
-            raise AclTextError(f"the form `{form}` cannot say {acl}")
+            shown = import_module(f"{__name__}.kafka_list").acl_text(acl)
+            raise AclTextError(f"the format `{form}` cannot express {shown}")
     return text
 
 
 def recognise(text: str, name: str = "") -> str:
-    """The form that a text looks like; by the name of its file if nothing is known by sight."""
+    """Return the format of a text, detected from its content, else from the name of its file."""
     for form, sign in _SIGNS.items():
         if re.search(sign, text, re.MULTILINE):
             return form
@@ -106,5 +107,5 @@ def recognise(text: str, name: str = "") -> str:
 
 def _module(form: str) -> str:
     if form not in FORMATS:
-        raise AclTextError(f"there is no form `{form}`; forms are {', '.join(FORMATS)}")
+        raise AclTextError(f"unknown format `{form}`; expected one of {', '.join(FORMATS)}")
     return _MODULES.get(form, form)

@@ -36,7 +36,7 @@ def read(text: str) -> list[PlacedAcl]:
     rows = csv.DictReader(io.StringIO(table, newline=""), delimiter=separator[1], strict=True)
     missing = set(COLUMNS) - {"PatternType"} - set(rows.fieldnames or ())
     if missing:
-        raise AclTextError(f"there is no column `{min(missing)}`", 1)
+        raise AclTextError(f"the column `{min(missing)}` is missing", 1)
     with at_line(1):
         known_keys(rows.fieldnames or (), COLUMNS, "the columns")
     found: list[PlacedAcl] = []
@@ -73,7 +73,7 @@ def write(acls: Iterable[Acl]) -> str:
 
 def _acl(row: dict[str, str]) -> Acl:
     if None in row.values() or None in row:
-        raise AclTextError("not as many fields as the first line has")
+        raise AclTextError("the line has another number of fields than the first line")
     return acl_of(
         (
             row["KafkaPrincipal"],

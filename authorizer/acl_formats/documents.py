@@ -25,7 +25,7 @@ def load(text: str, *, with_lines: bool = False) -> Any:
     """
     documents = load_all(text, with_lines=with_lines)
     if len(documents) > 1:
-        raise AclTextError("there are several YAML documents where one is expected")
+        raise AclTextError("expected one YAML document, found several")
     return documents[0] if documents else None
 
 
@@ -34,7 +34,7 @@ def load_all(text: str, *, with_lines: bool = False) -> list[Any]:
     import yaml  # noqa: PLC0415 - most commands need no YAML, and it takes a while to import
 
     if _depth(text) > DEPTH_MAX:  # the parser in C would end the process
-        raise AclTextError(f"not YAML of use here: nested more than {DEPTH_MAX} deep")
+        raise AclTextError(f"unsupported YAML: nested more than {DEPTH_MAX} deep")
     try:
         loader = (_lined_loader() if with_lines else _loader())(text)
         return list(_documents(loader, has_aliases="&" in text and "*" in text))
@@ -56,7 +56,7 @@ def _documents(loader: Any, *, has_aliases: bool) -> Iterator[Any]:
             node = loader.get_node()
             if has_aliases and _parts(node, {}) > PARTS_MAX:
                 raise AclTextError(
-                    f"not YAML of use here: its aliases say more than {PARTS_MAX} values"
+                    f"unsupported YAML: its aliases expand to more than {PARTS_MAX} values"
                 )
             yield loader.construct_document(node)
     finally:
@@ -97,7 +97,7 @@ def _loader() -> Any:
                 if isinstance(key, yaml.ScalarNode) and key.tag != "tag:yaml.org,2002:merge":
                     if (key.tag, key.value) in seen:
                         raise yaml.constructor.ConstructorError(
-                            None, None, f"the key `{key.value}` is there twice", key.start_mark
+                            None, None, f"duplicate key `{key.value}`", key.start_mark
                         )
                     seen.add((key.tag, key.value))
             return super().construct_mapping(node, deep)

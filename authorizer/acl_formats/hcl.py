@@ -63,17 +63,19 @@ def check_bystander(block: Block) -> None:
     """AclTextError for a block that may be about ACLs, in a way that is not read."""
     name = " ".join((block.keyword, *block.labels))
     if block.keyword == "module" and not is_local(block):
-        raise AclTextError(f"{name}: what it makes is not known; {_ADVICE}")
+        raise AclTextError(f"{name}: its ACLs cannot be determined; {_ADVICE}")
     if block.keyword not in (*_HARMLESS, "resource", "module"):
-        raise AclTextError(f"`{block.keyword}` is no block of Terraform")
+        raise AclTextError(f"unknown Terraform block `{block.keyword}`")
     if block.keyword != "resource":
         return
     if is_acl_type("".join(block.labels[:1])):
-        raise AclTextError(f"{name}: this type of ACLs is not read beside others, or not at all")
+        raise AclTextError(
+            f"{name}: this type of ACLs cannot be combined with the others, or is unsupported"
+        )
     for before, token in zip((Token("", "", 0), *block.body), block.body, strict=False):
         quoted_kind = before.text == "=" and re.fullmatch('"Kafka(User|Principal.*)"', token.text)
         if token.kind in ("text", "heredoc") and (quoted_kind or mentions_acls(token.text)):
-            raise AclTextError(f"{name}: there may be ACLs in it; {_ADVICE}", token.line)
+            raise AclTextError(f"{name}: it may contain ACLs; {_ADVICE}", token.line)
 
 
 def is_acl_type(kind: str) -> bool:

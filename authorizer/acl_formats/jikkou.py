@@ -61,7 +61,7 @@ def _read_principal(
     for role in listed(spec, "roles", where):
         with mistakes.at():
             if role not in roles:
-                raise AclTextError(f"{where}: the role `{role}` is not here")
+                raise AclTextError(f"{where}: unknown role `{role}`")
             found += _read_entries(roles[role], principal, f"{ROLE} {role}", mistakes)
     mistakes.check()
     return found

@@ -26,7 +26,7 @@ def load_json(text: str) -> Any:
     except json.JSONDecodeError as error:
         raise AclTextError(f"not JSON: {error.msg}", error.lineno) from error
     except RecursionError as error:
-        raise AclTextError(f"not JSON of use here: {error}") from error
+        raise AclTextError(f"unsupported JSON: {error}") from error
 
 
 def _lines_of_objects(text: str) -> Iterator[tuple[int, list[int]]]:

@@ -65,13 +65,13 @@ def _options_in(words: Sequence[str]) -> Sequence[str]:
 
 def _added(args: argparse.Namespace) -> list[Acl]:
     if not args.add:
-        raise AclTextError("only commands with --add say which ACLs there are")
+        raise AclTextError("only commands with --add contain ACLs")
     check(args)
     found = [acl for acls in targets(args).values() for acl in acls]
     for text in {text for acl in found for text in (acl.principal, acl.resource_name, acl.host)}:
         if _MARK in text:
             said = text.replace(_MARK, "")
-            raise AclTextError(f"`{said}` is a text that only a shell knows: write its value")
+            raise AclTextError(f"`{said}` is a shell expression: write its value")
     return found
 
 

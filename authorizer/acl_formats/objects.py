@@ -32,7 +32,9 @@ def read(text: str) -> list[PlacedAcl]:
     content = load_json(text)
     if isinstance(content, dict):
         if "acls" not in content:
-            raise AclTextError("there is no key `acls`; expected a list of acls, or that key")
+            raise AclTextError(
+                "the key `acls` is missing; expected a list of ACLs, or a mapping with that key"
+            )
         content = content["acls"]
     return _placed(content)
 

@@ -32,7 +32,7 @@ _PERMISSION_KEYS = {"allow": Permission.ALLOW, "deny": Permission.DENY}
 _KEYS = sorted({"principal", "host", "pattern", *_PERMISSION_KEYS, *_RESOURCE_KEYS})
 
 
-_NO_KEY = "there is no key `acls`; expected a list of acls, or that key"
+_NO_KEY = "the key `acls` is missing; expected a list of ACLs, or a mapping with that key"
 _DERIVING = {
     "a topology of JulieOps": {"projects"},
     "a state file of kafka-gitops": {"services"},
@@ -128,7 +128,7 @@ def _placed_rule(rule: object, where: str) -> list[PlacedAcl]:
     resources = [key for key in fields if key in _RESOURCE_KEYS]
     if len(resources) != 1:
         names = ", ".join(sorted(_RESOURCE_KEYS))
-        raise AclTextError(f"{where}: name one resource, by one of {names}")
+        raise AclTextError(f"{where}: expected exactly one resource, with one of the keys {names}")
     if "principal" not in fields or not (fields.keys() & _PERMISSION_KEYS):
         raise AclTextError(f"{where}: a rule needs `principal`, and `allow` or `deny`")
     try:

@@ -66,7 +66,9 @@ def _read_node(path: str, value: Any, line: int) -> Iterator[PlacedAcl]:
     """A node's data: an object, or the text that ZooKeeper holds. Its line is where it begins."""
     found = _PATH.fullmatch(path)
     if found is None:
-        raise AclTextError(f"`{path}` is no path of ACLs, as in /kafka-acl/Topic/orders")
+        raise AclTextError(
+            f"`{path}` is not a path of ACLs; expected one such as /kafka-acl/Topic/orders"
+        )
     node: Mapping[str, Any] = mapping(
         _parsed(value, path) if isinstance(value, str) else value, path
     )
@@ -83,7 +85,7 @@ def _read_node(path: str, value: Any, line: int) -> Iterator[PlacedAcl]:
 
 def _path(acl: Acl) -> str:
     if not all(part not in ("", ".", "..") for part in acl.resource_name.split("/")):
-        raise AclTextError(f"ZooKeeper has no node with the name `{acl.resource_name}`")
+        raise AclTextError(f"ZooKeeper cannot have a node named `{acl.resource_name}`")
     prefixed = acl.pattern_type is PatternType.PREFIXED
     root = "/kafka-acl-extended/prefixed" if prefixed else "/kafka-acl"
     return f"{root}/{camel_case(acl.resource_type)}/{acl.resource_name}"

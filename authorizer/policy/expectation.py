@@ -100,7 +100,9 @@ def _access(fields: Mapping[str, Any], release: str) -> Expectation:
             f"expected one of {', '.join(_WHO)} and one of {', '.join(_WHAT)}, or no-acl"
         )
     if who[0] != "principal" and what[0] in ("may-not", "cannot"):
-        raise AclTextError(f"`{who[0]}` goes with may or can, not with `{what[0]}`")
+        raise AclTextError(
+            f"`{who[0]}` requires may or can, and cannot be combined with `{what[0]}`"
+        )
     is_no = what[0] in ("may-not", "cannot")
     kinds = {"nobody-but": Kind.NOBODY_BUT, "only": Kind.ONLY}
     kind = kinds.get(who[0], Kind.MAY_NOT if is_no else Kind.MAY)
@@ -157,7 +159,7 @@ def _of_profiles(
             raise AclTextError(unknown("profile", word, tuple(PROFILES)))
         missing = [slot for slot in slots(word) if slot not in fields]
         if missing:
-            raise AclTextError(f"the profile `{word}` needs `{missing[0]}`")
+            raise AclTextError(f"the profile `{word}` requires `{missing[0]}`")
         wanted |= set(slots(word))
         given = {slot: names_in(fields[slot], slot) for slot in slots(word)}
         if any(names.is_prefix for names in given.get("application-id", ())):
@@ -167,7 +169,7 @@ def _of_profiles(
         raise AclTextError(f"brokers of Kafka {release} do not serve {', '.join(words)}")
     unused = [key for key in (*RESOURCES, *_SLOTS) if key in fields and key not in wanted]
     if unused:
-        raise AclTextError(f"`{unused[0]}` has no meaning for {', '.join(words)}")
+        raise AclTextError(f"`{unused[0]}` has no effect on {', '.join(words)}")
     return tuple(found)
 
 
@@ -177,13 +179,13 @@ def _no_acl(fields: Mapping[str, Any], release: str) -> Expectation:
         raise AclTextError(f"`{unknown[0]}` belongs below `no-acl`")
     inner = fields["no-acl"]
     if not isinstance(inner, Mapping) or not inner:
-        raise AclTextError(f"`no-acl` needs one or more of {', '.join(_NO_ACL_KEYS)}")
+        raise AclTextError(f"`no-acl` requires one or more of {', '.join(_NO_ACL_KEYS)}")
     given = _fields(inner)
     known_keys(given, _NO_ACL_KEYS, "no-acl")
     kinds = [key for key in RESOURCES if key in given]
     sides = [key for key in ("allow", "deny") if key in given]
     if len(kinds) > 1 or len(sides) > 1:
-        raise AclTextError("`no-acl` takes one resource, and one of allow and deny")
+        raise AclTextError("`no-acl` accepts one resource, and one of allow and deny")
     words = texts(given[sides[0]], sides[0]) if sides and given[sides[0]] is not None else []
     has_names = bool(kinds) and given[kinds[0]] is not None
     names = names_in(given[kinds[0]], kinds[0]) if has_names else ()
@@ -196,7 +198,7 @@ def _no_acl(fields: Mapping[str, Any], release: str) -> Expectation:
         tuple(_hosts(given)),
     )
     if any(name.like for name in names):
-        raise AclTextError("`like` goes with may and can; an ACL has a name or a prefix")
+        raise AclTextError("`like` requires may or can; an ACL has a name or a prefix")
     said = ", ".join(f"{key}: {_said(value)}" for key, value in given.items())
     return Expectation(
         Kind.NO_ACL, str(fields.get("name") or f"no ACL with {said}"), release, unwanted=unwanted
@@ -207,7 +209,7 @@ def _hosts(fields: Mapping[str, Any]) -> list[str]:
     hosts = texts(fields["host"], "host") if "host" in fields else []
     for host in hosts:
         if not is_host(host):
-            raise AclTextError(f"host: `{host}` is no address, network or `*`")
+            raise AclTextError(f"host: invalid `{host}`; expected an address, a network or `*`")
     return hosts
 
 

@@ -60,7 +60,7 @@ class Lake:
             self._finish(note)
         if list(self._runs.glob("[0-9]*.json")) and not self.checkpoint.is_dir():
             raise PipelineError(
-                f"{self.checkpoint} is gone, which says how far {self.folder} has read its traces;"
+                f"{self.checkpoint} is missing, so it is unknown what {self.folder} has read;"
                 " begin a new lake"
             )
         shutil.rmtree(self.staged, ignore_errors=True)

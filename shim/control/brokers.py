@@ -100,7 +100,9 @@ class Brokers:
     async def remove(self, broker_id: str) -> dict[str, Any]:
         running = self._known(broker_id)
         if broker_id == FIRST:
-            raise ControlError(409, f"broker `{FIRST}` cannot be removed: it ends with its process")
+            raise ControlError(
+                409, f"broker `{FIRST}` cannot be removed: it runs as long as its process"
+            )
         del self._running[broker_id]
         await running.stop()
         log.info("broker removed", broker=broker_id, created=self._created)
@@ -119,7 +121,7 @@ class Brokers:
     def _known(self, broker_id: str) -> Running:
         running = self._running.get(broker_id)
         if running is None:
-            raise ControlError(404, f"there is no broker `{broker_id}`; GET /brokers lists them")
+            raise ControlError(404, f"unknown broker `{broker_id}`; GET /brokers lists all")
         return running
 
     def _new_id(self, wanted: str | None) -> str:
@@ -134,5 +136,5 @@ class Brokers:
             generated = (f"b{number}" for number in self._numbers)
             return next(name for name in generated if name not in taken)
         if wanted in taken:
-            raise ControlError(409, f"there is a broker `{wanted}` already: choose another id")
+            raise ControlError(409, f"the broker `{wanted}` already exists: choose another id")
         return wanted

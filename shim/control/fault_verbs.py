@@ -50,5 +50,5 @@ class ControlFaults:
         number = whole_number(text)
         found = None if number is None else self._faults.get(number)
         if found is None:
-            raise ControlError(404, f"there is no fault `{text}`")
+            raise ControlError(404, f"unknown fault `{text}`")
         return found

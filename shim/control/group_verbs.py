@@ -71,7 +71,7 @@ class ControlGroups:
         topics = self._cluster.topics
         if new.topic is None:
             if new.partition is not None:
-                raise ControlError(400, "a partition without its topic")
+                raise ControlError(400, "partition requires topic")
             for row in self._offsets(self._known(group_id)):
                 topic = topics.get(row["topic"])
                 assert topic is not None
@@ -79,7 +79,7 @@ class ControlGroups:
             return
         topic = topics.get(new.topic)
         if topic is None:
-            raise ControlError(404, f"there is no topic `{new.topic}`")
+            raise ControlError(404, f"unknown topic `{new.topic}`")
         if new.partition is None:
             yield from ((topic, partition) for partition in topic.partitions)
             return
@@ -91,7 +91,7 @@ class ControlGroups:
     def _known(self, group_id: str) -> Group:
         group = self._cluster.groups.find(group_id)
         if group is None:
-            raise ControlError(404, f"there is no group `{group_id}`")
+            raise ControlError(404, f"unknown group `{group_id}`")
         return group
 
     def _check_empty(self, group: Group) -> None:
@@ -217,7 +217,7 @@ def _offset(partition: Partition, to: int | str) -> int:
     if to == "latest":
         return log.end_offset
     if isinstance(to, str):
-        raise ControlError(400, f"to is `{to}`; it must be earliest, latest or an offset")
+        raise ControlError(400, f"invalid to `{to}`; expected earliest, latest or an offset")
     if not log.start_offset <= to <= log.end_offset:
         known = f"{log.start_offset} to {log.end_offset}"
         text = f"partition {partition.index} has offsets from {known}"

@@ -74,7 +74,7 @@ def _part(query: Mapping[str, str], what: str, most: int) -> slice:
     first = whole_number(query.get(f"first_{what}", "0"))
     count = whole_number(query.get(f"{what}s", str(most)))
     if first is None or count is None:
-        raise ControlError(400, f"first_{what} and {what}s must be numbers from 0")
+        raise ControlError(400, f"first_{what} and {what}s must be numbers of 0 or more")
     return slice(first, first + min(count, most))
 
 

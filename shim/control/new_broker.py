@@ -28,7 +28,9 @@ def config_of(new: NewBroker, first: Config) -> Config:
     name are allowed if they are named there.
     """
     if new.listeners == []:
-        raise ControlError(400, "listeners is empty: name one, or leave it out for the defaults")
+        raise ControlError(
+            400, "listeners is empty: expected at least one, or no key for the default ones"
+        )
     directory = first.properties.get(TLS_DIRECTORY)
     if new.properties.get(TLS_DIRECTORY, directory) != directory:
         raise ControlError(

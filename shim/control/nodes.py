@@ -88,7 +88,7 @@ class Nodes:
         if number is not None:
             found = self._cluster.topics.assigned(topic, number)
         if found is None:
-            raise ControlError(404, f"there is no partition {partition} of a topic `{topic}`")
+            raise ControlError(404, f"unknown partition {partition} of topic `{topic}`")
         return self._move(found, node_id)
 
     def coordinate(self, group_id: str, node_id: int) -> dict[str, Any]:
@@ -108,5 +108,5 @@ class Nodes:
         number = whole_number(text)
         if number is None or number not in self._cluster.nodes:
             known = ", ".join(str(node_id) for node_id in self._cluster.nodes)
-            raise ControlError(404, f"there is no broker {text}; there are {known}")
+            raise ControlError(404, f"unknown broker {text}; expected one of {known}")
         return number

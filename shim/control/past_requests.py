@@ -30,7 +30,7 @@ class PastRequests:
         for seen in self._history:
             if seen.number == wanted:
                 return seen.detail()
-        raise ControlError(404, f"request {number} is not kept, or never came")
+        raise ControlError(404, f"request {number} is unknown, or no longer kept")
 
     def decisions(self, query: Mapping[str, str]) -> dict[str, Any]:
         wanted: dict[str, object] = _named(query)
@@ -108,7 +108,7 @@ def _named(query: Mapping[str, str]) -> dict[str, object]:
 
 def _number(name: str, text: str) -> int:
     number = whole_number(text)
-    return _wrong(name, text, "a number from 0") if number is None else number
+    return _wrong(name, text, "a number of 0 or more") if number is None else number
 
 
 def _flag(name: str, text: str) -> bool:
@@ -118,4 +118,4 @@ def _flag(name: str, text: str) -> bool:
 
 
 def _wrong(name: str, text: str, wanted: str) -> NoReturn:
-    raise ControlError(400, f"{name} is `{text}`; it must be {wanted}")
+    raise ControlError(400, f"invalid {name} `{text}`; expected {wanted}")

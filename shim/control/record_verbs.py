@@ -76,12 +76,14 @@ class Records:
             stored = append(partition, batch, limits)
         except RefusedRecords as error:
             text = f": {error.message}" if error.message else ""
-            raise ControlError(400, f"topic `{topic}` refuses: {error.error.name}{text}") from error
+            raise ControlError(
+                400, f"topic `{topic}` refuses the record: {error.error.name}{text}"
+            ) from error
         return {"partition": new.partition, "offset": stored.base_offset}
 
     def _partition(self, topic: str, index: int) -> Partition:
         if topic not in self._cluster.topics:
-            raise ControlError(404, f"there is no topic `{topic}`")
+            raise ControlError(404, f"unknown topic `{topic}`")
         found = self._cluster.topics.partition(topic, index)
         if found is None:
             raise ControlError(404, f"topic `{topic}` has no partition {index}")
@@ -134,5 +136,5 @@ def _hex(content: bytes | None) -> str | None:
 def _number(name: str, text: str) -> int:
     number = whole_number(text)
     if number is None:
-        raise ControlError(400, f"{name} is `{text}`; it must be a number from 0")
+        raise ControlError(400, f"invalid {name} `{text}`; expected a number of 0 or more")
     return number

@@ -200,7 +200,7 @@ async def call_route(target: Target, route: Route[Target], call: Call) -> Any:
     unknown = sorted(call.query.keys() - route.query.keys())
     if unknown:
         known = ", ".join(route.query) or "none"
-        raise ControlError(400, f"unknown query parameter `{unknown[0]}`; known are {known}")
+        raise ControlError(400, f"unknown query parameter `{unknown[0]}`; expected one of {known}")
     if route.takes is not None:
         shaped = convert(call.body, route.takes)
         # a fault is read again by those who own it

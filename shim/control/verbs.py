@@ -124,7 +124,7 @@ class Control:
     def _known_snapshot(self, text: str) -> int:
         number = whole_number(text)
         if number is None or number not in self._snapshots:
-            raise ControlError(404, f"there is no snapshot `{text}`")
+            raise ControlError(404, f"unknown snapshot `{text}`")
         return number
 
     # topics, users, ACLs
@@ -145,14 +145,14 @@ class Control:
 
     def delete_topic(self, name: str) -> dict[str, Any]:
         if name not in self._cluster.topics:
-            raise ControlError(404, f"there is no topic `{name}`")
+            raise ControlError(404, f"unknown topic `{name}`")
         self._cluster.topics.delete(name)
         return {"done": True}
 
     def compact_topic(self, name: str) -> dict[str, Any]:
         topic = self._cluster.topics.get(name)
         if topic is None:
-            raise ControlError(404, f"there is no topic `{name}`")
+            raise ControlError(404, f"unknown topic `{name}`")
         logs = [partition.log for partition in topic.partitions]
         if not logs[0].settings.compacts:
             policy = "`cleanup.policy` is without `compact`"
@@ -182,7 +182,7 @@ class Control:
 
     def remove_user(self, name: str) -> dict[str, Any]:
         if name not in self._cluster.users.passwords:
-            raise ControlError(404, f"there is no user `{name}`")
+            raise ControlError(404, f"unknown user `{name}`")
         self._cluster.users.remove(name)
         return {"done": True}
 
@@ -219,7 +219,7 @@ class Control:
         ):
             if result.error is not None:
                 text = f"{result.error.name}{f', {result.message}' if result.message else ''}"
-                raise ControlError(400, f"Kafka refuses the acl {to_objects([acl])[0]}: {text}")
+                raise ControlError(400, f"Kafka rejects the ACL {to_objects([acl])[0]}: {text}")
         return {"acls": to_objects(acls)}
 
     def remove_acls(self, rules: AclRules) -> dict[str, Any]:
@@ -245,11 +245,14 @@ class Control:
     def advance(self, by: Advance) -> dict[str, Any]:
         clock = self._cluster.clock
         if not isinstance(clock, ManualClock):
-            raise ControlError(409, "time runs by itself; start the broker with --manual-clock")
+            raise ControlError(
+                409,
+                "the clock runs, so it cannot be advanced; start the broker with --manual-clock",
+            )
         if by.by_ms < 0:
-            raise ControlError(400, "time moves forward only: by_ms is a number from 0")
+            raise ControlError(400, "invalid by_ms: expected 0 or more, since time cannot go back")
         if clock.now_ms() + by.by_ms > TIME_MS_MAX:
-            raise ControlError(400, "time would be after the year 9999: by_ms is too much")
+            raise ControlError(400, "by_ms is too large: the time would be after the year 9999")
         clock.advance(by.by_ms)
         return self.clock()
 
@@ -264,7 +267,7 @@ def convert(body: Any, shape: type[msgspec.Struct]) -> Any:
     try:
         return msgspec.convert(body, shape)
     except msgspec.ValidationError as error:
-        raise ControlError(400, f"the body is wrong: {error}") from error
+        raise ControlError(400, f"invalid body: {error}") from error
 
 
 def _topic_row(topic: Topic) -> dict[str, Any]:

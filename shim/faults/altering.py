@@ -27,7 +27,7 @@ def alteration(api: ApiKey | None, fields: Mapping[str, Any] | None) -> Alter | 
     if not fields:
         return None
     if api is None:
-        raise FaultError("action.set needs match.api, to know the fields of its answers")
+        raise FaultError("action.set requires match.api, since each API has other fields")
     answer = _answer_type(api)
     spec = load(answer.__name__).struct
     sets = [_set(answer, spec, path.split("."), value, path) for path, value in fields.items()]
@@ -72,7 +72,7 @@ def _range(name: str, limits: list[int] | None) -> tuple[int, int] | None:
         return None
     if len(limits) != 2 or not 0 <= limits[0] <= limits[1] <= _INT16_MAX:
         raise FaultError(
-            f"action.api_versions.{name} is [lowest, highest] version or null, not {limits}"
+            f"action.api_versions.{name} must be [lowest, highest] version or null, not {limits}"
         )
     return limits[0], limits[1]
 
@@ -98,8 +98,9 @@ def _set(
         fields = {} if spec is None else {_plain(field.name): field for field in spec.fields}
         field = fields.get(_plain(name))
         if field is None:
-            known = ", ".join(each.attribute for each in fields.values()) or "nothing"
-            raise FaultError(f"action.set `{written}`: no field `{name}`; there is {known}")
+            known = ", ".join(each.attribute for each in fields.values())
+            hint = f"expected one of {known}" if known else "no fields are below it"
+            raise FaultError(f"action.set `{written}`: unknown field `{name}`; {hint}")
         kind = get_type_hints(kind)[field.attribute]
         spec = field.struct
         found.append(field.attribute)

@@ -31,7 +31,7 @@ def parse_fault(written: Mapping[str, Any]) -> FaultSpec:
     try:
         return msgspec.convert(written, FaultSpec)
     except msgspec.ValidationError as error:
-        raise FaultError(f"no fault: {error}") from error
+        raise FaultError(f"invalid fault: {error}") from error
 
 
 class Fault:

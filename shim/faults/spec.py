@@ -113,11 +113,13 @@ def check(spec: FaultSpec) -> None:
     _check_numbers(spec.action)
     principal = spec.match.principal
     if principal is not None and not is_principal(principal):
-        raise FaultError(f"match.principal `{principal}` is not Type:name, as in User:alice")
+        raise FaultError(f"match.principal `{principal}`: expected Type:name, as in User:alice")
     if spec.match.partition is not None and spec.match.partition < 0:
-        raise FaultError(f"match.partition is a number from 0, not {spec.match.partition}")
+        raise FaultError(
+            f"match.partition must be a number of 0 or more, not {spec.match.partition}"
+        )
     if spec.action == Effect():
-        raise FaultError(f"the fault does nothing; give one of {', '.join(_EFFECTS)}")
+        raise FaultError(f"the fault has no action; expected one of {', '.join(_EFFECTS)}")
 
 
 def api_named(name: str | None) -> ApiKey | None:
@@ -126,7 +128,7 @@ def api_named(name: str | None) -> ApiKey | None:
         return None
     found = _API_NAMES.get(name.lower())
     if found is None:
-        raise FaultError(f"no api is named `{name}`; use Kafka's name, as in `Produce`")
+        raise FaultError(f"unknown API `{name}`; expected a name such as Produce")
     return found
 
 
@@ -136,12 +138,14 @@ def error_named(text: str | int | None) -> int | None:
         return None
     if isinstance(text, int):
         if not -_INT16_MAX - 1 <= text <= _INT16_MAX:
-            raise FaultError(f"action.error is a number of 16 bits, not {text}")
+            raise FaultError(f"action.error must be a number of 16 bits, not {text}")
         return ErrorCode(text) if text in _KNOWN_CODES else text
     try:
         return ErrorCode[text.upper()]
     except KeyError as error:
-        raise FaultError(f"no error is named `{text}`, as in `NOT_LEADER_OR_FOLLOWER`") from error
+        raise FaultError(
+            f"unknown error `{text}`; expected a name such as NOT_LEADER_OR_FOLLOWER"
+        ) from error
 
 
 def denial_of(spec: FaultSpec) -> Callable[[Action], bool] | None:
@@ -181,21 +185,23 @@ def acls_of(rules: list[dict[str, Any]] | None) -> list[Acl]:
 def _check_trigger(trigger: Trigger) -> None:
     given = [trigger.on_call, trigger.times, trigger.with_probability, trigger.every_time or None]
     if sum(limit is not None for limit in given) > 1:
-        raise FaultError("a trigger is one of on_call, times, every_time, with_probability")
+        raise FaultError(
+            "invalid trigger; expected one of on_call, times, every_time, with_probability"
+        )
     for name in ("on_call", "times"):
         number = getattr(trigger, name)
         if number is not None and number < 1:
-            raise FaultError(f"trigger.{name} is a number from 1, not {number}")
+            raise FaultError(f"trigger.{name} must be a number of 1 or more, not {number}")
     if trigger.with_probability is not None and not 0 <= trigger.with_probability <= 1:
-        raise FaultError("trigger.with_probability is between 0 and 1")
+        raise FaultError("trigger.with_probability must be between 0 and 1")
 
 
 def _check_numbers(effect: Effect) -> None:
     for name in ("correlation_id", "size"):
         number = getattr(effect, name)
         if number is not None and not -NUMBER_MAX - 1 <= number <= NUMBER_MAX:
-            raise FaultError(f"action.{name} is a number of 32 bits, not {number}")
+            raise FaultError(f"action.{name} must be a number of 32 bits, not {number}")
     for name in ("delay_ms", "throttle_time_ms", "truncate", "tagged_bytes"):
         number = getattr(effect, name)
         if number is not None and not 0 <= number <= NUMBER_MAX:
-            raise FaultError(f"action.{name} is a number from 0 to {NUMBER_MAX}, not {number}")
+            raise FaultError(f"action.{name} must be a number from 0 to {NUMBER_MAX}, not {number}")

@@ -40,4 +40,4 @@ def check_phase(
     if expires_at_ms is None or header.api_key == ApiKey.SASL_HANDSHAKE:
         return
     if cluster.clock.now_ms() > expires_at_ms:
-        raise CloseConnection("the log-in has expired and was not renewed")
+        raise CloseConnection("the session has expired, and the client did not re-authenticate")

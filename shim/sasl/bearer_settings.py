@@ -27,7 +27,9 @@ def token_validator(
 
     skew = own.get("clock.skew.seconds", "30")
     if whole_number(skew) is None:
-        raise ConfigError(f"{_PREFIX}clock.skew.seconds is `{skew}`; it must be a number from 0")
+        raise ConfigError(
+            f"{_PREFIX}clock.skew.seconds is `{skew}`; expected a number of 0 or more"
+        )
     audiences = own.get("expected.audience", "").split(",")
     expected = Expected(
         issuer=own.get("expected.issuer", ""),

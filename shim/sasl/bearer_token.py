@@ -36,5 +36,5 @@ def seconds(claims: Mapping[str, Any], name: str) -> float | None:
         return None
     is_number = isinstance(found, int | float) and not isinstance(found, bool)
     if not is_number or (isinstance(found, float) and isnan(found)):
-        raise TokenRefusedError(f"its {name} is no number")
+        raise TokenRefusedError(f"its claim {name} is not a number")
     return float(max(-_FAR_S, min(found, _FAR_S)))

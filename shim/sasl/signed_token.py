@@ -68,13 +68,13 @@ class SignedTokens:
         except (JoseError, ValueError, RecursionError) as error:
             raise TokenRefusedError(str(error)) from error
         if not isinstance(claims, dict):
-            raise TokenRefusedError("its claims are no JSON object")
+            raise TokenRefusedError("its claims are not a JSON object")
         _check_origin(claims, self._expected)
         _check_scope(claims.get(self._expected.scope_claim))
         expires = _check_times(claims, now_ms / 1000, self._expected.skew_s)
         subject = claims.get(self._expected.subject_claim)
         if not isinstance(subject, str) or not subject.strip():
-            raise TokenRefusedError("it names no subject")
+            raise TokenRefusedError("its subject is missing")
         return BearerToken(subject.strip(), int(expires * 1000))
 
     def _key(self, token: GuestProtocol) -> Key:
@@ -90,7 +90,7 @@ class SignedTokens:
         ]
         fitting = [key for key in fitting if key.algorithm in (None, algorithm)] or fitting
         if not fitting:
-            raise ValueError("no key fits it")
+            raise ValueError("no key in the set matches it")
         return fitting[0].key
 
 
@@ -107,9 +107,9 @@ def _read_keys(url: str) -> list[_Known]:
     except OSError as error:
         raise ConfigError(f"cannot read the keys in `{path}`: {error.strerror}") from error
     except (KeyError, TypeError, AttributeError, ValueError, JoseError) as error:
-        raise ConfigError(f"`{path}` is no JSON web key set (RFC 7517): {error}") from error
+        raise ConfigError(f"`{path}` is not a JSON web key set (RFC 7517): {error}") from error
     if not known:
-        raise ConfigError(f"`{path}` has no key that could sign: expected RSA, EC or oct")
+        raise ConfigError(f"`{path}` has no usable key: expected RSA, EC or oct")
     return known
 
 
@@ -121,7 +121,7 @@ def _known(entry: Mapping[str, Any]) -> _Known:
 def _check_origin(claims: Mapping[str, Any], expected: Expected) -> None:
     """Issuer and audience."""
     if expected.issuer and claims.get("iss") != expected.issuer:
-        raise TokenRefusedError("it is of another issuer")
+        raise TokenRefusedError("it has another issuer")
     audience = claims.get("aud")
     audiences = audience if isinstance(audience, list) else [audience]
     if not expected.audiences and (audience is None or expected.takes_any_audience):
@@ -135,14 +135,14 @@ def _check_scope(scope: object) -> None:
     scopes = [scope] if isinstance(scope, str) else scope if isinstance(scope, list) else []
     texts = [text.strip() for text in scopes if isinstance(text, str)]
     if len(texts) < len(scopes) or not all(texts) or len(set(texts)) < len(texts):
-        raise TokenRefusedError("its scopes are empty, or there twice")
+        raise TokenRefusedError("its scopes are empty or duplicate")
 
 
 def _check_times(claims: Mapping[str, Any], now_s: float, skew_s: int) -> float:
     """When the token expires, in seconds since 1970."""
     expires, issued, begins = (seconds(claims, name) for name in ("exp", "iat", "nbf"))
     if expires is None or issued is None:
-        raise TokenRefusedError("it does not say when it was issued and when it expires")
+        raise TokenRefusedError("its claims iat (issued at) and exp (expires) are missing")
     if now_s - skew_s >= expires:
         raise TokenRefusedError("it has expired")
     if expires < issued or (begins is not None and (expires < begins or now_s + skew_s < begins)):

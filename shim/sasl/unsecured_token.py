@@ -19,15 +19,15 @@ class UnsecuredTokens:
             raise TokenRefusedError("it is not an unsecured JSON web token")
         header, claims = _json(parts[0]), _json(parts[1])
         if "alg" not in header:
-            raise CloseConnection("a token without an algorithm")
+            raise CloseConnection("its algorithm is missing")
         if header["alg"] != "none":
-            raise TokenRefusedError("it is signed, which this listener does not check")
+            raise TokenRefusedError("it is signed, but this listener accepts only unsecured tokens")
         subject = claims.get("sub")
         if not isinstance(subject, str) or not subject.strip():
-            raise TokenRefusedError("it names no subject")
+            raise TokenRefusedError("its subject is missing")
         expires, issued = seconds(claims, "exp"), seconds(claims, "iat")
         if expires is None:
-            raise TokenRefusedError("it does not say when it expires")
+            raise TokenRefusedError("its claim exp (expires) is missing")
         if expires * 1000 <= now_ms:
             raise TokenRefusedError("it has expired")
         if issued is not None and (issued * 1000 > now_ms or expires <= issued):

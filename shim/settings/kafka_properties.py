@@ -235,7 +235,7 @@ def _items(text: str) -> list[str]:
 
 def _flag(name: str, text: str) -> bool:
     if text.strip().lower() not in ("true", "false"):
-        raise ValueError(f"{name} is `{text}`; it must be `true` or `false`")
+        raise ValueError(f"invalid value `{text}` of {name}; expected true or false")
     return text.strip().lower() == "true"
 
 

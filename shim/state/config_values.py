@@ -39,7 +39,7 @@ def _plain(name: str, kind: str, value: str) -> str:  # noqa: ARG001 - one of th
 
 def _boolean(name: str, kind: str, value: str) -> str:  # noqa: ARG001 - one of the parsers
     if value.lower() not in ("true", "false"):
-        raise ConfigValueError(f"`{value}` for {name}: true or false is expected")
+        raise ConfigValueError(f"invalid value `{value}` of {name}: expected true or false")
     return value.lower()
 
 
@@ -56,7 +56,7 @@ def _double(name: str, kind: str, value: str) -> str:  # noqa: ARG001 - one of t
     try:
         return repr(float(value))
     except ValueError:
-        raise ConfigValueError(f"`{value}` for {name}: a number is expected") from None
+        raise ConfigValueError(f"invalid value `{value}` of {name}: expected a number") from None
 
 
 def _list(name: str, kind: str, value: str) -> str:  # noqa: ARG001 - one of the parsers
@@ -84,9 +84,11 @@ def _check(name: str, definition: Definition, value: str) -> None:
     if check.filled and not value:
         raise ConfigValueError(f"{name} must not be empty")
     if check.replicas and value not in ("", "*") and not all(map(_is_replica, value.split(","))):
-        raise ConfigValueError(f"`{value}` for {name}: `*` or partition:broker pairs are expected")
+        raise ConfigValueError(
+            f"invalid value `{value}` of {name}: expected `*` or partition:broker pairs"
+        )
     if check.release and not _is_release(value, check.newest):
-        raise ConfigValueError(f"`{value}` for {name}: a Kafka release is expected")
+        raise ConfigValueError(f"invalid value `{value}` of {name}: expected a Kafka release")
 
 
 def _check_range(name: str, check: Check, value: str) -> None:
@@ -95,21 +97,25 @@ def _check_range(name: str, check: Check, value: str) -> None:
     if number == check.other:
         return
     if check.min is not None and number < check.min:
-        raise ConfigValueError(f"`{value}` for {name}: at least {check.min:g} is expected")
+        raise ConfigValueError(
+            f"invalid value `{value}` of {name}: expected at least {check.min:g}"
+        )
     if check.max is not None and number > check.max:
-        raise ConfigValueError(f"`{value}` for {name}: at most {check.max:g} is expected")
+        raise ConfigValueError(f"invalid value `{value}` of {name}: expected at most {check.max:g}")
 
 
 def _check_member(name: str, check: Check, value: str, allowed: tuple[str, ...]) -> None:
     known = tuple(map(str.lower, allowed)) if check.ignore_case else allowed
     if (value.lower() if check.ignore_case else value) not in known:
-        raise ConfigValueError(f"`{value}` for {name}: one of {', '.join(allowed)} is expected")
+        raise ConfigValueError(
+            f"invalid value `{value}` of {name}: expected one of {', '.join(allowed)}"
+        )
 
 
 def _distinct(name: str, value: str) -> str:
     parts = elements(value)
     if "" in parts:
-        raise ConfigValueError(f"`{value}` for {name}: an element is empty")
+        raise ConfigValueError(f"invalid value `{value}` of {name}: an element is empty")
     return ",".join(dict.fromkeys(parts))
 
 

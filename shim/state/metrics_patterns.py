@@ -33,7 +33,7 @@ def patterns_of(match: str, facts: TelemetryFacts) -> Mapping[str, Pattern]:
     for text in _split(match, facts):
         field, *values = text.rstrip("=").split("=")
         if field.strip() not in FIELDS or len(values) != 1:
-            raise ValueError(f"`{text}` is no pattern for clients: field=expression is expected")
+            raise ValueError(f"`{text}` is not a client pattern: expected field=expression")
         value = values[0].strip() if facts.match_values_are_trimmed else values[0]
         try:
             found[field.strip()] = compile_pattern(value)

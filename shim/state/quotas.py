@@ -47,7 +47,9 @@ def check_entity(entity: Entity, entity_types: Collection[str]) -> None:
         raise QuotaError("the quota entity is empty")
     for kind, name in entity.items():
         if kind not in entity_types:
-            raise QuotaError(f"`{kind}` is no quota entity type: use {', '.join(entity_types)}")
+            raise QuotaError(
+                f"`{kind}` is not a quota entity type: expected one of {', '.join(entity_types)}"
+            )
         if name == "":
             raise QuotaError(f"the name of the {kind} is empty")
     if IP in entity:
@@ -76,7 +78,9 @@ def check_value(entity: Entity, key: str, value: float, *, zero_is_allowed: bool
     """Raise QuotaError for a limit that this entity cannot have. Kafka takes NaN."""
     keys = _IP_KEYS if IP in entity else _CLIENT_KEYS
     if key not in keys:
-        raise QuotaError(f"`{key}` is no quota of this entity: use {', '.join(keys)}")
+        raise QuotaError(
+            f"`{key}` is not a quota of this entity: expected one of {', '.join(keys)}"
+        )
     if value < 0 or (value == 0 and not zero_is_allowed):
         raise QuotaError(f"{key} must be above 0")
     if keys[key] or math.isnan(value):

@@ -253,7 +253,7 @@ def test_super_users(text: str, expected: set[str]) -> None:
         ({"super.users": "User:a;admin"}, "super user `admin` "),
         (
             {"allow.everyone.if.no.acl.found": "yes"},
-            "allow.everyone.if.no.acl.found is `yes`; it must be `true` or `false`",
+            "invalid value `yes` of allow.everyone.if.no.acl.found; expected true or false",
         ),
     ],
 )

@@ -330,7 +330,7 @@ class Groups(GroupCommits):
     def _check_replaceable(self, group: Group | None, group_id: str, *, joins: bool) -> None:
         """A first member may take over the id of an empty classic group, offsets and all."""
         if not joins or (group is not None and not (_is_classic(group) and group.is_empty)):
-            text = f"there is no group `{group_id}` of this protocol"
+            text = f"unknown group `{group_id}` of this protocol"
             raise Refused(ErrorCode.GROUP_ID_NOT_FOUND, text)
 
 

@@ -71,7 +71,9 @@ def read_key_log(path: Path) -> KeyLog:
     except OSError as error:
         raise ConfigError(f"--key-log {path}: {error.strerror}") from error
     if not found:
-        raise ConfigError(f"--key-log {path}: there are no lines `LABEL RANDOM SECRET` in it")
+        raise ConfigError(
+            f"--key-log {path}: it contains no lines of the form `LABEL RANDOM SECRET`"
+        )
     return found
 
 

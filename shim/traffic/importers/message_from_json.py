@@ -39,7 +39,7 @@ class _Reading:
 
     def struct(self, spec: StructSpec, content: Any, where: str) -> Any:
         if not isinstance(content, dict):
-            raise JsonMessageError(f"{where}: `{str(content)[:40]}` is no object")
+            raise JsonMessageError(f"{where}: `{str(content)[:40]}` is not an object")
         values = {}
         left = dict(content)
         for field in spec.fields:
@@ -62,7 +62,7 @@ class _Reading:
             return None
         if field.is_array:
             if not isinstance(content, list):
-                raise JsonMessageError(f"{where}: `{str(content)[:40]}` is no list")
+                raise JsonMessageError(f"{where}: `{str(content)[:40]}` is not a list")
             return [self._one(field, row, where) for row in content]
         return self._one(field, content, where)
 
@@ -75,5 +75,5 @@ class _Reading:
             if field.kind == "bytes":
                 return base64.b64decode(content)
         except (binascii.Error, TypeError, ValueError) as error:
-            raise JsonMessageError(f"{where}: `{str(content)[:40]}` is no base64") from error
+            raise JsonMessageError(f"{where}: `{str(content)[:40]}` is not base64") from error
         return content

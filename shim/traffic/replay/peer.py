@@ -54,7 +54,7 @@ class Peer:
         begin = self._at + 4
         size = int.from_bytes(self._received[self._at : begin], "big")
         if size > FRAME_BYTES_MAX:
-            raise GoneError("this is no Kafka listener, or one with TLS")
+            raise GoneError("the address is not a Kafka listener, or a TLS listener")
         self._fill(4 + size)
         begin = self._at + 4
         self._at = begin + size

@@ -318,5 +318,5 @@ class Player:
         if self._target.on_miss is OnMiss.FAIL:
             raise MissError(
                 f"connection {place.connection}, request {place.sequence}: {place.api}"
-                f" v{place.version}: {why}; --on-miss skip goes on without it"
+                f" v{place.version}: {why}; --on-miss skip continues without it"
             )

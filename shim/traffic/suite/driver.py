@@ -74,7 +74,7 @@ def _error(content: Any) -> ClientError:
     try:
         return msgspec.convert(content, ClientError)
     except msgspec.ValidationError as error:
-        raise ContractError(f"the driver told an error that is none: {error}") from error
+        raise ContractError(f"the driver reported an invalid error: {error}") from error
 
 
 class Driver:
@@ -118,7 +118,7 @@ class Driver:
             raise ContractError(f"it answered `hello` with {hello}")
         spoken = said.get("contract", VERSION)
         if spoken != VERSION:
-            raise ContractError(f"it speaks version {spoken} of the contract, not {VERSION}")
+            raise ContractError(f"it implements version {spoken} of the contract, not {VERSION}")
         self.name = said["name"]
         self.version = said["version"]
         self.commands = frozenset(said["commands"])
@@ -171,7 +171,7 @@ def _answer(line: bytes, number: int) -> Answer:
     try:
         content = msgspec.json.decode(line)
     except msgspec.DecodeError as error:
-        raise ContractError(f"the driver wrote a line that is no JSON: {line[:200]!r}") from error
+        raise ContractError(f"the driver wrote a line that is not JSON: {line[:200]!r}") from error
     if not isinstance(content, Mapping) or content.get("id") != number:
         raise ContractError(f"the driver answered another command than {number}: {line[:200]!r}")
     if content.get("unsupported") is True:

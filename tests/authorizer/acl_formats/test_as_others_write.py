@@ -159,7 +159,7 @@ def test_principals_of_jikkou_have_the_acls_of_their_roles() -> None:
 
 def test_what_jikkou_alone_understands_is_told() -> None:
     assert "MATCH is a regular expression" in refusal(JIKKOU.replace("PREFIXED", "MATCH"))
-    assert "the role `x` is not here" in refusal(JIKKOU.replace("[readers]", "[x]"))
+    assert "unknown role `x`" in refusal(JIKKOU.replace("[readers]", "[x]"))
 
 
 def test_misspelt_keys_of_jikkou_are_told() -> None:
@@ -186,14 +186,14 @@ def test_tables_with_another_separator_or_without_pattern_types() -> None:
 
 def test_what_is_no_table_is_told() -> None:
     head = "KafkaPrincipal,ResourceType,PatternType,ResourceName,Operation,PermissionType,Host\n"
-    assert "no column `Host`" in refusal(head.replace(",Host", ""))
+    assert "the column `Host` is missing" in refusal(head.replace(",Host", ""))
     assert "line 1: the columns: unknown key `Pattern`; did you mean `PatternType`" in refusal(
         head.replace("PatternType", "Pattern")
     )
-    assert "line 2: not as many fields" in refusal(
+    assert "line 2: the line has another number of fields" in refusal(
         f"{head}User:CN=a,O=b,Topic,LITERAL,t,Read,Allow,*\n"
     )
-    assert "line 2: not as many fields" in refusal(f"{head}User:a,Topic\n")
+    assert "line 2: the line has another number of fields" in refusal(f"{head}User:a,Topic\n")
     assert "line 3: unknown operation `Raed`" in refusal(
         f"{head}User:a,Topic,LITERAL,t,Read,Allow,*\nUser:a,Topic,LITERAL,t,Raed,Allow,*\n"
     )
@@ -222,7 +222,7 @@ def test_nodes_of_zookeeper() -> None:
 
 
 def test_what_is_no_node_of_zookeeper_is_told() -> None:
-    assert "is no path of ACLs" in refusal(json.dumps({"/brokers/ids": NODE}), "zookeeper")
+    assert "is not a path of ACLs" in refusal(json.dumps({"/brokers/ids": NODE}), "zookeeper")
     node = NODE.replace('"version":1', '"version":2')
     assert "version 2 is not 1" in refusal(json.dumps({"/kafka-acl/Topic/t": node}))
     assert "is not JSON" in refusal(json.dumps({"/kafka-acl/Topic/t": "{"}))

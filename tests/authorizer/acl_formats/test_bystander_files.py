@@ -143,9 +143,12 @@ def test_other_acls_beside_those_of_a_form_are_told() -> None:
         USER + other
     )
     text = ACL + 'resource "confluent_kafka_acl" "b" {}\n'
-    assert "line 9: resource confluent_kafka_acl b: this type of ACLs is not read" in refusal(text)
+    assert (
+        "line 9: resource confluent_kafka_acl b: this type of ACLs cannot be combined"
+        in refusal(text)
+    )
     text = ACL + 'module "b" {\n  source = "x/y/z"\n}\n'
-    assert "line 9: module b: what it makes is not known; give the output" in refusal(text)
+    assert "line 9: module b: its ACLs cannot be determined; give the output" in refusal(text)
 
 
 def test_users_of_jikkou_have_no_acls() -> None:

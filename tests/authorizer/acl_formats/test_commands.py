@@ -12,7 +12,7 @@ GRANT = (
 
 @pytest.mark.parametrize("word", ["User:$WHO", '"User:${WHO}"', "User:$(whoami)", "User:`whoami`"])
 def test_what_a_shell_would_fill_in_is_refused(word: str) -> None:
-    with pytest.raises(AclTextError, match=r"^line 2: `User:.*` is a text that only a shell"):
+    with pytest.raises(AclTextError, match=r"^line 2: `User:.*` is a shell expression"):
         read(f"#!/bin/sh\n{GRANT.format(word)}\n", "commands")
 
 

@@ -11,7 +11,7 @@ from kafka_shim.authorizer.acl_names import AclTextError
     ["a: 1\nb: {c: 1}\na: 2", "x:\n  a: 1\n  a: 1", '{"b": 1,\n\n"a": 1, "a": 2}'],
 )
 def test_a_key_that_is_there_twice_is_an_error(text: str) -> None:
-    with pytest.raises(AclTextError, match="line 3: not YAML: the key `a` is there twice"):
+    with pytest.raises(AclTextError, match="line 3: not YAML: duplicate key `a`"):
         load(text)
 
 

@@ -88,9 +88,9 @@ def test_a_form_is_known_by_sight(form: str) -> None:
         ("terraform", ResourceType.USER, "kafka_acl has no resource type User"),
         ("terraform", Operation.CREATE_TOKENS, "kafka_acl has no operation CreateTokens"),
         ("terraform-confluent", ResourceType.USER, "confluent_kafka_acl has no resource type"),
-        ("zookeeper", "/", "ZooKeeper has no node with the name `a//b`"),
+        ("zookeeper", "/", "ZooKeeper cannot have a node named `a//b`"),
         ("list", "\n", "not a line of a list"),
-        ("audit-log", "\n", "cannot say"),
+        ("audit-log", "\n", "cannot express"),
         ("commands", Operation.ALTER_CONFIGS, "only supports operations"),
     ],
 )
@@ -109,7 +109,7 @@ def test_what_a_form_cannot_say_is_told(form: str, acl: Any, complaint: str) -> 
 
 
 def test_an_unknown_form_is_told() -> None:
-    with pytest.raises(AclTextError, match="no form `xml`; forms are yaml, json"):
+    with pytest.raises(AclTextError, match="unknown format `xml`; expected one of yaml, json"):
         write([], "xml")
 
 

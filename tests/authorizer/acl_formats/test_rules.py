@@ -73,8 +73,14 @@ def test_an_asterisk_at_the_end_has_to_be_meant() -> None:
         ),
         ("{principal: User:a, topic: t}", "acl 3: a rule needs `principal`, and `allow` or `deny`"),
         ("{allow: Read, topic: t}", "acl 3: a rule needs `principal`"),
-        ("{principal: User:a, allow: Read}", "acl 3: name one resource, by one of cluster, "),
-        ("{principal: User:a, allow: Read, topic: t, group: g}", "acl 3: name one resource"),
+        (
+            "{principal: User:a, allow: Read}",
+            "acl 3: expected exactly one resource, with one of the keys cluster, ",
+        ),
+        (
+            "{principal: User:a, allow: Read, topic: t, group: g}",
+            "acl 3: expected exactly one resource",
+        ),
         ("{principal: User:a, allow: Raed, topic: t}", "acl 3: unknown operation `Raed`"),
         ("{principal: User:a, allow: [], topic: t}", "acl 3: `allow` must be a text or a list"),
         ("{principal: User:a, allow: Read, topic: 5}", "acl 3: `topic` must be a text"),

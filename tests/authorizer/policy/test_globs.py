@@ -60,7 +60,7 @@ def test_what_is_no_pattern(topic: object, said: str) -> None:
 
 
 def test_acls_are_not_like_something() -> None:
-    with pytest.raises(AclTextError, match="`like` goes with may and can"):
+    with pytest.raises(AclTextError, match="`like` requires may or can"):
         parse_expectation({"no-acl": {"topic": {"like": "a*b"}}}, "1", NEWEST)
 
 

@@ -331,8 +331,8 @@ def test_what_no_cluster_can_have(words: str, complaint: str) -> None:
     [
         ("-c num.partitions=abc", "invalid value `abc` of num.partitions: expected a whole number"),
         ("-c offsets.topic.num.partitions=2000000000", "at most 100000 can be kept"),
-        ("-c num.partitions=-4", "`-4` for num.partitions: at least 1 is expected"),
-        ("-c auto.create.topics.enable=perhaps", "true or false is expected"),
+        ("-c num.partitions=-4", "invalid value `-4` of num.partitions: expected at least 1"),
+        ("-c auto.create.topics.enable=perhaps", "expected true or false"),
         ("-c connections.max.reauth.ms=soon", "`soon` of connections.max.reauth.ms"),
         ("--acl-propagation-delay -3", "`-3`: expected 0 or more milliseconds"),
     ],

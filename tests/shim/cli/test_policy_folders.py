@@ -61,11 +61,15 @@ def test_a_folder_of_strimzi(tmp_path: Path, capsys: pytest.CaptureFixture[str])
 @pytest.mark.parametrize(
     ("name", "text", "said"),
     [
-        ("m.tf", 'module "m" {\n  source = "x/y/z"\n}\n', "m.tf:1: module m: what it makes is not"),
+        (
+            "m.tf",
+            'module "m" {\n  source = "x/y/z"\n}\n',
+            "m.tf:1: module m: its ACLs cannot be determined",
+        ),
         ("m.tf", 'module "m" {\n  source = "../m"\n}\n', "m.tf:1: the module ../m is not within"),
         ("m.tf", 'resource "aiven_kafka_acl" "a" {}', "m.tf:1: resource aiven_kafka_acl a: this"),
         ("m.tf", "resource {\n", "m.tf:1: a block is not closed"),
-        ("m.yaml", "acl: []\n", "m.yaml: there is no key `acls`"),
+        ("m.yaml", "acl: []\n", "m.yaml: the key `acls` is missing"),
         ("m.json", '{"a": ', "m.json:1: not JSON: "),
         ("m.yaml", "kind: A\nspec: {acls: []}\n---\n" + USER, "m.yaml:1: `A` is no KafkaUser, and"),
         ("m.yaml", "", "m.yaml: the file is empty"),

@@ -143,7 +143,7 @@ def test_a_release_decides(test: Test) -> None:
             (HELD + f"- {{principal: User:a, may-not: Read, topic: t, host: {host}}}\n", ":5", host)
             for host in ("10.0.0.0/99", "10.0.0.*", "pay.example.com")
         ),
-        (HELD + "- no-acl: {host: 10.0.0.0/99}\n", ":5", "no address, network or `*`"),
+        (HELD + "- no-acl: {host: 10.0.0.0/99}\n", ":5", "expected an address, a network or `*`"),
         (HELD + "- {principal: User:a, may-not: Alter, cluster: foo}\n", ":5", "no names"),
         (HELD.replace("[acls.yaml]", "[none.yaml]"), "", "No such file"),
         ("release: '9.9'\n" + HELD, "", "9.9"),

@@ -42,7 +42,7 @@ def test_a_broker_is_created_and_removed(api: Http, create: Create) -> None:
     works(api.ask("DELETE", made["path"]), shapes.Done)
     assert not any(is_listening(address) for address in made["bootstrap_servers"].values())
     for method, path in ("GET", ""), ("DELETE", ""), ("GET", "/health"), ("POST", "/reset"):
-        fails(api.ask(method, made["path"] + path), 404, f"there is no broker `{made['id']}`")
+        fails(api.ask(method, made["path"] + path), 404, f"unknown broker `{made['id']}`")
 
 
 def test_brokers_share_nothing(api: Http, process: KafkaBroker, create: Create) -> None:

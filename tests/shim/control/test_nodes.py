@@ -195,12 +195,12 @@ def test_a_snapshot_without_a_leader_comes_back_with_one(broker: KafkaBroker) ->
 @pytest.mark.parametrize(
     ("verb", "text"),
     [
-        (lambda nodes: nodes.stop(4), "there is no broker 4; there are 1, 2, 3"),
-        (lambda nodes: nodes.start("one"), "there is no broker one"),
+        (lambda nodes: nodes.stop(4), "unknown broker 4; expected one of 1, 2, 3"),
+        (lambda nodes: nodes.start("one"), "unknown broker one"),
         (lambda nodes: nodes.move_leader("orders", 7, 1), "no partition 7 of a topic `orders`"),
         (lambda nodes: nodes.move_leader("none", 0, 1), "no partition 0 of a topic `none`"),
-        (lambda nodes: nodes.move_leader("orders", 0, 9), "there is no broker 9"),
-        (lambda nodes: nodes.move_coordinator("readers", 9), "there is no broker 9"),
+        (lambda nodes: nodes.move_leader("orders", 0, 9), "unknown broker 9"),
+        (lambda nodes: nodes.move_coordinator("readers", 9), "unknown broker 9"),
     ],
 )
 def test_what_is_not_there_is_refused(broker: KafkaBroker, verb: Any, text: str) -> None:

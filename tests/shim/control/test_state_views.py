@@ -47,7 +47,7 @@ def test_records_of_clients_are_shown(api: Http, broker: KafkaBroker) -> None:
         api.ask("GET", "/topics/orders/records?partition=1&from=0&limit=1"), state_shapes.RecordRows
     )
     assert ([row["offset"] for row in page["records"]], page["next_offset"]) == ([0], 1)
-    fails(api.ask("GET", "/topics/none/records"), 404, "no topic `none`")
+    fails(api.ask("GET", "/topics/none/records"), 404, "unknown topic `none`")
     fails(api.ask("GET", "/topics/orders/records?partition=9"), 404, "no partition 9")
     fails(api.ask("GET", "/topics/orders/records?from=x"), 400, "must be a number")
 

@@ -55,9 +55,9 @@ def test_a_file_without_acls(tmp_path: Path, text: str) -> None:
     [
         ("- [", "line 2: not YAML"),
         ("hello", "acls must be a list"),
-        ("topics: {}", "no key `acls`"),
+        ("topics: {}", "the key `acls` is missing"),
         ("a: 1\nacls:\n", "line 2: there is nothing below `acls`; write `acls: \\[\\]` if"),
-        ("- {principal: User:a, allow: Read}", "line 1: acl 1: name one resource"),
+        ("- {principal: User:a, allow: Read}", "line 1: acl 1: expected exactly one resource"),
         ("- {principal: User:a, allow: Fly, topic: t}", "`Fly`"),
         ('[{"resource_type": "TOPIC"}]', "`principal` is missing"),
         ("Current ACLs for resource `what`:\n", "line 1"),

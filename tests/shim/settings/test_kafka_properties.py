@@ -136,7 +136,7 @@ def test_an_empty_authorizer_is_none() -> None:
             "listener.security.protocol.map=EXTERNAL:SASL_PLAINTEXT",
         ),
         ({"super.users": "admin"}, "super user `admin`"),
-        ({"allow.everyone.if.no.acl.found": "yes"}, "it must be `true` or `false`"),
+        ({"allow.everyone.if.no.acl.found": "yes"}, "expected true or false"),
         ({"sasl.jaas.config": "user_a=b"}, "sasl.jaas.config: expected"),
     ],
 )

@@ -30,7 +30,9 @@ async def tells(row: Denial, situation: Situation) -> None:
     _expect_error(row, situation, answer)
     is_final = row.code_at(situation.release) == row.code
     if is_final and answer.error is not None and answer.error.retriable:
-        raise UnmetError("an error that is final", f"the client calls it retriable: {answer}")
+        raise UnmetError(
+            "an error that is not retriable", f"the client marked it as retriable: {answer}"
+        )
     situation.expect_no_storm(row.code)
 
 
@@ -40,9 +42,7 @@ async def half(row: Denial, situation: Situation) -> None:
     answer = await situation.ask(row.command, **row.fields)
     allowed = answer.item(row.items[1])
     if allowed.ok is None:
-        raise UnmetError(
-            f"what is asked of `{row.items[1]}` is done", f"the client reported {allowed}"
-        )
+        raise UnmetError(f"success for `{row.items[1]}`", f"the client reported {allowed}")
     _expect_error(row, situation, answer.item(row.items[0]))
 
 
@@ -57,7 +57,10 @@ async def goes_on(row: Denial, situation: Situation) -> None:
             await asyncio.sleep(_PAUSE_S)
             answer = await _ask(alone, situation)
     if answer.ok is None:
-        raise UnmetError("the same client can, once it is granted", f"it still says {answer}")
+        raise UnmetError(
+            "success of the same client after the permission is granted",
+            f"it still reports {answer}",
+        )
 
 
 def _of_denied_alone(row: Denial) -> Denial:

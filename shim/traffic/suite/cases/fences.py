@@ -65,7 +65,9 @@ async def fenced_producer(situation: Situation) -> None:
     if not _tells(answer, 47, 90):
         answer = await situation.ask("commit")
     if not _tells(answer, 47, 90):
-        raise UnmetError("INVALID_PRODUCER_EPOCH (47) or PRODUCER_FENCED (90)", f"it said {answer}")
+        raise UnmetError(
+            "INVALID_PRODUCER_EPOCH (47) or PRODUCER_FENCED (90)", f"it reported {answer}"
+        )
 
 
 async def told(
@@ -183,7 +185,7 @@ async def recovers(api: str, error: int, settings: Mapping[str, str], situation:
     await write(situation)
     found = await situation.done("consume", **CONSUME)
     if not found["values"]:
-        raise UnmetError("values of after the error", "the client reported none")
+        raise UnmetError("values written after the error", "the client reported none")
 
 
 _CLASSIC = "classic-groups"

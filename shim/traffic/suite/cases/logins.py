@@ -64,7 +64,7 @@ async def try_login(situation: Situation, how: Mapping[str, Any]) -> Answer:
 async def works(how: Mapping[str, Any], situation: Situation) -> None:
     answer = await try_login(situation, how)
     if answer.ok is None:
-        raise UnmetError("the log-in succeeds", f"the client reported {answer}")
+        raise UnmetError("the login succeeds", f"the client reported {answer}")
 
 
 _MECHANISMS = (
@@ -181,7 +181,7 @@ async def storms(situation: Situation) -> None:
     await refused({"login": login("PLAIN", password=WRONG)}, 58, situation)
     attempts = len(situation.requests(ApiKey.SASL_HANDSHAKE))
     if attempts > ATTEMPTS:
-        raise UnmetError(f"at most {ATTEMPTS} log-ins", f"there were {attempts}")
+        raise UnmetError(f"at most {ATTEMPTS} logins", f"there were {attempts}")
 
 
 _LOGINS.add(
@@ -254,7 +254,7 @@ async def session_ends(situation: Situation) -> None:
         await asyncio.sleep(0.3)
     logins = len(situation.requests(ApiKey.SASL_AUTHENTICATE))
     if situation.sees_frames and logins < 2:
-        raise UnmetError("a second log-in", "there was one")
+        raise UnmetError("a second login", "there was one")
 
 
 @_LOGINS.case(

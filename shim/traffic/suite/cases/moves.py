@@ -75,7 +75,7 @@ async def consumer_follows(situation: Situation) -> None:
     await write(situation)
     found = await situation.done("consume", **CONSUME)
     if found["values"] != ["a"]:
-        raise UnmetError("the value of after the move", f"the client reported {found}")
+        raise UnmetError("the value written after the move", f"the client reported {found}")
 
 
 @_TROUBLE.case(

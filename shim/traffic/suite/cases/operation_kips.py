@@ -151,7 +151,7 @@ async def minimum(row: Described, situation: Situation) -> None:
     _set(row, situation, _NOT_ASKED)
     told = await _told(row, situation)
     if told:
-        raise UnmetError("no operations: Int32.MIN is `not told`", f"the client reported {told}")
+        raise UnmetError("no operations: Int32.MIN means unknown", f"the client reported {told}")
 
 
 async def unknown_bits(row: Described, situation: Situation) -> None:
@@ -159,7 +159,7 @@ async def unknown_bits(row: Described, situation: Situation) -> None:
     _set(row, situation, 1 << Operation.DESCRIBE | 1 << 29)
     told = await _told(row, situation)
     if told is None or set(told) - {"UNKNOWN"} != {"DESCRIBE"}:
-        raise UnmetError("DESCRIBE, whatever the unknown bit is", f"the client reported {told}")
+        raise UnmetError("DESCRIBE, without the unknown bit", f"the client reported {told}")
 
 
 async def none(row: Described, situation: Situation) -> None:

@@ -201,7 +201,10 @@ async def goes_on(row: Revocation, situation: Situation) -> None:
     await situation.revoke(row.denied)
     answer = await _until(row, situation, is_denied=False)
     if answer.ok is None:
-        raise UnmetError("the same client can again", f"it still says {answer}")
+        raise UnmetError(
+            "success of the same client after the permission is restored",
+            f"it still reports {answer}",
+        )
 
 
 def _cases() -> Family:

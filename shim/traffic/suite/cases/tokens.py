@@ -36,7 +36,9 @@ def _expect(answer: Answer, code: ErrorCode) -> None:
     if answer.error is None or answer.error.code != code:
         raise UnmetError(error_text(code), f"the client reported {answer}")
     if answer.error.retriable:
-        raise UnmetError("an error that is final", f"the client calls it retriable: {answer}")
+        raise UnmetError(
+            "an error that is not retriable", f"the client marked it as retriable: {answer}"
+        )
 
 
 async def _token(situation: Situation, **how: Any) -> dict[str, Any]:

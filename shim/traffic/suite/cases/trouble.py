@@ -53,7 +53,7 @@ async def told(row: Trouble, situation: Situation) -> None:
 async def lost(row: Trouble, action: Mapping[str, Any], situation: Situation) -> None:
     answer = await _answer(row, situation, **action)
     if answer.ok is None:
-        raise UnmetError("the client comes again", f"it said {answer}")
+        raise UnmetError("the client retries", f"it reported {answer}")
 
 
 _LOST: Mapping[str, Mapping[str, Any]] = {

@@ -127,7 +127,7 @@ async def compressed(situation: Situation) -> None:
     await situation.done("produce", topic=TOPIC, values=["a" * 100, "b" * 100])
     found = await situation.done("consume", topics=[TOPIC], count=2, seconds=8)
     if found["values"] != ["a" * 100, "b" * 100]:
-        raise UnmetError("what was written", f"the client reported {found}")
+        raise UnmetError("the written values", f"the client reported {found}")
 
 
 def _refuses_newest(release: str) -> bool:

@@ -47,11 +47,11 @@ def results(words: Sequence[str], *patterns: str) -> list[Result]:
 @pytest.mark.parametrize(
     ("program", "said"),
     [
-        ("print('hello', flush=True)", "no JSON"),
+        ("print('hello', flush=True)", "not JSON"),
         ("print('{\"id\": 7}', flush=True)", "another command"),
         ("print('{\"id\": 1}', flush=True)", "neither ok nor error"),
         ('print(\'{"id": 1, "ok": {}}\', flush=True)', "wrongly: ok.name is missing"),
-        (HELLO_2, "speaks version 2 of the contract, not 1"),
+        (HELLO_2, "implements version 2 of the contract, not 1"),
         ("", "ended before it answered `hello`"),
     ],
 )
