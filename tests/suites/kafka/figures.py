@@ -16,7 +16,7 @@ KEPT = Path(__file__).parent / "figures.json"
 PAGE = Path(__file__).parents[3] / "docs" / "suites.md"
 BEGIN, END = "<!-- kafka's own tests -->\n", "<!-- end of kafka's own tests -->\n"
 HEAD = (
-    "| class | tests | of the inside | real passed | shim passed | real s | shim s"
+    "| class | tests | use internals | real passed | shim passed | real s | shim s"
     " | real CPU s | shim CPU s |\n|---|---|---|---|---|---|---|---|---|\n"
 )
 INSIDE = "inside of the broker"
