@@ -112,6 +112,7 @@ class StreamsRow(msgspec.Struct, tag="streams"):
     target: TargetRow
     topology: StreamsTopology | None
     members: list[StreamsMemberRow]
+    described_epoch: int = -1
 
 
 _CONSUMER_FIELDS = (
@@ -189,7 +190,8 @@ def streams_row(group: StreamsGroup) -> StreamsRow:
         )
         for member in group.members.values()
     ]
-    return StreamsRow(_target(group.target), group.topology, members)
+    described = -1 if group.description is None else group.description[0]
+    return StreamsRow(_target(group.target), group.topology, members, described)
 
 
 def put_streams(group: StreamsGroup, row: StreamsRow) -> None:
@@ -204,6 +206,8 @@ def put_streams(group: StreamsGroup, row: StreamsRow) -> None:
         group.watch(member)
     _put_target(group.target, row.target)
     group.put_back(row.topology)
+    if row.described_epoch >= 0:
+        group.description = row.described_epoch, None
 
 
 def _fields(member: object, names: tuple[str, ...]) -> dict[str, Any]:

@@ -59,7 +59,8 @@ class StreamsGroup(StaticMembersGroup[StreamsMember]):
         super().__init__(group_id, timeout_ms, facts, clock)
         self._settings = settings
         self.tasks = StreamsTasks(topics)
-        self.description: tuple[int, TopologyDescription] | None = None
+        self.description: tuple[int, TopologyDescription | None] | None = None
+        """The epoch of the topology that was described, and how; None there: that is forgotten."""
         """What a client told of a topology, and the epoch of that."""
         self._shut_down_by: str | None = None
         self._endpoint_epoch = 0

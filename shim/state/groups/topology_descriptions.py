@@ -1,6 +1,7 @@
 """When clients are asked to describe the topology of their streams group (KIP-1331).
 
-The descriptions are kept as Kafka's in-memory plug-in keeps them, with their group.
+The descriptions are kept as Kafka's in-memory plug-in keeps them, with their group. A broker that
+was started again knows which ones it was told, and asks nobody for them, as Kafka 4.4.0.
 """
 
 from random import Random
@@ -50,13 +51,15 @@ class TopologyDescriptions:
 
     def of(self, group: StreamsGroup) -> TopologyDescription | None:
         """The description of the topology that the group runs, if there is one."""
-        if group.description is None or group.description[0] != group.topology_epoch:
-            return None
-        return group.description[1]
+        return group.description[1] if self._is_told(group) and group.description else None
+
+    def _is_told(self, group: StreamsGroup) -> bool:
+        """Whether the description was ever told; it may be forgotten (see `StreamsGroup`)."""
+        return group.description is not None and group.description[0] == group.topology_epoch
 
     def asks(self, group: StreamsGroup) -> bool:
         """Whether the member that was just heard is to send one; others are not for a while."""
-        if not self.are_kept or self.of(group) is not None:
+        if not self.are_kept or self._is_told(group):
             return False
         epoch, now_ms = group.topology_epoch, self._clock.now_ms()
         asked = self._asked.get(group.group_id)

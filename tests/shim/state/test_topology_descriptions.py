@@ -1,6 +1,9 @@
 """Descriptions of topologies: the rest is recorded, see `description_scenarios.py`."""
 
 from kafka_shim.protocol.enums import ApiKey
+from kafka_shim.protocol.messages.streams_group_describe_request import (
+    StreamsGroupDescribeRequest,
+)
 from kafka_shim.protocol.messages.streams_group_heartbeat_request import (
     StreamsGroupHeartbeatRequest,
     Subtopology,
@@ -11,6 +14,7 @@ from kafka_shim.protocol.messages.streams_group_topology_description_update_requ
 )
 from tests.shim.play import Stage
 
+NOT_STORED, AVAILABLE = 1, 3
 PLUGIN = "group.streams.topology.description.plugin.class"
 
 
@@ -31,6 +35,13 @@ def joined(stage: Stage) -> bool:
     answer = stage.ask(ApiKey.STREAMS_GROUP_HEARTBEAT, 1, request)
     assert answer.error_code == 0
     return bool(answer.topology_description_required)
+
+
+def status(stage: Stage) -> int:
+    """What DescribeStreamsGroups says of the description."""
+    request = StreamsGroupDescribeRequest(group_ids=["g"], include_topology_description=True)
+    (group,) = stage.ask(ApiKey.STREAMS_GROUP_DESCRIBE, 1, request).groups
+    return int(group.topology_description_status)
 
 
 def told(stage: Stage) -> int:

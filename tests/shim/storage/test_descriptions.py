@@ -1,0 +1,35 @@
+"""Descriptions of topologies after a restart, as Kafka 4.4.0 with its in-memory plug-in."""
+
+from pathlib import Path
+
+from kafka_shim.protocol.enums import ApiKey
+from kafka_shim.protocol.messages.streams_group_heartbeat_request import (
+    StreamsGroupHeartbeatRequest,
+)
+from tests.shim.state.test_topology_descriptions import (
+    AVAILABLE,
+    NOT_STORED,
+    PLUGIN,
+    joined,
+    status,
+    told,
+)
+from tests.shim.storage.kept import KeptStage
+
+BACKOFF_MS = 40_000
+"""After which a description that was asked for, and did not come, is asked for again."""
+
+
+def test_after_a_restart_nobody_is_asked_for_what_was_told(tmp_path: Path) -> None:
+    stage = KeptStage(tmp_path, "4.4", properties={PLUGIN: "in memory"})
+    assert joined(stage)
+    assert told(stage) == 0
+    assert status(stage) == AVAILABLE
+    again = stage.again()
+    assert status(again) == NOT_STORED
+    again.clock.advance(BACKOFF_MS)
+    request = StreamsGroupHeartbeatRequest(group_id="g", member_id="m", member_epoch=1)
+    answer = again.ask(ApiKey.STREAMS_GROUP_HEARTBEAT, 1, request)
+    assert (answer.error_code, answer.topology_description_required) == (0, False)
+    assert told(again) == 0
+    assert status(again) == AVAILABLE
