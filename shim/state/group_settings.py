@@ -1,20 +1,31 @@
 """What the settings of the broker, and those of single groups, say about groups."""
 
+from collections.abc import Callable, Iterable
+
 from kafka_shim.protocol.releases.groups import GroupFacts
 from kafka_shim.shim.state.configs import Configs
 
 _NO_LIMIT = 2**31 - 1
+_PROTOCOLS_BY_FEATURE = {
+    "group.version": "consumer",
+    "share.version": "share",
+    "streams.version": "streams",
+}
 
 
 class GroupSettings:
     """Settings by what they mean, read when they are needed; times in milliseconds.
 
-    A setting that the release does not have counts as Kafka's first default for it.
+    A setting that the release does not have counts as Kafka's first default for it. `lowered`
+    returns the features that UpdateFeatures has taken down to level 0.
     """
 
-    def __init__(self, configs: Configs, facts: GroupFacts) -> None:
+    def __init__(
+        self, configs: Configs, facts: GroupFacts, lowered: Callable[[], Iterable[str]] = tuple
+    ) -> None:
         self._configs = configs
         self._facts = facts
+        self._lowered = lowered
 
     def _number(self, name: str, default: int) -> int:
         value = self._configs.broker_value(name)
@@ -32,12 +43,13 @@ class GroupSettings:
     @property
     def protocols(self) -> frozenset[str]:
         """The protocols that are switched on: `group.coordinator.rebalance.protocols`, if it is
-        set, else what the release has switched on.
+        set, else what the release has switched on; without those whose feature is at level 0.
         """
         text = self._configs.own_broker_value("group.coordinator.rebalance.protocols")
-        if text is None:
-            return frozenset(self._facts.protocols)
-        return frozenset(name.strip().lower() for name in text.split(","))
+        found = self._facts.protocols
+        if text is not None:
+            found = tuple(name.strip().lower() for name in text.split(","))
+        return frozenset(found) - {_PROTOCOLS_BY_FEATURE.get(name) for name in self._lowered()}
 
     @property
     def offset_metadata_bytes_max(self) -> int:

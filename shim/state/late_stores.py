@@ -10,7 +10,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, TypeVar
 
 from kafka_shim.protocol.enums import IsolationLevel
-from kafka_shim.protocol.features import Feature
+from kafka_shim.protocol.features import Feature, features_of
 from kafka_shim.protocol.releases.facts import Facts
 from kafka_shim.shim.clock import Clock
 from kafka_shim.shim.config import Config
@@ -60,6 +60,7 @@ class LateStores:
     configs: Configs
     topics: Topics
     nodes: dict[int, Node]
+    release: str
     features: tuple[Feature, ...]
     throttles: "Throttles | None" = None
     """Only while clients have quotas: every request looks."""
@@ -81,6 +82,13 @@ class LateStores:
             if isinstance(kept, cached_property):
                 vars(self).pop(name, None)
 
+    def lowered_features(self) -> list[str]:
+        """Return the features at level 0 that the release begins with at a higher one."""
+        first = {feature.name: feature.level for feature in features_of(self.release)}
+        return [
+            feature.name for feature in self.features if feature.level == 0 < first[feature.name]
+        ]
+
     def live_nodes(self) -> list[Node]:
         """The brokers that are not stopped."""
         return [node for node in self.nodes.values() if node.is_alive]
@@ -97,7 +105,7 @@ class LateStores:
         from kafka_shim.shim.state.groups.groups import Groups
 
         facts = self.facts.groups
-        settings = GroupSettings(self.configs, facts)
+        settings = GroupSettings(self.configs, facts, self.lowered_features)
         clock = self.group_clock or self.clock
         return Groups(settings, facts, self.topics, self.share_states, clock, self.random)
 

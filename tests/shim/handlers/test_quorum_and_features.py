@@ -8,6 +8,9 @@ from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.protocol.messages.add_raft_voter_request import AddRaftVoterRequest
 from kafka_shim.protocol.messages.api_versions_request import ApiVersionsRequest
+from kafka_shim.protocol.messages.consumer_group_heartbeat_request import (
+    ConsumerGroupHeartbeatRequest,
+)
 from kafka_shim.protocol.messages.describe_log_dirs_request import DescribeLogDirsRequest
 from kafka_shim.protocol.messages.describe_quorum_request import (
     DescribeQuorumRequest,
@@ -15,6 +18,10 @@ from kafka_shim.protocol.messages.describe_quorum_request import (
     TopicData,
 )
 from kafka_shim.protocol.messages.remove_raft_voter_request import RemoveRaftVoterRequest
+from kafka_shim.protocol.messages.share_group_heartbeat_request import ShareGroupHeartbeatRequest
+from kafka_shim.protocol.messages.streams_group_heartbeat_request import (
+    StreamsGroupHeartbeatRequest,
+)
 from kafka_shim.protocol.messages.unregister_broker_request import UnregisterBrokerRequest
 from kafka_shim.protocol.messages.update_features_request import (
     FeatureUpdateKey,
@@ -23,6 +30,7 @@ from kafka_shim.protocol.messages.update_features_request import (
 from tests.shim.play import ADMIN, Stage
 
 ALICE = "User:alice"
+SAFE_DOWNGRADE = 2
 
 
 def test_the_quorum_is_the_controller() -> None:
@@ -159,3 +167,22 @@ def test_older_releases_fail_feature_by_feature() -> None:
         0,
         [("nonsense.version", 42)],
     )
+
+
+@pytest.mark.parametrize(
+    ("feature", "key", "version", "request_"),
+    [
+        ("group.version", ApiKey.CONSUMER_GROUP_HEARTBEAT, 1, ConsumerGroupHeartbeatRequest()),
+        ("share.version", ApiKey.SHARE_GROUP_HEARTBEAT, 1, ShareGroupHeartbeatRequest()),
+        ("streams.version", ApiKey.STREAMS_GROUP_HEARTBEAT, 0, StreamsGroupHeartbeatRequest()),
+    ],
+)
+def test_a_protocol_of_groups_goes_with_its_feature(
+    feature: str, key: ApiKey, version: int, request_: Any
+) -> None:
+    stage = Stage("4.3")
+    assert stage.ask(key, version, request_).error_code != ErrorCode.UNSUPPORTED_VERSION
+    update = FeatureUpdateKey(feature=feature, max_version_level=0, upgrade_type=SAFE_DOWNGRADE)
+    changed = stage.ask(ApiKey.UPDATE_FEATURES, 2, UpdateFeaturesRequest(feature_updates=[update]))
+    assert changed.error_code == 0
+    assert stage.ask(key, version, request_).error_code == ErrorCode.UNSUPPORTED_VERSION
