@@ -62,18 +62,19 @@ def _figures(options: argparse.Namespace) -> int:
     if options.name != "kafka":
         progress("--against both: only kafka")
         return 2
+    rows = []
     try:
-        rows = list(figures.measure(options.release, options.only))
+        for row in figures.measure(options.release, options.only):
+            rows.append(row)
+            for name in row["failed"]:
+                _say(f"FAILED {row['class']}.{name}")
+            if options.record:
+                figures.keep([row])
     except SuiteError as error:
         progress(f"kafka: {error}")
         return 2
     _say(figures.table(rows))
-    failed = [f"{row['class']}.{name}" for row in rows for name in row["failed"]]
-    for name in failed:
-        _say(f"FAILED {name}")
-    if options.record:
-        figures.keep(rows)
-    return 1 if failed else 0
+    return 1 if any(row["failed"] for row in rows) else 0
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -2,7 +2,8 @@
 
 from pathlib import Path
 
-from tests.suites.kafka import figures, java_properties, shim_settings
+from tests.suites.kafka import figures, java_properties, shim_features, shim_settings
+from tests.suites.kafka.jars import VERSION
 from tests.suites.kafka.running import Outcome
 from tests.suites.outcome import FAILED, PASSED, Result
 
@@ -55,6 +56,15 @@ def test_a_shim_has_the_settings_of_all_nodes(tmp_path: Path) -> None:
         "super.users": "User:broker",
         "num.partitions": "4",
     }
+
+
+def test_features_that_a_cluster_is_not_formatted_with_are_lowered() -> None:
+    formatted = {"outside.feature.group.version": "1", "outside.feature.transaction.version": "1"}
+    lowered = shim_features.lowered(formatted, VERSION)
+    assert lowered["transaction.version"] == 1
+    assert lowered["share.version"] == 0
+    assert "group.version" not in lowered
+    assert "metadata.version" not in lowered
 
 
 def test_only_tests_that_pass_on_a_real_broker_count() -> None:

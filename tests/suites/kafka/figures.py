@@ -25,10 +25,9 @@ Row = dict[str, Any]
 
 
 def measure(release: str, only: str) -> Iterator[Row]:
-    """Run each class on both; the figures of one after the other."""
-    on_real = {outcome.name: outcome for outcome in run("real", release, only)}
-    for outcome in run("shim", release, only):
-        yield row(on_real[outcome.name], outcome)
+    """Run each class on both."""
+    for real, shim in run(("real", "shim"), release, only):
+        yield row(real, shim)
 
 
 def row(real: Outcome, shim: Outcome) -> Row:

@@ -22,6 +22,7 @@ _OTHERS = (
     ("org.junit.jupiter", "junit-jupiter", "5.13.1"),
     ("org.mockito", "mockito-core", "5.14.2"),
     ("org.hamcrest", "hamcrest", "3.0"),
+    ("junit", "junit", "4.13.2"),
     ("org.bouncycastle", "bcpkix-jdk18on", "1.80"),
     ("org.slf4j", "slf4j-simple", "1.7.36"),
     # named by the classes that set up log-ins, though no test here starts a Kerberos server

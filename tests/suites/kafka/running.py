@@ -1,10 +1,9 @@
 """Kafka's own integration tests against brokers outside their process."""
 
-import os
 import re
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import NamedTuple
@@ -31,25 +30,25 @@ class Outcome(NamedTuple):
     processor_seconds: float
 
 
-def run(against: str, release: str, only: str) -> Iterator[Outcome]:
-    """Run the classes whose names match, or the tests: `Class` or `Class#test`."""
+def run(sides: Sequence[str], release: str, only: str) -> Iterator[list[Outcome]]:
+    """Run the classes whose names match, or the tests: `Class` or `Class#test`; each on all sides,
+    `real` and `shim`, one after the other.
+    """
     need("java", "javac", "mvn")
     pattern, _, method = only.partition("#")
-    wanted = [name for name in CLASSES if re.search(pattern, name)]
-    with _host(against, release) as host:
-        for name in wanted:
-            progress(name)
-            began, used = time.monotonic(), host.processor_seconds
-            tests = _run_class(name, method, host.address)
-            seconds = time.monotonic() - began
-            yield Outcome(name, tests, seconds, host.processor_seconds - used)
+    with ExitStack() as stack:
+        hosts = [stack.enter_context(_host(side, release)) for side in sides]
+        for name in CLASSES:
+            if re.search(pattern, name):
+                progress(name)
+                yield [_run_class(name, method, host) for host in hosts]
 
 
 def play(against: str, release: str, only: str) -> list[Result]:
     """The tests of all classes, named `Class.test`, by the class's own name."""
     return [
         test._replace(name=f"{outcome.name.rpartition('.')[2]}.{test.name}")
-        for outcome in run(against, release, only)
+        for [outcome] in run([against], release, only)
         for test in outcome.tests
     ]
 
@@ -65,17 +64,17 @@ def _host(against: str, release: str) -> Iterator[RealHost | ShimHost]:
         host.close()
 
 
-def _run_class(name: str, method: str, launcher: str) -> list[Result]:
+def _run_class(name: str, method: str, host: RealHost | ShimHost) -> Outcome:
+    began, used = time.monotonic(), host.processor_seconds
     with TemporaryDirectory(prefix="kafka-suite-") as path:
         folder = Path(path)
         output = folder / "output"
-        words = _words(name, method, launcher, folder)
-        ended = run_to_file(words, folder, {"TMPDIR": path}, output, CLASS_SECONDS)
-        if "KAFKA_SUITE_KEEP" in os.environ:
-            (Path(os.environ["KAFKA_SUITE_KEEP"]) / f"{name}.log").write_bytes(output.read_bytes())
-        if not ended:
-            return [Result(name, FAILED, CLASS_SECONDS, "did not end in time")]
-        return [_named(name, result) for result in of_junit(folder / REPORT, output)]
+        words = _words(name, method, host.address, folder)
+        if run_to_file(words, folder, {"TMPDIR": path}, output, CLASS_SECONDS):
+            tests = [_named(name, result) for result in of_junit(folder / REPORT, output)]
+        else:
+            tests = [Result(name, FAILED, CLASS_SECONDS, "did not end in time")]
+    return Outcome(name, tests, time.monotonic() - began, host.processor_seconds - used)
 
 
 def _words(name: str, method: str, launcher: str, folder: Path) -> list[str]:
@@ -89,7 +88,7 @@ def _words(name: str, method: str, launcher: str, folder: Path) -> list[str]:
     words += [f"-Doutside.launcher={launcher}", f"-Djava.io.tmpdir={folder}"]
     words += ["-Dhttp.keepAlive=false", "-Dorg.slf4j.simpleLogger.defaultLogLevel=error"]
     words += ["-cp", path, CONSOLE, "execute"]
-    words += ["--disable-banner", "--details=tree", f"--reports-dir={folder}"]
+    words += ["--disable-banner", "--details=testfeed", f"--reports-dir={folder}"]
     words += [f"--config={key}={value}" for key, value in settings.items()]
     words += ["--select-class", name]
     return words + (["--include-methodname", f".*{method}.*"] if method else [])

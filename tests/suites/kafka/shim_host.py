@@ -6,7 +6,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from tests.suites.kafka import java_properties, shim_settings
+from tests.suites.kafka import java_properties, shim_features, shim_settings
 from tests.suites.kafka.shim_process import ShimProcess
 
 Answer = Mapping[str, str]
@@ -82,7 +82,14 @@ class ShimHost:
         if self._broker is None:
             folder = Path(self._folder.name)
             words = shim_settings.words(self._nodes, self._brokers(), folder)
-            self._broker = ShimProcess(["--kafka-version", self._release, *words], folder)
+            broker = ShimProcess(["--kafka-version", self._release, *words], folder)
+            self._broker = broker
+            formatted: dict[str, str] = {}
+            for settings in self._nodes.values():
+                formatted |= settings
+            features = shim_features.lowered(formatted, self._release)
+            address = broker.addresses()[self._brokers()[0]]["OUTSIDE"]
+            shim_features.lower(features, self._release, address)
         return self._broker
 
     def _end(self) -> None:

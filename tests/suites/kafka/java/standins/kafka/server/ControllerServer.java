@@ -10,9 +10,11 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import kafka.network.SocketServer;
 import org.apache.kafka.common.internals.Plugin;
+import org.apache.kafka.common.metadata.FeatureLevelRecord;
 import org.apache.kafka.common.metrics.Metrics;
 import org.apache.kafka.controller.Controller;
 import org.apache.kafka.metadata.KafkaConfigSchema;
+import org.apache.kafka.metadata.bootstrap.BootstrapDirectory;
 import org.apache.kafka.metadata.bootstrap.BootstrapMetadata;
 import org.apache.kafka.server.authorizer.Authorizer;
 import org.apache.kafka.server.common.ApiMessageAndVersion;
@@ -42,6 +44,10 @@ public class ControllerServer extends Log {
         settings.setProperty("listeners", Stream.of(settings.getProperty("listeners").split(","))
             .map(text -> text.startsWith(listener + ":") ? text.replaceFirst(":0$", ":" + port.join()) : text)
             .collect(Collectors.joining(",")));
+        for (ApiMessageAndVersion record : bootstrap.records())
+            if (record.message() instanceof FeatureLevelRecord level)
+                settings.setProperty("outside.feature." + level.name(), Short.toString(level.featureLevel()));
+        writeBootstrap();
         boolean isBroker = config().processRoles().size() > 1;
         if (isBroker)
             Settings.addListener(config(), settings);
@@ -106,6 +112,15 @@ public class ControllerServer extends Log {
 
     private Cluster cluster() {
         return shared.cluster();
+    }
+
+    /** Leave the first records of metadata where the other process looks for them. */
+    private void writeBootstrap() {
+        try {
+            new BootstrapDirectory(config().metadataLogDir()).writeBinaryFile(bootstrap);
+        } catch (IOException error) {
+            throw new UncheckedIOException(error);
+        }
     }
 
     /** The port that the harness has planned for a listener, or any; free for the other process. */

@@ -2,6 +2,7 @@ package kafka.server;
 
 import java.net.InetSocketAddress;
 import java.util.Collection;
+import java.util.HashMap;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import org.apache.kafka.common.metrics.Metrics;
@@ -15,6 +16,7 @@ import outside.Log;
 
 /** What a node's broker and controller have in common, seen from outside: its settings. */
 public class SharedServer extends Log {
+    private static final String UNSTABLE = "unstable.api.versions.enable";
     private final KafkaConfig config;
     private final MetaPropertiesEnsemble properties;
     private final Metrics metrics;
@@ -26,11 +28,17 @@ public class SharedServer extends Log {
             CompletableFuture<Map<Integer, InetSocketAddress>> voters,
             Collection<InetSocketAddress> bootstrapServers,
             FaultHandlerFactory faultHandlers, ServerSocketFactory sockets) {
-        this.config = config;
+        this.config = stable(config);
         this.properties = properties;
         this.metrics = metrics;
         this.voters = voters;
         this.sockets = sockets;
+    }
+
+    /** Harnesses switch on the versions of APIs that a release hides; users see a release without. */
+    private static KafkaConfig stable(KafkaConfig config) {
+        Map<String, Object> settings = new HashMap<>(config.originals());
+        return settings.remove(UNSTABLE) == null ? config : new KafkaConfig(settings, false);
     }
 
     Cluster cluster() {

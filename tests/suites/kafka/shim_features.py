@@ -1,0 +1,46 @@
+"""The levels of features that a test's cluster is formatted with, set in a shim after its start."""
+
+from collections.abc import Mapping
+
+from kafka_shim.protocol.enums import ApiKey
+from kafka_shim.protocol.features import features_of
+from kafka_shim.protocol.messages.update_features_request import (
+    FeatureUpdateKey,
+    UpdateFeaturesRequest,
+)
+from tests.recordings.peers.peer import ROOT, ask
+from tests.recordings.peers.socket_peer import SocketPeer
+
+_PREFIX = "outside.feature."
+_SAFE_DOWNGRADE = 2
+_IGNORED = ("metadata.version", "kraft.version")
+"""Kafka's tests run at a level of metadata.version that the release does not offer to users."""
+
+
+def lowered(settings: Mapping[str, str], release: str) -> dict[str, int]:
+    """Return the features that the settings have at a lower level than the release: those that
+    they do not name are at level 0.
+    """
+    first = features_of(".".join(release.split(".")[:2]))
+    levels = {feature.name: feature.level for feature in first if feature.name not in _IGNORED}
+    wanted = {name: int(settings.get(f"{_PREFIX}{name}", 0)) for name in levels}
+    return {name: level for name, level in wanted.items() if level < levels[name]}
+
+
+def lower(features: Mapping[str, int], release: str, address: str) -> None:
+    """Ask a shim for these levels at a listener where anybody may do everything."""
+    if not features:
+        return
+    updates = [
+        FeatureUpdateKey(feature=name, max_version_level=level, upgrade_type=_SAFE_DOWNGRADE)
+        for name, level in features.items()
+    ]
+    peer = SocketPeer(release, address, address)
+    try:
+        answer = ask(
+            peer, ROOT, ApiKey.UPDATE_FEATURES, 1, UpdateFeaturesRequest(feature_updates=updates)
+        )
+    finally:
+        peer.close()
+    if answer.error_code:
+        raise RuntimeError(f"UpdateFeatures of {dict(features)}: {answer.error_message}")
