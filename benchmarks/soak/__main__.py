@@ -33,6 +33,7 @@ _SETTINGS = {
     "log.retention.check.interval.ms": "10000",
     "producer.id.expiration.check.interval.ms": "10000",
     "transactional.id.expiration.ms": "60000",
+    "transaction.remove.expired.transaction.cleanup.interval.ms": "10000",
     "producer.id.expiration.ms": "60000",
     "group.initial.rebalance.delay.ms": "0",
     "connections.max.idle.ms": "30000",

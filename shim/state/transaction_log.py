@@ -16,7 +16,7 @@ from kafka_shim.shim.state.log import Log
 from kafka_shim.shim.state.transaction import NO_TIME, State, Transaction
 
 KEY_VERSION = 0
-BATCHES_MAX = 10_000
+BATCHES_MAX = 500
 """A partition is compacted when it has so many, or twice those that were left the last time."""
 _STATUSES = {
     State.EMPTY: 0,

@@ -94,6 +94,17 @@ def test_logs_that_lost_their_beginning_or_everything(stage: KeptStage) -> None:
     assert log_of(again, "deleted").end_offset == 0
 
 
+def test_segments_are_those_that_were_before(stage: KeptStage) -> None:
+    stage.topic("orders", 1, {"retention.ms": "1000", "segment.ms": "500"})
+    for at in range(4):
+        produce(stage, b"%d" % at)
+        stage.clock.advance(400)
+    again = stage.again()
+    again.clock.advance(300)
+    log_of(again).expire()
+    assert (log_of(again).start_offset, log_of(again).end_offset) == (2, 4)
+
+
 def test_what_came_and_went_within_one_turn(stage: KeptStage) -> None:
     stage.topic("orders")
     for n in range(4):
