@@ -56,7 +56,7 @@ class Authorizer(Protocol):
     """
 
     def configure(self, config: Mapping[str, str]) -> None:
-        """Take the broker's configuration, by Kafka's names; ValueError if it makes no sense."""
+        """Read the broker's configuration, by Kafka's names; ValueError if it is invalid."""
         ...
 
     def authorize(self, actor: Actor, action: Action) -> Decision:

@@ -3,7 +3,7 @@
 It walked the names of a type downwards from the one that was asked about, and ended at the first
 that is no prefix of it. So a prefix was overlooked when another name lay in between: with `a*`
 and `aa` stored, `ab` finds `a*` only past `aa`, which ends the walk. And when no entry applied,
-`allow.everyone.if.no.acl.found` answered, whoever else had ACLs there.
+`allow.everyone.if.no.acl.found` answered, even if other principals had ACLs there.
 """
 
 from bisect import bisect_right

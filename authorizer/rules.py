@@ -8,7 +8,7 @@ from kafka_shim.protocol.error_codes import ErrorCode
 
 
 class Handling(Enum):
-    """What happens to an ACL request that carries a code which makes no sense in it."""
+    """What happens to an ACL request with a code that is invalid in it."""
 
     CLOSE = "the connection is closed without an answer"
     BATCH = "every element is answered UNKNOWN_SERVER_ERROR and nothing is done"

@@ -22,7 +22,7 @@ _XERIAL_MAGIC = b"\x82SNAPPY\0"
 _XERIAL_HEADER = _XERIAL_MAGIC + Struct(">ii").pack(1, 1)
 _XERIAL_BLOCK_BYTES = 32 << 10
 _SNAPPY_RATIO_MAX = 64
-"""No block becomes so many times larger."""
+"""Largest ratio of decompressed to compressed size."""
 _SIZE = Struct(">i")
 
 

@@ -38,7 +38,7 @@ class Cursor:
         return f"buf[{self.at()} : (pos := pos + {length}{plus})]"
 
     def settle(self) -> None:
-        """Emit the reading of what was noted, and let `pos` say where reading is."""
+        """Emit the reading of the noted fields, and set `pos` to the position after them."""
         self.flush()
         if self.ahead:
             self._source.line(f"pos += {self.ahead}")

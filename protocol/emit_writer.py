@@ -73,7 +73,7 @@ class _Writer:
             self.source.line(f"{out}[-1] = {with_tags}({out}[-1], {holder}.unknown_tags)")
 
     def _refuse_absent(self, field: FieldSpec, value: str) -> None:
-        """Emit the refusal of a value that this version cannot say, as Kafka's writers do."""
+        """Emit an error for a value that this version cannot encode, as Kafka's writers do."""
         if field.is_ignorable:
             return
         with self.source.block(f"if {self._is_set(field, value)}"):

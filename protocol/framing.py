@@ -1,4 +1,4 @@
-"""Cut a byte stream into Kafka frames: a size of four bytes, then so many bytes. No sockets."""
+"""Cut a byte stream into Kafka frames: a size of four bytes, then the frame. No sockets."""
 
 from struct import Struct
 

@@ -1,4 +1,4 @@
-"""Which partitions a request speaks of, whatever its API."""
+"""Which partitions a request names, for all APIs."""
 
 from collections.abc import Iterator
 from typing import Any

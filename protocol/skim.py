@@ -1,4 +1,4 @@
-"""Read only the names of resources that a request speaks of, without building the request.
+"""Read only the names of resources in a request, without building the request.
 
 For those who look at many requests and ask only what they touch. A request whose names can be read
 is not refused for damage after them; one whose names cannot raises DecodeError.

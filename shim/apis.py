@@ -159,7 +159,7 @@ class ServedApi:
 
 
 def _once(write: Callable[[Any], bytes]) -> Callable[[Any], bytes]:
-    """The same, but a message that comes again is not written again."""
+    """Return the same function with a cache: a repeated message is not encoded again."""
     last: tuple[Any, bytes] = (None, b"")
 
     def write_once(message: Any) -> bytes:
@@ -177,7 +177,7 @@ def handler_of(key: ApiKey) -> Handler:
 
 @cache
 def advertised_apis(release: str, *, takes_metrics: bool) -> Mapping[ApiKey, tuple[int, int]]:
-    """The APIs that clients are told of, and their versions.
+    """The APIs in the ApiVersions answer, and their versions.
 
     `takes_metrics`: also that they may push their metrics (KIP-714).
     """

@@ -95,7 +95,7 @@ class Broker:
             await self.start_node(node_id)
 
     def reset(self) -> None:
-        """Begin anew with what the configuration names; clients are hung up on, faults are gone."""
+        """Reset to the configured state: close all connections and remove all faults."""
         self._begin()
         self._seed()
 
@@ -180,7 +180,7 @@ class Broker:
             yield name, _address(endpoint)
 
     def listening(self) -> Iterator[str]:
-        """Where each listener is, node by node, and what clients are told if that is different."""
+        """Yield the bound address of each listener, and its advertised one if different."""
         for node in self.cluster.nodes.values():
             for name, bound in node.bound.items():
                 advertised = node.endpoints[name]

@@ -19,7 +19,7 @@ PROTOCOL_MAP = "listener.security.protocol.map"
 
 
 class SecurityProtocol(enum.Enum):
-    """What a listener speaks below the Kafka protocol."""
+    """The security protocol of a listener."""
 
     PLAINTEXT = "PLAINTEXT"
     SASL_PLAINTEXT = "SASL_PLAINTEXT"
@@ -39,7 +39,7 @@ class ListenerConfig(msgspec.Struct, frozen=True):
     """Where to listen, how, and who an unauthenticated client there is.
 
     Port 0 asks for any free port. `principal` is `Type:name`. `advertised` is the host and port
-    that clients are told instead of where it really listens; the first broker's, and with port 0
+    that is advertised to clients in place of the bound address; the first broker's, and with port 0
     each broker's own.
     """
 
@@ -51,7 +51,7 @@ class ListenerConfig(msgspec.Struct, frozen=True):
     advertised: tuple[str, int] | None = None
 
     def check(self, brokers: int) -> None:
-        """ConfigError if so many brokers cannot have it, or nobody can be its principal."""
+        """Raise ConfigError for an invalid principal, or too few ports for so many brokers."""
         if not is_principal(self.principal):
             raise ConfigError(
                 f"listener {self.name}: the principal `{self.principal}` is not of the form"

@@ -64,7 +64,7 @@ class KeptAnswers:
     """The answers of one cluster, the oldest of which go beyond `bytes_max`.
 
     Of a request that comes for the first time there is only a mark, its answer is kept when it
-    comes again: requests that are all different cost no more than that.
+    is repeated: requests that are all different cost no more than that.
     """
 
     def __init__(self, cluster: Cluster, bytes_max: int = BYTES_MAX) -> None:

@@ -10,7 +10,7 @@ Answer = TypeVar("Answer")
 
 
 class Watched:
-    """What answers may wait for: whoever watches it is called back at each change."""
+    """An event that answers wait for: its watchers are called back at each change."""
 
     __slots__ = ("_watchers",)
 
@@ -29,7 +29,7 @@ class Watched:
         return lambda: self._watchers.pop(token, None) and None
 
     def wake(self) -> None:
-        """Something changed: call back whoever watches."""
+        """Call back all watchers after a change."""
         if self._watchers:
             for callback in list(self._watchers.values()):
                 callback()
@@ -61,8 +61,8 @@ class Watching:
 class Wait(Generic[Answer]):
     """Returned by a handler instead of a response; completed later, exactly once.
 
-    Whoever completes it may do so at any time; completing or cancelling twice does nothing,
-    so a timer and an event can race without care.
+    It can be completed at any time; completing or cancelling twice does nothing, so that a
+    timer and an event can race.
     """
 
     __slots__ = ("_answer", "_done", "_on_answer", "_on_cancel")

@@ -26,6 +26,21 @@ INSTEAD: Final = {
     r"\bthere is no api\b": "unknown API",
     r"\bis somebody's\b": "belongs to",
     r"\bgoes before it\b": "takes precedence",
+    r"\bwhoever\b": "all, any, the client that",
+    r"\bcomes again\b": "is repeated, retries",
+    r"\bin mid-stream\b": "during, after",
+    r"\btells its (caller|user)\b": "reports to its caller",
+    r"\bonce (granted|the right)\b": "after the permission is granted",
+    r"\bof use here\b": "unsupported",
+    r"\bnot known here\b": "unknown",
+    r"\bwrong usage\b": "usage error",
+    r"\bsay (where|into which)\b": "requires, is missing",
+    r"\bis no (driver|report|path|pattern|json|number|object)\b": "is not a",
+    r"\bthere is nobody to\b": "nobody can",
+    r"\bmust be like\b": "expected",
+    r"\b(cannot|could not) say\b": "cannot express",
+    r"\bwhat it lacks\b": "the missing permission",
+    r"\bmakes? no sense\b": "is invalid, cannot be combined",
 }
 _PHRASES: Final = [(re.compile(phrase, re.IGNORECASE), text) for phrase, text in INSTEAD.items()]
 PLACES: Final = (

@@ -12,5 +12,14 @@ def test_each_phrase_is_found() -> None:
     ]
 
 
+def test_newer_phrases_are_found() -> None:
+    text = "whoever asks again\na file that is no path\nproduce tells its caller\n"
+    assert [phrase for _, phrase, _ in phrases.found(text)] == [
+        "whoever",
+        "is no path",
+        "tells its caller",
+    ]
+
+
 def test_no_page_and_no_source_has_one() -> None:
     assert phrases.main() == 0

@@ -146,7 +146,7 @@ def _combine(
     globs = [name for name in names if _looks_like_glob(name)]
     if pattern is None and globs:
         raise AclTextError(
-            f"`{globs[0]}` is no pattern: for all names that begin so, leave out the `*` and add"
+            f"`{globs[0]}` is not a pattern: for a prefix, leave out the `*` and add"
             " `pattern: prefixed`; if the asterisk is part of the name, add `pattern: literal`"
         )
     pattern_type = PatternType.LITERAL if pattern is None else parse_pattern_type(str(pattern))

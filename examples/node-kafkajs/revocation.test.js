@@ -7,7 +7,7 @@ let shop;
 before(async () => { shop = await openShop({ acls: [MAY_WRITE] }); });
 after(() => shop.close());
 
-test("a grant that is lost in mid-stream loses no order", async () => {
+test("no order is lost when a permission is removed", async () => {
   await shop.broker.post("/faults", {
     action: { revoke: [MAY_WRITE] },
     match: { api: "Produce" },

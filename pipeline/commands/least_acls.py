@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 _SHOWN = ("acl", "requests", "over_grants")
 NOTED = 10
-"""Prefixes that are proposed in so many words; of more only the number is said."""
+"""How many proposed prefixes are printed; for others only their number."""
 
 
 def _add_options(job: argparse.ArgumentParser) -> None:

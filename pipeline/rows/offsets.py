@@ -37,7 +37,7 @@ def limited(start: Offset, end: Offset, max_bytes: int) -> Offset:
 def between(start: Offset, end: Offset, split_bytes: int) -> list[Split]:
     """The pieces from one offset to another; a segment of the usual size is one piece.
 
-    Where a segment goes on, a block should begin, and damage right there is not skipped.
+    Where a segment continues, a block should begin, and damage right there is not skipped.
     """
     found = []
     for name, stop in sorted(end.items()):

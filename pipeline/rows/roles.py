@@ -153,7 +153,7 @@ def _listing_run(accesses: Sequence[Access], at: int) -> int:
 def instead_of(access: Access, topics: Sequence[str], release: str) -> list[str]:
     """What, all of it allowed, would have met the requirement in this access's place.
 
-    Names that only the answer has (the tokens of DescribeDelegationToken) are not known here, so
+    Names that only the answer has (the tokens of DescribeDelegationToken) are unknown, so
     nothing is said then.
     """
     key = (access.api_key, access.operation, access.resource_type)

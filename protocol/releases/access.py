@@ -1,4 +1,4 @@
-"""How Kafka releases differ about what is denied, and how that is told and logged."""
+"""How Kafka releases differ in denials, their errors and their log lines."""
 
 import msgspec
 

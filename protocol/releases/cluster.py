@@ -23,7 +23,9 @@ class ClusterFacts(msgspec.Struct, frozen=True, kw_only=True):
     feature_updates_fail_together: bool  # one failed update is the whole request's error
     # brokers and versions
     unregistering_says_why: bool  # UnregisterBroker carries texts
-    refused_version_tells_range: bool  # an unknown version of ApiVersions is told the known ones
+    refused_version_tells_range: (
+        bool  # the answer to an unsupported ApiVersions version contains the supported range
+    )
 
 
 OLDEST = ClusterFacts(

@@ -31,8 +31,8 @@ class ConfigFacts(msgspec.Struct, frozen=True, kw_only=True):
     altered_null: str  # AlterConfigs without a value: "fail resource", "fail" all of it, or "close"
     altered_null_error: int  # code of IncrementalAlterConfigs without a value
     altered_config_error: int  # code of a value that a topic's setting cannot take
-    altered_names_are_checked: bool  # an illegal topic name is told apart from a missing topic
-    altered_values_before_topics: bool  # a bad value is told first, a missing topic then
+    altered_names_are_checked: bool  # an invalid topic name has another error than a missing topic
+    altered_values_before_topics: bool  # an invalid value is reported before a missing topic
     empty_topic_name_error: int  # code of AlterConfigs' topic without a name
     empty_topic_name_first: bool  # IncrementalAlterConfigs sees it before all else
     altered_topic_missing_error: int  # code of altering a missing topic

@@ -30,7 +30,9 @@ class GroupFacts(msgspec.Struct, frozen=True, kw_only=True):
     # looking at them, their offsets, their coordinators
     new_group_epoch: int  # of a group that has no members yet (KIP-848)
     upgrade_keeps_epoch: bool  # of a group that becomes a consumer group, if nothing else changes
-    classics_await_target: bool  # of a new epoch, and only then are told to join again (KIP-848)
+    classics_await_target: (
+        bool  # classic members rejoin only once the new target assignment exists (KIP-848)
+    )
     disabled_migration_is_strict: bool  # no classic member joins a consumer group with members then
     describes_revoking: bool  # ConsumerGroupDescribe shows what a member has not yet given up
     commits_since_assigned: bool  # a consumer's older epoch will do for what it had then already
@@ -47,8 +49,10 @@ class GroupFacts(msgspec.Struct, frozen=True, kw_only=True):
     streams_recovery_lag: int  # told to them as the acceptable one; -1: none
     streams_tasks_stay: bool  # with who has them; or with who was meant to have them
     streams_static_members: bool  # and reported offsets and warm-up tasks; else they are 42
-    streams_endpoints_change: bool  # a member's new endpoint is told to all, and can be taken back
-    describes_metadata: bool  # what a member speaks, not its assignment once more
+    streams_endpoints_change: (
+        bool  # all members learn a changed endpoint of a member, or its removal
+    )
+    describes_metadata: bool  # the member's protocol metadata, not its assignment again
     describes_each_duplicate: bool  # a group id given twice is described twice
     filters_ignore_case: bool  # ListGroups by state and type
     fetches_group_twice: bool  # OffsetFetch answers a group listed twice twice, else once
@@ -152,7 +156,7 @@ OLDEST = GroupFacts(
 """As 0.11 has it."""
 
 CHANGES: tuple[Change, ...] = (
-    Change("1.0", "JoinGroup checks what a member speaks", checks_protocol_type=True),
+    Change("1.0", "JoinGroup checks the member's protocols", checks_protocol_type=True),
     Change("1.1", "a clearer name of a state", awaiting_sync_name="CompletingRebalance"),
     Change(
         "2.0",

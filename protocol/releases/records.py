@@ -20,7 +20,7 @@ class RecordFacts(msgspec.Struct, frozen=True, kw_only=True):
     unreadable_closes: bool  # a partition without a readable batch cannot be parsed
     unreadable_old_closes: bool  # nor one without any message, in versions 0 to 2
     wrong_format_closes: bool  # nor one with another format than 2, or with two batches
-    invalid_record_error: ErrorCode  # of records that make no sense
+    invalid_record_error: ErrorCode  # of invalid records
     invalid_record_tells_start: bool  # and the answer says where the log starts
     lists_every_record: bool  # all records that are refused, and why; else only the first
     knows_zstd: bool
@@ -37,7 +37,7 @@ class RecordFacts(msgspec.Struct, frozen=True, kw_only=True):
     last_batch_counts: bool  # a request is transactional, or idempotent, as its last partition is
     nameless_transaction_error: ErrorCode  # of batches without a transactional id; NONE: a denial
     lost_producer_error: ErrorCode  # of a producer that is not known, and does not start from 0
-    batches_remembered: int  # of each producer, to notice one that comes again
+    batches_remembered: int  # of each producer, to recognise duplicates
     # transactions in Produce and TxnOffsetCommit
     verifies_partitions: bool  # a partition that was not added to the transaction takes nothing
     verifies_before_acks: bool  # of a partition's producer, before the number of acks is looked at
@@ -66,7 +66,7 @@ class RecordFacts(msgspec.Struct, frozen=True, kw_only=True):
     odd_isolation_closes: bool  # an unknown isolation level closes the connection
     missing_looks_compressed: bool  # a missing partition is 76 to versions that know no zstd
     hides_zstd_topics: bool  # topics of compression.type=zstd, from versions that know no zstd: 76
-    aborted_beyond_stable: bool  # where nothing can be read, all that were aborted are told
+    aborted_beyond_stable: bool  # if nothing can be read, all aborted transactions are listed
     aborted_at_stable: bool  # that is so where readers have come to what they may not read yet
     lists_empty_aborted: bool  # also aborted transactions without records
     deletion_forgets_producers: bool  # DeleteRecords, those whose records are gone
@@ -181,7 +181,7 @@ OLDEST = RecordFacts(
 CHANGES: tuple[Change, ...] = (
     Change(
         "1.0",
-        "KIP-192: what producers are told, and five of their batches",
+        "KIP-192: answers to producers, and five of their batches",
         lost_producer_error=ErrorCode.UNKNOWN_PRODUCER_ID,
         batches_remembered=5,
         stranger_error=ErrorCode.NONE,

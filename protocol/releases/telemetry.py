@@ -15,10 +15,10 @@ class TelemetryFacts(msgspec.Struct, frozen=True, kw_only=True):
     # subscriptions
     empty_match_is_none: bool  # and not a pattern that is wrong
     match_values_are_trimmed: bool  # else what stands around `=` is part of the pattern
-    bad_interval_error: ErrorCode  # of an interval that is no number
-    intervals_are_trimmed: bool  # else one with blanks around it is no number
+    bad_interval_error: ErrorCode  # of an interval that is not a number
+    intervals_are_trimmed: bool  # else an interval with spaces around it is invalid
     # requests
-    asks_after_errors: bool  # who is told that its subscription is another may ask at once
+    asks_after_errors: bool  # a client with an outdated subscription may ask again at once
     decompresses: bool  # what comes; else the receiver gets it as it was sent
     limits_decompressed: bool  # to what a push may have
 

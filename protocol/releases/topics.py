@@ -15,7 +15,7 @@ class TopicFacts(msgspec.Struct, frozen=True, kw_only=True):
     auto_create_error: int  # code of a topic that Metadata has just created
     controller_auto_create_error: int  # the same, where the broker is itself the controller
     create_topics_sees_name_first: bool  # then settings, then replicas; else as follows
-    create_topics_sees_factor_first: bool  # -1 replicas are told before -1 partitions
+    create_topics_sees_factor_first: bool  # -1 replicas are reported before -1 partitions
     create_topics_sees_existing_first: bool  # else only after what is wrong with a topic
     create_topics_sees_settings_first: bool  # else only after partitions and replicas
     create_topics_has_defaults: bool  # -1 partitions or replicas are the broker's default

@@ -19,7 +19,7 @@ class UserFacts(msgspec.Struct, frozen=True, kw_only=True):
     failed_token_expiry: int  # in the answer to a token that could not be renewed or expired
     caps_token_renewal: bool  # for no longer than the default, which is what 0 means too
     tokens_renewed_by_owner: (
-        bool  # RenewDelegationToken: who may not is told before that it expired
+        bool  # RenewDelegationToken: a missing permission is reported before expiry
     )
     tokens_ended_by_owner: bool  # ExpireDelegationToken: likewise
     expired_tokens_end: bool  # ExpireDelegationToken with a negative period removes them

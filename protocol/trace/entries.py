@@ -46,7 +46,7 @@ class Connection(msgspec.Struct, array_like=True, frozen=True, gc=False):
 class Request(msgspec.Struct, array_like=True, tag=1, frozen=True, gc=False):
     """One request: the frame as it arrived, without its size; secrets blanked.
 
-    `sequence` counts a connection's requests from 0. `redacted`: the frame was written anew
+    `sequence` counts a connection's requests from 0. `redacted`: the frame was encoded again
     without the secrets in it, so its length is not the original one.
     """
 

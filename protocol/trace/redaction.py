@@ -1,6 +1,6 @@
 """Secrets that must not reach a trace: SASL messages, salted passwords, HMACs, secret settings.
 
-A frame with secrets is read, blanked and written anew. If it cannot be read, its header is kept.
+A frame with secrets is decoded, blanked and encoded again; if that fails, its header is kept.
 """
 
 from collections.abc import Callable, Iterable

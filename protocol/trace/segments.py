@@ -85,7 +85,7 @@ def read_segment(
 
     With `wants`, the bodies of other blocks are neither read nor checked.
 
-    After damage the reader goes on at the next intact header. Only what is asked for is read: an
+    After damage the reader continues at the next intact header. Only what is asked for is read: an
     imported segment may be larger than memory.
     """
     if path.stat().st_size == 0:  # which cannot be mapped
@@ -138,7 +138,7 @@ def trace_bytes(directory: Path) -> int:
 def read_trace(
     directory: Path, progress: Callable[[int], None] = lambda _: None
 ) -> Iterator[Block | Damage]:
-    """All of a trace, segment by segment; `progress` is told how many bytes are behind."""
+    """All of a trace, segment by segment; `progress` gets the number of bytes read."""
     behind = 0
     for path in segments(directory):
         for block in read_segment(path):

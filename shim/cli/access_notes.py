@@ -59,7 +59,7 @@ def _who_may_what(config: Config) -> str:
 
 
 def _is_open(listener: ListenerConfig, config: Config) -> bool:
-    """Whether whoever comes there is a super user."""
+    """Return whether all clients of the listener are super users."""
     return not listener.protocol.sasl and listener.principal in config.super_users
 
 

@@ -1,4 +1,4 @@
-"""Room for connections: each is an open file, of which a process may have so many only."""
+"""The limit of open files, which also limits the number of connections."""
 
 import asyncio
 import errno

@@ -12,7 +12,7 @@ _WIDTH = 40
 class Progress:
     """`with Progress("reading", total) as progress: progress(done)`; any unit.
 
-    A total of 0 is unknown: then what is done is told as a number.
+    A total of 0 is unknown: then the number of processed items is shown.
     """
 
     def __init__(self, task: str, total: int, *, is_shown: bool = True) -> None:

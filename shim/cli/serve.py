@@ -1,4 +1,4 @@
-"""`kafka-shim serve`: a broker until it is told to stop."""
+"""`kafka-shim serve`: a broker that runs until a signal stops it."""
 
 import argparse
 import asyncio
@@ -156,7 +156,7 @@ def _has_other_end(stream: TextIO | None) -> bool:
 
 
 async def _watch_stdin(stopped: asyncio.Event) -> None:
-    """Set `stopped` when whoever holds the other end of standard input is gone."""
+    """Set `stopped` when standard input is closed at its other end."""
     if not _has_other_end(sys.stdin):
         stopped.set()
         return

@@ -120,7 +120,7 @@ def _outcome(args: argparse.Namespace, entries: int) -> int:
 
 
 def _told(lines: Iterable[str], progress: Progress) -> Iterator[str]:
-    """The same lines; `progress` is told how much of the log is behind."""
+    """Yield the same lines, and report to `progress` how much of the log has been read."""
     behind = 0
     for line in lines:
         yield line

@@ -95,7 +95,7 @@ class Client:
         if high < our_low or low > our_high:
             raise ClientError(
                 f"the broker at {self.address} serves {api.wire_name} in versions {low} to {high},"
-                f" this client speaks {our_low} to {our_high}"
+                f" this client supports {our_low} to {our_high}"
             )
         return min(high, our_high)
 

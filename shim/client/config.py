@@ -73,7 +73,9 @@ def client_config(properties: Mapping[str, str], where: str) -> ClientConfig:
         raise ConfigError(f"{where}: security.protocol `{name}` is not one of {names}") from None
     timeout_ms = properties.get("request.timeout.ms", "10000")
     if not whole_number(timeout_ms):
-        raise ConfigError(f"{where}: request.timeout.ms `{timeout_ms}` is no number above 0")
+        raise ConfigError(
+            f"{where}: invalid request.timeout.ms `{timeout_ms}`; expected a number above 0"
+        )
     return ClientConfig(
         protocol,
         _login(properties, where) if protocol.sasl else None,

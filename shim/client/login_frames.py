@@ -24,7 +24,7 @@ Frames = Generator[bytes, bytes, int]
 def login_frames(login: Login) -> Frames:
     """The frames of one log-in; the error code is 0 if it was taken.
 
-    Raises LoginError if an answer makes no sense.
+    Raises LoginError for an invalid answer.
     """
     handshake = yield from _asked(ApiKey.SASL_HANDSHAKE, 1, SaslHandshakeRequest(login.mechanism))
     if handshake.error_code:

@@ -110,7 +110,7 @@ async def _body(request: Request, route: Route[Any]) -> object:
 
 
 def _refusal(request: Request, token: str | None) -> Response | None:
-    """Who does not know the token is refused; without one, whoever a web page sends.
+    """Reject callers without the token; if there is no token, reject calls of web pages.
 
     A page of another site can make a browser on this machine call loopback addresses; it comes
     with an Origin, or with a Host that is a name of its own.

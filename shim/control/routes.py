@@ -88,7 +88,7 @@ ROUTES: tuple[Route[Control], ...] = (
           lambda control, _: control.metrics(), None),
     Route("GET", "/state", "state", "All that is there",
           lambda control, _: control.state(), shapes.State),
-    Route("POST", "/reset", "reset", "Begin anew with what the broker was started with",
+    Route("POST", "/reset", "reset", "Reset the broker to its state at startup",
           lambda control, _: control.reset(), shapes.Done),
     Route("POST", "/snapshots", "snapshot", "Put the state aside",
           lambda control, _: control.snapshot(), shapes.SnapshotRow),

@@ -61,7 +61,7 @@ class ControlServer:
             self._serve(self._listening)
 
     def _serve(self, listening: socket.socket) -> None:
-        """Answer, whoever has called already too."""
+        """Start to answer, including calls that have already arrived."""
         if KNOWS_CALLERS:
             asyncio.get_running_loop().remove_reader(listening)
         from kafka_shim.shim.control.brokers import Brokers  # noqa: PLC0415 - see start()

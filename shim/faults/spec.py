@@ -71,7 +71,7 @@ class Effect(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defau
     answered once the fault is released. `throttle_time_ms`: what the answer says. `truncate`: so
     many bytes of the answer, then the connection is closed. `corrupt`: bits of the answer's body
     are flipped. `correlation_id`, `size`: what the answer says instead of its own. `tagged_bytes`:
-    an unknown tagged field of so many bytes is added (flexible versions). `set`: fields of the
+    an unknown tagged field of this many bytes is added (flexible versions). `set`: fields of the
     answer by their paths, as in `topics.*.error_code`. `api_versions`: what ApiVersions tells of
     an API: lowest and highest version, or null for none.
     `deny`: permissions are missing, as if by a DENY ACL, even for super users.
@@ -108,7 +108,7 @@ _EFFECTS = Effect.__struct_fields__
 
 
 def check(spec: FaultSpec) -> None:
-    """Raise FaultError for a fault that does nothing, or whose numbers make no sense."""
+    """Raise FaultError for a fault without an action, or with invalid numbers."""
     _check_trigger(spec.trigger)
     _check_numbers(spec.action)
     principal = spec.match.principal

@@ -15,7 +15,7 @@ from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.state.coordinators import KeyType
 
 FENCED_SINCE = 2
-"""From here on a superseded producer is told so by a code of its own (KIP-588)."""
+"""From this version on a superseded producer gets its own error code (KIP-588)."""
 
 
 def handle(request: AddOffsetsToTxnRequest, context: RequestContext) -> AddOffsetsToTxnResponse:

@@ -33,7 +33,7 @@ from kafka_shim.shim.state.transactions import VERSION_2
 
 BATCHED_SINCE = 4
 FENCED_SINCE = 2
-"""From here on a superseded producer is told so by a code of its own (KIP-588)."""
+"""From this version on a superseded producer gets its own error code (KIP-588)."""
 Errors = dict[TopicPartition, ErrorCode]
 
 

@@ -1,7 +1,7 @@
 """51 AlterUserScramCredentials, version 0. One result a user; users do not disturb each other.
 
-Whoever is named twice is refused with 92, whatever the mechanisms (asked of 4.3.1); on ZooKeeper
-only if a mechanism is named twice (asked of 2.8.2).
+A user that is named twice gets DUPLICATE_RESOURCE (92), with any mechanisms (asked of 4.3.1); on
+ZooKeeper only if a mechanism is named twice (asked of 2.8.2).
 """
 
 from collections.abc import Iterable
@@ -118,7 +118,7 @@ def _duplicate(alteration: Alteration) -> Outcome:
 
 
 def _altered(alterations: list[Alteration], users: Users) -> Outcome:
-    """What came of them; the first that fails is told."""
+    """Apply the alterations; return the first error."""
     outcomes = [
         _alter(alteration, ScramMechanism(alteration.mechanism), users)
         for alteration in alterations

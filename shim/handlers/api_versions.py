@@ -3,7 +3,8 @@
 Unknown versions are answered with 35 in the layout of version 0 (KIP-35), and with our own range.
 The client's software name and version (version 3) must look like identifiers, or the answer is 42
 (KIP-511). From version 5 on a client may say which node of which cluster it wants to talk to: both
-or neither, or the answer is 42; another one's client is told to bootstrap again, 129 (KIP-1242).
+or neither, or the answer is INVALID_REQUEST (42); a client of another cluster gets
+REBOOTSTRAP_REQUIRED (129, KIP-1242).
 """
 
 import re
@@ -73,7 +74,7 @@ def _made(
         supported_features=[
             SupportedFeatureKey(name=f.name, min_version=f.min_version, max_version=f.max_version)
             for f in features
-            if f.min_version > 0 or version >= 4  # version 3 cannot say 0 (KIP-1022)
+            if f.min_version > 0 or version >= 4  # version 3 cannot contain 0 (KIP-1022)
         ],
         finalized_features_epoch=0 if features else -1,
         finalized_features=[

@@ -1,4 +1,4 @@
-"""68 ConsumerGroupHeartbeat, versions 0-1. Joins, keeps alive, leaves, and is told what to read
+"""68 ConsumerGroupHeartbeat, versions 0-1. Joins, keeps alive, leaves, and gets its partitions
 (KIP-848).
 
 READ on the group, then DESCRIBE on every topic it names: one that is denied fails the request,

@@ -12,7 +12,7 @@ from kafka_shim.shim.errors import Refused
 from kafka_shim.shim.request.context import RequestContext
 
 FENCED_SINCE = 2
-"""From here on a superseded producer is told so by a code of its own (KIP-588)."""
+"""From this version on a superseded producer gets its own error code (KIP-588)."""
 BUMPS_EPOCH_SINCE = 5
 
 

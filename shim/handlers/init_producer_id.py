@@ -2,7 +2,8 @@
 
 With a transactional id it needs WRITE on that; without, IDEMPOTENT_WRITE on the cluster or, since
 KIP-679, WRITE on any one topic. Both come before anything else that may be wrong. A producer that
-starts while its predecessor has a transaction open aborts it, is told 51, and asks again.
+starts while its predecessor has a transaction open aborts it, gets CONCURRENT_TRANSACTIONS
+(51), and retries.
 """
 
 from kafka_shim.authorizer.requirements import (
@@ -17,7 +18,7 @@ from kafka_shim.shim.errors import Refused
 from kafka_shim.shim.request.context import RequestContext
 
 FENCED_SINCE = 4
-"""From here on a producer that was superseded is told so by a code of its own (KIP-588)."""
+"""From this version on a superseded producer gets its own error code (KIP-588)."""
 TWO_PHASE_COMMIT_SINCE = 6
 
 

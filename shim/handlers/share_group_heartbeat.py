@@ -1,4 +1,4 @@
-"""76 ShareGroupHeartbeat, version 1. Joins a share group, keeps alive, leaves, and is told which
+"""76 ShareGroupHeartbeat, version 1. Joins a share group, keeps alive, leaves, and gets the
 partitions to share (KIP-932).
 
 READ on the group, then the member id, then DESCRIBE on every topic named: one that is denied

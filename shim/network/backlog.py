@@ -4,8 +4,8 @@ import asyncio
 import socket
 
 ONE_AT_A_TIME = 1
-"""What asyncio is told: without open files it fails as often, and plans as many next attempts,
-each of which fails and plans as often again.
+"""backlog=1 for asyncio: when file descriptors run out, asyncio retries accept `backlog` times and
+reschedules each, so that a large backlog grows exponentially.
 """
 WAITING = 1024
 """How many may wait, where the system allows as many."""

@@ -52,7 +52,7 @@ class Connection(asyncio.BufferedProtocol):
         self._splitter = FrameSplitter(limit)
         self._frames: deque[bytes] = deque()
         self._pending: Pending | Working | None = None
-        self._parting: Timer | None = None  # a log-in failed, which is told a while later
+        self._parting: Timer | None = None  # answers a failed login after a delay
         self._answers: list[bytes] = []  # of pipelined requests: written together
         self._answers_bytes = 0
         self._transport: asyncio.Transport | None = None
@@ -295,7 +295,7 @@ class Connection(asyncio.BufferedProtocol):
         if self._running:
             return
         self._send()
-        if self._frames:  # not within the turn of whoever completed it
+        if self._frames:  # not within the turn of the request that completed it
             self._run_later()
         else:
             self._end_turn()

@@ -30,6 +30,6 @@ class Visitor(Guest, Protocol):
 
 
 class Arrival(Protocol):
-    """Who has taken a connection in, and is told when it has ended."""
+    """The owner of a connection, which is called when the connection has ended."""
 
     def ended(self) -> None: ...

@@ -1,6 +1,6 @@
 """A connection to a TLS listener: counted when it comes, bounded while hands are shaken.
 
-Its quotas and its server know it from its arrival to its end, whoever reads from it.
+Its quotas and its server know it from its arrival to its end, whichever part reads from it.
 """
 
 import asyncio

@@ -39,7 +39,7 @@ log = Log("shim.traces")
 BLOCK_BYTES = 1024 * 1024
 FLUSH_MS = 100
 RESTART = 1_000_000_000
-"""From so many on, times the segments that were there, a writer that starts again counts its
+"""From this many on, times the existing segments, a restarted writer counts its
 connections: a trace has each number once."""
 
 _ENTRY_BYTES = 32  # roughly what an entry takes besides its frame

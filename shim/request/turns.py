@@ -68,7 +68,7 @@ class Turns(Generic[Result]):
     def over(self, items: Iterable[Item]) -> Iterator[Item]:
         """Give the items; a turn may end after each.
 
-        Whoever goes through them elsewhere, or later, is not interrupted.
+        Outside of a turn there is no interruption.
         """
         if not self._is_mine():
             yield from items
@@ -87,7 +87,7 @@ class Turns(Generic[Result]):
     def beside(self, work: Callable[..., Item], *arguments: Any) -> Item:
         """Do what reads and changes nothing of the cluster while the loop goes on.
 
-        Whoever asks for it elsewhere, or later, does it at once.
+        Outside of a turn it is done at once.
         """
         if not self._is_mine():
             return work(*arguments)

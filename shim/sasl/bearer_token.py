@@ -1,4 +1,4 @@
-"""What a bearer token comes down to, whoever checks it."""
+"""The content of a bearer token, for all validators."""
 
 from collections.abc import Mapping
 from math import isnan
@@ -8,7 +8,7 @@ _FAR_S = 2**53 // 1000
 
 
 class TokenRefusedError(Exception):
-    """The token is not good; the client is told so, the text is for the log."""
+    """The token is invalid. The text is for the log; the client gets only the error."""
 
 
 class BearerToken(NamedTuple):

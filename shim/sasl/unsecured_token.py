@@ -1,4 +1,4 @@
-"""Unsecured JSON web tokens: whoever writes one is whom it names. Kafka's default validator."""
+"""Unsecured JSON web tokens, Kafka's default validator: anyone can issue one for any principal."""
 
 import base64
 import binascii

@@ -173,7 +173,9 @@ def _offsets(value: Any, where: str) -> dict[int, int]:
     for partition, offset in value.items():
         for number in (partition, offset):
             if not isinstance(number, int) or isinstance(number, bool) or number < 0:
-                raise StateFileError(f"`{where}`: `{number}` is no number from 0")
+                raise StateFileError(
+                    f"`{where}`: invalid `{number}`; expected a number of 0 or more"
+                )
     return dict(value)
 
 

@@ -68,7 +68,7 @@ class LateStores:
     """A clock of the groups' own, if somebody wants to know when their timers fire."""
 
     def forget_late_stores(self) -> None:
-        """Whoever asks next finds empty ones."""
+        """Replace them with empty ones."""
         if "groups" in vars(self):
             self.groups.stop()
         if "transactions" in vars(self):

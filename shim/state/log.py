@@ -271,7 +271,7 @@ class Log(Watched):
         self._checked_position = min(self._checked_position, self._end_position)
 
     def close(self) -> None:
-        """The partition is gone: whoever waits is told, and nothing is held any more."""
+        """Close the log of a deleted partition: wake up its waiters, and drop its records."""
         self.is_closed = True
         self._batches.clear()
         self.wake()

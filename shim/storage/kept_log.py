@@ -51,7 +51,7 @@ class LogRow(msgspec.Struct):
 
 
 class LogMarks(Protocol):
-    """Who is told of changes."""
+    """The receiver of changes."""
 
     def appended(self, log: "KeptLog", batch: StoredBatch) -> None: ...
     def log(self, log: "KeptLog") -> None: ...
@@ -59,7 +59,7 @@ class LogMarks(Protocol):
 
 
 class NotingProducers(PartitionProducers):
-    """Producers whose log is told when something changes that its batches do not say."""
+    """Producers that report changes which the batches do not contain to their log."""
 
     __slots__ = ("_noted",)
 
@@ -118,7 +118,7 @@ class KeptLog(Log):
         self._marks.log(self)
 
     def append(self, batch: StoredBatch, leader_epoch: int) -> None:
-        self._marks.appended(self, batch)  # first: whoever is woken may answer
+        self._marks.appended(self, batch)  # first: requests that are woken may be answered
         super().append(batch, leader_epoch)
 
     def delete_before(self, offset: int) -> None:

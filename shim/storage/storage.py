@@ -127,8 +127,8 @@ class Storage:
         return not getattr(asyncio.get_running_loop(), "_ready", _UNKNOWN)
 
     def _plan(self) -> None:
-        """Commit after the turn of the loop, unless a request is worked on: whoever sends its
-        answer sees to it. Before the loop runs, `commit` is called in time.
+        """Commit after the turn of the loop; if a request is being handled, the code that sends its
+        answer commits. Before the loop runs, `commit` is called in time.
         """
         if self._is_planned or self.is_asked:
             return

@@ -30,7 +30,7 @@ class Options(TypedDict, total=False):
     authorizer: str | None
     """`standard`, `none` or MODULE:CLASS."""
     acl_propagation_delay: int | None
-    """Milliseconds: each broker applies an ACL change after a random delay of up to so many."""
+    """Milliseconds: each broker applies an ACL change after a random delay of up to this."""
     brokers: int | None
     first_broker_id: int | None
     """Id of the first broker, 1 by default; the others have the ids after it."""
@@ -89,7 +89,7 @@ NOT_OFFERED = {
     "ready_file": "the broker is ready when `start` returns",
     "stop_with_stdin": "the broker always stops with the process that started it",
 }
-"""Options of `serve` that make no sense here, and why."""
+"""Options of `serve` that tests cannot use, with the reason."""
 
 
 def check_names(options: Mapping[str, object]) -> None:

@@ -1,4 +1,4 @@
-"""What a test is told about a name that does not exist."""
+"""Errors for unknown names in tests."""
 
 from collections.abc import Iterable
 

@@ -18,7 +18,7 @@ _BY_PRINCIPAL = MappingProxyType({"strimzi": strimzi.resource_of, "jikkou": jikk
 
 
 def stages(steps: Sequence[Step], old: Mapping[Acl, str], form: str) -> tuple[str, str]:
-    """What to apply first and what then; AclTextError for what the form cannot say.
+    """Return the two stages as text; AclTextError for ACLs that the format cannot express.
 
     The old ACLs have their places in files, or an empty text.
     """

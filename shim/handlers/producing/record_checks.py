@@ -66,7 +66,7 @@ class Limits(msgspec.Struct, frozen=True, gc=False):
     def invalid(
         self, error: ErrorCode | None = None, records: Sequence[tuple[int, str]] = ()
     ) -> RefusedRecords:
-        """What a release says of records that make no sense, or are refused one by one."""
+        """The errors of a release for invalid records, and for records that are refused singly."""
         tells_start = self.facts.invalid_record_tells_start
         message = records[0][1] if records else None
         if not self.facts.lists_every_record:

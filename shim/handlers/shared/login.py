@@ -62,7 +62,7 @@ def _scram_exchange(kind: ScramMechanism, cluster: Cluster) -> SaslExchange:
 
 
 def _token_account(kind: ScramMechanism, token_id: str, cluster: Cluster) -> "ScramAccount | None":
-    """Whoever logs in with a delegation token is its owner (KIP-48)."""
+    """Return the owner of a delegation token, who is the principal of its login (KIP-48)."""
     token = cluster.tokens.valid(token_id)
     if token is None:
         return None

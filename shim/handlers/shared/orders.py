@@ -1,9 +1,9 @@
 """Requests by which a controller on ZooKeeper orders brokers about: LeaderAndIsr, StopReplica,
 UpdateMetadata. Old brokers took them on every listener.
 
-DEVIATION: a real broker obeys whoever may CLUSTER_ACTION and names the epoch of the controller, or
-a later one. The cluster here has its controller in itself, and no client can become another one:
-every epoch counts as one that is over. So such a request changes nothing.
+DEVIATION: a real broker obeys every principal with CLUSTER_ACTION that names the epoch of the
+controller, or a later one. The cluster here has its controller in itself, and no client can become
+another one: every epoch counts as one that is over. So such a request changes nothing.
 """
 
 from collections.abc import Iterable

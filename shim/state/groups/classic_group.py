@@ -178,8 +178,8 @@ class ClassicGroup(Group):
     ) -> None:
         """A static member is back: no rebalance as long as it can be avoided (KIP-345).
 
-        A returning leader must not assign anew: it is told so (KIP-814), or, in versions that
-        cannot say it, that the leader is the one it was before.
+        A returning leader must not assign again: the answer says so (KIP-814), or, in versions
+        without that field, names the previous member id as the leader.
         """
         old_leader_id = self.roster.leader_id
         fenced = ErrorCode.FENCED_INSTANCE_ID

@@ -92,7 +92,7 @@ class ClassicRebalance:
         self.roster.promised[member_id] = self._later(session_timeout_ms, lapse)
 
     def watch(self, member: ClassicMember) -> None:
-        """The member has been heard of: its session begins anew."""
+        """Restart the session timeout of a member that has sent a request."""
         member.stop_timer()
         member.session_ends_ms = self._clock.now_ms() + member.session_timeout_ms
         member.session_timer = self._later(member.session_timeout_ms, lambda: self._expire(member))
@@ -178,7 +178,7 @@ class ClassicRebalance:
             self.protocol_name = None
 
     def _get_stuck(self) -> None:
-        """Stay in this state for ever: whoever waits is never answered, and never lapses."""
+        """Stay in this state for ever: waiting members are never answered, and never time out."""
         self.is_stuck = True
         for member in self.roster.members.values():
             member.is_new = False
@@ -218,7 +218,7 @@ class ClassicRebalance:
         return msgspec.structs.replace(joined, leader_id=old_leader_id, members=())
 
     def _drop_unsynced(self) -> None:
-        """Whoever has not sent SyncGroup by the rebalance timeout is out (KAFKA-12890)."""
+        """Remove members that sent no SyncGroup by the rebalance timeout (KAFKA-12890)."""
         for member_id in self._unsynced & set(self.roster.members):
             self.roster.remove(self.roster.members[member_id])
         self._unsynced.clear()
@@ -232,7 +232,7 @@ class ClassicRebalance:
             self._stop_phase()
 
     def assign(self, assignments: dict[str, bytes]) -> None:
-        """The leader has spoken: everybody who waits is told, and the group is stable."""
+        """The leader has spoken: answer all waiting members; the group is stable."""
         assert self.state is ClassicState.COMPLETING
         self.state = ClassicState.STABLE
         for member in self.roster.members.values():
@@ -249,7 +249,7 @@ class ClassicRebalance:
         )
 
     def break_off(self) -> None:
-        """The group changes its protocol: whoever waits has to join again."""
+        """Make all waiting members join again, since the group changes its protocol."""
         error = ErrorCode.REBALANCE_IN_PROGRESS
         for member in self.roster.members.values():
             self.answer_join(member, Joined(error=error, member_id=member.member_id))

@@ -158,7 +158,7 @@ class ShareStates:
 def _combined(deliveries: Iterable[Deliveries], start_offset: int) -> list[Deliveries]:
     """In order and without overlaps, from the start on.
 
-    Of two that speak of the same records that with more deliveries counts, or that with the
+    Of two for the same records that with more deliveries counts, or that with the
     greater state. Neighbours that say the same become one.
     """
     rows = sorted(

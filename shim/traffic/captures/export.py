@@ -88,7 +88,7 @@ class _Flow:
 def export_capture(
     trace: Path, file: BinaryIO, progress: Callable[[int], None] = lambda _: None
 ) -> ExportReport:
-    """Write a trace as classic pcap of IP packets; `progress` is told the bytes behind."""
+    """Write a trace as classic pcap of IP packets; `progress` gets the number of bytes read."""
     writer = dpkt.pcap.Writer(file, snaplen=_CAPTURED_BYTES_MAX, linktype=_LINK_TYPE_RAW)
     report = ExportReport()
     flows: dict[tuple[str, int], _Flow] = {}

@@ -215,7 +215,7 @@ def import_capture(
     progress: Callable[[int], None] = lambda _: None,
     keys: "KeyLog | None" = None,
 ) -> CaptureReport:
-    """Read a capture; `progress` is told the position in the file as it goes.
+    """Read a capture; `progress` gets the position in the file.
 
     `keys` open what is encrypted (TLS).
 

@@ -33,7 +33,7 @@ class Denial(msgspec.Struct, frozen=True):
 
 
 class Decisions:
-    """The decisions in a trace. There are none where whoever recorded it did not decide."""
+    """The decisions in a trace. There are none if the recorder did not decide."""
 
     def __init__(self) -> None:
         self.denied: Counter[Denial] = Counter()

@@ -76,7 +76,7 @@ def _request(event: Event, entry: Request) -> Iterator[Exchange]:
     try:
         header, at = read_request_header(entry.frame)
     except ProtocolError:
-        return  # the broker closed the connection: there is not even an API to speak of
+        return  # the broker closed the connection: so the API is unknown
     exchange = Exchange(
         event.line, entry.sequence, event.principal, entry.time_us, header, entry.frame[at:]
     )

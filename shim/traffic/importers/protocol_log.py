@@ -32,7 +32,7 @@ _decode = json.JSONDecoder().raw_decode
 
 
 class LoggedEntry(msgspec.Struct, frozen=True):
-    """A request or an answer: its frame, written anew, and where it was in the log.
+    """A request or an answer: its re-encoded frame, and where it was in the log.
 
     `unknown` are fields that were left out.
     """

@@ -21,7 +21,7 @@ _CONNECTION = re.compile(r"(?P<host>.+):(?P<port>\d+)-(?:\d+-)?\d+")
 
 
 class LoggedRequest(msgspec.Struct, frozen=True):
-    """One line: frames written anew from the JSON, without record contents.
+    """One line: frames encoded from the JSON, without record contents.
 
     `connection` is Kafka's connection id. `took_us` is the time until the answer, `response`
     None where there was no answer. `unknown` are fields that were left out.

@@ -21,7 +21,7 @@ def export_rows(
 ) -> Iterator[dict[str, Any]]:
     """One object a request, when its answer is there; those without an answer at the end.
 
-    `progress` is told how many bytes of the trace are behind; what cannot be read goes to `damage`.
+    `progress` gets the number of bytes read; what cannot be read goes to `damage`.
     """
     waiting: dict[tuple[str, int, int], tuple[Connection, Request]] = {}
     for block in read_trace(trace, progress):

@@ -57,7 +57,7 @@ def printed(
 ) -> tuple[str, int]:
     """The text, and how many of the optional ACLs there was no place for in it.
 
-    ConfigError if the form cannot say one of the ACLs.
+    ConfigError if the format cannot express one of the ACLs.
     """
     if form in _WITH_OPTIONAL:
         return _WITH_OPTIONAL[form](acls, optional, facts), 0

@@ -9,7 +9,7 @@ from typing import Any
 from kafka_shim.protocol.enums import ApiKey
 
 Rewrite = Callable[[int, str, int], tuple[str, int]]
-"""From a broker's id, host and port to what clients are told."""
+"""From a broker's id, host and port to the address that clients get."""
 
 
 def _listed(answer: Any) -> Iterator[Any]:

@@ -73,7 +73,7 @@ def read_recording(
 ) -> Recording:
     """Read a trace whole; the entries of several writers are merged by their times.
 
-    `progress` is told how many bytes are behind, `watch` gets each block.
+    `progress` gets the number of bytes read, `watch` gets each block.
     """
     events: list[Event] = []
     damage: list[Damage] = []

@@ -82,7 +82,7 @@ NO_ID_EITHER = {"session": 0, "generation": 0, "subscription": 0}
 
 NOT_YET = frozenset({14, 15, 16, 51})
 """Coordinators that load, are not there, or elsewhere, or still end the transaction before: the
-client comes again (retriable)."""
+client retries (retriable)."""
 
 COORDINATED = frozenset(
     {

@@ -1,7 +1,7 @@
 """Groups that another member leads at the target than in the recording.
 
 When its leader leaves, a broker takes the next by the hash of its random id. The two members then
-change their ids in the replay: who led the recorded group goes on as the one who leads.
+change their ids in the replay: the recorded leader stays the leader.
 """
 
 from typing import Any

@@ -63,7 +63,7 @@ class Player:
     def play(self, progress: Callable[[int], None] = lambda _: None) -> Report:
         """Replay everything; MissError at the first miss if the target is set so.
 
-        `progress` is told now and then how many events of the recording are behind.
+        `progress` regularly gets the number of replayed events.
         """
         began = time.monotonic()
         pace = Pace(self._target.speed, self._foresight.first_us)

@@ -15,7 +15,7 @@ _API = Struct(">hh")
 
 
 KEPT = 10_000
-"""Differences of a kind that are told one by one: a million would fill the memory."""
+"""Differences of one kind that are kept singly; a million would fill the memory."""
 
 
 class Place(msgspec.Struct, frozen=True):

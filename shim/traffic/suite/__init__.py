@@ -1,6 +1,6 @@
 """The active conformance suite: situations that a broker brings a client into, and what it must do.
 
-`contract` is what a driver understands (`commands`, `shapes`), `driver` the process that speaks it,
-`situation` a broker's state with a driver before it, `case` one thing to find out, `cases` all of
-them, `play` the run.
+`contract` defines what a driver understands (`commands`, `shapes`), `driver` is the process that
+implements it, `situation` a broker in a prepared state with a driver, `case` one question, `cases`
+all of them, `play` the run.
 """

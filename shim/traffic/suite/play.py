@@ -38,7 +38,7 @@ async def play(
     """Tell what came of each case that the release can be brought into; return the driver's name.
 
     `jobs` drivers work at the same time, each with `places` of its own (our brokers). ConfigError
-    if the command is no driver. A driver that dies or hangs fails the case, and is started anew for
+    if the command is not a driver. A driver that dies or hangs fails the case, and is restarted for
     the next.
     """
     left = deque(case for case in cases if case.possible(release))

@@ -89,7 +89,7 @@ class Situation:
 
     @property
     def operator(self) -> Operator:
-        """Whoever runs the brokers; cases marked `is_own` ask for it."""
+        """The place that runs the brokers; only cases marked `is_own` use it."""
         operator = self._place.operator
         assert operator is not None
         return operator

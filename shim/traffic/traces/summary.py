@@ -52,7 +52,7 @@ class Summary:
         return 0 if self.first_us is None else self.last_us - self.first_us
 
     def time_line(self) -> tuple[int, list[Slot]]:
-        """At most SLOTS_MAX slots of one length, in microseconds, which is told first."""
+        """At most SLOTS_MAX slots of one length, in microseconds, which is returned first."""
         span, first_us = self._span_us, self.first_us or 0
         length = next(
             (slot_us for slot_us in _SLOTS_US if span < slot_us * SLOTS_MAX), _SLOTS_US[-1]

@@ -55,7 +55,7 @@ def test_the_cluster_needs_no_name(key: str) -> None:
 
 def test_an_asterisk_at_the_end_has_to_be_meant() -> None:
     rule = "principal: User:a, allow: Read, topic: 'orders-*'"
-    with pytest.raises(AclTextError, match="acl 3: `orders-\\*` is no pattern"):
+    with pytest.raises(AclTextError, match="acl 3: `orders-\\*` is not a pattern"):
         rule_of(f"{{{rule}}}")
     (acl,) = rule_of(f"{{{rule}, pattern: literal}}")
     assert (acl.resource_name, acl.pattern_type) == ("orders-*", PatternType.LITERAL)

@@ -60,7 +60,7 @@ def test_pem_files() -> None:
         (SASL | {"sasl.mechanism": "GSSAPI"}, "`GSSAPI` is not supported here; use one of PLAIN"),
         (SASL | {"sasl.jaas.config": "x"}, "sasl.jaas.config: expected"),
         ({"security.protocol": "SSL", "ssl.truststore.location": "a.jks"}, "convert the trust"),
-        ({"request.timeout.ms": "soon"}, "no number above 0"),
+        ({"request.timeout.ms": "soon"}, "expected a number above 0"),
     ],
 )
 def test_what_is_wrong_is_said(properties: dict[str, str], complaint: str) -> None:

@@ -67,7 +67,7 @@ func byCount(counts map[string]int32) (names []string, byCount map[int32][]strin
 	return names, byCount
 }
 
-// partial lets go of an error that concerns a part of what was asked, and returns it for that part.
+// partial removes an error that concerns only a part of the request, and returns it for that part.
 func partial(err error) (of error, whole error) {
 	var shards *kadm.ShardErrors
 	if errors.As(err, &shards) && !shards.AllFailed {

@@ -174,7 +174,7 @@ func describeScramUsers(ctx context.Context, to *kafka.Client, asked loop.Fields
 				return loop.Ok{"mechanisms": mechanisms}, result.Error
 			}
 		}
-		return nil, fmt.Errorf("nothing is told of %s", user)
+		return nil, fmt.Errorf("the answer does not contain %s", user)
 	})
 }
 

@@ -107,7 +107,7 @@ func describeTopics(ctx context.Context, to *kafka.Client, asked loop.Fields) (l
 				return loop.Ok{"operations": nil, "partitions": len(topic.Partitions)}, topic.Error
 			}
 		}
-		return nil, fmt.Errorf("nothing is told of %s", name)
+		return nil, fmt.Errorf("the answer does not contain %s", name)
 	})
 }
 
@@ -159,7 +159,7 @@ func describeConfigs(ctx context.Context, to *kafka.Client, asked loop.Fields) (
 				return loop.Ok{"settings": settings}, resource.Error
 			}
 		}
-		return nil, fmt.Errorf("nothing is told of %s", name)
+		return nil, fmt.Errorf("the answer does not contain %s", name)
 	})
 }
 
@@ -215,7 +215,7 @@ func listOffsets(ctx context.Context, to *kafka.Client, asked loop.Fields) (loop
 				return loop.Ok{"offset": row.LastOffset}, row.Error
 			}
 		}
-		return nil, fmt.Errorf("nothing is told of %s", name)
+		return nil, fmt.Errorf("the answer does not contain %s", name)
 	})
 }
 

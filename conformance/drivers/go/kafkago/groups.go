@@ -35,7 +35,7 @@ func describeGroups(ctx context.Context, to *kafka.Client, asked loop.Fields) (l
 				return loop.Ok{"operations": nil, "members": len(group.Members)}, group.Error
 			}
 		}
-		return nil, fmt.Errorf("nothing is told of %s", name)
+		return nil, fmt.Errorf("the answer does not contain %s", name)
 	})
 }
 
@@ -106,6 +106,6 @@ func deleteGroupOffsets(ctx context.Context, to *kafka.Client, asked loop.Fields
 				return nil, row.Error
 			}
 		}
-		return nil, fmt.Errorf("nothing is told of %s", name)
+		return nil, fmt.Errorf("the answer does not contain %s", name)
 	})
 }

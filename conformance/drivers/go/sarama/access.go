@@ -134,7 +134,7 @@ func describeGroups(to sarama.ClusterAdmin, asked loop.Fields) (loop.Ok, error) 
 				return loop.Ok{"operations": nil, "members": len(group.Members)}, known(group.Err)
 			}
 		}
-		return nil, fmt.Errorf("nothing is told of %s", name)
+		return nil, fmt.Errorf("the answer does not contain %s", name)
 	})
 }
 

@@ -100,7 +100,7 @@ func describeTopics(to sarama.ClusterAdmin, asked loop.Fields) (loop.Ok, error) 
 				return loop.Ok{"operations": nil, "partitions": len(topic.Partitions)}, known(topic.Err)
 			}
 		}
-		return nil, fmt.Errorf("nothing is told of %s", name)
+		return nil, fmt.Errorf("the answer does not contain %s", name)
 	})
 }
 
@@ -179,7 +179,7 @@ func listOffsets(to sarama.ClusterAdmin, asked loop.Fields) (loop.Ok, error) {
 		place := loop.Partition(name)
 		result := found[place.Topic][place.Partition]
 		if result == nil {
-			return nil, fmt.Errorf("nothing is told of %s", name)
+			return nil, fmt.Errorf("the answer does not contain %s", name)
 		}
 		if errors.Is(result.Err, sarama.ErrNoError) { // an error all the same, to Go
 			return loop.Ok{"offset": result.Offset}, nil
@@ -214,7 +214,7 @@ func describeScramUsers(to sarama.ClusterAdmin, asked loop.Fields) (loop.Ok, err
 				return loop.Ok{"mechanisms": mechanisms}, known(result.ErrorCode)
 			}
 		}
-		return nil, fmt.Errorf("nothing is told of %s", user)
+		return nil, fmt.Errorf("the answer does not contain %s", user)
 	})
 }
 

@@ -1,7 +1,8 @@
 """What a client does when it is denied something: three cases for each way (denial_rows.py).
 
 `tells`: the error reaches the caller in time, as final, and is not asked for again and again.
-`half`: what is allowed in the same request is done. `goes-on`: once granted, the same client can.
+`half`: the allowed part of the same request is done. `goes-on`: the same client succeeds after the
+permission is granted.
 """
 
 import asyncio

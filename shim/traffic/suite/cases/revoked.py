@@ -1,4 +1,4 @@
-"""A right that is taken away in mid-stream: it is reported, and comes back with the right."""
+"""A permission that is removed: the client reports it, and works again after it is restored."""
 
 import asyncio
 import time
@@ -113,7 +113,7 @@ ROWS = (
         is_fatal=True,
         reads=True,
         setup=_FAST,
-        level=Level.SHOULD,  # Kafka's own client goes on trying
+        level=Level.SHOULD,  # Kafka's own client keeps retrying
     ),
     Revocation("assigned", *_ASSIGNED, _READ, 29, reads=True),
     Revocation(

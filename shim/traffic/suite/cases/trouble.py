@@ -71,7 +71,7 @@ def _add_lost(family: Family, row: Trouble) -> None:
             partial(lost, row, action),
             origin="connections",
             answer="ok",
-            wire="the request comes again on a new connection",
+            wire="the request is repeated on a new connection",
             commands=row.command,
             level=Level.SHOULD,
         )
