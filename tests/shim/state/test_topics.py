@@ -16,7 +16,9 @@ def test_a_topic_is_found_by_its_name_and_its_id_until_it_is_deleted() -> None:
     assert all_topics.get("orders") is topic
     assert all_topics.by_id(topic.topic_id) is topic
     assert [topic.name for topic in all_topics] == ["orders"]
+    assert all_topics.partition_count == 2
     all_topics.delete("orders")
+    assert all_topics.partition_count == 0
     assert "orders" not in all_topics
     assert all_topics.get("orders") is None
     assert all_topics.by_id(topic.topic_id) is None
