@@ -13,7 +13,7 @@ import pytest
 
 from kafka_shim.shim.errors import CloseConnection
 from kafka_shim.shim.request import turns as turns_module
-from kafka_shim.shim.request.garbage import NEVER
+from kafka_shim.shim.request.garbage import NEVER, set_aside
 from kafka_shim.shim.request.long_arrays import LongArray
 from kafka_shim.shim.request.turns import AbandonedError, Turns
 
@@ -197,3 +197,11 @@ def test_full_garbage_collections_wait_for_the_end_of_all() -> None:
     found.clear()
     loop.run_until(found)
     assert gc.get_threshold() == usual
+
+
+def test_what_a_broker_starts_with_is_passed_over_by_the_collector() -> None:
+    set_aside()
+    try:
+        assert len(gc.get_objects()) < 1_000 < gc.get_freeze_count()
+    finally:
+        gc.unfreeze()
