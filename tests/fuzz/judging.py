@@ -57,21 +57,27 @@ class Slow(msgspec.Struct, frozen=True):
 
 
 class Report(msgspec.Struct):
-    """What came of a run; memory is what the process grew by since its first clusters."""
+    """What came of a run; memory is what the process grew by since its first clusters, None if each
+    release had one cluster at most.
+    """
 
     frames: int = 0
     answered: int = 0
     closed: int = 0
     failures: list[Failure] = []
     slow: list[Slow] = []
-    grown_bytes: int = 0
+    grown_bytes: int | None = None
     longest_s: float = 0
     """Processor time of the longest turn."""
 
     def lines(self) -> Iterator[str]:
+        if self.grown_bytes is None:
+            memory = "memory not compared, as there were too few frames"
+        else:
+            memory = f"{self.grown_bytes >> 20} MiB more memory"
         yield (
             f"{self.frames} frames: {self.answered} answered, {self.closed} closed,"
-            f" {len(self.failures)} failures; {self.grown_bytes >> 20} MiB more memory;"
+            f" {len(self.failures)} failures; {memory};"
             f" longest turn {self.longest_s * 1000:.0f} ms"
         )
         if self.slow:
@@ -159,7 +165,8 @@ def fuzz(seed: object, releases: list[str], frames: int) -> Report:
             set_aside()  # as a broker does at its start; the specs of messages are the fuzzer's
             if turn < len(releases):  # the codecs of each release are compiled once
                 start_bytes = _resident_bytes()
-            report.grown_bytes = max(report.grown_bytes, _resident_bytes() - start_bytes)
+            else:
+                report.grown_bytes = max(report.grown_bytes or 0, _resident_bytes() - start_bytes)
     finally:
         root.removeHandler(errors)
         gc.unfreeze()

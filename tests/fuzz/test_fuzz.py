@@ -19,14 +19,15 @@ BUSY = 40
 
 
 @pytest.mark.timeout(600)
-@pytest.mark.parametrize("part", range(4))
-def test_every_frame_is_answered_or_closes(part: int, tmp_path: Path) -> None:
-    report = fuzz(f"test {part}", SPREAD, 5000)
+@pytest.mark.parametrize("release", SPREAD)
+def test_every_frame_is_answered_or_closes(release: str, tmp_path: Path) -> None:
+    report = fuzz(f"test {release}", [release], 4000)
     for failure in report.failures:
         failure.save(tmp_path)
     assert [failure.why for failure in report.failures] == []
-    assert report.frames == report.answered + report.closed == 5000
+    assert report.frames == report.answered + report.closed == 4000
     assert min(report.answered, report.closed) > 1000
+    assert report.grown_bytes is not None
     assert report.grown_bytes < 64 * 1024 * 1024
     assert max((slow.seconds for slow in report.slow), default=0) < BUSY * TURN_S
 

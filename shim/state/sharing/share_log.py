@@ -171,6 +171,6 @@ class ShareLog:
             log = partition.log
             last = log.batches[-1].base_offset if log.batches else 0
             start = needed.get(partition.index, last)
-            if start > log.start_offset:
+            if log.start_offset < start <= log.end_offset:  # the topic may have been made again
                 log.trim_before(start)
         return bool(self.states)

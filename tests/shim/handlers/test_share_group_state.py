@@ -114,6 +114,17 @@ def test_states_of_deleted_topics_are_forgotten() -> None:
     assert len(cluster.share_states._partitions) == 1
 
 
+def test_states_outlive_the_topic_that_their_records_are_in() -> None:
+    share = Share()
+    for _ in range(2):
+        assert share.initialise(0, 1, 5) == 0
+    share.stage.clock.advance(600_000)
+    share.stage.cluster.topics.delete("__share_group_state")
+    share.stage.topic("__share_group_state", 50)
+    share.stage.clock.advance(600_000)  # old records are deleted meanwhile
+    assert share.read(0, 5).start_offset == 5
+
+
 def test_beginning_again_needs_no_older_epoch() -> None:
     share = Share()
     assert share.initialise(0, 1, 5) == 0
