@@ -24,7 +24,7 @@ def add_resources(group: argparse._ArgumentGroup) -> None:
             option,
             action="append",
             default=[],
-            metavar=name,
+            metavar=name if name in ("TOPIC", "GROUP") else "NAME",
             help=f"{description}, or * for all (repeatable)",
         )
     group.add_argument("--cluster", action="store_true", help="the cluster itself")
@@ -52,8 +52,8 @@ def add_entries(group: argparse._ArgumentGroup) -> None:
     for option, metavar, description in (
         ("--allow-principal", "User:x", "principal to allow; User:* is everyone"),
         ("--deny-principal", "User:x", "principal to deny, even if another ACL allows it"),
-        ("--allow-host", "IP", "host that the allowed principals connect from (default: any)"),
-        ("--deny-host", "IP", "host that the denied principals connect from (default: any)"),
+        ("--allow-host", "IP", "host that the allowed principals connect from; any by default"),
+        ("--deny-host", "IP", "host that the denied principals connect from; any by default"),
         ("--principal", "User:x", "with --list: print only the ACLs of this principal"),
     ):
         group.add_argument(

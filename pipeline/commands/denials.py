@@ -64,7 +64,7 @@ def _charts(outcome: Outcome) -> list[Chart]:
 
 
 COMMAND = Command(
-    "who was denied what, since when, and what would allow it",
+    "list who was denied what, since when, and what would allow it",
     _add_options,
     _run,
     _charts,

@@ -135,5 +135,9 @@ def _charts(outcome: Outcome) -> list[Chart]:
 
 
 COMMAND = Command(
-    "the smallest ACL set that allows what was observed", _add_options, _run, _charts, _check
+    "find the smallest ACL set that allows everything in the trace",
+    _add_options,
+    _run,
+    _charts,
+    _check,
 )

@@ -64,5 +64,8 @@ def _charts(outcome: Outcome) -> list[Chart]:
 
 
 COMMAND = Command(
-    "ACLs that nobody needs, and the lines to remove them", _add_options, _run, _charts
+    "list ACLs that the trace never needed, with the commands to remove them",
+    _add_options,
+    _run,
+    _charts,
 )

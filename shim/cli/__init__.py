@@ -79,7 +79,9 @@ def _parsed(words: Sequence[str]) -> argparse.Namespace:
 def command_line(known: Collection[str], loaded: Collection[str]) -> CommandParser:
     """Return a parser of the known commands; it takes the options of those that are loaded."""
     parser = CommandParser(
-        prog="kafka-shim", description="a Kafka broker for tests, exact about permissions"
+        prog="kafka-shim",
+        description="a Kafka broker for tests that decides permissions exactly as Apache Kafka",
+        epilog="`kafka-shim help COMMAND` shows the options of a command, with examples",
     )
     parser.add_argument("--version", action=ShowVersion, help="print the version and exit")
     # with `prog`, argparse need not look at the width of the terminal, which takes a while
