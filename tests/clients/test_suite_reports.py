@@ -2,7 +2,7 @@
 
 from tests.clients.suite_drivers import COMMANDS
 from tests.clients.suite_findings import Finding, read_findings
-from tests.clients.suite_reports import causes, table
+from tests.clients.suite_reports import PAGE, causes, table
 
 
 def row(case: str, outcome: str, *, breaks: bool = False) -> dict[str, str | bool]:
@@ -42,3 +42,10 @@ def test_findings_are_about_clients_that_are_driven() -> None:
     for finding in read_findings():
         assert set(finding.clients) <= COMMANDS.keys()
         assert finding.whose in {"client", "suite"}
+
+
+def test_each_failure_on_the_page_has_its_cause_and_no_cause_is_left_over() -> None:
+    page = PAGE.read_text()
+    assert "not looked at yet" not in page
+    left_over = [finding.what for finding in read_findings() if finding.what not in page]
+    assert left_over == [], "no published failure comes from these"
