@@ -64,6 +64,8 @@ class Client(AdminCommands):
         self._settings: dict[str, Any] = {
             name.replace(".", "_"): _typed(value) for name, value in settings.items()
         }
+        if self._settings.get("compression_type") == "none":
+            del self._settings["compression_type"]
         self._settings["bootstrap_servers"] = servers.split(",")
         self._settings["bootstrap_timeout_ms"] = SECONDS * 1000
         names = {"ca": "ssl_cafile", "certificate": "ssl_certfile", "key": "ssl_keyfile"}

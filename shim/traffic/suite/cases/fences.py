@@ -267,7 +267,7 @@ async def static_member(situation: Situation) -> None:
     await situation.open(settings, client="other")
     await situation.done("consume", client="other", **CONSUME)
     answer = await situation.ask("commit_offsets")
-    if answer.error is None:
+    if not _tells(answer, 82, 25):  # a heartbeat may have been answered with it before
         answer = await situation.ask("consume", **_SHORT)
     if not _tells(answer, 82, 25):
         raise UnmetError("FENCED_INSTANCE_ID (82)", f"the client reported {answer}")
