@@ -17,6 +17,8 @@ class Finding(msgspec.Struct, frozen=True):
     what: str
     seen: str
     whose: str = "client"
+    is_rare: bool = False
+    """Whether it comes up in some runs only: what happens first is a matter of chance."""
 
     def concerns(self, client: str) -> bool:
         return client in self.clients
