@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from tests.suites.kafka import figures, java_properties, shim_features, shim_settings
+from tests.suites.kafka import figures, java_properties, known, shim_features, shim_settings
 from tests.suites.kafka.jars import VERSION
 from tests.suites.kafka.running import Outcome
 from tests.suites.outcome import FAILED, PASSED, Result
@@ -74,7 +74,17 @@ def test_only_tests_that_pass_on_a_real_broker_count() -> None:
     row = figures.row(Outcome("kafka.api.T", real, 4.4, 2.2), Outcome("kafka.api.T", shim, 2, 1))
     assert (row["tests"], row["inside"], row["real"], row["shim"]) == (3, 1, 2, 1)
     assert row["failed"] == ["b"]
-    assert "| `T` | 3 | 1 | 2 | 1 | 4 | 2 | 2 | 1 |\n" in figures.table([row])
+    table = figures.table([row])
+    assert "| `T` | 3 | 1 | 2 | 1 | 4 | 2 | 2 | 1 |\n" in table
+    assert f"| 1 | {figures.OPEN} |" in table
+
+
+def test_reasons_are_found_whatever_the_parameters_of_a_test() -> None:
+    name = "OffsetFetchRequestTest.testGroupErrors()[1]"
+    assert known.reason(name) == known.COORDINATORS
+    assert known.unexplained([name, "OffsetFetchRequestTest.test()"]) == [
+        "OffsetFetchRequestTest.test()"
+    ]
 
 
 def test_the_page_shows_the_figures_that_are_kept() -> None:

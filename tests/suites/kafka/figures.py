@@ -5,10 +5,12 @@ run are kept, and docs/suites.md shows them.
 """
 
 import json
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
+from tests.suites.kafka.known import reason
 from tests.suites.kafka.running import Outcome, run
 from tests.suites.outcome import PASSED, Result
 
@@ -20,6 +22,7 @@ HEAD = (
     " | real CPU s | shim CPU s |\n|---|---|---|---|---|---|---|---|---|\n"
 )
 INSIDE = "inside of the broker"
+OPEN = "shows what the shim does otherwise and is still to be mended"
 
 Row = dict[str, Any]
 
@@ -69,7 +72,21 @@ def table(rows: Iterable[Row]) -> str:
     }
     for key in ("seconds", "processor_seconds"):
         sums[key] = [sum(each[key][side] for each in rows) for side in (0, 1)]
-    return HEAD + "".join([*lines, _line("all", sums)])
+    return HEAD + "".join([*lines, _line("all", sums)]) + _reasons(rows)
+
+
+def failed(rows: Iterable[Row]) -> list[str]:
+    """Return the tests that pass on a real broker and fail on the shim, as `Class.test`."""
+    return [f"{each['class']}.{name}" for each in rows for name in each["failed"]]
+
+
+def _reasons(rows: Iterable[Row]) -> str:
+    """Write how many of these tests fail for which reason."""
+    counts = Counter(reason(name) or OPEN for name in failed(rows))
+    if not counts:
+        return ""
+    lines = [f"| {number} | {why} |\n" for why, number in counts.most_common()]
+    return "\n| pass on a real broker only | why: the test |\n|---|---|\n" + "".join(lines)
 
 
 def _line(name: str, each: Row) -> str:

@@ -5,7 +5,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from tests.suites.kafka import java_properties
+from tests.suites.kafka.authorizers import BY_JAVA_NAME
 
+_AUTHORIZER = "authorizer.class.name"
 _OWN = "outside."
 _PRINCIPAL = "outside.principal."
 _STORE = "outside.store."
@@ -47,6 +49,8 @@ def words(
     for key, value in merged.items():
         if key.startswith(_STORE):
             kept |= _pkcs12(key.removeprefix(_STORE), value)
+    authorizer = kept.get(_AUTHORIZER, "")
+    kept |= {_AUTHORIZER: BY_JAVA_NAME.get(authorizer, authorizer)} if authorizer else {}
     path = folder / "server.properties"
     path.write_text(java_properties.write(kept))
     return [*found, "--config", str(path)]

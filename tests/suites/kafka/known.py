@@ -1,0 +1,38 @@
+"""Tests that pass on a real broker and fail on the shim on purpose, by the reason."""
+
+from collections.abc import Iterable, Mapping
+
+WORDS = "compares the words of a message, and the shim has its own ([deviations.md](deviations.md))"
+COORDINATORS = "asks a coordinator before its topic exists ([deviations.md](deviations.md))"
+LEVEL = "runs at an older metadata.version; a shim has that of its release"
+NODES = "gives only the brokers an authorizer, not the controller; a shim has one for all"
+
+KNOWN: Mapping[str, tuple[str, ...]] = {
+    WORDS: (
+        "AuthorizerIntegrationTest.testStreamsGroupHeartbeatWithInternalTopicCreateAcl",
+        "AuthorizerIntegrationTest.testStreamsGroupHeartbeatWithoutInternalTopicCreateAcl",
+        "DescribeUserScramCredentialsRequestTest.testDescribeSameUserTwice",
+        "DescribeUserScramCredentialsRequestTest.testUnknownUser",
+        "AlterUserScramCredentialsRequestTest.testAlterEmptyUser",
+        "AlterUserScramCredentialsRequestTest.testAlterTooFewIterations",
+        "AlterUserScramCredentialsRequestTest.testAlterTooManyIterations",
+        "AlterUserScramCredentialsRequestTest.testAlterUnknownMechanism",
+        "ConsumerGroupHeartbeatRequestTest.testEmptyConsumerGroupId",
+        "ConsumerProtocolMigrationTest.testOnlineMigrationWithNonEmptyUserDataInAssignment",
+        "DeleteGroupsRequestTest.testDeleteGroupsWithOldConsumerGroupProtocol",
+        "DescribeGroupsRequestTest.testDescribeGroupsWithOldConsumerGroupProtocol",
+    ),
+    COORDINATORS: ("OffsetFetchRequestTest.testGroupErrors",),
+    LEVEL: ("AlterUserScramCredentialsRequestTest.testMetadataVersionTooLow",),
+    NODES: ("DescribeUserScramCredentialsRequestNotAuthorizedTest.testDescribeNotAuthorized",),
+}
+
+
+def reason(name: str) -> str | None:
+    """Return why a test fails, `Class.test(...)`; None if that is not known."""
+    test = name.partition("(")[0]
+    return next((reason for reason, tests in KNOWN.items() if test in tests), None)
+
+
+def unexplained(names: Iterable[str]) -> list[str]:
+    return [name for name in names if reason(name) is None]
