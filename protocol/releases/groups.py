@@ -30,6 +30,7 @@ class GroupFacts(msgspec.Struct, frozen=True, kw_only=True):
     # looking at them, their offsets, their coordinators
     new_group_epoch: int  # of a group that has no members yet (KIP-848)
     upgrade_keeps_epoch: bool  # of a group that becomes a consumer group, if nothing else changes
+    downgrade_keeps_target: bool  # a group that turns classic with a stale one rebalances (KIP-848)
     classics_await_target: (
         bool  # classic members rejoin only once the new target assignment exists (KIP-848)
     )
@@ -104,6 +105,7 @@ OLDEST = GroupFacts(
     static_rejoin_checks_protocol=False,
     new_group_epoch=0,
     disabled_migration_is_strict=False,
+    downgrade_keeps_target=False,
     classics_await_target=False,
     upgrade_keeps_epoch=False,
     describes_revoking=False,
@@ -252,6 +254,7 @@ CHANGES: tuple[Change, ...] = (
         "4.3",
         "KIP-1263: assignments are made at intervals",
         new_group_epoch=1,
+        downgrade_keeps_target=True,
         classics_await_target=True,
         disabled_migration_is_strict=True,
         describes_revoking=True,

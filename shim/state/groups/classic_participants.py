@@ -25,7 +25,8 @@ from kafka_shim.shim.state.groups.consumer_member import ClassicTerms, ConsumerM
 from kafka_shim.shim.state.groups.reconciliation import MemberState
 from kafka_shim.shim.state.topics import Topics
 
-Decided = tuple[Joined, ConsumerMember | None]
+Decided = tuple[Joined, ConsumerMember | None, bool]
+"""The answer, who was the instance before, and whether the target is older than the group."""
 Work = Callable[[ConsumerGroup], Decided]
 Apart = Callable[[ConsumerGroup, Callable[[], Collection[str]], Work], Decided]
 """Has work done on a group in which members of some ids may change."""
@@ -68,7 +69,7 @@ class ClassicParticipants:
         def speakers() -> tuple[str, ...]:
             return joining.member_id, group.instances.get(joining.instance_id or "", "")
 
-        joined, replaced = apart(group, speakers, decide)
+        joined, replaced, is_stale = apart(group, speakers, decide)
         if joined.error is not ErrorCode.NONE:
             return joined
         member = group.members[joined.member_id]
@@ -76,11 +77,11 @@ class ClassicParticipants:
         group.start_session(member)
         group.limit_rebalance(member)
         if replaced is not None and replaced.classic is None:
-            group.turn_classic_if_possible()
+            group.turn_classic_if_possible(rebalances=is_stale)
         return joined
 
     def _decide(self, joining: Joining, new_id: str) -> Decided:
-        """Take a member in, without its timers; also who was the instance before."""
+        """Take a member in, without its timers."""
         group = self._group
         member_id = joining.member_id or new_id
         group.check_room_for(member_id)
@@ -88,7 +89,7 @@ class ClassicParticipants:
             text = "the member speaks no protocol that all classic members speak"
             raise Refused(ErrorCode.INCONSISTENT_GROUP_PROTOCOL, text)
         if not joining.member_id and joining.needs_member_id and joining.instance_id is None:
-            return Joined(error=ErrorCode.MEMBER_ID_REQUIRED, member_id=member_id), None
+            return Joined(error=ErrorCode.MEMBER_ID_REQUIRED, member_id=member_id), None, False
         told = subscription.read(joining.protocols[0][1])
         if told is None:
             error = ErrorCode(self._facts.unreadable_subscription_error)
@@ -101,14 +102,21 @@ class ClassicParticipants:
         member.rebalance_timeout_ms = joining.rebalance_timeout_ms
         member.rack_id = told.rack_id or member.rack_id
         member.topic_names = frozenset(told.topics)
-        group.advance(member, subscription.owned_by(told, self._topics), before)
+        is_last = replaced is not None and replaced.classic is None and group.turns_classic()
+        keeps = is_last and self._facts.downgrade_keeps_target
+        epoch = group.target.epoch
+        owned = subscription.owned_by(told, self._topics)
+        group.advance(member, owned, before, keeps_target=keeps)
+        is_stale = keeps and group.target.is_delayed
+        if is_stale:
+            group.target.epoch = epoch
         joined = Joined(
             member_id=member.member_id,
             generation_id=member.epoch,
             protocol_type=CONSUMERS,
             protocol_name=joining.protocols[0][0],
         )
-        return joined, replaced
+        return joined, replaced, is_stale
 
     def _supports(self, protocol_type: str, protocols: Protocols) -> bool:
         """Whether all classic members speak one of these."""

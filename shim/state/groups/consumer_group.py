@@ -39,8 +39,10 @@ CONSUMERS = "consumer"
 RANGE = "range"
 
 
-TurnClassic = Callable[["ConsumerGroup", Collection[ConsumerMember]], bool]
-"""Makes a group a classic one without these members if only classic members are left then."""
+TurnClassic = Callable[["ConsumerGroup", Collection[ConsumerMember], bool], bool]
+"""Makes a group a classic one without these members if only classic members are left then; whether
+they rebalance.
+"""
 
 
 class ConsumerGroup(StaticMembersGroup[ConsumerMember]):
@@ -134,9 +136,12 @@ class ConsumerGroup(StaticMembersGroup[ConsumerMember]):
         owned: Assignment | None,
         before: Subscription,
         assignor_before: str | None = None,
+        *,
+        keeps_target: bool = False,
     ) -> bool:
         """Take into account what a member has told, perhaps a new one, and bring it a step on;
-        whether it has something else now. `before` is what it subscribed to until then.
+        whether it has something else now. `before` is what it subscribed to until then. A group
+        that is about to turn classic keeps its target, and moves nobody if there is a newer epoch.
         """
         newcomer = None if member.member_id in self.members else member.member_id
         self.members[member.member_id] = member
@@ -150,7 +155,10 @@ class ConsumerGroup(StaticMembersGroup[ConsumerMember]):
             self.members.values(),
             partial(self._assign, newcomer),
             changed=is_other or self._is_changed(member, before),
+            is_kept=keeps_target,
         )
+        if keeps_target and self.target.is_delayed:
+            return False
         moved = self.reconcile(member, owned)
         if member.subscription != before:
             moved = self._give_up(member, owned) or moved
@@ -270,14 +278,22 @@ class ConsumerGroup(StaticMembersGroup[ConsumerMember]):
         return HeartbeatAnswer(heartbeat.member_id, heartbeat.member_epoch, 0, None)
 
     def remove(self, *members: ConsumerMember) -> None:
-        if self._turn_classic(self, members):
+        if self._turn_classic(self, members, bool(members)):
             return
         super().remove(*members)
         self.subscriptions.forget(self.members.values())
 
-    def turn_classic_if_possible(self) -> None:
+    def turns_classic(self) -> bool:
+        """Return whether it does with one classic member more: all others are classic already."""
+        return (
+            self._settings.downgrades
+            and len(self.members) < self._settings.size_max
+            and all(member.is_classic for member in self.members.values())
+        )
+
+    def turn_classic_if_possible(self, *, rebalances: bool) -> None:
         """The last member of the consumer protocol has become a classic one."""
-        self._turn_classic(self, ())
+        self._turn_classic(self, (), rebalances)
 
     def take_over(self, members: Collection[ConsumerMember], epoch: int) -> None:
         """Have the members that the group had in another protocol, with what they have."""

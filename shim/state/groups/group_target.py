@@ -136,14 +136,15 @@ class GroupTarget:
         assign: Assignor,
         *,
         changed: bool,
+        is_kept: bool = False,
     ) -> None:
         """Begin a new epoch if something changed (`changed`: what a member wants), and set its
-        target if that is due.
+        target if that is due, unless it `is_kept`.
         """
         if changed or self._has_more or self._seen != assignable.changes:
             self._seen = assignable.changes
             self._notice(assignable.counts(members), changed=changed)
-        if self._is_due():
+        if not is_kept and self._is_due():
             self._assigned_ms = self._clock.now_ms()
             subscribers = [
                 Subscriber(

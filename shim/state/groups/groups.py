@@ -216,11 +216,10 @@ class Groups(GroupCommits):
             old.cycle.speak()
         return answer
 
-    def _turn_classic(self, group: "ConsumerGroup", leaving: Collection["ConsumerMember"]) -> bool:
-        """Without members of the consumer protocol the group is a classic one (KIP-848).
-
-        If members leave, those that stay have to rebalance.
-        """
+    def _turn_classic(
+        self, group: "ConsumerGroup", leaving: Collection["ConsumerMember"], rebalances: bool
+    ) -> bool:
+        """Without members of the consumer protocol the group is a classic one (KIP-848)."""
         from kafka_shim.shim.state.groups import migration  # noqa: PLC0415 - see above
 
         if not migration.may_downgrade(group, leaving, self.settings):
@@ -230,7 +229,7 @@ class Groups(GroupCommits):
         made = self._new_classic(group.group_id)
         migration.downgrade(group, made, self._topics)
         self.keep(made)
-        if leaving:
+        if rebalances:
             made.cycle.begin()
             made.cycle.speak()
         return True

@@ -2,6 +2,7 @@
 
 import pytest
 
+from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.error_codes import ErrorCode
 from tests.recordings.groups.migration_play import begun, speaks
 from tests.recordings.groups.modern_play import ModernPlay
@@ -72,3 +73,16 @@ def test_a_session_is_as_long_as_the_classic_member_asked_for() -> None:
         play.peer.pause(5000 if expected is ErrorCode.REBALANCE_IN_PROGRESS else 7000)
         play.heartbeat("classic", "migration", 1, member)
         assert play.steps[-1] == ("classic", {"error_code": expected})
+
+
+def test_a_group_that_turns_classic_with_a_stale_assignment_rebalances() -> None:
+    """As Kafka's ConsumerProtocolMigrationTest has it: 4.3.1 with its own assignment interval."""
+    play, topic = a_play(group_consumer_assignment_interval_ms="1000")
+    play.enter("new", "migration", "m", topic, instance_id="i1")
+    play.beat("wants more", "migration", "m", instance_id="i1", subscribed_topic_names=[topic, "u"])
+    instance = {"group_instance_id": "i1", "session_timeout_ms": 60_000}
+    request = play.join_request("migration", "", speaks([topic]), **instance)
+    play.call("back", ApiKey.JOIN_GROUP, 9, request)
+    assert type_of(play) == "classic"
+    ((_, answer),) = play.steps[-1:]
+    assert answer["groups"][0]["group_state"] == "PreparingRebalance"
