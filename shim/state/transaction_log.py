@@ -1,7 +1,7 @@
 """The records of `__transaction_state`: one for each change of a transactional id (KIP-98)."""
 
 from collections.abc import Callable
-from itertools import groupby
+from itertools import groupby, islice
 from operator import itemgetter
 
 from kafka_shim.protocol.messages.transaction_log_key import TransactionLogKey
@@ -18,6 +18,8 @@ from kafka_shim.shim.state.transaction import NO_TIME, State, Transaction
 KEY_VERSION = 0
 BATCHES_MAX = 500
 """A partition is compacted when it has so many, or twice those that were left the last time."""
+PARTITIONS_MAX = 500
+"""A record has the first so many partitions of a transaction."""
 _STATUSES = {
     State.EMPTY: 0,
     State.ONGOING: 1,
@@ -94,7 +96,9 @@ class TransactionLog:
 
 
 def _partitions(transaction: Transaction) -> list[PartitionsSchema]:
+    """DEVIATION: a request may add thousands, again and again, and others would wait meanwhile."""
+    first = sorted(islice(transaction.partitions, PARTITIONS_MAX))
     return [
         PartitionsSchema(topic, [index for _, index in rows])
-        for topic, rows in groupby(sorted(transaction.partitions), itemgetter(0))
+        for topic, rows in groupby(first, itemgetter(0))
     ]

@@ -30,6 +30,8 @@ from kafka_shim.shim.state.topics import Partition
 SNAPSHOT, UPDATE = 0, 1
 """What keys begin with."""
 VERSION = 0
+DELIVERIES_MAX = 200
+"""DEVIATION: a record has the first so many rows of deliveries, however many a request tells."""
 
 
 class ShareLogSettings(msgspec.Struct, frozen=True):
@@ -133,7 +135,8 @@ class ShareLog:
             create_timestamp=state.created_ms,
             write_timestamp=state.written_ms,
             state_batches=[
-                SnapshotBatch(row.first, row.last, row.state, row.count) for row in state.deliveries
+                SnapshotBatch(row.first, row.last, row.state, row.count)
+                for row in state.deliveries[:DELIVERIES_MAX]
             ],
         )
         name = versioned(ShareSnapshotKey(*key), VERSION, SNAPSHOT)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 
 from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.protocol.releases.groups import GroupFacts
-from kafka_shim.shim.state.sharing.share_log import ShareLog
+from kafka_shim.shim.state.sharing.share_log import DELIVERIES_MAX, ShareLog
 from kafka_shim.shim.state.sharing.share_values import (
     NO_EPOCH,
     NOT_KNOWN,
@@ -120,7 +120,7 @@ class ShareStates:
         start = found.start_offset
         found.deliveries = _combined([*found.deliveries, *update.deliveries], start)
         told = start if self._facts.share_states_go_forward else update.start_offset
-        self._log.changed(key, found, told, _combined(update.deliveries, told))
+        self._log.changed(key, found, told, _combined(update.deliveries[:DELIVERIES_MAX], told))
         return error
 
     def delete(self, key: Key) -> ErrorCode:

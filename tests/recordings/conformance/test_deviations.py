@@ -56,6 +56,7 @@ from kafka_shim.shim.dispatch import Pending
 from kafka_shim.shim.request.session import Phase, Session
 from kafka_shim.shim.state import transaction_log
 from kafka_shim.shim.state.coordinators import KeyType
+from kafka_shim.shim.state.transaction import Transaction
 from tests.recordings.conformance.deviations import is_meant
 from tests.recordings.conformance.scenario import Step
 from tests.recordings.records.batches import batch
@@ -224,6 +225,13 @@ def test_the_topic_of_groups_has_no_records() -> None:
     assert answer.topics[0].partitions[0].error_code == 0
     topic = stage.cluster.coordinators.topic(KeyType.GROUP)
     assert not any(partition.log.end_offset for partition in topic.partitions)
+
+
+def test_a_record_has_the_first_partitions_of_a_large_transaction() -> None:
+    transaction = Transaction("t", 1, 0)
+    transaction.partitions = dict.fromkeys(("orders", index) for index in range(1_000))
+    (row,) = transaction_log._partitions(transaction)
+    assert row.partition_ids == list(range(500))
 
 
 def test_many_transactions_leave_a_small_log(monkeypatch: pytest.MonkeyPatch) -> None:
