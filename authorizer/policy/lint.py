@@ -96,7 +96,7 @@ def _alone(written: Written, release: str) -> Iterator[Finding]:
         yield Finding("everybody", written, "everybody is allowed")
     if acl.pattern_type is PatternType.PREFIXED and acl.resource_name[-1:].isalnum():
         stem = acl.resource_name
-        said = f"the prefix ends within a word: `{stem}x` begins so too"
+        said = f"the prefix ends within a word: it also covers `{stem}x`"
         yield Finding("prefix", written, said)
 
 
@@ -169,7 +169,7 @@ class _Among:
             return Finding("ineffective", written, "a DENY overrules it", because)
         if msgspec.structs.replace(other, operation=acl.operation) == acl:
             return Finding("redundant", written, "another operation includes it", because)
-        return Finding("shadowed", written, "a broader ACL says all of it", because)
+        return Finding("shadowed", written, "a broader ACL covers it", because)
 
     def _without_effect(self, written: Written, decisions: Iterable[Decision]) -> Finding:
         """Why every decision is the same without it."""

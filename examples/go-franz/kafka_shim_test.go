@@ -45,7 +45,7 @@ func (b *Broker) Get(t *testing.T, path string, answer any) {
 	ask(t, "GET", b.Path+path, nil, answer)
 }
 
-// Post does so with a body: Post(t, "/reset", nil, nil) goes back to the state in which it was created.
+// Post sends a body: Post(t, "/reset", nil, nil) resets the broker to the state in which it was created.
 func (b *Broker) Post(t *testing.T, path string, body, answer any) {
 	t.Helper()
 	ask(t, "POST", b.Path+path, body, answer)

@@ -19,7 +19,7 @@ export class Broker {
     return new Broker(await ask("POST", "/brokers", settings));
   }
 
-  /** Return kafkajs settings: of a user who logs in, or without one of a client that may do all. */
+  /** Return kafkajs settings for this user, or for a client that does not log in and may do all. */
   settings(username, password) {
     if (username === undefined) return { brokers: this.servers.PLAINTEXT.split(",") };
     const sasl = { mechanism: "plain", username, password };
@@ -64,7 +64,7 @@ async function start() {
     child.once("exit", (code) => reject(new Error(`${command} ended with exit code ${code}`)));
   });
   const url = await Promise.race([ready(child.stdout), failed]);
-  for (const handle of [child, child.stdin, child.stdout]) handle.unref(); // tests may end
+  for (const handle of [child, child.stdin, child.stdout]) handle.unref(); // so that the tests can end
   return url;
 }
 
@@ -75,5 +75,5 @@ async function ready(output) {
     if (line.startsWith("control on ")) url = line.slice("control on ".length);
     if (line.startsWith("[KafkaServer")) return url;
   }
-  return new Promise(() => {}); // it ended, which says why
+  return new Promise(() => {}); // the process ended: `failed` says why
 }

@@ -20,7 +20,7 @@ acls:
   pattern: prefixed
 """
 FOUND = """\
-{a}:1: shadowed: ALLOW User:alice AlterConfigs on topic `orders-eu`: a broader ACL says all of it: \
+{a}:1: shadowed: ALLOW User:alice AlterConfigs on topic `orders-eu`: a broader ACL covers it: \
 ALLOW User:alice AlterConfigs on topic `orders-*` ({b}:5)
 {b}:4: redundant: ALLOW User:alice DescribeConfigs on topic `orders-*`: another operation \
 includes it: ALLOW User:alice AlterConfigs on topic `orders-*` ({b}:5)

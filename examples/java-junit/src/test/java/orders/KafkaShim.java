@@ -34,12 +34,12 @@ final class KafkaShim implements AutoCloseable {
         return new KafkaShim(ask("POST", "/brokers", settings));
     }
 
-    /** Returns what a client needs that does not log in; it may do everything. */
+    /** Returns settings for a client that does not log in and may do everything. */
     Map<String, Object> settings() {
         return Map.of("bootstrap.servers", servers("PLAINTEXT"));
     }
 
-    /** Returns what a client needs to log in. */
+    /** Returns settings for a client that logs in as this user. */
     Map<String, Object> settings(String user, String password) {
         String module = "org.apache.kafka.common.security.plain.PlainLoginModule";
         return Map.of(
@@ -59,7 +59,7 @@ final class KafkaShim implements AutoCloseable {
         return ask("GET", broker.get("path").asText() + path, "");
     }
 
-    /** Does so with a body; post("/reset", "") goes back to the state in which it was created. */
+    /** Sends a body: post("/reset", "") resets the broker to the state in which it was created. */
     JsonNode post(String path, String body) throws IOException, InterruptedException {
         return ask("POST", broker.get("path").asText() + path, body);
     }
