@@ -7,11 +7,14 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 from tests.oracle.real_kafka import RealKafka
 
+RELEASE = "4.4.0"
+"""Of the real broker."""
 MODULE = "github.com/twmb/franz-go"
 _KFAKE = Path(__file__).with_name("kfake")
 PASSWORDS = {"admin": "admin-secret", "alice": "alice-secret"}
@@ -34,12 +37,17 @@ class Broker:
 
     def processor_s(self) -> float:
         """Seconds of processor time so far, of all its threads, as the scheduler counts them."""
-        return sum(_thread_s(task) for pid in self._pids for task in _tasks(pid))
+        return processor_s(self._pids)
 
     def resident_mib(self) -> float:
         """Memory that its processes hold."""
         pages = sum(int(Path(f"/proc/{pid}/statm").read_text().split()[1]) for pid in self._pids)
         return pages * os.sysconf("SC_PAGE_SIZE") / 2**20
+
+
+def processor_s(pids: Iterable[int]) -> float:
+    """Return the processor time of all threads of these processes so far, in seconds."""
+    return sum(_thread_s(task) for pid in pids for task in _tasks(pid))
 
 
 def _tasks(pid: int) -> list[Path]:
@@ -82,9 +90,24 @@ def shim_with_history() -> Iterator[Broker]:
         yield broker
 
 
+class KfakeProcess(NamedTuple):
+    """A running kfake: its addresses, version, process, and seconds until it printed them."""
+
+    addresses: list[str]
+    version: str
+    pid: int
+    start_s: float
+
+
 @contextlib.contextmanager
 def kfake() -> Iterator[Broker]:
-    """The newest kfake that the Go proxy has, with the newest franz-go."""
+    with kfake_process() as found:
+        yield Broker("kfake", found.addresses[0], [found.pid], found.version, found.start_s)
+
+
+@contextlib.contextmanager
+def kfake_process(*arguments: str) -> Iterator[KfakeProcess]:
+    """Build and start the newest kfake that the Go proxy has, with the newest franz-go."""
     with tempfile.TemporaryDirectory() as folder:
         for path in _KFAKE.iterdir():
             shutil.copy(path, folder)
@@ -96,12 +119,11 @@ def kfake() -> Iterator[Broker]:
         said = subprocess.run(asked, cwd=folder, check=True, capture_output=True, text=True)
         version = said.stdout.split()[-1]
         began = time.perf_counter()
-        child = subprocess.Popen([str(program)], stdout=subprocess.PIPE, text=True)
+        child = subprocess.Popen([str(program), *arguments], stdout=subprocess.PIPE, text=True)
         assert child.stdout is not None
         try:
-            address = child.stdout.readline().strip()
-            start_s = time.perf_counter() - began
-            yield Broker("kfake", address, [child.pid], version, start_s)
+            addresses = child.stdout.readline().split()
+            yield KfakeProcess(addresses, version, child.pid, time.perf_counter() - began)
         finally:
             child.kill()
             child.wait()
@@ -111,7 +133,7 @@ def kfake() -> Iterator[Broker]:
 @contextlib.contextmanager
 def real() -> Iterator[Broker]:
     began = time.perf_counter()
-    with RealKafka("4.4.0") as kafka:
+    with RealKafka(RELEASE) as kafka:
         start_s = time.perf_counter() - began
         yield Broker("real", kafka.sasl, kafka.pids, kafka.release, start_s)
 

@@ -1,14 +1,16 @@
 """How a test reaches its broker: what every way offers, and the way over HTTP."""
 
-import http.client
 import json
 import threading
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Protocol
-from urllib.parse import urlencode
+from typing import TYPE_CHECKING, Any, Protocol
+
+if TYPE_CHECKING:
+    from http.client import HTTPConnection
 
 TIMEOUT_S = 30
+_OK = 200
 
 
 class BrokerError(Exception):
@@ -30,11 +32,14 @@ class Transport(Protocol):
 
 
 class HttpControl:
-    """Calls of the control API over one connection that is kept, from any thread."""
+    """Calls of the control API over one connection that is kept, from any thread.
+
+    What they need is imported by the first call: the first test of a session begins earlier.
+    """
 
     def __init__(self, address: str, token: str | None = None) -> None:
-        host, _, port = address.rpartition(":")
-        self._connection = http.client.HTTPConnection(host.strip("[]"), int(port), TIMEOUT_S)
+        self._address = address
+        self._connection: HTTPConnection | None = None
         self._headers = {"Content-Type": "application/json"}
         if token is not None:
             self._headers["Authorization"] = f"Bearer {token}"
@@ -42,38 +47,52 @@ class HttpControl:
         self.url = f"http://{address}"
 
     def call(self, method: str, path: str, query: Mapping[str, str], body: Any) -> Any:
-        target = f"{path}?{urlencode(query)}" if query else path
+        if query:
+            from urllib.parse import urlencode  # noqa: PLC0415 - see the class's docstring
+
+            path = f"{path}?{urlencode(query)}"
         payload = None if body is None else json.dumps(body).encode()
         with self._lock:
-            status, kind, raw = self._ask(method, target, payload)
+            status, kind, raw = self._ask(method, path, payload)
         answer = json.loads(raw) if kind == "application/json" else raw.decode()
-        if status != http.client.OK:
+        if status != _OK:
             raise BrokerError(answer["error"] if isinstance(answer, dict) else str(answer))
         return answer
 
     def close(self) -> None:
-        self._connection.close()
+        if self._connection is not None:
+            self._connection.close()
 
     def _ask(self, method: str, target: str, payload: bytes | None) -> tuple[int, str, bytes]:
         """Ask, once more if a connection that was kept has been closed meanwhile."""
-        was_open = self._connection.sock is not None
+        from http.client import (  # noqa: PLC0415 - see the class's docstring
+            HTTPConnection,
+            HTTPException,
+            RemoteDisconnected,
+        )
+
+        if self._connection is None:
+            host, _, port = self._address.rpartition(":")
+            self._connection = HTTPConnection(host.strip("[]"), int(port), TIMEOUT_S)
+        connection = self._connection
+        was_open = connection.sock is not None
         try:
-            return self._ask_once(method, target, payload)
-        except (http.client.HTTPException, OSError) as error:
-            self._connection.close()
-            if not was_open or not isinstance(error, _CLOSED):
+            return self._ask_once(connection, method, target, payload)
+        except (HTTPException, OSError) as error:
+            connection.close()
+            closed = (RemoteDisconnected, ConnectionResetError, BrokenPipeError)
+            if not was_open or not isinstance(error, closed):
                 raise BrokerError(f"the broker does not answer at {self.url}: {error}") from error
         try:
-            return self._ask_once(method, target, payload)
-        except (http.client.HTTPException, OSError) as error:
-            self._connection.close()
+            return self._ask_once(connection, method, target, payload)
+        except (HTTPException, OSError) as error:
+            connection.close()
             raise BrokerError(f"the broker does not answer at {self.url}: {error}") from error
 
-    def _ask_once(self, method: str, target: str, payload: bytes | None) -> tuple[int, str, bytes]:
-        self._connection.request(method, target, payload, self._headers)
-        response = self._connection.getresponse()
+    def _ask_once(
+        self, connection: "HTTPConnection", method: str, target: str, payload: bytes | None
+    ) -> tuple[int, str, bytes]:
+        connection.request(method, target, payload, self._headers)
+        response = connection.getresponse()
         kind = (response.getheader("content-type") or "").partition(";")[0]
         return response.status, kind, response.read()
-
-
-_CLOSED = (http.client.RemoteDisconnected, ConnectionResetError, BrokenPipeError)
