@@ -72,6 +72,7 @@ def command_ms(command: list[str]) -> float:
 
 def measure(rounds: int) -> dict[str, float]:
     """Return the least of the rounds, in which all take turns."""
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # an installed package has its bytecode
     bare, helps, without, within, brokers, sums = [], [], [], [], [], []
     for _ in range(rounds + 1):
         bare.append(command_ms(BARE))

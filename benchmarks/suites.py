@@ -17,11 +17,15 @@ from typing import NamedTuple
 
 from benchmarks.against import brokers
 from benchmarks.command import finish, parse_arguments
+from tests.suites import kafka_python, kgo, sarama
 from tests.suites.broker import PLAINTEXT, SASL_PLAINTEXT, Broker, Needs, running
-from tests.suites.catalogue import SUITES
-from tests.suites.outcome import FAILED, PASSED, counts
+from tests.suites.outcome import FAILED, PASSED, Result, counts
 
-NAMES = ("kgo", "sarama", "kafka-python")
+SUITES: dict[str, tuple[Needs, Callable[[Broker, str], list[Result]]]] = {
+    "kgo": (kgo.NEEDS, kgo.run),
+    "sarama": (sarama.NEEDS, sarama.run),
+    "kafka-python": (kafka_python.NEEDS, kafka_python.run),
+}
 BROKERS = ("shim", "kfake", "real")
 NO_TEST = "NoTestHasThisName"
 UNABLE = {
@@ -42,8 +46,8 @@ def measure(suite: str, on: str) -> dict[str, object]:
     """Run a suite on a broker; return seconds, processor seconds, and what passed and failed."""
     if (suite, on) in UNABLE:
         return {"suite": suite, "broker": on, "unable": UNABLE[suite, on]}
-    run = SUITES[suite].run
-    with OPENED[on](SUITES[suite].needs) as (broker, pids, start_s):
+    needs, run = SUITES[suite]
+    with OPENED[on](needs) as (broker, pids, start_s):
         run(broker, NO_TEST)  # compiles it
         began = time.perf_counter()
         results = run(broker, "")
@@ -125,7 +129,7 @@ def missed(rows: list[dict[str, object]]) -> list[str]:
 
 def main() -> int:
     options = parse_arguments(
-        __doc__, only=(",".join(NAMES), "which suites"), on=(",".join(BROKERS), "which brokers")
+        __doc__, only=(",".join(SUITES), "which suites"), on=(",".join(BROKERS), "which brokers")
     )
     # a tenth of what kgo's tests write by default
     os.environ.setdefault("KGO_TEST_RECORDS", "50000")

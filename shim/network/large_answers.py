@@ -1,22 +1,30 @@
 """Small requests that take long because of what there is: they are worked on as large ones are."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from kafka_shim.authorizer.authorizer import StandardAuthorizer
+from kafka_shim.authorizer.store import AclStore
 from kafka_shim.protocol import codecs
-from kafka_shim.protocol.enums import ApiKey
+from kafka_shim.protocol.enums import ApiKey, ResourceType
 from kafka_shim.protocol.errors import ProtocolError
 from kafka_shim.protocol.headers import read_request_header
 from kafka_shim.protocol.messages.create_topics_request import CreateTopicsRequest
 from kafka_shim.shim.state.cluster import Cluster
 from kafka_shim.shim.state.groups.groups import MANY_MEMBERS
 
+if TYPE_CHECKING:
+    from kafka_shim.protocol.messages.delete_acls_request import DeleteAclsFilter
+    from kafka_shim.protocol.messages.describe_acls_request import DescribeAclsRequest
+
 MANY = 5_000
 """Partitions, groups, transactions or ACLs that an answer may tell of in one turn."""
 MANY_MADE = 2_000
 """Partitions that are made in one turn."""
+
+RESOURCE_TYPES = frozenset(ResourceType) - {ResourceType.UNKNOWN, ResourceType.ANY}
+_DELETE_ACLS = ApiKey.DELETE_ACLS.to_bytes(2, "big")
 
 MayBeLong = Callable[[Cluster, bytes], bool]
 
@@ -25,9 +33,44 @@ def _of_topics(cluster: Cluster, _frame: bytes) -> bool:
     return cluster.topics.partition_count > MANY
 
 
-def _of_acls(cluster: Cluster, _frame: bytes) -> bool:
+def _metadata(cluster: Cluster, frame: bytes) -> bool:
+    """Only the topics that are named count, unless all are asked for."""
+    topics = cluster.topics
+    if topics.partition_count <= MANY:
+        return False
+    request = _read(frame)
+    if request is None:
+        return False
+    if not request.topics:  # None and, in version 0, an empty array are all
+        return True
+    found = (topics.get(named.name) or topics.by_id(named.topic_id) for named in request.topics)
+    return sum(len(topic.partitions) for topic in found if topic is not None) > MANY
+
+
+def _of_acls(cluster: Cluster, frame: bytes) -> bool:
+    """Only the ACLs that apply to a name count, where the filters name a resource."""
     authorizer = cluster.policy.authorizer
-    return isinstance(authorizer, StandardAuthorizer) and len(authorizer.store) > MANY
+    if not isinstance(authorizer, StandardAuthorizer) or len(authorizer.store) <= MANY:
+        return False
+    request = _read(frame)
+    if request is None:
+        return False
+    filters = request.filters if frame[:2] == _DELETE_ACLS else [request]
+    return _subjects_of(filters, authorizer.store) > MANY
+
+
+def _subjects_of(
+    filters: "Iterable[DescribeAclsRequest | DeleteAclsFilter]", store: AclStore
+) -> int:
+    """Return how many pairs of a pattern and a subject the filters may select, at the most."""
+    count = 0
+    for each in filters:
+        kind, name = each.resource_type_filter, each.resource_name_filter
+        if name is None or kind not in RESOURCE_TYPES:
+            return len(store)
+        for pattern in store.patterns_for(ResourceType(kind), name):
+            count += 1 if pattern.others is None else 1 + len(pattern.others)
+    return count
 
 
 def _of_groups(cluster: Cluster, _frame: bytes) -> bool:
@@ -78,7 +121,7 @@ def _read(frame: bytes) -> Any:
 
 
 _BY_STATE: Mapping[ApiKey, MayBeLong] = {
-    ApiKey.METADATA: _of_topics,
+    ApiKey.METADATA: _metadata,
     ApiKey.CREATE_TOPICS: _creates,
     ApiKey.CREATE_PARTITIONS: _creates,
     ApiKey.DESCRIBE_LOG_DIRS: _of_topics,

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import msgspec
 import pytest
 
 from kafka_shim.authorizer.authorizer import StandardAuthorizer
@@ -17,7 +18,7 @@ from kafka_shim.protocol.messages.consumer_group_heartbeat_request import (
     ConsumerGroupHeartbeatRequest,
 )
 from kafka_shim.protocol.messages.create_topics_request import CreatableTopic, CreateTopicsRequest
-from kafka_shim.protocol.messages.delete_acls_request import DeleteAclsRequest
+from kafka_shim.protocol.messages.delete_acls_request import DeleteAclsFilter, DeleteAclsRequest
 from kafka_shim.protocol.messages.describe_groups_request import DescribeGroupsRequest
 from kafka_shim.protocol.messages.describe_log_dirs_request import DescribeLogDirsRequest
 from kafka_shim.protocol.messages.describe_share_group_offsets_request import (
@@ -30,7 +31,10 @@ from kafka_shim.protocol.messages.describe_topic_partitions_request import (
 from kafka_shim.protocol.messages.elect_leaders_request import ElectLeadersRequest
 from kafka_shim.protocol.messages.list_config_resources_request import ListConfigResourcesRequest
 from kafka_shim.protocol.messages.list_groups_request import ListGroupsRequest
-from kafka_shim.protocol.messages.metadata_request import MetadataRequest
+from kafka_shim.protocol.messages.metadata_request import (
+    MetadataRequest,
+    MetadataRequestTopic,
+)
 from kafka_shim.protocol.messages.offset_fetch_request import (
     OffsetFetchRequest,
     OffsetFetchRequestGroup,
@@ -169,3 +173,55 @@ def test_a_request_takes_turns_that_makes_very_many_partitions() -> None:
     assert creates(1, MANY_MADE + 1)
     assert creates(3, MANY_MADE)
     assert not creates(3, -1)
+
+
+def frame_of(api: ApiKey, version: int, request: Any) -> bytes:
+    head = write_request_header(RequestHeader(api, version, 7, "test"))
+    return head + codecs.write_request(request, version)
+
+
+def test_metadata_takes_turns_by_what_it_names(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(large_answers, "MANY", 10)
+    stage = Stage("4.3")
+    for number in range(2):
+        stage.topic(f"small {number}", 1)
+    large = stage.topic("large", 11)
+    named = [
+        (MetadataRequest(topics=None), True),
+        (MetadataRequest(topics=[MetadataRequestTopic(name="small 1")]), False),
+        (MetadataRequest(topics=[MetadataRequestTopic(name="missing")]), False),
+        (MetadataRequest(topics=[MetadataRequestTopic(name="large")]), True),
+        (MetadataRequest(topics=[MetadataRequestTopic(topic_id=large.topic_id, name=None)]), True),
+    ]
+    for request, is_long in named:
+        frame = frame_of(ApiKey.METADATA, 12, request)
+        assert is_large(frame, stage.cluster) == is_long, request
+    broken = frame_of(ApiKey.METADATA, 12, MetadataRequest(topics=None))[:-3]
+    assert not is_large(broken, stage.cluster)
+
+
+def test_acl_filters_take_turns_by_what_they_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(large_answers, "MANY", 10)
+    cluster = Stage("4.3").cluster
+    authorizer = cluster.policy.authorizer
+    assert isinstance(authorizer, StandardAuthorizer)
+    for number in range(12):
+        for name, principal in (("crowd", f"User:{number}"), (f"t{number}", "User:a")):
+            allowed = (PatternType.LITERAL, principal, "*", Operation.READ, Permission.ALLOW)
+            authorizer.store.add(Acl(ResourceType.TOPIC, name, *allowed))
+    named: list[tuple[int, str | None, bool]] = [
+        (ResourceType.TOPIC, "t1", False),
+        (ResourceType.TOPIC, "missing", False),
+        (ResourceType.TOPIC, "crowd", True),
+        (ResourceType.TOPIC, None, True),
+        (ResourceType.ANY, "t1", True),
+        (99, "t1", True),
+    ]
+    for kind, resource, is_long in named:
+        one = msgspec.structs.replace(
+            ANY_ACL, resource_type_filter=kind, resource_name_filter=resource
+        )
+        assert is_large(frame_of(ApiKey.DESCRIBE_ACLS, 2, one), cluster) == is_long, resource
+        fields = {field: getattr(one, field) for field in DeleteAclsFilter.__struct_fields__}
+        several = DeleteAclsRequest([DeleteAclsFilter(**fields)])
+        assert is_large(frame_of(ApiKey.DELETE_ACLS, 2, several), cluster) == is_long, resource

@@ -1,0 +1,1 @@
+"""What large numbers of ACLs, topics, groups, connections and records cost."""

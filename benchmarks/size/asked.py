@@ -1,0 +1,125 @@
+"""A broker whose processor time and memory are read, and requests that are all different."""
+
+import contextlib
+import resource
+import socket
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import msgspec
+
+from benchmarks.against.brokers import processor_s
+from benchmarks.broker import Broker
+from kafka_shim.protocol import codecs
+from kafka_shim.protocol.enums import ApiKey
+from kafka_shim.protocol.headers import RequestHeader, write_request_header
+
+WINDOW = 50
+_WAIT_S = 300
+
+
+class Asked:
+    """A broker of its own, and one connection to it."""
+
+    def __init__(self, broker: Broker) -> None:
+        self.broker = broker
+        self.socket = connect(broker)
+        self._reader = self.socket.makefile("rb", 1 << 20)
+
+    def ask(self, frame: bytes) -> bytes:
+        """Send a request and return the answer, without its size."""
+        self.socket.sendall(frame)
+        return self.answer()
+
+    def processor_us(self, frames: Sequence[bytes], window: int = WINDOW) -> float:
+        """Send the requests, `window` at a time; return the broker's µs for each."""
+        before = self.processor_s()
+        for at in range(0, len(frames), window):
+            some = frames[at : at + window]
+            self.socket.sendall(b"".join(some))
+            for _ in some:
+                self.answer()
+        return (self.processor_s() - before) / len(frames) * 1e6
+
+    def processor_s(self) -> float:
+        """Return the processor time of the broker so far, of all its threads."""
+        return processor_s([self.broker.child.pid])
+
+    def resident_bytes(self) -> int:
+        """Return the memory that the broker holds."""
+        pages = Path(f"/proc/{self.broker.child.pid}/statm").read_text().split()[1]
+        return int(pages) * resource.getpagesize()
+
+    def close(self) -> None:
+        self._reader.close()
+        self.socket.close()
+
+    def answer(self) -> bytes:
+        size = self._reader.read(4)
+        assert size, "the broker has closed the connection"
+        answer: bytes = self._reader.read(int.from_bytes(size, "big"))
+        return answer
+
+
+def connect(broker: Broker) -> socket.socket:
+    connected = socket.create_connection(broker.address, _WAIT_S)
+    connected.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    return connected
+
+
+@contextlib.contextmanager
+def started(*options: str) -> Iterator[Asked]:
+    with tempfile.TemporaryDirectory() as name:
+        broker = Broker(Path(name), *options)
+        asked = Asked(broker)
+        try:
+            yield asked
+        finally:
+            asked.close()
+            broker.child.kill()  # to free all of it one by one takes a while
+            broker.stop()
+
+
+def named(number: int, api: ApiKey, version: int, request: msgspec.Struct) -> bytes:
+    """Frame a request whose client id is its own: no answer to another one fits it."""
+    payload = write_request_header(RequestHeader(api, version, number, f"bench-{number}"))
+    payload += codecs.write_request(request, version)
+    return len(payload).to_bytes(4, "big") + payload
+
+
+def best_us(asked: Asked, frames: Sequence[bytes], rounds: int = 5) -> float:
+    """Return the least µs a request of several rounds, each with its part of the frames."""
+    part = len(frames) // rounds
+    return min(asked.processor_us(frames[n * part : (n + 1) * part]) for n in range(rounds))
+
+
+def longest_wait_ms(asked: Asked, frame: bytes, beside: bytes) -> tuple[float, float]:
+    """Send a request, and others on a connection of their own until it is answered.
+
+    Return the broker's processor time (ms): of all, and the most while one of the others waited.
+    """
+    other = Asked(asked.broker)
+    try:
+        began = asked.processor_s()
+        asked.socket.sendall(frame)
+        asked.socket.setblocking(False)
+        longest = 0.0
+        while not _has_answer(asked.socket):
+            before = asked.processor_s()
+            other.ask(beside)
+            longest = max(longest, asked.processor_s() - before)
+            time.sleep(0.001)
+        asked.socket.settimeout(_WAIT_S)
+        asked.answer()
+        return (asked.processor_s() - began) * 1000, longest * 1000
+    finally:
+        other.close()
+
+
+def _has_answer(connected: socket.socket) -> bool:
+    try:
+        return bool(connected.recv(1, socket.MSG_PEEK))
+    except BlockingIOError:
+        return False
