@@ -42,15 +42,15 @@ class Opened(NamedTuple):
     start_s: float
 
 
-def measure(suite: str, on: str) -> dict[str, object]:
-    """Run a suite on a broker; return seconds, processor seconds, and what passed and failed."""
+def measure(suite: str, on: str, tests: str = "") -> dict[str, object]:
+    """Run a suite on a broker; return its times, and how many tests passed and failed."""
     if (suite, on) in UNABLE:
         return {"suite": suite, "broker": on, "unable": UNABLE[suite, on]}
     needs, run = SUITES[suite]
     with OPENED[on](needs) as (broker, pids, start_s):
         run(broker, NO_TEST)  # compiles it
         began = time.perf_counter()
-        results = run(broker, "")
+        results = run(broker, tests)
         took_s = time.perf_counter() - began
         processor_s = brokers.processor_s(pids)
     found = counts(results)
@@ -129,11 +129,18 @@ def missed(rows: list[dict[str, object]]) -> list[str]:
 
 def main() -> int:
     options = parse_arguments(
-        __doc__, only=(",".join(SUITES), "which suites"), on=(",".join(BROKERS), "which brokers")
+        __doc__,
+        only=(",".join(SUITES), "which suites"),
+        on=(",".join(BROKERS), "which brokers"),
+        tests=("", "pattern of the tests, empty for all"),
     )
     # a tenth of what kgo's tests write by default
     os.environ.setdefault("KGO_TEST_RECORDS", "50000")
-    rows = [measure(suite, on) for suite in options.only.split(",") for on in options.on.split(",")]
+    rows = [
+        measure(suite, on, options.tests)
+        for suite in options.only.split(",")
+        for on in options.on.split(",")
+    ]
     return finish(options, {"rows": rows}, table(rows), missed(rows))
 
 

@@ -151,7 +151,10 @@ QUICK = {
     "decide": "--acls 2000",
     "pipeline": "--requests 3000 --accesses 3000 --acls 300 --files 50 --only S1,S3,files",
     "policy": "--acls 2000 --expectations 200",
+    "fixture": "--rounds 1",
+    "size": "--acls 6000 --topics 6000 --groups 100 --connections 100 --records 64",
     "start": "--rounds 1",
+    "suites": "--only kgo --on shim --tests TestPing",
 }
 """Less of the same: figures are for those who want them."""
 

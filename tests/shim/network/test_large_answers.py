@@ -218,10 +218,10 @@ def test_acl_filters_take_turns_by_what_they_name(monkeypatch: pytest.MonkeyPatc
         (99, "t1", True),
     ]
     for kind, resource, is_long in named:
-        one = msgspec.structs.replace(
+        wanted = msgspec.structs.replace(
             ANY_ACL, resource_type_filter=kind, resource_name_filter=resource
         )
-        assert is_large(frame_of(ApiKey.DESCRIBE_ACLS, 2, one), cluster) == is_long, resource
-        fields = {field: getattr(one, field) for field in DeleteAclsFilter.__struct_fields__}
+        assert is_large(frame_of(ApiKey.DESCRIBE_ACLS, 2, wanted), cluster) == is_long, resource
+        fields = {field: getattr(wanted, field) for field in DeleteAclsFilter.__struct_fields__}
         several = DeleteAclsRequest([DeleteAclsFilter(**fields)])
         assert is_large(frame_of(ApiKey.DELETE_ACLS, 2, several), cluster) == is_long, resource
