@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import Any, Final
 
-from kafka_shim.authorizer.requirement import Requirement
+from kafka_shim.authorizer.requirement import BoundRequirement, Requirement
 from kafka_shim.authorizer.requirements import TABLE
 from kafka_shim.shim.request.access import Access
 from tests.recordings.conformance.play import play, shim_of
@@ -18,15 +18,15 @@ class Watching:
 
     def __init__(self) -> None:
         self.seen: Exercised = set()
-        self._allows = Access.allows
+        self._meets = Access.meets
         self._allows_either = Access.allows_either
 
     def __enter__(self) -> "Watching":
-        allows, allows_either = self._allows, self._allows_either
+        meets, allows_either = self._meets, self._allows_either
 
-        def noting(access: Any, row: Requirement, *more: Any, **named: Any) -> bool:
-            granted = allows(access, row, *more, **named)
-            self.seen.add((row.id, granted))
+        def noting(access: Any, bound: BoundRequirement, *more: Any) -> bool:
+            granted = meets(access, bound, *more)
+            self.seen.add((bound.row.id, granted))
             return granted
 
         def noting_either(access: Any, row: Requirement, *more: Any) -> bool:
@@ -38,11 +38,11 @@ class Watching:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._put(self._allows, self._allows_either)
+        self._put(self._meets, self._allows_either)
 
-    def _put(self, allows: Any, allows_either: Any) -> None:
+    def _put(self, meets: Any, allows_either: Any) -> None:
         watched: Any = Access
-        watched.allows, watched.allows_either = allows, allows_either
+        watched.meets, watched.allows_either = meets, allows_either
 
 
 def exercised(names: Iterable[str]) -> Exercised:
