@@ -4,7 +4,8 @@ from collections.abc import Iterable, Mapping
 
 WORDS = "compares the words of a message, and the shim has its own ([deviations.md](deviations.md))"
 COORDINATORS = "asks a coordinator before its topic exists ([deviations.md](deviations.md))"
-LEVEL = "runs at an older metadata.version; a shim has that of its release"
+CONTROLLER = "connects to the controller's own listener, and the shim has none"
+LEVEL = "runs at another metadata.version (unreleased, or old); a shim has that of its release"
 NODES = "gives only the brokers an authorizer, not the controller; a shim has one for all"
 
 KNOWN: Mapping[str, tuple[str, ...]] = {
@@ -19,11 +20,19 @@ KNOWN: Mapping[str, tuple[str, ...]] = {
         "AlterUserScramCredentialsRequestTest.testAlterUnknownMechanism",
         "ConsumerGroupHeartbeatRequestTest.testEmptyConsumerGroupId",
         "ConsumerProtocolMigrationTest.testOnlineMigrationWithNonEmptyUserDataInAssignment",
+        "CreateTopicsRequestTest.testCreateClusterMetadataTopic",
+        "CreateTopicsRequestTest.testErrorCreateTopicsRequests",
         "DeleteGroupsRequestTest.testDeleteGroupsWithOldConsumerGroupProtocol",
         "DescribeGroupsRequestTest.testDescribeGroupsWithOldConsumerGroupProtocol",
     ),
     COORDINATORS: ("OffsetFetchRequestTest.testGroupErrors",),
-    LEVEL: ("AlterUserScramCredentialsRequestTest.testMetadataVersionTooLow",),
+    CONTROLLER: (
+        "ApiVersionsRequestTest.testApiVersionsRequestValidationV0ThroughControllerListener",
+    ),
+    LEVEL: (
+        "ApiVersionsRequestTest.testApiVersionsRequest",
+        "AlterUserScramCredentialsRequestTest.testMetadataVersionTooLow",
+    ),
     NODES: ("DescribeUserScramCredentialsRequestNotAuthorizedTest.testDescribeNotAuthorized",),
 }
 
