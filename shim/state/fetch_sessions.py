@@ -1,7 +1,7 @@
-"""What fetchers asked for before: incremental fetch sessions (KIP-227), by id (KIP-516) or name.
+"""Incremental fetch sessions (KIP-227), with topics by id since Fetch 13 (KIP-516), else by name.
 
-A session holds the partitions that a client wants, so that it need only say what changed, and what
-it was last told of each, so that it need only be told what changed.
+A session keeps the partitions that a client fetches, so that a request lists only changes. It also
+keeps the offsets last returned for each partition, so that an answer contains only changes.
 """
 
 import random
@@ -16,21 +16,21 @@ from kafka_shim.shim.clock import Clock
 from kafka_shim.shim.state.topics import Topics
 
 NO_SESSION = 0
-FULL = 0  # as a session epoch: begin a session
-SESSIONLESS = -1  # as a session epoch: none, and end the one that is named
+FULL = 0  # as a session epoch: create a new session
+SESSIONLESS = -1  # as a session epoch: use no session and close the one named
 EPOCH_MAX = 2**31 - 1
 EVICTION_MS = 120_000
-"""How long a session must be unused before another may take its place."""
+"""Idle time after which a session may be evicted in favour of a new one."""
 IDS_SINCE = 13
-"""The version from which on Fetch names topics by their ids."""
+"""First version of Fetch that identifies topics by id."""
 
 TopicRef = str | bytes
 
 
 class Wanted(msgspec.Struct):
-    """One partition that a fetcher wants, and what it was last told of it.
+    """One partition of a fetch request, and the offsets last returned for it.
 
-    `topic` is None while no topic has the id.
+    `topic` is None while no topic with this id exists.
     """
 
     topic: str | None
@@ -40,7 +40,7 @@ class Wanted(msgspec.Struct):
     log_start_offset: int = -1
 
     def is_news(self, row: PartitionData) -> bool:
-        """Whether an answer says anything that the fetcher does not know; then it knows it."""
+        """Return whether `row` differs from the last answer, and remember it as the last answer."""
         is_news = (
             bool(row.records)
             or row.high_watermark != self.high_watermark
@@ -49,7 +49,7 @@ class Wanted(msgspec.Struct):
             or row.error_code != ErrorCode.NONE
             or row.diverging_epoch.epoch >= 0
         )
-        # an error may be over by the next time, and must be told again if it is not
+        # an error may be gone at the next fetch; if it is not, it must be returned again
         failed = row.error_code != ErrorCode.NONE
         self.high_watermark = -1 if failed else row.high_watermark
         self.log_start_offset = row.log_start_offset
@@ -82,7 +82,7 @@ class FetchSession:
 
 
 class FetchRound(msgspec.Struct):
-    """What one request comes to: an error, or the partitions to fetch now."""
+    """The outcome of one request's session fields: an error, or the partitions to fetch."""
 
     wanted: list[Wanted] = []
     error: ErrorCode = ErrorCode.NONE
@@ -92,7 +92,7 @@ class FetchRound(msgspec.Struct):
 
 
 class FetchSessions:
-    """The sessions of one broker, of which there are only so many."""
+    """The fetch sessions of one broker, limited to `slots`."""
 
     def __init__(self, topics: Topics, clock: Clock, rng: random.Random, *, slots: int) -> None:
         self._topics = topics
@@ -105,7 +105,7 @@ class FetchSessions:
         return len(self._sessions)
 
     def begin(self, request: FetchRequest, version: int) -> FetchRound:
-        """Take a request in: what it wants, or why its session cannot be used."""
+        """Update the session from a request; return its partitions or the session's error."""
         if request.session_epoch in (FULL, SESSIONLESS):
             self._sessions.pop(request.session_id, None)
             wanted = _distinct(self._wanted(request, version))
@@ -128,13 +128,13 @@ class FetchSessions:
         uses_ids: bool,
         is_follower: bool,
     ) -> tuple[int, list[tuple[Wanted, PartitionData]]]:
-        """The id of the session and what of the answers is to be told."""
+        """Return the session id and the rows to include in the answer."""
         told = list(rows)
         session = fetch_round.session
         if fetch_round.is_incremental and session is not None:
             told = [(wanted, data) for wanted, data in told if wanted.is_news(data)]
             for wanted, data in told:
-                if data.records:  # to the end of the queue, so that others get their turn
+                if data.records:  # move to the end, so that other partitions are read first
                     ref = wanted.topic_id if session.uses_ids else wanted.topic or ""
                     key = (ref, wanted.partition.partition)
                     session.partitions[key] = session.partitions.pop(key, wanted)
@@ -183,7 +183,7 @@ class FetchSessions:
         return None if topic is None else topic.name
 
     def _create(self, *, uses_ids: bool, is_follower: bool) -> FetchSession | None:
-        """A new session; None if all slots are taken by sessions in use."""
+        """Create a session; return None if all slots are taken by sessions in use."""
         now_ms = self._clock.now_ms()
         if len(self._sessions) >= self._slots and not self._evict(now_ms, is_follower=is_follower):
             return None
@@ -195,7 +195,7 @@ class FetchSessions:
         return session
 
     def _evict(self, now_ms: int, *, is_follower: bool) -> bool:
-        """Make room: the longest unused goes; followers also displace clients that are not idle."""
+        """Remove the least recently used session if it is idle, or a client's for a follower."""
         for session in self._sessions.values():
             is_idle = now_ms - session.used_ms > EVICTION_MS
             if is_idle or (is_follower and not session.is_follower):
@@ -209,10 +209,10 @@ class FetchSessions:
 
 
 def _distinct(wanted: Iterable[Wanted]) -> dict[tuple[TopicRef, int], Wanted]:
-    """By topic and partition; of one that is named twice the last counts, in the first's place."""
+    """Deduplicate by topic and partition: keep the last entry at the first one's position."""
     found: dict[tuple[TopicRef, int], Wanted] = {}
     for position in wanted:
-        # a topic that is asked for by its id keeps it, even where no topic has it
+        # a topic requested by id keeps that id as its key, even if no topic has it
         ref: TopicRef = position.topic_id if any(position.topic_id) else position.topic or ""
         found[ref, position.partition.partition] = position
     return found

@@ -1,4 +1,4 @@
-"""Topics and their partitions: names, ids, replicas, configs, and a log each."""
+"""Topics and their partitions: names, ids, replicas, configs, and one log per partition."""
 
 import random
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
@@ -9,19 +9,19 @@ from kafka_shim.shim.state.log_settings import InForce
 from kafka_shim.shim.state.topic_names import metric_name
 
 NO_ID = bytes(16)
-"""The topic id that stands for no topic."""
+"""The zero topic id, which means that no topic id is given."""
 
 NOBODY = -1
-"""The leader of a partition that has none."""
+"""Leader id of a partition without a leader."""
 
 DELETED_NAMES_MAX = 1_000
-"""How many names of deleted topics are kept, with the epochs at which they went."""
+"""Maximum number of deleted topic names kept with their deletion epochs."""
 
 INTERNAL_TOPICS = frozenset({"__consumer_offsets", "__transaction_state"})
 
 
 class Partition:
-    """One partition: where it lives and what it holds."""
+    """One partition: its replicas, leader and log."""
 
     __slots__ = (
         *("index", "is_open", "isr", "leader_epoch", "leader_id", "log", "replicas"),
@@ -35,8 +35,8 @@ class Partition:
         self.leader_id = replicas[0] if replicas else NOBODY
         self.leader_epoch = 0
         self.log = log
-        self.is_open = is_open  # else no broker could open its log
-        self.was_led = True  # else only the controller knows of it
+        self.is_open = is_open  # False: no broker could open its log
+        self.was_led = True  # False: it exists only for the controller
 
     def is_led_by(self, node_id: int) -> bool:
         return self.leader_id == node_id and self.is_open
@@ -45,7 +45,7 @@ class Partition:
 class Topic:
     """A topic; `configs` holds only what was set on the topic itself.
 
-    `unreadable` are the settings among them whose values cannot be: 3.0 takes any.
+    `unreadable` are the settings with invalid values, which 3.0 accepts.
     """
 
     __slots__ = ("configs", "is_internal", "name", "partitions", "topic_id", "unreadable")
@@ -60,21 +60,21 @@ class Topic:
 
     @property
     def was_led(self) -> bool:
-        """Whether some partition was: else only the controller knows of the topic."""
+        """Whether any partition has had a leader; otherwise only the controller sees the topic."""
         return any(partition.was_led for partition in self.partitions)
 
     def partition(self, index: int) -> Partition | None:
-        """Return a partition as brokers know it: not before it has had a leader."""
+        """Return a partition as brokers see it: None until it has had a leader."""
         found = self.assigned(index)
         return found if found is not None and found.was_led else None
 
     def assigned(self, index: int) -> Partition | None:
-        """Return a partition as the controller knows it."""
+        """Return a partition as the controller sees it: also one that never had a leader."""
         return self.partitions[index] if 0 <= index < len(self.partitions) else None
 
 
 class Topics:
-    """All topics by name and by id; `epoch` grows with every change of the set."""
+    """All topics by name and by id; `epoch` increases with every change."""
 
     def __init__(
         self,
@@ -96,21 +96,22 @@ class Topics:
         self._changed_somewhere = 0
         self.deletions = 0
         self.partition_count = 0
-        """Of all topics together."""
+        """Number of partitions of all topics together."""
         self.prepared: dict[str, Mapping[str, str]] = {}
-        """Settings of topics that do not exist yet (3.0, 3.1)."""
+        """Settings set on topics before they exist (3.0, 3.1)."""
         self.is_readable: Callable[[str, str], bool] = lambda *_: True
-        """Whether a setting can have a value, where that is not checked before."""
+        """Return whether a topic setting's value is valid; used where it was not validated before.
+        """
         self.in_force: Callable[[Mapping[str, str]], InForce] = InForce
-        """The settings that hold for a topic with these of its own."""
+        """Return the effective settings for a topic with these overrides."""
         self.can_lead: Callable[[int], bool] = lambda _: True
-        """Whether there is such a broker, where that is not checked before."""
+        """Return whether a broker exists; used where it was not validated before."""
         self.when_filled: Callable[[], None] = lambda: None
-        """Called when a batch comes into an empty log."""
+        """Called when a batch is appended to an empty log."""
         self.when_changed: Callable[[str | None], None] = lambda _: None
-        """Called with the name of a topic that changed; None: any may have."""
+        """Called with the name of a changed topic; None if any topic may have changed."""
         self.when_deleted: Callable[[bytes], None] = lambda _: None
-        """Called with the id of a topic that is gone."""
+        """Called with the id of a deleted topic."""
         self.make_log: Callable[[InForce, Clock, Callable[[], None]], Log] = Log
 
     def __len__(self) -> int:
@@ -123,21 +124,21 @@ class Topics:
         return name in self._by_name
 
     def named(self, names: Set[str]) -> list[Topic]:
-        """Those that there are of very many names, in no order."""
+        """Return the topics among `names` that exist, in no order; fast for very many names."""
         return [self._by_name[name] for name in self._by_name.keys() & names]
 
     def get(self, name: str | None) -> Topic | None:
         return None if name is None else self._by_name.get(name)
 
     def known(self, name: str) -> Topic | None:
-        """Return a topic as brokers know it: not before it has had a leader."""
+        """Return a topic as brokers see it: None until it has had a leader."""
         return None if name in self._unled else self._by_name.get(name)
 
     def by_id(self, topic_id: bytes) -> Topic | None:
         return self._by_id.get(topic_id)
 
     def partition(self, name: str, index: int) -> Partition | None:
-        """Return a partition as brokers know it: not before it has had a leader."""
+        """Return a partition as brokers see it: None until it has had a leader."""
         topic = self._by_name.get(name)
         if topic is None or not 0 <= index < len(topic.partitions):
             return None
@@ -145,16 +146,16 @@ class Topics:
         return found if found.was_led else None
 
     def assigned(self, name: str, index: int) -> Partition | None:
-        """Return a partition as the controller knows it."""
+        """Return a partition as the controller sees it: also one that never had a leader."""
         topic = self._by_name.get(name)
         return None if topic is None else topic.assigned(index)
 
     def colliding(self, name: str) -> list[str]:
-        """Other topics whose names differ from this one in `.` and `_` only."""
+        """Return other topics whose names differ from this one only in `.` and `_`."""
         return sorted(self._by_metric_name.get(metric_name(name), set()) - {name})
 
     def new_id(self) -> bytes:
-        """A random version 4 UUID as 16 bytes."""
+        """Return a random version 4 UUID as 16 bytes."""
         raw = bytearray(self._random.randbytes(16))
         raw[6] = raw[6] & 0x0F | 0x40
         raw[8] = raw[8] & 0x3F | 0x80
@@ -168,9 +169,9 @@ class Topics:
         *,
         topic_id: bytes | None = None,
     ) -> Topic:
-        """A new topic with one replica list a partition, the leader first.
+        """Create a topic with one partition per replica list, the leader first in each.
 
-        `topic_id` is that of a topic that is put back as it was.
+        `topic_id` is given when a stored topic is restored.
         """
         assert name not in self._by_name
         topic_id = topic_id or self.new_id()
@@ -183,7 +184,7 @@ class Topics:
         return topic
 
     def _change(self, name: str | None) -> None:
-        """A topic changed; None: the partitions of some topic."""
+        """Record that a topic changed; None: partitions of any topic."""
         self.epoch += 1
         if name is None:
             self._changed_somewhere = self.epoch
@@ -192,12 +193,14 @@ class Topics:
         self.when_changed(name)
 
     def changed_since(self, epoch: int, names: Iterable[str]) -> bool:
-        """Whether one of these topics, which need not exist, may have changed after an epoch."""
+        """Return whether any of these topics may have changed after `epoch`; unknown ones count
+        too.
+        """
         last = max((self._last_change(name) for name in names), default=0)
         return max(last, self._changed_somewhere) > epoch
 
     def _last_change(self, name: str) -> int:
-        """The latest epoch at which a topic can have changed; it may have been deleted since."""
+        """Return the latest epoch at which a topic, which may be deleted, can have changed."""
         known = self._changed.get(name) or self._deleted.get(name)
         return self._forgotten if known is None else known
 
@@ -219,7 +222,7 @@ class Topics:
             (self._unled.discard if topic.was_led else self._unled.add)(topic.name)
 
     def configure(self, topic: Topic, configs: Mapping[str, str]) -> None:
-        """Put the topic's own settings in place of those it had; its logs see it at once."""
+        """Replace the topic's own settings; its logs use the new ones at once."""
         assert self._by_name[topic.name] is topic
         self._set(topic, configs)
         self.when_changed(topic.name)
@@ -231,8 +234,9 @@ class Topics:
         topic.configs.update(kept)
 
     def elect(self, partition: Partition, leader_id: int) -> None:
-        """Another replica leads, or NOBODY; consumers notice by the epoch, and those that wait
-        for records look again. One that was not in sync leads alone.
+        """Elect another replica, or NOBODY, in a new leader epoch, and wake waiting fetches.
+
+        A leader that was not in sync becomes the only replica in the ISR.
         """
         assert leader_id == NOBODY or leader_id in partition.replicas
         partition.leader_id = leader_id
@@ -245,14 +249,14 @@ class Topics:
         partition.log.wake()
 
     def sync(self, partition: Partition, isr: Sequence[int]) -> None:
-        """These replicas are in sync."""
+        """Set the in-sync replicas."""
         assert set(isr) <= set(partition.replicas)
         if partition.isr != list(isr):
             partition.isr = list(isr)
             self._change(None)
 
     def reassign(self, partition: Partition, replicas: Sequence[int]) -> None:
-        """The partition lives on these brokers, all in sync; its leader stays if it can."""
+        """Replace the replicas, all in sync; the leader stays if it is one of them."""
         assert replicas
         partition.replicas = list(replicas)
         partition.isr = list(replicas)
@@ -266,7 +270,7 @@ class Topics:
         self._note_leaders(*(self._by_name[name] for name in self._unled))
 
     def delete(self, name: str) -> None:
-        """The topic is gone, and who waits for its records is told; KeyError if there is none."""
+        """Delete a topic and wake requests waiting for its records; raise KeyError if unknown."""
         topic = self._by_name.pop(name)
         del self._by_id[topic.topic_id]
         self._forget_metric_name(name)
@@ -286,7 +290,7 @@ class Topics:
             del self._by_metric_name[metric_name(name)]
 
     def _remember_deletion(self, name: str, epoch: int) -> None:
-        """Keep the epoch of a deletion; beyond a number of names, the oldest is forgotten."""
+        """Remember the epoch of a deletion; beyond DELETED_NAMES_MAX names, drop the oldest."""
         self._deleted.pop(name, None)
         self._deleted[name] = epoch
         if len(self._deleted) > DELETED_NAMES_MAX:

@@ -1,8 +1,8 @@
 """Members of the classic protocol in a consumer group (KIP-848).
 
-The broker assigns to them as to all others: a JoinGroup is answered at once with the member's epoch
-as generation, a SyncGroup with what the member has in it, and Heartbeat tells when the next step
-wants another JoinGroup. There is no leader.
+The broker assigns partitions to them as to all other members. JoinGroup is answered at once with
+the member epoch as generation id, and SyncGroup with the member's current assignment. Heartbeat
+returns REBALANCE_IN_PROGRESS when the next step needs another JoinGroup. There is no leader.
 """
 
 from collections.abc import Callable, Collection, Sequence
@@ -26,21 +26,21 @@ from kafka_shim.shim.state.groups.reconciliation import MemberState
 from kafka_shim.shim.state.topics import Topics
 
 Decided = tuple[Joined, ConsumerMember | None, bool]
-"""The answer, who was the instance before, and whether the target is older than the group."""
+"""The answer, the replaced static member, and whether the target is older than the group epoch."""
 Work = Callable[[ConsumerGroup], Decided]
 Apart = Callable[[ConsumerGroup, Callable[[], Collection[str]], Work], Decided]
-"""Has work done on a group in which members of some ids may change."""
+"""Runs work on the group or a copy, in which only members with the given ids may change."""
 
 
 def at_once(group: ConsumerGroup, _: Callable[[], Collection[str]], work: Work) -> Decided:
-    """Work on the group itself."""
+    """Run the work on the group itself."""
     return work(group)
 
 
 class ClassicParticipants:
-    """What classic members ask of one consumer group: the same as of a classic one.
+    """The handling of classic requests (JoinGroup, SyncGroup and others) by one consumer group.
 
-    All it knows is in the group.
+    It has no state of its own; all state is in the group.
     """
 
     def __init__(self, group: ConsumerGroup, facts: GroupFacts, topics: Topics) -> None:
@@ -53,7 +53,7 @@ class ClassicParticipants:
     def join(
         self, joining: Joining, new_id: str, answer: JoinAnswer, apart: Apart = at_once
     ) -> None:
-        """Answered when it has been worked out; `new_id` is for a member that has none yet."""
+        """Handle a JoinGroup and pass its result to `answer`; `new_id` is for a new member."""
         try:
             joined = self._join(joining, new_id, apart)
         except Refused as refused:
@@ -81,7 +81,7 @@ class ClassicParticipants:
         return joined
 
     def _decide(self, joining: Joining, new_id: str) -> Decided:
-        """Take a member in, without its timers."""
+        """Add or update a member from its JoinGroup, without starting its timers."""
         group = self._group
         member_id = joining.member_id or new_id
         group.check_room_for(member_id)
@@ -119,7 +119,7 @@ class ClassicParticipants:
         return joined, replaced, is_stale
 
     def _supports(self, protocol_type: str, protocols: Protocols) -> bool:
-        """Whether all classic members speak one of these."""
+        """Return whether all classic members support one of these protocols."""
         spoken = [
             {name for name, _ in member.classic.protocols}
             for member in self._group.members.values()
@@ -132,7 +132,7 @@ class ClassicParticipants:
     def _joining_member(
         self, member_id: str, joining: Joining
     ) -> tuple[ConsumerMember, ConsumerMember | None]:
-        """The member, perhaps a new one, and the one whose instance it takes over."""
+        """Return the joining member, possibly new, and the static member that it replaces."""
         group = self._group
         instance_id = joining.instance_id
         if instance_id is None:
@@ -144,7 +144,7 @@ class ClassicParticipants:
     # SyncGroup, Heartbeat, LeaveGroup
 
     def sync(self, syncing: Syncing, answer: SyncAnswer) -> None:
-        """Answered at once with what the member has in its epoch."""
+        """Answer a SyncGroup at once with the member's assignment in its epoch."""
         try:
             answer(self._sync(syncing))
         except Refused as refused:
@@ -166,8 +166,9 @@ class ClassicParticipants:
         return Synced(protocol_type=wanted_type, protocol_name=wanted_name, assignment=assignment)
 
     def heartbeat(self, member_id: str, instance_id: str | None, generation_id: int) -> ErrorCode:
-        """Keep a member's session; REBALANCE_IN_PROGRESS if it should join again for its next step:
-        to hear of a newer epoch, to give up or to take what has become free.
+        """Extend a member's session; return REBALANCE_IN_PROGRESS if it must rejoin for its next
+        step: to get a newer epoch, to revoke partitions or to take partitions that have become
+        free.
         """
         try:
             member, _ = self._member(member_id, instance_id, generation_id)
@@ -182,7 +183,9 @@ class ClassicParticipants:
         return ErrorCode.REBALANCE_IN_PROGRESS
 
     def leave(self, identities: Sequence[tuple[str, str | None]]) -> list[ErrorCode]:
-        """Members go together, those of the consumer protocol too; an error for each."""
+        """Remove members in one step, also those of the consumer protocol; return one error for
+        each.
+        """
         leaving: dict[str, ConsumerMember] = {}
         errors = []
         for member_id, instance_id in identities:
@@ -198,7 +201,9 @@ class ClassicParticipants:
         return errors
 
     def _leaving(self, member_id: str, instance_id: str | None) -> ConsumerMember:
-        """By its id, or by its instance alone: an administrator knows no member ids (KIP-345)."""
+        """Return a leaving member by member id, or by instance id alone, as admins send it
+        (KIP-345).
+        """
         if instance_id is None:
             return self._group.member(member_id)
         named = member_id or self._group.instances.get(instance_id, "")
@@ -220,7 +225,7 @@ class ClassicParticipants:
         return member, member.classic
 
     def _is_behind(self, member: ConsumerMember) -> bool:
-        """Whether there is something newer to hear of by joining again."""
+        """Return whether the member must rejoin to get a newer epoch."""
         target = self._group.target
         waits = self._facts.classics_await_target
         return member.epoch < (target.target_epoch if waits else target.epoch)

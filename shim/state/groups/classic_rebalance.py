@@ -4,8 +4,8 @@
     CompletingRebalance --leader syncs--> Stable --join, leave, expiry--> PreparingRebalance
     PreparingRebalance --all have gone--> Empty
 
-Answers that members wait for are given here and nowhere else, and only when a change is complete:
-an answer can make its connection send the next request straight back into the group.
+Pending answers are sent only from here, and only when a change is complete: an answer can make its
+connection process the next request for the same group at once.
 """
 
 from collections import deque
@@ -23,9 +23,9 @@ from kafka_shim.shim.state.groups.classic_member import ClassicMember, Joined, S
 from kafka_shim.shim.state.groups.classic_roster import Roster
 
 NEW_MEMBER_JOIN_TIMEOUT_MS = 300_000
-"""How long a member that has never completed a rebalance may wait for one."""
+"""Session timeout of a member that has not completed a rebalance yet."""
 ANSWERS_AT_ONCE = 250
-"""To write so many takes about 15 ms."""
+"""Number of answers sent without yielding to other work; takes about 15 ms."""
 
 
 class ClassicState(Enum):
@@ -38,7 +38,7 @@ class ClassicState(Enum):
 
 
 class ClassicRebalance:
-    """State, generation and timers of one group; changes the roster when members lapse."""
+    """State, generation and timers of one group; removes members whose session times out."""
 
     def __init__(self, settings: GroupSettings, facts: GroupFacts, clock: Clock) -> None:
         self._settings = settings
@@ -49,18 +49,18 @@ class ClassicRebalance:
         self.empty_since_ms = clock.now_ms()
         self.generation_id = 0
         self.protocol_name: str | None = None
-        self.is_stuck = False  # 0.11: a generation cannot begin, as its members name no protocol
+        self.is_stuck = False  # 0.11: no generation can begin, as its members have no protocol
         self._phase_timer: Timer | None = None
-        self._gathering_left_ms: int | None = None  # while the group's first joiners gather
+        self._gathering_left_ms: int | None = None  # during the initial rebalance delay
         self._joined_meanwhile = False
         self._unsynced: set[str] = set()
         self._outbox: deque[Callable[[], None]] = deque()
         self._speaks_on = False
 
-    # members come and go
+    # members
 
     def enter(self, member: ClassicMember, protocol_type: str) -> None:
-        """A new member, which waits for the answer to its JoinGroup."""
+        """Add a new member, whose JoinGroup is pending, and begin a rebalance."""
         assert member.on_join is not None
         if self.state is ClassicState.PREPARING and self.generation_id == 0:
             self._joined_meanwhile = True
@@ -70,7 +70,7 @@ class ClassicRebalance:
         self.begin()
 
     def remove(self, member: ClassicMember) -> None:
-        """A member left or has not been heard of; the others rebalance."""
+        """Remove a member that left or timed out; the others rebalance."""
         unknown = ErrorCode.UNKNOWN_MEMBER_ID
         self.roster.remove(member)
         self._unsynced.discard(member.member_id)
@@ -83,7 +83,7 @@ class ClassicRebalance:
             self.check()
 
     def promise(self, member_id: str, session_timeout_ms: int) -> None:
-        """Hold a place for a member that has just been told its id (KIP-394)."""
+        """Reserve an id returned with MEMBER_ID_REQUIRED, until the session timeout (KIP-394)."""
 
         def lapse() -> None:
             if self.roster.promised.pop(member_id, None) is not None:
@@ -98,8 +98,8 @@ class ClassicRebalance:
         member.session_timer = self._later(member.session_timeout_ms, lambda: self._expire(member))
 
     def expire_overdue(self) -> None:
-        """End the sessions whose time is over. An event loop that wakes late serves requests before
-        timers, and a member must not outlive its session because the machine is busy.
+        """Remove members whose session has timed out, even if their timers have not run yet: a busy
+        event loop may process requests before timers that are due.
         """
         now_ms = self._clock.now_ms()
         for member in list(self.roster.members.values()):
@@ -115,7 +115,7 @@ class ClassicRebalance:
     # a rebalance
 
     def begin(self) -> None:
-        """Start a rebalance unless one is being prepared; it may be over at once."""
+        """Start a rebalance unless one is in progress; it may complete at once."""
         if self.state is ClassicState.PREPARING:
             self.check()
             return
@@ -135,15 +135,15 @@ class ClassicRebalance:
             self.check()
 
     def check(self) -> None:
-        """Complete the rebalance if everybody has joined; a first one waits for its time."""
+        """Complete the rebalance if all members joined, except during the initial delay."""
         waits = self.state is not ClassicState.PREPARING or self._gathering_left_ms is not None
         if not waits and not self.is_stuck and self.roster.everybody_joined():
             self._complete_join()
 
     def _gather(self) -> None:
-        """Let more members come before the first generation, as long as they keep coming.
+        """Extend the initial rebalance delay while new members keep joining (KIP-134).
 
-        Ends when none came for the initial delay, or at the rebalance timeout (KIP-134).
+        Ends when none joined during the last delay, or at the rebalance timeout.
         """
         left_ms = self._gathering_left_ms or 0
         if not self._joined_meanwhile or left_ms == 0:
@@ -155,14 +155,14 @@ class ClassicRebalance:
         self._restart_phase(delay_ms, self._gather)
 
     def _complete_join(self) -> None:
-        """Begin the next generation with those who have joined."""
+        """Begin the next generation with the members that have joined."""
         roster = self.roster
         for member in list(roster.members.values()):
             if member.on_join is None and member.instance_id is None:
                 self._unsynced.discard(member.member_id)
                 roster.remove(member)
         if roster.members and not roster.elect_joined_leader():
-            # Only static members, and none is back yet: they may still come.
+            # Only static members are left and none has rejoined: they still may.
             self._restart_phase(roster.rebalance_timeout_ms(), self._complete_join)
             return
         self._stop_phase()
@@ -178,7 +178,7 @@ class ClassicRebalance:
             self.protocol_name = None
 
     def _get_stuck(self) -> None:
-        """Stay in this state for ever: waiting members are never answered, and never time out."""
+        """Stay in this state for good: pending members get no answer and do not time out."""
         self.is_stuck = True
         for member in self.roster.members.values():
             member.is_new = False
@@ -196,7 +196,7 @@ class ClassicRebalance:
             self.answer_join(member, self.joined(member))
 
     def joined(self, member: ClassicMember) -> Joined:
-        """The current generation, as a member is told of it."""
+        """Return the JoinGroup answer for the current generation."""
         roster = self.roster
         leads = member.member_id == roster.leader_id
         return Joined(
@@ -209,8 +209,8 @@ class ClassicRebalance:
         )
 
     def rejoined(self, member: ClassicMember, old_leader_id: str | None) -> Joined:
-        """The current generation for a static member that is back; a leader without
-        `old_leader_id` hears that it need not assign.
+        """Return the JoinGroup answer for a static member that rejoined; `old_leader_id` None: it
+        is the leader and need not assign (`skip_assignment`).
         """
         joined = self.joined(member)
         if old_leader_id is None:
@@ -232,7 +232,7 @@ class ClassicRebalance:
             self._stop_phase()
 
     def assign(self, assignments: dict[str, bytes]) -> None:
-        """The leader has spoken: answer all waiting members; the group is stable."""
+        """Set the leader's assignments, answer all pending SyncGroups; the group is STABLE."""
         assert self.state is ClassicState.COMPLETING
         self.state = ClassicState.STABLE
         for member in self.roster.members.values():
@@ -249,7 +249,7 @@ class ClassicRebalance:
         )
 
     def break_off(self) -> None:
-        """Make all waiting members join again, since the group changes its protocol."""
+        """Answer pending requests with REBALANCE_IN_PROGRESS, as the group changes its protocol."""
         error = ErrorCode.REBALANCE_IN_PROGRESS
         for member in self.roster.members.values():
             self.answer_join(member, Joined(error=error, member_id=member.member_id))
@@ -264,21 +264,21 @@ class ClassicRebalance:
     # answers and timers
 
     def answer_join(self, member: ClassicMember, answer: Joined) -> None:
-        """Answer its JoinGroup, if it waits for that, once this change is complete."""
+        """Queue the answer to the member's pending JoinGroup, if there is one."""
         reply = self.roster.release(member)
         if reply is not None:
             self._outbox.append(partial(reply, answer))
 
     def answer_sync(self, member: ClassicMember, answer: Synced) -> bool:
-        """Answer its SyncGroup, if it waits for that; whether it did."""
+        """Queue the answer to the member's pending SyncGroup; return whether there is one."""
         reply, member.on_sync = member.on_sync, None
         if reply is not None:
             self._outbox.append(partial(reply, answer))
         return reply is not None
 
     def speak(self) -> None:
-        """Give the answers that are due. Every way into the group ends with this; of very many
-        answers the rest are given when others have been served.
+        """Send queued answers, up to ANSWERS_AT_ONCE; the rest follow after other work. Every
+        public change of the group ends with this call.
         """
         for _ in range(ANSWERS_AT_ONCE):
             if not self._outbox:
@@ -309,7 +309,7 @@ class ClassicRebalance:
             self._phase_timer = None
 
     def close(self) -> None:
-        """Stop every timer: the group is no more."""
+        """Stop all timers; the group is deleted."""
         self._stop_phase()
         for member in self.roster.members.values():
             member.stop_timer()

@@ -1,4 +1,4 @@
-"""Who belongs to a classic group: members, static instances, promised ids, the leader."""
+"""The members of a classic group: dynamic and static ones, pending ids and the leader."""
 
 import random
 from collections import Counter
@@ -15,7 +15,7 @@ from kafka_shim.shim.state.groups.classic_member import (
 
 
 class Roster:
-    """Members by id in the order they came; `promised` are ids given out but not yet used."""
+    """Members by id in joining order; `promised` are ids handed out but not yet used to join."""
 
     def __init__(self) -> None:
         self.members: dict[str, ClassicMember] = {}
@@ -24,13 +24,13 @@ class Roster:
         self.leader_id = ""
         self.protocol_type = ""
         self._joining: set[ClassicMember] = set()
-        self._speakers: Counter[str] = Counter()  # by protocol: large groups ask at every join
+        self._speakers: Counter[str] = Counter()  # members by protocol
 
     def __len__(self) -> int:
         return len(self.members)
 
     def add(self, member: ClassicMember, protocol_type: str) -> None:
-        """Take a member in; the first decides the protocol type and leads."""
+        """Add a member; the first one sets the protocol type and becomes the leader."""
         if not self.members:
             self.protocol_type = protocol_type
         self.members[member.member_id] = member
@@ -42,7 +42,7 @@ class Roster:
         self.forget_promise(member.member_id)
 
     def remove(self, member: ClassicMember) -> None:
-        """The member is gone; another one leads if it did."""
+        """Remove a member; if it was the leader, the next one becomes the leader."""
         member.stop_timer()
         del self.members[member.member_id]
         self._joining.discard(member)
@@ -53,20 +53,20 @@ class Roster:
             self.leader_id = next(iter(self.members), "")
 
     def update(self, member: ClassicMember, joining: Joining) -> None:
-        """Let a member say anew what it speaks and how long it may be silent."""
+        """Update a member's protocols and timeouts from its JoinGroup request."""
         self._forget_spoken(member)
         member.update(joining)
         self._speakers.update(_spoken(member))
 
     def _forget_spoken(self, member: ClassicMember) -> None:
-        """Keep no protocol that nobody speaks any more: a client can name many."""
+        """Uncount a member's protocols, and drop those without members: a client can name many."""
         for name in _spoken(member):
             self._speakers[name] -= 1
             if not self._speakers[name]:
                 del self._speakers[name]
 
     def replace(self, old: ClassicMember, new_id: str) -> None:
-        """A static member came back: it keeps all but its id."""
+        """Give a static member that rejoined its new id; it keeps everything else."""
         assert old.instance_id is not None
         members = {
             new_id if member_id == old.member_id else member_id: member
@@ -79,16 +79,17 @@ class Roster:
         old.member_id = new_id
 
     def forget_promise(self, member_id: str) -> bool:
-        """Whether a place was held for the id (KIP-394); it no longer is."""
+        """Drop a pending member id (KIP-394); return whether it was pending."""
         timer = self.promised.pop(member_id, None)
         if timer is not None:
             timer.cancel()
         return timer is not None
 
     def error_of(self, member_id: str, instance_id: str | None, *, strict: bool) -> ErrorCode:
-        """Whether this is a current member. An instance under another id has been replaced.
+        """Return NONE for a current member, else UNKNOWN_MEMBER_ID or FENCED_INSTANCE_ID.
 
-        `strict`: an instance that nobody has is unknown even if the member id is known.
+        FENCED_INSTANCE_ID means that the instance now has another member id. With `strict`, an
+        unknown instance gives UNKNOWN_MEMBER_ID even if the member id exists.
         """
         if instance_id is not None:
             current = self.instances.get(instance_id)
@@ -99,15 +100,17 @@ class Roster:
         return ErrorCode.NONE if member_id in self.members else ErrorCode.UNKNOWN_MEMBER_ID
 
     def all_speak(self, protocol_name: str) -> bool:
-        """Whether every member speaks it."""
+        """Return whether every member supports the protocol."""
         return self._speakers[protocol_name] == len(self.members)
 
     def speaks(self) -> bool:
-        """Whether members have protocols: then there is one that all of them speak."""
+        """Return whether members have protocols, and so at least one in common."""
         return bool(self._speakers)
 
     def supports(self, protocol_type: str, protocols: Protocols, *, is_checked: bool) -> bool:
-        """Whether somebody with these protocols can take part; `is_checked`: also the first."""
+        """Return whether a client with these protocols can join; an empty group checks
+        `is_checked`.
+        """
         if not self.members:
             return not is_checked or (bool(protocols) and bool(protocol_type))
         return protocol_type == self.protocol_type and any(
@@ -115,7 +118,7 @@ class Roster:
         )
 
     def selected_protocol(self) -> str:
-        """The protocol with most votes; among equals the first voted for."""
+        """Return the protocol with most votes; of equals, the one voted for first."""
         votes: dict[str, int] = {}
         for member in self.members.values():
             name = member.vote(self.all_speak)
@@ -123,31 +126,31 @@ class Roster:
         return max(votes, key=lambda name: votes[name])
 
     def rebalance_timeout_ms(self) -> int:
-        """The longest that a member wants; 0 without members."""
+        """Return the longest rebalance timeout of all members; 0 without members."""
         return max((member.rebalance_timeout_ms for member in self.members.values()), default=0)
 
     def hold(self, member: ClassicMember, answer: JoinAnswer) -> None:
-        """Let a member wait for the answer to a JoinGroup."""
+        """Store the callback for a member's pending JoinGroup answer."""
         member.on_join = answer
         self._joining.add(member)
 
     def release(self, member: ClassicMember) -> JoinAnswer | None:
-        """End its wait; returns how to answer, if it waited."""
+        """Remove and return the callback of a pending JoinGroup; None if none is pending."""
         self._joining.discard(member)
         answer, member.on_join = member.on_join, None
         return answer
 
     @property
     def joining_count(self) -> int:
-        """How many wait for the answer to a JoinGroup."""
+        """Number of members with a pending JoinGroup."""
         return len(self._joining)
 
     def everybody_joined(self) -> bool:
-        """Whether all members have joined again, and nobody is expected."""
+        """Return whether all members have rejoined and no handed-out member id is pending."""
         return self.joining_count == len(self.members) and not self.promised
 
     def elect_joined_leader(self) -> bool:
-        """Make sure that the leader is somebody who has rejoined; False if nobody has."""
+        """Replace a leader that has not rejoined by a member that has; return False if none has."""
         if not self._joining:
             return False
         leader = self.members.get(self.leader_id)
@@ -157,7 +160,7 @@ class Roster:
         return True
 
     def as_leader_sees(self, protocol_name: str | None) -> tuple[JoinedMember, ...]:
-        """All members with their metadata, which the leader assigns by."""
+        """Return all members with the metadata that the leader needs to assign partitions."""
         return tuple(
             JoinedMember(member.member_id, member.instance_id, member.metadata(protocol_name))
             for member in self.members.values()
@@ -165,7 +168,7 @@ class Roster:
 
 
 def new_uuid(rng: random.Random) -> str:
-    """A random version 4 UUID as Java prints it."""
+    """Return a random version 4 UUID in Java's text format."""
     raw = bytearray(rng.randbytes(16))
     raw[6] = raw[6] & 0x0F | 0x40
     raw[8] = raw[8] & 0x3F | 0x80

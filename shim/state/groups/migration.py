@@ -1,8 +1,8 @@
-"""Groups that change their protocol while they have members (KIP-848).
+"""Conversion of groups between the classic and the consumer protocol (KIP-848).
 
-A classic group of consumers becomes a consumer group when a member of the consumer protocol joins
-it; a consumer group becomes a classic one when the last such member goes and classic ones stay.
-`group.consumer.migration.policy` says which of these ways are open.
+A classic group of consumers is upgraded when a member of the consumer protocol joins it. A consumer
+group is downgraded when its last member of that protocol leaves and only classic ones remain.
+`group.consumer.migration.policy` says which of the two are allowed.
 """
 
 from collections.abc import Collection
@@ -21,7 +21,7 @@ from kafka_shim.shim.state.topics import Topics
 
 
 def check_upgrade(group: ClassicGroup, settings: GroupSettings) -> None:
-    """Raises Refused unless the group may become a consumer group."""
+    """Raise Refused unless the group may become a consumer group."""
     if not settings.upgrades:
         why = "group.consumer.migration.policy does not allow it"
     elif group.protocol_type != CONSUMERS:
@@ -34,17 +34,17 @@ def check_upgrade(group: ClassicGroup, settings: GroupSettings) -> None:
 
 
 def upgrade(old: ClassicGroup, new: ConsumerGroup, topics: Topics) -> None:
-    """Make the members of a classic group those of a new consumer group, as they are.
+    """Move the members of a classic group to a new consumer group.
 
-    Everybody has what the classic leader assigned last, in the epoch of the last generation, and
-    is told with the next heartbeat to join again. Raises Refused if a member is no consumer.
+    Each keeps the assignment of the last generation, whose id becomes its epoch, and must rejoin
+    after its next heartbeat. Raises Refused if a member's metadata is not a consumer's.
     """
     members = [_upgraded(member, old, topics) for member in old.roster.members.values()]
     new.take_over(members, old.cycle.generation_id)
 
 
 def _upgraded(old: ClassicMember, group: ClassicGroup, topics: Topics) -> ConsumerMember:
-    if group.cycle.protocol_name is None:  # more than a real broker can bear
+    if group.cycle.protocol_name is None:  # a real broker fails with the same error
         text = f"the members of group `{group.group_id}` have not yet agreed on a protocol"
         raise Refused(ErrorCode.UNKNOWN_SERVER_ERROR, text)
     told = subscription.read(old.metadata(group.cycle.protocol_name))
@@ -70,7 +70,7 @@ def _not_upgraded(group: ClassicGroup, why: str) -> Refused:
 def may_downgrade(
     group: ConsumerGroup, leaving: Collection[ConsumerMember], settings: GroupSettings
 ) -> bool:
-    """Whether a group becomes a classic one without these members: classic ones alone stay."""
+    """Return whether a group becomes classic once these members leave: only classic ones remain."""
     gone = {member.member_id for member in leaving}
     staying = [member for member in group.members.values() if member.member_id not in gone]
     return (
@@ -81,9 +81,9 @@ def may_downgrade(
 
 
 def downgrade(old: ConsumerGroup, new: ClassicGroup, topics: Topics) -> None:
-    """Make the members of a consumer group those of a new classic group, which is stable.
+    """Move the members of a consumer group to a new classic group, in state STABLE.
 
-    Everybody has its target assignment; the group's epoch is the generation.
+    Each gets its target assignment; the group epoch becomes the generation id.
     """
     cycle = new.cycle
     cycle.generation_id = old.target.epoch

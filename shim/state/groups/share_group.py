@@ -1,8 +1,8 @@
-"""A share group (KIP-932): members share partitions and are simply told which.
+"""A share group (KIP-932): members share partitions, without a reconciliation phase.
 
-There is nothing to give up first: a member has what the newest target says, of the topics it
-subscribes to. Only partitions whose state has been begun are given out; that happens after the
-first heartbeat that wants them, and so is seen by the next.
+A member is assigned at once what the newest target has for it, of the topics it subscribes to.
+Only partitions with initialised share state are assigned. The state is initialised after the first
+heartbeat of a member that subscribes to them, so the next heartbeat is the first to see them.
 """
 
 from collections.abc import Collection, Iterable, Mapping
@@ -33,11 +33,11 @@ from kafka_shim.shim.state.topics import Topics
 SHARERS = "share"
 ASSIGNOR = "simple"
 NOT_FETCHED_YET = -1
-"""The start offset of a share partition that nobody has read."""
+"""Start offset of a share partition that has not been read."""
 
 
 class ShareHeartbeat(msgspec.Struct, frozen=True, kw_only=True):
-    """A ShareGroupHeartbeat request; what is None has not changed."""
+    """A ShareGroupHeartbeat request; fields that are None are unchanged."""
 
     member_id: str
     member_epoch: int
@@ -48,7 +48,7 @@ class ShareHeartbeat(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ShareMember:
-    """One member: what it wants and what it has."""
+    """One member: its subscription, epoch and assignment."""
 
     def __init__(self, member_id: str) -> None:
         self.member_id = member_id
@@ -64,7 +64,7 @@ class ShareMember:
         self.session_timer: Timer | None = None
 
     def update(self, heartbeat: ShareHeartbeat) -> bool:
-        """Take over what the request tells; whether the subscription has changed."""
+        """Set the fields that the request contains; return whether the subscription has changed."""
         before = self.topic_names
         self.client_id = heartbeat.client_id
         self.client_host = heartbeat.client_host
@@ -109,7 +109,7 @@ class ShareGroup(Group):
         self.members: dict[str, ShareMember] = {}
         self._begun: dict[bytes, set[int]] = {}
         self.has_begun = False
-        """Whether it has ever begun with a partition, or was to, even with one that is missing."""
+        """Whether initialising a partition was ever attempted, even one that does not exist."""
         self.subscriptions = TopicSubscriptions(topics)
         first = facts.new_group_epoch
         self.target = GroupTarget(
@@ -133,7 +133,7 @@ class ShareGroup(Group):
     # heartbeats
 
     def heartbeat(self, heartbeat: ShareHeartbeat) -> HeartbeatAnswer:
-        """Join, stay or leave; raises Refused with the error of the whole request."""
+        """Handle a heartbeat that joins, stays or leaves; raise Refused if it is rejected."""
         member = self.members.get(heartbeat.member_id)
         if heartbeat.member_epoch == LEAVING:
             self._remove(self._known(member, heartbeat))
@@ -145,7 +145,7 @@ class ShareGroup(Group):
         return answer
 
     def decide(self, heartbeat: ShareHeartbeat) -> HeartbeatAnswer:
-        """Take a heartbeat of somebody who joins or stays into account, without its timer."""
+        """Handle a heartbeat that joins or stays, without restarting the session timer."""
         member = self.members.get(heartbeat.member_id)
         joins = heartbeat.member_epoch == 0
         is_new = member is None and joins
@@ -195,7 +195,7 @@ class ShareGroup(Group):
         return assign_simple(members, begun, alike=alike)
 
     def without_state(self, member: ShareMember) -> list[tuple[bytes, int]]:
-        """The partitions that the member wants and nobody wanted before."""
+        """Return the subscribed partitions whose share state is not initialised."""
         return [
             (topic_id, partition.index)
             for topic_id in self.subscriptions.wanted_by(member)
@@ -205,21 +205,21 @@ class ShareGroup(Group):
         ]
 
     def begin_states(self, new: Iterable[tuple[bytes, int]]) -> None:
-        """Begin with partitions, so that they can be given out; others may be served between two
-        of them.
+        """Initialise the state of partitions, so that they can be assigned; other requests may be
+        handled between two partitions.
         """
         begun: dict[bytes, set[int]] = {}
         errors = []
         for topic_id, index in new:
-            if index not in self._begun.get(topic_id, ()):  # by somebody else meanwhile
+            if index not in self._begun.get(topic_id, ()):  # not initialised meanwhile
                 errors.append(self.begin_at(topic_id, index, self._start_of(topic_id)))
                 begun.setdefault(topic_id, set()).add(index)
-        if begun and not any(errors):  # else a broker began one with a newer epoch; try again later
+        if begun and not any(errors):  # else a state has a newer epoch; retried later
             self.have_begun(begun)
             self.target.has_more_to_assign()
 
     def _start_of(self, topic_id: bytes) -> int:
-        """Return where a partition begins: one that was added to a known topic misses nothing."""
+        """Return a partition's start offset: 0 if it was added to a topic that the group reads."""
         is_added = topic_id in self._begun and self._facts.share_additions_miss_nothing
         return 0 if is_added else NOT_FETCHED_YET
 
@@ -236,22 +236,22 @@ class ShareGroup(Group):
         )
 
     def put_back(self, member: ShareMember) -> None:
-        """Have a member again, with the whole of its session."""
+        """Restore a member and start a full session timeout."""
         self.members[member.member_id] = member
         self.start_session(member)
 
-    # where it begins to read
+    # start offsets
 
     def begin_at(self, topic_id: bytes, partition: int, start_offset: int) -> ErrorCode:
-        """Set where it begins to read a partition, whatever was read before."""
+        """Initialise a partition's share state at `start_offset`, replacing any earlier state."""
         self.has_begun = True
         key = (self.group_id, topic_id, partition)
         return self._states.initialise(key, self.target.epoch, start_offset)
 
     def have_begun(self, partitions: dict[bytes, set[int]]) -> None:
-        """Know that these, by topic id, have a state: all that were begun together have, or none.
+        """Record these partitions, by topic id, as initialised.
 
-        The sets become the group's own.
+        Partitions initialised together become visible together. The group keeps the sets passed in.
         """
         for topic_id in partitions.keys() & self._begun.keys():
             partitions[topic_id] |= self._begun[topic_id]
@@ -259,21 +259,21 @@ class ShareGroup(Group):
 
     @property
     def begun(self) -> Mapping[bytes, Collection[int]]:
-        """The partitions that it has begun, by topic id: not those that a broker began for it."""
+        """The partitions that the group itself initialised, by topic id."""
         return self._begun
 
     def forget_topic(self, topic_id: bytes) -> bool:
-        """Forget where it was in a topic; False if it never read it."""
+        """Delete the share state of a topic; return False if there was none."""
         begun = self._begun.pop(topic_id, ())
         for partition in begun:
             self._states.delete((self.group_id, topic_id, partition))
         return bool(begun)
 
-    # it keeps no offsets as other groups do
+    # share groups have no committed offsets
 
     def commit_error(
         self,
-        commit: CommitIdentity,  # noqa: ARG002 - nobody may
+        commit: CommitIdentity,  # noqa: ARG002 - always refused
         partitions: Collection[tuple[bytes, int]],  # noqa: ARG002 - none
     ) -> ErrorCode:
         return ErrorCode.GROUP_ID_NOT_FOUND
@@ -285,7 +285,7 @@ class ShareGroup(Group):
         return any(topic_name in member.topic_names for member in self.members.values())
 
     def close(self) -> None:
-        """Its states go with it."""
+        """Stop the members' timers and delete the group's share states."""
         for member in self.members.values():
             member.stop_timers()
         for topic_id in list(self._begun):
@@ -293,7 +293,10 @@ class ShareGroup(Group):
 
 
 def _check_epoch(member: ShareMember, heartbeat: ShareHeartbeat) -> None:
-    """The member's epoch, or the one before, if the answer with the newer one may be lost."""
+    """Raise FENCED_MEMBER_EPOCH unless it is the member's current or previous epoch.
+
+    The previous one is valid because the answer with the current one may have been lost.
+    """
     if heartbeat.member_epoch not in (member.epoch, member.previous_epoch):
         text = f"epoch {heartbeat.member_epoch} is not that of the member, {member.epoch}"
         raise Refused(ErrorCode.FENCED_MEMBER_EPOCH, text)

@@ -1,7 +1,7 @@
-"""A streams group (KIP-1071): members run the tasks of a topology, and follow step by step as the
-members of consumer groups do.
+"""A streams group (KIP-1071): members run the tasks of a topology, and reach their target
+assignment in steps, as members of consumer groups do.
 
-DEVIATION: tasks are active ones only, neither standby nor warmup tasks are given out.
+DEVIATION: only active tasks are assigned, no standby or warmup tasks.
 """
 
 from collections.abc import Mapping
@@ -60,11 +60,10 @@ class StreamsGroup(StaticMembersGroup[StreamsMember]):
         self._settings = settings
         self.tasks = StreamsTasks(topics)
         self.description: tuple[int, TopologyDescription | None] | None = None
-        """The epoch of the topology that was described, and how; None there: that is forgotten."""
-        """What a client told of a topology, and the epoch of that."""
+        """The described topology's epoch and description; None once the description is deleted."""
         self._shut_down_by: str | None = None
         self._endpoint_epoch = 0
-        self._assigned_by: tuple[object, ...] = ()  # settings of the assignor, as last seen
+        self._assigned_by: tuple[object, ...] = ()  # assignor settings at the last heartbeat
         self.target = GroupTarget(
             clock,
             partial(settings.streams_assignment_interval_ms, group_id),
@@ -92,7 +91,7 @@ class StreamsGroup(StaticMembersGroup[StreamsMember]):
         return super().state_name
 
     def put_back(self, topology: StreamsTopology | None) -> None:
-        """Run a topology again, whose topics are those that there are."""
+        """Restore a topology and resolve it against the existing topics."""
         self.tasks.topology = topology
         self.tasks.configure(None)
         self.tasks.take_note()
@@ -102,7 +101,7 @@ class StreamsGroup(StaticMembersGroup[StreamsMember]):
     # heartbeats
 
     def heartbeat(self, heartbeat: StreamsHeartbeat) -> StreamsAnswer:
-        """Join, stay or leave; raises Refused with the error of the whole request."""
+        """Handle a heartbeat that joins, stays or leaves; raise Refused if it is rejected."""
         if heartbeat.member_epoch in (LEAVING, LEAVING_FOR_A_WHILE):
             return self._leave(heartbeat)
         before = self._speaker(heartbeat)
@@ -124,7 +123,7 @@ class StreamsGroup(StaticMembersGroup[StreamsMember]):
         if self._are_endpoints_others(member, endpoint, joins=joins, moved=moved):
             self._endpoint_epoch += 1
         answer = self._answer(member, heartbeat, shows_tasks=joins or moved)
-        # what is not written to the log is forgotten with the request that makes the group
+        # Kafka does not log these fields, and loses them in the request that creates the group
         if is_new_group:
             self._endpoint_epoch = 0
             self._shut_down_by = None
@@ -133,7 +132,7 @@ class StreamsGroup(StaticMembersGroup[StreamsMember]):
         return answer
 
     def _speaker(self, heartbeat: StreamsHeartbeat) -> StreamsMember | None:
-        """Who speaks, as it was: itself, or the member in whose place it comes; None if new."""
+        """Return the existing member of a heartbeat, or the static one it replaces; None if new."""
         instance_id = heartbeat.instance_id
         if heartbeat.member_epoch != 0:
             known = self.leaving(heartbeat.member_id, instance_id)
@@ -152,7 +151,7 @@ class StreamsGroup(StaticMembersGroup[StreamsMember]):
     def _member_of(
         self, heartbeat: StreamsHeartbeat, before: StreamsMember | None
     ) -> StreamsMember:
-        """The member that speaks, now a part of the group."""
+        """Return the member of the heartbeat, after adding it to the group."""
         instance_id = heartbeat.instance_id
         if before is None:
             member = StreamsMember(heartbeat.member_id)
@@ -173,7 +172,7 @@ class StreamsGroup(StaticMembersGroup[StreamsMember]):
     def _update(
         self, member: StreamsMember, heartbeat: StreamsHeartbeat, *, is_known: bool
     ) -> bool:
-        """Take over what a member tells; whether that calls for a new assignment."""
+        """Update a member from its heartbeat; return whether a new assignment is needed."""
         told = member.told if heartbeat.instance_id is None else member.relevant
         before = told()
         forgets = heartbeat.member_epoch == 0 and self._facts.streams_endpoints_change
@@ -183,7 +182,7 @@ class StreamsGroup(StaticMembersGroup[StreamsMember]):
     def _assign(
         self, member: StreamsMember, heartbeat: StreamsHeartbeat, *, is_new: bool, changed: bool
     ) -> None:
-        """Begin a new epoch if something calls for it, and bring the member a step on."""
+        """Begin a new group epoch if anything changed, and reconcile the member by one step."""
         changed = self.tasks.take_note() or changed
         assigned_by = self._settings.streams_assignment(self.group_id)
         changed = assigned_by != self._assigned_by or changed
@@ -198,7 +197,7 @@ class StreamsGroup(StaticMembersGroup[StreamsMember]):
     def _are_endpoints_others(
         self, member: StreamsMember, before: Endpoint | None, *, joins: bool, moved: bool
     ) -> bool:
-        """Whether members should hear anew which endpoint has what."""
+        """Return whether the endpoint list has changed, so that all members get it again."""
         if not self._facts.streams_endpoints_change:
             return member.endpoint is not None and (joins or moved)
         return member.endpoint != before or (moved and member.endpoint is not None)
@@ -223,7 +222,7 @@ class StreamsGroup(StaticMembersGroup[StreamsMember]):
         return [tag for tag in tags if tag not in member.client_tags]
 
     def _check_topology(self, topology: StreamsTopology | None) -> None:
-        """The first member decides; later ones have the same, or an older one (KIP-1071)."""
+        """Adopt the first member's topology; raise Refused for a newer or different one."""
         if topology is None:
             return
         known = self.tasks.topology
@@ -264,7 +263,7 @@ class StreamsGroup(StaticMembersGroup[StreamsMember]):
         for member in self.members.values():
             if member.endpoint is not None:
                 partitions = self.tasks.partitions_read(member.assigned)
-                if partitions is None:  # not foreseen by Kafka
+                if partitions is None:  # Kafka has no error of its own for this
                     raise Refused(ErrorCode.UNKNOWN_SERVER_ERROR)
                 found.append(EndpointTasks(member.endpoint, partitions))
         return tuple(found)

@@ -1,4 +1,4 @@
-"""A member of a streams group (KIP-1071): what it tells in its heartbeats, and what it is told."""
+"""A member of a streams group (KIP-1071): its heartbeats, their answers and its state."""
 
 from collections.abc import Mapping
 from enum import IntEnum
@@ -15,11 +15,11 @@ FIRST_EPOCH = 1
 
 Endpoint = tuple[str, int]
 TaskOffsets = tuple[tuple[str, int, int], ...]
-"""Subtopology, partition, offset."""
+"""(subtopology id, partition, offset) triples."""
 
 
 class Status(IntEnum):
-    """What a member should know beside its tasks, by its code on the wire."""
+    """Status codes of a StreamsGroupHeartbeat answer; the values are those on the wire."""
 
     STALE_TOPOLOGY = 0
     MISSING_SOURCE_TOPICS = 1
@@ -31,9 +31,9 @@ class Status(IntEnum):
 
 
 class StreamsHeartbeat(msgspec.Struct, frozen=True, kw_only=True):
-    """A StreamsGroupHeartbeat request; what is None has not changed.
+    """A StreamsGroupHeartbeat request; fields that are None are unchanged.
 
-    `owned` are the active tasks that the member runs, by subtopology id as bytes.
+    `owned` are the active tasks that the member runs, by subtopology id encoded as bytes.
     """
 
     member_id: str
@@ -42,34 +42,34 @@ class StreamsHeartbeat(msgspec.Struct, frozen=True, kw_only=True):
     rack_id: str | None
     rebalance_timeout_ms: int  # -1: not changed
     topology: StreamsTopology | None
-    configured: Configured | None  # that topology, against the topics that there were
+    configured: Configured | None  # `topology` resolved against the existing topics
     owned: Assignment | None
-    reported: Mapping[str, frozenset[int]]  # partitions of tasks of all kinds, by subtopology
+    reported: Mapping[str, frozenset[int]]  # task partitions of all kinds, by subtopology
     task_offsets: TaskOffsets | None
     task_end_offsets: TaskOffsets | None
     process_id: str | None
     endpoint: Endpoint | None
-    endpoint_epoch: int  # of what it knows of the endpoints of all members
+    endpoint_epoch: int  # epoch of the endpoint list that the member has
     client_tags: Mapping[str, str] | None
     shuts_down: bool
-    is_version_1: bool  # can be told of missing tags, and be asked to describe its topology
+    is_version_1: bool  # supports MISSING_CLIENT_TAGS and requests for a topology description
     client_id: str
     client_host: str
 
 
 class EndpointTasks(msgspec.Struct, frozen=True):
-    """The partitions by topic that the tasks of a member with an endpoint read."""
+    """A member's endpoint and the partitions, by topic, that its tasks read."""
 
     endpoint: Endpoint
     partitions: Mapping[str, frozenset[int]]
 
 
 class StreamsAnswer(msgspec.Struct, frozen=True):
-    """The answer to a heartbeat; `tasks` is None if the member knows them already.
+    """The answer to a heartbeat.
 
-    `endpoints` is None if the member knows those of `endpoint_epoch` already; `to_make` are
-    internal topics that somebody has to make. A member that leaves is told no interval between
-    reports of its tasks' offsets, and no lag that is acceptable.
+    `tasks` is None if the member's tasks have not changed, `endpoints` if the member already has
+    the list of `endpoint_epoch`. `to_make` are internal topics that must be created. The default
+    `task_offset_interval_ms` and `recovery_lag` are those of the answer to a leaving member.
     """
 
     member_id: str
@@ -90,7 +90,7 @@ class StreamsAnswer(msgspec.Struct, frozen=True):
 
 
 class StreamsMember(ReconcilingMember):
-    """One member: the process it runs in and the topology it knows."""
+    """One member: its process, client, endpoint and topology epoch."""
 
     def __init__(self, member_id: str) -> None:
         super().__init__(member_id, None)
@@ -106,7 +106,7 @@ class StreamsMember(ReconcilingMember):
         self.task_end_offsets: TaskOffsets = ()
 
     def update(self, heartbeat: StreamsHeartbeat, *, forgets_endpoint: bool) -> None:
-        """Take over what the request tells."""
+        """Set the fields that the request contains."""
         self.client_id = heartbeat.client_id
         self.client_host = heartbeat.client_host
         if heartbeat.instance_id is not None:
@@ -140,11 +140,11 @@ class StreamsMember(ReconcilingMember):
         self.topology_epoch = other.topology_epoch
 
     def relevant(self) -> tuple[object, ...]:
-        """What calls for a new assignment if a static member tells something else."""
+        """Return the fields whose change triggers a new assignment for a static member."""
         return self.topology_epoch, self.rack_id, self.client_tags, self.process_id
 
     def told(self) -> tuple[object, ...]:
-        """What calls for a new assignment if another member tells something else."""
+        """Return the fields whose change triggers a new assignment for a dynamic member."""
         return (
             *self.relevant(),
             self.instance_id,
