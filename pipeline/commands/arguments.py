@@ -12,7 +12,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     for name in JOBS:
         command = command_of(name)
         job = jobs.add_parser(name, help=command.summary, description=command.summary)
-        add_common(job)
+        add_common(job, is_stream=command.is_stream)
         if not command.is_stream:
             add_forms(job)
         command.add_options(job)

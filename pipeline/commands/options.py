@@ -16,13 +16,16 @@ def place(text: str) -> str:
     return text if "://" in text else str(Path(text).absolute())
 
 
-def add_common(job: argparse.ArgumentParser) -> None:
+def add_common(job: argparse.ArgumentParser, *, is_stream: bool) -> None:
     """Add the options that select the traces to read, and which part of them."""
+    kinds = (
+        ", or one segment" if is_stream else ", one segment, or a lake that `pipeline ingest` wrote"
+    )
     job.add_argument(
         "trace",
         nargs="+",
         type=place,
-        help="folder of a trace, one segment, or a lake that `pipeline ingest` wrote",
+        help=f"folder of a trace{kinds}",
     )
     selection = job.add_argument_group("selection")
     selection.add_argument(

@@ -64,5 +64,5 @@ def _parts(args: argparse.Namespace, interval: str) -> list[argparse.Namespace]:
 
 
 COMMAND = Command(
-    "write the results of all jobs as one HTML page with charts", _add_options, _run, check=_check
+    "run the main jobs and write one HTML page with charts", _add_options, _run, check=_check
 )

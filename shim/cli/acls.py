@@ -42,7 +42,7 @@ from kafka_shim.shim.errors import ConfigError
 from kafka_shim.shim.settings.input_files import read_acls
 
 DESCRIPTION = """\
-List, add and remove ACLs, with the options and the output of kafka-acls (4.3). The broker can be
+List, add and remove ACLs, with the options and the output of kafka-acls. The broker can be
 kafka-shim or a real one; the protocol version is negotiated.
 
   kafka-shim acls --bootstrap-server 127.0.0.1:9092 --list --topic orders

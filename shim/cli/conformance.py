@@ -33,15 +33,17 @@ if TYPE_CHECKING:
     from kafka_shim.shim.traffic.conformance.scorecard import Scorecard
 
 DESCRIPTION = """\
-Score what a client sends: a scorecard lists behaviours of the Kafka protocol, above all of ACLs and
-permissions, and says for each whether the client was right, was wrong, or did not exercise it
-(docs/conformance.md).
+Judge a Kafka client (docs/conformance.md). `suite` plays prepared situations to it and needs a
+driver, a small program that operates the client; `report` shows the results. `run` and `check` need
+no driver and make a scorecard: it lists behaviours of the Kafka protocol, above all of ACLs and
+permissions, and says for each whether the client was right, was wrong, or did not exercise it.
 
   kafka-shim conformance run --client-command "python my_client.py"
   kafka-shim conformance check TRACE --to junit
 
-Exit codes: 0 nothing failed, 3 a behaviour failed or the client was denied everything, 2 usage
-error (an invalid option or trace, a client that does not start), 1 the client sent nothing.
+Exit codes of run and check: 0 nothing failed, 3 a behaviour failed or the client was denied
+everything, 2 usage error (an invalid option or trace, a client that does not start), 1 the client
+sent nothing.
 """
 
 RUN = "run a client against a new broker and score what it sends"

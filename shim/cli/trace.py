@@ -43,7 +43,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "export", help="convert a trace to JSON lines or to a network capture"
     )
     add_export_arguments(export)
-    for verb in (info, cat, grep, view, importing, export):
+    importing.add_argument("trace", type=Path, help="folder to write the trace to")
+    for verb in (info, cat, grep, view, export):
         verb.add_argument("trace", type=Path, help="folder of a trace, or one segment")
     info.add_argument("--json", action="store_true", help="print one JSON object")
     for verb in (cat, grep):

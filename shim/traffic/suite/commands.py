@@ -78,7 +78,7 @@ _TOPICS = {
         items_of(operations=_OPERATIONS, partitions_=INTEGER),
     ),
     "describe_cluster": Command(
-        "Describe the cluster; `brokers` are their ids.",
+        "Describe the cluster; `brokers` are the ids of its brokers.",
         {"operations": BOOLEAN},
         {"operations": _OPERATIONS, "brokers_": INTEGERS},
     ),
