@@ -1,4 +1,4 @@
-"""Who a broker is to the others, as whom it also does what nobody asked it for."""
+"""The principal of brokers on the inter-broker listener, used for their own operations."""
 
 from collections.abc import Callable
 
@@ -11,9 +11,9 @@ PROTOCOL = "security.inter.broker.protocol"
 
 
 def brokers_actor(config: Config) -> Actor | None:
-    """The principal that brokers have on the listener between them.
+    """Return the principal of brokers on the inter-broker listener.
 
-    None if it asks for a log-in: as whom brokers would, nobody knows here.
+    None if the listener requires a log-in, since the brokers' credentials are not known here.
     """
     wanted = config.properties.get(NAMED) or config.properties.get(PROTOCOL) or "PLAINTEXT"
     for listener in config.listeners:
@@ -24,7 +24,7 @@ def brokers_actor(config: Config) -> Actor | None:
 
 
 def brokers_may(config: Config, policy: Policy) -> Callable[[Action], bool]:
-    """Who decides what brokers may do by themselves: all, if they log in to each other."""
+    """Return a check of the brokers' own operations; it allows all if brokers must log in."""
     actor = brokers_actor(config)
 
     def may(action: Action) -> bool:

@@ -1,4 +1,4 @@
-"""Who may commit offsets of a classic group: its members, at times nobody in particular."""
+"""Checks whether a request may commit offsets of a classic group."""
 
 from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.protocol.releases.groups import GroupFacts
@@ -7,7 +7,7 @@ from kafka_shim.shim.state.groups.group import CommitIdentity
 
 
 def commit_error(cycle: ClassicRebalance, facts: GroupFacts, commit: CommitIdentity) -> ErrorCode:
-    """NONE if offsets may be committed; the member that does it has been heard of then."""
+    """Return NONE if offsets may be committed, and then restart the member's session timeout."""
     if commit.is_transactional and not facts.strict_members:
         return _lenient_error(cycle, commit)
     if _is_nobody(cycle, commit):
@@ -26,7 +26,7 @@ def commit_error(cycle: ClassicRebalance, facts: GroupFacts, commit: CommitIdent
 
 
 def _lenient_error(cycle: ClassicRebalance, commit: CommitIdentity) -> ErrorCode:
-    """Only what a transactional commit tells is checked, whatever the group's state."""
+    """Check only the fields set in a transactional commit, in any state of the group."""
     if commit.member_id or commit.instance_id in cycle.roster.instances:
         error = cycle.roster.error_of(commit.member_id, commit.instance_id, strict=False)
         if error is not ErrorCode.NONE:
@@ -46,8 +46,8 @@ def _membership_error(
 
 
 def _is_nobody(cycle: ClassicRebalance, commit: CommitIdentity) -> bool:
-    """Whether no membership is claimed where none is needed: in an empty group, or in a
-    transaction, which need not tell of a member (before KIP-447 it could not).
+    """Return whether the commit names no member and needs none: in an empty group, or in a
+    transaction, which may name no member (before KIP-447 it could not).
     """
     if commit.generation_id >= 0:
         return False

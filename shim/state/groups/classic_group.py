@@ -1,8 +1,7 @@
-"""A classic group: what its members ask of it (JoinGroup, SyncGroup, Heartbeat, LeaveGroup).
+"""A classic group: its handling of JoinGroup, SyncGroup, Heartbeat and LeaveGroup.
 
-Also what a mere commit of offsets makes. How it gets from one state to the next is in
-`classic_rebalance.py`; who belongs to it in `classic_roster.py`; who may commit in
-`classic_commits.py`.
+A group created by a mere offset commit is one too. State changes are in `classic_rebalance.py`,
+members in `classic_roster.py`, and checks of commits in `classic_commits.py`.
 """
 
 import random
@@ -77,11 +76,11 @@ class ClassicGroup(Group):
 
     @property
     def protocol_in_use(self) -> str:
-        """The name of the protocol of a stable group, else empty."""
+        """Name of the selected protocol if the group is stable, else empty."""
         return (self.cycle.protocol_name or "") if self.state is ClassicState.STABLE else ""
 
     def views(self) -> list[MemberView]:
-        """The members as DescribeGroups shows them: metadata only while the group is stable."""
+        """Return the members for DescribeGroups; with metadata only while the group is stable."""
         return [
             MemberView(
                 member.member_id,
@@ -94,7 +93,7 @@ class ClassicGroup(Group):
         ]
 
     def _shown(self, member: ClassicMember) -> tuple[bytes, bytes]:
-        """Metadata and assignment, as far as the release shows them in this state."""
+        """Return the metadata and assignment that the release shows in this state."""
         if self.state is not ClassicState.STABLE:
             return b"", member.assignment if self._facts.new_coordinator else b""
         if not self._facts.describes_metadata:
@@ -107,7 +106,7 @@ class ClassicGroup(Group):
     # JoinGroup
 
     def join(self, joining: Joining, answer: JoinAnswer) -> None:
-        """Take part in the next generation; answered when it begins, or with an error at once."""
+        """Join the next generation; `answer` is called when it begins, or at once with an error."""
         error = self._join_error(joining)
         if error is not ErrorCode.NONE:
             answer(Joined(error=error, member_id=joining.member_id))
@@ -159,7 +158,7 @@ class ClassicGroup(Group):
         self.cycle.enter(member, joining.protocol_type)
 
     def _join_again(self, member: ClassicMember, joining: Joining, answer: JoinAnswer) -> None:
-        """A leader that joins again wants a rebalance; others only if they changed."""
+        """Handle a member's new JoinGroup: rebalance if it is the leader or has changed."""
         changed = member.protocols != joining.protocols
         leads = member.member_id == self.roster.leader_id
         self.roster.update(member, joining)
@@ -176,10 +175,10 @@ class ClassicGroup(Group):
     def _replace_static(
         self, member: ClassicMember, new_id: str, joining: Joining, answer: JoinAnswer
     ) -> None:
-        """A static member is back: no rebalance as long as it can be avoided (KIP-345).
+        """Handle the JoinGroup of a static member that rejoined, if possible without a rebalance.
 
-        A returning leader must not assign again: the answer says so (KIP-814), or, in versions
-        without that field, names the previous member id as the leader.
+        A leader that rejoined must not assign again (KIP-345). The answer says so (KIP-814), or, in
+        versions without that field, names the previous member id as the leader.
         """
         old_leader_id = self.roster.leader_id
         fenced = ErrorCode.FENCED_INSTANCE_ID
@@ -206,7 +205,7 @@ class ClassicGroup(Group):
     # SyncGroup, Heartbeat, LeaveGroup
 
     def sync(self, syncing: Syncing, answer: SyncAnswer) -> None:
-        """Get one's assignment; answered once the leader has given it."""
+        """Handle a SyncGroup; `answer` is called once the leader has sent the assignments."""
         error = self._sync_error(syncing)
         if error is not ErrorCode.NONE:
             answer(Synced(error=error))
@@ -238,7 +237,7 @@ class ClassicGroup(Group):
         return ErrorCode.NONE
 
     def heartbeat(self, member_id: str, instance_id: str | None, generation_id: int) -> ErrorCode:
-        """Keep a member's session; the error tells it to join again, or that it is no member."""
+        """Extend a member's session; the error says whether it must rejoin or is unknown."""
         error = self.error_of(member_id, instance_id)
         if error is not ErrorCode.NONE:
             return error
@@ -255,11 +254,11 @@ class ClassicGroup(Group):
         return ErrorCode.NONE
 
     def leave(self, identities: Sequence[tuple[str, str | None]]) -> list[ErrorCode]:
-        """Members go; an error for each."""
+        """Remove members; return one error for each."""
         return [self._leave(*identity) for identity in identities]
 
     def _leave(self, member_id: str, instance_id: str | None) -> ErrorCode:
-        """A member goes; an instance alone, without a member id, is sent away (KIP-345)."""
+        """Remove a member, named by member id or by instance id alone (KIP-345)."""
         if instance_id is None and self.roster.forget_promise(member_id):
             self.cycle.check()
             self.cycle.speak()
@@ -273,7 +272,7 @@ class ClassicGroup(Group):
         return error
 
     def error_of(self, member_id: str, instance_id: str | None) -> ErrorCode:
-        """NONE for a current member, else what it is told."""
+        """Return NONE for a current member, else the error for its request."""
         strict = self._facts.strict_members
         return self.roster.error_of(member_id, instance_id, strict=strict)
 
@@ -282,19 +281,19 @@ class ClassicGroup(Group):
     def commit_error(
         self,
         commit: CommitIdentity,
-        partitions: Collection[tuple[bytes, int]],  # noqa: ARG002 - one answer for all of them
+        partitions: Collection[tuple[bytes, int]],  # noqa: ARG002 - one result for all of them
     ) -> ErrorCode:
-        """Members commit in their generation; nobody's commit needs an empty group."""
+        """Accept commits of members in their generation; others only while the group is empty."""
         return commit_error(self.cycle, self._facts, commit)
 
     def offset_delete_error(self) -> ErrorCode:
-        """Only consumers' groups may lose offsets while they have members (KIP-496)."""
+        """Return NON_EMPTY_GROUP if the group has members that are not consumers (KIP-496)."""
         if self.is_empty or self.protocol_type == CONSUMERS:
             return ErrorCode.NONE
         return ErrorCode.NON_EMPTY_GROUP
 
     def subscribes_to(self, topic_name: str) -> bool:
-        """Judged by the members' metadata; if that is no subscription, every topic is theirs."""
+        """Check the members' metadata; one that is not a subscription counts for every topic."""
         if self.is_empty or self.protocol_type != CONSUMERS:
             return False
         for member in self.roster.members.values():
@@ -304,7 +303,7 @@ class ClassicGroup(Group):
         return False
 
     def idle_since_ms(self, topic_name: str, committed_ms: int) -> int | None:
-        """Offsets of members count from when the last one left; others from their commit."""
+        """Return the time the group became empty; the commit's if it never had members."""
         if not self.protocol_type:
             return committed_ms
         if self.is_empty:

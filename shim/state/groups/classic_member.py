@@ -1,4 +1,4 @@
-"""A member of a classic group, and what it asks and is answered."""
+"""A member of a classic group, with its requests and answers."""
 
 from collections.abc import Callable
 
@@ -8,7 +8,7 @@ from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.shim.clock import Timer
 
 Protocols = tuple[tuple[str, bytes], ...]
-"""Names of the assignment protocols a member can speak, best first, each with its metadata."""
+"""Names of a member's assignment protocols, in order of preference, each with its metadata."""
 
 
 class Joining(msgspec.Struct, frozen=True, kw_only=True):
@@ -22,12 +22,12 @@ class Joining(msgspec.Struct, frozen=True, kw_only=True):
     rebalance_timeout_ms: int
     protocol_type: str
     protocols: Protocols
-    needs_member_id: bool = False  # a new dynamic member is first told its id (KIP-394)
-    can_skip_assignment: bool = False  # a leader that came back need not assign (KIP-814)
+    needs_member_id: bool = False  # a new dynamic member must join twice (KIP-394)
+    can_skip_assignment: bool = False  # a leader that rejoined need not assign (KIP-814)
 
 
 class JoinedMember(msgspec.Struct, frozen=True):
-    """A member as the leader sees it."""
+    """A member in the leader's JoinGroup answer."""
 
     member_id: str
     instance_id: str | None
@@ -35,7 +35,7 @@ class JoinedMember(msgspec.Struct, frozen=True):
 
 
 class Joined(msgspec.Struct, frozen=True, kw_only=True):
-    """The answer to a JoinGroup request; `members` for the leader only."""
+    """The answer to a JoinGroup request; only the leader's has `members`."""
 
     error: ErrorCode = ErrorCode.NONE
     member_id: str = ""
@@ -48,7 +48,7 @@ class Joined(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Syncing(msgspec.Struct, frozen=True, kw_only=True):
-    """A SyncGroup request; `assignments` by member id, from the leader."""
+    """A SyncGroup request; the leader's has `assignments`, by member id."""
 
     member_id: str
     instance_id: str | None
@@ -68,7 +68,7 @@ class Synced(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class MemberView(msgspec.Struct, frozen=True):
-    """A member as DescribeGroups shows it."""
+    """A member in a DescribeGroups answer."""
 
     member_id: str
     instance_id: str | None
@@ -83,7 +83,7 @@ SyncAnswer = Callable[[Synced], None]
 
 
 class ClassicMember:
-    """One member: what it can speak, what it was assigned, and the answers it waits for."""
+    """One member: its protocols, its assignment and its pending answers."""
 
     __slots__ = (
         "assignment",
@@ -117,7 +117,7 @@ class ClassicMember:
         self.session_ends_ms: float = float("inf")
 
     def update(self, joining: Joining) -> None:
-        """The member joined again, perhaps with other protocols and timeouts."""
+        """Set the protocols and timeouts of a JoinGroup from a member that rejoins."""
         self.session_timeout_ms = joining.session_timeout_ms
         self.rebalance_timeout_ms = joining.rebalance_timeout_ms
         self.protocols = joining.protocols
@@ -127,7 +127,7 @@ class ClassicMember:
         return next((metadata for name, metadata in self.protocols if name == wanted), b"")
 
     def vote(self, all_speak: Callable[[str], bool]) -> str:
-        """The first of its protocols that all others speak too."""
+        """Return the first of its protocols that all members support."""
         return next(name for name, _ in self.protocols if all_speak(name))
 
     def stop_timer(self) -> None:

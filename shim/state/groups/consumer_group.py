@@ -1,8 +1,8 @@
-"""A consumer group (KIP-848): the broker assigns, members follow step by step.
+"""A consumer group (KIP-848): the broker assigns partitions, members reconcile in steps.
 
-Whatever changes what should be read by whom (members, subscriptions, topics) makes a new group
-epoch; the assignor then sets the target of that epoch, and each member is brought there by its
-own heartbeats (`consumer_member.py`).
+A change of members, subscriptions or topics begins a new group epoch, for which the assignor
+computes a target assignment. Each member's heartbeats bring it to that target
+(`consumer_member.py`).
 """
 
 from collections.abc import Callable, Collection, Mapping
@@ -40,8 +40,8 @@ RANGE = "range"
 
 
 TurnClassic = Callable[["ConsumerGroup", Collection[ConsumerMember], bool], bool]
-"""Makes a group a classic one without these members if only classic members are left then; whether
-they rebalance.
+"""Convert a group to a classic one without these members, if only classic members remain. The
+flag says whether they rebalance; the result says whether the group was converted.
 """
 
 
@@ -74,24 +74,24 @@ class ConsumerGroup(StaticMembersGroup[ConsumerMember]):
     def takes_back(self) -> bool:
         return self._facts.takes_back
 
-    # what others see
+    # descriptions
 
     @property
     def protocol_type(self) -> str:
         return CONSUMERS
 
     def shown_assignment(self, member: ConsumerMember) -> Assignment:
-        """What ConsumerGroupDescribe says that a member has."""
+        """Return the assignment that ConsumerGroupDescribe shows for a member."""
         if self._facts.describes_revoking:
             return merged(member.assigned, member.revoking)
         return member.assigned
 
     @property
     def assignor_name(self) -> str:
-        """The assignor that most members ask for, else the first that is configured.
+        """The assignor that most members request, else the first configured one.
 
-        DEVIATION: of equally many votes the first ones count; Kafka takes them by hash, differently
-        in two places.
+        DEVIATION: of assignors with equally many votes, the first one wins; Kafka picks by hash
+        order, differently in two places.
         """
         votes: dict[str, int] = {}
         for member in self.members.values():
@@ -104,7 +104,7 @@ class ConsumerGroup(StaticMembersGroup[ConsumerMember]):
     # heartbeats
 
     def heartbeat(self, heartbeat: ConsumerHeartbeat) -> HeartbeatAnswer:
-        """Join, stay or leave; raises Refused with the error of the whole request."""
+        """Handle a heartbeat that joins, stays or leaves; raise Refused if it is rejected."""
         if heartbeat.member_epoch in (LEAVING, LEAVING_FOR_A_WHILE):
             return self._leave(heartbeat)
         answer = self.decide(heartbeat)
@@ -116,8 +116,8 @@ class ConsumerGroup(StaticMembersGroup[ConsumerMember]):
         return answer
 
     def decide(self, heartbeat: ConsumerHeartbeat) -> HeartbeatAnswer:
-        """Take a heartbeat of somebody who joins or stays into account, without its timers and
-        without looking what its expression matches.
+        """Handle a heartbeat that joins or stays, without starting timers or resolving the member's
+        regular expression.
         """
         member = self._member_of(heartbeat)
         before = member.subscription
@@ -139,9 +139,10 @@ class ConsumerGroup(StaticMembersGroup[ConsumerMember]):
         *,
         keeps_target: bool = False,
     ) -> bool:
-        """Take into account what a member has told, perhaps a new one, and bring it a step on;
-        whether it has something else now. `before` is what it subscribed to until then. A group
-        that is about to turn classic keeps its target, and moves nobody if there is a newer epoch.
+        """Begin a new epoch if the member's update needs one, and reconcile the member by one step;
+        return whether its assignment changed. `before` is its previous subscription. With
+        `keeps_target` (the group is about to turn classic) the target stays, and nothing moves if
+        the epoch is newer.
         """
         newcomer = None if member.member_id in self.members else member.member_id
         self.members[member.member_id] = member
@@ -175,10 +176,11 @@ class ConsumerGroup(StaticMembersGroup[ConsumerMember]):
         return assign_uniform(members, counts, alike=alike, saves_extra=saves_extra)
 
     def _is_changed(self, member: ConsumerMember, before: Subscription) -> bool:
-        """Whether the subscription is another one: a new expression is not until it is resolved,
-        and a new member that names no topics changes nothing.
+        """Return whether the subscription changed. A new regular expression counts once it is
+        resolved, and a new member without topic names changes nothing.
 
-        DEVIATION: it does not make the assignor take all members for subscribers of the same.
+        DEVIATION: it does not make the assignor treat all members as subscribers of the same
+        topics.
         """
         old_names, old_regex = before
         if member.topic_names != old_names:
@@ -190,7 +192,9 @@ class ConsumerGroup(StaticMembersGroup[ConsumerMember]):
         return self.subscriptions.is_resolved(member.topic_regex)
 
     def _give_up(self, member: ConsumerMember, owned: Assignment | None) -> bool:
-        """Take away what a member unsubscribed from, ahead of a new target assignment."""
+        """Revoke partitions of topics that the member unsubscribed from, before a new target
+        exists.
+        """
         revokes = self._facts.revokes_unsubscribed
         if not (revokes and member.is_reconciled(self.target.target_epoch)):
             return False
@@ -199,19 +203,21 @@ class ConsumerGroup(StaticMembersGroup[ConsumerMember]):
         return member.assigned != before
 
     def _resolve(self, heartbeat: ConsumerHeartbeat) -> None:
-        """Kafka does it in the background: what matches is seen by the next heartbeat."""
+        """Resolve due expressions; as in Kafka, only the next heartbeat
+        sees the matching topics.
+        """
         wanted = self.expressions_due()
         if wanted:
             matching = self.subscriptions.matching(wanted, heartbeat.visible)
             self.take_matching(matching)
 
     def expressions_due(self) -> set[str]:
-        """The expressions whose topics have to be looked up now."""
+        """Return the regular expressions that must be resolved now."""
         now_ms, refresh_ms = self._clock.now_ms(), self._settings.regex_refresh_interval_ms
         return self.subscriptions.due(self.members.values(), now_ms, refresh_ms)
 
     def take_matching(self, matching: Matching) -> None:
-        """Take into account what expressions match."""
+        """Apply resolved expressions; if their topics changed, renew the target."""
         members = self.members.values()
         if self.subscriptions.take(matching, members, self._clock.now_ms()):
             self.target.renew(self.subscriptions, members)
@@ -221,7 +227,7 @@ class ConsumerGroup(StaticMembersGroup[ConsumerMember]):
         return HeartbeatAnswer(member_id, epoch, interval_ms, assignment)
 
     def _member_of(self, heartbeat: ConsumerHeartbeat) -> ConsumerMember:
-        """The member that speaks, checked; a new one is not yet part of the group."""
+        """Return the validated member of a heartbeat; a new one is not yet in the group."""
         joins = heartbeat.member_epoch == 0
         known = self.members.get(heartbeat.member_id)
         if joins:
@@ -236,13 +242,13 @@ class ConsumerGroup(StaticMembersGroup[ConsumerMember]):
         return known
 
     def check_joining(self, heartbeat: ConsumerHeartbeat) -> None:
-        """Raises Refused if the group does not take this member in."""
+        """Raise Refused if the group does not accept this new member."""
         self.check_room_for(heartbeat.member_id)
         if heartbeat.instance_id is not None:
             self.released(heartbeat.instance_id)
 
     def check_room_for(self, member_id: str) -> None:
-        """Raises Refused if this would be one member too many."""
+        """Raise GROUP_MAX_SIZE_REACHED if the group is full and this is a new member."""
         is_full = len(self.members) >= self._settings.consumer_size_max
         if is_full and member_id not in self.members:
             raise Refused(ErrorCode.GROUP_MAX_SIZE_REACHED, "the group is full")
@@ -259,7 +265,7 @@ class ConsumerGroup(StaticMembersGroup[ConsumerMember]):
     def taking_over(
         self, member_id: str, instance_id: str
     ) -> tuple[ConsumerMember, ConsumerMember | None]:
-        """A new member for an instance, and the one in whose place it comes, if there was one."""
+        """Create a member for a static instance; return it and the one it replaces, if any."""
         current = self.members.get(self.instances.get(instance_id, ""))
         member = ConsumerMember(member_id, instance_id)
         if current is not None:
@@ -284,7 +290,9 @@ class ConsumerGroup(StaticMembersGroup[ConsumerMember]):
         self.subscriptions.forget(self.members.values())
 
     def turns_classic(self) -> bool:
-        """Return whether it does with one classic member more: all others are classic already."""
+        """Return whether the group turns classic once its last
+        consumer-protocol member is classic.
+        """
         return (
             self._settings.downgrades
             and len(self.members) < self._settings.size_max
@@ -292,11 +300,11 @@ class ConsumerGroup(StaticMembersGroup[ConsumerMember]):
         )
 
     def turn_classic_if_possible(self, *, rebalances: bool) -> None:
-        """The last member of the consumer protocol has become a classic one."""
+        """Convert the group if its last consumer-protocol member has become a classic one."""
         self._turn_classic(self, (), rebalances)
 
     def take_over(self, members: Collection[ConsumerMember], epoch: int) -> None:
-        """Have the members that the group had in another protocol, with what they have."""
+        """Take the members of the group's previous protocol, with their assignments."""
         self.members = {member.member_id: member for member in members}
         self.instances = {
             member.instance_id: member.member_id for member in members if member.instance_id

@@ -1,4 +1,4 @@
-"""A member of a consumer group (KIP-848) and what it tells of itself."""
+"""A member of a consumer group (KIP-848) and its heartbeats."""
 
 from collections.abc import Callable
 from typing import Self
@@ -10,13 +10,13 @@ from kafka_shim.shim.state.groups.classic_member import Protocols
 from kafka_shim.shim.state.groups.reconciliation import ReconcilingMember
 
 Subscription = tuple[frozenset[str], str | None]
-"""Names of topics, and a regular expression."""
+"""Topic names and a regular expression."""
 
 
 class ConsumerHeartbeat(msgspec.Struct, frozen=True, kw_only=True):
-    """A ConsumerGroupHeartbeat request; what is None has not changed.
+    """A ConsumerGroupHeartbeat request; fields that are None are unchanged.
 
-    `visible` leaves of some topic names those that the caller may describe.
+    `visible` filters topic names by the caller's DESCRIBE permission.
     """
 
     member_id: str
@@ -34,21 +34,21 @@ class ConsumerHeartbeat(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def is_full(self) -> bool:
-        """Whether it tells everything, so that it is told its whole assignment."""
+        """Whether all fields are set, so that the answer contains the whole assignment."""
         subscribes = self.topic_names is not None or self.topic_regex is not None
         tells = self.rebalance_timeout_ms != -1 and subscribes and self.owned is not None
         return self.member_epoch == 0 or tells
 
 
 class ClassicTerms(msgspec.Struct, frozen=True):
-    """What a member of the classic protocol told when it joined."""
+    """Session timeout and protocols from a classic member's JoinGroup."""
 
     session_timeout_ms: int
     protocols: Protocols
 
 
 class ConsumerMember(ReconcilingMember):
-    """One member: what it wants to read and how it wants that assigned."""
+    """One member: its subscription, assignor and client."""
 
     def __init__(self, member_id: str, instance_id: str | None) -> None:
         super().__init__(member_id, instance_id)
@@ -58,7 +58,7 @@ class ConsumerMember(ReconcilingMember):
         self.topic_names: frozenset[str] = frozenset()
         self.topic_regex: str | None = None
         self.server_assignor: str | None = None
-        self.classic: ClassicTerms | None = None  # if it follows the classic protocol
+        self.classic: ClassicTerms | None = None  # set for members of the classic protocol
 
     @property
     def is_classic(self) -> bool:
@@ -73,7 +73,7 @@ class ConsumerMember(ReconcilingMember):
         return self.topic_names, self.topic_regex
 
     def update(self, heartbeat: ConsumerHeartbeat) -> None:
-        """Take over what the request tells."""
+        """Set the fields that the request contains."""
         self.classic = None
         self.client_id = heartbeat.client_id
         self.client_host = heartbeat.client_host

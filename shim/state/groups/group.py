@@ -1,4 +1,4 @@
-"""What all groups have in common, whatever their protocol."""
+"""The interface common to groups of all protocols."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Collection
@@ -8,7 +8,7 @@ from kafka_shim.protocol.error_codes import ErrorCode
 
 
 class GroupType(Enum):
-    """The protocols a group can follow, by the names that ListGroups shows."""
+    """Group protocols; the values are the names shown by ListGroups."""
 
     CLASSIC = "classic"
     CONSUMER = "consumer"
@@ -17,11 +17,11 @@ class GroupType(Enum):
 
 
 class Group(ABC):
-    """A group as every API sees it."""
+    """A group, as the APIs for all group types use it."""
 
     type: GroupType
     expires: bool = True
-    """Whether it goes when it is empty and has no offsets."""
+    """Whether the group is deleted when it is empty and has no offsets."""
 
     def __init__(self, group_id: str) -> None:
         self.group_id = group_id
@@ -29,52 +29,54 @@ class Group(ABC):
     @property
     @abstractmethod
     def state_name(self) -> str:
-        """The state as the wire names it."""
+        """The name of the state in answers."""
 
     @property
     @abstractmethod
     def protocol_type(self) -> str:
-        """What its members have in common: `consumer`, `connect`; empty if it never had any."""
+        """The members' protocol type, e.g. `consumer` or `connect`;
+        empty if there never was one.
+        """
 
     @property
     @abstractmethod
     def is_empty(self) -> bool:
-        """Whether it has no members, so that it may be deleted."""
+        """Whether it has no members and may therefore be deleted."""
 
-    def expire_overdue(self) -> None:  # noqa: B027 - most kinds of groups have nothing to do
-        """End the sessions of members whose time is over, though their timers have not run yet."""
+    def expire_overdue(self) -> None:  # noqa: B027 - most group types need not do anything
+        """Remove members whose session has timed out, even if their timers have not run yet."""
 
     @abstractmethod
     def commit_error(
         self, commit: "CommitIdentity", partitions: Collection[tuple[bytes, int]]
     ) -> ErrorCode:
-        """Whether somebody may commit offsets of these partitions, by topic id and index."""
+        """Return the error for a commit to these partitions, by topic id and index."""
 
-    def fetch_error(self, member_id: str | None, member_epoch: int) -> ErrorCode:  # noqa: ARG002 - a group that numbers its members' epochs looks at them
-        """Whether somebody may fetch offsets."""
+    def fetch_error(self, member_id: str | None, member_epoch: int) -> ErrorCode:  # noqa: ARG002 - used by groups with member epochs
+        """Return the error for an OffsetFetch with this member id and epoch."""
         return ErrorCode.NONE
 
     @abstractmethod
     def offset_delete_error(self) -> ErrorCode:
-        """Whether offsets of the group may be deleted at all."""
+        """Return the error for an OffsetDelete on the group as a whole."""
 
     @abstractmethod
     def subscribes_to(self, topic_name: str) -> bool:
-        """Whether a member reads the topic, as far as the group can tell."""
+        """Return whether a member subscribes to the topic, as far as the group can determine it."""
 
     def idle_since_ms(self, topic_name: str, committed_ms: int) -> int | None:
-        """Since when nobody needs an offset of a topic; None if somebody does."""
+        """Return since when a topic's offset is unused, in ms; None if it is in use."""
         return None if self.subscribes_to(topic_name) else committed_ms
 
     @abstractmethod
     def close(self) -> None:
-        """The group is deleted: stop its timers."""
+        """Stop the timers of a deleted group."""
 
 
 class CommitIdentity:
-    """Who commits offsets, and how: the request's side of a commit.
+    """The member identity in a request that commits offsets.
 
-    `generation_id` is the member's epoch in groups of the newer protocols; -1 for nobody's.
+    `generation_id` is the member epoch in groups of the newer protocols; -1 without a member.
     """
 
     __slots__ = ("generation_id", "instance_id", "is_transactional", "member_id", "version")
@@ -86,4 +88,4 @@ class CommitIdentity:
         self.instance_id = instance_id
         self.generation_id = generation_id
         self.version = version
-        self.is_transactional = False  # known where the commit is made
+        self.is_transactional = False  # set by the code that commits

@@ -1,7 +1,7 @@
-"""When clients are asked to describe the topology of their streams group (KIP-1331).
+"""Requests to clients for the description of their streams group's topology (KIP-1331).
 
-The descriptions are kept as Kafka's in-memory plug-in keeps them, with their group. A broker that
-was started again knows which ones it was told, and asks nobody for them, as Kafka 4.4.0.
+Descriptions are kept with their group, as by Kafka's in-memory plug-in. As in Kafka 4.4.0, a
+restarted broker still knows which descriptions were sent, and does not request them again.
 """
 
 from random import Random
@@ -21,7 +21,7 @@ JITTER = 0.2
 
 
 class _Asked(msgspec.Struct, frozen=True):
-    """Somebody was asked about a topology, and nobody is before `until_ms`."""
+    """The last request for a description; no member gets another one before `until_ms`."""
 
     epoch: int
     attempts: int
@@ -29,7 +29,7 @@ class _Asked(msgspec.Struct, frozen=True):
 
 
 class TopologyDescriptions:
-    """The descriptions of all groups of a cluster."""
+    """The topology descriptions of all streams groups."""
 
     def __init__(self, settings: GroupSettings, clock: Clock, random: Random) -> None:
         self._settings = settings
@@ -39,26 +39,28 @@ class TopologyDescriptions:
 
     @property
     def are_kept(self) -> bool:
-        """Whether there is a plug-in that keeps them."""
+        """Whether a plug-in that stores descriptions is configured."""
         return self._settings.keeps_topologies
 
     def keep(self, group: StreamsGroup, description: TopologyDescription) -> None:
-        """Keep the description of the topology that the group runs."""
+        """Store the description of the group's current topology."""
         group.description = group.topology_epoch, description
         asked = self._asked.get(group.group_id)
         if asked is not None and asked.epoch == group.topology_epoch:
             del self._asked[group.group_id]
 
     def of(self, group: StreamsGroup) -> TopologyDescription | None:
-        """The description of the topology that the group runs, if there is one."""
+        """Return the description of the group's current topology; None if there is none."""
         return group.description[1] if self._is_told(group) and group.description else None
 
     def _is_told(self, group: StreamsGroup) -> bool:
-        """Whether the description was ever told; it may be forgotten (see `StreamsGroup`)."""
+        """Return whether a description of this epoch was sent; it may be deleted since."""
         return group.description is not None and group.description[0] == group.topology_epoch
 
     def asks(self, group: StreamsGroup) -> bool:
-        """Whether the member that was just heard is to send one; others are not for a while."""
+        """Return whether to request a description in this heartbeat's
+        answer, and start the delay.
+        """
         if not self.are_kept or self._is_told(group):
             return False
         epoch, now_ms = group.topology_epoch, self._clock.now_ms()

@@ -1,9 +1,10 @@
-"""Dead-letter queues of share groups (KIP-1191, 4.4): topics for what a group gives up.
+"""Dead-letter queues of share groups (KIP-1191, 4.4): topics for records that a group gave up.
 
-A record that is rejected, or was delivered too often, leaves a record there, with headers that say
-what it was; key and value are copied if the group says so. A queue that cannot be used is passed
-over without a word, as a broker only logs it. The brokers' own principal needs WRITE on the queue,
-and CREATE on it or the cluster to make it. DEVIATION: if brokers log in to each other, it may.
+A record that is rejected or was delivered too often is written there, with headers for its origin,
+and with key and value if the group is configured so. If the queue cannot be used, nothing is
+written and no error is returned; a real broker logs it. The brokers' own principal needs WRITE on
+the queue, and CREATE on it or the cluster to create it. DEVIATION: if brokers log in to each other,
+both are allowed.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -31,7 +32,7 @@ WORN_OUT = "Offset delivery count exceeded the threshold."
 
 
 class Dead(msgspec.Struct, frozen=True):
-    """Records `first` to `last` that a group gives up after `count` deliveries, and why."""
+    """Records `first` to `last`, archived after `count` deliveries, and the reason."""
 
     first: int
     last: int
@@ -40,7 +41,7 @@ class Dead(msgspec.Struct, frozen=True):
 
 
 class DeadLetters:
-    """Writes to the queues of all groups."""
+    """Writes records to the dead-letter queues of all groups."""
 
     def __init__(
         self,
@@ -57,7 +58,7 @@ class DeadLetters:
         self._may = may
 
     def write(self, key: Key, dead: Dead) -> None:
-        """Write a record for each one that is given up, if the group has a dead-letter queue."""
+        """Write one record per archived record, if the group has a usable queue."""
         group_id, topic_id, index = key
         settings = self._configs.groups.get(group_id, {})
         source = self._topics.by_id(topic_id)
@@ -87,7 +88,7 @@ class DeadLetters:
                 _append(partition, rows)
                 row.offset, rows, taken = 0, [], HEADER_BYTES
             if taken + _size(row) > bytes_max:
-                return  # refused, and with it what follows
+                return  # too large; the following records are not written either
             rows.append(row)
             taken += _size(row)
         _append(partition, rows)
@@ -115,7 +116,7 @@ class DeadLetters:
 
 
 def _size(row: Record) -> int:
-    """The bytes that a record takes in a batch of its time."""
+    """Return the size in bytes of a batch with only this record."""
     return len(write_records([row], 0, row.timestamp))
 
 

@@ -1,7 +1,7 @@
-"""Records that a share group has taken up and is not yet done with (KIP-932).
+"""Records that a share group has acquired and that are not yet final (KIP-932).
 
-They stay in the batches in which they were first given out; one state holds for a whole batch
-until something happens to a part of it.
+They stay in the batches in which they were acquired first. A batch has one state until a part of
+it changes.
 """
 
 from bisect import bisect_left, bisect_right, insort
@@ -12,7 +12,7 @@ import msgspec
 
 
 class RecordState(IntEnum):
-    """What becomes of a record, by the numbers of the wire."""
+    """Delivery states of a record; the values are those on the wire."""
 
     AVAILABLE = 0
     ACQUIRED = 1
@@ -25,7 +25,7 @@ class RecordState(IntEnum):
 
 
 class InFlight(msgspec.Struct):
-    """The state of a record, or of all records of a batch; the lock ends at a time in ms."""
+    """The state of a record, or of all records of a batch; the lock ends at `locked_until_ms`."""
 
     state: RecordState
     count: int  # deliveries
@@ -33,14 +33,16 @@ class InFlight(msgspec.Struct):
     locked_until_ms: float = 0
 
     def acquire(self, member_id: str, locked_until_ms: float) -> None:
-        """Give it to a member, once more."""
+        """Lock it for a member and count the delivery."""
         self.state = RecordState.ACQUIRED
         self.count += 1
         self.member_id = member_id
         self.locked_until_ms = locked_until_ms
 
     def give_up(self, state: RecordState, count_max: int) -> None:
-        """The member is done with it; what was delivered too often is not given out again."""
+        """End the lock with a new state; ARCHIVED instead of AVAILABLE after `count_max`
+        deliveries.
+        """
         wears_out = state is RecordState.AVAILABLE and self.count >= count_max
         self.state = RecordState.ARCHIVED if wears_out else state
         self.member_id = ""
@@ -50,7 +52,7 @@ class InFlight(msgspec.Struct):
 
 
 class Piece(msgspec.Struct, frozen=True):
-    """Records `first` to `last` that share a state."""
+    """Records `first` to `last`, which share one state."""
 
     first: int
     last: int
@@ -62,7 +64,7 @@ class Piece(msgspec.Struct, frozen=True):
 
 
 class InFlightBatch:
-    """Records `first` to `last`; `whole` is None once they have states of their own."""
+    """Records `first` to `last`; `whole` is None once each record has its own state."""
 
     __slots__ = ("_records", "first", "last", "whole")
 
@@ -77,13 +79,13 @@ class InFlightBatch:
         return self.last - self.first + 1
 
     def split(self) -> None:
-        """From now on every record has a state of its own."""
+        """Give every record its own state."""
         if self.whole is not None:
             self._records = [msgspec.structs.replace(self.whole) for _ in range(self.size)]
             self.whole = None
 
     def pieces(self, first: int | None = None, last: int | None = None) -> Iterator[Piece]:
-        """The batch as one, or its records; of those only what lies between the two offsets."""
+        """Yield the whole batch, or, if it is split, its records between the two offsets."""
         if self.whole is not None:
             yield Piece(self.first, self.last, self.whole)
             return
@@ -118,30 +120,30 @@ class InFlightBatches:
         return self._by_first[self._firsts[-1]]
 
     def put(self, batch: InFlightBatch) -> None:
-        """Add a batch, in the place of one that begins with the same record."""
+        """Add a batch, replacing one with the same first offset."""
         if batch.first not in self._by_first:
             insort(self._firsts, batch.first)
         self._by_first[batch.first] = batch
 
     def at_or_before(self, offset: int) -> InFlightBatch | None:
-        """The last batch that begins no later than this."""
+        """Return the last batch whose first offset is at most `offset`."""
         at = bisect_right(self._firsts, offset)
         return self._by_first[self._firsts[at - 1]] if at else None
 
     def beginning_in(self, first: int, last: int) -> list[InFlightBatch]:
-        """The batches whose first offsets lie between the two."""
+        """Return the batches whose first offset is between `first` and `last`."""
         begin, end = bisect_left(self._firsts, first), bisect_right(self._firsts, last)
         return [self._by_first[at] for at in self._firsts[begin:end]]
 
     def drop_before(self, offset: int) -> None:
-        """Forget the batches that begin before this."""
+        """Drop the batches whose first offset is below `offset`."""
         end = bisect_left(self._firsts, offset)
         for first in self._firsts[:end]:
             del self._by_first[first]
         del self._firsts[:end]
 
     def archive(self, first: int, last: int, state: RecordState) -> list[Piece]:
-        """Records in a state, from `first` to `last`, are not given out any more; which ones."""
+        """Archive the records from `first` to `last` that are in `state`; return them."""
         begin = self.at_or_before(first)
         found = []
         for batch in self.beginning_in(first if begin is None else begin.first, last):

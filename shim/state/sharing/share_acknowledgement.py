@@ -1,4 +1,4 @@
-"""What a member of a share group tells of records that it has: all of it counts, or nothing."""
+"""Acknowledgements of a share group's member: all of a request are applied, or none."""
 
 from collections.abc import Iterable
 from typing import Protocol
@@ -28,11 +28,11 @@ STATES = {
     2: RecordState.AVAILABLE,
     REJECT: RecordState.ARCHIVED,
 }
-"""What acknowledge types make of a record."""
+"""The state of a record after each acknowledge type."""
 
 
 class Acknowledged(Protocol):
-    """The share partition whose records they are."""
+    """The part of a share partition that acknowledgements need."""
 
     batches: InFlightBatches
     start_offset: int
@@ -46,7 +46,7 @@ class Acknowledged(Protocol):
 
 
 class Acknowledging:
-    """One member's acknowledgements of one request; `told` is what the coordinator must hear."""
+    """One member's acknowledgements in a request; `told` is for the share coordinator."""
 
     def __init__(self, partition: Acknowledged, member_id: str) -> None:
         self._partition = partition
@@ -55,10 +55,10 @@ class Acknowledging:
         self.told: list[Deliveries] = []
 
     def take(self, given: Iterable[Acknowledgement]) -> ErrorCode:
-        """The first error there is; then `undo` what was done before it."""
+        """Apply acknowledgements; return the first error, after which the caller must `undo`."""
         for acknowledgement in given:
             if acknowledgement.last_offset < self._partition.start_offset:
-                continue  # long done with
+                continue  # already final
             error = self._take(acknowledgement)
             if error is not ErrorCode.NONE:
                 return error
@@ -87,7 +87,7 @@ class Acknowledging:
         return ErrorCode.NONE
 
     def _take_of(self, batch: InFlightBatch, given: Acknowledgement) -> ErrorCode:
-        """Of one batch in flight, which is split unless all of it is treated alike."""
+        """Acknowledge records of one batch; split it unless all get the same state."""
         start = self._partition.start_offset
         first, last = given.first_offset, given.last_offset
         if batch.whole is not None and not batch.whole.is_held_by(self._member_id):

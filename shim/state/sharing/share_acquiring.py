@@ -1,8 +1,8 @@
-"""How much of what was read a member of a share group is given (KIP-932, KIP-1206).
+"""Acquisition of fetched records by a member of a share group (KIP-932, KIP-1206).
 
-Batches of the log are given out whole, unless the member wants no record more than it says. What
-was delivered often is given out in ever smaller parts, at last alone, so that one bad record does
-not wear out its neighbours.
+Whole batches of the log are acquired, unless the member sets a strict limit of records. Records
+that were delivered often are acquired in ever smaller parts, and at last one by one, so that a bad
+record does not use up the deliveries of its neighbours.
 """
 
 from collections.abc import Iterable, Sequence
@@ -14,14 +14,14 @@ from kafka_shim.shim.state.sharing.in_flight import InFlight, InFlightBatch, Pie
 from kafka_shim.shim.state.sharing.share_partition import SharePartition
 
 THROTTLED_FROM = 2
-"""Fewer deliveries than this never make records suspicious."""
+"""Records with fewer deliveries than this are never throttled."""
 
 Offsets = tuple[int, int]
-"""The first and the last one."""
+"""First and last offset."""
 
 
 class Acquired(msgspec.Struct, frozen=True):
-    """Records `first` to `last`, delivered `count` times with this one."""
+    """Records `first` to `last`; `count` deliveries include this one."""
 
     first: int
     last: int
@@ -33,7 +33,10 @@ class Acquired(msgspec.Struct, frozen=True):
 
 
 class Taking(msgspec.Struct, frozen=True):
-    """Who takes, and how much; `batch_size` is in records, `is_strict` is for `records_max`."""
+    """The acquiring member and its limits; `batch_size` is in records.
+
+    `is_strict`: `records_max` is a strict limit, even within a batch.
+    """
 
     member_id: str
     records_max: int
@@ -49,12 +52,12 @@ def acquire(
     batches: Sequence[Batch],
     aborted: Sequence[Offsets],
 ) -> list[Acquired]:
-    """Give a member of what was found from `fetch_offset` on, without what was aborted."""
+    """Acquire records found from `fetch_offset` on for a member, except aborted ones."""
     if not batches or batches[-1].last_offset < partition.start_offset:
         return []
     last = batches[-1].last_offset
     room = min(taking.records_max, partition.room)
-    if room <= 0:  # what is in flight already may be given out again
+    if room <= 0:  # only released records can be acquired
         last = min(last, partition.end_offset)
         room = min(taking.records_max, last - fetch_offset + 1)
     if room <= 0:
@@ -65,7 +68,7 @@ def acquire(
 
 
 def _skip_to(partition: SharePartition, fetch_offset: int, first: int) -> None:
-    """Records that the log does not have any more are done with."""
+    """Archive records that are no longer in the log."""
     if fetch_offset < first:
         gone = partition.batches.archive(fetch_offset, first - 1, RecordState.AVAILABLE)
         partition.complete += sum(piece.size for piece in gone)
@@ -73,7 +76,7 @@ def _skip_to(partition: SharePartition, fetch_offset: int, first: int) -> None:
 
 
 class _Acquisition:
-    """One reading, and what of it is given out."""
+    """The acquisition from one read of the log."""
 
     def __init__(
         self,
@@ -113,10 +116,10 @@ class _Acquisition:
             self._take_new(held[-1].last + 1)
         return self._taken
 
-    # what is in flight already
+    # records in flight
 
     def _take_again(self, batch: InFlightBatch) -> bool:
-        """Take of a batch what is available; False if nothing else goes with it."""
+        """Acquire a batch's available records; return False if no other batch may follow."""
         throttles = self._taking.throttles and self._is_worn(batch)
         if throttles and self._count:
             self._room = 0
@@ -150,7 +153,7 @@ class _Acquisition:
                 yield piece
 
     def _some_of(self, batch: InFlightBatch) -> list[Piece]:
-        """Single records: halves of what was delivered often, the last time each alone."""
+        """Return the records to acquire one by one: fewer the more often they were delivered."""
         limit = self._partition.delivery_count_max
         throttles = self._taking.throttles
         at_most: int | None = self._room - self._count if self._taking.is_strict else None
@@ -170,7 +173,7 @@ class _Acquisition:
                 break
         return some
 
-    # what nobody has had before
+    # records never delivered before
 
     def _take_new(self, first: int) -> None:
         partition, room = self._partition, self._room - self._count
@@ -195,14 +198,14 @@ class _Acquisition:
         partition.end_offset = max(partition.end_offset, last)
 
     def _end_of_batch(self, offset: int) -> int:
-        """The end of the batch of the log that has this record."""
+        """Return the last offset of the log's batch that contains this offset."""
         for batch in self._found:
             if batch.base_offset <= offset <= batch.last_offset:
                 return batch.last_offset
         return offset
 
     def _in_batches(self, first: int, last: int) -> Iterable[Offsets]:
-        """Parts of at least `batch_size` records that end where a batch of the log does."""
+        """Yield ranges of at least `batch_size` records that end at ends of the log's batches."""
         size = self._taking.batch_size
         if last - first + 1 > size:
             for batch in self._found:
@@ -219,7 +222,7 @@ class _Acquisition:
 
 
 def _joined(pieces: Iterable[Piece]) -> list[Acquired]:
-    """Neighbours that were delivered equally often are one row."""
+    """Join adjacent records with equal delivery counts."""
     rows: list[Acquired] = []
     for piece in pieces:
         row = Acquired(piece.first, piece.last, piece.held.count)
@@ -233,7 +236,7 @@ def _joined(pieces: Iterable[Piece]) -> list[Acquired]:
 def _without_aborted(
     partition: SharePartition, taken: Iterable[Acquired], aborted: Sequence[Offsets]
 ) -> list[Acquired]:
-    """What is left; the rest is done with."""
+    """Archive aborted records, and return the other acquired ones."""
     rows = list(taken)
     for first, last in aborted:
         gone = partition.batches.archive(first, last, RecordState.ACQUIRED)

@@ -1,7 +1,7 @@
-"""A partition as its leader shares it out in one group (KIP-932): acquire, acknowledge, give back.
+"""A partition of one share group on its leader (KIP-932): acquire, acknowledge, release.
 
-Records go out to one member at a time, under a lock that ends by itself. What becomes of them is
-told to the share coordinator; that a member has them is not.
+Records are given to one member at a time, under a lock with a timeout. Acknowledgements and
+releases are written to the share coordinator; acquisitions are not.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -33,14 +33,14 @@ STATE_ERRORS = {
     ErrorCode.FENCED_STATE_EPOCH: ErrorCode.NOT_LEADER_OR_FOLLOWER,
     ErrorCode.INVALID_REQUEST: ErrorCode.UNKNOWN_SERVER_ERROR,
 }
-"""What clients are told where the share coordinator refuses."""
+"""Errors for clients, by the share coordinator's error."""
 
 
 class SharePartition(Watched):
-    """What is in flight of one partition in one group, from `start_offset` to `end_offset`.
+    """The records in flight of one partition in one group, `start_offset` to `end_offset`.
 
-    `state` is what the coordinator has of it, with the offset at which to begin. Watchers are
-    called back whenever records may have become available.
+    `state` is the coordinator's state, with the start offset. Watchers are called whenever records
+    may have become available.
     """
 
     def __init__(
@@ -58,21 +58,21 @@ class SharePartition(Watched):
         self.batches = InFlightBatches()
         self.start_offset = self.end_offset = state.start_offset
         self.complete = 0
-        self.looks_back = False  # something may have become available again
-        self.seen_offset = NOT_KNOWN  # where a reader looked last for what there is
+        self.looks_back = False  # records may have become available again
+        self.seen_offset = NOT_KNOWN  # offset of the last read for available records
         self.is_fenced = False
         self._state_epoch = state.state_epoch
         self._states = states
         self._settings = settings
         self._clock = clock
         self.dead_letters: DeadLetters | None = None
-        self._dead: list[Dead] = []  # what is given up by what is not settled yet
+        self._dead: list[Dead] = []  # archived by changes that are not yet written
         self._timer: Timer | None = None
         self._timer_ms = 0.0
         self._load(state.deliveries)
 
     def _load(self, deliveries: Sequence[Deliveries]) -> None:
-        """Take over what was in flight; nobody has had what lies between."""
+        """Load the state of records in flight; those in gaps were never delivered."""
         at = self.start_offset
         for delivery in deliveries:
             if at < delivery.first:
@@ -88,7 +88,7 @@ class SharePartition(Watched):
             self.looks_back = True
             self._move_start()
 
-    # what is told of it
+    # properties
 
     @property
     def group_id(self) -> str:
@@ -96,7 +96,7 @@ class SharePartition(Watched):
 
     @property
     def renews(self) -> bool:
-        """Whether members may ask for more time."""
+        """Whether members may renew their locks."""
         return self._settings.share_renews(self.group_id)
 
     @property
@@ -109,7 +109,7 @@ class SharePartition(Watched):
 
     @property
     def room(self) -> int:
-        """How many more records may be in flight."""
+        """Number of records that may still be acquired."""
         return self._settings.share_partition_max_record_locks(self.group_id) - self.in_flight
 
     @property
@@ -118,7 +118,7 @@ class SharePartition(Watched):
 
     @property
     def next_offset(self) -> int:
-        """Where to read on: what has come back goes first."""
+        """Offset to read from: released records come first."""
         if not self.batches or self.start_offset > self.batches.newest.last:
             self.looks_back = False
             return self.end_offset
@@ -133,7 +133,7 @@ class SharePartition(Watched):
     # locks
 
     def lock(self, held: InFlight, member_id: str) -> None:
-        """Give records to a member until its time is up."""
+        """Acquire records for a member until the lock times out."""
         held.acquire(member_id, self._lock_end_ms())
         self._watch(held.locked_until_ms)
 
@@ -141,7 +141,7 @@ class SharePartition(Watched):
         return self._clock.now_ms() + self._settings.share_record_lock_duration_ms(self.group_id)
 
     def _watch(self, until_ms: float) -> None:
-        """One timer for all locks, set to the first that ends."""
+        """Set the timer, one for all locks, to the earliest end of a lock."""
         if self._timer is not None and self._timer_ms <= until_ms:
             return
         self.stop()
@@ -168,7 +168,7 @@ class SharePartition(Watched):
             self._watch(min(acquired))
 
     def release(self, member_id: str) -> None:
-        """A session ended: what its member has is for others."""
+        """Release the records of a member whose session ended."""
         self._give_back(lambda held: held.member_id == member_id)
 
     def _give_back(self, is_meant: Callable[[InFlight], bool]) -> None:
@@ -188,7 +188,7 @@ class SharePartition(Watched):
     # acknowledging
 
     def acknowledge(self, member_id: str, given: Iterable[Acknowledgement]) -> ErrorCode:
-        """Do all that was acknowledged, or nothing of it."""
+        """Apply all acknowledgements, or none if one fails; return the error."""
         round_ = Acknowledging(self, member_id)
         complete = self.complete
         error = round_.take(given)
@@ -201,11 +201,11 @@ class SharePartition(Watched):
         return error
 
     def renew(self, held: InFlight) -> None:
-        """The member that has records needs more time."""
+        """Extend the lock on records."""
         held.locked_until_ms = self._lock_end_ms()
 
     def leave(self, piece: Piece, state: RecordState, *, is_rejected: bool = False) -> Deliveries:
-        """A member is done with records; what there is to tell about it."""
+        """Set the state of records after their lock; return the change for the coordinator."""
         held = piece.held
         held.give_up(state, self.delivery_count_max)
         if is_rejected or held.state is not state:
@@ -218,7 +218,7 @@ class SharePartition(Watched):
         return Deliveries(piece.first, piece.last, held.state, held.count)
 
     def _settle(self, changed: Sequence[Deliveries]) -> ErrorCode:
-        """Tell the coordinator, which hears of a new start with the next change only."""
+        """Write changes to the coordinator, with the start offset before these changes."""
         update = StateUpdate(
             self._state_epoch, self.leader_epoch, self.start_offset, self.complete, changed
         )
@@ -236,7 +236,7 @@ class SharePartition(Watched):
         return error
 
     def _move_start(self) -> None:
-        """Forget what is done with, as far as nothing before it is still to be done."""
+        """Advance the start offset past final records, and drop them."""
         done = NOT_KNOWN
         following = None
         for batch in self.batches:
@@ -261,7 +261,7 @@ class SharePartition(Watched):
     # the log
 
     def trim(self, log_start_offset: int) -> None:
-        """The log begins later than there is something in flight: it is not given out again."""
+        """Advance to the log's start offset; earlier records are not delivered again."""
         if log_start_offset <= self.start_offset:
             return
         if not self.batches:

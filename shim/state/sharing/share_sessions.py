@@ -1,7 +1,7 @@
-"""What members of share groups fetch from (KIP-932): sessions, by group and member.
+"""Share sessions, by group and member (KIP-932).
 
-As with fetch sessions (KIP-227) a request tells only what changed; unlike them a session is one
-member's, ends with its connection, and takes along what the member has acquired.
+As in fetch sessions (KIP-227), a request lists only changes. Unlike them, a session belongs to one
+member and ends with its connection, which releases the records that the member has acquired.
 """
 
 from collections.abc import Hashable, Iterable, Iterator, Sequence
@@ -17,19 +17,19 @@ from kafka_shim.shim.state.topics import Topics
 
 BEGIN = 0
 END = -1
-"""As epochs of a request."""
+"""BEGIN and END are values of a request's session epoch."""
 EPOCH_MAX = 2**31 - 1
 
 SessionKey = tuple[str, str]
-"""Group and member."""
+"""Group id and member id."""
 Place = tuple[bytes, int]
 """Topic id and partition."""
 
 
 class Shared(msgspec.Struct):
-    """One partition of a session; its `topic` is None if there was none when it was named.
+    """One partition of a session; `topic` is None if the topic id was unknown when added.
 
-    `is_unsaid`: the next answer has it, even if there is nothing new.
+    `is_unsaid`: the next answer includes it even without changes.
     """
 
     topic: str | None
@@ -57,15 +57,15 @@ class ShareSession:
 
 
 class ShareRound(msgspec.Struct):
-    """What one request comes to: the partitions to fetch from now."""
+    """The partitions that one request fetches."""
 
     wanted: list[Shared]
-    session: ShareSession | None = None  # where only news is told
+    session: ShareSession | None = None  # set if the answer has only changes
 
     def told(
         self, rows: Iterable[tuple[Shared, PartitionData]]
     ) -> list[tuple[Shared, PartitionData]]:
-        """What of the answers is to be told; who got records goes to the end of the queue."""
+        """Return the rows to include in the answer; move partitions with records to the end."""
         if self.session is None:
             return list(rows)
         told = []
@@ -82,7 +82,7 @@ class ShareRound(msgspec.Struct):
 
 
 class ShareSessions:
-    """The sessions of one broker, of which there are only so many."""
+    """The share sessions of one broker, limited to `slots`."""
 
     def __init__(self, topics: Topics, partitions: SharePartitions, *, slots: int) -> None:
         self._topics = topics
@@ -94,7 +94,7 @@ class ShareSessions:
     def begin(
         self, request: ShareFetchRequest, connection: Hashable, *, acknowledges: bool
     ) -> ShareRound:
-        """Take a ShareFetch in; raises Refused if its session cannot be used."""
+        """Update the session from a ShareFetch; raise Refused if the session is invalid."""
         key = (request.group_id or "", request.member_id or "")
         epoch = request.share_session_epoch
         wanted = self._named(request)
@@ -111,7 +111,7 @@ class ShareSessions:
             self._connections[connection] = key
             return ShareRound(list(session.partitions.values()))
         session = self._at(key, epoch)
-        session.advance()  # nobody else uses it in this epoch while its arrays are gone through
+        session.advance()  # so that no other request uses this epoch meanwhile
         for place, partition in wanted.items():
             partition.is_unsaid = True
             session.partitions.setdefault(place, partition)
@@ -121,14 +121,14 @@ class ShareSessions:
         return ShareRound(list(session.partitions.values()), session)
 
     def topics_named(self, request: ShareFetchRequest) -> Iterator[str | None]:
-        """The topics of the partitions that a request names; None for one that does not exist."""
+        """Yield the topic of each requested entry with partitions; None for an unknown id."""
         for topic in request.topics:
             known = self._topics.by_id(topic.topic_id)
             if topic.partitions:
                 yield None if known is None else known.name
 
     def _named(self, request: ShareFetchRequest) -> dict[Place, Shared]:
-        """The partitions that a request names; of one that is named twice the last counts."""
+        """Return the requested partitions; of duplicates the last one counts."""
         found: dict[Place, Shared] = {}
         for topic in request.topics:
             known = self._topics.by_id(topic.topic_id)
@@ -139,7 +139,7 @@ class ShareSessions:
         return found
 
     def acknowledge(self, group_id: str, member_id: str, epoch: int) -> None:
-        """Take a ShareAcknowledge in; raises Refused if its session cannot be used."""
+        """Advance the session for a ShareAcknowledge; raise Refused if the session is invalid."""
         if epoch == BEGIN:
             raise Refused(ErrorCode.INVALID_SHARE_SESSION_EPOCH)
         key = (group_id, member_id)
@@ -149,7 +149,7 @@ class ShareSessions:
             self._at(key, epoch).advance()
 
     def end(self, group_id: str, member_id: str) -> None:
-        """A member is done: what it has not acknowledged is for others."""
+        """End a member's session and release its unacknowledged records."""
         session = self._sessions.pop((group_id, member_id), None)
         for topic_id, index in session.partitions if session is not None else ():
             partition = self._partitions.find((group_id, topic_id, index))
@@ -157,7 +157,7 @@ class ShareSessions:
                 partition.release(member_id)
 
     def disconnected(self, connection: Hashable) -> None:
-        """A connection is gone, and with it the session that was begun on it last."""
+        """End the last session that was begun on a closed connection."""
         key = self._connections.pop(connection, None)
         if key is None:
             return
@@ -181,6 +181,6 @@ class ShareSessions:
 
 
 def rotated(wanted: Sequence[Shared], epoch: int) -> list[Shared]:
-    """The order in which to read: every request of a session begins with another partition."""
+    """Rotate the partitions, so that each request of a session starts with another one."""
     at = epoch % len(wanted) if wanted and epoch > 0 else 0
     return [*wanted[at:], *wanted[:at]]

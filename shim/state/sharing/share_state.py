@@ -1,4 +1,4 @@
-"""What the share coordinator keeps of a share partition (KIP-932): its start and its deliveries."""
+"""The share coordinator's state of share partitions (KIP-932): start offset and deliveries."""
 
 import heapq
 import itertools
@@ -23,13 +23,13 @@ ERROR_MESSAGES = {
     ErrorCode.FENCED_LEADER_EPOCH: "a newer leader has read the state",
     ErrorCode.FENCED_STATE_EPOCH: "the state is newer",
 }
-"""What is wrong, by the error that says so."""
+"""Error messages by error code."""
 
 NOT_A_BROKER = "only brokers may see and change the states of share groups"
 
 
 class ShareStates:
-    """All share partitions; errors are values, as every partition is answered alone."""
+    """The states of all share partitions; errors are returned, as each partition has its own."""
 
     def __init__(self, topics: Topics, facts: GroupFacts, log: ShareLog) -> None:
         self._topics = topics
@@ -45,11 +45,13 @@ class ShareStates:
         self._when_changed = self._log.when_changed = noted
 
     def stop(self) -> None:
-        """Look after nothing any more."""
+        """Stop the log's timers."""
         self._log.stop()
 
     def initialise(self, key: Key, state_epoch: int, start_offset: int) -> ErrorCode:
-        """Begin, or begin anew at another offset, with an epoch that is not older."""
+        """Create or reset a state at `start_offset`; the epoch must not be older than the current
+        one.
+        """
         known = self._partitions.get(key)
         if self._is_refused(state_epoch):
             return ErrorCode.INVALID_REQUEST
@@ -76,7 +78,7 @@ class ShareStates:
         self._log.gone(key)
 
     def read(self, key: Key, leader_epoch: int) -> tuple[ErrorCode, ShareState | None]:
-        """The state for a leader, which fences the older ones."""
+        """Return the state for a leader, and fence leaders of older epochs."""
         found = self._partitions.get(key)
         if found is None or self._is_refused(leader_epoch):
             return ErrorCode.INVALID_REQUEST, None
@@ -92,12 +94,12 @@ class ShareStates:
         return error, found
 
     def summary(self, key: Key) -> tuple[ErrorCode, ShareState | None]:
-        """The state for anybody; what was never begun is no error and has no state."""
+        """Return the state without fencing; a partition without state gives NONE and None."""
         error = self._place_error(key)
         return error, self._partitions.get(key) if error is ErrorCode.NONE else None
 
     def write(self, key: Key, update: StateUpdate) -> ErrorCode:
-        """Add what became of records; the leader's epoch is looked at before the state's."""
+        """Apply a leader's update; the leader epoch is checked before the state epoch."""
         found = self._partitions.get(key)
         if found is None or self._is_refused(update.leader_epoch, update.state_epoch):
             return ErrorCode.INVALID_REQUEST
@@ -124,18 +126,18 @@ class ShareStates:
         return error
 
     def delete(self, key: Key) -> ErrorCode:
-        """Forget; what was never begun is forgotten as well."""
+        """Delete a state; NONE also if the partition has none."""
         error = self._place_error(key)
         if error is ErrorCode.NONE and key in self._partitions:
             self._forget(key)
         return error
 
     def kept(self, key: Key) -> ShareState | None:
-        """The state as it is, to be put aside."""
+        """Return the state, to be stored."""
         return self._partitions.get(key)
 
     def put_back(self, key: Key, state: ShareState) -> None:
-        """Know a state again."""
+        """Restore a stored state."""
         self._partitions[key] = state
         self._log.look_after()
 
@@ -147,7 +149,7 @@ class ShareStates:
         return epoch < known and not (epoch == NO_EPOCH and may_lack)
 
     def _place_error(self, key: Key) -> ErrorCode:
-        """Whether there is such a partition at all."""
+        """Return the error if the partition does not exist."""
         if key[2] < 0:
             return ErrorCode.INVALID_REQUEST
         topic = self._topics.by_id(key[1])
@@ -156,16 +158,16 @@ class ShareStates:
 
 
 def _combined(deliveries: Iterable[Deliveries], start_offset: int) -> list[Deliveries]:
-    """In order and without overlaps, from the start on.
+    """Merge deliveries from `start_offset` on: sorted, without overlaps.
 
-    Of two for the same records that with more deliveries counts, or that with the
-    greater state. Neighbours that say the same become one.
+    Of two for the same records, the one with the higher count wins, then the one with the greater
+    state. Adjacent rows with the same state and count are joined.
     """
     rows = sorted(
         (delivery.first, delivery.last, delivery.count, delivery.state) for delivery in deliveries
     )
     cuts = sorted({start_offset, *(row[0] for row in rows), *(row[1] + 1 for row in rows)})
-    spoken: list[tuple[int, int, int]] = []  # a heap: what counts most is the first
+    spoken: list[tuple[int, int, int]] = []  # a heap: the winner is first
     found: list[Deliveries] = []
     at = 0
     for first, after in itertools.pairwise(cuts):
