@@ -206,8 +206,9 @@ class Topics:
 
     def add_partitions(self, topic: Topic, assignments: Sequence[Sequence[int]]) -> None:
         """Append a partition for each list of replicas (node ids, the preferred leader first)."""
+        settings = self.in_force(topic.configs)
         for replicas in assignments:
-            log = self.make_log(self.in_force(topic.configs), self._clock, self.when_filled)
+            log = self.make_log(settings, self._clock, self.when_filled)
             # DEVIATION: other topics of the same request may be in a real broker's way.
             index = len(topic.partitions)
             partition = Partition(index, replicas, log, is_open=not topic.unreadable)

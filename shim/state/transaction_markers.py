@@ -1,6 +1,8 @@
 """What the end of a transaction writes: a marker on each of its partitions (KIP-98)."""
 
-from kafka_shim.protocol.records import assign, batches, control_batch
+from functools import lru_cache
+
+from kafka_shim.protocol.records import Batch, assign, batches, control_batch
 from kafka_shim.shim.state.groups.groups import Groups
 from kafka_shim.shim.state.log import StoredBatch
 from kafka_shim.shim.state.topics import Partition, Topics
@@ -54,19 +56,21 @@ def append_marker(
     """Append the control batch that ends a transaction of a producer (its id and epoch)."""
     log = partition.log
     offset = log.end_offset
-    (batch,) = batches(
-        control_batch(
-            offset,
-            now_ms,
-            producer,
-            commit=commit,
-            coordinator_epoch=coordinator_epoch,
-        )
-    )
+    batch = _marker(now_ms, producer, commit, coordinator_epoch)
     payload = assign(batch, offset, partition_leader_epoch=partition.leader_epoch)
     # readers of committed records are woken by the append, and must find the transaction ended
     log.producers.ended(producer, coordinator_epoch, offset, now_ms, is_committed=commit)
     log.append(StoredBatch(offset, offset, now_ms, payload), partition.leader_epoch)
+
+
+@lru_cache(maxsize=64)
+def _marker(now_ms: int, producer: tuple[int, int], commit: bool, coordinator_epoch: int) -> Batch:
+    """The control batch at offset 0. All partitions of a transaction have the same one: offset and
+    leader epoch are not part of its checksum.
+    """
+    content = control_batch(0, now_ms, producer, commit=commit, coordinator_epoch=coordinator_epoch)
+    (batch,) = batches(content)
+    return batch
 
 
 def _is_newer(partition: Partition, producer_id: int, epoch: int) -> bool:

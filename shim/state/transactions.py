@@ -25,6 +25,10 @@ from kafka_shim.shim.state.transaction import (
 
 VERSION_2 = 2
 """Of transactions: the epoch grows with each of them."""
+PARTITIONS_MAX = 5_000
+"""DEVIATION: partitions of one transaction. All their markers are written in one turn, which takes
+40 ms; a real broker has no limit.
+"""
 
 Marker = Callable[[Transaction, int, bool], None]
 """Writes the end of a transaction: which, with which producer epoch, and whether it committed."""
@@ -194,6 +198,8 @@ class Transactions:
             return error
         if found.is_open and found.partitions.keys() >= set(partitions):
             return ErrorCode.NONE
+        if _has_no_room(found, partitions):
+            return ErrorCode.POLICY_VIOLATION
         now_ms = self._clock.now_ms()
         if not found.is_open:
             found.state = State.ONGOING
@@ -333,6 +339,14 @@ def _may_begin(transaction: Transaction, producer_id: int, epoch: int) -> bool:
     return producer_id == transaction.producer_id or (
         producer_id == transaction.last_producer_id and epoch == EPOCH_MAX
     )
+
+
+def _has_no_room(transaction: Transaction, partitions: list[TopicPartition]) -> bool:
+    """Whether a transaction would have more than PARTITIONS_MAX with these."""
+    before = transaction.partitions if transaction.is_open else {}
+    if len(before) + len(partitions) <= PARTITIONS_MAX:
+        return False
+    return len(before.keys() | set(partitions)) > PARTITIONS_MAX
 
 
 def _owner_error(transaction: Transaction | None, producer_id: int, epoch: int) -> ErrorCode:

@@ -4,7 +4,11 @@ from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.protocol.releases.facts import facts_of
 from kafka_shim.shim.clock import ManualClock
 from kafka_shim.shim.state.transaction import EPOCH_MAX, State, Transaction
-from kafka_shim.shim.state.transactions import Transactions, TransactionSettings
+from kafka_shim.shim.state.transactions import (
+    PARTITIONS_MAX,
+    Transactions,
+    TransactionSettings,
+)
 
 MINUTE_MS = 60_000
 DAY_MS = 86_400_000
@@ -197,3 +201,16 @@ def test_ids_are_forgotten_in_the_end_by_themselves() -> None:
     assert coordinator.log.written == [("x", State.EMPTY), ("x", None)]
     assert list(coordinator.transactions) == []
     assert coordinator.begin() == (ErrorCode.NONE, 1, 0)
+
+
+def test_a_transaction_has_room_for_so_many_partitions() -> None:
+    at = Coordinator()
+    owner = at.open()
+    add = at.transactions.add_partitions
+    many = [("t", index) for index in range(PARTITIONS_MAX)]
+    assert add("x", *owner, many) is ErrorCode.NONE
+    assert add("x", *owner, [("t", PARTITIONS_MAX)]) is ErrorCode.POLICY_VIOLATION
+    assert add("x", *owner, [("t", 1), ("t", 2)]) is ErrorCode.NONE
+    at.end(owner)
+    assert add("x", *owner, [("t", PARTITIONS_MAX)]) is ErrorCode.NONE
+    assert [len(partitions) for partitions, _, _ in at.markers] == [PARTITIONS_MAX]
