@@ -23,8 +23,8 @@ COMMANDS = {
     "who-can": "list who may do something, and by which ACL",
     "policy": "test, compare, review and apply ACLs that are kept in files",
     "principal": "test ssl.principal.mapping.rules against certificate subjects",
-    "proxy": "record what clients do on a real cluster",
-    "replay": "send a recorded run to a broker and compare the answers",
+    "proxy": "record what clients do on a real cluster, as a trace",
+    "replay": "send the requests of a trace to a broker and compare its answers",
     "conformance": "score how well a client follows the Kafka protocol",
     "least-acls": "run a program to find the fewest ACLs that it needs",
     "trace": "summarise, print, search, import and export traces",
@@ -81,7 +81,8 @@ def command_line(known: Collection[str], loaded: Collection[str]) -> CommandPars
     parser = CommandParser(
         prog="kafka-shim",
         description="a Kafka broker for tests that decides permissions exactly as Apache Kafka",
-        epilog="`kafka-shim help COMMAND` shows the options of a command, with examples",
+        epilog="`kafka-shim help COMMAND` shows the options of a command, with examples.\n"
+        "Pages named docs/... are at https://github.com/kafka-shim/kafka-shim",
     )
     parser.add_argument("--version", action=ShowVersion, help="print the version and exit")
     # with `prog`, argparse need not look at the width of the terminal, which takes a while
