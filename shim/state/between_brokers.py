@@ -13,7 +13,7 @@ PROTOCOL = "security.inter.broker.protocol"
 def brokers_actor(config: Config) -> Actor | None:
     """Return the principal of brokers on the inter-broker listener.
 
-    None if the listener requires a log-in, since the brokers' credentials are not known here.
+    None if the listener requires a log-in, since the brokers' credentials are unknown.
     """
     wanted = config.properties.get(NAMED) or config.properties.get(PROTOCOL) or "PLAINTEXT"
     for listener in config.listeners:
