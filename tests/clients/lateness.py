@@ -1,4 +1,4 @@
-"""Differences from a real broker that come of what docs/deviations.md has under Timing and defaults.
+"""Differences from a real broker that come of what docs/deviations.md has under Timing.
 
 A change is known to a real broker a moment after it was answered, and to the shim at once. A
 difference is explained by that only if the change, of the same name, was asked for a moment before,
