@@ -19,7 +19,7 @@ OFFSET_COMMIT_TOPIC = Requirement(
     denied=terms.TOPIC_EACH,
     hidden=terms.HIDDEN,
     names=("topics[].name", "topics[].topic_id"),
-    note="before this, an unknown topic id is UNKNOWN_TOPIC_ID (100)",
+    note="before this check, an unknown topic id is UNKNOWN_TOPIC_ID (100)",
 )
 
 OFFSET_FETCH_GROUP = Requirement(
@@ -48,7 +48,7 @@ OFFSET_FETCH_TOPIC = Requirement(
     denied=terms.TOPIC_UNDESCRIBED,
     names=("topics[].name", "groups[].topics[].name", "groups[].topics[].topic_id"),
     when="topics are named",
-    note="before this, an unknown topic id is UNKNOWN_TOPIC_ID (100)",
+    note="before this check, an unknown topic id is UNKNOWN_TOPIC_ID (100)",
 )
 OFFSET_FETCH_ALL_TOPICS = Requirement(
     api=ApiKey.OFFSET_FETCH,

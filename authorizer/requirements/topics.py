@@ -33,7 +33,7 @@ PRODUCE_TOPIC = Requirement(
     denied=terms.TOPIC_EACH,
     hidden=terms.HIDDEN,
     names=("topic_data[].name", "topic_data[].topic_id"),
-    note="before this, an unknown topic id is UNKNOWN_TOPIC_ID (100);"
+    note="before this check, an unknown topic id is UNKNOWN_TOPIC_ID (100);"
     " acks=0 closes the connection once the allowed partitions are appended",
 )
 
@@ -57,7 +57,7 @@ FETCH_TOPIC = Requirement(
     names=("topics[].topic", "topics[].topic_id"),
     when="replica_id is below 0",
     note="before 1.1 for every replica_id; also topics of the fetch session;"
-    " before this, an unknown topic id is UNKNOWN_TOPIC_ID (100)",
+    " before this check, an unknown topic id is UNKNOWN_TOPIC_ID (100)",
 )
 
 LIST_OFFSETS_TOPIC = Requirement(
@@ -175,7 +175,7 @@ DELETE_TOPICS = Requirement(
     hidden=terms.HIDDEN,
     names=("topics[].name", "topics[].topic_id", "topic_names[]"),
     source="ControllerApis",
-    note="before this, an unknown topic id is UNKNOWN_TOPIC_ID (100)",
+    note="before this check, an unknown topic id is UNKNOWN_TOPIC_ID (100)",
 )
 
 DELETE_RECORDS_TOPIC = Requirement(
