@@ -1,8 +1,8 @@
-"""Whether an answer shows that a requirement of its request was met.
+"""Derive from an answer whether its request's authorization checks succeeded.
 
-What the bytes determine is decided; all else is None. A denial shows as the row's own error. That a
-requirement was met shows only where it was asked at all: brokers stop at the first requirement of a
-request that is denied, and at some errors before they ask anything.
+The result is None where the answer does not determine it. A denial appears as the row's own error.
+Success is certain only if the check was made at all: brokers stop at the first denied check of a
+request, and at some errors before any check.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -19,7 +19,7 @@ from kafka_shim.protocol.enums import NO_OPERATIONS, ApiKey, ResourceType
 from kafka_shim.protocol.error_codes import ErrorCode
 
 Bound = Mapping[str, BoundRequirement]
-"""The rows of a release by their ids."""
+"""The requirements of a release by row id."""
 
 _BEFORE_ASKING = frozenset(
     {
@@ -38,13 +38,13 @@ _BEFORE_ASKING = frozenset(
         ErrorCode.STREAMS_INVALID_TOPOLOGY,
     }
 )
-"""Errors that a request, or an element of it, can meet before anything is asked."""
+"""Errors of a request, or an entry of it, that can occur before any check."""
 _SILENT_EFFECTS = (Effect.HIDE, Effect.EMPTY)
-"""Of a denial no code tells."""
+"""Effects of a denial that return no error code."""
 _SILENT = {"DeleteTopics.topic": {ErrorCode.UNKNOWN_TOPIC_OR_PARTITION}}
-"""Errors by row that are told whatever was decided: a missing topic's DELETE is asked as well."""
+"""Errors by row that do not depend on the decision: DELETE is checked on missing topics too."""
 _OMITTING = (ApiKey.FETCH, ApiKey.SHARE_FETCH)
-"""APIs whose answers leave out partitions that have neither records nor errors."""
+"""APIs whose answers omit partitions that have neither records nor errors."""
 _DELETE, _DELETE_DESCRIBE = "DeleteTopics.topic", "DeleteTopics.describe"
 _CREATE_CONFIGS = "CreateTopics.configs"
 _CLUSTER_OPERATIONS = ("Metadata.cluster_operations", "DescribeCluster.cluster_operations")
@@ -55,9 +55,9 @@ def _unknown(_: str) -> bool:
 
 
 class Known(msgspec.Struct, frozen=True):
-    """What is known besides an exchange.
+    """Information about topics from outside the exchange.
 
-    `names` are topics' names by id; `is_there` tells topics that existed when it was answered.
+    `names` are topic names by id; `is_there` returns whether a topic existed at the answer's time.
     """
 
     names: Mapping[bytes, str] = {}
@@ -66,7 +66,7 @@ class Known(msgspec.Struct, frozen=True):
 
 @cache
 def rows_of(release: str) -> Bound:
-    """The rows of a release by their ids."""
+    """The requirements of a release by row id."""
     return {row.id: bound for row, bound in bind(release).items()}
 
 
@@ -79,7 +79,7 @@ def answered_by(
     release: str,
     known: Known,
 ) -> "Answered":
-    """A plan with its decoded answer."""
+    """Combine a plan with its decoded answer."""
     errors = errors_of(answer)
     names = known.names
     ids = {names[key]: key for key in errors if isinstance(key, bytes) and key in names}
@@ -88,7 +88,7 @@ def answered_by(
 
 
 class Answered(msgspec.Struct, frozen=True):
-    """A request's plan with its answer, as one release asks and answers."""
+    """A request's plan with its answer, as one release checks and answers it."""
 
     api_key: int
     version: int
@@ -97,11 +97,11 @@ class Answered(msgspec.Struct, frozen=True):
     errors: Errors
     bound: Bound
     ids: Mapping[str, bytes]
-    """Topic ids that the answer has, by name."""
+    """Topic ids in the answer, by name."""
     is_there: Callable[[str], bool]
 
     def decision(self, need: AnyOf) -> bool | None:
-        """Whether the requirement was met; None where the answer does not tell."""
+        """Return whether the requirement was met; None if the answer does not show it."""
         row = self.bound[need.requirement]
         effect = row.effect(self.version)
         if effect is Effect.VALUE:
@@ -118,13 +118,13 @@ class Answered(msgspec.Struct, frozen=True):
         return None if row.hidden_as in codes else True
 
     def shown(self, requirement: str) -> Iterator[str]:
-        """Names that a list shows, each once: the caller was allowed to see them."""
+        """Yield the distinct names that a list contains: the caller was allowed to see them."""
         for name in dict.fromkeys(names_in_answer(self.bound[requirement], self.message)):
             if name and not self.errors.get(name):
                 yield name
 
     def _codes(self, need: AnyOf, effect: Effect) -> set[int] | None:
-        """The errors that concern a need; None if the answer says nothing about it."""
+        """Return the errors for a requirement; None if the answer has nothing about it."""
         above: set[int] = self.errors.get(None, set())
         if effect is Effect.TOP:
             return above
@@ -136,25 +136,27 @@ class Answered(msgspec.Struct, frozen=True):
             everywhere: set[int] = set().union(*self.errors.values())
             is_topic = need.actions[-1].resource_type is ResourceType.TOPIC
             if not (is_topic and everywhere):  # an error of the whole group replaces its topics
-                return everywhere  # whatever it is called in the answer
+                return everywhere  # under any name in the answer
         return set() if self.api_key in _OMITTING and not above else None
 
     def _alike(self, need: AnyOf) -> list[AnyOf]:
         return [other for other in self.plan.needs if other.requirement == need.requirement]
 
     def _earlier_errors(self, need: AnyOf) -> set[int]:
-        """Denials of requirements that are asked before this one."""
+        """Return the errors of requirements that are checked before this one."""
         at = self.plan.needs.index(need)
         before = (*self.plan.needs[:at], *self.plan.possible)
         earlier = {other.requirement for other in before} - {need.requirement}
         return {self.bound[requirement].error for requirement in earlier}
 
     def _denied(self, need: AnyOf, effect: Effect) -> bool | None:
-        """False where the error can only mean this requirement and this name."""
+        """Return False if the error can only come from this requirement and name, else None."""
         if need.requirement == _DELETE_DESCRIBE:
             return self._is_described(need)
         if need.requirement == _DELETE:
-            return False  # who may not DESCRIBE may not DELETE, but for a DENY of DESCRIBE alone
+            return (
+                False  # without DESCRIBE there is no DELETE, except with a DENY of DESCRIBE alone
+            )
         if effect is Effect.TOP and len(self._alike(need)) > 1:
             return None
         is_there = any(self.is_there(action.resource_name) for action in need.actions)
@@ -162,7 +164,7 @@ class Answered(msgspec.Struct, frozen=True):
         return None if self._sharing(need, (*self.plan.needs, *missing)) else False
 
     def _sharing(self, need: AnyOf, others: Iterable[AnyOf]) -> list[AnyOf]:
-        """Those of which the same error on the same name may tell."""
+        """Return the requirements whose denial gives the same error on the same name."""
         names = {action.resource_name for action in need.actions}
         error = self.bound[need.requirement].error
         return [
@@ -174,7 +176,9 @@ class Answered(msgspec.Struct, frozen=True):
         ]
 
     def denied_instead(self, need: AnyOf) -> list[AnyOf]:
-        """What was denied if this was not, in some state of the broker; empty if that is clear."""
+        """Return the requirements that were denied if this one was not;
+        empty if that is certain.
+        """
         row = self.bound[need.requirement]
         if self.decision(need) is not None or self._sharing(need, self.plan.needs):
             return []
@@ -183,14 +187,16 @@ class Answered(msgspec.Struct, frozen=True):
         return self._sharing(need, self.plan.possible) if row.error in (codes or ()) else []
 
     def _is_described(self, need: AnyOf) -> bool | None:
-        """A topic that was named by its id: only those who may DESCRIBE it are told its name."""
+        """Return whether a topic requested by id was describable: only
+        then is its name returned.
+        """
         topic_id = self.ids.get(need.actions[-1].resource_name)
         if topic_id is None or topic_id not in self.errors:
             return None
         return need.actions[-1].resource_name in self.errors
 
     def _by_value(self, need: AnyOf) -> bool | None:
-        """What a field of its own tells."""
+        """Return the decision shown by a separate field of the answer."""
         if need.requirement == _CREATE_CONFIGS:
             return self._configs(need)
         if need.requirement in _CLUSTER_OPERATIONS:
@@ -199,7 +205,9 @@ class Answered(msgspec.Struct, frozen=True):
         return None
 
     def _configs(self, need: AnyOf) -> bool | None:
-        """CreateTopics: topics are created whether or not their configurations may be told."""
+        """Return the decision on a new topic's configs (CreateTopics), which does not affect
+        creation.
+        """
         name = need.actions[-1].resource_name
         found = config_errors(self.message).get(name)
         if found is None or self.version < 5 or found[0]:

@@ -1,9 +1,10 @@
-"""24 AddPartitionsToTxn, versions 0-5. Makes partitions part of a transaction (KIP-98).
+"""24 AddPartitionsToTxn, versions 0-5. Adds partitions to a transaction (KIP-98).
 
-Up to version 3 clients send it: WRITE on the transactional id, or every partition is 53; then WRITE
-topic by topic. One partition that cannot be added keeps the others out (55), and internal topics
-are 29 for everyone. Later versions are for brokers, with many transactions, to add or to verify
-(KIP-890): they need CLUSTER_ACTION and nothing else.
+Up to version 3 clients send it. They need WRITE on the transactional id, otherwise every partition
+gets TRANSACTIONAL_ID_AUTHORIZATION_FAILED (53); then WRITE on each topic. If one partition fails,
+the others get OPERATION_NOT_ATTEMPTED (55). Internal topics get TOPIC_AUTHORIZATION_FAILED (29) for
+all principals. Later versions are for brokers, with many transactions to add or to verify
+(KIP-890); they need only CLUSTER_ACTION.
 """
 
 from collections.abc import Iterable
@@ -33,7 +34,7 @@ from kafka_shim.shim.state.transactions import VERSION_2
 
 BATCHED_SINCE = 4
 FENCED_SINCE = 2
-"""From this version on a superseded producer gets its own error code (KIP-588)."""
+"""First version with PRODUCER_FENCED (KIP-588)."""
 Errors = dict[TopicPartition, ErrorCode]
 
 
@@ -42,8 +43,8 @@ def handle(
 ) -> AddPartitionsToTxnResponse:
     if context.version >= BATCHED_SINCE:
         context.access.require(ADD_PARTITIONS_TO_TXN_CLUSTER)
-        # a transaction that is given twice has the partitions that stand with its last one, and
-        # an answer with one code for all lists those of its first one
+        # of a transaction listed twice, the last entry's partitions are added, and an answer with
+        # one code for all of them lists those of the first entry
         added = {
             transaction.transactional_id: transaction.topics for transaction in request.transactions
         }
@@ -69,7 +70,7 @@ def refuse(
     request: AddPartitionsToTxnRequest, error: ErrorCode, message: str | None
 ) -> AddPartitionsToTxnResponse:
     topics = request.v3_and_below_topics
-    if not topics:  # the batched form has a code for the whole
+    if not topics:  # the batched form has a request-level error
         return AddPartitionsToTxnResponse(error_code=error)
     return AddPartitionsToTxnResponse(results_by_topic_v3_and_below=_as_asked(topics, error))
 
@@ -132,7 +133,7 @@ def _batched(
     told: list[AddPartitionsToTxnTopic],
     context: RequestContext,
 ) -> AddPartitionsToTxnResult:
-    """One transaction of a broker's request; only verifying looks at each partition."""
+    """Handle one transaction of a broker's request; errors differ by partition only to verify."""
     transactions = context.cluster.transactions
     name = transaction.transactional_id
     owner = (transaction.producer_id, transaction.producer_epoch)
@@ -164,7 +165,7 @@ def _batched(
 
 
 def _spoken(error: ErrorCode, context: RequestContext) -> ErrorCode:
-    """The code as this version knows it."""
+    """Return the error code of this version."""
     if error is ErrorCode.PRODUCER_FENCED and context.version < FENCED_SINCE:
         return ErrorCode.INVALID_PRODUCER_EPOCH
     if error is ErrorCode.INVALID_TXN_STATE:
@@ -179,7 +180,7 @@ def _partitions(topics: Iterable[AddPartitionsToTxnTopic]) -> Iterable[TopicPart
 def _all(
     topics: Iterable[AddPartitionsToTxnTopic], error: ErrorCode, context: RequestContext
 ) -> list[AddPartitionsToTxnTopicResult]:
-    """One code for every partition."""
+    """Return one error for every partition."""
     if context.facts.records.merges_added_partitions:
         return _by_topic(dict.fromkeys(_partitions(topics), error), context)
     return _as_asked(topics, error)

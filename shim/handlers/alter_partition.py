@@ -1,7 +1,7 @@
-"""56 AlterPartition, version 0. A leader tells the controller who is in sync (KIP-497).
+"""56 AlterPartition, version 0. A leader reports its in-sync replicas to the controller (KIP-497).
 
-CLUSTER_ACTION on the cluster, or 31; 41 anywhere but at the controller. It takes a broker's epoch,
-which no client is told: 77.
+CLUSTER_ACTION on the cluster, or CLUSTER_AUTHORIZATION_FAILED (31); NOT_CONTROLLER (41) on other
+brokers. It needs a broker epoch, which no client has, so the result is STALE_BROKER_EPOCH (77).
 """
 
 from kafka_shim.authorizer.requirements import ALTER_PARTITION

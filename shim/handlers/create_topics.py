@@ -1,9 +1,10 @@
-"""19 CreateTopics, versions 0-7. Each topic is made or fails on its own (KIP-4, KIP-277, KIP-525).
+"""19 CreateTopics, versions 0-7. Each topic is created or fails on its own (KIP-4, KIP-277,
+KIP-525).
 
-CREATE on the cluster or on the topic; what is wrong with a topic is told only to those who may make
-it. Without DESCRIBE_CONFIGS the topic is made, but its settings, partitions and replicas are not
-told (version 5).
-DEVIATION: a new topic is in Metadata at once; brokers of a real cluster learn of it a moment later.
+CREATE on the cluster or on the topic; a topic's validation errors are returned only to callers that
+may create it. Without DESCRIBE_CONFIGS the topic is created, but the answer omits its configs,
+partition count and replication factor (version 5). DEVIATION: a new topic is in Metadata at once;
+brokers of a real cluster get it a moment later.
 """
 
 from collections import Counter
@@ -42,7 +43,7 @@ def handle(
 
 def _create_all(request: CreateTopicsRequest, context: RequestContext) -> CreateTopicsResponse:
     if context.cluster.policy.bound(CREATE_TOPICS).error is ErrorCode.CLUSTER_AUTHORIZATION_FAILED:
-        context.access.require(CREATE_TOPICS)  # before topics had rights of their own (KIP-277)
+        context.access.require(CREATE_TOPICS)  # before CREATE on topics existed (KIP-277)
     counts = Counter(topic.name for topic in request.topics)
     allowed = _allowed(counts, context)
     describable = _describable(counts, context)
@@ -86,7 +87,7 @@ def refuse(
 
 
 def _allowed(names: Collection[str], context: RequestContext) -> frozenset[str]:
-    """The names that may be made; nobody may make the metadata log as a topic."""
+    """Return the names that the caller may create; never the metadata log."""
     asked = [name for name in names if not _is_forbidden(name, context)]
     allowed, _ = context.access.split(CREATE_TOPICS, asked, lambda name: name)
     return frozenset(allowed)
@@ -105,7 +106,7 @@ def _is_forbidden(name: str, context: RequestContext) -> bool:
 def _rejected(
     name: str, counts: Counter[str], allowed: Collection[str], context: RequestContext
 ) -> CreatableTopicResult:
-    """Twice in the request, the metadata log, or denied: in this order."""
+    """Return the row of a duplicate, of the metadata log or of a denied topic, in this order."""
     message: str | None
     if counts[name] > 1:
         error, message = ErrorCode.INVALID_REQUEST, f"topic `{name}` is in the request twice"
@@ -120,7 +121,7 @@ def _rejected(
 
 
 def _check_size(topics: list[CreatableTopic], context: RequestContext) -> None:
-    """KRaft writes a request at once, and a batch of its log has a limit (KAFKA-14996)."""
+    """Raise POLICY_VIOLATION if the request exceeds a batch of the metadata log (KAFKA-14996)."""
     records_max = context.facts.topics.records_per_request_max
     if records_max is None:
         return
@@ -164,7 +165,7 @@ def _create(
 
 
 def _topic_id(made: TopicPlan, context: RequestContext, *, validate_only: bool) -> bytes:
-    """The id of the topic just made, or, on some releases, of one that is not made."""
+    """Create the topic and return its id; if only validated, a new id on some releases."""
     topics = context.cluster.topics
     if not validate_only:
         topic = topics.create(made.name, made.assignments, made.configs)

@@ -1,8 +1,9 @@
-"""20 DeleteTopics, versions 0-6. By name, or by id from version 6 (KIP-516).
+"""20 DeleteTopics, versions 0-6. By name, or by id since version 6 (KIP-516).
 
-KRaft tells no name to those who may not DESCRIBE it: by name they get 29 whether the topic exists
-or not, by id 29 without the name. Its results come in no order. Brokers on ZooKeeper ask DESCRIBE
-only for ids, and say that a missing topic is missing to those who may DELETE it.
+KRaft hides names from callers without DESCRIBE: they get TOPIC_AUTHORIZATION_FAILED (29) by name,
+whether or not the topic exists, and by id, without the name. Its results are unordered. Brokers on
+ZooKeeper check DESCRIBE only for ids, and return UNKNOWN_TOPIC_OR_PARTITION (3) for a missing topic
+to callers with DELETE.
 """
 
 import random
@@ -39,7 +40,7 @@ def handle(request: DeleteTopicsRequest, context: RequestContext) -> DeleteTopic
     require_controller(context)
     _check_enabled(context)
     topics = context.long(_asked(request))
-    context.access.nothing_more()  # malformed entries are answered without asking
+    context.access.nothing_more()  # malformed entries are answered without a check
     if context.facts.topics.deletes_topics_once:
         results, doomed = _judge(topics, context)
         results.extend(_deleted(topic) for topic in context.in_turns(doomed))
@@ -55,7 +56,7 @@ def handle(request: DeleteTopicsRequest, context: RequestContext) -> DeleteTopic
 def _affordable(
     doomed: list[Topic], results: list[DeletableTopicResult], context: RequestContext
 ) -> Iterator[Topic]:
-    """The topics that the client's quota lets it delete; the results of others say so."""
+    """Yield the topics that the client's quota allows to delete; set the error of the others."""
     for topic in context.in_turns(doomed):
         try:
             check_mutations(context, len(topic.partitions), STRICT_QUOTAS_SINCE)
@@ -81,7 +82,7 @@ def refuse(
 
 
 def _asked(request: DeleteTopicsRequest) -> list[DeleteTopicState]:
-    """Only version 6 has entries with ids."""
+    """Return the requested topics as entries of version 6, which may have ids."""
     return request.topics or [DeleteTopicState(name=name) for name in request.topic_names]
 
 
@@ -96,7 +97,7 @@ def _check_enabled(context: RequestContext) -> None:
 def _judge(
     topics: Iterable[DeleteTopicState], context: RequestContext
 ) -> tuple[list[DeletableTopicResult], list[Topic]]:
-    """As KRaft: what is answered with an error, and what is deleted."""
+    """Return the error rows and the topics to delete, as KRaft does."""
     results = _malformed(topics)
     names = Counter(
         topic.name for topic in topics if topic.name is not None and topic.topic_id == NO_ID
@@ -156,7 +157,7 @@ def _malformed(topics: Iterable[DeleteTopicState]) -> list[DeletableTopicResult]
 
 
 def _asked_rights(names: Iterable[str], ids: Iterable[bytes], context: RequestContext) -> _Rights:
-    """Ask DESCRIBE of all topics, then DELETE of all, missing ones too, as 4.3.1's log shows."""
+    """Check DESCRIBE on all topics, then DELETE, also on missing ones, as 4.3.1's log shows."""
     known = (context.cluster.topics.by_id(topic_id) for topic_id in context.in_turns(ids))
     named = dict.fromkeys([*names, *(topic.name for topic in known if topic is not None)])
     described = context.access.visible(DELETE_TOPICS_DESCRIBE, named, str)
@@ -197,7 +198,7 @@ def _deleted(topic: Topic) -> DeletableTopicResult:
 def _failed(
     name: str | None, topic_id: bytes, error: ErrorCode, message: str | None = None
 ) -> DeletableTopicResult:
-    """Every error of KRaft has a text, its own or that of the code."""
+    """Return an error row; as in KRaft with a text, which defaults to the error's name."""
     text = message or error.name.lower().replace("_", " ")
     return DeletableTopicResult(name=name, topic_id=topic_id, error_code=error, error_message=text)
 
@@ -205,7 +206,9 @@ def _failed(
 def _judge_in_order(
     topics: Iterable[DeleteTopicState], context: RequestContext
 ) -> tuple[list[DeletableTopicResult], list[Topic]]:
-    """As brokers on ZooKeeper: entry by entry, without texts."""
+    """Return the rows and the topics to delete as brokers on ZooKeeper
+    do: in order, without texts.
+    """
     if any(topic.name is not None and topic.topic_id != NO_ID for topic in topics):
         raise Refused(ErrorCode.INVALID_REQUEST)
     results, doomed = [], {}
@@ -225,7 +228,7 @@ def _judge_in_order(
                 continue
             result.name = known.name
         if result.name is None:
-            result.error_code = ErrorCode.TOPIC_AUTHORIZATION_FAILED  # nobody may delete nothing
+            result.error_code = ErrorCode.TOPIC_AUTHORIZATION_FAILED  # no topic, so denied
             continue
         result.error_code = topic_error(context, DELETE_TOPICS, result.name)
         topic = context.cluster.topics.get(result.name)

@@ -1,8 +1,8 @@
-"""55 DescribeQuorum, versions 0-2 (KIP-836, KIP-853). The one partition of `__cluster_metadata`:
-the controller leads it, the other brokers follow. Any other topic or partition in the request
-makes all of them 3.
+"""55 DescribeQuorum, versions 0-2 (KIP-836, KIP-853). The only partition of `__cluster_metadata`:
+the controller leads it, the other brokers follow. If the request has any other topic or partition,
+all of them get UNKNOWN_TOPIC_OR_PARTITION (3).
 
-DEVIATION: the controller has no listener of its own to be told of, as nobody can connect to one.
+DEVIATION: the answer lists no listener of the controller, as clients cannot connect to one.
 """
 
 from kafka_shim.authorizer.requirements import DESCRIBE_QUORUM
@@ -61,7 +61,7 @@ def _unknown(index: int) -> PartitionData:
 
 def _described(context: RequestContext) -> PartitionData:
     cluster = context.cluster
-    end = cluster.counters.requests  # the log of a quorum grows; ours has nothing else to show
+    end = cluster.counters.requests  # stands for the growing end of the metadata log
     replicas = {
         node_id: ReplicaState(
             replica_id=node_id,

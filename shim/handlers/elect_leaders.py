@@ -1,7 +1,8 @@
-"""43 ElectLeaders, versions 0-2. Lead by the first replica again, or by any (KIP-183, KIP-460).
+"""43 ElectLeaders, versions 0-2. Elects the preferred or any live replica (KIP-183, KIP-460).
 
-Version 0 knows the preferred election only, and shows a denial on the partitions alone. A partition
-whose leader is the right one already is 84; where all partitions are meant it is not mentioned.
+Version 0 has only the preferred election, and returns a denial only on the partitions. A partition
+that needs no election gets ELECTION_NOT_NEEDED (84), and is omitted if all partitions were
+requested.
 """
 
 from collections.abc import Iterator
@@ -66,7 +67,7 @@ def _answer(request: ElectLeadersRequest, context: RequestContext) -> ElectLeade
         error = context.access.error(ELECT_LEADERS)
     else:
         context.access.nothing_more()
-        # DEVIATION: a real broker never answers if all topics are meant.
+        # DEVIATION: a real broker never answers if all topics are requested.
         error = ErrorCode.UNSUPPORTED_VERSION
     if error is not ErrorCode.NONE:
         denied = refuse(request, error, context.facts.topics.election_denial)
@@ -74,7 +75,7 @@ def _answer(request: ElectLeadersRequest, context: RequestContext) -> ElectLeade
             denied.error_code = ErrorCode.NONE
         return denied
     if request.topic_partitions == [] and not context.facts.topics.empty_election_is_checked:
-        return ElectLeadersResponse()  # of whatever type (the oracle's seed 93060)
+        return ElectLeadersResponse()  # even with an invalid type (the oracle's seed 93060)
     if context.version > 0 and request.election_type not in (PREFERRED, UNCLEAN):
         error = ErrorCode(context.facts.topics.unknown_election_error)
         has_text = context.facts.topics.unknown_election_has_text
@@ -99,7 +100,7 @@ def _answer(request: ElectLeadersRequest, context: RequestContext) -> ElectLeade
 def _elect_all(
     request: ElectLeadersRequest, context: RequestContext
 ) -> Iterator[ReplicaElectionResult]:
-    """Every topic, also without results; 84 is told only where it had no code of its own yet."""
+    """Elect leaders of all partitions; yield every topic, without rows of ELECTION_NOT_NEEDED."""
     for topic in context.in_turns(context.cluster.topics):
         results = []
         for partition in context.in_turns(topic.partitions):

@@ -1,7 +1,7 @@
 """26 EndTxn, versions 0-5. Commits or aborts a transaction (KIP-98).
 
-WRITE on the transactional id (53). From version 5 on every end moves the producer to a new epoch,
-which the answer tells, and one that asks again is told the same (KIP-890).
+WRITE on the transactional id, or TRANSACTIONAL_ID_AUTHORIZATION_FAILED (53). Since version 5 every
+end begins a new producer epoch, which the answer contains; a retry gets the same one (KIP-890).
 """
 
 from kafka_shim.authorizer.requirements import END_TXN
@@ -12,7 +12,7 @@ from kafka_shim.shim.errors import Refused
 from kafka_shim.shim.request.context import RequestContext
 
 FENCED_SINCE = 2
-"""From this version on a superseded producer gets its own error code (KIP-588)."""
+"""First version with PRODUCER_FENCED (KIP-588)."""
 BUMPS_EPOCH_SINCE = 5
 
 

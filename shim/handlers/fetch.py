@@ -1,8 +1,9 @@
-"""1 Fetch, versions 0-18. Reads records, waits for them, and remembers what was asked (KIP-227).
+"""1 Fetch, versions 0-18. Reads records, waits for them, and keeps fetch sessions (KIP-227).
 
-Consumers need READ topic by topic, also for what is in their session; from version 13 on an unknown
-topic id is 100 before it (KIP-516). Who gives a replica id needs CLUSTER_ACTION instead, for
-everything at once. A partition that fails, or that has what was asked for, ends the wait.
+Consumers need READ on each topic, also for partitions of their session. Since version 13 an unknown
+topic id is answered with UNKNOWN_TOPIC_ID (100) before that check (KIP-516). A request with a
+replica id needs CLUSTER_ACTION instead, for all partitions. The wait ends when a partition fails or
+enough bytes can be read.
 """
 
 from collections.abc import Iterable
@@ -39,12 +40,12 @@ from kafka_shim.shim.wait import Wait, Watching
 REPLICA_STATE_SINCE = 15
 SESSIONS_SINCE = 7
 FIRST_HARD_LIMIT = 3
-"""From here on the whole answer has a limit, and the first batch is given whole (KIP-74)."""
+"""First version with a limit for the whole answer, which a first batch may exceed (KIP-74)."""
 NO_LIMIT = 2**31 - 1
 
 
 def handle(request: FetchRequest, context: RequestContext) -> FetchResponse | Wait[FetchResponse]:
-    context.access.nothing_more()  # an empty session asks for no topic
+    context.access.nothing_more()  # an empty session has no topic to check
     if context.version < SESSIONS_SINCE:
         request.session_id, request.session_epoch = 0, -1
     sessions = context.cluster.fetch_sessions[context.node_id]
@@ -59,7 +60,7 @@ def handle(request: FetchRequest, context: RequestContext) -> FetchResponse | Wa
 
 
 def _refused(request: FetchRequest, error: ErrorCode, context: RequestContext) -> FetchResponse:
-    """A request that failed as a whole, in the form of this release."""
+    """Return the answer of a request that failed as a whole, as this release builds it."""
     response = refuse(request, error, None)
     for topic in response.responses:
         for row in topic.partitions:
@@ -71,7 +72,7 @@ def _refused(request: FetchRequest, error: ErrorCode, context: RequestContext) -
 
 
 def _replica_error(replica_id: int, context: RequestContext) -> ErrorCode:
-    """What the first releases say to brokers that are none, or that ask themselves."""
+    """Return the early releases' error for an unknown replica id, or the leader's own."""
     facts = context.facts.records
     if replica_id == context.node_id:
         return facts.leader_as_replica_error
@@ -84,7 +85,7 @@ def refuse(
     error: ErrorCode,
     message: str | None,
 ) -> FetchResponse:
-    """From version 13 on, where topics have ids, such an answer names no partitions."""
+    """Return an answer with the error on all partitions; without any where topics have ids (13)."""
     return FetchResponse(
         error_code=error,
         responses=[
@@ -108,14 +109,14 @@ def refuse(
 
 
 def _bytes_max(request: FetchRequest, context: RequestContext) -> int:
-    """Nobody gets more at once than its quota lets it have in a while."""
+    """Return the byte limit: the request's, or less if the client's quota allows less at once."""
     throttles = context.cluster.throttles
     at_once = None if throttles is None else throttles.bytes_at_once(context.client)
     return request.max_bytes if at_once is None else min(request.max_bytes, at_once)
 
 
 class _Fetch:
-    """One request: checked at once, read when there is enough or time is up."""
+    """One request: checked at once, answered when enough can be read or the wait times out."""
 
     def __init__(
         self, request: FetchRequest, context: RequestContext, fetch_round: FetchRound
@@ -136,8 +137,8 @@ class _Fetch:
         self._context = context
         self._round = fetch_round
         self._sessions = context.cluster.fetch_sessions[context.node_id]
-        self._errors: dict[int, ErrorCode] = {}  # by place in the round
-        self._topics: dict[str, ErrorCode] = {}  # as far as they were asked for
+        self._errors: dict[int, ErrorCode] = {}  # by index in the round
+        self._topics: dict[str, ErrorCode] = {}  # errors of the topics checked so far
         self._partitions: list[Partition | None] = []
         self._watching = Watching()
         self._wait: Wait[FetchResponse] | None = None
@@ -157,7 +158,7 @@ class _Fetch:
         return self._wait
 
     def _failed(self, error: ErrorCode) -> FetchResponse:
-        """Nothing can be read by this replica."""
+        """Return the answer with this error for the whole request and each partition."""
         rows = (
             (wanted, failed(wanted.partition.partition, error, self.reader))
             for wanted in self._round.wanted
@@ -165,7 +166,7 @@ class _Fetch:
         return FetchResponse(error_code=error, responses=_by_topic(rows))
 
     def _check(self) -> None:
-        """Permission and existence of every partition, once for each topic."""
+        """Check permission and existence of every partition; permission once per topic."""
         denial = ErrorCode.NONE
         if self.reader.is_follower:
             denial = self._context.access.error(FETCH_FOLLOWER)
@@ -186,7 +187,7 @@ class _Fetch:
             self._partitions.append(partition)
 
     def _spoken(self, error: ErrorCode, wanted: Wanted) -> ErrorCode:
-        """The error as this release says it: for a while, a missing partition looked like zstd."""
+        """Return the error of this release: some return a missing partition as a zstd error."""
         if self.reader.version >= ZSTD_SINCE or not self.reader.facts.missing_looks_compressed:
             return error
         topic, index = wanted.topic or "", wanted.partition.partition
@@ -211,7 +212,7 @@ class _Fetch:
         return (partition for partition in self._partitions if partition is not None)
 
     def _is_enough(self) -> bool:
-        """Whether to answer now."""
+        """Return whether to answer now."""
         request = self._request
         if request.max_wait_ms <= 0 or not any(True for _ in self._readable()):
             return True
@@ -252,7 +253,7 @@ class _Fetch:
         return response
 
     def _read(self) -> list[tuple[Wanted, PartitionData]]:
-        """Records partition by partition until the answer is full, then what could not be read."""
+        """Read partitions until the answer is full; return their rows, then the failed ones."""
         reader = self.reader
         found: list[tuple[Wanted, PartitionData]] = []
         failures: list[tuple[Wanted, PartitionData]] = []
@@ -279,13 +280,15 @@ class _Fetch:
         return found + failures
 
     def _is_answered_in_place(self, topic: str | None) -> bool:
-        """Where only topics are looked up before, a missing partition fails as it is read."""
+        """Return whether a missing partition's row keeps its place, as in releases that check
+        topics.
+        """
         is_readable = self._topics.get(topic or "") is ErrorCode.NONE
         return is_readable and self.reader.facts.missing_partitions_in_place
 
 
 def _by_topic(rows: Iterable[tuple[Wanted, PartitionData]]) -> list[FetchableTopicResponse]:
-    """Partitions of one topic that follow each other share an entry."""
+    """Group adjacent rows of one topic into one entry."""
     topics: list[FetchableTopicResponse] = []
     for wanted, data in rows:
         name = wanted.topic or ""

@@ -1,7 +1,7 @@
-"""Settings and where their values come from: topics, brokers, groups, metrics subscriptions.
+"""Config values and their sources: topics, brokers, groups, client metrics subscriptions.
 
-A value set on the resource itself wins, then what was set dynamically on the broker, on all
-brokers, in the broker's static configuration, and at last the default (KIP-226).
+A value set on the resource itself wins; then one set dynamically on the broker, one set dynamically
+on all brokers, the broker's static configuration, and last the default (KIP-226).
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -35,15 +35,15 @@ SYNONYMS: dict[str, tuple[tuple[str, int], ...]] = {
         ("log.retention.hours", HOUR_MS),
     ),
 }
-"""Broker settings that stand in for one another, with their unit in milliseconds."""
+"""Broker settings that are synonyms, in order of precedence, with their unit in milliseconds."""
 
 
 class Configs:
-    """All settings but those of topics, which hang on the topics themselves.
+    """All config values except those of topics, which are kept in the topics.
 
-    `static_of` tells the static configuration of a node, `first_id` is the first node's. `brokers`,
-    `groups`, `client_metrics` and `loggers` hold what was set on one resource, `all_brokers` what
-    was set for every broker.
+    `static_of` returns a node's static configuration; `first_id` is the first node's id. `brokers`,
+    `groups`, `client_metrics` and `loggers` hold values set on one resource, `all_brokers` those
+    set on all brokers.
     """
 
     def __init__(
@@ -80,11 +80,11 @@ class Configs:
 
     @property
     def known_loggers(self) -> dict[str, str]:
-        """The loggers of every broker and their levels, if nobody sets them."""
+        """The loggers of every broker with their default levels."""
         return dict(loggers_of(self._release))
 
     def definitions_of(self, resource_type: int) -> Mapping[str, Definition]:
-        """The settings that resources of a type have; none where it has no fixed ones."""
+        """Return the settings of a resource type; empty if it has no fixed ones."""
         known = definitions(self._release)
         return {
             ConfigResourceType.TOPIC: known.topic,
@@ -94,8 +94,8 @@ class Configs:
         }.get(ConfigResourceType(resource_type), {})
 
     def broker_value(self, name: str, node_id: int | None = None) -> str | None:
-        """The value in force on a broker (default: the first); None if there is none, or no such
-        setting.
+        """Return the effective value on a broker (default: the first); None if the setting has no
+        value or is unknown.
         """
         definition = self.broker_definitions.get(name)
         for _, values in self._layers(node_id):
@@ -105,7 +105,7 @@ class Configs:
         return None if definition is None else definition.default
 
     def own_broker_value(self, name: str) -> str | None:
-        """The value that was set on the first broker; None if it is the default."""
+        """Return the value set on the first broker; None if only the default applies."""
         return next((held[name] for _, held in self._layers() if name in held), None)
 
     def broker_int(self, name: str) -> int:
@@ -117,12 +117,12 @@ class Configs:
         return self.broker_value(name, node_id) == "true"
 
     def log_dir(self, node_id: int) -> str:
-        """Where the broker would keep its logs: the first of its directories."""
+        """Return the broker's log directory: the first one of `log.dirs`."""
         dirs = self.broker_value("log.dirs", node_id) or self.broker_value("log.dir", node_id)
         return elements(dirs or "")[0]
 
     def is_topic_value(self, name: str, value: str) -> bool:
-        """Whether a topic's setting can have this value; any will do for one that is unknown."""
+        """Return whether a value is valid for a topic setting; True for unknown settings."""
         definition = self.topic_definitions.get(name)
         try:
             return definition is None or canonical(name, definition, value) is not None
@@ -130,7 +130,7 @@ class Configs:
             return False
 
     def topic_value(self, topic: Mapping[str, str], name: str) -> str | None:
-        """The value in force for a topic with these settings of its own."""
+        """Return the effective value for a topic with these overrides."""
         definition = self.topic_definitions[name]
         if name in topic:
             return printed(name, definition, topic[name])
@@ -145,10 +145,10 @@ class Configs:
     def topic_entries(
         self, topic: Mapping[str, str], *, as_given: bool = False
     ) -> Iterator[ConfigEntry]:
-        """Every setting of a topic with these settings of its own.
+        """Yield every setting of a topic with these overrides.
 
-        `as_given`: its own ones are not put into the form in which brokers print them, and
-        internal ones that have a value are among them.
+        `as_given`: overrides keep their original spelling instead of the form that brokers print,
+        and internal settings with a value are included.
         """
         for name, definition in self.topic_definitions.items():
             value = self.topic_value(topic, name)
@@ -175,9 +175,9 @@ class Configs:
     ) -> Iterator[ConfigEntry]:
         """Yield every setting of a broker; internal ones only if they are set.
 
-        If wanted, those of its static configuration follow that Kafka does not know: their values
-        are taken for secrets. `shown_dynamic` ones are not said to be read-only, whether or not
-        they can be altered; `shown_fixed` ones are.
+        `with_unknown` adds unknown settings of its static configuration, whose values are
+        sensitive. `shown_dynamic` settings are reported as not read-only, whether or not they can
+        be altered; `shown_fixed` ones as read-only.
         """
         for name, definition in self.broker_definitions.items():
             synonyms = self._broker_synonyms(name, node_id)
@@ -192,7 +192,7 @@ class Configs:
             yield unknown_entry(name, Source.STATIC_BROKER)
 
     def all_brokers_entries(self, shown_fixed: tuple[str, ...] = ()) -> Iterator[ConfigEntry]:
-        """What was set for every broker; `shown_fixed` as with those of one."""
+        """Yield the values set on all brokers; `shown_fixed` settings are reported as read-only."""
         for name, value in self.all_brokers.items():
             definition = self.broker_definitions.get(name)
             if definition is None:
@@ -204,9 +204,9 @@ class Configs:
             yield entry(name, shown, [synonym], definition, read_only=read_only)
 
     def group_entries(self, group_id: str) -> Iterator[ConfigEntry]:
-        """Every setting of a group, whether or not there is such a group (KIP-848)."""
+        """Yield every setting of a group, whether or not the group exists (KIP-848)."""
         own = self.groups.get(group_id, {})
-        # since some inherit from the broker, all tell what they would be otherwise
+        # since settings can inherit from the broker, all have their default as a synonym
         inherits = any(
             group_definition.broker is not None
             for group_definition in self.group_definitions.values()
@@ -226,7 +226,7 @@ class Configs:
     def client_metrics_entries(
         self, subscription: str, *, with_defaults: bool
     ) -> Iterator[ConfigEntry]:
-        """Every setting of a metrics subscription, or only what was set on it (KIP-714)."""
+        """Yield every setting of a metrics subscription, or only those set on it (KIP-714)."""
         own = self.client_metrics.get(subscription, {})
         if not with_defaults:
             for name, given in own.items():
@@ -241,21 +241,22 @@ class Configs:
             yield entry(name, value, synonyms, definition)
 
     def logger_entries(self, node_id: int) -> Iterator[ConfigEntry]:
-        """The levels of a broker's loggers (KIP-412)."""
+        """Yield the levels of a broker's loggers (KIP-412)."""
         for name, level in (self.known_loggers | self.loggers.get(node_id, {})).items():
             yield ConfigEntry(name, level, Source.BROKER_LOGGER, (), 0)
 
     def _layers(self, node_id: int | None = None) -> Iterator[tuple[Source, Mapping[str, str]]]:
-        """What was set, from the strongest source to the weakest."""
+        """Yield the values of each source, the one with the highest precedence first."""
         node_id = self._first_id if node_id is None else node_id
         yield Source.BROKER, self.brokers.get(node_id, {})
         yield Source.DEFAULT_BROKER, self.all_brokers
         yield Source.STATIC_BROKER, self._static_of(node_id)
 
     def _broker_synonyms(self, name: str, node_id: int) -> list[Synonym]:
-        """All that has a say in a broker's setting.
+        """Return all synonyms of a broker setting, in order of precedence.
 
-        Stand-ins before its own name are left out, as by Kafka, even when it is they that decide.
+        As in Kafka, synonyms before the setting's own name are left out, even if one of them
+        applies.
         """
         found: list[Synonym] = []
         names = [synonym for synonym, _ in SYNONYMS.get(name, ((name, 1),))]

@@ -1,4 +1,4 @@
-"""What the settings of the broker, and those of single groups, say about groups."""
+"""Group settings: the broker's, and those of single groups."""
 
 from collections.abc import Callable, Iterable
 
@@ -14,10 +14,10 @@ _PROTOCOLS_BY_FEATURE = {
 
 
 class GroupSettings:
-    """Settings by what they mean, read when they are needed; times in milliseconds.
+    """Settings by meaning, read when needed; times in milliseconds.
 
-    A setting that the release does not have counts as Kafka's first default for it. `lowered`
-    returns the features that UpdateFeatures has taken down to level 0.
+    A setting that the release does not have gets Kafka's first default for it. `lowered` returns
+    the features that UpdateFeatures has set to level 0.
     """
 
     def __init__(
@@ -32,18 +32,20 @@ class GroupSettings:
         return default if value is None else int(value)
 
     def _of_group(self, group_id: str, name: str, default: int) -> int:
-        """The group's own value (KIP-848), else the broker's: `group.` comes before the name."""
+        """Return the group's own value (KIP-848), else the broker's, whose name begins with
+        `group.`.
+        """
         own = self._configs.groups.get(group_id, {}).get(name)
         return self._number(f"group.{name}", default) if own is None else int(own)
 
     def _text_of_group(self, group_id: str, name: str) -> str:
-        """The group's own value; empty if it has none."""
+        """Return the group's own value; empty if it is not set."""
         return self._configs.groups.get(group_id, {}).get(name, "")
 
     @property
     def protocols(self) -> frozenset[str]:
-        """The protocols that are switched on: `group.coordinator.rebalance.protocols`, if it is
-        set, else what the release has switched on; without those whose feature is at level 0.
+        """The enabled protocols: `group.coordinator.rebalance.protocols`, if set, else the
+        release's; without those whose feature is at level 0.
         """
         text = self._configs.own_broker_value("group.coordinator.rebalance.protocols")
         found = self._facts.protocols
@@ -67,7 +69,7 @@ class GroupSettings:
 
     @property
     def session_timeouts_ms(self) -> range:
-        """The session timeouts that members may ask for."""
+        """The session timeouts that members may request."""
         longest_ms = self._number(
             "group.max.session.timeout.ms", self._facts.session_timeout_ms_max
         )
@@ -85,7 +87,7 @@ class GroupSettings:
 
     @property
     def takes_classic(self) -> bool:
-        """Whether classic members may join a group of the consumer protocol that has members."""
+        """Whether classic members may join a consumer group that has members."""
         is_disabled = not (self.upgrades or self.downgrades)
         return not (is_disabled and self._facts.disabled_migration_is_strict)
 
@@ -105,7 +107,7 @@ class GroupSettings:
 
     @property
     def assignors(self) -> tuple[str, ...]:
-        """`uniform` and `range` in the configured order, also given by their Java classes."""
+        """The names of the assignors in configured order; Java class names are converted."""
         text = self._configs.own_broker_value("group.consumer.assignors") or "uniform,range"
         return tuple(_assignor(name) for name in text.split(",") if name.strip())
 
@@ -115,7 +117,7 @@ class GroupSettings:
 
     @property
     def regex_refresh_interval_ms(self) -> int:
-        """After which topics are looked for again that match expressions (since 4.1)."""
+        """Interval after which regular expressions are resolved again (since 4.1)."""
         return self._number("group.consumer.regex.refresh.interval.ms", _NO_LIMIT)
 
     def consumer_session_timeout_ms(self, group_id: str) -> int:
@@ -161,11 +163,11 @@ class GroupSettings:
         return self._text_of_group(group_id, "share.isolation.level") == "read_committed"
 
     def share_renews(self, group_id: str) -> bool:
-        """Whether members may ask for more time."""
+        """Return whether members may renew locks."""
         return self._text_of_group(group_id, "share.renew.acknowledge.enable") != "false"
 
     def share_auto_offset_reset(self, group_id: str) -> str:
-        """`earliest`, `latest`, or `by_duration:` and an ISO 8601 duration."""
+        """Return `earliest`, `latest`, or `by_duration:` with an ISO 8601 duration."""
         return self._text_of_group(group_id, "share.auto.offset.reset") or "latest"
 
     # streams groups
@@ -193,26 +195,26 @@ class GroupSettings:
         return self._of_group(group_id, "streams.acceptable.recovery.lag", default)
 
     def streams_rack_tags(self, group_id: str) -> tuple[str, ...]:
-        """The client tags that standby tasks are spread by."""
+        """Return the client tags by which standby tasks are distributed."""
         name = "streams.rack.aware.assignment.tags"
         own = self._configs.groups.get(group_id, {}).get(name)
         text = self._configs.broker_value(f"group.{name}") if own is None else own
         return tuple(tag.strip() for tag in (text or "").split(",") if tag.strip())
 
     def streams_assignment(self, group_id: str) -> tuple[object, ...]:
-        """What the assignor is told; another value begins a new epoch."""
+        """Return the assignor's settings, whose change begins a new epoch."""
         standby = self._of_group(group_id, "streams.num.standby.replicas", 0)
         return standby, self.streams_rack_tags(group_id)
 
     def streams_assignor(self, group_id: str) -> str:
-        """The group's own one, else the first of the broker's; `sticky` is all that there is."""
+        """Return the group's assignor, else `sticky`, the only one."""
         return self._text_of_group(group_id, "streams.assignor.name") or "sticky"
 
     @property
     def keeps_topologies(self) -> bool:
-        """Whether a plug-in keeps descriptions of topologies.
+        """Whether a plug-in stores topology descriptions.
 
-        DEVIATION: any name stands for Kafka's plug-in, which keeps them in memory.
+        DEVIATION: any class name stands for Kafka's in-memory plug-in.
         """
         return bool(self._configs.broker_value("group.streams.topology.description.plugin.class"))
 

@@ -1,7 +1,7 @@
 """One partition's record batches, in memory: append, read by offset or time, trim, and wait.
 
-A batch is kept as its producer sent it, with offset and leader epoch filled in; the log knows its
-header only. Everything appended counts as replicated: the high watermark is the end.
+A batch is kept as its producer sent it, with offset and leader epoch filled in; only its header is
+parsed. Everything appended counts as replicated: the high watermark is the log end offset.
 """
 
 from bisect import bisect_left, bisect_right
@@ -17,7 +17,7 @@ from kafka_shim.shim.state.segments import Segments
 from kafka_shim.shim.wait import Watched
 
 CHECK_INTERVAL_BYTES = 64 << 20
-"""No setting of Kafka's, which has disks: what may come in before old batches go."""
+"""Appended bytes between two checks of retention; not a setting of Kafka, which uses disks."""
 
 _LAST_OFFSET = attrgetter("last_offset")
 _END_POSITION = attrgetter("end_position")
@@ -25,11 +25,11 @@ _NEWEST = attrgetter("newest_so_far")
 
 
 class StoredBatch(msgspec.Struct, gc=False):
-    """One batch of records; offsets are those of its first and its last record.
+    """One batch of records, with the offsets of its first and last record.
 
-    `position` counts the bytes that were ever appended before it, `end_position` those up to its
-    end; `newest_so_far` is the greatest timestamp up to its end, in ms. `is_clean`: a cleaner has
-    been over it.
+    `position` is the number of bytes appended before it, `end_position` includes it.
+    `newest_so_far` is the greatest timestamp in the log up to its end, in ms. `is_clean`: the log
+    cleaner has processed it.
     """
 
     base_offset: int
@@ -45,7 +45,7 @@ class StoredBatch(msgspec.Struct, gc=False):
 class Log(Watched):
     """The batches of one partition, oldest first.
 
-    Watchers are called back after every append, after trimming and at the end.
+    Watchers are called after every append, after trimming and when the log is closed.
     """
 
     __slots__ = (
@@ -67,7 +67,7 @@ class Log(Watched):
     def __init__(
         self, settings: InForce, clock: Clock, when_filled: Callable[[], None] = lambda: None
     ) -> None:
-        """`when_filled` is called when a batch, or a producer, comes into the empty log."""
+        """`when_filled` is called when a batch or a producer is added to the empty log."""
         super().__init__()
         self._when_filled = when_filled
         self._in_force = settings
@@ -85,37 +85,37 @@ class Log(Watched):
 
     @property
     def settings(self) -> LogSettings:
-        """What holds at this moment."""
+        """The settings that apply now."""
         return self._in_force.now()
 
     @property
     def high_watermark(self) -> int:
-        """Replicas are always in step, so all that was appended is committed."""
+        """The log end offset, since everything appended counts as replicated."""
         return self.end_offset
 
     @property
     def last_stable_offset(self) -> int:
-        """Where the oldest open transaction begins; nothing beyond it is for read_committed."""
+        """First offset of the oldest open transaction, the limit for read_committed."""
         first = self.producers.first_unstable_offset
         return self.end_offset if first is None else first
 
     @property
     def size_bytes(self) -> int:
-        """The size of the batches that are kept."""
+        """Size of the batches in the log."""
         return self._end_position - self._batches[0].position if self._batches else 0
 
     @property
     def disk_bytes(self) -> int:
-        """The size of a real broker's files: records that were deleted may still be in one."""
+        """Size of a real broker's files, which may still contain deleted records."""
         return max(self.size_bytes, self._segments.size)
 
     @property
     def batches(self) -> list[StoredBatch]:
-        """What is held, oldest first; not to be changed."""
+        """The batches, oldest first; callers must not change the list."""
         return self._batches
 
     def append(self, batch: StoredBatch, leader_epoch: int) -> None:
-        """Add a batch whose offsets begin at the end of the log, and wake who waits for it."""
+        """Append a batch whose offsets begin at the log end, and wake watchers."""
         assert batch.base_offset == self.end_offset
         assert not self.is_closed
         if leader_epoch > self._epochs[-1][0]:
@@ -133,7 +133,7 @@ class Log(Watched):
     def producer_tried(
         self, owner: tuple[int, int], first_sequence: int, *, begins_at_zero: bool
     ) -> None:
-        """See `PartitionProducers.tried`; it is forgotten in its time."""
+        """Call `PartitionProducers.tried`; the entry expires later."""
         now_ms = self._clock.now_ms()
         self.producers.tried(owner, first_sequence, now_ms, begins_at_zero=begins_at_zero)
         self._when_filled()
@@ -141,10 +141,11 @@ class Log(Watched):
     def read(
         self, offset: int, end: int, bytes_max: int, *, whole_first: bool, cuts: bool = False
     ) -> list[bytes]:
-        """The batches from the one that holds `offset` up to `end`, of at most `bytes_max`.
+        """Return batches from the one that contains `offset` up to `end`, at most `bytes_max`
+        bytes.
 
-        `whole_first`: the first one is given even if it alone is larger (KIP-74). `cuts`: the last
-        one may be cut off there, if it is not the first.
+        `whole_first`: return the first one even if it is larger (KIP-74). `cuts`: the last one may
+        be cut off at the limit, unless it is the first.
         """
         assert offset >= self.start_offset
         first = bisect_left(self._batches, offset, key=_LAST_OFFSET)
@@ -165,9 +166,9 @@ class Log(Watched):
         return found
 
     def indexed_after(self, offset: int, size: int) -> int:
-        """The offset of the first entry in Kafka's index that is `size` bytes or more behind the
-        start of the batch that holds `offset`; the end if there is none. The very first entry has
-        to be further away: Kafka's search does not find that it is just there.
+        """Return the offset of the first entry in Kafka's offset index that is at least `size`
+        bytes after the start of the batch with `offset`; the log end if there is none. The very
+        first entry must be further away, since Kafka's search misses an exact match there.
         """
         position = self._batches[bisect_left(self._batches, offset, key=_LAST_OFFSET)].position
         for number, (at, last_offset) in enumerate(self._index()):
@@ -176,7 +177,7 @@ class Log(Watched):
         return self.end_offset
 
     def _index(self) -> Iterator[tuple[int, int]]:
-        """Position and last offset of the batches that Kafka has in its index of offsets."""
+        """Yield position and last offset of the batches in Kafka's offset index."""
         since = 0
         for batch in self._batches:
             if since > self.settings.index_interval_bytes:
@@ -185,7 +186,7 @@ class Log(Watched):
             since += batch.end_position - batch.position
 
     def bytes_between(self, offset: int, end: int) -> int:
-        """How many bytes a reader from `offset` up to `end` finds."""
+        """Return the size in bytes of the batches from `offset` up to `end`."""
         first = bisect_left(self._batches, offset, key=_LAST_OFFSET)
         stop = self._stop(end)
         if first >= stop:
@@ -193,7 +194,7 @@ class Log(Watched):
         return self._batches[stop - 1].end_position - self._batches[first].position
 
     def delete_before(self, offset: int) -> None:
-        """Move the start: records below `offset` are gone (KIP-107)."""
+        """Move the log start offset; records below `offset` are deleted (KIP-107)."""
         assert self.start_offset <= offset <= self.end_offset
         self.start_offset = offset
         del self._batches[: bisect_left(self._batches, offset, key=_LAST_OFFSET)]
@@ -201,28 +202,30 @@ class Log(Watched):
         self.producers.forget_before(offset)
 
     def _forget_epochs_before(self, offset: int) -> None:
-        """The epoch in which the log now begins is the first, as in Kafka's cache of epochs."""
+        """Drop older epochs; the first one then begins at the log start,
+        as in Kafka's epoch cache.
+        """
         at = bisect_right(self._epochs, offset, key=itemgetter(1)) - 1
         if at > 0:
             self._epochs[: at + 1] = [(self._epochs[at][0], offset)]
 
     def trim_before(self, offset: int) -> None:
-        """Delete records below `offset`; a real broker's files keep them until they are old."""
+        """Delete records below `offset`, which a real broker's files keep until retention."""
         newest = self.newest_batch()
         self.delete_before(offset)
         if newest is not None and newest.last_offset < offset:
             self._trimmed_newest = newest
 
     def batches_at(self, timestamp: int) -> Iterator[StoredBatch]:
-        """The batches that say they have a record of this time (ms) or a later one.
+        """Return the batches whose header has a maximum timestamp (ms) of at least `timestamp`.
 
-        Those without any record say what they had once.
+        The header of a batch without records keeps the maximum of its former records.
         """
         at = bisect_left(self._batches, timestamp, key=_NEWEST)
         return (batch for batch in self._batches[at:] if batch.max_timestamp >= timestamp)
 
     def newest_batch(self) -> StoredBatch | None:
-        """The first batch with the greatest timestamp of all, trimmed ones among them (KIP-734)."""
+        """Return the first batch with the greatest timestamp, including trimmed ones (KIP-734)."""
         held = max(self._batches, key=attrgetter("max_timestamp"), default=None)
         trimmed = self._trimmed_newest
         if trimmed is None or (held is not None and held.max_timestamp > trimmed.max_timestamp):
@@ -230,9 +233,9 @@ class Log(Watched):
         return trimmed
 
     def end_of_epoch(self, epoch: int) -> tuple[int, int]:
-        """The greatest leader epoch up to `epoch` and its end (KIP-101, KIP-279).
+        """Return the greatest leader epoch up to `epoch` and its end offset (KIP-101, KIP-279).
 
-        -1, -1 for an epoch still to come; one before the first ends where the log begins.
+        (-1, -1) for a future epoch; one before the first ends at the log start.
         """
         if epoch == -1 or epoch > self._epochs[-1][0]:
             return -1, -1
@@ -244,12 +247,12 @@ class Log(Watched):
         return self._epochs[at - 1][0], self._epochs[at][1]
 
     def epoch_at(self, offset: int) -> int:
-        """The leader epoch in which the record at `offset` was, or will be, written."""
+        """Return the leader epoch in which the record at `offset` was, or will be, written."""
         at = bisect_right(self._epochs, offset, key=itemgetter(1))
         return self._epochs[max(0, at - 1)][0]
 
     def expire(self) -> None:
-        """Drop what retention.ms and retention.bytes no longer cover, in whole segments."""
+        """Delete segments beyond retention.ms and retention.bytes."""
         start = self._segments.expire(self.start_offset, self.end_offset, self.settings)
         if start > self.start_offset:
             self.delete_before(start)
@@ -258,9 +261,9 @@ class Log(Watched):
             self._trimmed_newest = None
 
     def replace(self, count: int, batches: list[StoredBatch]) -> None:
-        """Put others in the place of the first `count` batches: what a cleaner has left of them.
+        """Replace the first `count` batches by the log cleaner's result.
 
-        Offsets may then have gaps; the log begins and ends where it did.
+        Offsets may then have gaps; the log start and end stay.
         """
         rest = self._batches[count:]
         self._batches = []
@@ -271,7 +274,7 @@ class Log(Watched):
         self._checked_position = min(self._checked_position, self._end_position)
 
     def close(self) -> None:
-        """Close the log of a deleted partition: wake up its waiters, and drop its records."""
+        """Close the log of a deleted partition: drop its records and wake watchers."""
         self.is_closed = True
         self._batches.clear()
         self.wake()
@@ -290,7 +293,7 @@ class Log(Watched):
         self._segments.add(batch.base_offset, size, own, settings)
 
     def _stop(self, end: int) -> int:
-        """The index after the last batch that lies wholly below `end`."""
+        """Return the index after the last batch that is wholly below `end`."""
         if end >= self.end_offset:
             return len(self._batches)
         return bisect_right(self._batches, end - 1, key=_LAST_OFFSET)

@@ -1,6 +1,6 @@
-"""Who produces to a partition: epochs, sequence numbers, what is open and what was aborted.
+"""Producer state of a partition: epochs, sequence numbers, open and aborted transactions.
 
-KIP-98: of each producer the last five batches are known, so that one sent twice is stored once.
+The last five batches of each producer are kept, so that a duplicate is stored once (KIP-98).
 """
 
 from collections import deque
@@ -16,7 +16,7 @@ NO_SEQUENCE = -1
 
 
 class ProducedBatch(msgspec.Struct, frozen=True):
-    """What a batch said of itself, and where it was stored."""
+    """Sequence numbers, offset and timestamp of a stored batch."""
 
     first_sequence: int
     last_sequence: int
@@ -50,7 +50,7 @@ class Producer:
 
     @property
     def is_open(self) -> bool:
-        """Whether a transaction of its is open here."""
+        """Whether it has an open transaction on this partition."""
         return self.transaction_offset >= 0
 
     @property
@@ -58,26 +58,26 @@ class Producer:
         return self.batches[-1].last_sequence if self.batches else NO_SEQUENCE
 
     def move_to_epoch(self, epoch: int) -> None:
-        """Sequence numbers begin anew."""
+        """Begin a new epoch, in which sequence numbers restart."""
         if epoch != self.epoch:
             self.epoch = epoch
             self.batches.clear()
 
 
 class Tried(msgspec.Struct):
-    """What came of a producer while its transaction had to be looked at (KIP-890)."""
+    """A producer's batches during the verification of its transaction (KIP-890)."""
 
     epoch: int
     lowest_sequence: int
     begins_at_zero: bool
-    """As the first of these batches asked for: here its numbers must begin at 0."""
+    """Whether sequence numbers must begin at 0 if the producer is new; from the first batch."""
     since_ms: int
 
 
 class AbortedTransaction(msgspec.Struct, frozen=True):
-    """A transaction that read_committed skips; `last_offset` is that of its marker.
+    """An aborted transaction, which read_committed skips; `last_offset` is its marker's.
 
-    One without records begins where it ends.
+    One without records begins at its marker.
     """
 
     producer_id: int
@@ -86,7 +86,7 @@ class AbortedTransaction(msgspec.Struct, frozen=True):
 
 
 class PartitionProducers:
-    """The producers of one partition and the transactions open on it."""
+    """The producers of one partition and its transactions."""
 
     __slots__ = ("_aborted", "_open", "_producers", "_tried")
 
@@ -105,7 +105,7 @@ class PartitionProducers:
     def put_back(
         self, producers: Collection[Producer], aborted: Collection[AbortedTransaction]
     ) -> None:
-        """Know producers, their open transactions and aborted ones again."""
+        """Restore producers, their open transactions and the aborted ones."""
         self._producers = {producer.producer_id: producer for producer in producers}
         still_open = sorted(
             (producer.transaction_offset, producer.producer_id)
@@ -117,7 +117,7 @@ class PartitionProducers:
 
     @property
     def first_unstable_offset(self) -> int | None:
-        """Where the oldest open transaction begins."""
+        """First offset of the oldest open transaction; None if there is none."""
         return next(iter(self._open.values()), None)
 
     def duplicate(
@@ -128,7 +128,7 @@ class PartitionProducers:
         last_sequence: int,
         remembered: int = BATCHES_KEPT,
     ) -> ProducedBatch | None:
-        """The earlier arrival of the very same batch, if it is among the last ones."""
+        """Return the stored batch with the same sequence numbers, if it is among the last ones."""
         producer = self._producers.get(producer_id)
         if producer is None or producer.epoch != epoch:
             return None
@@ -139,14 +139,14 @@ class PartitionProducers:
 
     @property
     def is_empty(self) -> bool:
-        """Whether nothing is known of any producer."""
+        """Whether there is no state of any producer."""
         return not self._producers and not self._tried
 
     def tried(
         self, owner: tuple[int, int], first_sequence: int, now_ms: int, *, begins_at_zero: bool
     ) -> None:
-        """A batch of a producer, by id and epoch, came whose transaction has to be looked at
-        first: none with a higher number may overtake it.
+        """Record a batch of a producer, by id and epoch, whose transaction must be verified first;
+        no batch with a higher sequence number may be stored before it.
         """
         producer_id, epoch = owner
         found = Tried(epoch, first_sequence, begins_at_zero, now_ms)
@@ -159,7 +159,7 @@ class PartitionProducers:
     def error(
         self, producer_id: int, epoch: int, first_sequence: int, *, is_transactional: bool
     ) -> ErrorCode:
-        """Why a batch cannot follow what this producer wrote before; NONE if it can."""
+        """Return the error for a batch that must not follow the earlier ones; NONE if it may."""
         producer = self._producers.get(producer_id)
         if producer is not None and epoch < producer.epoch:
             return ErrorCode.INVALID_PRODUCER_EPOCH
@@ -174,7 +174,7 @@ class PartitionProducers:
             in_order = first_sequence == 0
         elif producer.batches:
             in_order = first_sequence == (producer.last_sequence + 1) % SEQUENCES
-        else:  # only a marker is known of this epoch
+        else:  # this epoch has only a marker
             in_order = first_sequence == 0
         if not in_order:
             return ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER
@@ -190,7 +190,7 @@ class PartitionProducers:
         *,
         is_transactional: bool,
     ) -> None:
-        """A batch of this producer was stored."""
+        """Record that a batch was stored."""
         self._tried.pop(producer_id, None)
         producer = self._of(producer_id, epoch)
         producer.move_to_epoch(epoch)
@@ -208,7 +208,7 @@ class PartitionProducers:
         *,
         is_committed: bool,
     ) -> None:
-        """The marker of a transaction of a producer, by id and epoch, was stored."""
+        """Record that the marker of a producer's transaction, by id and epoch, was stored."""
         producer_id, epoch = owner
         self._tried.pop(producer_id, None)
         producer = self._of(producer_id, epoch)
@@ -221,7 +221,7 @@ class PartitionProducers:
             self._aborted.append(AbortedTransaction(producer_id, first_offset, marker_offset))
 
     def aborted(self, offset: int, end: int) -> list[AbortedTransaction]:
-        """The aborted transactions with a record from `offset` up to `end`."""
+        """Return the aborted transactions with a record from `offset` up to `end`."""
         return [
             transaction
             for transaction in self._aborted
@@ -229,17 +229,17 @@ class PartitionProducers:
         ]
 
     def forget_aborted(self, gone: Collection[AbortedTransaction]) -> None:
-        """Nothing is left of these transactions that a reader would have to skip."""
+        """Drop aborted transactions without any records left."""
         self._aborted = [transaction for transaction in self._aborted if transaction not in gone]
 
     def forget_before(self, offset: int) -> None:
-        """The records below `offset` are gone."""
+        """Drop aborted transactions below `offset`, whose records are deleted."""
         self._aborted = [
             transaction for transaction in self._aborted if transaction.last_offset >= offset
         ]
 
     def forget_written_before(self, offset: int) -> None:
-        """Forget the batches below `offset`, and who has no others, in a transaction or not."""
+        """Drop batches below `offset`, and producers without others, also in a transaction."""
         for producer in list(self._producers.values()):
             kept = [batch for batch in producer.batches if batch.last_offset >= offset]
             producer.batches = deque(kept, maxlen=BATCHES_KEPT)
@@ -248,8 +248,8 @@ class PartitionProducers:
                 self._open.pop(producer.producer_id, None)
 
     def expire(self, before_ms: int) -> None:
-        """Forget producers that wrote nothing since then, unless a transaction is open, and those
-        that tried to before.
+        """Drop producers whose last batch is older than `before_ms` and that have no open
+        transaction, and verifications that began before.
         """
         for producer in list(self._producers.values()):
             if producer.last_timestamp < before_ms and producer.producer_id not in self._open:

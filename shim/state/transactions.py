@@ -1,7 +1,7 @@
-"""The transaction coordinator: transactional ids, their producers, their open transactions.
+"""The transaction coordinator: transactional ids, their producers and open transactions.
 
-KIP-98, epochs by KIP-360, fencing, timeouts, and version 2 by KIP-890: the epoch grows with every
-transaction. Markers are written at once, so that the states in between are seen in the log alone.
+KIP-98, with epochs by KIP-360, and transactions version 2 by KIP-890, where every transaction has a
+new epoch. Markers are written at once, so the PREPARE states appear only in the log.
 """
 
 from collections.abc import Callable, Iterator
@@ -24,30 +24,30 @@ from kafka_shim.shim.state.transaction import (
 )
 
 VERSION_2 = 2
-"""Of transactions: the epoch grows with each of them."""
+"""The transaction version in which each transaction has a new epoch."""
 PARTITIONS_MAX = 5_000
 """DEVIATION: partitions of one transaction. All their markers are written in one turn, which takes
 40 ms; a real broker has no limit.
 """
 
 Marker = Callable[[Transaction, int, bool], None]
-"""Writes the end of a transaction: which, with which producer epoch, and whether it committed."""
+"""Writes the markers of a transaction, with its producer epoch; True: committed."""
 
 
 class Log(Protocol):
-    """Where each change is written, for those who read `__transaction_state`."""
+    """The log of changes, which consumers read as `__transaction_state`."""
 
     @property
     def version(self) -> int:
-        """The version of transactions that the brokers speak (KIP-890): 0, 1 or 2."""
+        """The transaction version of the brokers (KIP-890): 0, 1 or 2."""
 
     def write(self, transaction: Transaction) -> None: ...
     def forget(self, transactional_id: str) -> None: ...
 
 
 class TransactionSettings(msgspec.Struct, frozen=True):
-    """Broker settings: the longest timeout, after which time idle ids are forgotten, and how often
-    brokers look for overdue transactions and for idle ids. All in ms.
+    """Broker settings, in ms: the maximum transaction timeout, the expiration of idle ids, and
+    the intervals of the checks for overdue transactions and for idle ids.
     """
 
     timeout_ms_max: int
@@ -57,7 +57,7 @@ class TransactionSettings(msgspec.Struct, frozen=True):
 
 
 class Transactions:
-    """All transactional ids of the cluster. Producer ids are handed out here too."""
+    """All transactional ids of the cluster; also allocates producer ids."""
 
     def __init__(
         self,
@@ -78,22 +78,22 @@ class Transactions:
         self._expiring = Rounds(clock, self._until_expiry_ms, self._expire)
         self.next_producer_id = 0
         self.when_touched: Callable[[str], None] = lambda _: None
-        """Called with an id whose transaction may change now; empty: the next producer id."""
+        """Called with an id whose transaction may change now; empty for the next producer id."""
 
     def __iter__(self) -> Iterator[Transaction]:
         return iter(list(self._transactions.values()))
 
     def get(self, transactional_id: str) -> Transaction | None:
-        """The transaction of an id."""
+        """Return an id's transaction, and report it to `when_touched`."""
         self.when_touched(transactional_id)
         return self._transactions.get(transactional_id)
 
     def kept(self, transactional_id: str) -> Transaction | None:
-        """The transaction of an id as it is, to be put aside."""
+        """Return an id's transaction, to be stored."""
         return self._transactions.get(transactional_id)
 
     def put_back(self, transaction: Transaction) -> None:
-        """Know a transaction again; if it is open, it has the rest of its time."""
+        """Restore a stored transaction; an open one keeps the rest of its timeout."""
         self._keep(transaction)
         if transaction.is_open:
             self._watch(transaction, transaction.started_ms)
@@ -103,7 +103,7 @@ class Transactions:
         self._expiring.plan()
 
     def stop(self) -> None:
-        """Look after nothing any more."""
+        """Stop all timers."""
         self._expiring.stop()
         for transaction in self._transactions.values():
             if transaction.timer is not None:
@@ -111,7 +111,7 @@ class Transactions:
                 transaction.timer = None
 
     def new_producer_id(self) -> int:
-        """A producer id that no producer of the cluster has."""
+        """Return an unused producer id."""
         producer_id = self.next_producer_id
         self.next_producer_id += 1
         self.when_touched("")
@@ -122,9 +122,9 @@ class Transactions:
     def begin_producer(
         self, transactional_id: str, timeout_ms: int, producer_id: int, epoch: int
     ) -> tuple[ErrorCode, int, int]:
-        """A producer starts under this id: error, its producer id, its epoch.
+        """Handle InitProducerId; return the error, producer id and epoch.
 
-        The producer may name the id and epoch that it believes to have (KIP-360), else -1, -1.
+        The request may contain the producer's current id and epoch (KIP-360), else -1 and -1.
         """
         if not transactional_id:
             return ErrorCode.INVALID_REQUEST, NO_ID, NO_EPOCH
@@ -152,7 +152,7 @@ class Transactions:
         return ErrorCode.NONE, found.producer_id, found.epoch
 
     def _next_epoch(self, transaction: Transaction, producer_id: int, epoch: int) -> ErrorCode:
-        """Move to a new epoch; a producer that asks again for the one it got gets it again."""
+        """Begin a new epoch; a producer that retries gets the same epoch again."""
         names_epoch = epoch > NO_EPOCH
         if names_epoch and transaction.epoch > NO_EPOCH and epoch != transaction.epoch:
             if (
@@ -185,10 +185,10 @@ class Transactions:
         *,
         gathers: bool = False,
     ) -> ErrorCode:
-        """Make partitions part of the open transaction; the first ones open it.
+        """Add partitions to the open transaction, or open one with them.
 
-        `client_version`: see `Transaction`. `gathers`: the request may add more, and calls
-        `write_gathered` at its end.
+        `client_version`: see `Transaction`. `gathers`: the caller may add more partitions, and
+        calls `write_gathered` at the end of the request.
         """
         if not transactional_id:
             return ErrorCode.INVALID_REQUEST
@@ -215,14 +215,14 @@ class Transactions:
         return ErrorCode.NONE
 
     def write_gathered(self) -> None:
-        """Write what became part of transactions, a record for each of them."""
+        """Write one record for each transaction to which partitions were added."""
         while self._gathered:
             self._log.write(self._gathered.popitem()[1])
 
     def verify(
         self, transactional_id: str, producer_id: int, epoch: int, partition: TopicPartition
     ) -> ErrorCode:
-        """Whether a partition is part of the open transaction: INVALID_TXN_STATE if not."""
+        """Return INVALID_TXN_STATE if the partition is not in the open transaction."""
         found = self.get(transactional_id)
         error = _owner_error(found, producer_id, epoch)
         if error is not ErrorCode.NONE or found is None:
@@ -242,9 +242,9 @@ class Transactions:
         commit: bool,
         bumps_epoch: bool,
     ) -> tuple[ErrorCode, int, int]:
-        """Commit or abort; with the producer id and epoch that hold from now on.
+        """Commit or abort; return the error and the producer id and epoch that apply afterwards.
 
-        `bumps_epoch`: as transactions of version 2 do (KIP-890).
+        `bumps_epoch`: begin a new epoch, as transactions of version 2 do (KIP-890).
         """
         if not transactional_id:
             return ErrorCode.INVALID_REQUEST, NO_ID, NO_EPOCH
@@ -270,7 +270,7 @@ class Transactions:
             return ErrorCode.NONE
         if bumps_epoch and not commit and not is_retry:
             found.client_version = version
-            self._complete(found, commit=False, bumps_epoch=True)  # nothing was added: a new epoch
+            self._complete(found, commit=False, bumps_epoch=True)  # empty: only a new epoch
             return ErrorCode.NONE
         return ErrorCode.INVALID_TXN_STATE
 
@@ -294,7 +294,7 @@ class Transactions:
         transaction.epoch += 1
 
     def _fence(self, transaction: Transaction) -> None:
-        """Abort the open transaction of a producer that is superseded or too slow."""
+        """Abort the open transaction of a producer that was replaced or has timed out."""
         self._bump(transaction)
         if not self._facts.fencing_remembers:
             transaction.last_epoch = NO_EPOCH
@@ -311,17 +311,17 @@ class Transactions:
         now_ms = self._clock.now_ms()
         interval_ms = self._settings.overdue_interval_ms
         overdue_ms = max(started_ms - self._began_ms + transaction.timeout_ms, 0)
-        checks = -(-overdue_ms // interval_ms)  # it is found when next looked for
+        checks = -(-overdue_ms // interval_ms)  # it is aborted by the next check
         delay_ms = self._began_ms + checks * interval_ms - now_ms
         transaction.timer = self._clock.call_later(delay_ms, overdue)
 
     def _until_expiry_ms(self) -> int:
-        """From now to when brokers look for idle ids, counted from their start."""
+        """Return the time until the next check for idle ids; checks are counted from the start."""
         interval_ms = self._settings.expiry_interval_ms
         return interval_ms - (self._clock.now_ms() - self._began_ms) % interval_ms
 
     def _expire(self) -> bool:
-        """Forget ids that were not used for long; return whether any are left."""
+        """Remove ids that are idle for too long; return whether any are left."""
         until_ms = self._clock.now_ms() - self._settings.expiration_ms
         for transactional_id, found in list(self._transactions.items()):
             may_go = found.is_complete or found.state is State.EMPTY
@@ -333,7 +333,7 @@ class Transactions:
 
 
 def _may_begin(transaction: Transaction, producer_id: int, epoch: int) -> bool:
-    """Whether the id that a producer believes to have is that of the transactional id."""
+    """Return whether the producer id in the request is valid for the transactional id."""
     if producer_id == NO_ID or transaction.epoch == NO_EPOCH:
         return True
     return producer_id == transaction.producer_id or (

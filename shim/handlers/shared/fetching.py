@@ -1,4 +1,4 @@
-"""Reading partitions for Fetch: what one partition answers now, and whether that is enough."""
+"""Reads of single partitions for Fetch, and the size of what can be read."""
 
 import msgspec
 
@@ -20,17 +20,17 @@ from kafka_shim.shim.state.topics import Partition
 
 FORMAT_1_SINCE = 2
 DEBUGGER = -2
-"""A reader who says that any replica will do."""
+"""Replica id of a debugging consumer, which may read from any replica."""
 
 FORMAT_2_SINCE = 4
 ZSTD_SINCE = 10
 LEADERS_SINCE = 16
 NEAREST_SINCE = 11
-"""From here on a consumer may read from any replica (KIP-392)."""
+"""First version in which a consumer may read from any replica (KIP-392)."""
 
 
 class Reader(msgspec.Struct, frozen=True):
-    """Who reads, and how much in all; `version` is that of Fetch."""
+    """The reader of a Fetch request and its byte limit; `version` is that of Fetch."""
 
     version: int
     node_id: int
@@ -45,12 +45,12 @@ class Reader(msgspec.Struct, frozen=True):
 
     @property
     def reads_committed(self) -> bool:
-        """Whether open transactions are kept from this reader; replicas read all."""
+        """Whether the last stable offset limits the reader; replicas read everything."""
         return self.isolation_level == IsolationLevel.READ_COMMITTED and not self.is_follower
 
 
 def end_for(partition: Partition, reader: Reader) -> int:
-    """Up to where this reader may read."""
+    """Return the offset up to which the reader may read."""
     if reader.is_follower:
         return partition.log.end_offset
     if reader.reads_committed:
@@ -59,7 +59,7 @@ def end_for(partition: Partition, reader: Reader) -> int:
 
 
 def partition_error(partition: Partition, wanted: FetchPartition, reader: Reader) -> ErrorCode:
-    """Why this partition cannot be read as it is asked; NONE if it can."""
+    """Return the error for reading the partition as requested; NONE if it can be read."""
     error = _place_error(partition, reader)
     if error is not ErrorCode.NONE:
         return error
@@ -81,7 +81,9 @@ def _place_error(partition: Partition, reader: Reader) -> ErrorCode:
 
 
 def _replica_error(partition: Partition, epoch: int, reader: Reader) -> ErrorCode:
-    """A broker that knows the leader's epoch is told to wait until it is a replica (KIP-841)."""
+    """Return the error for a broker that is not a replica; retriable if it knows the leader epoch
+    (KIP-841).
+    """
     error = reader.facts.no_replica_error
     if not _is_no_replica(partition, reader) or error is ErrorCode.NONE:
         return ErrorCode.NONE
@@ -99,14 +101,14 @@ def _offset_error(partition: Partition, wanted: FetchPartition) -> ErrorCode:
 
 
 def _is_no_replica(partition: Partition, reader: Reader) -> bool:
-    """Whether a broker reads that has no business to."""
+    """Return whether the reader is a broker without a replica to fetch, or the leader itself."""
     return reader.is_follower and (
         reader.replica_id == partition.leader_id or reader.replica_id not in partition.replicas
     )
 
 
 def epoch_error(partition: Partition, leader_epoch: int) -> ErrorCode:
-    """What a client with another idea of the leader epoch is told (KIP-320); -1: it has none."""
+    """Return the error for a client's leader epoch (KIP-320); -1: the client sent none."""
     if leader_epoch in (-1, partition.leader_epoch):
         return ErrorCode.NONE
     if leader_epoch < partition.leader_epoch:
@@ -117,7 +119,7 @@ def epoch_error(partition: Partition, leader_epoch: int) -> ErrorCode:
 def read(
     partition: Partition, wanted: FetchPartition, reader: Reader, *, whole_first: bool
 ) -> PartitionData:
-    """One partition's part of the answer, within what `reader.bytes_max` leaves of it."""
+    """Return one partition's row of the answer, limited by `reader.bytes_max`."""
     error = partition_error(partition, wanted, reader)
     if error is not ErrorCode.NONE:
         return failed(wanted.partition, error, reader, partition)
@@ -144,7 +146,7 @@ def read(
     found = log.read(wanted.fetch_offset, end, limit, whole_first=whole_first, cuts=True)
     answer.records = found[0] if len(found) == 1 else b"".join(found)
     is_cut = not found and limit > 0 and log.bytes_between(wanted.fetch_offset, end) > 0
-    if is_committed and not is_cut:  # where the first batch was cut off, null stays
+    if is_committed and not is_cut:  # null if the first batch was cut off
         bytes_max = max(limit, len(answer.records))
         beyond = _aborted_up_to(log, wanted.fetch_offset, end, bytes_max, reader.facts)
         answer.aborted_transactions = [
@@ -161,7 +163,7 @@ def read(
 def failed(
     index: int, error: ErrorCode, reader: Reader, partition: Partition | None = None
 ) -> PartitionData:
-    """An answer without records; `partition` where it was the log that could not be read."""
+    """Return a row without records; `partition` is set if reading its log failed."""
     answer = PartitionData(
         partition_index=index,
         error_code=error,
@@ -176,7 +178,7 @@ def failed(
 
 
 def _unsupported(index: int, reader: Reader) -> PartitionData:
-    """Return what is answered where this version of Fetch cannot carry the records."""
+    """Return the row for records that this version of Fetch cannot contain."""
     answer = failed(index, ErrorCode.UNSUPPORTED_COMPRESSION_TYPE, reader)
     if not reader.facts.refusals_have_records:
         answer.records = None
@@ -184,13 +186,13 @@ def _unsupported(index: int, reader: Reader) -> PartitionData:
 
 
 def bytes_ready(partition: Partition, wanted: FetchPartition, reader: Reader) -> int:
-    """How much a reader would find."""
+    """Return how many bytes a reader would get."""
     found = partition.log.bytes_between(wanted.fetch_offset, end_for(partition, reader))
     return min(found, wanted.partition_max_bytes)
 
 
 def converted(answer: PartitionData, offset: int, reader: Reader) -> PartitionData:
-    """The records in the format that this version of Fetch can carry, from `offset` on."""
+    """Convert the records to the format of this version of Fetch, beginning at `offset`."""
     if not answer.records:
         return answer
     try:
@@ -209,7 +211,7 @@ def converted(answer: PartitionData, offset: int, reader: Reader) -> PartitionDa
 
 
 def _from(message_set: bytes, offset: int) -> bytes:
-    """A message set without the messages before an offset: old consumers expect none."""
+    """Drop the messages before an offset, which old consumers do not expect."""
     for start, _, _ in entry_sizes(message_set):
         if int.from_bytes(message_set[start : start + 8], "big") >= offset:
             return message_set[start:]
@@ -217,8 +219,8 @@ def _from(message_set: bytes, offset: int) -> bytes:
 
 
 def _aborted_up_to(log: Log, offset: int, end: int, bytes_max: int, facts: RecordFacts) -> int:
-    """Aborted transactions that begin before this offset are told, whether they can be read yet
-    or not: Kafka looks up to where its index has the end of what it read from `offset` to `end`.
+    """Return the offset before which listed aborted transactions begin, whether they are readable
+    or not: Kafka finds it in its index, by the end of what it read from `offset` to `end`.
     """
     readable = log.bytes_between(offset, end)
     if readable:
@@ -228,7 +230,7 @@ def _aborted_up_to(log: Log, offset: int, end: int, bytes_max: int, facts: Recor
 
 
 def diverging(partition: Partition, wanted: FetchPartition) -> EpochEndOffset | None:
-    """Where the reader's history leaves the leader's (KIP-595); None if it does not."""
+    """Return where the reader's log diverges from the leader's (KIP-595); None if it does not."""
     if wanted.last_fetched_epoch < 0:
         return None
     epoch, end_offset = partition.log.end_of_epoch(wanted.last_fetched_epoch)

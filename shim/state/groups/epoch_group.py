@@ -1,5 +1,5 @@
-"""What consumer groups and streams groups have in common: members with epochs of their own, timers
-for them, and commits that are checked against their epochs (KIP-848).
+"""The common part of consumer groups and streams groups: members with epochs, their timers, and
+checks of the epochs in commits (KIP-848).
 """
 
 from collections.abc import Callable, Collection
@@ -20,16 +20,16 @@ from kafka_shim.shim.state.groups.reconciliation import (
 )
 
 EPOCH_IN_COMMITS_SINCE = 9
-"""The OffsetCommit version that can say that a member's epoch is stale."""
+"""First version of OffsetCommit with STALE_MEMBER_EPOCH."""
 
 FEW = 5
-"""So many partitions are looked for with every member; for more, what all have is put together."""
+"""From this number of partitions on, the partitions of all other members are collected first."""
 
 Member = TypeVar("Member", bound=ReconcilingMember)
 
 
 class EpochGroup(Group, Generic[Member]):
-    """A group whose members are reconciled one by one."""
+    """A group whose members are reconciled one at a time."""
 
     target: GroupTarget
 
@@ -63,7 +63,7 @@ class EpochGroup(Group, Generic[Member]):
     # members
 
     def member(self, member_id: str) -> Member:
-        """A member by its id; raises Refused if there is none."""
+        """Return a member by id; raise UNKNOWN_MEMBER_ID if there is none."""
         found = self.members.get(member_id)
         if found is None:
             raise self.unknown(member_id)
@@ -74,7 +74,7 @@ class EpochGroup(Group, Generic[Member]):
         return Refused(ErrorCode.UNKNOWN_MEMBER_ID, text)
 
     def reconcile(self, member: Member, owned: Assignment | None) -> bool:
-        """One step of a member towards its target; whether it has something else now."""
+        """Reconcile a member by one step; return whether its assignment changed."""
         before = member.assigned
         member.reconcile(
             self.target.target_epoch,
@@ -85,7 +85,7 @@ class EpochGroup(Group, Generic[Member]):
         return member.assigned != before
 
     def remove(self, *members: Member) -> None:
-        """Members left, or were not heard of, or did not go on in time."""
+        """Remove members that left or exceeded their session or rebalance timeout."""
         for member in members:
             self.drop(member)
             self.target.forget(member.member_id)
@@ -96,7 +96,7 @@ class EpochGroup(Group, Generic[Member]):
         del self.members[member.member_id]
 
     def watch(self, member: Member) -> None:
-        """The member has been heard of; while it has to give up something, it has its time."""
+        """Restart the session timeout, and set the rebalance timeout while it has to revoke."""
         self.start_session(member)
         if member.state is not MemberState.UNREVOKED:
             if member.rebalance_timer is not None:
@@ -106,7 +106,7 @@ class EpochGroup(Group, Generic[Member]):
             self.limit_rebalance(member)
 
     def limit_rebalance(self, member: Member) -> None:
-        """The member has to do something by its rebalance timeout, unless it already has to."""
+        """Start the rebalance timeout, unless it is running."""
         if member.rebalance_timer is None:
             member.rebalance_timer = self._clock.call_later(
                 member.rebalance_timeout_ms, lambda: self.remove(member)
@@ -119,7 +119,7 @@ class EpochGroup(Group, Generic[Member]):
         member.session_timer = self._clock.call_later(timeout_ms, lambda: self.remove(member))
 
     def waits_for_others(self, member: Member) -> bool:
-        """Whether something that it should have is not yet given up by somebody else."""
+        """Return whether another member still holds a partition of this member's target."""
         is_free = self._is_free_for(member)
         return any(
             not is_free(topic_id, at)
@@ -129,7 +129,7 @@ class EpochGroup(Group, Generic[Member]):
 
     @property
     def takes_back(self) -> bool:
-        """Whether a member can have at once what it was to give up, and not a heartbeat later."""
+        """Whether a member may keep a partition it was to revoke, without waiting a heartbeat."""
         return False
 
     def _is_free_for(self, member: Member) -> IsFree:
@@ -154,7 +154,9 @@ class EpochGroup(Group, Generic[Member]):
         return is_free
 
     def _held_by_others(self, member: Member) -> dict[bytes, set[int]]:
-        """The partitions that other members have, or have not yet given up."""
+        """Return the partitions that other members hold, including those
+        they have yet to revoke.
+        """
         found: dict[bytes, set[int]] = {}
         for other in self.members.values():
             if other is not member:
@@ -167,7 +169,7 @@ class EpochGroup(Group, Generic[Member]):
     def commit_error(
         self, commit: CommitIdentity, partitions: Collection[tuple[bytes, int]]
     ) -> ErrorCode:
-        """Members commit in their epoch, or in an older one where that is enough (KIP-848)."""
+        """Accept commits in the member's epoch, or in an older one where allowed (KIP-848)."""
         if commit.generation_id < 0 and self.is_empty:
             return ErrorCode.NONE
         named = commit.generation_id >= 0 or commit.member_id or commit.instance_id is not None
@@ -189,12 +191,12 @@ class EpochGroup(Group, Generic[Member]):
         return ErrorCode.ILLEGAL_GENERATION if commit.is_transactional else error
 
     def had_in(self, member: Member, epoch: int, topic_id: bytes, partition: int) -> bool:
-        """Whether a member could read a partition in an earlier epoch, and still may."""
+        """Return whether a member has held a partition since `epoch` or earlier."""
         return member.had_in(epoch, topic_id, partition)
 
     def fetch_error(self, member_id: str | None, member_epoch: int) -> ErrorCode:
         if member_id is None:
-            # An epoch without a member is more than a real broker can bear.
+            # A real broker fails on an epoch without a member.
             return ErrorCode.NONE if member_epoch < 0 else ErrorCode.UNKNOWN_SERVER_ERROR
         member = self.members.get(member_id)
         if member is None:
@@ -216,7 +218,10 @@ class EpochGroup(Group, Generic[Member]):
 
 
 def check_epoch(member: ReconcilingMember, epoch: int, owned: Assignment | None) -> None:
-    """The member's epoch, or the one before, if the answer with the newer one may be lost."""
+    """Raise FENCED_MEMBER_EPOCH unless it is the member's current or previous epoch.
+
+    The previous one is valid if the answer with the current one may have been lost.
+    """
     if epoch == member.epoch:
         return
     lost = epoch == member.previous_epoch and epoch < member.epoch

@@ -1,9 +1,9 @@
-"""What the members of a group should have: group epoch, target assignment, and why.
+"""A group's epoch and target assignment.
 
-A new epoch begins whenever a subscription, the set of members or what can be assigned changes;
-the target of that epoch is computed with the next heartbeat, at intervals (KIP-1263).
+A new epoch begins whenever a subscription, the set of members or the assignable partitions change.
+Its target is computed by the next heartbeat, at intervals (KIP-1263).
 
-DEVIATION: it is there at once, as with `assignor.offload.enable=false` of 4.4.
+DEVIATION: it is computed at once, as with `assignor.offload.enable=false` of 4.4.
 """
 
 from collections.abc import Callable, Collection, Mapping
@@ -14,41 +14,41 @@ from kafka_shim.shim.clock import Clock
 from kafka_shim.shim.state.groups.assignors import Assignment, Assignor, Held, Subscriber
 
 NO_EPOCH: Final = 0
-"""Of a group before its first member; a member says it to join."""
+"""Epoch of a group before its first member; members send it to join."""
 
 
 class Assigned(Protocol):
-    """What has to be known of a member."""
+    """The attributes of a member that a target needs."""
 
     member_id: str
     instance_id: str | None
 
 
 class Placed(Assigned, Protocol):
-    """Somebody who has something already."""
+    """A member with an assignment."""
 
     assigned: Assignment
 
 
 class Assignable(Protocol):
-    """What there is to assign, and who wants what of it."""
+    """The assignable partitions and the members' subscriptions."""
 
     @property
     def changes(self) -> int:
-        """A number that is another one when the rest may be another."""
+        """A number that differs whenever the other results may differ."""
 
     def counts(self, members: Any) -> Mapping[bytes, int]:
-        """How many partitions can be assigned, by topic id."""
+        """Return the number of assignable partitions by topic id."""
 
     def wanted_by(self, member: Any) -> frozenset[bytes]:
-        """The topics of which a member wants partitions."""
+        """Return the topic ids to which a member subscribes."""
 
 
 class GroupTarget:
-    """Epochs and assignments of one group; `epoch` runs ahead of `target_epoch` in between.
+    """Epochs and target assignments of one group; `target_epoch` follows `epoch`.
 
-    `first_epochs`: those of the group and of its target before anybody joins. `delay_ms`: how
-    long further members are waited for after the first.
+    `first_epochs` are those of the group and its target before the first member joins. `delay_ms`
+    is the initial delay, in which further members may join after the first.
     """
 
     def __init__(
@@ -64,22 +64,22 @@ class GroupTarget:
         self._delay_ms = delay_ms
         self.epoch, self.target_epoch = first_epochs
         self._by_member: dict[str, Assignment] = {}
-        self._in_order: dict[str, Held] = {}  # the same as Java goes through it
-        self._begun_ms: int | None = None  # when the first member came
+        self._in_order: dict[str, Held] = {}  # the same in Java's iteration order
+        self._begun_ms: int | None = None  # when the first member joined
         self._assigned_ms: int | None = None  # when a target was last set
-        self._seen: int | None = None  # the changes that were looked at last
-        self._counts: Mapping[bytes, int] = {}  # what can be assigned, as last seen
+        self._seen: int | None = None  # `changes` at the last refresh
+        self._counts: Mapping[bytes, int] = {}  # assignable partitions at the last refresh
         self._has_more = False
 
     def copy(self) -> Self:
-        """Another one that can go on by itself."""
+        """Return an independent copy."""
         made = copy(self)
         made._by_member = dict(self._by_member)
         made._in_order = dict(self._in_order)
         return made
 
     def begin_at(self, epoch: int, members: Collection[Placed]) -> None:
-        """The group had members before, which have what they should."""
+        """Start with members whose current assignments are their targets."""
         self.epoch = self.target_epoch = epoch
         self._by_member = {member.member_id: member.assigned for member in members}
         self._in_order = {}
@@ -90,7 +90,7 @@ class GroupTarget:
         return self._by_member
 
     def put_back(self, epochs: tuple[int, int], by_member: Mapping[str, Assignment]) -> None:
-        """Be what it was: the epochs of group and target, set long ago if ever."""
+        """Restore the epochs of group and target; a target, if any, counts as set long ago."""
         was_set = epochs[1] != self.target_epoch or bool(by_member)
         self.epoch, self.target_epoch = epochs
         self._by_member = dict(by_member)
@@ -99,12 +99,12 @@ class GroupTarget:
             self._begun_ms = self._assigned_ms = 0
 
     def see(self, assignable: Assignable, members: Collection[Assigned]) -> None:
-        """What can be assigned now is nothing new."""
+        """Record the assignable partitions without beginning a new epoch."""
         self._seen = assignable.changes
         self._counts = assignable.counts(members)
 
     def wait_again(self) -> None:
-        """Nobody is left: further members are waited for after the next one."""
+        """Apply the initial delay again after the next member joins, as none is left."""
         self._begun_ms = self._assigned_ms = None
 
     def of(self, member_id: str) -> Assignment:
@@ -115,7 +115,7 @@ class GroupTarget:
         return self._by_member.pop(member_id, {})
 
     def hand_over(self, old_id: str, new_id: str) -> None:
-        """A static member is back under another id: its target is the same."""
+        """Move the target of a static member that rejoined to its new id."""
         if old_id in self._in_order:
             self._in_order[new_id] = self._in_order[old_id]
         self._by_member[new_id] = self.forget(old_id)
@@ -126,7 +126,7 @@ class GroupTarget:
 
     @property
     def is_delayed(self) -> bool:
-        """Whether members wait for a target that is not yet due."""
+        """Whether the target of the current epoch is not computed yet."""
         return self.epoch > self.target_epoch
 
     def refresh(
@@ -138,8 +138,8 @@ class GroupTarget:
         changed: bool,
         is_kept: bool = False,
     ) -> None:
-        """Begin a new epoch if something changed (`changed`: what a member wants), and set its
-        target if that is due, unless it `is_kept`.
+        """Begin a new epoch if anything changed (`changed`: a subscription), and compute its target
+        if that is due, unless it `is_kept`.
         """
         if changed or self._has_more or self._seen != assignable.changes:
             self._seen = assignable.changes
@@ -159,7 +159,7 @@ class GroupTarget:
             self.target_epoch = self.epoch
 
     def _take_over(self, given: Mapping[str, Held]) -> None:
-        """What is the same for a member keeps its order, as it is not written to a broker's log."""
+        """Set the targets; unchanged ones keep their order, as Kafka does not log them again."""
         before, self._by_member = self._by_member, {}
         for member_id, held in given.items():
             there = {topic_id: frozenset(at) for topic_id, at in held.items()}
@@ -186,22 +186,26 @@ class GroupTarget:
         return now_ms - self._assigned_ms >= self._interval_ms()
 
     def is_near(self, *, changed: bool) -> bool:
-        """Whether the next heartbeat may set it; `changed`: if that begins a new epoch."""
+        """Return whether the next heartbeat may compute a target;
+        `changed`: if it begins an epoch.
+        """
         return (changed or self._has_more or self.is_delayed) and self._may_be_set()
 
     def has_more_to_assign(self) -> None:
-        """More partitions can be given out: a new epoch, unless one waits for its target."""
+        """Record that more partitions are assignable: begins a new epoch unless a target is
+        pending.
+        """
         self._has_more = True
 
     def renew(self, assignable: Assignable, members: Collection[Assigned]) -> None:
-        """What can be assigned is another: a new epoch, whose target the next heartbeat sets."""
+        """Begin a new epoch for changed partitions; the next heartbeat computes its target."""
         self.see(assignable, members)
         self.epoch += 1
 
     def begin_epoch(self, *, is_empty: bool) -> None:
-        """A member left: the target is set when another one is heard, or now if there is none.
+        """Begin a new epoch after a member left; with `is_empty` its target is set at once.
 
-        After that the next target is due without delay.
+        Otherwise another member's heartbeat sets it. The target after that is due without delay.
         """
         self.epoch += 1
         if is_empty:

@@ -1,9 +1,9 @@
-"""How a member gets from what it has to what it should have (KIP-848, KIP-1071).
+"""Reconciliation of a member's assignment with its target (KIP-848, KIP-1071).
 
-A member gives up before it is given: it first hears of the partitions it keeps, and only when it
-owns nothing else any more it moves to the next epoch and takes what others have released. What is
-assigned are partitions of topics, by topic id, or tasks of a streams application, by the id of
-the subtopology as bytes.
+A member revokes before it is assigned more. It first gets the partitions that it keeps. Once it
+owns no others, it moves to the next epoch and gets partitions that others have released.
+Assignments are partitions by topic id, or tasks of a streams application by subtopology id,
+encoded as bytes.
 """
 
 from collections.abc import Callable, Container, Mapping
@@ -15,27 +15,27 @@ from kafka_shim.shim.clock import Timer
 from kafka_shim.shim.state.groups.assignors import Assignment
 
 LEAVING = -1
-"""The epoch with which a member leaves."""
+"""Epoch in the heartbeat of a leaving member."""
 
 LEAVING_FOR_A_WHILE = -2
-"""The epoch with which a static member leaves to come back."""
+"""Epoch in the heartbeat of a static member that leaves temporarily."""
 
 NEVER: Mapping[tuple[bytes, int], int] = MappingProxyType({})
 
 IsFree = Callable[[bytes, int], bool]
-"""Whether nobody else holds a partition."""
+"""Returns whether no other member holds a partition."""
 
 
 class MemberState(Enum):
-    """How far a member is from its target."""
+    """States of reconciliation."""
 
     STABLE = "stable"
-    UNREVOKED = "unrevoked partitions"  # has to give up some first
-    UNRELEASED = "unreleased partitions"  # waits for what others have not given up
+    UNREVOKED = "unrevoked partitions"  # has to revoke partitions first
+    UNRELEASED = "unreleased partitions"  # waits until others release partitions
 
 
 class ReconcilingMember:
-    """A member as far as epochs and assignments go; what it wants is its subclass's business."""
+    """A member's epochs and assignments; subclasses add its subscription."""
 
     def __init__(self, member_id: str, instance_id: str | None) -> None:
         self.member_id = member_id
@@ -53,22 +53,22 @@ class ReconcilingMember:
 
     @property
     def is_classic(self) -> bool:
-        """Whether it follows the classic protocol, in a group that does not."""
+        """Whether it uses the classic protocol in a consumer group."""
         return False
 
     @property
     def own_session_timeout_ms(self) -> int | None:
-        """The one that it asked for, if members may."""
+        """The session timeout that it requested, if its protocol has one."""
         return None
 
     def take_over(self, other: Self) -> None:
-        """A static member is back under another id: it has what it had."""
+        """Take the assignment of the static member that it replaces."""
         self.rebalance_timeout_ms = other.rebalance_timeout_ms
         self.assigned = other.assigned
         self.assigned_in = dict(other.assigned_in)
 
     def begin_at(self, epoch: int, assigned: Assignment) -> None:
-        """It is in an epoch already, and has what it should."""
+        """Start in an epoch with its target assigned."""
         self.epoch = self.previous_epoch = epoch
         self._has_now(assigned, epoch)
 
@@ -76,13 +76,13 @@ class ReconcilingMember:
         return self.state is MemberState.STABLE and self.epoch == target_epoch
 
     def had_in(self, epoch: int, topic_id: bytes, partition: int) -> bool:
-        """Whether it has a partition, or gives it up, and had it already in an earlier epoch."""
+        """Return whether it holds or is revoking a partition that it had at `epoch`."""
         at = topic_id, partition
         since = self.assigned_in.get(at, self.revoking_in.get(at))
         return since is not None and since <= epoch
 
     def holds(self, topic_id: bytes, partition: int) -> bool:
-        """Whether it has a partition, or has not yet given it up."""
+        """Return whether it holds a partition or has yet to revoke it."""
         return partition in self.assigned.get(topic_id, ()) or partition in self.revoking.get(
             topic_id, ()
         )
@@ -90,7 +90,7 @@ class ReconcilingMember:
     def reconcile(
         self, target_epoch: int, target: Assignment, owned: Assignment | None, is_free: IsFree
     ) -> None:
-        """One step towards the target; `owned` is what the member says it has, if it does."""
+        """Take one step towards the target; `owned` are the partitions it reported, if it did."""
         epoch = self.epoch
         if self.state is MemberState.STABLE and epoch == target_epoch:
             return
@@ -118,7 +118,7 @@ class ReconcilingMember:
         self.state = MemberState.STABLE if free == missing else MemberState.UNRELEASED
 
     def give_up(self, wanted: Container[bytes], owned: Assignment | None) -> None:
-        """Go without the topics that it does not want any more, whatever the target is."""
+        """Revoke the topics that it no longer subscribes to, regardless of the target."""
         kept = {topic_id: held for topic_id, held in self.assigned.items() if topic_id in wanted}
         revoking = _without(self.assigned, kept)
         before = self.assigned_in
@@ -129,7 +129,7 @@ class ReconcilingMember:
     def _gives_up(
         self, revoking: Assignment, since: Mapping[tuple[bytes, int], int] = NEVER
     ) -> None:
-        """It has to say that it has this no more; `since`: the epochs since which it had it."""
+        """Set the partitions to revoke; `since`: the epochs since which it held them."""
         self.revoking = revoking
         self.revoking_in = {
             (topic_id, at): since[topic_id, at]
@@ -154,7 +154,7 @@ class ReconcilingMember:
             self.epoch = epoch
 
     def leave_for_a_while(self) -> None:
-        """A static member goes, to come back within its session: it keeps what it should have."""
+        """Leave temporarily as a static member, which keeps its assignment."""
         if self.rebalance_timer is not None:
             self.rebalance_timer.cancel()
             self.rebalance_timer = None
@@ -196,5 +196,5 @@ def _without(assignment: Assignment, gone: Assignment) -> Assignment:
 
 
 def _overlap(owned: Assignment | None, revoking: Assignment) -> bool:
-    """Whether the member still has what it should give up; if it does not say, it has."""
+    """Return whether it still owns partitions to revoke; True if it did not report any."""
     return owned is None or bool(_both(owned, revoking))

@@ -1,4 +1,4 @@
-"""What members subscribe to: topics by name, or those that match a regular expression."""
+"""Subscriptions of members: topic names and regular expressions."""
 
 from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Final, NamedTuple, Protocol
@@ -8,36 +8,36 @@ from kafka_shim.shim.state.java_hash_map import ordered
 from kafka_shim.shim.state.topics import Topics
 
 RESOLVING_INTERVAL_MS: Final = 10_000
-"""What expressions match is not looked up more often than this."""
+"""Minimum interval between two resolutions of expressions."""
 
 Beside = Callable[..., frozenset[str]]
-"""Calls a function with arguments, on which alone it depends."""
+"""Calls a function whose result depends only on its arguments."""
 
 Visible = Callable[[list[str]], list[str]]
-"""Leaves of some topic names those that a caller may describe."""
+"""Filters topic names by the caller's DESCRIBE permission."""
 
 
 def at_once(work: Callable[..., frozenset[str]], *arguments: object) -> frozenset[str]:
-    """Call a function while nothing else is done."""
+    """Call the function synchronously."""
     return work(*arguments)
 
 
 class Matching(NamedTuple):
-    """The topics of some expressions, as of an epoch of all topics."""
+    """The matching topics of expressions, as of an epoch of `Topics`."""
 
     epoch: int
     topics: dict[str, frozenset[str]]
 
 
 class Subscribing(Protocol):
-    """What has to be known of a member."""
+    """The subscription of a member."""
 
     topic_names: frozenset[str]
     topic_regex: str | None
 
 
 class TopicSubscriptions:
-    """The topics of a group's members; `changes` is another number when they may be others."""
+    """The topics of a group's members; `changes` differs whenever they may differ."""
 
     def __init__(self, topics: Topics) -> None:
         self._topics = topics
@@ -53,7 +53,7 @@ class TopicSubscriptions:
         return self._matching
 
     def put_back(self, matching: Mapping[str, frozenset[str]]) -> None:
-        """Know again what expressions match."""
+        """Restore the matching topics of expressions."""
         self._matching = dict(matching)
         self._resolved_epoch = self._seen_epoch = self._topics.epoch
 
@@ -63,8 +63,8 @@ class TopicSubscriptions:
         return self._seen_epoch == self._topics.epoch
 
     def notice(self, members: Iterable[Subscribing]) -> None:
-        """Look whether topics changed that the members subscribed to until now: other topics do
-        not concern a group (the oracle's seed 91042: not while an expression is new to it either).
+        """Update `changes` if topics that members subscribe to have changed; other topics do not
+        count, even while an expression is new (the oracle's seed 91042).
         """
         if self._seen_epoch != self._topics.epoch:
             names = {name for member in members for name in self.topics_of(member)}
@@ -72,16 +72,16 @@ class TopicSubscriptions:
             self._seen_epoch = self._topics.epoch
 
     def topics_of(self, member: Subscribing) -> frozenset[str]:
-        """The names it subscribes to, those that match its expression among them."""
+        """Return its topic names and those that match its expression."""
         return member.topic_names | self._matching.get(member.topic_regex or "", frozenset())
 
     def wanted_by(self, member: Subscribing) -> frozenset[bytes]:
-        """The ids of those of its topics that exist."""
+        """Return the ids of its topics that exist."""
         found = self._topics.named(self.topics_of(member))
         return frozenset(topic.topic_id for topic in found)
 
     def counts(self, members: Collection[Subscribing]) -> dict[bytes, int]:
-        """The numbers of partitions of all subscribed topics that exist, by topic id."""
+        """Return the partition counts of all subscribed topics that exist, by topic id."""
         wishes = {(member.topic_names, member.topic_regex): member for member in members}
         names = frozenset[str]().union(*map(self.topics_of, wishes.values()))
         topics = {topic.name: topic for topic in self._topics.named(names)}
@@ -89,9 +89,9 @@ class TopicSubscriptions:
         return {topic.topic_id: len(topic.partitions) for topic in in_order}
 
     def are_alike(self, members: Collection[Subscribing]) -> bool:
-        """Whether all members subscribe to the same names, or all to the same expression only.
+        """Return whether all members have the same topic names, or all the same expression.
 
-        A topic that does not exist counts too; names besides expressions never do.
+        Topics that do not exist count too; with both names and expression the result is False.
         """
         wishes = {(member.topic_names, member.topic_regex) for member in members}
         return len(wishes) < 2 and not any(names and regex for names, regex in wishes)
@@ -100,8 +100,9 @@ class TopicSubscriptions:
         return regex in self._matching
 
     def due(self, members: Iterable[Subscribing], now_ms: int, refresh_ms: int) -> set[str]:
-        """All expressions, if one of them or the topics are new, and not too soon after the last
-        time, or else after `refresh_ms`: others may be visible then. Otherwise none.
+        """Return all expressions if they must be resolved, else none: if an expression or topics
+        are new, after RESOLVING_INTERVAL_MS; otherwise after `refresh_ms`, as permissions may have
+        changed.
         """
         wanted = _expressions(members)
         is_new = not wanted <= self._matching.keys() or self._resolved_epoch != self._topics.epoch
@@ -112,8 +113,9 @@ class TopicSubscriptions:
     def matching(
         self, expressions: Iterable[str], visible: Visible, beside: Beside = at_once
     ) -> Matching:
-        """The topics of expressions, of which each sees only those that its caller may see, since
-        its time tells of them. The names are gone through `beside` other work.
+        """Return the topics that match expressions, each among the topics that its caller may
+        DESCRIBE, since the run time of the match would reveal others. The matching runs through
+        `beside`.
         """
         epoch = self._topics.epoch
         names = [topic.name for topic in self._topics]
@@ -123,7 +125,7 @@ class TopicSubscriptions:
         return Matching(epoch, found)
 
     def take(self, matching: Matching, members: Iterable[Subscribing], now_ms: int) -> bool:
-        """Have these topics of these expressions; return whether they are others than before."""
+        """Set the topics of expressions; return whether they differ from before."""
         old = self._matching
         kept = {pattern: old[pattern] for pattern in _expressions(members) & old.keys()}
         self._matching = kept | matching.topics
@@ -135,7 +137,7 @@ class TopicSubscriptions:
         return is_other
 
     def forget(self, members: Iterable[Subscribing]) -> None:
-        """Expressions that none of the members has any more."""
+        """Drop the expressions that no member has any more."""
         if not self._matching:
             return
         wanted = _expressions(members)
