@@ -23,6 +23,44 @@ class Clock(Protocol):
     def begin(self) -> None: ...
 
 
+class Deadline:
+    """A timer that is restarted again and again, as by heartbeats: its call comes when it was not
+    restarted for so long. Restarting it costs no timer, unless the call has to come earlier.
+    """
+
+    __slots__ = ("_callback", "_clock", "_due_ms", "_fires_ms", "_timer")
+
+    def __init__(self, clock: Clock, callback: Callable[[], None]) -> None:
+        self._clock = clock
+        self._callback = callback
+        self._timer: Timer | None = None
+        self._due_ms = self._fires_ms = 0.0
+
+    def restart(self, delay_ms: float) -> None:
+        """Call back after `delay_ms`, unless it is restarted or cancelled before."""
+        self._due_ms = self._clock.now_ms() + delay_ms
+        if self._timer is None or self._due_ms < self._fires_ms:
+            self.cancel()
+            self._start(delay_ms)
+
+    def cancel(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+    def _start(self, delay_ms: float) -> None:
+        self._fires_ms = self._due_ms
+        self._timer = self._clock.call_later(delay_ms, self._fire)
+
+    def _fire(self) -> None:
+        self._timer = None
+        left_ms = self._due_ms - self._clock.now_ms()
+        if left_ms > 0:
+            self._start(left_ms)
+        else:
+            self._callback()
+
+
 class _ManualTimer:
     __slots__ = ("callback", "cancelled")
 

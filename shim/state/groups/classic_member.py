@@ -5,7 +5,7 @@ from collections.abc import Callable
 import msgspec
 
 from kafka_shim.protocol.error_codes import ErrorCode
-from kafka_shim.shim.clock import Timer
+from kafka_shim.shim.clock import Deadline
 
 Protocols = tuple[tuple[str, bytes], ...]
 """Names of a member's assignment protocols, in order of preference, each with its metadata."""
@@ -113,7 +113,7 @@ class ClassicMember:
         self.is_new = True  # has never completed a rebalance
         self.on_join: JoinAnswer | None = None
         self.on_sync: SyncAnswer | None = None
-        self.session_timer: Timer | None = None
+        self.session_timer: Deadline | None = None
         self.session_ends_ms: float = float("inf")
 
     def update(self, joining: Joining) -> None:

@@ -17,7 +17,7 @@ import msgspec
 
 from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.protocol.releases.groups import GroupFacts
-from kafka_shim.shim.clock import Clock, Timer
+from kafka_shim.shim.clock import Clock, Deadline
 from kafka_shim.shim.state.group_settings import GroupSettings
 from kafka_shim.shim.state.groups.classic_member import ClassicMember, Joined, Synced
 from kafka_shim.shim.state.groups.classic_roster import Roster
@@ -50,7 +50,7 @@ class ClassicRebalance:
         self.generation_id = 0
         self.protocol_name: str | None = None
         self.is_stuck = False  # 0.11: no generation can begin, as its members have no protocol
-        self._phase_timer: Timer | None = None
+        self._phase_timer: Deadline | None = None
         self._gathering_left_ms: int | None = None  # during the initial rebalance delay
         self._joined_meanwhile = False
         self._unsynced: set[str] = set()
@@ -93,9 +93,13 @@ class ClassicRebalance:
 
     def watch(self, member: ClassicMember) -> None:
         """Restart the session timeout of a member that has sent a request."""
-        member.stop_timer()
         member.session_ends_ms = self._clock.now_ms() + member.session_timeout_ms
-        member.session_timer = self._later(member.session_timeout_ms, lambda: self._expire(member))
+        if member.session_timer is None:
+            member.session_timer = self._later(
+                member.session_timeout_ms, lambda: self._expire(member)
+            )
+        else:
+            member.session_timer.restart(member.session_timeout_ms)
 
     def expire_overdue(self) -> None:
         """Remove members whose session has timed out, even if their timers have not run yet: a busy
@@ -292,12 +296,14 @@ class ClassicRebalance:
         self._speaks_on = False
         self.speak()
 
-    def _later(self, delay_ms: float, then: Callable[[], None]) -> Timer:
+    def _later(self, delay_ms: float, then: Callable[[], None]) -> Deadline:
         def fire() -> None:
             then()
             self.speak()
 
-        return self._clock.call_later(delay_ms, fire)
+        deadline = Deadline(self._clock, fire)
+        deadline.restart(delay_ms)
+        return deadline
 
     def _restart_phase(self, delay_ms: float, then: Callable[[], None]) -> None:
         self._stop_phase()

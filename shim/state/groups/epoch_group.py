@@ -7,7 +7,7 @@ from typing import Generic, TypeVar
 
 from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.protocol.releases.groups import GroupFacts
-from kafka_shim.shim.clock import Clock
+from kafka_shim.shim.clock import Clock, Deadline
 from kafka_shim.shim.errors import Refused
 from kafka_shim.shim.state.groups.assignors import Assignment
 from kafka_shim.shim.state.groups.group import CommitIdentity, Group
@@ -113,10 +113,10 @@ class EpochGroup(Group, Generic[Member]):
             )
 
     def start_session(self, member: Member) -> None:
-        if member.session_timer is not None:
-            member.session_timer.cancel()
         timeout_ms = member.own_session_timeout_ms or self._session_timeout_ms()
-        member.session_timer = self._clock.call_later(timeout_ms, lambda: self.remove(member))
+        if member.session_timer is None:
+            member.session_timer = Deadline(self._clock, lambda: self.remove(member))
+        member.session_timer.restart(timeout_ms)
 
     def waits_for_others(self, member: Member) -> bool:
         """Return whether another member still holds a partition of this member's target."""

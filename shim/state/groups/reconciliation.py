@@ -11,7 +11,7 @@ from enum import Enum
 from types import MappingProxyType
 from typing import Self
 
-from kafka_shim.shim.clock import Timer
+from kafka_shim.shim.clock import Deadline, Timer
 from kafka_shim.shim.state.groups.assignors import Assignment
 
 LEAVING = -1
@@ -48,7 +48,7 @@ class ReconcilingMember:
         self.assigned_in: dict[tuple[bytes, int], int] = {}  # epoch, by topic id and partition
         self.revoking: Assignment = {}
         self.revoking_in: dict[tuple[bytes, int], int] = {}  # as `assigned_in`
-        self.session_timer: Timer | None = None
+        self.session_timer: Deadline | None = None
         self.rebalance_timer: Timer | None = None
 
     @property

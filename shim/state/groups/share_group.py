@@ -12,7 +12,7 @@ import msgspec
 
 from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.protocol.releases.groups import GroupFacts
-from kafka_shim.shim.clock import Clock, Timer
+from kafka_shim.shim.clock import Clock, Deadline
 from kafka_shim.shim.errors import Refused
 from kafka_shim.shim.state.group_settings import GroupSettings
 from kafka_shim.shim.state.groups.assignors import (
@@ -61,7 +61,7 @@ class ShareMember:
         self.epoch = 0
         self.previous_epoch = 0
         self.assigned: Assignment = {}
-        self.session_timer: Timer | None = None
+        self.session_timer: Deadline | None = None
 
     def update(self, heartbeat: ShareHeartbeat) -> bool:
         """Set the fields that the request contains; return whether the subscription has changed."""
@@ -230,10 +230,9 @@ class ShareGroup(Group):
         self.target.begin_epoch(is_empty=self._facts.assigns_to_nobody and not self.members)
 
     def start_session(self, member: ShareMember) -> None:
-        member.stop_timers()
-        member.session_timer = self._clock.call_later(
-            self._settings.share_session_timeout_ms(self.group_id), lambda: self._remove(member)
-        )
+        if member.session_timer is None:
+            member.session_timer = Deadline(self._clock, lambda: self._remove(member))
+        member.session_timer.restart(self._settings.share_session_timeout_ms(self.group_id))
 
     def put_back(self, member: ShareMember) -> None:
         """Restore a member and start a full session timeout."""
