@@ -1,1 +1,1 @@
-"""One API a file."""
+"""Request handlers, one module per API."""

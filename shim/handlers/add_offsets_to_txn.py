@@ -1,6 +1,7 @@
 """25 AddOffsetsToTxn, versions 0-4. Makes a group's offsets part of a transaction (KIP-98).
 
-WRITE on the transactional id (53), then READ on the group (30).
+WRITE on the transactional id, or TRANSACTIONAL_ID_AUTHORIZATION_FAILED (53); then READ on the
+group, or GROUP_AUTHORIZATION_FAILED (30).
 """
 
 from kafka_shim.authorizer.requirements import (

@@ -1,4 +1,4 @@
-"""80 AddRaftVoter, versions 0-1. A static quorum takes no voters: 35 (KIP-853)."""
+"""80 AddRaftVoter, versions 0-1. UNSUPPORTED_VERSION (35), as the quorum is static (KIP-853)."""
 
 from kafka_shim.authorizer.requirements import ADD_RAFT_VOTER
 from kafka_shim.protocol.error_codes import ErrorCode

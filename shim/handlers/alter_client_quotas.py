@@ -1,7 +1,7 @@
-"""49 AlterClientQuotas, versions 0-1. One answer an entity; entities do not disturb each other.
+"""49 AlterClientQuotas, versions 0-1. One result per entity; each succeeds or fails on its own.
 
-An entity that is named twice, or a key that is, makes that entity fail on KRaft; on ZooKeeper the
-last one counts.
+An entity or a key that is listed twice makes the entity fail on KRaft; on ZooKeeper the last one
+counts.
 """
 
 from collections import Counter

@@ -1,7 +1,8 @@
-"""33 AlterConfigs, versions 0-2. What is not given is reset to its default (KIP-133, KIP-226).
+"""33 AlterConfigs, versions 0-2. Settings that are not listed are reset (KIP-133, KIP-226).
 
-On KRaft the broker looks over a resource before the controller asks for rights, so its 42 tells
-something to everybody; on ZooKeeper rights come first. Loggers can only be altered incrementally.
+On KRaft the broker validates a resource before the controller checks permissions, so any caller can
+get its INVALID_REQUEST (42); on ZooKeeper permissions are checked first. Loggers can only be
+altered with IncrementalAlterConfigs.
 """
 
 from collections import Counter

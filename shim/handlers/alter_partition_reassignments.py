@@ -1,7 +1,7 @@
 """45 AlterPartitionReassignments, versions 0-1. Moves replicas (KIP-455, KIP-860).
 
-There are no records to copy here: a reassignment is done when it is answered, so cancelling one
-(replicas null) finds none in progress.
+No records are copied here: a reassignment is complete when it is answered. Cancelling one (replicas
+null) therefore finds none in progress.
 """
 
 from collections.abc import Sequence

@@ -1,7 +1,8 @@
 """34 AlterReplicaLogDirs, versions 0-2. A broker here has one log directory (KIP-113).
 
-Moving a partition there changes nothing, any other directory is 57, and a topic whose name is too
-long for a moving partition's folder is 17. A denial is on every partition.
+Moving a partition to it changes nothing; any other directory gets LOG_DIR_NOT_FOUND (57). A topic
+whose name is too long for the folder of a moving partition gets INVALID_TOPIC_EXCEPTION (17). A
+denial is returned on every partition.
 """
 
 from kafka_shim.authorizer.requirements import ALTER_REPLICA_LOG_DIRS

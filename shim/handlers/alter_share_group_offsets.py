@@ -1,7 +1,8 @@
-"""91 AlterShareGroupOffsets, version 0. Sets where a share group begins to read (KIP-932).
+"""91 AlterShareGroupOffsets, version 0. Sets the start offsets of a share group (KIP-932).
 
-READ on the group, READ on each topic. The group must have no members; it is made if there is
-none. Its error (24, 68, 69) replaces everything that was found out about the topics.
+READ on the group, READ on each topic. The group must have no members, and is created if it does not
+exist. A group error, INVALID_GROUP_ID (24), NON_EMPTY_GROUP (68) or GROUP_ID_NOT_FOUND (69),
+replaces the results of all topics.
 """
 
 from collections.abc import Iterable
@@ -68,8 +69,8 @@ def handle(
 def _begun(
     rows: Iterable[AlterShareGroupOffsetsResponseTopic],
 ) -> dict[bytes, set[int]] | None:
-    """The partitions by topic id; None if the share coordinator refused one: then the group knows
-    of none.
+    """Return the partitions by topic id; None if the share coordinator rejected one, since then the
+    group records none of them.
     """
     found: dict[bytes, set[int]] = {}
     for row in rows:

@@ -1,7 +1,7 @@
-"""51 AlterUserScramCredentials, version 0. One result a user; users do not disturb each other.
+"""51 AlterUserScramCredentials, version 0. One result per user; each succeeds or fails on its own.
 
-A user that is named twice gets DUPLICATE_RESOURCE (92), with any mechanisms (asked of 4.3.1); on
-ZooKeeper only if a mechanism is named twice (asked of 2.8.2).
+A user that is listed twice gets DUPLICATE_RESOURCE (92), whatever the mechanisms (observed on
+4.3.1); on ZooKeeper only if a mechanism is listed twice (observed on 2.8.2).
 """
 
 from collections.abc import Iterable

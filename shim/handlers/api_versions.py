@@ -1,10 +1,10 @@
-"""18 ApiVersions, versions 0-5. Open to everybody, also before authentication.
+"""18 ApiVersions, versions 0-5. Needs no permission, and is allowed before authentication.
 
-Unknown versions are answered with 35 in the layout of version 0 (KIP-35), and with our own range.
-The client's software name and version (version 3) must look like identifiers, or the answer is 42
-(KIP-511). From version 5 on a client may say which node of which cluster it wants to talk to: both
-or neither, or the answer is INVALID_REQUEST (42); a client of another cluster gets
-REBOOTSTRAP_REQUIRED (129, KIP-1242).
+An unknown version is answered with UNSUPPORTED_VERSION (35) in the layout of version 0, with the
+supported range of ApiVersions (KIP-35). The client's software name and version (version 3) must
+look like identifiers, or the answer is INVALID_REQUEST (42, KIP-511). Since version 5 a client may
+name a cluster id and a node id: both or neither, or the answer is INVALID_REQUEST (42). If they are
+not this broker's, the answer is REBOOTSTRAP_REQUIRED (129, KIP-1242).
 """
 
 import re

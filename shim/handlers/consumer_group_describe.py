@@ -1,8 +1,9 @@
-"""69 ConsumerGroupDescribe, versions 0-1. Groups of the consumer protocol with what their members
-have and should have (KIP-848).
+"""69 ConsumerGroupDescribe, versions 0-1. Groups of the consumer protocol, with the current and
+target assignments of their members (KIP-848).
 
-Denied groups come first. If the caller may not describe one topic of an assignment, the whole
-group is replaced by an entry with 29. Groups that are missing or of another type are 69.
+Denied groups come first. If the caller may not DESCRIBE a topic of an assignment, the group's entry
+only has TOPIC_AUTHORIZATION_FAILED (29). Groups that do not exist or have another type get
+GROUP_ID_NOT_FOUND (69).
 """
 
 from kafka_shim.authorizer.requirements import (

@@ -1,8 +1,8 @@
-"""68 ConsumerGroupHeartbeat, versions 0-1. Joins, keeps alive, leaves, and gets its partitions
-(KIP-848).
+"""68 ConsumerGroupHeartbeat, versions 0-1. Joins or leaves a group, keeps a member alive, and
+returns its assignment (KIP-848).
 
-READ on the group, then DESCRIBE on every topic it names: one that is denied fails the request,
-whether it exists or not. Topics that match a regular expression (version 1) are left out instead.
+READ on the group, then DESCRIBE on every topic in the request: a denied one fails the request,
+whether it exists or not. Denied topics that match a regular expression (version 1) are left out.
 """
 
 from kafka_shim.authorizer.requirements import (

@@ -1,10 +1,11 @@
-"""7 ControlledShutdown, versions 0-3. A broker that is about to stop wants to lead nothing.
+"""7 ControlledShutdown, versions 0-3. A stopping broker asks the controller to move its leaders.
 
-CLUSTER_ACTION on the cluster, or 31. Only the controller knows (11 elsewhere). A broker that there
-is not is 8, or UNKNOWN_SERVER_ERROR (-1) where its epoch is given (KIP-380).
+CLUSTER_ACTION on the cluster, or CLUSTER_AUTHORIZATION_FAILED (31). Other brokers than the
+controller answer STALE_CONTROLLER_EPOCH (11). An unknown broker id gets BROKER_NOT_AVAILABLE (8),
+or UNKNOWN_SERVER_ERROR (-1) if the request has a broker epoch (KIP-380).
 
-DEVIATION: a real controller moves leaders away from a broker in whose name anybody may ask. Brokers
-here never ask, so it is somebody else: 77, as for a broker that has been started anew since.
+DEVIATION: a real controller moves the leaders, whoever sends the request. Brokers here never send
+it, so a known broker id gets STALE_BROKER_EPOCH (77), as for a broker that was restarted since.
 """
 
 from kafka_shim.authorizer.requirements import CONTROLLED_SHUTDOWN

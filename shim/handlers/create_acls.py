@@ -1,7 +1,7 @@
 """30 CreateAcls, versions 0-3. Each creation succeeds or fails on its own (KIP-140, KIP-290).
 
-A denial beats every validation, but codes that cannot be parsed close the connection even before
-it. Version 0 has no pattern type: LITERAL.
+Permission is checked before validation, but codes that cannot be parsed close the connection even
+before that. Version 0 has no pattern type: LITERAL.
 """
 
 from kafka_shim.authorizer.model import Acl

@@ -1,5 +1,9 @@
-"""38 CreateDelegationToken, versions 0-3. A token for oneself needs no ACL, one for somebody else
-CREATE_TOKENS on that user (KIP-48, KIP-373). Order: 64, 65, 67, then 61.
+"""38 CreateDelegationToken, versions 0-3. A token for the caller needs no ACL, one for another user
+CREATE_TOKENS on that user (KIP-48, KIP-373).
+
+Errors in the order of their checks: DELEGATION_TOKEN_REQUEST_NOT_ALLOWED (64),
+DELEGATION_TOKEN_AUTHORIZATION_FAILED (65), INVALID_PRINCIPAL_TYPE (67),
+DELEGATION_TOKEN_AUTH_DISABLED (61).
 """
 
 from kafka_shim.authorizer.requirements import CREATE_DELEGATION_TOKEN_OWNER

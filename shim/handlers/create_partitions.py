@@ -1,7 +1,7 @@
-"""37 CreatePartitions, versions 0-3. Topics only grow; each on its own (KIP-195).
+"""37 CreatePartitions, versions 0-3. Adds partitions, for each topic on its own (KIP-195).
 
-What is wrong with the wish is told only to those who may ALTER the topic; a topic given twice is 42
-before that. KRaft gives a denial no text, brokers on ZooKeeper do.
+Validation errors are returned only to callers with ALTER on the topic. A topic that is listed twice
+gets INVALID_REQUEST (42) before that check. A denial has a message on ZooKeeper, but not on KRaft.
 """
 
 from collections import Counter

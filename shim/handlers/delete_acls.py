@@ -1,7 +1,7 @@
-"""31 DeleteAcls, versions 0-3. One result a filter, in order, with what it matched (KIP-140).
+"""31 DeleteAcls, versions 0-3. One result per filter, in order, with the ACLs it matched (KIP-140).
 
-On KRaft every filter is held against the state before the request, so an ACL that two filters
-match is reported by both; a ZooKeeper broker reports it under the first alone.
+On KRaft every filter is applied to the state before the request, so an ACL that two filters match
+is returned by both; a ZooKeeper broker returns it only with the first.
 """
 
 from kafka_shim.authorizer.authorizer import AclDeleteResult, StandardAuthorizer

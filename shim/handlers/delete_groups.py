@@ -1,6 +1,7 @@
 """42 DeleteGroups, versions 0-2. Deletes groups without members, with their offsets (KIP-229).
 
-DELETE on each; whether a group exists (69) or has members (68) only shows where that is allowed.
+DELETE on each group. GROUP_ID_NOT_FOUND (69) and NON_EMPTY_GROUP (68) are returned only to callers
+with that permission.
 """
 
 from kafka_shim.authorizer.requirements import DELETE_GROUPS

@@ -1,6 +1,7 @@
-"""21 DeleteRecords, versions 0-2. Moves the start of partitions; -1 means their end (KIP-107).
+"""21 DeleteRecords, versions 0-2. Moves log start offsets; -1 is the high watermark (KIP-107).
 
-DELETE on the topic; coordinators' topics are 17, and a log that is only compacted is refused.
+DELETE on the topic. Internal topics get INVALID_TOPIC_EXCEPTION (17); a topic whose only cleanup
+policy is compact is rejected.
 """
 
 from collections.abc import Iterable, Iterator

@@ -1,9 +1,9 @@
-"""92 DeleteShareGroupOffsets, version 0. A share group forgets where it was in some topics
-(KIP-932).
+"""92 DeleteShareGroupOffsets, version 0. Deletes a share group's offsets of topics (KIP-932).
 
-DELETE on the group, READ on each topic. The group must have no members. Its error (24, 68, 69)
-replaces what was found out about the topics; the first release only asked it if one was left. One
-that has never begun with a partition says nothing of topics that may be read, even of missing ones.
+DELETE on the group, READ on each topic. The group must have no members. A group error,
+INVALID_GROUP_ID (24), NON_EMPTY_GROUP (68) or GROUP_ID_NOT_FOUND (69), replaces the results of all
+topics; the first release checks the group only if a topic is left. A group that never initialised a
+partition returns no rows for permitted topics, even for missing ones.
 """
 
 from kafka_shim.authorizer.requirements import (

@@ -1,6 +1,6 @@
-"""86 DeleteShareGroupState, version 0. Between brokers, but on every listener (KIP-932).
+"""86 DeleteShareGroupState, version 0. Between brokers, but served on every listener (KIP-932).
 
-Without CLUSTER_ACTION every partition is 31.
+Without CLUSTER_ACTION every partition gets CLUSTER_AUTHORIZATION_FAILED (31).
 """
 
 from kafka_shim.authorizer.requirements import DELETE_SHARE_GROUP_STATE

@@ -1,7 +1,7 @@
-"""29 DescribeAcls, versions 0-3. The ACLs that a filter selects, grouped by resource (KIP-140).
+"""29 DescribeAcls, versions 0-3. The ACLs that match a filter, grouped by resource (KIP-140).
 
-Version 0 filters are LITERAL and see only literal ACLs (KIP-290). Order is undefined on a real
-broker; here it is the order of creation.
+Filters of version 0 match only literal ACLs (KIP-290). The order is undefined on a real broker;
+here it is the order of creation.
 """
 
 from kafka_shim.authorizer.authorizer import StandardAuthorizer

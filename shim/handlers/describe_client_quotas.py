@@ -1,6 +1,7 @@
-"""48 DescribeClientQuotas, versions 0-1. Entities whose types fit every component of the filter.
+"""48 DescribeClientQuotas, versions 0-1. The entities that match every component of the filter.
 
-Strict: and which have no other type. A denial has entries null instead of empty (KIP-546).
+A strict filter excludes entities with other entity types. A denial has null entries instead of an
+empty list (KIP-546).
 """
 
 from collections.abc import Mapping, Sequence

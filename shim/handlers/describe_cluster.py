@@ -1,5 +1,7 @@
-"""60 DescribeCluster, versions 0-2. Brokers and ids are public; only the authorized operations of
-the cluster are guarded: without DESCRIBE they are 0, not asked they are Int32.MIN (KIP-430, 700).
+"""60 DescribeCluster, versions 0-2. Brokers and ids need no permission (KIP-700).
+
+Only the authorized operations of the cluster do: without DESCRIBE they are 0, and if not requested
+they are Int32.MIN (KIP-430).
 """
 
 from kafka_shim.authorizer.requirements import DESCRIBE_CLUSTER_OPERATIONS

@@ -1,7 +1,8 @@
 """32 DescribeConfigs, versions 0-4. Settings with their sources and synonyms (KIP-133, 226, 569).
 
-Brokers, their loggers and metrics subscriptions count as the cluster. Denied resources come last,
-and a resource of an unknown type fails the whole request. Secrets are told without their value.
+Brokers, their loggers and metrics subscriptions need permission on the cluster. Denied resources
+come last. A resource of an unknown type fails the whole request. Values of sensitive settings are
+omitted.
 """
 
 from collections.abc import Hashable, Iterable, Iterator, Mapping
@@ -107,7 +108,9 @@ def refuse(
 def _distinct(
     resources: Iterable[DescribeConfigsResource], context: RequestContext
 ) -> list[DescribeConfigsResource]:
-    """Before the generated messages a resource given twice was one, the last."""
+    """Merge duplicate resources, of which the last counts, in releases
+    before generated messages.
+    """
     if context.facts.configs.generated_config_messages:
         return list(resources)
     return list(
@@ -232,7 +235,7 @@ def _documented(
     request: DescribeConfigsRequest,
     context: RequestContext,
 ) -> str | None:
-    """Loggers have an empty text, asked for or not."""
+    """Return a setting's documentation; empty for loggers, whether requested or not."""
     if resource.resource_type == ConfigResourceType.BROKER_LOGGER:
         return ""
     if not request.include_documentation:

@@ -1,5 +1,7 @@
-"""41 DescribeDelegationToken, versions 0-3. One's own tokens are always shown, others' by ACL:
-DESCRIBE on the token or DESCRIBE_TOKENS on its owner (KIP-48, KIP-373); the rest is left out.
+"""41 DescribeDelegationToken, versions 0-3. The caller's own tokens are always returned.
+
+Tokens of others need DESCRIBE on the token or DESCRIBE_TOKENS on its owner (KIP-48, KIP-373), and
+are left out otherwise.
 """
 
 from kafka_shim.authorizer.requirements import DESCRIBE_DELEGATION_TOKEN

@@ -1,7 +1,7 @@
-"""15 DescribeGroups, versions 0-6. Classic groups, their members and what those were assigned.
+"""15 DescribeGroups, versions 0-6. Classic groups, their members and assignments.
 
-Denied groups come first. A group that is not there is `Dead` and no error, with operations if
-they were asked for; from version 6 it is 69, without (KIP-1043).
+Denied groups come first. A group that does not exist has state `Dead`, no error, and authorized
+operations if requested; since version 6 it gets GROUP_ID_NOT_FOUND (69) without them (KIP-1043).
 """
 
 from collections.abc import Iterable

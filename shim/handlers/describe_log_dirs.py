@@ -1,9 +1,9 @@
-"""35 DescribeLogDirs, versions 0-5. What this broker holds, in its one log directory (KIP-113).
+"""35 DescribeLogDirs, versions 0-5. The partitions in this broker's only log directory (KIP-113).
 
-Up to version 2 a denial is an empty answer without any code. Sizes are those of the records held in
+Up to version 2 a denial is an empty answer without an error. Sizes are those of the records in
 memory.
 
-DEVIATION: the size of the disk and what is free of it are unknown (KIP-827): there is none.
+DEVIATION: total and usable size of the disk are unknown (KIP-827), since there is none.
 """
 
 from collections.abc import Iterable

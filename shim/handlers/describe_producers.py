@@ -1,6 +1,7 @@
-"""61 DescribeProducers, version 0. Who produces to partitions, and what is open there (KIP-664).
+"""61 DescribeProducers, version 0. Active producers of partitions and their transactions (KIP-664).
 
-An illegal name is 17 before anything else (since 3.0), then READ on the topic, then existence.
+An invalid name gets INVALID_TOPIC_EXCEPTION (17) first (since 3.0); then READ on the topic is
+checked, then whether it exists.
 """
 
 from kafka_shim.authorizer.requirements import DESCRIBE_PRODUCERS_TOPIC

@@ -1,12 +1,13 @@
-"""90 DescribeShareGroupOffsets, versions 0-1. Where share groups begin to read (KIP-932), and from
-version 1 how much is left (KIP-1226).
+"""90 DescribeShareGroupOffsets, versions 0-1. Start offsets of share groups (KIP-932), and since
+version 1 their lag (KIP-1226).
 
-DESCRIBE on each group, then on its topics: one that was named and is denied is 29, one that was
-not named is left out. What nobody reads is no error: offset -1. Nor is a missing group or topic.
-Without names it is all that the group itself has begun, not what a broker began in its name.
+DESCRIBE on each group, then on its topics. A denied topic gets TOPIC_AUTHORIZATION_FAILED (29) if
+the request names it, and is left out otherwise. A partition that is not read has offset -1 and no
+error; a missing group or topic is no error either. A request without topics returns the partitions
+that the group itself initialised, not those that a broker initialised for it.
 
-DEVIATION: a partition that the topic does not have gets no answer at all from Kafka; here it is
-one that nobody reads.
+DEVIATION: Kafka returns nothing for a partition that the topic does not have; here it has offset
+-1.
 """
 
 from kafka_shim.authorizer.requirements import (
@@ -30,7 +31,7 @@ from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.state.topics import NO_ID, Topic
 
 UNKNOWN = -1
-"""As an offset or a lag."""
+"""Value of an unknown offset or lag."""
 
 LAG_SINCE = 1
 
@@ -91,7 +92,7 @@ def _described(
 def _named(
     group_id: str, allowed: list[DescribeShareGroupOffsetsRequestTopic], context: RequestContext
 ) -> list[DescribeShareGroupOffsetsResponseTopic]:
-    """A topic that is there has one answer, however often it was named; others have one each."""
+    """Return one row per existing topic, however often it is listed; others have one each time."""
     topics = context.cluster.topics
     asked = []
     there: dict[str, dict[int, None]] = {}

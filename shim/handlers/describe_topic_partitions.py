@@ -1,7 +1,8 @@
 """75 DescribeTopicPartitions, version 0. Topics in the order of their names, in pages (KIP-966).
 
-A bad cursor is 42 on every topic, before anybody's rights are looked at. Authorized operations are
-always told, also of a missing topic; denied ones come last, or vanish where all topics are asked.
+An invalid cursor gives INVALID_REQUEST (42) on every topic, before permissions are checked.
+Authorized operations are always returned, also for a missing topic. Denied topics come last, or are
+left out if all topics are requested.
 """
 
 from collections.abc import Sequence
@@ -100,7 +101,7 @@ def _from_cursor(names: set[str], cursor: Cursor | None) -> list[str]:
 def _page(
     names: Sequence[str], cursor: Cursor | None, limit: int, context: RequestContext
 ) -> tuple[list[DescribeTopicPartitionsResponseTopic], NextCursor | None]:
-    """As many partitions as fit, and where to go on."""
+    """Return the topics of a page, limited by partitions, and the cursor of the next one."""
     page = []
     for place, name in enumerate(context.in_turns(names)):
         topic = context.cluster.topics.get(name)

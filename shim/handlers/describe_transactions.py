@@ -1,7 +1,7 @@
-"""65 DescribeTransactions, version 0. What transactional ids are doing (KIP-664).
+"""65 DescribeTransactions, version 0. The state of transactional ids (KIP-664).
 
-DESCRIBE on each transactional id (53), which an unknown one is only told to those who may (105).
-Topics that may not be described are left out.
+DESCRIBE on each transactional id, or TRANSACTIONAL_ID_AUTHORIZATION_FAILED (53); only callers with
+it get TRANSACTIONAL_ID_NOT_FOUND (105) for an unknown one. Topics without DESCRIBE are left out.
 """
 
 from kafka_shim.authorizer.requirements import (

@@ -1,10 +1,12 @@
-"""10 FindCoordinator, versions 0-6. Who looks after a group, a transactional id or, from version
-6, a share partition (KIP-932). From version 4 many keys at once, each with its own code (KIP-699).
+"""10 FindCoordinator, versions 0-6. The coordinator of a group, a transactional id or, since
+version 6, a share partition (KIP-932). Since version 4 of many keys, each with its own error
+(KIP-699).
 
-Permission comes before everything else; a share key asks for CLUSTER_ACTION, and where that is
-denied, newer releases refuse the whole request. Looking makes the coordinators' internal topic.
+Permission is checked first. A share key needs CLUSTER_ACTION; newer releases reject the whole
+request if that is denied. A lookup creates the coordinators' internal topic.
 
-DEVIATION: a coordinator is there at once; a fresh Kafka answers 15 until its topic is ready.
+DEVIATION: a coordinator is available at once; a fresh Kafka returns COORDINATOR_NOT_AVAILABLE (15)
+until its topic is ready.
 """
 
 from kafka_shim.authorizer.requirement import Requirement

@@ -1,8 +1,9 @@
-"""71 GetTelemetrySubscriptions, version 0. Tells a client which of its metrics to push, and how
-often (KIP-714). Open to everybody.
+"""71 GetTelemetrySubscriptions, version 0. Returns the metrics that a client must push, and the
+interval (KIP-714). Needs no permission.
 
-A client without an id is given one. Who asks again before the interval is over is 89, unless it was
-told that its subscription, or its compression, is not the one that is wanted.
+A client without an instance id gets one. A request before the interval is over gets
+THROTTLING_QUOTA_EXCEEDED (89), unless the client's last push was rejected for its subscription id
+or compression.
 """
 
 from kafka_shim.protocol.compression import Compression
@@ -18,7 +19,7 @@ from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.state.telemetry import NO_ID
 
 ACCEPTED = (Compression.ZSTD, Compression.LZ4, Compression.GZIP, Compression.SNAPPY)
-"""The best one first."""
+"""Accepted compressions, in order of preference."""
 
 
 def handle(

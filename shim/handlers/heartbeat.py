@@ -1,4 +1,4 @@
-"""12 Heartbeat, versions 0-4. Keeps a member's session alive and tells it of rebalances (27)."""
+"""12 Heartbeat, versions 0-4. Extends a session; REBALANCE_IN_PROGRESS (27) asks to rejoin."""
 
 from kafka_shim.authorizer.requirements import HEARTBEAT
 from kafka_shim.protocol.error_codes import ErrorCode

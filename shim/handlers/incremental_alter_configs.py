@@ -1,7 +1,8 @@
 """44 IncrementalAlterConfigs, versions 0-1. Set, delete, append, subtract (KIP-339, KIP-412).
 
-On KRaft the broker looks over a resource before the controller asks for rights, and alters its own
-loggers itself; on ZooKeeper rights come first. One denied resource does not disturb the others.
+On KRaft the broker validates a resource before the controller checks permissions, and alters its
+own loggers itself; on ZooKeeper permissions are checked first. Each resource succeeds or fails on
+its own.
 """
 
 from collections import Counter

@@ -1,9 +1,9 @@
-"""22 InitProducerId, versions 0-6. Gives a producer its id and epoch (KIP-98, KIP-360).
+"""22 InitProducerId, versions 0-6. Returns a producer's id and epoch (KIP-98, KIP-360).
 
-With a transactional id it needs WRITE on that; without, IDEMPOTENT_WRITE on the cluster or, since
-KIP-679, WRITE on any one topic. Both come before anything else that may be wrong. A producer that
-starts while its predecessor has a transaction open aborts it, gets CONCURRENT_TRANSACTIONS
-(51), and retries.
+With a transactional id it needs WRITE on that id; without one, IDEMPOTENT_WRITE on the cluster or,
+since KIP-679, WRITE on any topic. Permission is checked before all else. A producer that starts
+while its predecessor has an open transaction aborts that, gets CONCURRENT_TRANSACTIONS (51), and
+retries.
 """
 
 from kafka_shim.authorizer.requirements import (

@@ -1,6 +1,6 @@
-"""83 InitializeShareGroupState, version 0. Between brokers, but on every listener (KIP-932).
+"""83 InitializeShareGroupState, version 0. Between brokers, but served on every listener (KIP-932).
 
-Without CLUSTER_ACTION every partition is 31.
+Without CLUSTER_ACTION every partition gets CLUSTER_AUTHORIZATION_FAILED (31).
 """
 
 from kafka_shim.authorizer.requirements import INITIALIZE_SHARE_GROUP_STATE

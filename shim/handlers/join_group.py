@@ -1,7 +1,7 @@
 """11 JoinGroup, versions 0-9. Answered when the next generation begins, or with an error at once.
 
-New dynamic members are first told their id, from version 4 (KIP-394). Version 0 has no rebalance
-timeout: the session's counts.
+Since version 4 a new dynamic member first gets its id with MEMBER_ID_REQUIRED (KIP-394). Version 0
+has no rebalance timeout; the session timeout is used.
 """
 
 from kafka_shim.authorizer.requirements import JOIN_GROUP

@@ -1,7 +1,7 @@
-"""4 LeaderAndIsr, versions 0-5. The controller tells a broker what to lead and to follow.
+"""4 LeaderAndIsr, versions 0-5. The controller assigns partitions to lead and follow to a broker.
 
-CLUSTER_ACTION on the cluster, or the answer and every partition is 31. Never obeyed: see
-`kafka_shim.shim.handlers.shared.orders`.
+CLUSTER_ACTION on the cluster, or the answer and every partition get CLUSTER_AUTHORIZATION_FAILED
+(31). The request is never applied: see `kafka_shim.shim.handlers.shared.orders`.
 """
 
 from collections.abc import Iterable
@@ -18,7 +18,7 @@ from kafka_shim.shim.handlers.shared import orders
 from kafka_shim.shim.request.context import RequestContext
 
 BY_ID_SINCE = 5
-"""From here on the answer has topics by their ids."""
+"""First version whose answer identifies topics by id."""
 
 
 def handle(request: LeaderAndIsrRequest, context: RequestContext) -> LeaderAndIsrResponse:
@@ -40,7 +40,7 @@ def refuse(
 
 
 def _partitions(request: LeaderAndIsrRequest) -> list[orders.TopicPartition]:
-    """Topic by topic since version 2, one list before."""
+    """Return the request's partitions: by topic since version 2, in one list before."""
     return [
         *(
             (topic.topic_name, partition_state.partition_index)

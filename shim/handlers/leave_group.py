@@ -1,5 +1,5 @@
-"""13 LeaveGroup, versions 0-5. From version 3 many members at once, each with its own code, and
-static members by their instance id alone (KIP-345).
+"""13 LeaveGroup, versions 0-5. Since version 3 for many members, each with its own error; static
+members may be identified by instance id alone (KIP-345).
 """
 
 from kafka_shim.authorizer.requirements import LEAVE_GROUP

@@ -1,7 +1,7 @@
-"""74 ListConfigResources, versions 0-1. Which resources have, or can have, settings (KIP-1142).
+"""74 ListConfigResources, versions 0-1. The resources that have or can have configs (KIP-1142).
 
-Version 0 is ListClientMetricsResources (KIP-714): only subscriptions. Brokers and topics are listed
-even where nothing was set on them.
+Version 0 is ListClientMetricsResources (KIP-714): only client metrics subscriptions. Brokers and
+topics are listed even if no config was set on them.
 """
 
 from collections.abc import Iterator

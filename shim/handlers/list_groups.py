@@ -1,8 +1,8 @@
-"""16 ListGroups, versions 0-5. The groups this broker coordinates, by state (KIP-518) and type
-(KIP-848) if asked.
+"""16 ListGroups, versions 0-5. The groups that this broker coordinates, optionally filtered by
+state (KIP-518) and type (KIP-848).
 
-With DESCRIBE on the cluster all of them, without it those that may be described, and never an
-error (KIP-231); the oldest releases answer 31 instead.
+With DESCRIBE on the cluster all groups are listed, without it those with DESCRIBE on the group, and
+never an error (KIP-231); the oldest releases return CLUSTER_AUTHORIZATION_FAILED (31) instead.
 """
 
 from kafka_shim.authorizer.requirements import LIST_GROUPS

@@ -1,8 +1,8 @@
-"""2 ListOffsets, versions 0-11. Offsets by time, and of the start and the end (KIP-79, KIP-734).
+"""2 ListOffsets, versions 0-11. Offsets by time, and log start and end (KIP-79, KIP-734).
 
-DESCRIBE topic by topic, before existence; denied topics stand last. Version 0 gives lists of
-offsets. A partition that is named twice is 42, each special time has a version of its own, before
-which it is 35 (KIP-405, KIP-1005).
+DESCRIBE on each topic, checked before existence; denied topics come last. Version 0 returns lists
+of offsets. A partition that is listed twice gets INVALID_REQUEST (42). A special timestamp gets
+UNSUPPORTED_VERSION (35) before the version that introduced it (KIP-405, KIP-1005).
 """
 
 from collections import Counter

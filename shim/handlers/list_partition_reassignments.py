@@ -1,6 +1,6 @@
-"""46 ListPartitionReassignments, version 0. There are never any: see AlterPartitionReassignments.
+"""46 ListPartitionReassignments, version 0. Always empty: see AlterPartitionReassignments.
 
-A denial repeats the partitions that were asked for, without replicas (KIP-455).
+A denial repeats the requested partitions, without replicas (KIP-455).
 """
 
 from kafka_shim.authorizer.requirements import LIST_PARTITION_REASSIGNMENTS

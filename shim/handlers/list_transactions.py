@@ -1,8 +1,8 @@
 """66 ListTransactions, versions 0-2. The transactional ids of a coordinator (KIP-664).
 
-Those that may not be described are left out. Filters by state, producer, duration (KIP-994) and
-pattern (KIP-1152); unknown state names are returned, and match nothing. The pattern is matched only
-against ids that the caller may see: the time that a match takes tells what it was matched against.
+Ids without DESCRIBE are left out. Filters: state, producer, duration (KIP-994) and pattern
+(KIP-1152). Unknown state names are returned, and match nothing. The pattern is matched only against
+ids that the caller may see, since the run time of the match would reveal others.
 """
 
 from kafka_shim.authorizer.requirements import LIST_TRANSACTIONS

@@ -1,9 +1,9 @@
-"""3 Metadata, versions 0-13. Brokers are public; topics need DESCRIBE (KIP-430, KIP-516).
+"""3 Metadata, versions 0-13. Brokers need no permission; topics need DESCRIBE (KIP-430, KIP-516).
 
-Listed topics that may not be described vanish, named ones are 29 whether they exist or not. Once an
-id is given names are ignored, and an unknown id is 100 even to a caller without any right. Asking
-for a missing topic creates it, if the caller may CREATE it; this answer still says that it is
-missing.
+Denied topics are left out if all topics are requested; named ones get TOPIC_AUTHORIZATION_FAILED
+(29) whether they exist or not. If the request has any topic id, names are ignored; an unknown id
+gets UNKNOWN_TOPIC_ID (100) even without any permission. A request for a missing topic creates it if
+the caller has CREATE; this answer still returns it as missing.
 """
 
 from collections.abc import Iterable, Set

@@ -1,8 +1,9 @@
-"""8 OffsetCommit, versions 0-10. Stores how far a group has read.
+"""8 OffsetCommit, versions 0-10. Stores a group's offsets.
 
-READ on the group, or every partition is 30; then READ and existence topic by topic. The group
-itself is only asked for what is left, so that a wrong member goes unnoticed with wrong topics.
-Version 0 goes to ZooKeeper, where there is one; version 10 names topics by id (KIP-848).
+READ on the group, or every partition gets GROUP_AUTHORIZATION_FAILED (30); then READ and existence
+are checked for each topic. The group checks the member only if partitions are left, so an invalid
+member with invalid topics is not reported. Version 0 writes to ZooKeeper, where there is one;
+version 10 identifies topics by id (KIP-848).
 """
 
 from collections.abc import Hashable, Iterator

@@ -1,7 +1,7 @@
-"""47 OffsetDelete, version 0. Forgets a group's offsets of topics it no longer reads (KIP-496).
+"""47 OffsetDelete, version 0. Deletes a group's offsets of topics it no longer reads (KIP-496).
 
-DELETE on the group, READ on each topic. The group is asked in any case, and its error (24, 69,
-68) replaces everything that was found out about the topics.
+DELETE on the group, READ on each topic. A group error, INVALID_GROUP_ID (24), GROUP_ID_NOT_FOUND
+(69) or NON_EMPTY_GROUP (68), replaces the results of all topics.
 """
 
 from kafka_shim.authorizer.requirements import OFFSET_DELETE_GROUP, OFFSET_DELETE_TOPIC

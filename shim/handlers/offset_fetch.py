@@ -1,10 +1,11 @@
-"""9 OffsetFetch, versions 0-10. How far groups have read; from version 8 many groups at once.
+"""9 OffsetFetch, versions 0-10. A group's committed offsets; since version 8 of many groups.
 
-Each group on its own: DESCRIBE on it (READ before KIP-163), then DESCRIBE on its topics. A denied
-group shows on the partitions, at the top or at the group, and once not at all; a denied topic
-that was named is 29 and comes after the others, one that was not named is left out. What nobody
-committed is no error: offset -1. `require_stable` asks not to be told an offset that an open
-transaction may change (KIP-447). Version 0 asks ZooKeeper, version 10 by topic id (KIP-848).
+For each group: DESCRIBE on it (READ before KIP-163), then DESCRIBE on its topics. Depending on the
+version, the denial of a group is returned on the partitions, for the request or on the group, or
+not at all. A denied topic gets TOPIC_AUTHORIZATION_FAILED (29) after the others if it is named, and
+is left out otherwise. A partition without a commit has offset -1 and no error. `require_stable`
+rejects offsets that an open transaction may change (KIP-447). Version 0 reads from ZooKeeper;
+version 10 identifies topics by id (KIP-848).
 """
 
 from collections import Counter
@@ -50,7 +51,7 @@ BY_ID_SINCE = 10
 
 
 class _Asked(msgspec.Struct, frozen=True):
-    """A topic of the request; named, or from version 10 by its id."""
+    """A topic of the request, by name, or by id since version 10."""
 
     name: str
     topic_id: bytes
@@ -58,12 +59,12 @@ class _Asked(msgspec.Struct, frozen=True):
 
 
 class _Group(msgspec.Struct, frozen=True):
-    """A group of the request, whatever its version."""
+    """A group of the request, in a form common to all versions."""
 
     group_id: str
     member_id: str | None
     member_epoch: int
-    topics: tuple[_Asked, ...] | None  # None: all that it has offsets of
+    topics: tuple[_Asked, ...] | None  # None: all topics with offsets
 
 
 class _Topic(msgspec.Struct, frozen=True):
@@ -103,7 +104,7 @@ def handle(request: OffsetFetchRequest, context: RequestContext) -> OffsetFetchR
 def _each_or_once(
     rows: list[OffsetFetchResponseGroup], facts: GroupFacts
 ) -> list[OffsetFetchResponseGroup]:
-    """What is answered of groups that are in a request twice."""
+    """Return the rows of a request that may list a group twice, as this release answers it."""
     if facts.fetches_group_twice:
         return rows
     by_name = {row.group_id: row for row in rows}
@@ -177,7 +178,7 @@ def _fetch(group: _Group, require_stable: bool, context: RequestContext) -> _Ans
 
 
 def _named_topics(group: _Group, require_stable: bool, context: RequestContext) -> list[_Topic]:
-    """The topics that were asked for, those that failed after the others."""
+    """Return the requested topics, with the failed ones last."""
     assert group.topics is not None
     found, failed = [], []
     for asked in context.in_turns(group.topics):
@@ -198,7 +199,7 @@ def _named_topics(group: _Group, require_stable: bool, context: RequestContext) 
 
 
 def _answered(topics: list[_Topic], context: RequestContext) -> list[_Topic]:
-    """Older releases answer from a map: each partition once, and no topic without any."""
+    """Merge the rows of older releases: each partition once, and no topic without partitions."""
     if context.facts.groups.new_coordinator:
         return topics
     rows: dict[str, dict[int, CommittedOffset | ErrorCode]] = {}
@@ -243,7 +244,7 @@ def _looked_up(
 def _committed(
     offsets: Offsets, group_id: str, ids: Iterable[bytes], partition: int, require_stable: bool
 ) -> CommittedOffset | ErrorCode:
-    """The offset that is kept under one of these topic ids."""
+    """Return the offset that is stored under one of these topic ids."""
     for topic_id in ids:
         if require_stable and offsets.is_unstable(group_id, topic_id, partition):
             return ErrorCode.UNSTABLE_OFFSET_COMMIT
@@ -256,7 +257,7 @@ def _committed(
 def _in_zookeeper(
     group_id: str, topic: Topic | None, partition: int, context: RequestContext
 ) -> CommittedOffset | ErrorCode:
-    """The offset alone: ZooKeeper held no metadata."""
+    """Return the offset from ZooKeeper, which has no metadata."""
     checks = context.facts.groups.commit_checks_partition
     if topic is None or (checks and topic.partition(partition) is None):
         return ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
@@ -333,7 +334,7 @@ def _group_rows(answers: Iterable[tuple[_Group, _Answer]]) -> list[OffsetFetchRe
 def _fields(
     partition: int, result: CommittedOffset | ErrorCode
 ) -> tuple[int, int, int, str, ErrorCode]:
-    """Index, offset, leader epoch, metadata and error of a partition, in the wire's order."""
+    """Return index, offset, leader epoch, metadata and error of a partition, in wire order."""
     if isinstance(result, ErrorCode):
         return partition, NO_OFFSET, NO_EPOCH, "", result
     return partition, result.offset, result.leader_epoch, result.metadata, ErrorCode.NONE

@@ -1,7 +1,7 @@
-"""23 OffsetForLeaderEpoch, versions 0-4. Where a leader epoch ended (KIP-101, KIP-279, KIP-320).
+"""23 OffsetForLeaderEpoch, versions 0-4. End offsets of leader epochs (KIP-101, KIP-279, KIP-320).
 
-CLUSTER_ACTION allows every topic; since 2.1 DESCRIBE on a topic is enough for that one. Denied
-topics stand last. A partition that is missing is 3 only to those who may know.
+CLUSTER_ACTION allows every topic; since 2.1 DESCRIBE on a topic allows that one. Denied topics come
+last. A missing partition gets UNKNOWN_TOPIC_OR_PARTITION (3) only if the caller has permission.
 """
 
 from kafka_shim.authorizer.requirements import OFFSET_FOR_LEADER_EPOCH

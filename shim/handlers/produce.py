@@ -1,9 +1,10 @@
-"""0 Produce, versions 0-13. Appends one batch a partition, as the producer sent it.
+"""0 Produce, versions 0-13. Appends one batch per partition.
 
-A transactional batch needs WRITE on the transactional id, or every partition is 53; an idempotent
-one needed IDEMPOTENT_WRITE before KIP-679. Then WRITE topic by topic; from version 13 on an unknown
-topic id is 100 before it (KIP-516). With acks=0 there is no answer: any error closes the connection
-(KIP-98, KIP-890).
+A transactional batch needs WRITE on the transactional id, or every partition gets
+TRANSACTIONAL_ID_AUTHORIZATION_FAILED (53); an idempotent one needed IDEMPOTENT_WRITE before
+KIP-679. Then WRITE is checked on each topic; since version 13 an unknown topic id gets
+UNKNOWN_TOPIC_ID (100) before that (KIP-516). With acks=0 there is no answer: any error closes the
+connection (KIP-98, KIP-890).
 """
 
 from collections.abc import Iterable

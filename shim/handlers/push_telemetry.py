@@ -1,7 +1,8 @@
-"""72 PushTelemetry, version 0. A client's metrics (KIP-714). Open to everybody.
+"""72 PushTelemetry, version 0. Receives a client's metrics (KIP-714). Needs no permission.
 
-Looked at in this order: whether the client had said before that it ends (42), the interval (89),
-the subscription (117), the compression (76), the size (118), whether it can be decompressed (87).
+Errors in the order of their checks: INVALID_REQUEST (42) if the client had announced its end,
+THROTTLING_QUOTA_EXCEEDED (89), UNKNOWN_SUBSCRIPTION_ID (117), UNSUPPORTED_COMPRESSION_TYPE (76),
+TELEMETRY_TOO_LARGE (118), and INVALID_RECORD (87) if decompression fails.
 """
 
 from kafka_shim.protocol.error_codes import ErrorCode

@@ -1,6 +1,7 @@
-"""84 ReadShareGroupState, version 0. Between brokers, but on every listener (KIP-932).
+"""84 ReadShareGroupState, version 0. Between brokers, but served on every listener (KIP-932).
 
-Without CLUSTER_ACTION every partition is 31. A partition that was never begun is 42.
+Without CLUSTER_ACTION every partition gets CLUSTER_AUTHORIZATION_FAILED (31). A partition without
+initialised state gets INVALID_REQUEST (42).
 """
 
 from kafka_shim.authorizer.requirements import READ_SHARE_GROUP_STATE

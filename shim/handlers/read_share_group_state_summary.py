@@ -1,6 +1,7 @@
 """87 ReadShareGroupStateSummary, versions 0-1. Between brokers, but on every listener (KIP-932).
 
-Without CLUSTER_ACTION every partition is 31. A partition that was never begun has start offset -1.
+Without CLUSTER_ACTION every partition gets CLUSTER_AUTHORIZATION_FAILED (31). A partition without
+initialised state has start offset -1.
 """
 
 from kafka_shim.authorizer.requirements import READ_SHARE_GROUP_STATE_SUMMARY

@@ -1,4 +1,4 @@
-"""81 RemoveRaftVoter, version 0. A static quorum keeps its voters: 35 (KIP-853)."""
+"""81 RemoveRaftVoter, version 0. UNSUPPORTED_VERSION (35), as the quorum is static (KIP-853)."""
 
 from kafka_shim.authorizer.requirements import REMOVE_RAFT_VOTER
 from kafka_shim.protocol.error_codes import ErrorCode

@@ -1,4 +1,4 @@
-"""39 RenewDelegationToken, versions 0-2. No ACL: the owner and the renewers may (KIP-48)."""
+"""39 RenewDelegationToken, versions 0-2. Needs no ACL: allowed for owner and renewers (KIP-48)."""
 
 from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.protocol.messages.renew_delegation_token_request import RenewDelegationTokenRequest

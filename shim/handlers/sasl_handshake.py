@@ -1,9 +1,10 @@
-"""17 SaslHandshake, versions 0-1. Chooses the mechanism; outside the SASL phase it is 34.
+"""17 SaslHandshake, versions 0-1. Chooses the mechanism; later it gets ILLEGAL_SASL_STATE (34).
 
-One that is not enabled is 33 with those that are, and since 1.0 the connection is closed.
+A mechanism that is not enabled gets UNSUPPORTED_SASL_MECHANISM (33) with the enabled ones; since
+1.0 the connection is then closed.
 
-After version 0 the client sends raw tokens, after version 1 SaslAuthenticate requests (KIP-152).
-On a connection whose log-in has a lifetime it begins another log-in (KIP-368).
+After version 0 the client sends raw tokens, after version 1 SaslAuthenticate requests (KIP-152). On
+a connection whose session has a lifetime it begins a re-authentication (KIP-368).
 """
 
 from kafka_shim.protocol.error_codes import ErrorCode

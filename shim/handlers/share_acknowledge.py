@@ -1,8 +1,9 @@
-"""79 ShareAcknowledge, versions 0-2. Tells what became of acquired records (KIP-932).
+"""79 ShareAcknowledge, versions 0-2. Acknowledges, releases or rejects acquired records (KIP-932).
 
-READ on the group, then the session, then READ on every topic: a denied one is 29 on its partitions.
-An unknown topic id fails the whole request with -1, and without an authorizer its own partitions
-with 100 (asked of 4.3.1).
+READ on the group, then the session is checked, then READ on every topic: a denied one gets
+TOPIC_AUTHORIZATION_FAILED (29) on its partitions. An unknown topic id fails the whole request with
+UNKNOWN_SERVER_ERROR (-1); without an authorizer its partitions get UNKNOWN_TOPIC_ID (100, observed
+on 4.3.1).
 """
 
 from kafka_shim.authorizer.requirements import SHARE_ACKNOWLEDGE_GROUP, SHARE_ACKNOWLEDGE_TOPIC

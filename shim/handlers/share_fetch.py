@@ -1,9 +1,10 @@
-"""78 ShareFetch, versions 0-2. Acquires records for a member of a share group, and takes
-acknowledgements along (KIP-932).
+"""78 ShareFetch, versions 0-2. Acquires records for a member of a share group, and handles its
+acknowledgements (KIP-932).
 
-READ on the group, then the session, then READ on every topic of the session and the request: a
-denied one is 29 on its partitions and acknowledgements. An unknown topic id fails the whole request
-with -1, also without an authorizer (asked of 4.3.1).
+READ on the group, then the session is checked, then READ on every topic of the session and the
+request: a denied one gets TOPIC_AUTHORIZATION_FAILED (29) on its partitions and acknowledgements.
+An unknown topic id fails the whole request with UNKNOWN_SERVER_ERROR (-1), also without an
+authorizer (observed on 4.3.1).
 """
 
 from kafka_shim.authorizer.requirements import SHARE_FETCH_GROUP, SHARE_FETCH_TOPIC

@@ -1,8 +1,7 @@
-"""77 ShareGroupDescribe, version 1. Share groups, their members and what those were given
-(KIP-932).
+"""77 ShareGroupDescribe, version 1. Share groups, their members and assignments (KIP-932).
 
-As in ConsumerGroupDescribe, denied groups come first, one topic that may not be described
-replaces the whole group by an entry with 29, and missing groups are 69.
+As in ConsumerGroupDescribe, denied groups come first; if the caller may not DESCRIBE a topic, the
+group's entry only has TOPIC_AUTHORIZATION_FAILED (29); missing groups get GROUP_ID_NOT_FOUND (69).
 """
 
 from kafka_shim.authorizer.requirements import (

@@ -1,8 +1,8 @@
-"""76 ShareGroupHeartbeat, version 1. Joins a share group, keeps alive, leaves, and gets the
-partitions to share (KIP-932).
+"""76 ShareGroupHeartbeat, version 1. Joins or leaves a share group, keeps a member alive, and
+returns its assignment (KIP-932).
 
-READ on the group, then the member id, then DESCRIBE on every topic named: one that is denied
-fails the request.
+READ on the group, then the member id is checked, then DESCRIBE on every topic in the request: a
+denied one fails the request.
 """
 
 from kafka_shim.authorizer.requirements import (

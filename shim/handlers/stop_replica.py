@@ -1,7 +1,8 @@
-"""5 StopReplica, versions 0-3. The controller tells a broker to give up partitions.
+"""5 StopReplica, versions 0-3. The controller makes a broker stop replicas.
 
-CLUSTER_ACTION on the cluster, or the answer and every partition is 31. Never obeyed: see
-`kafka_shim.shim.handlers.shared.orders`; then no partition is listed.
+CLUSTER_ACTION on the cluster, or the answer and every partition get CLUSTER_AUTHORIZATION_FAILED
+(31). The request is never applied, and then no partition is listed: see
+`kafka_shim.shim.handlers.shared.orders`.
 """
 
 from collections.abc import Iterable
@@ -32,7 +33,7 @@ def refuse(
 
 
 def _partitions(request: StopReplicaRequest) -> list[orders.TopicPartition]:
-    """From the form of the request's version: 3, 1 and 2, or 0."""
+    """Return the partitions from the request's layout: that of versions 3, 1 and 2, or 0."""
     return [
         *(
             (t.topic_name, p.partition_index)

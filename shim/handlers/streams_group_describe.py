@@ -1,8 +1,9 @@
 """89 StreamsGroupDescribe, versions 0-1. Streams groups: their topology, their members, and the
-tasks those run and should run (KIP-1071).
+current and target tasks of those (KIP-1071).
 
-As in ConsumerGroupDescribe, denied groups come first, one topic of the topology that may not be
-described replaces the whole group by an entry with 29, and missing groups are 69.
+As in ConsumerGroupDescribe, denied groups come first; if the caller may not DESCRIBE a topic of the
+topology, the group's entry only has TOPIC_AUTHORIZATION_FAILED (29); missing groups get
+GROUP_ID_NOT_FOUND (69).
 """
 
 from collections.abc import Mapping

@@ -1,9 +1,10 @@
-"""88 StreamsGroupHeartbeat, versions 0-1. Joins a streams application, keeps alive, leaves, and is
-told which tasks to run (KIP-1071).
+"""88 StreamsGroupHeartbeat, versions 0-1. Joins or leaves a streams group, keeps a member alive,
+and returns its tasks (KIP-1071).
 
-READ on the group; then the topology's names, where an impossible one is 130; then DESCRIBE on all
-its topics: one that is denied fails the request. Internal topics that are missing are made if the
-caller may CREATE them, else a status names them. Members may be static since 4.4.
+READ on the group; then the topology's names are checked, where an invalid one gives
+STREAMS_INVALID_TOPOLOGY (130); then DESCRIBE on all its topics: a denied one fails the request.
+Missing internal topics are created if the caller has CREATE, otherwise a status names them. Members
+may be static since 4.4.
 """
 
 from kafka_shim.authorizer.requirements import (

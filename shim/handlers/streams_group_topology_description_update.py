@@ -1,7 +1,8 @@
-"""93 StreamsGroupTopologyDescriptionUpdate, version 0. A Streams client describes its topology, for
-a plug-in of the broker to keep (KIP-1331).
+"""93 StreamsGroupTopologyDescriptionUpdate, version 0. A Streams client sends the description of
+its topology, which a plug-in of the broker stores (KIP-1331).
 
-READ on the group, or 30. A broker without such a plug-in answers 35 to everybody else.
+READ on the group, or GROUP_AUTHORIZATION_FAILED (30). Without such a plug-in a permitted caller
+gets UNSUPPORTED_VERSION (35).
 """
 
 from kafka_shim.authorizer.requirements import STREAMS_GROUP_TOPOLOGY_DESCRIPTION_UPDATE_GROUP

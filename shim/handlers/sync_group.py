@@ -1,6 +1,7 @@
-"""14 SyncGroup, versions 0-5. Answered once the leader has sent everybody's assignment.
+"""14 SyncGroup, versions 0-5. Answered once the leader has sent the assignments.
 
-From version 5 a request that does not name the protocol is 23, even before permission is asked.
+Since version 5 a request without protocol type or name gets INCONSISTENT_GROUP_PROTOCOL (23),
+before permission is checked.
 """
 
 from kafka_shim.authorizer.requirements import SYNC_GROUP

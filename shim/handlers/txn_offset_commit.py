@@ -1,9 +1,11 @@
-"""28 TxnOffsetCommit, versions 0-6. Offsets that count once a transaction is committed (KIP-98).
+"""28 TxnOffsetCommit, versions 0-6. Commits offsets in a transaction (KIP-98).
 
-WRITE on the transactional id, or every partition is 53; READ on the group, or every one is 30; then
-READ and existence topic by topic. The group is only asked for what is left. From version 5 on
-the offsets become part of the transaction by themselves (KIP-890); version 6 names topics by id, an
-unknown one is 100 before any permission is asked, and knows epochs of members (KIP-1319).
+WRITE on the transactional id, or every partition gets TRANSACTIONAL_ID_AUTHORIZATION_FAILED (53);
+READ on the group, or every one gets GROUP_AUTHORIZATION_FAILED (30); then READ and existence are
+checked for each topic. The group checks the member only if partitions are left. Since version 5 the
+broker adds the offsets to the transaction itself (KIP-890). Version 6 has member epochs (KIP-1319)
+and identifies topics by id; an unknown one gets UNKNOWN_TOPIC_ID (100) before permission is
+checked.
 """
 
 from collections.abc import Iterable, Iterator

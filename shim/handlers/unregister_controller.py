@@ -1,7 +1,8 @@
-"""94 UnregisterController, version 0. Removes a controller that is gone from the quorum's list.
+"""94 UnregisterController, version 0. Removes a stopped controller from the quorum's list.
 
-ALTER on the cluster, or 31. The active controller cannot remove itself (42), and other ids are
-unknown (136): each node of the shim is a broker, and one of them controls (seen on 4.4.0).
+ALTER on the cluster, or CLUSTER_AUTHORIZATION_FAILED (31). The active controller cannot remove
+itself: INVALID_REQUEST (42). Other ids get CONTROLLER_ID_NOT_REGISTERED (136), since each node of
+the shim is a broker, one of which is the controller (observed on 4.4.0).
 """
 
 from kafka_shim.authorizer.requirements import UNREGISTER_CONTROLLER

@@ -1,7 +1,7 @@
-"""57 UpdateFeatures, versions 0-2. Levels go up freely, down only when that is said (KIP-584).
+"""57 UpdateFeatures, versions 0-2. Raises feature levels, or lowers them if allowed (KIP-584).
 
-A failed update fails alone up to 3.9; later it fails the whole request with its own code, and
-version 2 lists no results at all.
+Up to 3.9 a failed update fails on its own; later it fails the whole request with its error, and
+version 2 has no results at all. A level is lowered only if the request says that it may be.
 """
 
 from kafka_shim.authorizer.requirements import UPDATE_FEATURES

@@ -1,6 +1,7 @@
-"""6 UpdateMetadata, versions 0-7. The controller tells a broker what there is in the cluster.
+"""6 UpdateMetadata, versions 0-7. The controller sends a broker the cluster's metadata.
 
-CLUSTER_ACTION on the cluster, or 31. Never obeyed: see `kafka_shim.shim.handlers.shared.orders`.
+CLUSTER_ACTION on the cluster, or CLUSTER_AUTHORIZATION_FAILED (31). The request is never applied:
+see `kafka_shim.shim.handlers.shared.orders`.
 """
 
 from kafka_shim.authorizer.requirements import UPDATE_METADATA

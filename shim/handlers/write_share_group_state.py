@@ -1,7 +1,7 @@
-"""85 WriteShareGroupState, versions 0-1. Between brokers, but on every listener (KIP-932).
+"""85 WriteShareGroupState, versions 0-1. Between brokers, but served on every listener (KIP-932).
 
-Without CLUSTER_ACTION every partition is 31. Older epochs are fenced: 124 the state's, 74 the
-leader's.
+Without CLUSTER_ACTION every partition gets CLUSTER_AUTHORIZATION_FAILED (31). An older state epoch
+gets FENCED_STATE_EPOCH (124), an older leader epoch FENCED_LEADER_EPOCH (74).
 """
 
 from kafka_shim.authorizer.requirements import WRITE_SHARE_GROUP_STATE

@@ -1,10 +1,11 @@
 """27 WriteTxnMarkers, versions 0-2. Ends transactions on partitions, as coordinators do (KIP-98).
 
-ALTER or CLUSTER_ACTION on the cluster, or every partition of every marker is 31. Markers of an
-older producer epoch are 47, those of an older coordinator 52.
+ALTER or CLUSTER_ACTION on the cluster, or every partition of every marker gets
+CLUSTER_AUTHORIZATION_FAILED (31). Markers of an older producer epoch get INVALID_PRODUCER_EPOCH
+(47), those of an older coordinator epoch TRANSACTION_COORDINATOR_FENCED (52).
 
-DEVIATION: a real broker never answers if the last marker names only unknown partitions,
-and one before it others.
+DEVIATION: a real broker does not answer if the last marker has only unknown partitions and an
+earlier marker has others.
 """
 
 from collections.abc import Iterable, Iterator, Mapping

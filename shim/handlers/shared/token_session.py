@@ -1,4 +1,4 @@
-"""Which connections may deal in delegation tokens at all (KIP-48)."""
+"""Which connections may use the delegation token APIs (KIP-48)."""
 
 from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.shim.config import SecurityProtocol
@@ -7,7 +7,7 @@ from kafka_shim.shim.request.context import RequestContext
 
 
 def require_token_session(context: RequestContext) -> None:
-    """Refuse with 64 where nobody is authenticated, or where a token itself was the proof."""
+    """Raise DELEGATION_TOKEN_REQUEST_NOT_ALLOWED if unauthenticated, or logged in with a token."""
     session = context.session
     protocol = session.listener.protocol
     is_anonymous = protocol is SecurityProtocol.SSL and session.principal == "User:ANONYMOUS"
@@ -16,7 +16,7 @@ def require_token_session(context: RequestContext) -> None:
 
 
 def expiry_of_failure(error: ErrorCode, context: RequestContext) -> int:
-    """What an answer says of the expiry of a token that was not renewed or expired."""
+    """Return the expiry in the answer of a failed renewal or expiration."""
     if error is ErrorCode.DELEGATION_TOKEN_REQUEST_NOT_ALLOWED:
         return -1
     return context.facts.users.failed_token_expiry

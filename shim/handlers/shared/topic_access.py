@@ -1,4 +1,4 @@
-"""Permission on a topic and its existence, in the order that the emulated release looks at them."""
+"""The checks of permission on a topic and of its existence, in the emulated release's order."""
 
 from kafka_shim.authorizer.requirement import Requirement
 from kafka_shim.authorizer.requirements import METADATA_TOPIC
@@ -7,10 +7,11 @@ from kafka_shim.shim.request.context import RequestContext
 
 
 def topic_error(context: RequestContext, requirement: Requirement, name: str) -> ErrorCode:
-    """NONE for an existing topic that may be used so, else the denial or 3.
+    """Return NONE for an existing permitted topic, else the denial or UNKNOWN_TOPIC_OR_PARTITION.
 
-    A denial comes first and tells nothing of existence. 0.11 did the opposite: what the caller may
-    not DESCRIBE is unknown to it, and a missing topic is missing whatever the caller may do.
+    A denial comes first and does not reveal whether the topic exists. In 0.11 existence comes
+    first: a missing topic is unknown to all callers, and so is one that the caller may not
+    DESCRIBE.
     """
     bound = context.cluster.policy.bound(requirement)
     if bound.hidden_as is None:

@@ -1,5 +1,5 @@
-"""Whether a producer's transaction covers what it writes to (KIP-890), for Produce and
-TxnOffsetCommit.
+"""Verification that a producer's transaction includes the partitions it writes to (KIP-890), for
+Produce and TxnOffsetCommit.
 """
 
 from kafka_shim.protocol.error_codes import ErrorCode
@@ -11,7 +11,7 @@ from kafka_shim.shim.state.transactions import VERSION_2
 
 
 def is_open(log: Log, producer_id: int, epoch: int, facts: RecordFacts) -> bool:
-    """Whether the producer has a transaction open in the log, so that nobody needs to be asked."""
+    """Return whether the log has an open transaction of the producer, so that none is needed."""
     known = log.producers.get(producer_id)
     if known is None or not known.is_open:
         return False
@@ -25,10 +25,10 @@ def verification_error(
     adds_since: int,
     abortable_since: int,
 ) -> ErrorCode:
-    """NONE if the partition is part of the owner's transaction, or has become so now.
+    """Return NONE if the partition is in the owner's transaction, or was added to it now.
 
-    `owner` is transactional id, producer id and epoch; `adds_since` and `abortable_since` are the
-    versions of the API that make it so, and that are told to abort. The handler calls
+    `owner` is transactional id, producer id and epoch. `adds_since` is the first API version that
+    adds partitions, `abortable_since` the first with TRANSACTION_ABORTABLE. The handler calls
     `Transactions.write_gathered` at its end.
     """
     if not owner[0]:
