@@ -15,7 +15,7 @@ _KEPT = {".py", ".json", ".css", ".properties"}
 
 
 def package(target: Path) -> int:
-    """Write the archive; tells how many files are in it."""
+    """Write the archive; return the number of files in it."""
     house = Path(__file__).parents[1]
     files = [*house.glob("*.py")]
     for package_name in PACKAGES:

@@ -56,7 +56,7 @@ class Broker:
         self.cluster.settle()
 
     async def start(self) -> None:
-        """Bind all listeners; afterwards `addresses` tells the real ports."""
+        """Bind all listeners; `addresses` then has the actual ports."""
         self.cluster.clock.begin()
         if self.storage is not None:
             self.storage.commit()

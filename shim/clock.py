@@ -73,7 +73,7 @@ class _ManualTimer:
 
 
 class ManualClock:
-    """Time that moves only when told to; timers fire in order on the way."""
+    """A clock that moves only when it is advanced; timers that become due fire in order."""
 
     def __init__(self, now_ms: int = 1_700_000_000_000) -> None:
         self.fired = 0

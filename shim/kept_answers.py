@@ -174,7 +174,9 @@ class KeptAnswers:
         self._changes_then, self._timers_then = self._changes.number, self._clock.fired
 
     def _identify(self, session: Session) -> bytes:
-        """Who asks, where: a number that nobody else ever had."""
+        """Return an identity of the caller and its connection's
+        endpoints, which is never reused.
+        """
         who = (session.principal, session.host, session.listener.name)
         where = (session.node_id, session.local_host)
         if len(self._identities) >= _IDENTITIES_MAX:

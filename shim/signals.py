@@ -1,4 +1,4 @@
-"""Being told to stop: SIGINT and SIGTERM, wherever the event loop can listen for them."""
+"""Handling of SIGINT and SIGTERM, where the event loop supports it."""
 
 import asyncio
 import contextlib

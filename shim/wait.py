@@ -93,7 +93,7 @@ class Wait(Generic[Answer]):
             callback(self._answer)
 
     def cancel(self) -> None:
-        """The connection is gone: nobody waits any more."""
+        """Cancel the wait, as the connection is closed."""
         if self._done:
             return
         self._done = True

@@ -102,7 +102,7 @@ class _Trial:
         self._touched = self._touching()
 
     def take(self, at: int) -> bool:
-        """Take an ACL away unless a decision would change; tells whether it is gone."""
+        """Remove an ACL unless that changes a decision; return whether it was removed."""
         self._gone.add(at)
         self._authorizer.store.remove(self._acl_set.acls[at])
         if self._changes(at):

@@ -43,7 +43,7 @@ class Lake:
 
     @contextlib.contextmanager
     def alone(self) -> Iterator[None]:
-        """While nobody else writes to the lake; PipelineError if somebody does."""
+        """Lock the lake for writing; raise PipelineError if another process holds the lock."""
         self._runs.mkdir(parents=True, exist_ok=True)
         with (self._runs / "lock").open("w") as lock:
             try:
@@ -71,7 +71,7 @@ class Lake:
         return (self._runs / f"{number:08d}.json").exists()
 
     def commit(self, number: int) -> int:
-        """Make what is staged part of the lake; tells how many files that were."""
+        """Move staged files into the lake; return their number."""
         moves = []
         for path in sorted(self.staged.rglob("*.parquet")):
             staged = path.relative_to(self.folder)

@@ -10,7 +10,7 @@ class AccessFacts(msgspec.Struct, frozen=True, kw_only=True):
 
     # answers
     hides_denied_topics: bool  # without DESCRIBE a topic is 3, and existence comes before the rest
-    unasked_operations: int  # authorized operations that nobody asked for
+    unasked_operations: int  # value of authorized operations that were not requested
     acl_success_message: str | None  # error message of a CreateAcls or DescribeAcls that succeeded
     unexpected_acl_errors_are_said: bool  # CreateAcls has a text with -1, too
     # the audit log

@@ -46,8 +46,8 @@ class GroupFacts(msgspec.Struct, frozen=True, kw_only=True):
     dropped_regex_counts: bool  # as a changed subscription (KIP-848)
     describes_empty_group_id: bool  # ConsumerGroupDescribe of an empty id is 24, and not -1 for all
     assignment_interval_ms: int  # default of group.consumer.assignment.interval.ms and its kin
-    streams_task_offset_interval_ms: int  # told to members of Streams groups; 0: nothing to report
-    streams_recovery_lag: int  # told to them as the acceptable one; -1: none
+    streams_task_offset_interval_ms: int  # returned to members of streams groups; 0: no reports
+    streams_recovery_lag: int  # acceptable lag returned to them; -1: none
     streams_tasks_stay: bool  # with who has them; or with who was meant to have them
     streams_static_members: bool  # and reported offsets and warm-up tasks; else they are 42
     streams_endpoints_change: (

@@ -31,7 +31,7 @@ class RecordFacts(msgspec.Struct, frozen=True, kw_only=True):
     header_names_fail: bool  # such as names of headers that go on behind the records
     checks_compressed_sizes: bool  # records of a compressed batch are as long as they say
     other_offsets_error: ErrorCode  # of a compressed batch whose offsets are not 0, 1, 2...
-    # producers, as Produce knows them
+    # producers in Produce
     caps_min_isr: bool  # min.insync.replicas counts only up to the number of replicas
     reads_duplicates: bool  # of a partition that is in a request twice all are looked at, not one
     last_batch_counts: bool  # a request is transactional, or idempotent, as its last partition is
@@ -44,7 +44,7 @@ class RecordFacts(msgspec.Struct, frozen=True, kw_only=True):
     verifies_offsets: bool  # and neither does a group
     verifies_epochs: bool  # also of producers that have a transaction open
     says_what_is_unverified: bool  # in Produce
-    abortable_since: int  # version of Produce that is then told to abort
+    abortable_since: int  # first version of Produce with TRANSACTION_ABORTABLE
     abortable_offsets_since: int  # the same of TxnOffsetCommit
     unverified_error: ErrorCode  # of AddPartitionsToTxn that only verifies
     adds_partitions_since: int  # version of Produce that adds its partitions to the transaction
@@ -79,7 +79,7 @@ class RecordFacts(msgspec.Struct, frozen=True, kw_only=True):
     lists_each_duplicate: bool  # a partition named twice is answered twice
     lists_denied_duplicates: bool  # the same where it is denied
     duplicates_always_refused: bool  # also in version 0
-    newest_since: int  # version that knows the time -3
+    newest_since: int  # first version with timestamp -3
     earliest_local_since: int  # -4
     latest_tiered_since: int  # -5
     pending_upload_since: int  # -6

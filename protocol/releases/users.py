@@ -9,7 +9,7 @@ class UserFacts(msgspec.Struct, frozen=True, kw_only=True):
     """What the emulated release does about users, by name."""
 
     # log-ins
-    scram_checks_nonce: bool  # the client must repeat the nonce that it was told
+    scram_checks_nonce: bool  # the client must repeat the server's nonce
     tokens_end_sessions: bool  # a log-in ends with its token, even without a lifetime of log-ins
     late_handshake_tells_mechanisms: bool  # a SaslHandshake after the log-in, which is an error
     versions_are_told_once: bool  # a second ApiVersions before the log-in closes the connection

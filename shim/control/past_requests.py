@@ -1,4 +1,4 @@
-"""What the control API tells of requests and decisions that were seen."""
+"""Past requests and decisions in the control API."""
 
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NoReturn

@@ -1,4 +1,4 @@
-"""What the control API tells of transactional ids, and of producers that partitions know."""
+"""Transactional ids and the producers of partitions in the control API."""
 
 from collections.abc import Iterator
 from typing import Any

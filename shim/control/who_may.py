@@ -1,4 +1,4 @@
-"""Who may do something, as the control API tells it."""
+"""The control API's answers to which principals may perform an operation."""
 
 from collections.abc import Mapping
 from typing import Any

@@ -19,7 +19,7 @@ class Mute:
         return self._timer is not None
 
     def begin(self, session: Session | None) -> None:
-        """Begin if the last answer has told the client to wait."""
+        """Stop reading if the last answer throttled the client."""
         if session is not None and session.muted_ms:
             delay_ms, session.muted_ms = session.muted_ms, 0
             self.cancel()

@@ -1,4 +1,4 @@
-"""A port of a broker that is stopped: nobody else gets it, and connecting to it is refused."""
+"""The reserved port of a stopped broker: no other process can bind it, connections are refused."""
 
 import contextlib
 import socket

@@ -29,7 +29,7 @@ class Loop(Protocol):
 
 
 class AbandonedError(BaseException):
-    """Raised in a handler at the end of a turn: nobody waits for its answer any more."""
+    """Raised in a handler at the end of a turn if its answer is no longer needed."""
 
 
 class Turns(Generic[Result]):

@@ -1,1 +1,1 @@
-"""What the cluster holds; knows nothing of handlers or connections."""
+"""The state of a cluster; independent of handlers and connections."""

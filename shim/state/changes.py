@@ -1,13 +1,13 @@
-"""Whether anything may have changed that a request can see: a number that grows."""
+"""A counter of changes that a request could see."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 
 class Changes:
-    """Grows by whatever may change a cluster, whether or not it does: each request that does more
-    than look, each call of the control API that is no GET, each connection that ends, a broker
-    that stops. Timers are counted by the clock.
+    """Counts everything that may change a cluster, whether or not it does: each request that is not
+    read-only, each call of the control API except GET, each closed connection, each stopped broker.
+    Timers are counted by the clock.
     """
 
     __slots__ = ("number", "under_way")
@@ -15,15 +15,15 @@ class Changes:
     def __init__(self) -> None:
         self.number = 0
         self.under_way = 0
-        """How many changes have begun and not ended, while other requests are answered."""
+        """Number of changes in progress, during which other requests may be answered."""
 
     def note(self) -> None:
-        """Something may have changed."""
+        """Count a possible change."""
         self.number += 1
 
     @contextmanager
     def noted(self) -> Iterator[None]:
-        """What runs within may change something at any time."""
+        """Mark a change as in progress while the context is open."""
         self.under_way += 1
         try:
             yield

@@ -1,4 +1,4 @@
-"""The one owner of state: everything that a request can see or change hangs on the cluster."""
+"""The cluster, which owns all state that requests can see or change."""
 
 import random
 import secrets
@@ -38,20 +38,22 @@ if TYPE_CHECKING:
 
 
 class Counters:
-    """What happened, in numbers."""
+    """Counters of events."""
 
     __slots__ = ("closed", "connections", "failed_logins", "internal_errors", "requests")
 
     def __init__(self) -> None:
-        self.connections = 0  # ever accepted
+        self.connections = 0  # accepted since the start
         self.requests = 0
-        self.closed = 0  # connections that were closed for what their peer sent
+        self.closed = 0  # connections closed because of invalid input
         self.failed_logins = 0
         self.internal_errors = 0  # answered with UNKNOWN_SERVER_ERROR (-1)
 
 
 class Cluster(LateStores):
-    """Topics, groups, users and ACLs of an emulated cluster, its clock and its randomness."""
+    """Topics, groups, users and ACLs of an emulated cluster, with its
+    clock and random generator.
+    """
 
     def __init__(self, config: Config, clock: Clock) -> None:
         self.config = config
@@ -125,7 +127,7 @@ class Cluster(LateStores):
         return known[2]
 
     def disconnected(self, node_id: int, connection: Hashable) -> None:
-        """A connection to that broker is gone."""
+        """Handle the end of a connection to a broker."""
         self.changes.note()
         if node_id in self.share_sessions:
             self.share_sessions[node_id].disconnected(connection)
@@ -137,14 +139,14 @@ class Cluster(LateStores):
         return node_id in self.nodes and self.nodes[node_id].is_alive
 
     def set_alive(self, node_id: int, *, is_alive: bool) -> None:
-        """A broker stops or comes back: others lead and control in its place."""
+        """Stop or restart a broker; other brokers take over its leaders and the controller."""
         self.nodes[node_id].is_alive = is_alive
-        self.fetch_sessions.pop(node_id, None)  # kept in memory only
+        self.fetch_sessions.pop(node_id, None)  # a restarted broker has none
         self.telemetry.pop(node_id, None)  # likewise
         self.settle()
 
     def replicas_placed(self) -> None:
-        """New replicas may be on brokers that are stopped: then others lead."""
+        """Elect other leaders for new replicas on stopped brokers."""
         if len(self.live_nodes()) < len(self.nodes):
             self.settle()
 
@@ -157,7 +159,7 @@ class Cluster(LateStores):
         settle(self.topics, alive)
 
     def set_feature_level(self, name: str, level: int) -> None:
-        """Finalise a feature at another level; clients see it in ApiVersions."""
+        """Set the finalised level of a feature, which ApiVersions returns."""
         self.features = tuple(
             msgspec.structs.replace(feature, level=level) if feature.name == name else feature
             for feature in self.features
@@ -178,7 +180,7 @@ def _nodes(config: Config) -> dict[int, Node]:
 
 
 def _principal_rules(config: Config) -> "tuple[MappingRule, ...]":
-    """How names of certificates become principals, where a listener asks for certificates."""
+    """Return the mapping of certificate names to principals; None unless a listener needs it."""
     text = config.properties.get("ssl.principal.mapping.rules")
     if text is None and not any(listener.protocol.tls for listener in config.listeners):
         return ()
@@ -193,7 +195,7 @@ def _principal_rules(config: Config) -> "tuple[MappingRule, ...]":
 def _token_validators(
     config: Config, mechanisms: Collection[str], facts: AccessFacts
 ) -> "dict[str, TokenValidator]":
-    """Who checks bearer tokens, by listener."""
+    """Return the validators of bearer tokens by listener."""
     asked = [listener for listener in config.listeners if listener.protocol.sasl]
     if "OAUTHBEARER" not in mechanisms or not asked:
         return {}
@@ -214,7 +216,7 @@ MECHANISMS = ("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512", "OAUTHBEARER")
 
 
 def _mechanisms(config: Config) -> tuple[str, ...]:
-    """The enabled SASL mechanisms: `sasl.enabled.mechanisms`, by default those with passwords."""
+    """Return the enabled SASL mechanisms: `sasl.enabled.mechanisms`, else those with passwords."""
     text = config.properties.get("sasl.enabled.mechanisms")
     found = config.mechanisms if text is None else tuple(name.strip() for name in text.split(","))
     unknown = [name for name in found if name not in MECHANISMS]

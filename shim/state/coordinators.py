@@ -1,7 +1,7 @@
-"""Which node coordinates a group, a transactional id or a share partition.
+"""Coordinators of groups, transactional ids and share partitions.
 
-As in Kafka: the leader of one partition of an internal topic, chosen by the key's Java hash. The
-topic comes to be when somebody first looks for a coordinator.
+As in Kafka, the coordinator is the leader of the internal topic's partition that the key's Java
+hash selects. The topic is created on the first lookup of a coordinator.
 """
 
 import random
@@ -19,7 +19,7 @@ from kafka_shim.shim.state.topics import Topic, Topics
 
 
 class KeyType(IntEnum):
-    """What a coordinator is looked for, by its code in FindCoordinator."""
+    """Key types of FindCoordinator; the values are those on the wire."""
 
     GROUP = 0
     TRANSACTION = 1
@@ -60,7 +60,7 @@ _INT_TEXT = re.compile(r"[+-]?[0-9]{1,4000}")
 
 
 class Coordinators:
-    """The internal topics and who leads their partitions."""
+    """The internal topics and the leaders of their partitions."""
 
     def __init__(
         self,
@@ -76,18 +76,18 @@ class Coordinators:
         self._made = set[str]()
 
     def node_of(self, key_type: KeyType, key: str) -> int:
-        """Id of the coordinating node; -1 while its partition has no leader."""
+        """Return the id of the coordinating node; -1 while its partition has no leader."""
         partition = self.topic(key_type).partition(self.partition_of(key_type, key))
         assert partition is not None
         return partition.leader_id
 
     def have_no_groups(self) -> bool:
-        """Whether the topic of groups was deleted, and no coordinator was looked for since."""
+        """Whether the groups' topic was deleted and has not been created again."""
         name = _TOPICS[KeyType.GROUP]
         return name in self._made and name not in self._topics
 
     def error_at(self, node_id: int, group_id: str) -> ErrorCode:
-        """NONE if a node coordinates a group, else why it is no use to ask it."""
+        """Return NONE if the node coordinates the group, else the error for the request."""
         if self.have_no_groups():
             return ErrorCode.NOT_COORDINATOR
         coordinator = self.node_of(KeyType.GROUP, group_id)
@@ -96,7 +96,7 @@ class Coordinators:
         return ErrorCode.NONE if coordinator == node_id else ErrorCode.NOT_COORDINATOR
 
     def partition_of(self, key_type: KeyType, key: str) -> int:
-        """The partition of the internal topic that the key falls into."""
+        """Return the partition of the internal topic for a key."""
         positive = abs(java_hash(key)) & 0x7FFF_FFFF  # 0 for the least hash code
         return positive % len(self.topic(key_type).partitions)
 
@@ -117,19 +117,21 @@ class Coordinators:
         ]
 
     def topic(self, key_type: KeyType) -> Topic:
-        """The internal topic, made if it is not there yet."""
+        """Return the internal topic; create it if it does not exist."""
         name = _TOPICS[key_type]
         return self._topics.get(name) or self.make_topic(name)
 
     def has_settings(self, name: str) -> bool:
-        """Whether an internal topic has broker settings: in 3.9 that of share groups has none."""
+        """Return whether an internal topic uses broker settings: in 3.9 that of share groups does
+        not.
+        """
         return f"{_SETTINGS[name]}.num.partitions" in self._configs.broker_definitions
 
     def make_topic(self, name: str) -> Topic:
-        """One of the internal topics, as Kafka makes it at its first use.
+        """Create an internal topic as Kafka does on first use.
 
-        At most a replica for each broker: a test cluster is smaller than the defaults
-        expect.
+        The replication factor is at most the number of brokers, since a test cluster is smaller
+        than the defaults expect.
         """
         self._made.add(name)
         prefix = _SETTINGS[name]
@@ -146,13 +148,13 @@ class Coordinators:
 
 
 def share_key(group_id: str, topic_id: bytes, partition: int) -> str:
-    """Return the text by which the coordinator of a share partition is looked for."""
+    """Return the key of a share partition in FindCoordinator."""
     return f"{group_id}:{urlsafe_b64encode(topic_id).decode().rstrip('=')}:{partition}"
 
 
 def is_share_key(key: str, *, with_colons: bool) -> bool:
-    """Whether a text is `group:topic id:partition`, the id in URL-safe base64. `with_colons`:
-    the group's id may contain some.
+    """Return whether a text is `group:topic id:partition`, with the id in URL-safe base64.
+    `with_colons`: the group id may contain colons.
     """
     group, _, rest = key.rpartition(":")[0].rpartition(":")
     partition = key.rpartition(":")[2]

@@ -1,4 +1,4 @@
-"""Delegation tokens (KIP-48, KIP-373): who owns, who may renew, until when."""
+"""Delegation tokens (KIP-48, KIP-373): owners, renewers and expiry."""
 
 import base64
 import hmac
@@ -30,16 +30,18 @@ class DelegationToken(msgspec.Struct):
 
     @property
     def password(self) -> str:
-        """What logs in with it over SCRAM: the HMAC in base64."""
+        """The password for SCRAM: the HMAC in base64."""
         return base64.b64encode(self.hmac).decode()
 
     def is_of(self, principal: str) -> bool:
-        """Whether this principal owns it, asked for it, or may renew it: who may see it."""
+        """Return whether this principal is the token's owner, requester
+        or renewer, and may see it.
+        """
         return principal in (self.owner, self.requester, *self.renewers)
 
 
 class DelegationTokens:
-    """All tokens by id. `secret` None: tokens are switched off (61)."""
+    """All tokens by id; without `secret` they are disabled: DELEGATION_TOKEN_AUTH_DISABLED (61)."""
 
     def __init__(
         self,
@@ -51,7 +53,7 @@ class DelegationTokens:
     ) -> None:
         secret = settings.get("delegation.token.secret.key")
         secret = settings.get("delegation.token.master.key") if secret is None else secret
-        # switched on by default, unlike a real broker: a test needs no secret of its own
+        # enabled by default, unlike a real broker, so that tests need not set a secret
         self._secret = rng.randbytes(32) if secret is None else secret.encode()
         self._max_lifetime_ms = int(
             settings.get("delegation.token.max.lifetime.ms", str(7 * DAY_MS))
@@ -76,7 +78,7 @@ class DelegationTokens:
     def create(
         self, owner: str, requester: str, renewers: Iterable[str], max_lifetime_ms: int
     ) -> DelegationToken:
-        """A new token; a lifetime of 0 or less means the longest one allowed."""
+        """Create a token; a lifetime of 0 or less means the maximum."""
         self.require_enabled()
         self._forget_old()
         now_ms = self._clock.now_ms()
@@ -98,11 +100,11 @@ class DelegationTokens:
         return token
 
     def put_back(self, token: DelegationToken) -> None:
-        """Know a token again that was made before."""
+        """Restore a stored token."""
         self._by_id[token.token_id] = token
 
     def valid(self, token_id: str) -> DelegationToken | None:
-        """The token if it exists and has not expired: what a log-in needs."""
+        """Return the token for a log-in; None if it does not exist or has expired."""
         token = self._by_id.get(token_id)
         return None if token is None or self._is_over(token) else token
 
@@ -148,12 +150,12 @@ class DelegationTokens:
             raise Refused(ErrorCode.DELEGATION_TOKEN_EXPIRED)
 
     def _require_own(self, token: DelegationToken, principal: str) -> None:
-        """Who asked for a token on another's behalf may see it, but not change it (KIP-373)."""
+        """Raise DELEGATION_TOKEN_OWNER_MISMATCH unless it is the owner or a renewer (KIP-373)."""
         if principal not in {token.owner, *token.renewers}:
             raise Refused(ErrorCode.DELEGATION_TOKEN_OWNER_MISMATCH)
 
     def _forget_old(self) -> None:
-        """Expired tokens are there until brokers look the next time."""
+        """Remove expired tokens at the brokers' check interval, until which they are kept."""
         now_ms = self._clock.now_ms()
         if now_ms < self._next_check_ms:
             return

@@ -1,5 +1,5 @@
-"""What a cluster keeps that most brokers need later, or never: each is imported and made when it is
-first asked for, since imports take most of the time of a start.
+"""Stores of a cluster that are needed late or never: each is imported and created on first use,
+since imports take most of the startup time.
 """
 
 # ruff: noqa: PLC0415 - see above
@@ -38,7 +38,7 @@ Kept = TypeVar("Kept")
 
 
 class PerNode(dict[int, Kept]):
-    """What each broker keeps for itself, made when it is first asked for."""
+    """One store per broker, created on first use."""
 
     def __init__(self, make: Callable[[], Kept]) -> None:
         super().__init__()
@@ -50,7 +50,7 @@ class PerNode(dict[int, Kept]):
 
 
 class LateStores:
-    """The late part of a cluster; the cluster itself has what the stores are made of."""
+    """The lazily created stores; the cluster itself has the attributes that they need."""
 
     config: Config
     policy: Policy
@@ -63,12 +63,12 @@ class LateStores:
     release: str
     features: tuple[Feature, ...]
     throttles: "Throttles | None" = None
-    """Only while clients have quotas: every request looks."""
+    """Set only while clients have quotas, since every request checks it."""
     group_clock: Clock | None = None
-    """A clock of the groups' own, if somebody wants to know when their timers fire."""
+    """A separate clock for groups, set if their timers must be observed."""
 
     def forget_late_stores(self) -> None:
-        """Replace them with empty ones."""
+        """Stop and drop the stores; new ones are created on next use."""
         if "groups" in vars(self):
             self.groups.stop()
         if "transactions" in vars(self):
@@ -83,14 +83,14 @@ class LateStores:
                 vars(self).pop(name, None)
 
     def lowered_features(self) -> list[str]:
-        """Return the features at level 0 that the release begins with at a higher one."""
+        """Return the features at level 0 whose initial level in the release is higher."""
         first = {feature.name: feature.level for feature in features_of(self.release)}
         return [
             feature.name for feature in self.features if feature.level == 0 < first[feature.name]
         ]
 
     def live_nodes(self) -> list[Node]:
-        """The brokers that are not stopped."""
+        """Return the brokers that are not stopped."""
         return [node for node in self.nodes.values() if node.is_alive]
 
     @cached_property
@@ -157,7 +157,7 @@ class LateStores:
 
     @cached_property
     def share_partitions(self) -> "SharePartitions":
-        """Of all brokers."""
+        """The share partitions of all brokers."""
         from kafka_shim.shim.state.between_brokers import brokers_may
         from kafka_shim.shim.state.sharing.dead_letters import DeadLetters
         from kafka_shim.shim.state.sharing.share_partitions import SharePartitions
@@ -194,7 +194,7 @@ class LateStores:
         write_markers(ended, epoch, self.topics, self.groups, commit=commit, now_ms=now_ms)
 
     def _make_topic(self, name: str, configs: Mapping[str, str]) -> Topic:
-        """With the broker's defaults, on the nodes that are there."""
+        """Create a topic with the broker's defaults on the live brokers."""
         alive = self.live_nodes()
         factor = min(self.configs.broker_int("default.replication.factor"), len(alive))
         assignments = spread(alive, self.configs.broker_int("num.partitions"), factor, self.random)

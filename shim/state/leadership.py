@@ -1,7 +1,7 @@
-"""Who leads which partition when brokers stop and come back, or when somebody wants another leader.
+"""Partition leadership when brokers stop or restart, or when an election is requested.
 
-Every broker here has the one log, so a replica is in sync as soon as its broker is alive and the
-partition has a leader. Leadership does not go back by itself to a broker that comes back.
+All brokers share one log, so a replica is in sync once its broker is alive and the partition has a
+leader. A restarted broker does not become leader again by itself.
 """
 
 from collections.abc import Collection
@@ -10,10 +10,10 @@ from kafka_shim.shim.state.topics import NOBODY, Partition, Topics
 
 
 def settle(topics: Topics, alive: Collection[int]) -> None:
-    """Bring every partition in line with which brokers are alive.
+    """Update leaders and ISRs of all partitions for the live brokers.
 
-    A leader that is gone is followed by the first in-sync replica that is alive, else by nobody:
-    then the last ones in sync stay so, and only they may lead again.
+    A stopped leader is replaced by the first live in-sync replica, else by none: then the ISR stays
+    as it was, and only its members can become leader.
     """
     for topic in topics:
         for partition in topic.partitions:

@@ -4,7 +4,7 @@
 class Node:
     """One broker of the cluster: its id, its rack, and its listeners by their names.
 
-    `bound` are the hosts and ports where it listens, `endpoints` those that clients are told.
+    `bound` are the hosts and ports where it listens, `endpoints` those advertised to clients.
     """
 
     __slots__ = ("bound", "endpoints", "is_alive", "node_id", "rack")

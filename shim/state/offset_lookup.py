@@ -1,4 +1,4 @@
-"""Offsets by time: what ListOffsets finds in one partition."""
+"""Offsets by timestamp in one partition, for ListOffsets."""
 
 from typing import NamedTuple
 
@@ -18,7 +18,7 @@ EARLIEST_PENDING_UPLOAD = -6
 
 
 class Found(NamedTuple):
-    """An offset with the time of its record and its leader epoch; -1 where there is none."""
+    """An offset with its record's timestamp and leader epoch; -1 where there is none."""
 
     offset: int = -1
     timestamp: int = -1
@@ -29,7 +29,7 @@ NOTHING = Found()
 
 
 def special_since(timestamp: int, facts: RecordFacts) -> int:
-    """The version of ListOffsets that knows a special time (KIP-79, 734, 405, 1005, 1023)."""
+    """Return the first version with a special timestamp (KIP-79, 734, 405, 1005, 1023)."""
     match timestamp:
         case -1 | -2:  # LATEST, EARLIEST
             return 0
@@ -45,7 +45,7 @@ def special_since(timestamp: int, facts: RecordFacts) -> int:
 
 
 def find(log: Log, timestamp: int, isolation_level: int | None, facts: RecordFacts) -> Found:
-    """What a time, or one of the special ones, stands for; no isolation: a replica asks."""
+    """Return the offset for a timestamp or a special one; no isolation level: for a replica."""
     is_special = timestamp < 0 and special_since(timestamp, facts) < NEVER
     if is_special:
         return _special(log, timestamp, isolation_level, facts)
@@ -68,7 +68,7 @@ def _special(log: Log, timestamp: int, isolation_level: int | None, facts: Recor
 
 
 def end_for(log: Log, isolation_level: int | None) -> int:
-    """The offset up to which a reader reads; no isolation: a replica."""
+    """Return the offset up to which a reader may read; no isolation level: a replica."""
     if isolation_level is None:
         return log.end_offset
     if isolation_level == IsolationLevel.READ_COMMITTED:
@@ -93,9 +93,9 @@ def _by_time(log: Log, timestamp: int) -> Found:
 
 
 def _first_from(log: Log, batch: StoredBatch, timestamp: int, offset: int) -> Found:
-    """The first record of a batch that is neither before a time nor before an offset.
+    """Return a batch's first record at or after a timestamp and an offset.
 
-    Where the batch cannot be opened, its first offset stands for all.
+    If the batch cannot be decompressed, its first offset is returned.
     """
     try:
         (opened,) = batches(batch.payload)

@@ -1,4 +1,4 @@
-"""Where the replicas of new partitions go: round robin over brokers and racks, as Kafka does it."""
+"""Placement of the replicas of new partitions: round robin over brokers and racks, as in Kafka."""
 
 import random
 from collections.abc import Iterator, Sequence
@@ -21,10 +21,10 @@ def spread(
     rng: random.Random,
     first_partition: int = 0,
 ) -> list[list[int]]:
-    """One replica list a partition, the leader first; leaders go round from a random broker.
+    """Return one replica list per partition, the leader first; leaders rotate from a random broker.
 
-    No rack has two replicas of a partition while another one has none (KIP-36); brokers without a
-    rack are one rack. The caller has checked that there are enough brokers.
+    No rack gets two replicas of a partition while another has none (KIP-36); brokers without a rack
+    count as one rack. The caller has checked that there are enough brokers.
     """
     assert 0 < replication_factor <= len(nodes)
     ring = _alternated(nodes)
@@ -37,7 +37,7 @@ def spread(
 
 
 def _alternated(nodes: Sequence[Node]) -> list[Node]:
-    """One broker of each rack, then a second one of each, and so on."""
+    """Return the brokers in alternating order of racks."""
     of_rack: dict[str | None, list[Node]] = {}
     for node in nodes:
         of_rack.setdefault(node.rack, []).append(node)
@@ -45,7 +45,7 @@ def _alternated(nodes: Sequence[Node]) -> list[Node]:
 
 
 def _walk(ring: Sequence[Node], start: int, index: int) -> Iterator[Node]:
-    """All brokers, the leader first; in each round the followers begin one broker later."""
+    """Return all brokers, the leader first; each round shifts the followers by one."""
     size, others = len(ring), len(ring) - 1
     leader, rounds = start + index, index // size
     yield ring[leader % size]

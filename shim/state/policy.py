@@ -1,4 +1,4 @@
-"""Which authorizer decides, and what each API requires in the emulated release."""
+"""The authorizer in use, and the requirements of each API in the emulated release."""
 
 import random
 from collections.abc import Iterable
@@ -41,9 +41,9 @@ class Policy:
         self._bound: dict[Requirement, BoundRequirement] = {}
 
     def deciding(self, node_id: int, requirement: Requirement | None = None) -> Authorizer | None:
-        """Who answers on this broker: its own copy of the ACLs, where copies lag behind.
+        """Return a broker's authorizer: its own copy of the ACLs, if copies are delayed.
 
-        What a broker forwards is decided by the controller, which is never behind.
+        Forwarded requests are decided by the controller, which is never delayed.
         """
         if not isinstance(self.authorizer, PropagatingAuthorizer):
             return self.authorizer
@@ -55,16 +55,16 @@ class Policy:
 
     @property
     def is_standard(self) -> bool:
-        """Whether no code of a user's own decides."""
+        """Whether the authorizer is the standard one, not a user's own."""
         return self.authorizer is None or type(self.authorizer) in _STANDARD
 
     def catch_up(self) -> None:
-        """Let every broker know all ACLs at once."""
+        """Bring every broker's ACLs up to date at once."""
         if isinstance(self.authorizer, PropagatingAuthorizer):
             self.authorizer.catch_up()
 
     def bound(self, requirement: Requirement) -> BoundRequirement:
-        """The requirement as this release has it."""
+        """Return the requirement as bound to this release."""
         bound = self._bound.get(requirement)
         if bound is None:
             bound = self._bound[requirement] = bind(requirement, self.release)
@@ -81,7 +81,7 @@ def _delay_ms(text: str) -> int:
 def policy_of(
     config: Config, release: str, nodes: Iterable[int], clock: Clock, rng: random.Random
 ) -> Policy:
-    """What the configuration asks for; ConfigError says what is wrong with it."""
+    """Create the configured policy; raise ConfigError if the configuration is invalid."""
     rules = rules_of(release)
     settings = dict(config.properties)
     if config.super_users:

@@ -1,7 +1,7 @@
-"""ACL changes that reach the brokers late and out of order, on purpose.
+"""ACL changes that reach the brokers delayed and out of order, on purpose.
 
-On a real cluster a broker's copy of the ACLs follows the controller's a moment later, which tests
-trip over. Here that moment can be made long, and repeatable by the cluster's seed.
+On a real cluster a broker's copy of the ACLs follows the controller's a moment later, which makes
+tests fail. Here that delay can be made long, and repeatable by the cluster's seed.
 """
 
 import random
@@ -16,10 +16,10 @@ from kafka_shim.shim.clock import Clock
 
 
 class PropagatingAuthorizer(StandardAuthorizer):
-    """The controller's authorizer, from which every broker has a copy that lags behind.
+    """The controller's authorizer, of which every broker has a delayed copy.
 
-    Each ACL takes its own time to each broker, at most `delay_ms_max`, so changes overtake each
-    other. Before the event loop runs (start-up) nothing lags.
+    Each change reaches each broker after its own delay of at most `delay_ms_max`, so changes may be
+    reordered. There is no delay before the event loop runs (startup).
     """
 
     def __init__(
@@ -32,11 +32,11 @@ class PropagatingAuthorizer(StandardAuthorizer):
         self._copies = {node_id: StandardAuthorizer(rules=rules) for node_id in nodes}
 
     def copy_of(self, node_id: int) -> StandardAuthorizer:
-        """What this broker knows by now."""
+        """Return this broker's current copy."""
         return self._copies[node_id]
 
     def configure(self, config: Mapping[str, str]) -> None:
-        """Super users and flags are never late."""
+        """Set super users and flags, which are never delayed."""
         super().configure(config)
         for copy in self._copies.values():
             copy.configure(config)
@@ -57,16 +57,16 @@ class PropagatingAuthorizer(StandardAuthorizer):
         return results
 
     def catch_up(self) -> None:
-        """Bring every copy up to date at once: what a cluster starts with is known everywhere."""
+        """Update every copy at once, for the ACLs of the start."""
         for copy in self._copies.values():
             for acl in self.store:
                 copy.store.add(acl)
 
     def _spread(self, acl: Acl) -> None:
-        """Bring every copy up to date about this ACL, each at its own time.
+        """Update every copy for this ACL, each after its own delay.
 
-        What the copy then learns is the state of that moment, so that a removal which overtakes
-        its creation leaves nothing behind.
+        The copy then gets the controller's state of that moment, so that a removal which arrives
+        before its creation leaves nothing behind.
         """
         for copy in self._copies.values():
             delay_ms = self._random.uniform(0, self._delay_ms_max)

@@ -1,6 +1,6 @@
 """Client quotas (KIP-546): limits by user, client id or address.
 
-Those of addresses limit how fast connections come; `throttles.py` has clients of the others wait.
+Address quotas limit the rate of connections; `throttles.py` applies the others.
 """
 
 import ipaddress
@@ -38,11 +38,11 @@ _IP_KEYS = {CONNECTION_RATE: False}
 
 
 class QuotaError(Exception):
-    """These quotas cannot be; the text says why."""
+    """Invalid quotas; the message says why."""
 
 
 def check_entity(entity: Entity, entity_types: Collection[str]) -> None:
-    """Raise QuotaError for what quotas cannot be about (asked of 4.3.1)."""
+    """Raise QuotaError for an invalid entity (observed on 4.3.1)."""
     if not entity:
         raise QuotaError("the quota entity is empty")
     for kind, name in entity.items():
@@ -61,7 +61,7 @@ def check_entity(entity: Entity, entity_types: Collection[str]) -> None:
 
 
 def is_address(name: str) -> bool:
-    """Whether it is an IP address, or localhost."""
+    """Return whether it is an IP address or localhost."""
     try:
         _address(name)
     except ValueError:
@@ -75,7 +75,7 @@ def _address(name: str) -> Address:
 
 
 def check_value(entity: Entity, key: str, value: float, *, zero_is_allowed: bool) -> None:
-    """Raise QuotaError for a limit that this entity cannot have. Kafka takes NaN."""
+    """Raise QuotaError for an invalid limit of the entity. As in Kafka, NaN is valid."""
     keys = _IP_KEYS if IP in entity else _CLIENT_KEYS
     if key not in keys:
         raise QuotaError(
@@ -94,7 +94,7 @@ def _at_once(work: Callable[..., Any], *arguments: Any) -> Any:
 
 
 class Quotas:
-    """The limits of every entity that has any, in the order of a real broker (3.0 and later)."""
+    """The limits of all entities, in the order of a real broker (3.0 and later)."""
 
     def __init__(self, changed: Callable[[], None] = lambda: None) -> None:
         self._changed = changed
@@ -103,11 +103,11 @@ class Quotas:
         self._connection_rates: dict[Address | None, float] = {}
 
     def alter(self, alterations: Sequence[Alteration], beside: Beside = _at_once) -> None:
-        """Set limits, and remove those whose value is None; `beside` calls what takes long."""
+        """Set limits, and remove those with value None; `beside` runs the expensive part."""
         changes = {key_of(entity): changed for entity, changed in alterations}
         before, hashes = self._limits, self._hashes
         limits, new_hashes = beside(_after, before, hashes, changes)
-        if self._limits is not before:  # by somebody else meanwhile
+        if self._limits is not before:  # changed meanwhile by another request
             limits, new_hashes = _after(self._limits, self._hashes, changes)
         self._limits, self._hashes = limits, new_hashes
         if any(kind == IP for key in changes for kind, _ in key):
@@ -115,7 +115,7 @@ class Quotas:
         self._changed()
 
     def put_back(self, rows: Iterable[tuple[Entity, Mapping[str, float]]]) -> None:
-        """Have what `all` told of other quotas, in that order."""
+        """Restore what `all` returned, in that order."""
         self._limits = {key_of(entity): dict(limits) for entity, limits in rows}
         self._hashes = {key: hash_of(key) for key in self._limits}
         self._find_rates()
@@ -131,12 +131,12 @@ class Quotas:
 
     @property
     def are_about_clients(self) -> bool:
-        """Whether there are any but those of addresses."""
+        """Whether there are quotas other than those of addresses."""
         return len(self._limits) > len(self._connection_rates)
 
     def limit_of(self, key: str, user: str, client_id: str) -> tuple[tuple[str, str], float] | None:
-        """Return whom a client shares its limit with (a user, a client id, or one of a user), and
-        the limit; None if it has none. The most specific entity counts.
+        """Return the entity whose limit applies to a client (a user, a client id or both), and the
+        limit; None without a limit. The most specific entity wins.
         """
         for user_name, name, shared in (
             ({USER: user}, {CLIENT_ID: client_id}, (user, client_id)),
@@ -154,12 +154,12 @@ class Quotas:
         return None
 
     def connection_rate(self, host: str) -> float | None:
-        """How many connections may come from an address in a second (KIP-612); None: any number."""
+        """Return the connections per second allowed from an address (KIP-612); None: unlimited."""
         rates = self._connection_rates
         return rates.get(_address(host), rates.get(None)) if rates else None
 
     def all(self) -> Iterable[tuple[dict[str, str | None], dict[str, float]]]:
-        """Every entity with its limits."""
+        """Return all entities with their limits."""
         for key, limits in self._limits.items():
             yield in_order(dict(key)), dict(limits)
 

@@ -1,7 +1,7 @@
-"""How fast something comes, counted as Kafka counts it for its quotas: in samples of a second each.
+"""Rates as Kafka measures them for quotas: in samples of one second.
 
-The rate is that of the last ten to eleven samples, of which those before the first event count as
-empty. So ten seconds' worth may come at once; who comes faster waits a sample at most.
+The rate covers the last ten to eleven samples; those before the first event count as empty. So the
+amount of ten seconds may come at once; beyond that, clients wait for at most one sample.
 """
 
 from collections import deque
@@ -16,7 +16,7 @@ class _Sample(msgspec.Struct):
 
 
 class Rate:
-    """The rate of events, or of what they bring: bytes, say."""
+    """The rate of events or of amounts such as bytes."""
 
     __slots__ = ("_sample_ms", "_samples", "_samples_max")
 
@@ -26,7 +26,7 @@ class Rate:
         self._samples: deque[_Sample] = deque(maxlen=samples_max + 1)
 
     def record(self, now_ms: int, amount: float = 1) -> None:
-        """Count an event, or what it brings."""
+        """Count an event or an amount."""
         if not self._samples or now_ms - self._samples[-1].since_ms >= self._sample_ms:
             self._samples.append(_Sample(now_ms, now_ms))
         sample = self._samples[-1]
@@ -34,15 +34,17 @@ class Rate:
         sample.count += amount
 
     def take_back(self, amount: float = 1) -> None:
-        """Do not count the last event."""
+        """Undo the last count."""
         self._samples[-1].count -= amount
 
     def excess_ms(self, now_ms: int, per_second: float) -> int:
-        """How long to wait until the rate is `per_second` again, at most one sample; 0 if it is."""
+        """Return the time until the rate is down to `per_second`, at
+        most one sample; 0 if it is.
+        """
         return min(self._sample_ms, self.whole_excess_ms(now_ms, per_second))
 
     def whole_excess_ms(self, now_ms: int, per_second: float) -> int:
-        """The same, however long it is."""
+        """Return the same, without a maximum."""
         if self.is_idle(now_ms):
             return 0
         elapsed_ms = now_ms - self._samples[0].since_ms
@@ -56,7 +58,7 @@ class Rate:
         return round(count * 1000 / per_second - elapsed_ms)
 
     def is_idle(self, now_ms: int) -> bool:
-        """Whether nothing of it counts any more."""
+        """Return whether all samples are expired."""
         kept_ms = self._sample_ms * self._samples_max
         while self._samples and now_ms - self._samples[0].last_ms >= kept_ms:
             self._samples.popleft()

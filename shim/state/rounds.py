@@ -1,4 +1,4 @@
-"""Work that is done now and then, as long as there is some."""
+"""Periodic work that stops while there is nothing to do."""
 
 from collections.abc import Callable
 
@@ -6,7 +6,7 @@ from kafka_shim.shim.clock import Clock, Timer
 
 
 class Rounds:
-    """`work` tells whether there is more to do, for a next round after the interval."""
+    """Calls `work` after each interval for as long as it returns True."""
 
     def __init__(
         self, clock: Clock, interval_ms: Callable[[], int], work: Callable[[], bool]
@@ -17,7 +17,7 @@ class Rounds:
         self._timer: Timer | None = None
 
     def plan(self) -> None:
-        """There is something to do."""
+        """Start the interval timer, unless it is running."""
         if self._timer is None:
             self._timer = self._clock.call_later(self._interval_ms(), self._run)
 

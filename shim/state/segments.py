@@ -1,4 +1,4 @@
-"""The files into which a real broker divides a log: it deletes whole ones, the oldest first."""
+"""Segments of a real broker's log, which retention deletes as a whole, the oldest first."""
 
 from collections import deque
 
@@ -28,7 +28,7 @@ class Segment(msgspec.Struct):
 
 
 class Segments:
-    """The segments of a log, oldest first; the last one is written to."""
+    """The segments of a log, oldest first; the last one is active."""
 
     __slots__ = ("_clock", "_segments")
 
@@ -38,15 +38,15 @@ class Segments:
 
     @property
     def size(self) -> int:
-        """Bytes of all segments, records before the start of the log among them."""
+        """Size of all segments, including records before the log start."""
         return sum(segment.size for segment in self._segments)
 
     def first_offset(self, end_offset: int) -> int:
-        """Return where the oldest segment begins, or the end of the log if there is none."""
+        """Return the first offset of the oldest segment, or the log end if there is none."""
         return self._segments[0].base_offset if self._segments else end_offset
 
     def add(self, base_offset: int, size: int, timestamp: int, settings: LogSettings) -> None:
-        """Put a batch into the last segment, or into a new one if that is full or old."""
+        """Add a batch to the active segment, or to a new one if that is full or too old."""
         segments = self._segments
         last = segments[-1] if segments else None
         if (
@@ -63,8 +63,8 @@ class Segments:
             last.written_ms = self._clock.now_ms()
 
     def expire(self, start_offset: int, end_offset: int, settings: LogSettings) -> int:
-        """Forget segments that retention.ms, retention.bytes and the start of the log do not
-        cover; return where the log begins then.
+        """Drop segments beyond retention.ms, retention.bytes or the log start; return the new log
+        start.
         """
         segments = self._segments
         if settings.deletes and settings.retention_ms >= 0:

@@ -1,7 +1,7 @@
-"""A cluster's state put aside, and put back: what a restart of a real cluster would keep.
+"""Snapshots of a cluster's state: what a restart of a real cluster would keep.
 
-Topics with their records, configurations, ACLs, users, tokens, quotas and committed offsets. Not
-members of groups, open transactions and connections: clients begin anew.
+Topics with their records, configurations, ACLs, users, tokens, quotas and committed offsets; but
+not group members, open transactions and connections, which clients create again.
 """
 
 from collections.abc import Callable, Iterable
@@ -22,7 +22,7 @@ _ACLS_AT_ONCE = 1000
 
 
 class LogCopy(msgspec.Struct):
-    """The records of one partition; the payloads are shared, as nobody changes them."""
+    """The records of one partition; payloads are shared, as they are immutable."""
 
     start_offset: int
     end_offset: int
@@ -43,7 +43,7 @@ class TopicCopy(msgspec.Struct):
 
 
 class Snapshot(msgspec.Struct):
-    """A state, independent of the cluster that it was taken of."""
+    """A state, independent of its cluster."""
 
     topics: list[TopicCopy]
     acls: list[Acl]
@@ -54,7 +54,7 @@ class Snapshot(msgspec.Struct):
 
 
 def take(cluster: Cluster) -> Snapshot:
-    """Copy what a snapshot holds."""
+    """Take a snapshot of the cluster."""
     authorizer = cluster.policy.authorizer
     users = cluster.users
     return Snapshot(
@@ -74,7 +74,7 @@ def take(cluster: Cluster) -> Snapshot:
 
 
 def put_back(snapshot: Snapshot, cluster: Cluster) -> None:
-    """Make the cluster what it was; it must have begun anew (`Cluster.begin`)."""
+    """Restore a snapshot into a cluster that was reset (`Cluster.begin`)."""
     assert len(cluster.topics) == 0
     for restore in snapshot.rest:
         restore(cluster)

@@ -1,4 +1,4 @@
-"""What the server.properties of an emulated broker would say, for DescribeConfigs and defaults."""
+"""The static configuration of an emulated broker, for DescribeConfigs and defaults."""
 
 from collections.abc import Mapping, Sequence
 
@@ -50,7 +50,7 @@ def static_settings(
 
 
 def _listeners(addresses: Mapping[str, tuple[str, int]]) -> str:
-    """Return them as a server.properties has them; an IPv6 address in brackets."""
+    """Return listeners in the form of server.properties; with IPv6 addresses in brackets."""
     return ",".join(
         f"{name}://[{host}]:{port}" if ":" in host else f"{name}://{host}:{port}"
         for name, (host, port) in addresses.items()
@@ -58,8 +58,8 @@ def _listeners(addresses: Mapping[str, tuple[str, int]]) -> str:
 
 
 def settings_of_features(features: Sequence[Feature]) -> dict[str, str]:
-    """What freshly formatted brokers have set for all of them: with eligible leader replicas in
-    use (KIP-966) the controller writes min.insync.replicas down.
+    """Return the dynamic defaults of freshly formatted brokers: with eligible leader replicas
+    (KIP-966), the controller sets min.insync.replicas.
     """
     eligible = "eligible.leader.replicas.version"
     in_use = any(feature.name == eligible and feature.level > 0 for feature in features)
@@ -67,7 +67,7 @@ def settings_of_features(features: Sequence[Feature]) -> dict[str, str]:
 
 
 def check_values(properties: Mapping[str, str], release: str) -> None:
-    """ConfigError for a value that no broker of the release would start with."""
+    """Raise ConfigError for a value with which no broker of the release would start."""
     known = definitions(release).broker if properties else {}
     for name in properties.keys() & known.keys():
         try:
@@ -80,8 +80,8 @@ def check_values(properties: Mapping[str, str], release: str) -> None:
 
 
 def takes_metrics(properties: Mapping[str, str]) -> bool:
-    """Whether clients are told that they may push their metrics (KIP-714); ConfigError if the
-    configuration says neither yes nor no.
+    """Return whether ApiVersions offers client telemetry (KIP-714); raise ConfigError if the
+    setting is neither true nor false.
     """
     text = properties.get(CLIENT_TELEMETRY, "false").lower()
     if text not in ("true", "false"):

@@ -1,10 +1,10 @@
-"""Metrics that clients push (KIP-714): which ones a broker asks a client for, and what came.
+"""Client metrics (KIP-714): subscriptions, and the metrics that clients push.
 
-Subscriptions are resources of the configuration (`client-metrics`). A broker keeps the clients that
-asked it in memory, and forgets them when a subscription changes.
+Subscriptions are config resources (`client-metrics`). A broker keeps the clients that requested one
+in memory, and drops them when a subscription changes.
 
-DEVIATION: there are no metric reporters; a setting says whether clients are told to push, and of
-what came only the size is looked at.
+DEVIATION: there are no metric reporters; a setting enables telemetry, and only the size of pushed
+metrics is checked.
 """
 
 import random
@@ -45,7 +45,7 @@ MAY_ASK_AGAIN: Final = frozenset(
 
 
 class Client(msgspec.Struct, frozen=True):
-    """Who asks; the fields but the first are what `match` of a subscription can name."""
+    """A client; all fields but the first can be used in `match` of a subscription."""
 
     principal: str
     client_instance_id: str
@@ -57,7 +57,7 @@ class Client(msgspec.Struct, frozen=True):
 
 
 class Subscription(msgspec.Struct, frozen=True):
-    """What one client is asked for: metrics by the beginning of their names."""
+    """The subscription of one client: prefixes of metric names."""
 
     subscription_id: int
     interval_ms: int
@@ -88,7 +88,7 @@ class Pushed(msgspec.Struct, frozen=True):
 
 
 class _Instance:
-    """One client as a broker remembers it; times are of the last request that was in time."""
+    """The state of one client; times are those of the last accepted request."""
 
     def __init__(self, subscription: Subscription) -> None:
         self.subscription = subscription
@@ -99,7 +99,7 @@ class _Instance:
         self.is_terminating = False
 
     def is_forgotten(self, now_ms: int) -> bool:
-        """Whether it has not been heard of for long."""
+        """Return whether it has been idle for long."""
         longest_ms = max(IDLE_MS_MAX, INTERVALS_KEPT * self.subscription.interval_ms)
         return now_ms - self.used_ms >= longest_ms
 
@@ -111,7 +111,9 @@ class _Instance:
         return False
 
     def may_push(self, now_ms: int) -> bool:
-        """At intervals; the first time after it asked, whenever it likes."""
+        """Return whether a push is allowed: once per interval, and at any
+        time after a new request.
+        """
         waited = self.pushed_ms < 0 or now_ms - self.pushed_ms >= self.subscription.interval_ms
         if waited or self.got_ms > self.pushed_ms:
             self.pushed_ms = now_ms
@@ -139,14 +141,14 @@ class Telemetry:
 
     @property
     def bytes_max(self) -> int:
-        """Of a push, as it is sent and decompressed."""
+        """Maximum size of a push, both compressed and decompressed."""
         return self._configs.broker_int("telemetry.max.bytes")
 
     def new_instance_id(self) -> bytes:
         return UUID(bytes=self._random.randbytes(16), version=4).bytes
 
     def subscription(self, instance_id: bytes, client: Client) -> Subscription:
-        """What the client should send; raises Refused if it asks too often."""
+        """Return the client's subscription; raise Refused before the interval is over."""
         instance = self._instance(instance_id, client)
         may_again = self._facts.asks_after_errors and instance.last_error in MAY_ASK_AGAIN
         if not (instance.may_get(self._clock.now_ms()) or may_again):
@@ -155,7 +157,7 @@ class Telemetry:
         return instance.subscription
 
     def push(self, instance_id: bytes, subscription_id: int, pushed: Pushed) -> None:
-        """Take metrics; raises Refused with the error."""
+        """Receive metrics; raise Refused with the error."""
         instance = self._instance(instance_id, pushed.client)
         was_terminating, instance.is_terminating = instance.is_terminating, pushed.is_terminating
         try:
@@ -207,11 +209,11 @@ class Telemetry:
             while len(self._instances) >= INSTANCES_MAX:
                 del self._instances[next(iter(self._instances))]
         found.used_ms = now_ms
-        self._instances[instance_id] = found  # the last of them is the one used last
+        self._instances[instance_id] = found  # the most recently used is last
         return found
 
     def _subscription_of(self, instance_id: bytes, client: Client) -> Subscription:
-        """All that match, as one: the shortest interval, the metrics of all."""
+        """Merge all matching subscriptions: the shortest interval, the metrics of all."""
         interval_ms = self._interval_ms({})
         names: set[str] = set()
         for own in self._seen.values():
@@ -237,7 +239,7 @@ def _refuse(error: ErrorCode, text: str) -> NoReturn:
 
 
 def _hash(uuid: bytes) -> int:
-    """A UUID folded to 32 bits, so that every client has a subscription of its own."""
+    """Return a UUID folded to 32 bits, so that each client has its own subscription id."""
     halves = int.from_bytes(uuid[:8], "big") ^ int.from_bytes(uuid[8:], "big")
     return (halves ^ halves >> 32) & 0xFFFFFFFF
 

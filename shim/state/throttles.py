@@ -1,7 +1,7 @@
-"""How long clients wait that are over their quotas (KIP-13, KIP-124, KIP-219, KIP-599).
+"""Throttle times of clients that exceed their quotas (KIP-13, KIP-124, KIP-219, KIP-599).
 
-Bytes and time are counted as rates of about eleven seconds; changes of topics are taken from a
-bucket that has eleven seconds' worth of them.
+Bytes and request time are measured as rates over about eleven seconds; topic changes use a token
+bucket of the same duration.
 """
 
 from typing import Final
@@ -25,14 +25,14 @@ Who = tuple[str, str]
 
 
 class _Bucket(msgspec.Struct):
-    """What is left of changes; below 0 it is empty for a while."""
+    """The tokens left for topic changes; may be negative."""
 
     tokens: float
     filled_ms: int
 
 
 class Throttles:
-    """Counts what the clients of a broker do, as long as any of them has a quota."""
+    """Measures the clients of a broker while any client has a quota."""
 
     def __init__(self, quotas: Quotas, configs: Configs, clock: Clock) -> None:
         self._quotas = quotas
@@ -42,7 +42,7 @@ class Throttles:
         self._buckets: dict[Who, _Bucket] = {}
 
     def count(self, key: str, who: Who, amount: float) -> int:
-        """Count bytes, or percents of a second; return for how many milliseconds to wait."""
+        """Count bytes, or percents of a second; return the throttle time in ms."""
         found = self._quotas.limit_of(key, *who)
         if found is None:
             return 0
@@ -55,20 +55,23 @@ class Throttles:
         return rate.whole_excess_ms(now_ms, limit)
 
     def take_back(self, key: str, who: Who, amount: float) -> None:
-        """Do not count what was just counted."""
+        """Undo the last count."""
         found = self._quotas.limit_of(key, *who)
         if found is not None:
             self._rates[key, found[0]].take_back(amount)
 
     def bytes_at_once(self, who: Who) -> int | None:
-        """How much may be fetched at once: what a whole window may have; None without a limit."""
+        """Return the bytes that one fetch may return: the quota of a
+        window; None without a quota.
+        """
         found = self._quotas.limit_of(FETCHED, *who)
         return None if found is None else int(found[1] * (self._samples - 1) * self._sample_s)
 
     def mutate(self, who: Who, count: int, *, is_strict: bool) -> tuple[bool, int]:
-        """Take changes of topics from a bucket: whether they may be, and how long to wait.
+        """Take topic changes from the bucket; return whether they are allowed, and the throttle
+        time.
 
-        The strict ones may not once it is empty; all others may, and wait.
+        Strict ones are rejected once the bucket is empty; others are allowed and throttled.
         """
         found = self._quotas.limit_of(MUTATIONS, *who)
         if found is None:

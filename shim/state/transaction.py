@@ -1,4 +1,4 @@
-"""One transactional id: its producer, and what became of its transactions."""
+"""One transactional id: its producer and its current or last transaction."""
 
 from enum import Enum
 
@@ -14,7 +14,7 @@ TopicPartition = tuple[str, int]
 
 
 class State(Enum):
-    """States by the names of DescribeTransactions."""
+    """Transaction states; the values are the names in DescribeTransactions."""
 
     EMPTY = "Empty"
     ONGOING = "Ongoing"
@@ -27,7 +27,7 @@ class State(Enum):
 
 
 class Transaction:
-    """One transactional id: its producer and the transaction that is open, or was the last."""
+    """One transactional id: its producer and the open or last transaction."""
 
     __slots__ = (
         "client_version",

@@ -34,7 +34,7 @@ _STATUSES = {
 
 
 class TransactionLog:
-    """Writes into the partition that a transactional id falls into."""
+    """Writes to the partition for the transactional id."""
 
     def __init__(
         self,
@@ -51,14 +51,14 @@ class TransactionLog:
         self._clock = clock
         self._version = version
         self._stamps_horizon = stamps_horizon
-        self._clean_at: dict[int, int] = {}  # by partition, how many batches are too many
+        self._clean_at: dict[int, int] = {}  # number of batches that starts compaction
 
     @property
     def version(self) -> int:
         return self._version()
 
     def write(self, transaction: Transaction) -> None:
-        """Write a transactional id as it is now."""
+        """Write the current state of a transactional id."""
         version = 1 if self.version else 0
         is_empty = transaction.state is State.EMPTY
         value = TransactionLogValue(
@@ -76,7 +76,7 @@ class TransactionLog:
         self._append(transaction.transactional_id, versioned(value, version))
 
     def forget(self, transactional_id: str) -> None:
-        """Write the tombstone of an id."""
+        """Write the tombstone of a transactional id."""
         self._append(transactional_id, None)
 
     def _append(self, transactional_id: str, value: bytes | None) -> None:

@@ -1,4 +1,4 @@
-"""What the end of a transaction writes: a marker on each of its partitions (KIP-98)."""
+"""Transaction markers, written to each partition of a transaction at its end (KIP-98)."""
 
 from functools import lru_cache
 

@@ -1,4 +1,4 @@
-"""What brokers do by themselves while time passes: old records go, and idle producers with them."""
+"""Periodic work of brokers: expiration of old records and idle producers, and compaction."""
 
 from collections.abc import Iterator
 
@@ -14,7 +14,7 @@ PRODUCER_CHECK_INTERVAL_MS = "600000"
 
 
 class Upkeep:
-    """Looks after logs as often as the settings say, as long as there is something in them."""
+    """Expires and cleans logs at the configured intervals, as long as there is anything in them."""
 
     def __init__(
         self, topics: Topics, configs: Configs, clock: Clock, *, stamps_horizon: bool
@@ -28,13 +28,13 @@ class Upkeep:
         self._cleaning = SelfCleaning(topics, configs, clock, stamps_horizon=stamps_horizon)
 
     def plan(self) -> None:
-        """Look after the logs from now on: one has something in it."""
+        """Start the timers, as a log is no longer empty."""
         self._records.plan()
         self._producers.plan()
         self._cleaning.plan()
 
     def stop(self) -> None:
-        """Look after nothing any more."""
+        """Stop all timers."""
         self._records.stop()
         self._producers.stop()
         self._cleaning.stop()

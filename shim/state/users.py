@@ -1,4 +1,4 @@
-"""Who can log in: passwords for PLAIN, salted keys for SCRAM (RFC 5802, KIP-84)."""
+"""Credentials: passwords for PLAIN, salted keys for SCRAM (RFC 5802, KIP-84)."""
 
 import random
 from collections.abc import Mapping
@@ -13,9 +13,9 @@ from kafka_shim.shim.sasl.scram_credential import (
 class Users:
     """All credentials.
 
-    Users of the configuration can log in by every mechanism, but as with a broker's own JAAS users
-    the credential APIs neither show nor change them. Their SCRAM keys are made at their first
-    log-in: 4096 rounds take milliseconds.
+    Configured users can log in with every mechanism. Like the users in a broker's JAAS file, the
+    credential APIs neither return nor change them. Their SCRAM keys are computed at their first
+    log-in, since 4096 iterations take milliseconds.
     """
 
     def __init__(self, passwords: Mapping[str, str], rng: random.Random) -> None:
@@ -30,18 +30,20 @@ class Users:
         return self._passwords
 
     def add(self, name: str, password: str) -> None:
-        """A user for every mechanism; an old password is forgotten."""
+        """Add a user for every mechanism, or replace the password."""
         self.remove(name)
         self._passwords[name] = password
 
     def remove(self, name: str) -> None:
-        """Forget a configured user; an unknown one is no error."""
+        """Remove a configured user; an unknown one is no error."""
         self._passwords.pop(name, None)
         for mechanism in ScramMechanism:
             self._configured.pop((mechanism, name), None)
 
     def scram(self, mechanism: ScramMechanism, name: str) -> ScramCredential | None:
-        """What a log-in is checked against; a stored credential beats the configuration."""
+        """Return the credential of a log-in; a stored one takes
+        precedence over the configuration.
+        """
         key = mechanism, name
         if key in self._stored:
             return self._stored[key]
@@ -56,7 +58,7 @@ class Users:
         return sorted({name for _, name in self._stored})
 
     def stored(self, name: str) -> list[tuple[ScramMechanism, ScramCredential]]:
-        """The stored credentials of a user, by mechanism."""
+        """Return the stored credentials of a user, by mechanism."""
         keys = [(mechanism, name) for mechanism in ScramMechanism]
         return [(key[0], self._stored[key]) for key in keys if key in self._stored]
 
@@ -64,5 +66,5 @@ class Users:
         self._stored[mechanism, name] = credential
 
     def discard(self, mechanism: ScramMechanism, name: str) -> bool:
-        """Forget a stored credential; whether there was one."""
+        """Remove a stored credential; return whether there was one."""
         return self._stored.pop((mechanism, name), None) is not None

@@ -1,4 +1,4 @@
-"""Sorting the names of a large request: `sorted` would let nobody else go on until it is done."""
+"""Sorting of the names of a large request, in steps that let other requests run meanwhile."""
 
 import heapq
 from collections.abc import Iterable

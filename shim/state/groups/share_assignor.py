@@ -21,7 +21,7 @@ Assignable = Mapping[bytes, Sequence[int]]
 def assign_simple(
     members: list[Subscriber], assignable: Assignable, *, alike: bool
 ) -> dict[str, Held]:
-    """Give everybody something. `alike`: all members subscribe to the same names."""
+    """Return the assignment of each member. `alike`: all subscribe to the same names."""
     if not any(member.topic_ids for member in members):
         return {member.member_id: NOTHING for member in members}
     holdings = [Holding(member.current) for member in members]
@@ -175,7 +175,7 @@ class _Turns:
         self._gave = False
 
     def following(self) -> int | None:
-        """Return whose turn it is, None if nobody took anything in a whole round."""
+        """Return the next member to get a partition; None if none took any in a whole round."""
         place = next(self._round, None)
         if place is None and self._gave:
             self._round, self._gave = iter(list(self._unfilled)), False

@@ -13,7 +13,7 @@ from kafka_shim.shim.state.groups.reconciliation import LEAVING_FOR_A_WHILE
 
 
 class StaticMembersGroup(EpochGroup[Member]):
-    """An epoch group that knows which member each instance is."""
+    """An epoch group with static members, by instance id."""
 
     def __init__(
         self,

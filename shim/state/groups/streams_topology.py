@@ -46,7 +46,7 @@ class StreamsTopology(msgspec.Struct, frozen=True):
                 yield topic.name
 
     def error(self, internal_topics: frozenset[str]) -> str | None:
-        """Why no group can run it; None if nothing speaks against it."""
+        """Return why the topology is invalid; None if it is valid."""
         for name in self.topics():
             error = name_error(name)
             if error is not None:

@@ -220,7 +220,7 @@ class _Levels:
         return self._takers[self._low_next - 1]
 
     def richest(self) -> int | None:
-        """Return who is next to lose one, None if nobody is left."""
+        """Return the next member to lose a partition; None if there is none."""
         if self._high_next < self._high_start:
             if self._high_start > 0 and self._high_end <= self._high_start:
                 self._high = self._load(self._high_start - 1)

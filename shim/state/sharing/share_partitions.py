@@ -23,7 +23,7 @@ FindOffset = Callable[[Log, int], int]
 
 
 class SharePartitions:
-    """By group, topic id and partition; a new leader begins with what the old one has told."""
+    """By group, topic id and partition; a new leader starts with the coordinator's state."""
 
     def __init__(
         self,

@@ -1,4 +1,4 @@
-"""What share coordinators keep of a share partition, and what they are told of it."""
+"""The state of a share partition in the share coordinator, and updates of it."""
 
 from collections.abc import Sequence
 

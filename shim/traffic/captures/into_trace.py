@@ -28,7 +28,7 @@ UNDECIDED_MAX = 100
 class CaptureReport(msgspec.Struct):
     """Counts of packets, connections and entries, what was passed over, and what was damaged.
 
-    `damage` tells why the file could not be read to its end, empty if it was.
+    `damage` is why the file could not be read to its end, empty if it was.
     """
 
     packets: int = 0

@@ -69,7 +69,7 @@ class Stream:
         self._drain()
 
     def note(self, sequence: int) -> None:
-        """The sender is at this number, as any of its segments tells."""
+        """Set the sender's sequence number, as any of its segments contains it."""
         if not self._began:
             at = self._place(sequence)
             self._lowest = at if self._lowest is None else min(at, self._lowest)

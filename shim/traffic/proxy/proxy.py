@@ -75,7 +75,7 @@ class Proxy:
         return self._local[broker]
 
     def _listen_for(self, broker: Address, node_id: int, port: int) -> Address:
-        """Bind at once, so that the address can be told; it is served a moment later."""
+        """Bind at once, so that the address is known; connections are accepted a moment later."""
         family = socket.AF_INET6 if ":" in self._listen[0] else socket.AF_INET
         bound = socket.create_server((self._listen[0], port), family=family)
         self._keep(self._serve(bound, broker, node_id))
