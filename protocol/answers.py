@@ -1,4 +1,4 @@
-"""What an answer tells about permissions: whose names have which errors, and names of topic ids."""
+"""What an answer shows about permissions: names with their errors, and names of topic ids."""
 
 from collections.abc import Iterator
 from functools import cache
@@ -17,7 +17,7 @@ NAMING_APIS = (ApiKey.METADATA, ApiKey.CREATE_TOPICS, ApiKey.DESCRIBE_TOPIC_PART
 _NAMES = ("name", "topic", "topic_name", "group_id", "transactional_id", "resource_name", "key")
 _NO_ID = bytes(16)
 _CONFIG_ERROR = "topic_config_error_code"
-"""CreateTopics: not whether a topic was created, but whether its configurations may be told."""
+"""CreateTopics: the error for returning a topic's configs, not for creating the topic."""
 Errors = dict[str | bytes | None, set[int]]
 """Error codes by the name or topic id of the element they are in; None: those above any element.
 

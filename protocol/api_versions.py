@@ -133,7 +133,7 @@ _LISTED_ONLY: Final = {
     release: frozenset({ApiKey.UPDATE_FEATURES, ApiKey.ENVELOPE}) for release in ("3.0", "3.1")
 }
 
-# The newest version that a release knows and hides unless unstable.api.versions.enable is set.
+# The newest version of a release, hidden unless unstable.api.versions.enable is set.
 _UNSTABLE: Final[dict[ApiKey, str]] = {
     ApiKey.OFFSET_COMMIT: "3.6:9 3.7:- 4.1:10 4.2:-",
     ApiKey.OFFSET_FETCH: "4.1:10 4.2:-",

@@ -96,7 +96,7 @@ class Limits(msgspec.Struct, frozen=True):
 
 
 class Config(msgspec.Struct, frozen=True, kw_only=True):
-    """Everything that `kafka-shim serve` can be told."""
+    """All options of `kafka-shim serve`."""
 
     listeners: tuple[ListenerConfig, ...] = (
         ListenerConfig("PLAINTEXT", SecurityProtocol.PLAINTEXT, "127.0.0.1", 9092),

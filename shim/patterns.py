@@ -18,7 +18,7 @@ class Pattern(Protocol):
 
 
 class InvalidPatternError(ValueError):
-    """The text is no expression that RE2 knows, or too large a one."""
+    """The text is not a valid RE2 expression, or is too large."""
 
 
 def compile_pattern(expression: str) -> Pattern:

@@ -125,7 +125,7 @@ def pytest_runtest_call(item: pytest.Item) -> None:
 def pytest_runtest_makereport(
     item: pytest.Item, call: pytest.CallInfo[None]
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """A failed test tells what its brokers denied."""
+    """Add its brokers' denials to the report of a failed test."""
     report = yield
     if call.when == "call" and report.failed:
         for broker, after in item.stash.get(_IN_USE, []):

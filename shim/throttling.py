@@ -27,7 +27,7 @@ def count_request(api: ServedApi, context: RequestContext, frame_bytes: int, bus
 
 
 def throttled(api: ServedApi, context: RequestContext, answer: Any) -> Any:
-    """Return the answer that tells the client to wait, if it has to: a Fetch gets nothing then."""
+    """Return the answer with its throttle time, if there is one; a Fetch then has no records."""
     throttles = context.cluster.throttles
     if throttles is not None and api.key is ApiKey.FETCH:
         size, who = len(api.write(answer)), context.client

@@ -1,4 +1,4 @@
-"""What stands beside ACLs in files and folders: whether ACLs could be in it that nobody reads."""
+"""Other content of files and folders with ACLs: whether it may contain ACLs that are not read."""
 
 import re
 from collections.abc import Iterator, Mapping

@@ -75,7 +75,7 @@ class Mistakes:
 
     @contextmanager
     def at(self, line: int = 0) -> Iterator[None]:
-        """Note an AclTextError and go on; it is at this line if it knows none itself."""
+        """Record an AclTextError and go on; it gets this line if it has none."""
         try:
             yield
         except AclTextError as error:

@@ -75,7 +75,7 @@ def collected(least: "DataFrame") -> list[Acl]:
 def likely_super_users(accesses: "DataFrame") -> list[str]:
     """Principals that may change ACLs and were never denied, where the trace has no rules.
 
-    A super user's accesses have a rule of that name where a broker told its rules.
+    A super user's accesses have a rule of that name where the broker logged its rules.
     """
     changes_acls = (f.col("resource_type") == "CLUSTER") & (f.col("operation") == "ALTER")
     rows = accesses.groupBy("principal").agg(

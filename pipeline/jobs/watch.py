@@ -1,4 +1,4 @@
-"""What is denied, or would be by another ACL set, told while it happens; each kind once."""
+"""Reports denials, or those that another ACL set would cause, as they happen; each kind once."""
 
 import json
 from collections.abc import Callable
@@ -23,7 +23,7 @@ _SEEN_MAX = 1_000_000
 
 
 class Watcher:
-    """Finds what is new in each micro-batch; remembers whom it told of, and super users."""
+    """Finds new denials in each micro-batch; remembers those reported, and super users."""
 
     def __init__(
         self, acls: list[Acl] | None, release: str, super_users: list[str] | None, *, lists: bool
@@ -37,7 +37,7 @@ class Watcher:
         self._told: set[tuple[str, ...]] = set()
 
     def news(self, counts: "DataFrame") -> list[dict[str, Any]]:
-        """Rows of `denials` or of `what_breaks` on what was not told before."""
+        """Return the rows of `denials` or `what_breaks` that were not reported before."""
         accesses = counts.persist()
         try:
             users, everyone = setting(accesses)

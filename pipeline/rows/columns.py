@@ -191,7 +191,7 @@ api_name = cache(api_text)
 
 @cache
 def operation_name(code: int) -> str:
-    """UNKNOWN for a code that only a newer writer knows: its access is shown all the same."""
+    """Return the operation's name; UNKNOWN for a code of a newer writer, whose access is kept."""
     return _known(Operation, code).name
 
 

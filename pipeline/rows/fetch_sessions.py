@@ -39,7 +39,7 @@ class Asked(msgspec.Struct):
 
 
 class FetchSessions:
-    """The sessions in one piece of a trace; `place` tells brokers apart."""
+    """The fetch sessions in one piece of a trace; `place` identifies the broker."""
 
     def __init__(self) -> None:
         self._open: dict[Hashable, _Topics] = {}

@@ -16,7 +16,7 @@ NAMED_TABLES = frozenset({"accesses", "observed", "added_needs"})
 
 
 def is_derived(path: str) -> bool:
-    """Whether a segment's accesses are derived; its first block tells: a writer is of one kind."""
+    """Return whether a segment's accesses are derived; its first block shows it for all."""
     with Path(path).open("rb") as file:
         try:
             header = read_header(file.read(HEADER_BYTES))

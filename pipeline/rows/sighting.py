@@ -20,5 +20,5 @@ class Sighting(NamedTuple):
 
 
 def place_of(connection: Connection) -> str:
-    """The broker at the other end, as far as a connection tells it."""
+    """Return the broker of a connection, as far as the connection shows it."""
     return f"{connection.node_id} {connection.listener}"

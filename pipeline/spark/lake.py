@@ -53,7 +53,9 @@ class Lake:
             yield  # the lock goes with the process, however that ends
 
     def recover(self) -> bool:
-        """Finish the run that was noted, forget the one that was not; tells whether it did."""
+        """Finish a run that was recorded, drop one that was not; return
+        whether one was finished.
+        """
         self._runs.mkdir(parents=True, exist_ok=True)
         pending = sorted(self._runs.glob("*.pending.json"))
         for note in pending:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def seen(spark: "SparkSession", splits: Iterable[Split]) -> dict[str, str]:
-    """The option that tells what existed, from those pieces whose accesses are derived."""
+    """Return the reader's option for what existed, from pieces whose accesses are derived."""
     wanted = [msgspec.structs.astuple(split) for split in splits if is_derived(split.path)]
     if not wanted:
         return {}

@@ -16,7 +16,7 @@ from kafka_shim.pipeline.tables import TABLES
 class TraceSplits(InputPartition):
     """The splits of one task, as Spark sends them to a worker.
 
-    `known` is what a first pass told, if that is other than the reader's.
+    `known` is the result of a first pass, if that is other than the reader's.
     """
 
     def __init__(self, splits: tuple[Split, ...], known: FirstPass | None) -> None:

@@ -158,7 +158,7 @@ class Keeping(msgspec.Struct, frozen=True):
 
 
 def _for_owner_alone(path: str, flags: int) -> int:
-    """Open a file that nobody else may read: traces hold what clients sent."""
+    """Open a file that only its owner may read, since traces contain what clients sent."""
     return os.open(path, flags, 0o600)
 
 
@@ -196,7 +196,9 @@ class SegmentWriter:
         return self._directory / name_of(self._writer, self._number)
 
     def write(self, body: Body) -> int:
-        """Append a block; tells its size in bytes. OSError if it has no room: nothing is left."""
+        """Append a block; return its size in bytes. OSError if the disk is full: nothing is
+        written.
+        """
         block = write_block(body, self._compression)
         self._append(block)
         self._blocks.append((self._at, read_header(block)))

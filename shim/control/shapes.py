@@ -66,7 +66,7 @@ class State(msgspec.Struct):
 
 
 class ListenerRow(msgspec.Struct):
-    """How clients reach a listener; `sasl_mechanisms` are empty where nobody logs in."""
+    """How clients reach a listener; `sasl_mechanisms` are empty without SASL."""
 
     name: str
     security_protocol: str

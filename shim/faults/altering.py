@@ -42,7 +42,7 @@ def alteration(api: ApiKey | None, fields: Mapping[str, Any] | None) -> Alter | 
 
 
 def advertising(versions: Mapping[str, list[int] | None] | None) -> Alter | None:
-    """Return what changes which APIs ApiVersions tells: other versions of one, or (null) none."""
+    """Return a change of the APIs in ApiVersions: other versions of one, or (null) none of it."""
     if not versions:
         return None
     wanted = {_key(name): _range(name, limits) for name, limits in versions.items()}

@@ -59,7 +59,7 @@ class Fault:
         return {"id": self.fault_id, "calls": self.calls, "fired": self.fired} | written
 
     def is_about(self, api: ApiKey, context: "RequestContext") -> bool:
-        """Whether the request matches, as far as can be told without its names."""
+        """Return whether the request matches, apart from the names in it."""
         match = self.spec.match
         return (
             self.api in (None, api)

@@ -58,7 +58,7 @@ def _failed(group_id: str, error: ErrorCode, context: RequestContext) -> Describ
 
 
 def _unasked(context: RequestContext) -> int:
-    """What stands for operations that nobody asked for."""
+    """Return the value of authorized operations that were not requested."""
     known = context.version >= OPERATIONS_SINCE
     return context.facts.access.unasked_operations if known else NO_OPERATIONS
 

@@ -23,7 +23,7 @@ class Closings:
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
-        self._counts: dict[Kind, int] = {}  # of those that no line tells yet
+        self._counts: dict[Kind, int] = {}  # of those not logged yet
         self._reasons: dict[Kind, str] = {}  # the first one of each kind
         self._kinds_of: dict[str, int] = {}  # by host
         self._timer: Timer | None = None

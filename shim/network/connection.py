@@ -325,7 +325,7 @@ class Connection(asyncio.BufferedProtocol):
         if transport is not None:
             if not transport.is_closing():
                 transport.write(together)
-            if transport.is_closing():  # the peer is gone: nobody reads further answers
+            if transport.is_closing():  # the peer has closed: drop further answers
                 self._frames.clear()
 
     def _flow(self) -> None:

@@ -96,7 +96,7 @@ class Recorder:
         self.entries_written = 0
 
     def request(self, session: Session, header: RequestHeader, frame: bytes) -> int:
-        """Keep a request, for `catch_up`; tells its sequence number on the connection."""
+        """Keep a request for `catch_up`; return its sequence number on the connection."""
         row = session.trace_row
         if row is None or row[0] is not self._connections:
             row = self._row(session)

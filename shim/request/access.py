@@ -162,7 +162,7 @@ class Access(msgspec.Struct, eq=False):
 
     @property
     def known_acls(self) -> Authorizer | None:
-        """For DescribeAcls, which a broker answers from what it knows."""
+        """Return the broker's own copy of the ACLs, from which it answers DescribeAcls."""
         return self._policy.deciding(self._node_id)
 
     def _decide(self, authorizer: Authorizer, need: Need, name: str, count: int) -> Decision:

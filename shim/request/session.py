@@ -16,7 +16,7 @@ class Phase(Enum):
     """How far a connection has come; only READY may send ordinary requests."""
 
     HANDSHAKE = "handshake"  # a SASL listener, no mechanism chosen yet
-    MECHANISM = "mechanism"  # versions have been told: only a SaslHandshake may follow
+    MECHANISM = "mechanism"  # after ApiVersions: only a SaslHandshake may follow
     TOKENS = "tokens"  # SaslHandshake v0: raw SASL bytes follow, each in a frame
     AUTHENTICATE = "authenticate"  # SaslHandshake v1: SaslAuthenticate requests follow
     READY = "ready"

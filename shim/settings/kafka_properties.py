@@ -74,7 +74,7 @@ def known_settings() -> frozenset[str]:
 
 
 def unknown_settings(properties: Mapping[str, str]) -> list[str]:
-    """Settings that no release knows; plugins of a real broker may have had a use for them."""
+    """Return the settings unknown to all releases; plugins of a real broker may use them."""
     known = known_settings()
     return sorted(
         key for key in properties if key not in known and not key.startswith(_FREEPREFIXES)
@@ -174,7 +174,7 @@ def as_confluent_derives(
     """Return those of the environment's `advertised.listeners`, on all interfaces, if there are
     others than `listeners` (None: than PLAINTEXT), else None.
 
-    Confluent's image does so where it is not told `listeners`, and most are not.
+    Confluent's image does so where it is started without `listeners`, as most are.
     """
     named = _advertised(environment)
     known = {PLAINTEXT} if listeners is None else {listener.name for listener in listeners}

@@ -49,7 +49,7 @@ def entry(
     *,
     read_only: bool = False,
 ) -> ConfigEntry:
-    """A setting that Kafka knows; `synonyms` begin with the one that decides the value."""
+    """Return the entry of a known setting; `synonyms` begin with the one that applies."""
     if definition.is_sensitive:
         value = None
         synonyms = [Synonym(synonym.name, None, synonym.source) for synonym in synonyms]

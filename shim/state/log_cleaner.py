@@ -155,7 +155,9 @@ class _Run:
         return not batch.stored.is_clean or self._log.settings.delete_retention_ms > 0
 
     def _stays_empty(self, batch: _Opened) -> bool:
-        """Its header tells how far a producer is, or how far the log goes."""
+        """Return whether an empty batch stays: for its producer's
+        sequence numbers or the log end.
+        """
         if batch is self._opened[-1]:
             return True
         header = batch.header

@@ -71,7 +71,7 @@ class Marks:
             self._when_first()
 
     def log(self, log: KeptLog) -> None:
-        """The log lost batches, or knows other producers."""
+        """Mark a log that lost batches or whose producers changed."""
         self.logs[log] = None
         self.mark()
 
@@ -119,7 +119,7 @@ class Marks:
 
 
 class NotingClock:
-    """A clock that tells when a timer has fired."""
+    """A clock that reports when a timer has fired."""
 
     def __init__(self, clock: Clock, noted: Callable[[], None]) -> None:
         self._clock = clock

@@ -123,7 +123,7 @@ class Storage:
         return True
 
     def _is_last_of_turn(self) -> bool:
-        """Whether nobody else has something to do in this turn, as far as the loop shows that."""
+        """Return whether no other work is left in this turn, as far as the event loop shows it."""
         return not getattr(asyncio.get_running_loop(), "_ready", _UNKNOWN)
 
     def _plan(self) -> None:

@@ -46,7 +46,7 @@ class KafkaBroker:
 
     @property
     def bootstrap_servers(self) -> str:
-        """`host:port,...` of the first listener, where nobody needs to log in."""
+        """`host:port,...` of the first listener, which needs no log-in."""
         return ",".join(next(iter(self._transport.listeners.values())))
 
     @property

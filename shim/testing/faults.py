@@ -98,7 +98,7 @@ class Faults:
         return self.add({"pause": True}, **about)
 
     def throttle(self, throttle_time_ms: int, **about: Unpack[About]) -> SetFault:
-        """The answer tells the client to keep quiet for so long."""
+        """Set the throttle time of the answer, for which the client must wait."""
         return self.add({"throttle_time_ms": throttle_time_ms}, **about)
 
     def truncate(self, length: int, **about: Unpack[About]) -> SetFault:
@@ -116,7 +116,7 @@ class Faults:
     def advertise(
         self, versions: Mapping[str, tuple[int, int] | None], **about: Unpack[About]
     ) -> SetFault:
-        """ApiVersions tells these versions of an API, or (None) nothing of it."""
+        """Let ApiVersions return these versions of an API, or (None) omit it."""
         return self.add({"api_versions": versions}, **about)
 
     def deny(

@@ -80,7 +80,7 @@ class InProcess:
 
 
 class _Parser(OptionParser):
-    """Says what is wrong with an exception: nobody has typed a command that could end."""
+    """Raises an exception for usage errors, as there is no command that could exit."""
 
     def error(self, message: str) -> NoReturn:
         raise ConfigError(message)

@@ -213,7 +213,7 @@ def _refuse(
     found: list[tuple[int, str]] = []
     try:
         found.extend(islice(rows, LISTED_MAX))
-    except DecodeError as cause:  # a record that is not as long as it says, where nobody minds
+    except DecodeError as cause:  # a record of a wrong length, where it is not checked
         raise limits.invalid(error, found) from cause
     if found:
         raise limits.invalid(error, found)

@@ -159,7 +159,7 @@ def _listeners(settings: _Settings) -> list[str]:
 
 
 def _bound(value: str, settings: _Settings) -> Iterator[str]:
-    """Those that clients are told of must stay."""
+    """Yield the error of a `listeners` value that is invalid or lacks an advertised listener."""
     found, wrong = _endpoints(value)
     if wrong:
         yield wrong

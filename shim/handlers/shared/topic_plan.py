@@ -23,7 +23,7 @@ UNSET = -1
 
 
 class TopicError(Exception):
-    """Why a topic cannot be made, with the code that tells a client."""
+    """Why a topic cannot be created, with the error code for the client."""
 
     def __init__(self, error: ErrorCode, message: str | None) -> None:
         super().__init__(message)

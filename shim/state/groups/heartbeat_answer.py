@@ -6,7 +6,7 @@ from kafka_shim.shim.state.groups.assignors import Assignment
 
 
 class HeartbeatAnswer(msgspec.Struct, frozen=True):
-    """The answer to a heartbeat; `assignment` is None if the member knows it already."""
+    """The answer to a heartbeat; `assignment` is None if it has not changed."""
 
     member_id: str
     member_epoch: int

@@ -31,7 +31,7 @@ SNAPSHOT, UPDATE = 0, 1
 """What keys begin with."""
 VERSION = 0
 DELIVERIES_MAX = 200
-"""DEVIATION: a record has the first so many rows of deliveries, however many a request tells."""
+"""DEVIATION: maximum rows of deliveries in one record; further ones are not written."""
 
 
 class ShareLogSettings(msgspec.Struct, frozen=True):

@@ -161,7 +161,7 @@ class CapturedConnection:
                 continue
             if not self._held:
                 return
-            self._hand_on(self._held.popleft())  # its sender knew what nobody has sent
+            self._hand_on(self._held.popleft())  # it refers to bytes that were not captured
 
     def _skip_hole(self, stream: Stream) -> bool:
         return stream.skip_hole(

@@ -112,9 +112,7 @@ def _interface(order: str, body: bytes) -> _Interface:
     while at + 4 <= len(body) - 4:
         code, length = Struct(f"{order}HH").unpack_from(body, at)
         value = body[at + 4 : at + 4 + length]
-        if (
-            code == _OPTION_RESOLUTION and value
-        ):  # the top bit tells powers of two from those of ten
+        if code == _OPTION_RESOLUTION and value:  # the top bit means powers of two, not of ten
             found.ticks_per_second = (2 if value[0] & 0x80 else 10) ** (value[0] & 0x7F)
         elif code == _OPTION_OFFSET and length == 8:
             (found.offset_s,) = Struct(f"{order}q").unpack(value)

@@ -96,7 +96,9 @@ class FrameReader:
         yield from self._cut()
 
     def lose(self, count: int | None) -> None:
-        """So many bytes are missing after what was fed last; None: nobody knows how many."""
+        """Record that `count` bytes are missing after the last fed ones;
+        None: an unknown number.
+        """
         if count is None or not self._in_step:
             self._in_step = False
             return

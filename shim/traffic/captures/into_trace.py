@@ -165,7 +165,7 @@ class _Import:
             client.segment(found)
 
     def _decide(self, key: frozenset[Address], found: Segment) -> None:
-        """Who of the two is the client, if this segment tells."""
+        """Decide which of the two is the client, if this segment shows it."""
         ends = self._client_and_server(found)
         waiting = self._undecided[key]
         if ends is None:

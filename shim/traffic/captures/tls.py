@@ -100,7 +100,7 @@ class TlsConnection:
         self.failure = ""
 
     def feed(self, side: int, data: bytes) -> bytes:
-        """What was said in these bytes; nothing once `failure` tells why it cannot be known."""
+        """Return the decrypted bytes; none once `failure` says why they cannot be decrypted."""
         if not self.failure:
             try:
                 return self._feed(side, data)

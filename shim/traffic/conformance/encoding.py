@@ -149,7 +149,7 @@ def _knows_its_codes(seen: list[Exchange]) -> Iterator[Sight]:
 
 
 def _is_unknown(exchange: Exchange, row: Any, field: str) -> bool:
-    """Code 0 of the ACL enums is UNKNOWN, which nobody may send."""
+    """Return whether an ACL enum is UNKNOWN (code 0), which clients must not send."""
     return exchange.api in (*_ROWS, ApiKey.DESCRIBE_ACLS) and getattr(row, field) == 0
 
 

@@ -49,7 +49,7 @@ class AuditLine(msgspec.Struct, frozen=True):
 
 
 def parse_line(line: str) -> AuditLine | None:
-    """The decision that a line of the log tells; None if it tells none."""
+    """Return the decision in a line of the log; None if it has none."""
     found = _LINE.search(line)
     if found is None:
         return None

@@ -1,4 +1,4 @@
-"""A trace as kroxylicious' protocol log: one entry a line, the session told beside it."""
+"""Exports a trace as kroxylicious' protocol log: one entry per line, with its session."""
 
 from collections.abc import Callable, Iterator
 from pathlib import Path

@@ -38,7 +38,7 @@ class _Pairing:
     def __init__(self, folder: Path) -> None:
         self._writing = Writing(folder, "protocol-log")
         self._waiting: dict[tuple[str, int, int], list[tuple[int, int]]] = {}
-        self._now_us = 0  # of the last line that told its time
+        self._now_us = 0  # of the last line with a time
 
     def add(self, entry: LoggedEntry) -> bool:
         """Note an entry; False if it is an answer to nothing."""

@@ -45,7 +45,7 @@ def has_addresses(api_key: int) -> bool:
 
 
 def advertised(api_key: int, answer: Any) -> Iterator[tuple[int, str, int]]:
-    """The brokers that an answer tells of: id, host and port each."""
+    """Yield the brokers in an answer: id, host and port of each."""
     for place in _PLACES[api_key](answer):
         yield _node_id(place), place.host, place.port
 

@@ -91,7 +91,7 @@ class Link:
     async def _passed_on(
         self, frames: list[bytes], target: asyncio.StreamWriter, *, is_answer: bool
     ) -> bool:
-        """Write frames; tells whether there is reason to go on. Answers outlive their client."""
+        """Write frames; return whether to go on. Answers outlive their client."""
         if not (is_answer and self._is_client_gone):
             try:
                 for frame in frames:

@@ -24,7 +24,7 @@ Address = tuple[str, int]
 
 
 class Proxy:
-    """Listens on one host; what `start` tells is the bootstrap server for clients."""
+    """Listens on one host; `start` returns the bootstrap server for clients."""
 
     def __init__(
         self,

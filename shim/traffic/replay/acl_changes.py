@@ -1,4 +1,4 @@
-"""ACL changes that a target spreads late: whether one of its brokers knows of a change by now."""
+"""ACL changes that a target applies late: whether each of its brokers has applied a change."""
 
 import time
 from collections.abc import Iterable
@@ -45,7 +45,9 @@ class Change(msgspec.Struct, frozen=True):
     version: int
 
     def is_known_to(self, peer: Peer) -> bool:
-        """Whether the broker tells so; True for one that does not tell at all. Raises GoneError."""
+        """Return whether the broker has applied it; True if it cannot be
+        asked. Raises GoneError.
+        """
         peer.send(
             write_request_header(RequestHeader(ApiKey.DESCRIBE_ACLS, self.version, 0, "replay"))
             + codecs.write_request(_EVERY_ACL, self.version)
@@ -69,7 +71,7 @@ class Change(msgspec.Struct, frozen=True):
 
 
 def change_of(request: bytes, frame: bytes) -> Change | None:
-    """What the target did for a request of `ACL_CHANGES`; None if nothing, or nobody can tell."""
+    """Return what a request of `ACL_CHANGES` changed; None if nothing, or if that is unknown."""
     header, at = read_request_header(request)
     answer = _read(header.api_key, header.api_version, frame)
     if answer is None:

@@ -83,7 +83,7 @@ class Counterparts:
         """
         try:
             message = codecs.read_request(header.api_key, header.api_version, frame, at)
-            with_offsets = self.offsets.rewrite(message)  # it knows topics by recorded ids
+            with_offsets = self.offsets.rewrite(message)  # it has topics by recorded ids
             if not self.ids.rewrite(line, message) and not with_offsets:
                 return frame
             return write_request_header(header) + codecs.write_request(message, header.api_version)

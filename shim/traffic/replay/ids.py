@@ -34,7 +34,7 @@ class Ids:
         """The target's members by the recorded ones."""
         self._topics: dict[bytes, bytes] = {}
         self._recorded_topics: dict[bytes, bytes] = {}
-        self._guessed: set[str] = set()  # members that only a list has told
+        self._guessed: set[str] = set()  # members known only from a list
         self.changes = 0
         """How often something new was learned."""
         self.differ = False

@@ -136,7 +136,7 @@ class Link:
         self.teaches_offsets = self.teaches_offsets and bool(self.due)
 
     def give_up(self, why: str) -> list[Event]:
-        """Close for good; tells whose answers were due and will not come."""
+        """Close for good; return the events whose answers are outstanding."""
         if self.peer is not None:
             self.peer.close()
         self.peer, self.why_not = None, why

@@ -9,11 +9,11 @@ from kafka_shim.shim.client.config import Login
 from kafka_shim.shim.traffic.replay.link import Link
 
 WRONG_PASSWORD = Login("PLAIN", "kafka-shim-replay", "a password that nobody has")
-"""For a log-in that was refused: whose it was, and its password, no trace tells."""
+"""For a rejected log-in: the trace contains neither its user nor its password."""
 
 
 class NoPasswordError(Exception):
-    """Nobody told the password of a recorded user; the text says what to do."""
+    """The password of a recorded user is missing; the message says what to do."""
 
 
 def login_of(

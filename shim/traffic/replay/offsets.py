@@ -103,7 +103,7 @@ class Offsets:
                         yield from self._rows(field.struct, old, new, topic)
 
     def _topic(self, row: Any) -> _Topic:
-        """A topic's name; its id where nothing has told the name."""
+        """Return a topic's name, or its id while the name is unknown."""
         name = next((getattr(row, name) for name in _NAMES if getattr(row, name, None)), "")
         topic_id = getattr(row, "topic_id", b"")
         if name and topic_id:

@@ -111,7 +111,9 @@ class Player:
         return link
 
     def _address(self, event: Event) -> tuple[str, int]:
-        """As told by a route, else where the target itself says that this broker is."""
+        """Return the address from a route, else the one that the target
+        advertises for this broker.
+        """
         routes = self._target.routes
         named = routes.get(event.listener) or routes.get(str(event.node_id))
         return named or self._learned.address(event) or self._target.address
@@ -198,7 +200,7 @@ class Player:
         if self._rerecording is not None:
             self._rerecording.recorded(event, entry)
         answer = self._foresight.logins.get((event.line, entry.sequence))
-        if answer is None:  # the client had left before: nobody knows who it was
+        if answer is None:  # the client left before its log-in was answered
             self.report.left_out += 1
             link.give_up("before it: a log-in that was not answered in the recording")
             return
@@ -221,7 +223,7 @@ class Player:
             self._compare_login(event, entry, link)
             return
         if entry.sequence not in link.sent or link.peer is None:
-            return  # told when the request was missed
+            return  # reported when the request was missed
         link.expect(event, entry)
         is_awaited = entry.api_key in COORDINATED or entry.api_key in ACL_CHANGES
         if self._target.speed is not None or is_awaited:

@@ -129,7 +129,7 @@ class Report(msgspec.Struct):
 
 
 def place_of(event: Event) -> Place:
-    """Where an event of the recording is; its API is `?` where it cannot be told."""
+    """Return the place of an event in the recording; its API is `?` if unknown."""
     api, version = "?", 0
     match event.entry:
         case Request(frame=frame) if len(frame) >= _API.size:

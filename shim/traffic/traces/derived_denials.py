@@ -25,7 +25,7 @@ class Denial(NamedTuple):
 
 
 class DerivedDenials:
-    """Plans requests as they come, and reads their answers. Topic ids have names once told."""
+    """Plans requests as they come, and reads their answers. Learns the names of topic ids."""
 
     def __init__(self, release: str = RELEASES[-1]) -> None:
         self._release = release
@@ -43,7 +43,7 @@ class DerivedDenials:
             self._plans[connection, entry.sequence] = plan
 
     def response(self, connection: int, entry: Response) -> Iterator[Denial]:
-        """What the answer tells was denied."""
+        """Yield the denials that the answer shows."""
         plan = self._plans.pop((connection, entry.sequence), None)
         if plan is None and entry.api_key not in NAMING_APIS:
             return

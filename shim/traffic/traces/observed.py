@@ -57,7 +57,7 @@ class ObservedConnection:
             self._note_software(header, frame, at)
 
     def answer(self, frame: bytes) -> RequestHeader | None:
-        """An answer on its way back; tells which request it is to, None if that was not seen."""
+        """Match an answer with its request; return that one's header, None if it was not seen."""
         if self._raw_tokens:
             return None
         found = self._asked(frame[:4])

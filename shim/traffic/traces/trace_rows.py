@@ -26,7 +26,7 @@ from kafka_shim.protocol.wire_json import message_json
 from kafka_shim.shim.traffic.traces.derived_denials import DerivedDenials
 
 FROM_ANSWER = "the answer"
-"""How the rule of a denial begins that only the answer tells."""
+"""Prefix of the rule of a denial that only the answer shows."""
 
 
 class TraceReader:
