@@ -11,7 +11,7 @@ import time
 
 from tests.suites import outcome
 from tests.suites.broker import running
-from tests.suites.cache import SuiteError, progress
+from tests.suites.cache import SuiteError, end_all_on_sigterm, progress
 from tests.suites.catalogue import SUITES, Suite
 from tests.suites.kafka import figures, known
 from tests.suites.kafka_tools import running as kafka_tools
@@ -124,4 +124,5 @@ def _print(results: list[outcome.Result], *, verbose: bool) -> None:
 
 
 if __name__ == "__main__":
+    end_all_on_sigterm()
     sys.exit(main(sys.argv[1:]))

@@ -87,6 +87,11 @@ def run_to_file(
     return True
 
 
+def end_all_on_sigterm() -> None:
+    """Let SIGTERM end this process as Ctrl-C does, so that the programs it started end too."""
+    signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
+
+
 def _end(child: "subprocess.Popen[bytes]") -> None:
     """End the program with what it started: they are a process group of their own."""
     with contextlib.suppress(ProcessLookupError):
