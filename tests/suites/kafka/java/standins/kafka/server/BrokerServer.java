@@ -28,6 +28,7 @@ import outside.Log;
 import outside.OutsideCoordinator;
 import outside.OutsideCredentials;
 import outside.OutsideMetadata;
+import outside.OutsideReplicas;
 import outside.Settings;
 import scala.Option;
 
@@ -155,7 +156,7 @@ public class BrokerServer extends Log implements KafkaBroker {
 
     @Override
     public kafka.log.LogManager logManager() {
-        throw new Inside("logManager");
+        return new OutsideReplicas(cluster(), config()).logs();
     }
 
     @Override
@@ -170,7 +171,7 @@ public class BrokerServer extends Log implements KafkaBroker {
 
     @Override
     public ReplicaManager replicaManager() {
-        throw new Inside("replicaManager");
+        return new OutsideReplicas(cluster(), config()).replicas();
     }
 
     @Override
