@@ -29,6 +29,7 @@ import outside.OutsideCoordinator;
 import outside.OutsideCredentials;
 import outside.OutsideMetadata;
 import outside.OutsideReplicas;
+import outside.OutsideTokens;
 import outside.Settings;
 import scala.Option;
 
@@ -191,7 +192,7 @@ public class BrokerServer extends Log implements KafkaBroker {
 
     @Override
     public DelegationTokenCache tokenCache() {
-        throw new Inside("tokenCache");
+        return new OutsideTokens(cluster(), config());
     }
 
     @Override

@@ -1,0 +1,76 @@
+package outside;
+
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Collectors;
+import kafka.server.KafkaConfig;
+import org.apache.kafka.clients.admin.Admin;
+import org.apache.kafka.clients.admin.ScramCredentialInfo;
+import org.apache.kafka.clients.admin.UserScramCredentialUpsertion;
+import org.apache.kafka.common.security.auth.SecurityProtocol;
+import org.apache.kafka.common.security.scram.internals.ScramMechanism;
+import org.apache.kafka.common.security.token.delegation.DelegationToken;
+import org.apache.kafka.common.security.token.delegation.TokenInformation;
+import org.apache.kafka.common.security.token.delegation.internals.DelegationTokenCache;
+
+/** All delegation tokens: only clients that have logged in may ask for them, so this one logs in. */
+public class OutsideTokens extends DelegationTokenCache {
+    private static final String SECRET = "outside-secret";
+    private static final String LOGIN =
+        "org.apache.kafka.common.security.scram.ScramLoginModule required username=\"%s\" password=\"%s\";";
+    private final Cluster cluster;
+    private final KafkaConfig config;
+
+    public OutsideTokens(Cluster cluster, KafkaConfig config) {
+        super(ScramMechanism.mechanismNames());
+        this.cluster = cluster;
+        this.config = config;
+    }
+
+    @Override
+    public Collection<TokenInformation> tokens() {
+        try (Admin admin = Admin.create(settings())) {
+            return admin.describeDelegationToken().delegationTokens().get().stream()
+                .map(DelegationToken::tokenInfo).collect(Collectors.toList());
+        } catch (Exception error) {
+            throw new IllegalStateException(error);
+        }
+    }
+
+    private Map<String, Object> settings() throws Exception {
+        var listener = config.effectiveListenerSecurityProtocolMap().entrySet().stream()
+            .filter(each -> each.getValue() == SecurityProtocol.SASL_SSL || each.getValue() == SecurityProtocol.SASL_PLAINTEXT)
+            .filter(each -> ports().containsKey(each.getKey().value()))
+            .findFirst().orElseThrow(() -> new Inside("tokenCache without a listener for log-ins"));
+        Map<String, Object> found = new HashMap<>(config.originalsWithPrefix("", true));
+        found.keySet().removeIf(key -> !key.startsWith("ssl."));
+        found.put("ssl.endpoint.identification.algorithm", "");
+        found.put("bootstrap.servers", "localhost:" + ports().get(listener.getKey().value()));
+        found.put("security.protocol", listener.getValue().name);
+        found.put("sasl.mechanism", mechanism());
+        found.put("sasl.jaas.config", LOGIN.formatted(user(), SECRET));
+        found.put("enable.metrics.push", "false");
+        return found;
+    }
+
+    private Map<String, String> ports() {
+        return cluster.ports(config.nodeId());
+    }
+
+    /** Add the user that logs in, and return its mechanism. */
+    private String mechanism() throws Exception {
+        String name = config.getList("sasl.enabled.mechanisms").stream()
+            .filter(ScramMechanism::isScram).findFirst().orElseThrow(() -> new Inside("tokenCache without SCRAM"));
+        var mechanism = org.apache.kafka.clients.admin.ScramMechanism.fromMechanismName(name);
+        var user = new UserScramCredentialUpsertion(user(), new ScramCredentialInfo(mechanism, 4096), SECRET);
+        cluster.admin().alterUserScramCredentials(List.of(user)).all().get();
+        cluster.settle();
+        return name;
+    }
+
+    private static String user() {
+        return OutsidePrincipals.PRINCIPAL.getName();
+    }
+}
