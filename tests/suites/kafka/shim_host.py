@@ -68,8 +68,7 @@ class ShimHost:
             del self._nodes[node_id]
             return
         self._stopped.add(node_id)
-        if len(self._stopped) < len(self._brokers()):
-            self._broker.control("POST", f"/nodes/{node_id}/stop")
+        self._broker.control("POST", f"/nodes/{node_id}/stop")
 
     def _ports(self, node_id: int) -> Answer:
         addresses = self._running().addresses()
