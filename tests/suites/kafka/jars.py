@@ -30,6 +30,9 @@ _OTHERS = (
     ("org.apache.directory.server", "apacheds-protocol-kerberos", "2.0.0-M24"),
     ("org.apache.directory.server", "apacheds-protocol-ldap", "2.0.0-M24"),
 )
+_OLD_CRYPTOGRAPHY = """<exclusions><exclusion><groupId>org.bouncycastle</groupId>
+<artifactId>bcprov-jdk15on</artifactId></exclusion></exclusions>"""
+"""Another version of classes that the tests' certificates are made with."""
 _POM = """<project xmlns="http://maven.apache.org/POM/4.0.0"><modelVersion>4.0.0</modelVersion>
 <groupId>suites</groupId><artifactId>kafka</artifactId><version>1</version>
 <dependencies>{}</dependencies></project>"""
@@ -73,6 +76,5 @@ def _pom() -> str:
 
 def _dependency(group: str, name: str, version: str, classifier: str) -> str:
     fields = {"groupId": group, "artifactId": name, "version": version, "classifier": classifier}
-    return "<dependency>{}</dependency>".format(
-        "".join(f"<{key}>{value}</{key}>" for key, value in fields.items() if value)
-    )
+    wanted = "".join(f"<{key}>{value}</{key}>" for key, value in fields.items() if value)
+    return f"<dependency>{wanted}{_OLD_CRYPTOGRAPHY}</dependency>"

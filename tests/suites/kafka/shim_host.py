@@ -48,6 +48,8 @@ class ShimHost:
                 self._stop(_node_id(given))
             elif command == "ports":
                 return self._ports(_node_id(given))
+            elif command == "expired":
+                return {"expired": str(self._running().closed_connections())}
             else:
                 raise ValueError(f"no command {command}")
         return {}

@@ -13,6 +13,7 @@ from kafka_shim.shim.testing.transport import HttpControl
 
 START_SECONDS = 30
 STOP_SECONDS = 10
+_CLOSED = "kafka_shim_connections_closed_total "
 
 _FORKS = multiprocessing.get_context("forkserver")
 _FORKS.set_forkserver_preload(["tests.suites.kafka.shim_preload"])
@@ -38,6 +39,11 @@ class ShimProcess:
         """HOST:PORT of each listener of each broker."""
         rows = self.control("GET", "/nodes")["nodes"]
         return {row["node_id"]: row["listeners"] for row in rows}
+
+    def closed_connections(self) -> float:
+        """How many connections it has closed for what their clients sent."""
+        lines = self.control("GET", "/metrics").splitlines()
+        return next(float(line.split()[1]) for line in lines if line.startswith(_CLOSED))
 
     def stop(self) -> float:
         """End it; the seconds of processor time that it has used."""

@@ -1,5 +1,6 @@
 import com.sun.net.httpserver.HttpExchange;
 import com.sun.net.httpserver.HttpServer;
+import com.yammer.metrics.core.Gauge;
 import java.io.IOException;
 import java.io.StringReader;
 import java.io.StringWriter;
@@ -79,6 +80,9 @@ public final class RealHost {
             case "ports" -> {
                 return ports.getOrDefault(id(given), new Properties());
             }
+            case "expired" -> {
+                return expired();
+            }
             case "settle" -> settle();
             case "end" -> end();
             default -> throw new IllegalArgumentException("no command " + command);
@@ -147,6 +151,17 @@ public final class RealHost {
                         throw new IllegalStateException("the brokers do not read all metadata");
                     Thread.sleep(5);
                 }
+    }
+
+    /** The sum of the brokers' metrics of that name. */
+    private static Properties expired() {
+        double sum = 0;
+        for (var metric : KafkaYammerMetrics.defaultRegistry().allMetrics().entrySet())
+            if (metric.getKey().getName().equals("ExpiredConnectionsKilledCount"))
+                sum += ((Number) ((Gauge<?>) metric.getValue()).value()).doubleValue();
+        Properties found = new Properties();
+        found.setProperty("expired", Double.toString(sum));
+        return found;
     }
 
     private void end() {

@@ -33,6 +33,7 @@ public final class Cluster {
         Launcher.call("start", settings);  // nodes wait for one another
         if (isBroker)
             brokers.add(config.nodeId());
+        OutsideMetrics.register(this);
     }
 
     /** Stop a node, and with the last one forget the cluster. */
@@ -47,6 +48,7 @@ public final class Cluster {
         Launcher.call("stop", named(node));
         if (nodes.isEmpty()) {
             CLUSTERS.remove(id);
+            OutsideMetrics.remove();
             Launcher.call("end", new Properties());
         }
     }
@@ -62,6 +64,11 @@ public final class Cluster {
     /** Wait until every broker knows what the controller knows. */
     public void settle() {
         Launcher.call("settle", new Properties());
+    }
+
+    /** How many connections the brokers have closed because their log-ins had expired, or more. */
+    public double expired() {
+        return Double.parseDouble(Launcher.call("expired", new Properties()).getProperty("expired"));
     }
 
     /** A client that may do everything. */
