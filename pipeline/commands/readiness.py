@@ -53,8 +53,8 @@ def _run(args: argparse.Namespace, source: "Source") -> Outcome:
             "unknown: which permissions become necessary, since a lake does not keep requests"
         )
     elif unknown := judged.where("allowed is null").count():
-        text = f"permissions that {args.target} newly requires are granted; add --acls FILE"
-        outcome.notes.append(f"unknown: whether {unknown} {text}")
+        text = f"the decisions of {unknown} checks that are new in {args.target}; add --acls FILE"
+        outcome.notes.append(f"unknown: {text}")
     return outcome
 
 

@@ -64,8 +64,8 @@ def test_an_authorizer_of_ones_own(own_module: str) -> None:
         (":Own", "unknown authorizer"),
         ("not_there:Own", "cannot import the authorizer `not_there:Own`: No module named"),
         ("broken_rules:Own", "cannot import .* No module named 'a_module_that_is_not_there'"),
-        ("own_rules:Missing", "there is no class `Missing` in `own_rules`"),
-        ("own_rules:made", "there is no class `made`"),
+        ("own_rules:Missing", "`own_rules` has no class `Missing`"),
+        ("own_rules:made", "has no class `made`"),
         (
             "own_rules:Half",
             "lacks authorize_by_resource_type, create_acls, delete_acls, acls",

@@ -91,7 +91,7 @@ def test_one_process_writes_and_a_lake_without_its_checkpoint_is_refused(tmp_pat
     with lake.alone():  # the lock is gone with its holder
         staged(lake, 1)
         lake.commit(0)
-    with pytest.raises(PipelineError, match="_checkpoint is gone"):
+    with pytest.raises(PipelineError, match="_checkpoint is missing"):
         lake.recover()
 
 

@@ -106,7 +106,7 @@ def test_readiness_judges_what_an_upgrade_asks_besides(
     words = ("readiness", str(tmp_path / "trace"), "--from", "3.9", "--to", "4.0")
     if not is_denied:  # without ACLs: what is not known is no finding
         assert cli.run(parsed(*words, "--fail")) == 0
-        assert "whether 1 needs that 4.0 adds are met" in capsys.readouterr().out
+        assert "the decisions of 1 checks that are new in 4.0" in capsys.readouterr().out
     present = tmp_path / "acls.csv"
     present.write_text(write(acls, "csv"))
     code = cli.run(parsed(*words, "--acls", str(present), "--fail", "--json"))

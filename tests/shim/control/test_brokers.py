@@ -65,7 +65,7 @@ def test_brokers_share_nothing(api: Http, process: KafkaBroker, create: Create) 
     state = works(api.ask("GET", f"{second['path']}/state"), shapes.State)
     assert (state["users"], state["acls"]) == ([], [])
     assert state["topics"][0]["end_offsets"] == [1]
-    fails(api.ask("POST", f"{second['path']}/snapshots/{number}/restore"), 404, "no snapshot")
+    fails(api.ask("POST", f"{second['path']}/snapshots/{number}/restore"), 404, "unknown snapshot")
     assert process.topics.list() == []
     assert process.state().users == ["admin"]
 

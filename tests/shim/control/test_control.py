@@ -195,7 +195,7 @@ def test_snapshots(api: Http, broker: KafkaBroker) -> None:
         assert broker.state() == before
         assert produce(config, "orders") is None
     works(api.ask("DELETE", f"/snapshots/{number}"), shapes.Done)
-    fails(api.ask("POST", f"/snapshots/{number}/restore"), 404, "no snapshot")
+    fails(api.ask("POST", f"/snapshots/{number}/restore"), 404, "unknown snapshot")
 
 
 def test_faults(api: Http) -> None:

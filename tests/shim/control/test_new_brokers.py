@@ -105,7 +105,7 @@ def test_metrics_of_clients_are_taken_where_asked(api: Http, create: Create) -> 
 @pytest.mark.parametrize(
     ("body", "status", "text"),
     [
-        ({"id": "first"}, 409, "there is a broker `first` already"),
+        ({"id": "first"}, 409, "`first` already exists"),
         ({"id": "../x"}, 400, "$.id"),
         ({"id": ""}, 400, "$.id"),
         ({"brokers": 0}, 400, "$.brokers"),
@@ -131,7 +131,7 @@ def test_metrics_of_clients_are_taken_where_asked(api: Http, create: Create) -> 
         ({"properties": {"authorizer.class.name": "os:path"}}, 400, "expected standard, none"),
         ({"properties": {"shim.tls.directory": "/tmp/x"}}, 400, "shim.tls.directory cannot be set"),
         ({"properties": {"num.partitions": "many"}}, 400, "num.partitions"),
-        ([], 400, "the body is wrong"),
+        ([], 400, "invalid body"),
     ],
 )  # fmt: skip
 def test_what_cannot_be_is_refused(api: Http, body: Any, status: int, text: str) -> None:

@@ -197,8 +197,8 @@ def test_a_snapshot_without_a_leader_comes_back_with_one(broker: KafkaBroker) ->
     [
         (lambda nodes: nodes.stop(4), "unknown broker 4; expected one of 1, 2, 3"),
         (lambda nodes: nodes.start("one"), "unknown broker one"),
-        (lambda nodes: nodes.move_leader("orders", 7, 1), "no partition 7 of a topic `orders`"),
-        (lambda nodes: nodes.move_leader("none", 0, 1), "no partition 0 of a topic `none`"),
+        (lambda nodes: nodes.move_leader("orders", 7, 1), "unknown partition 7 of topic `orders`"),
+        (lambda nodes: nodes.move_leader("none", 0, 1), "unknown partition 0 of topic `none`"),
         (lambda nodes: nodes.move_leader("orders", 0, 9), "unknown broker 9"),
         (lambda nodes: nodes.move_coordinator("readers", 9), "unknown broker 9"),
     ],
