@@ -28,22 +28,24 @@ NO_OFFSET = -1
 
 def handle(request: DeleteRecordsRequest, context: RequestContext) -> DeleteRecordsResponse:
     context.access.nothing_more()  # a request may name no topic
-    return _response(
-        {
-            name: list(_results(name, partitions, context))
-            for name, partitions in context.beside(_wanted, request)
-        }
+    return DeleteRecordsResponse(
+        topics=[
+            DeleteRecordsTopicResult(name, list(_results(name, partitions, context)))
+            for name, partitions in context.in_turns(context.beside(_wanted, request))
+        ]
     )
 
 
 def refuse(
     request: DeleteRecordsRequest, error: ErrorCode, message: str | None
 ) -> DeleteRecordsResponse:
-    return _response(
-        {
-            name: [_failed(partition.partition_index, error) for partition in partitions]
+    return DeleteRecordsResponse(
+        topics=[
+            DeleteRecordsTopicResult(
+                name, [_failed(partition.partition_index, error) for partition in partitions]
+            )
             for name, partitions in _wanted(request)
-        }
+        ]
     )
 
 
@@ -55,15 +57,6 @@ def _wanted(request: DeleteRecordsRequest) -> list[tuple[str, list[DeleteRecords
         for partition in topic.partitions
     )
     return list(by_topic(rows))
-
-
-def _response(results: dict[str, list[DeleteRecordsPartitionResult]]) -> DeleteRecordsResponse:
-    return DeleteRecordsResponse(
-        topics=[
-            DeleteRecordsTopicResult(name=name, partitions=partitions)
-            for name, partitions in results.items()
-        ]
-    )
 
 
 def _results(
