@@ -14,6 +14,7 @@ BROKER = {
     "controller.listener.names": "CONTROLLER",
     "super.users": "User:broker",
     "log.dirs": "/nowhere",
+    "outside.cluster": "some-cluster",
     "outside.principal.CLIENT": "User:client",
     "outside.principal.CONTROLLER": "User:broker",
 }
@@ -55,6 +56,8 @@ def test_a_shim_has_the_settings_of_all_nodes(tmp_path: Path) -> None:
         "controller.listener.names": "CONTROLLER",
         "super.users": "User:broker",
         "num.partitions": "4",
+        "delegation.token.secret.key": "",
+        "cluster.id": "some-cluster",
     }
 
 

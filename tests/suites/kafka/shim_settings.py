@@ -8,6 +8,7 @@ from tests.suites.kafka import java_properties
 from tests.suites.kafka.authorizers import BY_JAVA_NAME
 
 _AUTHORIZER = "authorizer.class.name"
+_TOKENS = "delegation.token.secret.key"
 _OWN = "outside."
 _PRINCIPAL = "outside.principal."
 _STORE = "outside.store."
@@ -46,6 +47,9 @@ def words(
         for key, value in merged.items()
         if not key.startswith(_OWN) and key not in left_out
     }
+    kept.setdefault(_TOKENS, "")  # as in a real broker, there are none without the setting
+    if "outside.cluster" in merged:
+        kept["cluster.id"] = merged["outside.cluster"]
     for key, value in merged.items():
         if key.startswith(_STORE):
             kept |= _pkcs12(key.removeprefix(_STORE), value)

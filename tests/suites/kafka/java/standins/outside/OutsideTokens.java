@@ -49,8 +49,7 @@ public class OutsideTokens extends DelegationTokenCache {
         found.put("ssl.endpoint.identification.algorithm", "");
         found.put("bootstrap.servers", "localhost:" + ports().get(listener.getKey().value()));
         found.put("security.protocol", listener.getValue().name);
-        found.put("sasl.mechanism", mechanism());
-        found.put("sasl.jaas.config", LOGIN.formatted(user(), SECRET));
+        login(found);
         found.put("enable.metrics.push", "false");
         return found;
     }
@@ -59,15 +58,21 @@ public class OutsideTokens extends DelegationTokenCache {
         return cluster.ports(config.nodeId());
     }
 
-    /** Add the user that logs in, and return its mechanism. */
-    private String mechanism() throws Exception {
-        String name = config.getList("sasl.enabled.mechanisms").stream()
-            .filter(ScramMechanism::isScram).findFirst().orElseThrow(() -> new Inside("tokenCache without SCRAM"));
-        var mechanism = org.apache.kafka.clients.admin.ScramMechanism.fromMechanismName(name);
+    /** Log in as a user of its own; without SCRAM as the test does, by its JAAS file. */
+    private void login(Map<String, Object> found) throws Exception {
+        List<String> mechanisms = config.getList("sasl.enabled.mechanisms");
+        var scram = mechanisms.stream().filter(ScramMechanism::isScram).findFirst();
+        if (scram.isPresent()) {
+            add(org.apache.kafka.clients.admin.ScramMechanism.fromMechanismName(scram.get()));
+            found.put("sasl.jaas.config", LOGIN.formatted(user(), SECRET));
+        }
+        found.put("sasl.mechanism", scram.orElse(mechanisms.get(0)));
+    }
+
+    private void add(org.apache.kafka.clients.admin.ScramMechanism mechanism) throws Exception {
         var user = new UserScramCredentialUpsertion(user(), new ScramCredentialInfo(mechanism, 4096), SECRET);
         cluster.admin().alterUserScramCredentials(List.of(user)).all().get();
         cluster.settle();
-        return name;
     }
 
     private static String user() {
