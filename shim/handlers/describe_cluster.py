@@ -1,5 +1,7 @@
 """60 DescribeCluster, versions 0-2. Brokers and ids need no permission (KIP-700).
 
+Since version 2, brokers that are stopped are included on request, as fenced (KIP-1073).
+
 Only the authorized operations of the cluster do: without DESCRIBE they are 0, and if not requested
 they are Int32.MIN (KIP-430).
 """
@@ -30,8 +32,11 @@ def handle(request: DescribeClusterRequest, context: RequestContext) -> Describe
         cluster_id=context.cluster.cluster_id,
         controller_id=context.cluster.controller_id,
         brokers=[
-            DescribeClusterBroker(broker_id=node_id, host=host, port=port, rack=rack)
-            for node_id, host, port, rack in context.brokers()
+            DescribeClusterBroker(
+                broker_id=node_id, host=host, port=port, rack=rack, is_fenced=is_fenced
+            )
+            for node_id, host, port, rack, is_fenced in context.registered_brokers()
+            if request.include_fenced_brokers or not is_fenced
         ],
         cluster_authorized_operations=operations,
     )

@@ -90,10 +90,13 @@ class RequestContext(msgspec.Struct, eq=False):
 
     def brokers(self) -> Iterator[tuple[int, str, int, str | None]]:
         """Id, host, port and rack of every live broker, as this connection's listener sees them."""
+        return (row[:-1] for row in self.registered_brokers() if not row[-1])
+
+    def registered_brokers(self) -> Iterator[tuple[int, str, int, str | None, bool]]:
+        """The same and whether it is fenced, of every broker: those that are stopped are."""
         for node in self.cluster.nodes.values():
             host, port = node.endpoints[self.session.listener.name]
-            if node.is_alive:
-                yield node.node_id, self.session.reachable(host), port, node.rack
+            yield node.node_id, self.session.reachable(host), port, node.rack, not node.is_alive
 
     def brokers_among(self, node_ids: Container[int]) -> Iterator[tuple[int, str, int, str | None]]:
         """The same of some of them, such as those that lead what is asked about (KIP-951)."""

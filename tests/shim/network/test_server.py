@@ -18,7 +18,7 @@ from kafka_shim.protocol.messages.sasl_authenticate_request import SaslAuthentic
 from kafka_shim.protocol.messages.sasl_handshake_request import SaslHandshakeRequest
 from tests.acl_filters import ANY_ACL
 from tests.addresses import split
-from tests.shim.wire import PLAIN, SASL, SMALL, Wire, connected, serving
+from tests.shim.wire import PLAIN, SASL, SMALL, Wire, connected, serving, wired
 
 pytestmark = pytest.mark.asyncio
 
@@ -274,3 +274,15 @@ async def test_a_node_comes_back_on_its_ports_or_on_others(is_moved: bool) -> No
         async with connected(broker) as wire:
             answer = await wire.ask(ApiKey.LIST_GROUPS, 4, ListGroupsRequest())
             assert answer.error_code == 0
+
+
+@pytest.mark.parametrize("includes_fenced", [False, True])
+async def test_a_stopped_broker_is_described_on_request_as_fenced(includes_fenced: bool) -> None:
+    async with serving(brokers=2) as broker:
+        address = dict(broker.addresses_of(1))["PLAINTEXT"]
+        await broker.stop_node(2)
+        async with wired(address) as wire:
+            request = DescribeClusterRequest(include_fenced_brokers=includes_fenced)
+            answer = await wire.ask(ApiKey.DESCRIBE_CLUSTER, 2, request)
+        fenced = {row.broker_id: row.is_fenced for row in answer.brokers}
+        assert fenced == ({1: False, 2: True} if includes_fenced else {1: False})
