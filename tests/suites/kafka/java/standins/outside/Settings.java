@@ -6,6 +6,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Properties;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import kafka.server.KafkaConfig;
 import org.apache.kafka.common.config.types.Password;
 import org.apache.kafka.common.security.auth.KafkaPrincipalBuilder;
@@ -31,6 +32,8 @@ public final class Settings {
         if (found.containsKey("authorizer.class.name"))
             found.merge("super.users", OutsidePrincipals.PRINCIPAL.toString(), (old, own) -> old.equals("") ? own : old + ";" + own);
         principals(config, found);
+        for (String key : List.of("log.dirs", "log.dir", "metadata.log.dir"))
+            found.computeIfPresent(key, (name, paths) -> absolute((String) paths));
         Stores.convert(found);
         String login = System.getProperty("java.security.auth.login.config");
         if (login != null && Files.exists(Path.of(login)))
@@ -68,6 +71,12 @@ public final class Settings {
         } catch (ClassNotFoundException error) {
             throw new IllegalArgumentException(error);
         }
+    }
+
+    /** Paths that are relative to the folder of this process. */
+    private static String absolute(String paths) {
+        return Stream.of(paths.split(",")).filter(path -> !path.isBlank())
+            .map(path -> Path.of(path.trim()).toAbsolutePath().toString()).collect(Collectors.joining(","));
     }
 
     private static String text(Object value) {
