@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping
 WORDS = "compares the words of a message, and the shim has its own ([deviations.md](deviations.md))"
 COORDINATORS = "asks a coordinator before its topic exists ([deviations.md](deviations.md))"
 CONTROLLER = "connects to the controller's own listener, and the shim has none"
+QUORUM = "expects a controller that is no broker ([deviations.md](deviations.md))"
 LEVEL = "runs at another metadata.version (unreleased, or old); a shim has that of its release"
 NODES = "gives only the brokers an authorizer, not the controller; a shim has one for all"
 
@@ -26,7 +27,9 @@ KNOWN: Mapping[str, tuple[str, ...]] = {
         "DescribeGroupsRequestTest.testDescribeGroupsWithOldConsumerGroupProtocol",
     ),
     COORDINATORS: ("OffsetFetchRequestTest.testGroupErrors",),
+    QUORUM: ("DescribeQuorumRequestTest.testDescribeQuorum",),
     CONTROLLER: (
+        "DeleteTopicsRequestWithDeletionDisabledTest.testDeleteRecordsRequest",
         "ApiVersionsRequestTest.testApiVersionsRequestValidationV0ThroughControllerListener",
     ),
     LEVEL: (

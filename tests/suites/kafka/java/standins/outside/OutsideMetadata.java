@@ -12,6 +12,7 @@ import org.apache.kafka.clients.admin.TopicListing;
 import org.apache.kafka.common.Node;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.Uuid;
+import org.apache.kafka.common.network.ListenerName;
 import org.apache.kafka.metadata.KRaftMetadataCache;
 import org.apache.kafka.metadata.LeaderAndIsr;
 import org.apache.kafka.server.common.KRaftVersion;
@@ -53,6 +54,16 @@ public class OutsideMetadata extends KRaftMetadataCache {
         var part = found.partitions().get(partition);
         List<Integer> isr = part.isr().stream().map(Node::id).collect(Collectors.toList());
         return Optional.of(new LeaderAndIsr(part.leader() == null ? -1 : part.leader().id(), isr));
+    }
+
+    @Override
+    public Optional<Node> getPartitionLeaderEndpoint(String topic, int partition, ListenerName listener) {
+        return getLeaderAndIsr(topic, partition).map(LeaderAndIsr::leader).filter(leader -> leader >= 0)
+            .map(leader -> new Node(leader, "localhost", port(leader, listener)));
+    }
+
+    private int port(int broker, ListenerName listener) {
+        return Integer.parseInt(cluster.ports(broker).getOrDefault(listener.value().toUpperCase(), "-1"));
     }
 
     @Override
