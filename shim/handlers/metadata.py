@@ -98,15 +98,15 @@ def _by_name(
     allowed, denied = context.access.split(METADATA_TOPIC, dict.fromkeys(names), lambda name: name)
     described, missing, create_denied = [], [], []
     topics = context.cluster.topics
-    is_known = all(topics.known(name) for name in context.in_turns(allowed))
-    auto_creates = (
-        not is_known and request.allow_auto_topic_creation and _creates_topics(context.cluster)
-    )
+    auto_creates = None  # not looked up where all topics are known
     for name in context.in_turns(allowed):
         topic = topics.known(name)
         if topic is not None:
             described.append(_described(topic, request, context))
-        elif auto_creates and not context.access.allows(METADATA_AUTO_CREATE, name):
+            continue
+        if auto_creates is None:
+            auto_creates = request.allow_auto_topic_creation and _creates_topics(context.cluster)
+        if auto_creates and not context.access.allows(METADATA_AUTO_CREATE, name):
             create_denied.append(_create_denied(name, context))
         else:
             missing.append(_missing(name, request, context, auto_creates=auto_creates))

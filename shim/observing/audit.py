@@ -28,7 +28,7 @@ def writes_allowed() -> bool:
 
 def write(context: RequestContext, api: ApiKey) -> None:
     """Log the decisions of a request that its level asks for."""
-    access, debug = context.access, writes_allowed()
+    access, debug = context.access, _stdlib.isEnabledFor(logging.DEBUG)
     if (not debug and _allowed_all(access)) or not _stdlib.isEnabledFor(logging.INFO):
         return
     lines, unwritten = 0, dict(access.left_out or {})

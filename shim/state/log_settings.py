@@ -68,23 +68,31 @@ class InForce:
     They are read once, and again when the topic's own, or those of brokers, have changed.
     """
 
-    __slots__ = ("_configs", "_own", "_seen", "last_read")
+    __slots__ = ("_all_brokers", "_brokers", "_configs", "_own", "_own_then", "last_read")
 
     def __init__(self, own: Mapping[str, str], configs: Configs | None = None) -> None:
         self._own = own
         self._configs = configs
-        self._seen: object = None
+        self._own_then: Mapping[str, str] = {}  # this and the next two: when they were last read
+        self._all_brokers: Mapping[str, str] = {}
+        self._brokers: Mapping[int, Mapping[str, str]] = {}
         self.last_read: LogSettings | None = None
         """The settings as they were when somebody asked; None: nobody did."""
 
     def now(self) -> LogSettings:
         """The settings of this moment."""
-        configs = self._configs
-        brokers = None if configs is None else (configs.all_brokers, configs.brokers)
-        if self.last_read is None or self._seen != (self._own, brokers):
-            self._seen = deepcopy((self._own, brokers))
-            self.last_read = _read(self._value)
-        return self.last_read
+        configs, settings = self._configs, self.last_read
+        if settings is not None and self._own == self._own_then:
+            if configs is None:
+                return settings
+            if configs.all_brokers == self._all_brokers and configs.brokers == self._brokers:
+                return settings
+        self._own_then = dict(self._own)
+        if configs is not None:
+            self._all_brokers = dict(configs.all_brokers)
+            self._brokers = deepcopy(configs.brokers)
+        self.last_read = settings = _read(self._value)
+        return settings
 
     def _value(self, name: str) -> str:
         configs = self._configs
