@@ -2,6 +2,7 @@ package kafka.network;
 
 import java.util.function.ToIntFunction;
 import org.apache.kafka.common.network.ListenerName;
+import outside.Inside;
 
 /** The ports of a node outside. */
 public class SocketServer {
@@ -13,5 +14,9 @@ public class SocketServer {
 
     public int boundPort(ListenerName listener) {
         return ports.applyAsInt(listener);
+    }
+
+    public ConnectionQuotas connectionQuotas() {
+        throw new Inside("connectionQuotas");
     }
 }

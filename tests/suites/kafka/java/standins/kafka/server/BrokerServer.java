@@ -8,6 +8,7 @@ import org.apache.kafka.common.internals.Plugin;
 import org.apache.kafka.common.metrics.Metrics;
 import org.apache.kafka.common.network.ListenerName;
 import org.apache.kafka.common.security.token.delegation.internals.DelegationTokenCache;
+import org.apache.kafka.coordinator.group.GroupConfigManager;
 import org.apache.kafka.coordinator.group.GroupCoordinator;
 import org.apache.kafka.metadata.BrokerState;
 import org.apache.kafka.metadata.KRaftMetadataCache;
@@ -178,6 +179,10 @@ public class BrokerServer extends Log implements KafkaBroker {
     @Override
     public GroupCoordinator groupCoordinator() {
         return OutsideCoordinator.of(config());
+    }
+
+    public GroupConfigManager groupConfigManager() {
+        throw new Inside("groupConfigManager");
     }
 
     @Override
