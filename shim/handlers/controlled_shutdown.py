@@ -4,8 +4,8 @@ CLUSTER_ACTION on the cluster, or CLUSTER_AUTHORIZATION_FAILED (31). Other broke
 controller answer STALE_CONTROLLER_EPOCH (11). An unknown broker id gets BROKER_NOT_AVAILABLE (8),
 or UNKNOWN_SERVER_ERROR (-1) if the request has a broker epoch (KIP-380).
 
-DEVIATION: a real controller moves the leaders, whoever sends the request. Brokers here never send
-it, so a known broker id gets STALE_BROKER_EPOCH (77), as for a broker that was restarted since.
+DEVIATION: a real controller moves the leaders, also for a client. Brokers here never send this
+request, so a known broker id gets STALE_BROKER_EPOCH (77), as for a broker that was restarted since.
 """
 
 from kafka_shim.authorizer.requirements import CONTROLLED_SHUTDOWN

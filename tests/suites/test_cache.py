@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+# it pauses, so that the runner has come to wait for it
 RUNNER = """
 import sys
 from pathlib import Path
@@ -13,7 +14,7 @@ from tests.suites.cache import end_all_on_sigterm, run_to_file
 
 end_all_on_sigterm()
 folder = Path(sys.argv[1])
-words = ["sh", "-c", "echo $$ > own; sleep 60 & echo $! > child; mv child started; wait"]
+words = ["sh", "-c", "echo $$ > own; sleep 60 & echo $! > child; sleep 0.5; mv child started; wait"]
 run_to_file(words, folder, {}, folder / "output", 60)
 """
 SECONDS = 10
