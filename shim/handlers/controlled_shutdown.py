@@ -5,7 +5,7 @@ controller answer STALE_CONTROLLER_EPOCH (11). An unknown broker id gets BROKER_
 or UNKNOWN_SERVER_ERROR (-1) if the request has a broker epoch (KIP-380).
 
 DEVIATION: a real controller moves the leaders, also for a client. Brokers here never send this
-request, so a known broker id gets STALE_BROKER_EPOCH (77), as for a broker that was restarted since.
+request, so a known broker id gets STALE_BROKER_EPOCH (77), as if that broker was restarted since.
 """
 
 from kafka_shim.authorizer.requirements import CONTROLLED_SHUTDOWN
