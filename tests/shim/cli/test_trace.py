@@ -171,7 +171,10 @@ def test_a_trace_is_viewed_until_ctrl_c(trace: Path) -> None:
         with urlopen(url.replace("/inspector", "/health"), timeout=10) as answer:
             assert json.load(answer) == {"recording": str(trace), "requests": 1}
         view.send_signal(signal.SIGINT)
-        assert view.wait(10) == 130
+        try:
+            assert view.wait(10) == 130
+        finally:
+            view.kill()  # a shell that runs the tests in the background ignores SIGINT
 
 
 def test_a_port_out_of_range(trace: Path, capsys: pytest.CaptureFixture[str]) -> None:
