@@ -16,6 +16,7 @@ from typing import NamedTuple
 from benchmarks.arrays.cluster import USERS, advertised, new_cluster, session_of
 from benchmarks.arrays.messages import Case, cases
 from benchmarks.command import finish, parse_arguments
+from kafka_shim.shim.cli.progress import Progress
 from kafka_shim.shim.dispatch import Dispatcher
 from kafka_shim.shim.errors import CloseConnection
 from kafka_shim.shim.request.session import Session
@@ -65,11 +66,16 @@ def _seconds(
 def measure(kib: int, release: str, name: str) -> list[Figure]:
     """Figures of one API, by its name, or of all."""
     logging.getLogger().setLevel(logging.ERROR)
+    asking = [
+        case
+        for api, (_, version) in sorted(advertised(release).items())
+        if name in ("", api.wire_name)
+        for case in cases(api, version)
+    ]
     found = []
-    for api, (_, version) in sorted(advertised(release).items()):
-        if name not in ("", api.wire_name):
-            continue
-        for case in cases(api, version):
+    with Progress("asking", len(asking)) as progress:
+        for number, case in enumerate(asking):
+            progress(number)
             found += _figures(case, kib, release)
     return sorted(found, key=lambda figure: -figure.us_a_byte)
 
