@@ -23,6 +23,20 @@ def parse_arguments(doc: str | None, **options: tuple[int | str, str]) -> argpar
     return parser.parse_args()
 
 
+def finish_below(
+    options: argparse.Namespace, figures: Mapping[str, float], goals: Mapping[str, float]
+) -> int:
+    """Print a line for each figure; the exit code. `goals`: what figures must be less than."""
+    width = max(map(len, figures)) + 3
+    lines = [f"{name.replace('_', ' '):{width}} {value:8.2f}" for name, value in figures.items()]
+    missed = [
+        f"{name} is {figures[name]:.2f}, goal {goal}"
+        for name, goal in goals.items()
+        if not figures[name] < goal
+    ]
+    return finish(options, figures, "\n".join(lines), missed)
+
+
 def finish(
     options: argparse.Namespace, figures: Mapping[str, object], text: str, missed: Sequence[str]
 ) -> int:

@@ -2,7 +2,7 @@
 
 import resource
 import socket
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from benchmarks.broker import framed, requests
 from benchmarks.size.asked import Asked, best_us, connect, longest_wait_ms, named, started
@@ -48,9 +48,7 @@ def acls(count: int) -> Figures:
     with started() as asked:
         create_acls(asked, 0, FEW)
         few_us = describe_us(asked, FEW)
-        before = asked.processor_s()
-        create_acls(asked, FEW, count)
-        created_us = (asked.processor_s() - before) / count * 1e6
+        created_us, _ = each(asked, count - FEW, lambda: create_acls(asked, FEW, count))
         many_us = describe_us(asked, count)
     return {
         "ACLs": count,
@@ -59,6 +57,14 @@ def acls(count: int) -> Figures:
         "DescribeAcls of a name, many, us": many_us,
         "DescribeAcls, many / few": many_us / few_us,
     }
+
+
+def each(asked: Asked, number: int, create: Callable[[], None]) -> tuple[float, float]:
+    """Microseconds of the processor, and bytes of memory, for each of `number` things created."""
+    held, before = asked.resident_bytes(), asked.processor_s()
+    create()
+    spent = asked.processor_s() - before
+    return spent / number * 1e6, (asked.resident_bytes() - held) / number
 
 
 def create_acls(asked: Asked, first: int, stop: int) -> None:
@@ -106,10 +112,7 @@ def topics(count: int) -> Figures:
     with started() as asked:
         create_topics(asked, 0, FEW)
         few_us = metadata_us(asked, FEW)
-        held, before = asked.resident_bytes(), asked.processor_s()
-        create_topics(asked, FEW, count)
-        created_us = (asked.processor_s() - before) / (count - FEW) * 1e6
-        memory = (asked.resident_bytes() - held) / (count - FEW)
+        created_us, memory = each(asked, count - FEW, lambda: create_topics(asked, FEW, count))
         many_us = metadata_us(asked, count)
         everything = framed(ApiKey.METADATA, 12, MetadataRequest(topics=None))
         all_ms, longest_ms = longest_wait_ms(asked, everything, VERSIONS)
@@ -150,10 +153,11 @@ def groups(count: int) -> Figures:
     with started("-c", "group.initial.rebalance.delay.ms=0") as asked:
         members = dict(formed(asked, 0, FEW_GROUPS))
         few_us = heartbeat_us(asked, members)
-        held, before = asked.resident_bytes(), asked.processor_s()
-        members |= dict(formed(asked, FEW_GROUPS, count))
-        formed_us = (asked.processor_s() - before) / (count - FEW_GROUPS) * 1e6
-        memory = (asked.resident_bytes() - held) / (count - FEW_GROUPS)
+        formed_us, memory = each(
+            asked,
+            count - FEW_GROUPS,
+            lambda: members.update(formed(asked, FEW_GROUPS, count)),
+        )
         many_us = heartbeat_us(asked, members)
         everything = framed(ApiKey.LIST_GROUPS, 4, ListGroupsRequest())
         list_ms, longest_ms = longest_wait_ms(asked, everything, VERSIONS)
