@@ -172,8 +172,9 @@ class Database:
         *,
         clears: bool = False,
     ) -> None:
-        """Commit at once: first batches that are gone (log, from, before), then new ones, rows.
-        `clears`: all that there was goes before. What is in the journal comes first of all.
+        """Commit in one transaction: the batches of the journal, the deletion of batches (`gone`:
+        number of the log, first offset, offset after the last), new batches, and rows. `clears`:
+        everything that was written before is deleted first, the journal's batches too.
 
         Raises sqlite3.Error or OSError; then nothing is written.
         """

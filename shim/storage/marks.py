@@ -26,6 +26,7 @@ class Marks:
 
     def __init__(self, when_first: Callable[[], None]) -> None:
         self._when_first = when_first
+        self.acls = NotedAcls(self.mark)
         self.forget()
 
     def forget(self) -> None:
@@ -54,7 +55,7 @@ class Marks:
         self.groups: set[str] = set()
         self.all_groups = False
         self.shares: set[ShareKey] = set()
-        self.acls = NotedAcls(self.mark)
+        self.acls.clear()
         self.sections: set[str] = set()
 
     def mark(self) -> None:

@@ -197,9 +197,6 @@ class Storage:
             self._database.write(gone, batches, rows, clears=self._is_cleared)
         self._is_cleared = False
         marks.forget()
-        authorizer = cluster.policy.authorizer
-        if isinstance(authorizer, StandardAuthorizer):
-            authorizer.store.changed = marks.acls
 
     def _rows(self, marks: Marks, cluster: Cluster) -> Iterator[Row]:
         """What has changed of everything but batches."""
@@ -289,7 +286,6 @@ class Storage:
         except (msgspec.DecodeError, ValueError, KeyError, struct.error) as error:
             raise self._database.damaged(error) from error
         self._marks.forget()
-        self.attach(cluster)
         self._remember(cluster, rows)
         topic_rows.lead_anew(cluster.topics)
         self._database.write(
