@@ -55,7 +55,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _speak_utf8() -> None:
-    """Read and write UTF-8 in pipes as in files, whatever the locale."""
+    """Use UTF-8 for standard input and output, also in pipes and in any locale."""
     for stream in (sys.stdin, sys.stdout):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(encoding="utf-8")
@@ -85,7 +85,7 @@ def command_line(known: Collection[str], loaded: Collection[str]) -> CommandPars
         "Pages named docs/... are at https://github.com/kafka-shim/kafka-shim",
     )
     parser.add_argument("--version", action=ShowVersion, help="print the version and exit")
-    # with `prog`, argparse need not look at the width of the terminal, which takes a while
+    # `prog` avoids that argparse finds out the terminal's width, which is slow
     subparsers = parser.add_subparsers(dest="command", metavar="COMMAND", prog=parser.prog)
     for name in known:
         summary = COMMANDS[name]
@@ -103,7 +103,7 @@ def _run(args: argparse.Namespace) -> int:
     except ConfigError as error:
         print(f"kafka-shim: {error}", file=sys.stderr)
         return EXIT_FAILURE if isinstance(error, UnavailableError) else EXIT_USAGE
-    except BrokenPipeError:  # the reader of our output has closed it, as `... | head` does
+    except BrokenPipeError:  # the reader of the output has closed it, such as `head`
         _drop_output()
         return 0
     except OSError as error:  # a file, or the output itself, cannot be read or written

@@ -1,4 +1,4 @@
-"""What a newcomer has to know at the start: who may do everything, or that nobody can."""
+"""Notes at startup for new users: which clients are allowed everything, or that none are."""
 
 from collections.abc import Iterator
 
@@ -18,7 +18,7 @@ def say_who_may_what(broker: Broker, *, has_control: bool = False) -> None:
 
 
 def access_notes(broker: Broker, *, has_control: bool = False) -> Iterator[str]:
-    """Give a line for each thing; the control API can make users and ACLs later."""
+    """Yield one line per note; with `has_control`, users and ACLs can still be added later."""
     config = broker.cluster.config
     mechanisms = frozenset(broker.cluster.mechanisms)
     if config.users:
@@ -64,7 +64,7 @@ def _is_open(listener: ListenerConfig, config: Config) -> bool:
 
 
 def _is_closed(config: Config, mechanisms: frozenset[str]) -> bool:
-    """Whether certainly nobody may do anything, now or later."""
+    """Return whether no client can ever be allowed anything."""
     is_granted_later = any("grant" in fault.get("action", {}) for fault in config.faults)
     if config.acls or config.allow_everyone_if_no_acl_found or is_granted_later:
         return False
@@ -76,7 +76,9 @@ def _is_closed(config: Config, mechanisms: frozenset[str]) -> bool:
 def _reaches_super_user(
     listener: ListenerConfig, config: Config, mechanisms: frozenset[str]
 ) -> bool:
-    """Whether some client can come as a super user; names of certificates and tokens are any."""
+    """Return whether a client can become a super user; certificates
+    and tokens may have any name.
+    """
     if not config.super_users:
         return False
     if not listener.protocol.sasl:

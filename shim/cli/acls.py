@@ -1,6 +1,6 @@
-"""`kafka-shim acls`: the flags and the output of kafka-acls, against any broker, in an instant.
+"""`kafka-shim acls`: kafka-acls without a JVM, with the same options and output, for any broker.
 
-And from one form of ACLs into another, with a broker on either side or none.
+Also converts ACLs between formats, and copies them from or to a broker.
 """
 
 import argparse
@@ -126,7 +126,7 @@ def _has_action(args: argparse.Namespace) -> bool:
 
 
 def _convert(args: argparse.Namespace) -> int:
-    """From a file to standard output, without a broker."""
+    """Convert a file to standard output, without a broker."""
     form = "json" if args.json else args.to
     if form is None:
         raise UsageError(f"--to is missing: expected one of {', '.join(FORMATS)}")
@@ -161,7 +161,7 @@ def _ask(args: argparse.Namespace) -> int:
 
 
 def _plan_of_file(args: argparse.Namespace) -> Targets:
-    """The file's ACLs by resource; options that name others have no meaning then."""
+    """Return the file's ACLs by resource; UsageError for options that also name ACLs."""
     if sum((args.add, args.remove, args.list)) != 1 or args.list:
         raise UsageError("--from requires --add or --remove, or --to without an action")
     named = (args.operation, args.allow_principal, args.deny_principal, resources(args))
@@ -191,7 +191,7 @@ def _list(client: Client, args: argparse.Namespace) -> None:
 
 
 def _stored(client: Client, filters: Iterable[AclFilter]) -> list[Acl]:
-    """What the broker has; each once."""
+    """Return the broker's ACLs that match a filter, without duplicates."""
     found = (
         acl
         for acl_filter in list(filters) or [AclFilter()]
@@ -201,7 +201,7 @@ def _stored(client: Client, filters: Iterable[AclFilter]) -> list[Acl]:
 
 
 def _add(client: Client, plan: Targets, args: argparse.Namespace) -> None:
-    """Resource by resource, as AclCommand does: what is there already, then what is new."""
+    """Add ACLs by resource, and print the existing and the new ones as Kafka's AclCommand does."""
     added: list[Acl] = []
     existing: list[Acl] = []
     for resource, acls in plan.items():
@@ -248,7 +248,7 @@ def _remove(client: Client, plan: Targets, args: argparse.Namespace) -> None:
 
 
 def _confirmed(resource: AclFilter, acls: Sequence[Acl], stream: TextIO) -> bool:
-    """Whether the user agrees, on the terminal."""
+    """Ask on the terminal whether to remove; return whether the user agreed."""
     action = "delete all ACLs for"
     if acls:
         action = f"remove ACLs: \n {entries_text(acls)}\n from"
@@ -258,7 +258,7 @@ def _confirmed(resource: AclFilter, acls: Sequence[Acl], stream: TextIO) -> bool
     print(question, file=stream, flush=True)
     try:
         return input().strip().lower() == "y"
-    except (EOFError, RuntimeError):  # it is at its end, or was closed before we began
+    except (EOFError, RuntimeError):  # standard input is at its end, or closed
         raise ClientError(
             "standard input is closed, so nobody can confirm; use --force to remove without asking"
         ) from None

@@ -18,7 +18,7 @@ from kafka_shim.shim.settings.kafka_properties import from_environment
 from kafka_shim.shim.settings.mistyped import mistyped
 from kafka_shim.shim.whole_number import whole_number
 
-if TYPE_CHECKING:  # what reads files is imported where there is one
+if TYPE_CHECKING:  # modules that read files are imported only if a file is given
     from kafka_shim.shim.cli.config_file import FileContent
     from kafka_shim.shim.settings.state_file import State
 
@@ -223,7 +223,7 @@ def config_from(args: argparse.Namespace, environ: Mapping[str, str] = os.enviro
 
 
 def _add_state(fields: dict[str, Any], state: "State") -> None:
-    """What the state file names is there besides the rest; options win where both name one."""
+    """Add the content of the state file; options take precedence."""
     topics = {topic.name: topic for topic in (*state.topics, *fields["topics"])}
     fields["topics"] = tuple(topics.values())
     fields["users"] = {**state.users, **fields.get("users", {})}

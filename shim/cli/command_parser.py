@@ -12,7 +12,7 @@ USAGE_OPTIONS_MAX = 8
 
 
 class Help(argparse.RawDescriptionHelpFormatter):
-    """Names the value of an option once, `-l, --log-level LEVEL`, as Python does since 3.13."""
+    """Prints the value of an option once, `-l, --log-level LEVEL`, as Python 3.13 does."""
 
     def _format_action_invocation(self, action: argparse.Action) -> str:
         if not action.option_strings or action.nargs == 0:

@@ -1,7 +1,7 @@
 """`--config FILE`: the options of a command from YAML or TOML, or a server.properties.
 
-A YAML or TOML file has the options' names as keys. It is turned into the words that one could
-have typed, so that a file can say what the command line can, and nothing is checked twice.
+A YAML or TOML file has the options' names as keys. It is turned into command-line words, so that
+it supports the same options with the same checks.
 """
 
 import argparse

@@ -124,7 +124,7 @@ def _run(args: argparse.Namespace, config: Config, folder: Path) -> int:
 
 
 async def _clients(broker: Broker, commands: list[list[str]]) -> int:
-    """Run the commands one after the other; the first exit code that is not 0."""
+    """Run the commands one after the other; return the first exit code other than 0, else 0."""
     await broker.start()
     codes = []
     relay = Relay()
@@ -147,7 +147,7 @@ async def _clients(broker: Broker, commands: list[list[str]]) -> int:
 
 
 def write_scorecard(trace: Path, form: str, name: str, file: Path | None = None) -> int:
-    """Print what a trace shows, or write it to a file; the exit code that tells it."""
+    """Print the scorecard of a trace, or write it to a file; return the exit code."""
     from kafka_shim.shim.traffic.conformance.scorecard import FORMS, scorecard  # it reads schemas
 
     with Progress("reading", trace_bytes(trace)) as progress:
@@ -166,7 +166,7 @@ def write_scorecard(trace: Path, form: str, name: str, file: Path | None = None)
 
 
 def _what_was_denied(card: "Scorecard") -> str:
-    """Say what the client was denied, what was not exercised for that, and what would help."""
+    """Return what the client was denied, what it could therefore not exercise, and the remedy."""
     denials = list(card.decisions.denied)
     first = next((result.hindrance for result in card.hindered), None) or denials[0]
     much = "everything" if card.decisions.are_all_denials else "what it asked for"

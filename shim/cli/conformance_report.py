@@ -1,4 +1,4 @@
-"""`kafka-shim conformance report`: turn reports of `conformance suite --to json` into a page."""
+"""`kafka-shim conformance report`: make a page of reports of `conformance suite --to json`."""
 
 import argparse
 

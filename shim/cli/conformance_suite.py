@@ -1,4 +1,4 @@
-"""`kafka-shim conformance suite`: play the cases of the suite to a client's driver."""
+"""`kafka-shim conformance suite`: run the cases of the suite with a client's driver."""
 
 import argparse
 import asyncio
@@ -203,14 +203,14 @@ def _play(
 
 
 def _is_common(case: "Case") -> bool:
-    """Whether any real cluster can be brought into it by a client's requests."""
+    """Return whether clients can prepare the case on any real cluster."""
     from kafka_shim.shim.traffic.suite.stages import DEFAULT_SETUP
 
     return case.is_real and not case.is_own and case.setup == DEFAULT_SETUP
 
 
 def _addresses(listeners: Sequence[str]) -> dict[str, str] | None:
-    """Addresses of a real cluster by listener; None without one."""
+    """Return the addresses of a real cluster by listener name; None without options for one."""
     if not listeners:
         return None
     found = {each.name: f"{each.host}:{each.port}" for each in map(parse_listener, listeners)}

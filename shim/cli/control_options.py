@@ -34,7 +34,7 @@ def add_control_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def broker_of(config: "Config", args: argparse.Namespace) -> Broker:
-    """Return the broker; with --manual-clock its time stands still."""
+    """Return the broker; with --manual-clock, only the control API moves its clock."""
     if not args.manual_clock:
         return Broker(config)
     if args.control is None:

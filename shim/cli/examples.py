@@ -1,4 +1,4 @@
-"""Example command lines for `--help`; commands with a description of their own have them there."""
+"""Examples for `--help`; commands with a longer description have their examples there."""
 
 from typing import Final
 

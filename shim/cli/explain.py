@@ -161,7 +161,7 @@ def _caller(args: argparse.Namespace, source: AclSource) -> Caller:
 
 
 def _version(wanted: int | None, api: ApiKey, release: str) -> int:
-    """The version to explain: by default the highest that clients can use."""
+    """Return the version to explain; the default is the highest that clients can use."""
     ranges = served(release)
     low, high = ranges.get(api, (0, -1))
     top = max(high, unstable(release).get(api, -1))
@@ -177,7 +177,7 @@ def _version(wanted: int | None, api: ApiKey, release: str) -> int:
 
 
 def _check_named(api: ApiKey, outcomes: list[Outcome]) -> None:
-    """There must be something to ask, and a row without a condition needs its name."""
+    """Raise UsageError without a check to explain, or if an unconditional check lacks its name."""
     asked = [outcome for outcome in outcomes if outcome.counts and outcome.cases]
     wanting = [outcome for outcome in outcomes if outcome.counts and outcome.missing]
     if wanting or (outcomes and not asked and api not in _open_apis()):

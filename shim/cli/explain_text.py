@@ -15,7 +15,7 @@ from kafka_shim.shim.explaining.explanation import Explanation, Step, because_te
 
 
 def question_lines(explanation: Explanation, bootstrap: str | None) -> Iterator[str]:
-    """One question with its answer, as `explain` prints it."""
+    """Yield the lines of `explain` for one access."""
     actor, action = explanation.actor, explanation.action
     allowed = explanation.decision.allowed
     yield (
@@ -39,12 +39,12 @@ def question_lines(explanation: Explanation, bootstrap: str | None) -> Iterator[
 
 
 def step_command(step: Step, bootstrap: str | None) -> str:
-    """The command of one step, for the shell."""
+    """Return the shell command for one step of a remedy."""
     return command(f"--{step.verb}", step.acl, bootstrap=bootstrap)
 
 
 def outcome_lines(outcome: Outcome, bootstrap: str | None) -> Iterator[str]:
-    """One row of an API with its cases."""
+    """Yield the lines for one requirement of an API, with its cases."""
     row = outcome.bound.row
     condition = f" (only if {row.when})" if row.when else ""
     if not outcome.cases:
@@ -98,7 +98,7 @@ def _error_text(error: ErrorCode) -> str:
 
 
 def question_object(explanation: Explanation, bootstrap: str | None) -> dict[str, Any]:
-    """The same as JSON."""
+    """Return an explanation as a JSON object."""
     actor, action, decision = explanation.actor, explanation.action, explanation.decision
     return {
         "principal": actor.principal,
@@ -127,7 +127,7 @@ def question_object(explanation: Explanation, bootstrap: str | None) -> dict[str
 
 
 def outcome_object(outcome: Outcome, bootstrap: str | None) -> dict[str, Any]:
-    """One row of an API as JSON."""
+    """Return one requirement of an API as a JSON object."""
     row = outcome.bound.row
     return {
         "id": row.id,

@@ -24,7 +24,7 @@ from kafka_shim.shim.settings.kafka_properties import (
     unknown_settings,
 )
 
-if TYPE_CHECKING:  # what reads files is imported where there is one
+if TYPE_CHECKING:  # modules that read files are imported only if a file is given
     from kafka_shim.shim.cli.config_file import FileContent
 
 _LAYERED = (
@@ -48,7 +48,7 @@ class Merged(msgspec.Struct, frozen=True):
 
 
 def fill_in(args: argparse.Namespace, from_file: argparse.Namespace) -> None:
-    """Take options that Kafka has no setting for from a file, where they are not typed."""
+    """Take options without a Kafka setting from the file unless the command line has them."""
     for name, value in vars(from_file).items():
         if name not in _LAYERED and getattr(args, name, None) is None:
             setattr(args, name, value)

@@ -107,7 +107,7 @@ def _run(args: argparse.Namespace) -> int:
 
 
 def _judge(proof: Attempt, acls: Sequence[Acl]) -> int:
-    """Say how the second run went, and what it was denied."""
+    """Report the second run and its denials; return the exit code."""
     for principal, action in proof.denied:
         _say(
             f"in the second run {principal} was denied {action.operation.name} on"

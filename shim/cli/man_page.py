@@ -15,7 +15,7 @@ def man_page() -> str:
     parser = command_line(COMMANDS, COMMANDS)
     for command in _commands(parser):
         examples = shown(command.prog)
-        if examples is not None:  # the page leaves epilogs of sub-commands out
+        if examples is not None:  # the formatter omits epilogs of sub-commands
             command.description = f"{command.description}\n\n{examples}"
     number = version("kafka-shim")
     head = {"project_name": "kafka-shim", "version": number, "date": f"version {number}"}
@@ -24,7 +24,7 @@ def man_page() -> str:
 
 
 def _commands(parser: argparse.ArgumentParser) -> Iterator[argparse.ArgumentParser]:
-    """Yield the parsers of sub-commands, and of theirs."""
+    """Yield the parsers of sub-commands, at all levels."""
     for action in parser._actions:
         if isinstance(action, argparse._SubParsersAction):
             for command in action.choices.values():

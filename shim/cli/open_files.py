@@ -13,13 +13,13 @@ _SHORT_OF = frozenset((errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM))
 
 
 def expect_many_connections() -> None:
-    """On the broker's event loop, before it begins."""
+    """Raise the limit of open files, and report shortages once; call it on the broker's loop."""
     _make_room()
     Shortage().watch(asyncio.get_running_loop())
 
 
 def _make_room() -> None:
-    """Let the process have as many open files as it may, as a JVM does; shells begin with few."""
+    """Raise the soft limit of open files to the hard limit, as a JVM does."""
     if sys.platform == "win32":
         return
     import resource
@@ -29,13 +29,14 @@ def _make_room() -> None:
     if soft != resource.RLIM_INFINITY and soft < wanted:
         try:
             resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
-        except (OSError, ValueError):  # macOS has a limit that it does not tell
+        except (OSError, ValueError):  # macOS has a lower limit that it does not report
             return
 
 
 class Shortage:
-    """Says now and then that no more connections are taken in, where asyncio would once a
-    second, each time with a traceback.
+    """Reports now and then that new connections wait.
+
+    Asyncio alone would print a traceback each second.
     """
 
     def __init__(self) -> None:
@@ -55,7 +56,9 @@ class Shortage:
     def _is_attempt_too_late(
         self, loop: asyncio.AbstractEventLoop, context: dict[str, Any]
     ) -> bool:
-        """Asyncio tries again a second after it failed, though the listener was closed by then."""
+        """Return whether asyncio failed only because it retried on a
+        listener that is closed now.
+        """
         is_timer = isinstance(context.get("handle"), asyncio.TimerHandle)
         is_closed = isinstance(context.get("exception"), ValueError)
         return is_timer and is_closed and loop.time() - self._last_s < TELL_S
@@ -64,6 +67,6 @@ class Shortage:
         if self._last_s - self._told_s < TELL_S:
             return
         self._told_s = self._last_s
-        # not by the log: what it needs is imported late, from files
+        # no logging: it imports modules late, which needs open files
         said = f"{error.strerror}: new connections wait; raise `ulimit -n`, or connect fewer"
         print(f"kafka-shim: {said}", file=sys.stderr, flush=True)

@@ -1,4 +1,4 @@
-"""`kafka-shim pipeline`: the jobs of that package; those that want it get the ACLs of a broker."""
+"""`kafka-shim pipeline`: runs jobs of the pipeline package, also with the ACLs of a broker."""
 
 import argparse
 import importlib
@@ -25,7 +25,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _run(args: argparse.Namespace) -> int:
-    """Run the jobs; with the broker's ACLs in files, which is what they read."""
+    """Run a job; ACLs of a broker are written to a file for it first."""
     with tempfile.TemporaryDirectory() as folder:
         for number, job in enumerate(_commands().jobs_of(args)):
             _take_acls(job, Path(folder, f"acls-{number}.{_FORM}"))
@@ -33,7 +33,7 @@ def _run(args: argparse.Namespace) -> int:
 
 
 def _take_acls(args: argparse.Namespace, target: Path) -> None:
-    """Make a job that names a broker one that names a file with the ACLs of that broker."""
+    """Write the broker's ACLs to `target`, and replace the broker by this file in the arguments."""
     server = getattr(args, "bootstrap_server", None)
     if server is None and getattr(args, "command_config", None):
         raise UsageError("--command-config requires --bootstrap-server")
@@ -54,5 +54,5 @@ def _commands() -> Any:
 
 
 def _jobs() -> Any:
-    """The package is imported by name: the shim works without it."""
+    """Import the pipeline package by name, since it is optional."""
     return importlib.import_module(_JOBS)

@@ -24,7 +24,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Print the principal of each name and the rule that made it; exit code 3 if none applies."""
+    """Print the principal of each name and the rule that applied; return 3 if none applies."""
     try:
         rules = parse_rules(args.rules)
     except ValueError as error:

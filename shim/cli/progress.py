@@ -1,4 +1,4 @@
-"""How far a long work has come, on a terminal; silent where standard error is none."""
+"""The progress of a long task, on a terminal; nothing if standard error is not a terminal."""
 
 import sys
 import time
@@ -10,9 +10,9 @@ _WIDTH = 40
 
 
 class Progress:
-    """`with Progress("reading", total) as progress: progress(done)`; any unit.
+    """A progress display: `with Progress("reading", total) as progress: progress(done)`.
 
-    A total of 0 is unknown: then the number of processed items is shown.
+    Any unit can be used. If the total is 0 (unknown), the number of processed items is shown.
     """
 
     def __init__(self, task: str, total: int, *, is_shown: bool = True) -> None:

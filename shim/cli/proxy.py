@@ -1,4 +1,4 @@
-"""`kafka-shim proxy`: a pass-through in front of a real cluster that records what clients do."""
+"""`kafka-shim proxy`: forward to a real cluster and record what clients send."""
 
 import argparse
 import asyncio
@@ -85,11 +85,12 @@ def _run(args: argparse.Namespace) -> int:
         raise ConfigError(f"--listener `{args.listener}`: expected a name, as in PROXY")
     config = read_client_config(args.upstream_config, UPSTREAM_CONFIG)
     tls = _tls(args, listen[0])
-    connect(args.upstream, config).close()  # what the broker would refuse is better told now
+    connect(args.upstream, config).close()  # report now what the broker would reject later
     recorder = Recorder(
         args.record,
         SystemClock(),
-        writer=f"proxy-{args.listener}",  # one each: their entries are put in order by their times
+        # entries of several proxies in one folder are ordered by their times
+        writer=f"proxy-{args.listener}",
         keeping=keeping_of(args),
         accesses=DERIVED,
     )
@@ -111,7 +112,7 @@ async def _serve(proxy: Proxy, args: argparse.Namespace) -> None:
 
 
 def _tls(args: argparse.Namespace, host: str) -> "ssl.SSLContext | None":
-    """What clients come by; None: in plain."""
+    """Return the TLS context for clients; None without TLS."""
     if args.tls_dir is None and args.tls_config is None:
         return None
     if args.tls_dir is not None and args.tls_config is not None:

@@ -1,4 +1,4 @@
-"""`kafka-shim replay TRACE --to HOST:PORT`: the same requests again, the answers compared."""
+"""`kafka-shim replay TRACE --to HOST:PORT`: send the requests again, compare the responses."""
 
 import argparse
 import json
@@ -151,7 +151,7 @@ def _user(text: str) -> tuple[str, str]:
 
 
 def _ignored(text: str) -> str:
-    """`API` or `API.FIELD` as reports have it; UsageError if there is no such API."""
+    """Return `API` or `API.FIELD` in the spelling of reports; UsageError for an unknown API."""
     name, dot, field = text.partition(".")
     return f"{api_named(name, '--ignore').wire_name}{dot}{field}"
 

@@ -25,7 +25,9 @@ def _need_text(need: Need) -> str:
 def _lines(
     items: Iterable[Any], text: Callable[[Any], str], life: tuple[str, ...]
 ) -> dict[str, str]:
-    """Map the text of each item to the releases of `life` it holds in; "" is: all of them."""
+    """Return the text of each item with the releases in which it
+    applies; "" means all of `life`.
+    """
     found: dict[str, set[str]] = {}
     for item in items:
         found.setdefault(text(item), set()).update(r for r in life if holds(item, r))
@@ -33,7 +35,7 @@ def _lines(
 
 
 def _releases(held: set[str], life: tuple[str, ...]) -> str:
-    """Say which of the releases of `life` are held: `up to 0.11`, `2.4-2.8, since 3.3`."""
+    """Return as text which releases of `life` are in `held`: `up to 0.11`, `2.4-2.8, since 3.3`."""
     if held == set(life):
         return ""
     runs: list[list[int]] = []
@@ -55,13 +57,13 @@ def _run(life: tuple[str, ...], first: int, last: int) -> str:
 
 
 def releases_met(row: Requirement) -> tuple[str, ...]:
-    """Return the releases in which a client can meet the row; those that bind it if none."""
+    """Return the releases in which clients can trigger the row's check; if none, all of its own."""
     met = tuple(r for r in RELEASES if any(bound.row is row for bound in in_force(r)))
     return met or tuple(r for r in RELEASES if bind(row, r).needs)
 
 
 def _life_text(life: tuple[str, ...]) -> str:
-    """Spell releases in runs: `1.1-2.8, 3.6-4.3`."""
+    """Return releases as text, in ranges: `1.1-2.8, 3.6-4.3`."""
     at = [RELEASES.index(release) for release in life]
     starts = [i for i in at if i - 1 not in at]
     ends = [i for i in at if i + 1 not in at]
@@ -90,7 +92,7 @@ def _joined(separator: str, *parts: str) -> str:
 
 
 def full(rows: list[Requirement], free: dict[ApiKey, str]) -> Iterator[str]:
-    """Everything about each row, with its changes from release to release."""
+    """Yield all facts about each row, with its changes between releases."""
     for row in rows:
         kip = f"KIP-{row.kip}" if row.kip else ""
         life = releases_met(row)
@@ -123,7 +125,7 @@ def _facts(row: Requirement, life: tuple[str, ...]) -> Iterator[str]:
 
 
 def short(rows: list[Requirement], free: dict[ApiKey, str], release: str) -> Iterator[str]:
-    """One line a row: what one release asks."""
+    """Yield one line per row: the permissions that one release requires."""
     lines = [_columns(row, release) for row in rows]
     lines += [(key.wire_name, "-", "", f"may check nothing: {why}") for key, why in free.items()]
     widths = [max((len(line[column]) for line in lines), default=0) for column in range(3)]

@@ -1,4 +1,4 @@
-"""Options and words that name the resources to check."""
+"""Options and arguments that name the resources to check."""
 
 import argparse
 
@@ -30,7 +30,7 @@ def add_resource_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def names_of(args: argparse.Namespace) -> Names:
-    """The resources named, by type."""
+    """Return the resource names in the arguments, by type."""
     names: Names = {kind: tuple(getattr(args, dest)) for kind, dest in NAMED.items()}
     if args.cluster:
         names[ResourceType.CLUSTER] = (CLUSTER_NAME,)
@@ -38,7 +38,7 @@ def names_of(args: argparse.Namespace) -> Names:
 
 
 def parse_resource(text: str) -> tuple[ResourceType, str]:
-    """Read `topic:orders`, `user:User:x` or `cluster`; AclTextError for anything else."""
+    """Parse `topic:orders`, `user:User:x` or `cluster`; AclTextError for anything else."""
     kind, colon, name = text.partition(":")
     if not colon and kind.lower() != "cluster":
         raise AclTextError(
@@ -53,7 +53,7 @@ def parse_resource(text: str) -> tuple[ResourceType, str]:
 
 
 def action_text(action: Action) -> str:
-    """`Read on topic `orders``, `Alter on the cluster`."""
+    """Return text such as `Read on topic `orders`` or `Alter on the cluster`."""
     resource = "the cluster"
     if action.resource_type is not ResourceType.CLUSTER:
         resource = f"{action.resource_type.name.lower().replace('_', ' ')} `{action.resource_name}`"

@@ -1,3 +1,3 @@
-"""The forms that a scorecard is printed in."""
+"""The output formats of a scorecard."""
 
 OUTPUTS = ("text", "json", "junit", "markdown")

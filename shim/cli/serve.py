@@ -79,7 +79,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _conformance(broker: Broker, control: "ControlServer | None", args: argparse.Namespace) -> int:
-    """Serve, then make the scorecard of what was recorded."""
+    """Serve; then make the scorecard of the recorded requests."""
     from kafka_shim.shim.cli.conformance import write_scorecard
 
     form, _, file = args.conformance.partition(":")
@@ -106,7 +106,9 @@ async def _serve(broker: Broker, control: "ControlServer | None", args: argparse
     try:
         await _announce(broker, control, args.ready_file)
         if broker.cluster.config.log_level in ("info", "debug"):
-            with contextlib.suppress(OSError):  # no room for it now; the first line tries again
+            with contextlib.suppress(
+                OSError
+            ):  # the disk is full; writing the first line will try again
                 await asyncio.to_thread(prepare_logs)
         if args.stop_with_stdin:
             await _watch_stdin(stopped)
@@ -123,7 +125,7 @@ async def _serve(broker: Broker, control: "ControlServer | None", args: argparse
 
 
 def _forget_readiness(ready_file: str) -> None:
-    """Nobody is to find the addresses of a broker that is gone, or not there yet."""
+    """Remove the ready file: its addresses are not valid before and after the broker runs."""
     folder = Path(ready_file).parent
     if not folder.is_dir():
         raise ConfigError(f"--ready-file {ready_file}: the folder `{folder}` does not exist")
@@ -142,13 +144,13 @@ async def _announce(
     if ready_file is not None:
         broker.write_ready_file(ready_file, None if control is None else control.address)
     cluster = broker.cluster
-    # existing wait strategies look for this line of Kafka's
+    # wait strategies of test containers look for this line of Kafka
     node, release = cluster.controller_id, cluster.release
     print(f"[KafkaServer id={node}] started, as Kafka {release}", flush=True)
 
 
 def _has_other_end(stream: TextIO | None) -> bool:
-    """Not so if it was closed before we began, or is a file: that has ended already."""
+    """Return whether the stream can still be closed at its other end: not files, not if closed."""
     if stream is None:
         return False
     mode = os.fstat(stream.fileno()).st_mode

@@ -85,7 +85,7 @@ def _run(args: argparse.Namespace) -> int:
 
 
 def _shows_rows(args: argparse.Namespace) -> bool:
-    """Whether rows appear on the terminal, where a bar would only be in their way."""
+    """Return whether rows are printed to the terminal, where a progress bar would disturb."""
     return args.verb != "info" and sys.stdout.isatty()
 
 

@@ -1,4 +1,4 @@
-"""`kafka-shim trace export`: a trace as a log of JSON lines, or as a network capture."""
+"""`kafka-shim trace export`: convert a trace to JSON lines or to a network capture."""
 
 import argparse
 import json

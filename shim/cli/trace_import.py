@@ -1,4 +1,4 @@
-"""`kafka-shim trace import`: a trace of a broker's log, a proxy's log, or a network capture."""
+"""`kafka-shim trace import`: make a trace of a broker's log, a proxy's log or a capture."""
 
 import argparse
 import contextlib
@@ -50,7 +50,7 @@ def add_import_arguments(verb: argparse.ArgumentParser) -> None:
 
 
 def run_import(args: argparse.Namespace) -> int:
-    """Tell what became entries, and what could not be read; 1 if nothing did."""
+    """Import, and report what was imported and what could not be read; return 1 if nothing was."""
     if args.port and args.form != "pcap":
         raise ConfigError("--port requires --from pcap")
     for port in args.port:
@@ -62,14 +62,14 @@ def run_import(args: argparse.Namespace) -> int:
     code = EXIT_FAILURE
     try:
         code = _capture(args) if args.form == "pcap" else _log(args)
-    finally:  # also where an importer raises, or somebody presses Ctrl-C
+    finally:  # also after errors and Ctrl-C
         if code:
             before.bring_back()
     return code
 
 
 class _Before(msgspec.Struct):
-    """The folder of a trace before an import: its files, or the folders that were not there."""
+    """The state of a trace's folder before an import: its files, and the folders to create."""
 
     folder: Path
     files: set[Path]
@@ -82,7 +82,7 @@ class _Before(msgspec.Struct):
         return cls(folder, files, missing)
 
     def bring_back(self) -> None:
-        """Remove what an import that failed has left."""
+        """Remove the files and folders of a failed import."""
         if not self.folder.is_dir():
             return
         for path in set(self.folder.iterdir()) - self.files:

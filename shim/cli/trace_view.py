@@ -1,4 +1,4 @@
-"""`kafka-shim trace view`: a trace in the inspector."""
+"""`kafka-shim trace view`: show a trace in the inspector."""
 
 import argparse
 import sys
@@ -19,7 +19,7 @@ def add_view_arguments(verb: argparse.ArgumentParser) -> None:
 
 
 def run_view(viewed: Viewed, port: int) -> int:
-    """Serve the page until Ctrl-C; its address is printed first."""
+    """Print the page's address, and serve it until Ctrl-C."""
     from kafka_shim.shim.control.recording_server import RecordingServer
 
     if not 0 <= port <= PORT_MAX:

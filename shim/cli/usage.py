@@ -1,4 +1,4 @@
-"""Values of options, and the exit of commands after a usage error or a failure of the broker."""
+"""Parse values of options; end commands after usage errors and failures of the broker."""
 
 import argparse
 import difflib

@@ -1,4 +1,4 @@
-"""`kafka-shim who-can`: who may do something, and by which ACL."""
+"""`kafka-shim who-can`: list the principals that may do something, and the ACLs that allow it."""
 
 import argparse
 import json

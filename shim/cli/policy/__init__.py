@@ -1,4 +1,4 @@
-"""`kafka-shim policy ...`: ACLs in files are tested, compared, reviewed and applied."""
+"""`kafka-shim policy ...`: test, compare, review and apply ACLs in files."""
 
 import argparse
 import sys
@@ -50,7 +50,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Return the verb's exit code; input that cannot be read or understood is 2, never 0 or 3."""
+    """Run the verb and return its exit code; 2 for input that cannot be read or parsed."""
     try:
         return VERBS[args.verb].run(args)
     except UsageError as error:

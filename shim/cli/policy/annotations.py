@@ -1,8 +1,8 @@
-"""GitHub's annotations: shown beside the line of a change."""
+"""Annotations of GitHub Actions, which are shown beside a changed line."""
 
 
 def annotation(level: str, path: str, line: int, message: str) -> str:
-    """`::error file=policy.yaml,line=4,title=Kafka ACLs::...`."""
+    """Return a line such as `::error file=policy.yaml,line=4,title=Kafka ACLs::...`."""
     file = _escaped(path).replace(":", "%3A").replace(",", "%2C")
     place = f"file={file},line={line}" if line else f"file={file}"
     return f"::{level} {place},title=Kafka ACLs::{_escaped(message)}"

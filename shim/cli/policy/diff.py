@@ -1,4 +1,4 @@
-"""`kafka-shim policy diff`: who gains and who loses what, for all possible names."""
+"""`kafka-shim policy diff`: which access each principal gains and loses, over all names."""
 
 import argparse
 import json
@@ -95,7 +95,7 @@ def _changes(args: argparse.Namespace) -> tuple[Sequence[Change], str]:
 
 
 def _uses(trace: Path, changes: Sequence[Change]) -> dict[Change, int]:
-    """Return how often the trace used each access that is lost."""
+    """Return how often the trace used each lost access."""
     losses = [change for change in changes if not change.gained]
     found: dict[Change, int] = {}
     for (actor, action), count in uses(trace).items():

@@ -113,7 +113,7 @@ def _judged(args: argparse.Namespace) -> list[Judged]:
 
 
 def _read(paths: Sequence[str], release: str) -> list[ExpectationFile]:
-    """Read all files; raise one InputError with the errors of all."""
+    """Read all files; raise one InputError with all their errors."""
     found: list[ExpectationFile] = []
     messages: list[str] = []
     for path in paths:
@@ -140,7 +140,7 @@ def _judge(
 def _acls(
     args: argparse.Namespace, content: ExpectationFile, release: str, live: Live | None
 ) -> Sequence[Acl]:
-    """Return the ACLs that the options name, else those that the file names."""
+    """Return the ACLs of the options, or by default those named in the file."""
     if live is not None:
         return live.acls
     paths = args.acls or content.acls

@@ -1,4 +1,4 @@
-"""Expectations from YAML and TOML files, each with its line."""
+"""Expectations from YAML and TOML files, with their line numbers."""
 
 import re
 import tomllib
@@ -22,7 +22,7 @@ _TABLE = re.compile(r"^[ \t]*\[\[[ \t]*expect[ \t]*\]\]", re.MULTILINE)
 
 
 class Placed(msgspec.Struct, frozen=True):
-    """An expectation and where it is written."""
+    """An expectation with its path and line (0: unknown)."""
 
     path: str
     line: int
@@ -30,7 +30,7 @@ class Placed(msgspec.Struct, frozen=True):
 
 
 class ExpectationFile(msgspec.Struct, frozen=True):
-    """What a file says: its expectations, and which ACLs they are about, if it says so."""
+    """The content of a file: expectations, and paths of ACLs and super users if it names any."""
 
     expectations: tuple[Placed, ...]
     acls: tuple[str, ...]
@@ -38,7 +38,9 @@ class ExpectationFile(msgspec.Struct, frozen=True):
 
 
 def read_expectations(path: str, release: str) -> ExpectationFile:
-    """InputError, with path and line, for whatever is no expectation; and for none at all."""
+    """Read a file; InputError, with path and line, for each invalid
+    expectation, or if it has none.
+    """
     text = text_of_file(path)
     try:
         content, lines = _content(text, is_toml=path.endswith(".toml"))
@@ -65,7 +67,7 @@ def read_expectations(path: str, release: str) -> ExpectationFile:
 
 
 def _content(text: str, *, is_toml: bool) -> tuple[Any, Sequence[int]]:
-    """The document, and the lines of its expectations where they do not know them."""
+    """Return the document, and the lines of its expectations unless the document knows them."""
     if not is_toml:
         return load(text, with_lines=True), ()
     try:

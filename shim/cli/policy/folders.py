@@ -1,4 +1,4 @@
-"""Which files of a folder have ACLs; the others are named on standard error."""
+"""Find the files with ACLs in a folder; the other files are named on standard error."""
 
 import os
 import sys
@@ -19,14 +19,14 @@ _NAMED_MAX = 5
 
 
 class File(msgspec.Struct, frozen=True):
-    """A file and what it says."""
+    """A file and its text."""
 
     path: str
     text: str
 
 
 def files_with_acls(folder: Path) -> list[File]:
-    """All files of a folder but those without ACLs; InputError if none is left."""
+    """Return the files with ACLs; InputError if there are none."""
     found: list[File] = []
     passed: list[str] = []
     unread: list[str] = []
@@ -63,7 +63,7 @@ def _note(folder: Path, said: str, names: Sequence[str]) -> None:
 
 
 def _files(folder: Path) -> list[Path]:
-    """All files in it and below; OSError for a folder that may not be read."""
+    """Return all files in the folder and below it; OSError if a folder cannot be read."""
     found: list[Path] = []
     for place, folders, names in os.walk(folder, onerror=_raise):
         folders[:] = [name for name in folders if name not in _OF_TOOLS]
@@ -77,7 +77,7 @@ def _raise(error: OSError) -> NoReturn:
 
 
 def _check_links(folder: Path, paths: Sequence[Path]) -> None:
-    """InputError for links to other folders, which are not followed, and to nothing."""
+    """Raise InputError for broken links, and for links to other folders, which are not followed."""
     for path in paths:
         if path.is_symlink():
             if not path.exists():
@@ -91,7 +91,7 @@ def _is_hidden(path: Path) -> bool:
 
 
 def _check_modules(folder: Path, path: Path, text: str) -> None:
-    """InputError for a module of Terraform whose files are outside of the folder."""
+    """Raise InputError for a Terraform module with files outside of the folder."""
     if path.suffix != ".tf":
         return
     for source, line in local_modules(text):

@@ -1,11 +1,11 @@
-"""Files that cannot be used."""
+"""The error for files that cannot be used."""
 
 from kafka_shim.shim.errors import ConfigError
 from kafka_shim.shim.settings.input_files import read_text
 
 
 class InputError(ConfigError):
-    """What is wrong in files: each message begins with a path and, if known, the line."""
+    """Errors in files; each message begins with the path and, if known, the line."""
 
     def __init__(self, *messages: str) -> None:
         self.messages = tuple(" ".join(message.split()) for message in messages)
@@ -13,7 +13,7 @@ class InputError(ConfigError):
 
 
 def placed(path: str, line: int) -> str:
-    """`acls.yaml:3`."""
+    """Return a place such as `acls.yaml:3`."""
     return f"{path}:{line}" if line else path
 
 

@@ -1,4 +1,4 @@
-"""Options of the verbs: the cluster whose ACLs are read, and the rules that decide."""
+"""Options of the verbs: the cluster to read ACLs from, and settings of the authorizer."""
 
 import argparse
 import os
@@ -18,14 +18,14 @@ from kafka_shim.shim.client.acls import describe_acls
 
 
 class Live(msgspec.Struct, frozen=True):
-    """The ACLs of a running cluster, and the release that it probably has."""
+    """The ACLs of a running cluster, and its probable release."""
 
     acls: list[Acl]
     release: str
 
 
 def add_decision_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the options for decisions that files of ACLs do not contain."""
+    """Add options for what decisions depend on besides ACLs."""
     group = parser.add_argument_group("rules")
     group.add_argument(
         "--kafka-version",
@@ -67,7 +67,7 @@ def bootstrap_or_default(args: argparse.Namespace) -> str | None:
 
 
 def live_acls(args: argparse.Namespace) -> Live:
-    """Return the ACLs of the cluster and the release that its versions are most like."""
+    """Return the ACLs of the cluster, and the release with the most similar API versions."""
     with connected(args) as client:
         acls = [acl for acl in describe_acls(client) if is_concrete(acl)]
         return Live(acls, release_of(client.versions))

@@ -106,7 +106,7 @@ def _lines(found: Sequence[Finding], count: int, release: str, *, github: bool) 
 
 
 def _message(finding: Finding) -> str:
-    """The ACL, what is odd, and because of which others."""
+    """Return a finding as text: the ACL, the problem, and the other ACLs that cause it."""
     acl = finding.written.acl
     others = [_other(each, acl) for each in finding.because[:SHOWN_MAX]]
     left = len(finding.because) - len(others)

@@ -1,4 +1,4 @@
-"""`kafka-shim policy matrix`: who may do what on what, as a table."""
+"""`kafka-shim policy matrix`: a table of principals, resources and allowed operations."""
 
 import argparse
 import json
@@ -106,7 +106,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _acls(args: argparse.Namespace) -> tuple[Sequence[Acl], str, list[Resource]]:
-    """The ACLs, the release, and the topics of the cluster if they are wanted."""
+    """Return the ACLs, the release, and the cluster's topics if they are wanted."""
     if args.files and args.bootstrap_server:
         raise UsageError("name files or --bootstrap-server, not both")
     if args.files:
@@ -132,7 +132,7 @@ def _operations(words: Sequence[str]) -> list[Operation]:
 
 
 def _named(args: argparse.Namespace) -> list[Resource]:
-    """The resources of the options; `orders-*` is a prefix."""
+    """Return the resources named by options; `orders-*` is a prefix."""
     return [
         Resource(kind, names)
         for kind, words in names_of(args).items()

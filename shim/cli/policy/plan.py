@@ -1,4 +1,4 @@
-"""`kafka-shim policy plan`: the changes that give a cluster the ACLs of files, printed or made."""
+"""`kafka-shim policy plan`: print or apply the changes that give a cluster the ACLs of files."""
 
 import argparse
 import json
@@ -101,7 +101,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _check(args: argparse.Namespace) -> None:
-    """Refuse options that do not go together."""
+    """Raise UsageError for options that cannot be combined."""
     is_staged = args.to != "commands"
     if is_staged and (args.apply or args.json):
         raise UsageError(
@@ -143,7 +143,7 @@ def _apply(args: argparse.Namespace, live: Live | None, steps: Sequence[Step]) -
 
 
 def _roll_back(client: Client, begun: Sequence[Step], cause: ClientError) -> None:
-    """Undo the last step first. Of a batch that failed, a part may have been done."""
+    """Undo the steps in reverse order; a failed batch may have been done in part."""
     try:
         for batch in _batches([_undone(step) for step in reversed(begun)]):
             _do(client, batch)
@@ -168,7 +168,7 @@ def _undone(step: Step) -> Step:
 
 
 def _batches(steps: Iterable[Step]) -> Iterator[list[Step]]:
-    """Steps that one request can do, in order."""
+    """Group steps, in order, so that one request can do each group."""
     for _, group in groupby(steps, key=lambda step: step.is_addition):
         alike = list(group)
         for at in range(0, len(alike), BATCH):
@@ -186,7 +186,7 @@ def _confirmed(question: str) -> bool:
 
 
 def _commands(steps: Iterable[Step], bootstrap: str | None) -> Iterator[str]:
-    """One command for the operations that a principal gets, or loses, on a resource."""
+    """Yield one command for each principal and resource, with all operations added or removed."""
     for (is_addition, _), group in groupby(steps, key=_rule):
         verb = "--add" if is_addition else "--remove --force"
         yield command(verb, *(step.acl for step in group), bootstrap=bootstrap)

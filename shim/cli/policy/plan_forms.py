@@ -1,7 +1,7 @@
-"""A plan for tools that are given what there should be: Strimzi, jikkou, terraform.
+"""A plan for tools that are given the desired state: Strimzi, jikkou, Terraform.
 
-In two stages, the first to be applied before the second. After each, whatever both sides allow is
-allowed, and nothing that neither allows.
+The plan has two stages, which are applied one after the other. In between, everything that the old
+and the new ACLs both allow is allowed, and nothing that neither allows.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -13,14 +13,14 @@ from kafka_shim.authorizer.model import Acl
 from kafka_shim.authorizer.policy.remedy import Step
 
 FORMS = ("commands", "terraform", "terraform-confluent", "strimzi", "jikkou")
-_HEADS = ("what is new", "what is not wanted any more goes")
+_HEADS = ("add the new ACLs", "remove the old ACLs")
 _BY_PRINCIPAL = MappingProxyType({"strimzi": strimzi.resource_of, "jikkou": jikkou.resource_of})
 
 
 def stages(steps: Sequence[Step], old: Mapping[Acl, str], form: str) -> tuple[str, str]:
     """Return the two stages as text; AclTextError for ACLs that the format cannot express.
 
-    The old ACLs have their places in files, or an empty text.
+    `old` has the old ACLs with their places in files; the text is empty if the place is unknown.
     """
     if form in _BY_PRINCIPAL:
         return _resources(steps, set(old), form)
@@ -29,18 +29,18 @@ def stages(steps: Sequence[Step], old: Mapping[Acl, str], form: str) -> tuple[st
     gone = "\n".join(_placed(acl, form, old[acl]) for acl in removed)
     return (
         write(added, form) if added else "",
-        f"# take these resources out:\n{gone}" if removed else "",
+        f"# remove these resources:\n{gone}" if removed else "",
     )
 
 
 def _placed(acl: Acl, form: str, place: str) -> str:
-    """A resource in comments, below the place where it is."""
+    """Return the ACL's resource as comment lines, with its place first."""
     lines = (place and f"# {place}", *write([acl], form).splitlines())
     return "".join(f"# {line}".rstrip() + "\n" for line in lines if line)
 
 
 def staged(parts: tuple[str, str], only: int | None) -> str:
-    """Both stages under their headings, or one alone, to be piped into the tool."""
+    """Return both stages with headings, or only one, which can be piped into the tool."""
     if only is not None:
         return parts[only - 1]
     return "".join(
@@ -51,7 +51,7 @@ def staged(parts: tuple[str, str], only: int | None) -> str:
 
 
 def _resources(steps: Sequence[Step], old: set[Acl], form: str) -> tuple[str, str]:
-    """Whole resources of the principals that gain something, and of those that lose something."""
+    """Return whole resources: first of principals that gain ACLs, then of those that lose some."""
     added = {step.acl for step in steps if step.is_addition}
     removed = {step.acl for step in steps if not step.is_addition}
     first = _of_principals(old | added, {acl.principal for acl in added})

@@ -1,4 +1,4 @@
-"""ACLs of files and folders, with the place of each; all that is wrong in them at once."""
+"""Read ACLs from files and folders, with their places; all errors are reported together."""
 
 import sys
 from collections.abc import Iterator, Sequence
@@ -20,12 +20,12 @@ _NEVER_EMPTY = ("list", "terraform", "terraform-confluent")
 
 
 def read_files(paths: Sequence[str], release: str) -> list[Acl]:
-    """The ACLs of files and folders, each once; InputError for what the release refuses, too."""
+    """Return the ACLs without duplicates; InputError also for ACLs that the release rejects."""
     return list(dict.fromkeys(each.acl for each in accepted_in(paths, release)))
 
 
 def accepted_in(paths: Sequence[str], release: str) -> list[Written]:
-    """The ACLs with their places; InputError for what the release refuses, too."""
+    """Return the ACLs with their places; InputError also for ACLs that the release rejects."""
     found = written_in(paths)
     rules = rules_of(release)
     refusals = [
@@ -40,7 +40,7 @@ def accepted_in(paths: Sequence[str], release: str) -> list[Written]:
 
 
 def written_in(paths: Sequence[str]) -> list[Written]:
-    """The ACLs of files and folders with their places, whatever a release thinks of them."""
+    """Return the ACLs with their places, also those that a release would reject."""
     found: list[Written] = []
     messages: list[str] = []
     for path in paths:

@@ -38,7 +38,7 @@ i { color: #777; }
 
 
 def text_table(resources: Sequence[Resource], rows: Sequence[Row]) -> Iterator[str]:
-    """Aligned columns with a letter for each operation, and what the letters are."""
+    """Yield lines of aligned columns with a letter for each operation, and a legend."""
     lines = [["", *map(column, resources)]]
     lines += [[who(row), *map(_letters, row.cells)] for row in rows]
     widths = [max(map(len, parts)) for parts in zip(*lines, strict=True)]
@@ -55,7 +55,9 @@ def text_table(resources: Sequence[Resource], rows: Sequence[Row]) -> Iterator[s
 
 
 def csv_table(resources: Sequence[Resource], rows: Iterable[Row]) -> str:
-    """A column for each resource; operations in words, in brackets if only for a part."""
+    """Return CSV with a column per resource; operations that are
+    allowed only partly in brackets.
+    """
     out = io.StringIO(newline="")
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(["principal", *map(column, resources)])
@@ -65,7 +67,7 @@ def csv_table(resources: Sequence[Resource], rows: Iterable[Row]) -> str:
 
 
 def html_table(resources: Sequence[Resource], rows: Iterable[Row]) -> str:
-    """A page that needs nothing else."""
+    """Return an HTML page without references to other files."""
     heads = "".join(f"<th>{escape(column(resource))}</th>" for resource in resources)
     body = "".join(
         f"<tr><th>{escape(who(row))}</th>{''.join(map(_html_cell, row.cells))}</tr>\n"
@@ -80,7 +82,7 @@ def html_table(resources: Sequence[Resource], rows: Iterable[Row]) -> str:
 
 
 def column(resource: Resource) -> str:
-    """`topic orders`, `group app-*`, `cluster`."""
+    """Return a heading such as `topic orders`, `group app-*` or `cluster`."""
     kind = resource.kind.name.lower().replace("_", " ")
     if resource.kind is ResourceType.CLUSTER:
         return kind

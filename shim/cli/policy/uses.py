@@ -1,4 +1,4 @@
-"""What a trace made use of: the questions that were answered with yes, and how often."""
+"""The accesses that a trace used: those that were allowed, and how often."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -13,7 +13,7 @@ from kafka_shim.shim.cli.trace_source import existing_trace
 
 
 def uses(trace: Path) -> Counter[tuple[Actor, Action]]:
-    """InputError if the trace is damaged, or has no decisions at all."""
+    """Count the allowed accesses; InputError if the trace is damaged or has no decisions."""
     found: Counter[tuple[Actor, Action]] = Counter()
     is_empty = True
     for who, access in _accesses(existing_trace(trace)):

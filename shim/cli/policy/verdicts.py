@@ -1,4 +1,4 @@
-"""Verdicts about expectations: as lines, JSON, JUnit and GitHub's annotations."""
+"""Verdicts about expectations as text, JSON, JUnit XML and GitHub annotations."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -27,7 +27,7 @@ _NO_CHANGE = "no ACL can change this"
 
 
 class Judged(msgspec.Struct, frozen=True):
-    """An expectation with its place, and what was found."""
+    """An expectation with its place and its verdict."""
 
     placed: Placed
     verdict: Verdict
@@ -45,7 +45,7 @@ def verdict_lines(judged: Judged) -> Iterator[str]:
 
 
 def annotation(judged: Judged) -> str:
-    """As GitHub shows it beside the line."""
+    """Return the annotation that GitHub shows beside the line."""
     message = "\n".join((judged.verdict.expectation.text, *_reasons(judged.verdict)))
     return github("error", judged.placed.path, judged.placed.line, message)
 
@@ -149,5 +149,5 @@ def _case(judged: Judged) -> str:
 
 
 def _printable(text: str) -> str:
-    """Without the characters that XML cannot hold."""
+    """Return the text without characters that XML does not allow."""
     return _UNPRINTABLE.sub("?", text)

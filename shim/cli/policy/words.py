@@ -1,4 +1,4 @@
-"""ACLs, names, hosts and changes in words, and as objects for JSON."""
+"""Text and JSON for ACLs, names, hosts and changes."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -15,7 +15,7 @@ def counted(count: int, word: str) -> str:
 
 
 def acl_words(acl: Acl) -> str:
-    """`ALLOW User:alice Read on topic `orders``, with the host if it is not every one."""
+    """Return `ALLOW User:alice Read on topic `orders``; a host only if it is not `*`."""
     names = f"`{acl.resource_name}{'*' if acl.pattern_type is PatternType.PREFIXED else ''}`"
     kind = kind_word(acl.resource_type)
     where = kind if acl.resource_type is ResourceType.CLUSTER else f"{kind} {names}"
@@ -35,7 +35,7 @@ def names_word(names: Names) -> str:
 
 
 def resource_words(kind: ResourceType, names: Names | None) -> str:
-    """`topic `orders``, `topics `orders-*``, `every topic`, `the cluster`."""
+    """Return `topic `orders``, `topics `orders-*``, `every topic` or `the cluster`."""
     word = kind_word(kind)
     if kind is ResourceType.CLUSTER:
         return word
@@ -51,7 +51,7 @@ def operations_words(operations: Iterable[Operation]) -> str:
 
 
 def hosts_words(hosts: Iterable[str], except_hosts: Iterable[str] = ()) -> str:
-    """Nothing for everywhere."""
+    """Return the hosts as text; empty for all hosts."""
     if WILDCARD not in hosts:
         return f" from {', '.join(hosts)}"
     excepted = ", ".join(except_hosts)
@@ -66,7 +66,7 @@ def who_words(principal: str, except_principals: Iterable[str] = ()) -> str:
 
 
 def change_words(change: Change) -> str:
-    """One line: `+ User:alice: Read, Describe on topic `orders``."""
+    """Return a line such as `+ User:alice: Read, Describe on topic `orders``."""
     resource = resource_words(change.resource_type, change.names)
     said = [name for name in change.except_names if not _goes_without_saying(change, name)]
     but = f" (but not {', '.join(map(names_word, said))})" if said else ""
@@ -78,8 +78,10 @@ def change_words(change: Change) -> str:
 
 
 def told(changes: Iterable[Change]) -> list[Change]:
-    """Without those that a reader of the others expects: literal `*` does not cover `*eu`, a
-    name that no topic has, but `*` itself; and who gains Write on a topic, gains it on any.
+    """Leave out changes that follow from the others.
+
+    A literal `*` does not cover the name `*` itself, which no topic has; and every gain of Write on
+    a topic is also a gain of Write on any topic.
     """
     found = list(changes)
     everywhere = {

@@ -1,6 +1,6 @@
-"""The active conformance suite: situations that a broker brings a client into, and what it must do.
+"""The active conformance suite: it puts a client into situations and checks what the client does.
 
-`contract` defines what a driver understands (`commands`, `shapes`), `driver` is the process that
-implements it, `situation` a broker in a prepared state with a driver, `case` one question, `cases`
-all of them, `play` the run.
+`contract` defines what a driver understands (`commands`, `shapes`). `driver` runs the driver, the
+process that uses the client. A `situation` is a prepared broker together with a driver, a `case`
+is one check, `cases` has all of them, and `play` runs them.
 """

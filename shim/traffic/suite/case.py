@@ -1,4 +1,4 @@
-"""One thing to find out about a client, and what came of it."""
+"""A case, which is one check of a client, and its result."""
 
 from collections.abc import Awaitable, Callable
 from enum import Enum
@@ -16,19 +16,22 @@ Possible = Callable[[str], bool]
 
 
 class Level(Enum):
-    """How much it matters: a client that fails a MUST is wrong, one that fails a SHOULD is poor."""
+    """How much a failure matters: MUST is an error of the client, SHOULD is a weakness."""
 
     MUST = "must"
     SHOULD = "should"
 
 
 class Case(msgspec.Struct, frozen=True, kw_only=True):
-    """`origin`: the KIP or the behaviour of brokers that it comes from.
+    """A check of a client.
 
-    `answer` is what the driver is expected to say, `wire` what to be seen on the wire. `commands`
-    and `capabilities` are those of the contract that it takes; `possible` tells whether a release
-    can be brought into the situation, `is_real` whether a real broker can; `is_own`: only one that
-    was started for the suite, whose operator it asks, or which takes tokens.
+    `what` is its title. `origin` is the KIP that it comes from, or a behaviour of brokers. `answer`
+    is the expected answer of the driver, and `wire` what is expected in the requests; both are
+    texts for reports. `commands` and `capabilities` are those of the contract that the case uses; a
+    driver without one of them is reported as unsupported. `possible` returns whether the case can
+    be played with a release, and `is_real` is true if it can be played on a real broker. `is_own`
+    restricts that to real brokers that were started for the suite: the case stops brokers, moves
+    leaders, or uses tokens.
     """
 
     id: str
@@ -51,13 +54,15 @@ class Case(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def releases(self) -> str:
-        """Such as `2.3 to 4.4`: the first and the last that can be brought into it."""
+        """Return the first and the last release that it can be played
+        with, such as `2.3 to 4.4`.
+        """
         found = [release for release in RELEASES if self.possible(release)]
         return found[0] if len(found) == 1 else f"{found[0]} to {found[-1]}"
 
 
 class Family:
-    """Cases of a kind, whose ids begin with its name."""
+    """A group of cases with the same first word in their ids."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -73,7 +78,7 @@ class Family:
         capabilities: str = "",
         **more: Any,
     ) -> None:
-        """Add a case; `commands` and `capabilities` are words."""
+        """Add a case; `commands` and `capabilities` are separated by spaces."""
         case = Case(
             id=f"{self.name}.{name}",
             what=what,
@@ -85,7 +90,7 @@ class Family:
         self.cases.append(case)
 
     def case(self, name: str, what: str, **more: Any) -> Callable[[Body], Body]:
-        """Decorate the body of a case."""
+        """Return a decorator that adds a case with the function as its body."""
 
         def decorate(body: Body) -> Body:
             self.add(name, what, body, **more)
@@ -103,8 +108,11 @@ class Outcome(Enum):
 
 
 class Result(msgspec.Struct, frozen=True):
-    """`expected` and `done` tell a failure, `said` is what the driver said last; `frames` are the
-    requests that show it.
+    """The result of a case with a release.
+
+    For a failed case, `expected` and `done` say what was expected and what the client did instead.
+    For an unsupported case, `done` names what is missing. `said` is the driver's last answer, and
+    `frames` are the requests that show the result.
     """
 
     case: Case
@@ -116,9 +124,9 @@ class Result(msgspec.Struct, frozen=True):
     frames: tuple[Frame, ...] = ()
     seconds: float = 0.0
     is_lost: bool = False
-    """Whether the driver ended or hung, which no client may."""
+    """Whether the driver ended or did not answer in time."""
 
     @property
     def breaks(self) -> bool:
-        """Whether it makes the run fail."""
+        """Whether the run fails because of it."""
         return self.outcome is Outcome.FAILED and (self.case.level is Level.MUST or self.is_lost)

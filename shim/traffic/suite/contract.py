@@ -1,14 +1,15 @@
-"""The driver contract, version 1: one JSON object a line in, one out.
+"""The driver contract, version 1: one JSON object per line, in both directions.
 
-The driver reads `{"id": 1, "command": "produce", "client": "c", ...}` and writes, in the same
-order, one of
+The driver reads `{"id": 1, "command": "produce", "client": "c", ...}`. It answers in the order
+of the commands, with one of
 
     {"id": 1, "ok": {...}}
     {"id": 1, "error": {"class": "...", "code": 29, "text": "..."}}
     {"id": 1, "unsupported": true}
 
-`code` is Kafka's number, null for an error of the client's own. `retriable`, `fatal` and
-`abortable` are null or left out where the client does not say. The commands are in `commands.py`.
+`code` is Kafka's error code, or null if the error has none. `retriable`, `fatal` and
+`abortable` are null or left out if the client does not set them. The commands are in
+`commands.py`.
 """
 
 from collections.abc import Mapping
@@ -37,7 +38,7 @@ CAPABILITIES: Mapping[str, str] = {
     "prefixed-acls": "supports pattern types of ACLs (KIP-290)",
     "rebootstrap": "returns to its bootstrap servers (KIP-899, KIP-1102)",
 }
-"""What a client can do, by name; `hello` lists those that it has."""
+"""Capabilities of a client, and their meaning; `hello` returns those that the client has."""
 
 SETTINGS: Mapping[str, str] = {
     "request.timeout.ms": "timeout of one request",
@@ -68,17 +69,18 @@ SETTINGS: Mapping[str, str] = {
     "reconnect.backoff.max.ms": "the longest pause before a new connection",
     "retry.backoff.ms": "the pause before a retry",
 }
-"""Settings that `open` may come with, by Kafka's names.
+"""Settings in `open`, with Kafka's names.
 
-A driver drops those that its client has no equivalent of, but answers `unsupported` where the
-meaning would be another: `transactional.id`, `group.instance.id`, `group.protocol`.
+A driver ignores settings for which its client has no equivalent. It answers `unsupported` if
+ignoring one changes the meaning: `transactional.id`, `group.instance.id`, `group.protocol`.
 """
 
 
 def schema() -> dict[str, Any]:
-    """Return the contract as JSON schema: lines in (`$defs/request`), lines out (`$defs/answer`).
+    """Return the contract as JSON schema: `$defs/request` is a line to the driver, `$defs/answer` a
+    line from it.
 
-    `commands` has each command's text, its line and its `ok`.
+    `commands` has the text of each command, and the schemas of its request and of its `ok`.
     """
     commands = {
         name: {"what": command.what, "request": _line(name, command), "ok": command.answer()}

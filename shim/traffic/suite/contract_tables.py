@@ -13,7 +13,7 @@ EACH = "each item"
 
 
 def page() -> Iterator[str]:
-    """Yield lines: commands with fields, answers and an example, shapes, capabilities, settings."""
+    """Yield the page's lines: commands with examples, shared objects, capabilities, settings."""
     yield "## Commands"
     for name, command in COMMANDS.items():
         yield from ("", f"### `{name}`", "", command.what, "")
@@ -32,7 +32,7 @@ def page() -> Iterator[str]:
 
 
 def example(name: str) -> list[str]:
-    """Return a command's line and an answer's."""
+    """Return an example of a command: the line to the driver, and its answer."""
     fields, ok = EXAMPLES[name]
     client = {"client": "c"} if COMMANDS[name].has_client else {}
     lines: tuple[Mapping[str, Any], ...] = (
@@ -73,7 +73,7 @@ def _named(field: str, shape: Shape) -> str:
 
 
 def _type(shape: Shape) -> str:
-    """Write a type; items are described in lines of their own."""
+    """Return the type in words; the fields of items have their own rows."""
     each = shape.get("additionalProperties", {})
     if "anyOf" in each and each["anyOf"][-1].get("$ref", "").endswith("error"):
         return f"by name, {EACH} or an `error`"
@@ -81,7 +81,7 @@ def _type(shape: Shape) -> str:
 
 
 def written(shape: Shape) -> str:
-    """Write a shape in words, such as `list of string` or `integers by name`."""
+    """Return a shape in words, such as `list of string` or `integers by name`."""
     if "$ref" in shape:
         return f"`{str(shape['$ref']).rpartition('/')[2]}`"
     if "anyOf" in shape:

@@ -73,7 +73,7 @@ OF_COMMANDS: Mapping[str, str] = {
     "describe_acls.ok.acls": "the ACLs that the filter matches",
     "produce.partition": "number of the partition; left out: the client chooses",
 }
-"""Meanings by `command.field` and `command.ok.field`, where those above are not enough."""
+"""Meanings by `command.field` and `command.ok.field`, for names with several meanings."""
 
 SHARED_FIELDS: Mapping[str, str] = {
     "error.class": "name of the exception or error",
@@ -111,7 +111,7 @@ SHARED_FIELDS: Mapping[str, str] = {
     "token.hmac": "its HMAC in Base64",
     "token.owner": "its owner, such as `User:alice`",
 }
-"""Meanings of the fields of shapes that several commands have."""
+"""Meanings of the fields of shared shapes, by `shape.field`."""
 
 _ACL = {
     "resource_type": "TOPIC",
@@ -228,10 +228,10 @@ EXAMPLES: Mapping[str, tuple[Mapping[str, Any], Mapping[str, Any]]] = {
     "commit_offsets": ({}, {}),
     "committed": ({"partitions": ["orders-0"]}, {"items": {"orders-0": {"offset": 2}}}),
 }
-"""For each command the fields that it comes with, and the `ok` of the answer."""
+"""An example for each command: its fields, and the `ok` of the answer."""
 
 
 def meaning(command: str, field: str, *, is_answer: bool = False) -> str:
-    """Return what a field of a command means; KeyError if that is not written down."""
+    """Return the meaning of a command's field; KeyError if it has none here."""
     place = f"{command}.ok.{field}" if is_answer else f"{command}.{field}"
     return OF_COMMANDS.get(place) or FIELDS[field]

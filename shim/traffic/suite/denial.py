@@ -1,4 +1,4 @@
-"""One way of being denied something: a command, the rights that it takes, and the missing one."""
+"""A denial: a command, the permissions that it needs, and the one that is missing."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -35,12 +35,12 @@ def on_transactions(*operations: str) -> Rule:
 
 
 def serves(api: ApiKey, version: int = 0) -> Callable[[str], bool]:
-    """Whether a release serves this version of an API, or a newer one."""
+    """Return a test of a release: it supports this version of the API, or a newer one."""
     return lambda release: served(release).get(api, (0, -1))[1] >= version
 
 
 def has_protocol(name: str) -> Callable[[str], bool]:
-    """Whether a release has this protocol of groups switched on by default."""
+    """Return a test of a release: it enables this group protocol by default."""
     return lambda release: name in facts_of(release).groups.protocols
 
 
@@ -57,15 +57,15 @@ def asks(
 
 
 def hides(release: str) -> bool:
-    """Whether a topic that may not be described is unknown to the client (up to 0.11)."""
+    """Whether the release reports topics without Describe as unknown (up to 0.11)."""
     return bind(PRODUCE_TOPIC, release).hidden_as is not None
 
 
 class Denial(msgspec.Struct, frozen=True):
-    """`lacking` is what is not granted at first, `granted` what is; `code` is the error.
+    """A command that is denied with `code` until `lacking` is granted.
 
-    `items`: the command is about several things, and its answer is looked for under these names,
-    the denied one and the one that is allowed, if there is one.
+    `granted` is granted from the start. `items` are the names of the denied and the allowed thing
+    in the command's answer; the second is empty if nothing is allowed.
     """
 
     name: str
@@ -78,21 +78,21 @@ class Denial(msgspec.Struct, frozen=True):
     topics: tuple[str, ...] = (DENIED, ALLOWED)
     settings: Mapping[str, str] = {}
     groups: tuple[str, ...] = ()
-    """Groups that are there, with an offset in `allowed`."""
+    """Existing groups, which have committed an offset for the topic `allowed`."""
     possible: Callable[[str], bool] = lambda _: True
-    """Whether a release can deny it so."""
+    """Whether the denial exists in a release."""
     before: tuple[tuple[str, Mapping[str, Any]], ...] = ()
-    """Commands that succeed first."""
+    """Commands before it, which succeed."""
     then: str | None = None
-    """A command that may tell the error in place of the other."""
+    """A second command, which may report the error instead of the first."""
     setup: Setup = DEFAULT_SETUP
     capabilities: str = ""
     is_fatal: bool = False
-    """The client cannot be used afterwards, as producers say of their transactional id."""
+    """Whether the error makes the client unusable, such as a denied transactional id."""
     origin: str = "KIP-11"
 
     def code_at(self, release: str) -> int:
-        """The error at a release: one that hides topics says that there is none of that name."""
+        """Return the error at a release: UNKNOWN_TOPIC_OR_PARTITION if it hides the topic."""
         rules = self.granted
         is_seen = any(r.get("topic") == DENIED and "Describe" in r["allow"] for r in rules)
         if self.code == ErrorCode.TOPIC_AUTHORIZATION_FAILED and not is_seen and hides(release):

@@ -1,7 +1,8 @@
-"""What can be denied, by topics, groups and the cluster.
+"""Denials of topics, groups and the cluster.
 
-Every row is about `denied`, and many about `allowed` besides, on which the user has all rights.
-Facts: the requirements table (authorizer/requirements.py), which real brokers were held against.
+Each row denies something about the topic or group `denied`. Many rows also use `allowed`, for
+which the user has all permissions. The permissions are those of the requirements table
+(authorizer/requirements/), which is compared with real brokers.
 """
 
 from kafka_shim.authorizer.requirements import (

@@ -1,4 +1,4 @@
-"""The process that drives a client: a line of JSON in, a line of JSON out."""
+"""The driver, a process that uses a client: it reads commands as JSON lines and writes answers."""
 
 import asyncio
 import contextlib
@@ -17,7 +17,7 @@ _STOP_SECONDS = 5.0
 
 
 class ClientError(msgspec.Struct, frozen=True):
-    """An error as the client told it to its user."""
+    """An error that the client reported to its caller."""
 
     name: str = msgspec.field(name="class")
     code: int | None
@@ -31,14 +31,14 @@ class ClientError(msgspec.Struct, frozen=True):
 
 
 class Answer(msgspec.Struct, frozen=True):
-    """What a driver answered: one of the three."""
+    """A driver's answer: exactly one of `ok`, `error` and `unsupported`."""
 
     ok: dict[str, Any] | None = None
     error: ClientError | None = None
     unsupported: bool = False
 
     def item(self, name: str) -> "Answer":
-        """The answer for one of several things; the whole request's error counts for each."""
+        """Return the answer for one name; an error of the whole request applies to each name."""
         if self.ok is None:
             return self
         items = self.ok.get("items")
@@ -50,7 +50,7 @@ class Answer(msgspec.Struct, frozen=True):
         return Answer(ok=found)
 
     def first(self) -> "Answer":
-        """The answer for the first of several things; itself where it is of one."""
+        """Return the answer for the first name, or the whole answer if it has no names."""
         items = list((self.ok or {}).get("items", {}))
         return self.item(items[0]) if items else self
 
@@ -63,11 +63,11 @@ class Answer(msgspec.Struct, frozen=True):
 
 
 class ContractError(Exception):
-    """The driver does not keep to the contract, or has ended."""
+    """The driver violates the contract, or has ended."""
 
 
 class SilenceError(Exception):
-    """The driver has not answered in time."""
+    """The driver did not answer in time."""
 
 
 def _error(content: Any) -> ClientError:
@@ -78,7 +78,7 @@ def _error(content: Any) -> ClientError:
 
 
 class Driver:
-    """A running driver; one command at a time."""
+    """A running driver, which does one command at a time."""
 
     def __init__(self, process: asyncio.subprocess.Process) -> None:
         self._process = process
@@ -90,7 +90,7 @@ class Driver:
 
     @classmethod
     async def start(cls, words: Sequence[str]) -> Self:
-        """Start the program and ask what it is; ConfigError if it is not a driver."""
+        """Start the program and ask for its `hello`; ConfigError if it is not a driver."""
         try:
             process = await asyncio.create_subprocess_exec(
                 *words,
@@ -125,7 +125,7 @@ class Driver:
         self.capabilities = frozenset(said.get("capabilities", CAPABILITIES))
 
     def lacks(self, commands: Set[str], capabilities: Set[str]) -> str:
-        """Name the first of these that the driver or its client does not have; empty if none."""
+        """Return the first missing command or capability; empty if the driver has all of them."""
         if missing := commands - self.commands:
             return f"command `{min(missing)}`"
         if missing := capabilities - self.capabilities:
@@ -133,12 +133,16 @@ class Driver:
         return ""
 
     async def ask(self, command: str, fields: Mapping[str, Any] = {}, *, seconds: float) -> Answer:
-        """Do a command; SilenceError after that many seconds: the driver is then unusable."""
+        """Run a command and return its answer.
+
+        Raise ContractError if the driver violates the contract, and SilenceError without an answer
+        after `seconds`. The driver is then unusable.
+        """
         number = next(self._ids)
         line = msgspec.json.encode({"id": number, "command": command, **fields}) + b"\n"
         assert self._process.stdin is not None
         assert self._process.stdout is not None
-        with contextlib.suppress(OSError):  # it has ended, maybe after an answer
+        with contextlib.suppress(OSError):  # it has ended; its answer may still be readable
             self._process.stdin.write(line)
             await self._process.stdin.drain()
         try:
@@ -156,7 +160,7 @@ class Driver:
         return answer
 
     async def stop(self) -> None:
-        """End the program: first its input, then, if need be, itself."""
+        """Close the program's input, and kill it if it does not end soon."""
         if self._process.stdin is not None:
             self._process.stdin.close()
         try:

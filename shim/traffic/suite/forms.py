@@ -1,4 +1,4 @@
-"""A client's report in the forms that are printed."""
+"""A client's report as text, JUnit XML and Markdown."""
 
 from collections.abc import Callable, Sequence
 from xml.etree import ElementTree as ET
@@ -12,7 +12,7 @@ _MARKS = {Outcome.PASSED: "✅", Outcome.FAILED: "❌", Outcome.UNSUPPORTED: "�
 
 
 def as_text(report: Report) -> str:
-    """Return the totals, of each release if there are several, then each case that failed, once."""
+    """Return the totals, also by release if there are several, and each failed case once."""
     lines = [f"{report.client}: {report.totals}"]
     if len(report.releases) > 1:
         lines += [f"  Kafka {release}: {report.at(release).totals}" for release in report.releases]
@@ -35,7 +35,7 @@ def as_text(report: Report) -> str:
 
 
 def _spans(releases: Sequence[str], known: Sequence[str]) -> str:
-    """Write `2.8 to 4.4` for releases that follow each other."""
+    """Return releases as text; consecutive ones are written as `2.8 to 4.4`."""
     spans: list[list[str]] = []
     for release in releases:
         at = known.index(release)
@@ -56,7 +56,7 @@ def as_json(report: Report) -> str:
 
 
 def as_junit(report: Report) -> str:
-    """JUnit's XML: a failure for a MUST that failed; unsupported cases are skipped ones."""
+    """Return JUnit XML: failed MUST cases are failures, and unsupported cases are skipped."""
     suite = ET.Element(
         "testsuite",
         name=report.client,

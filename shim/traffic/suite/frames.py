@@ -1,4 +1,4 @@
-"""The frames of a case: a history that also keeps answers, and tells each as it passes."""
+"""The requests of a case with their responses, reported one by one if wanted."""
 
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
@@ -16,7 +16,7 @@ TEXT_MAX = 600
 
 
 class Frame(msgspec.Struct, frozen=True):
-    """A request and its answer as text: without fields that are null or empty, and cut."""
+    """A request and its response as JSON text without null and empty fields, shortened."""
 
     api: str
     version: int
@@ -24,7 +24,7 @@ class Frame(msgspec.Struct, frozen=True):
     answer: str | None
     errors: tuple[str, ...] = ()
     is_struck: bool = False
-    """Whether a fault answered it."""
+    """Whether an injected fault changed the response."""
 
     def __str__(self) -> str:
         errors = ", ".join(self.errors) or ("no answer" if self.answer is None else "ok")
@@ -32,7 +32,7 @@ class Frame(msgspec.Struct, frozen=True):
 
 
 class Frames(History):
-    """`tell` gets a line for each request and each answer as they pass."""
+    """A history that also keeps responses; `tell` is called with a line for each message."""
 
     def __init__(self, tell: Tell | None = None) -> None:
         super().__init__()
@@ -56,7 +56,7 @@ class Frames(History):
         self._answers.clear()
 
     def frame(self, seen: Seen) -> Frame:
-        """Return a request with its answer."""
+        """Return a request with its response."""
         answer = self._answers.get(seen.number)
         return Frame(
             seen.api.wire_name,
@@ -68,7 +68,7 @@ class Frames(History):
         )
 
     def answer_of(self, seen: Seen) -> Any:
-        """Return the answer of a request; None if it has none."""
+        """Return the response to a request; None if it had none."""
         return self._answers.get(seen.number)
 
 
@@ -82,7 +82,7 @@ def _text(content: Any) -> str:
 
 
 def _short(content: Any) -> Any:
-    """What has something to say: neither null nor empty."""
+    """Remove fields that are null or empty, and shorten lists."""
     if isinstance(content, Mapping):
         return {name: short for name, short in _fields(content) if short not in (None, "", [], {})}
     if isinstance(content, list):

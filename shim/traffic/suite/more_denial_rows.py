@@ -1,4 +1,4 @@
-"""What can be denied besides: offsets, transactions, kinds of consumers, tokens and users."""
+"""Denials of offsets, transactions, other kinds of consumers, delegation tokens and users."""
 
 from kafka_shim.authorizer.requirements import OFFSET_FETCH_GROUP
 from kafka_shim.protocol.enums import ApiKey, Operation, ResourceType

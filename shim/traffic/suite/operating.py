@@ -1,4 +1,4 @@
-"""What only those who run the brokers can do: move leaders, stop brokers, change passwords."""
+"""What only an operator of brokers can do: move leaders, stop brokers, change passwords."""
 
 from typing import Protocol
 
@@ -9,7 +9,7 @@ from kafka_shim.shim.state.topics import Partition
 
 
 class Operator(Protocol):
-    """Changes a cluster of one broker or two while a client uses it; topics have one partition."""
+    """Changes a cluster of one or two brokers during a case; its topics have one partition."""
 
     async def leader(self, topic: str) -> int: ...
     async def move_leader(self, topic: str) -> None: ...
@@ -30,11 +30,11 @@ class ShimOperator:
         return self._partition(topic).leader_id
 
     async def move_leader(self, topic: str) -> None:
-        """Have the other broker lead the topic."""
+        """Make the other broker the leader of the topic."""
         self._move(self._partition(topic))
 
     async def move_coordinator(self, key_type: KeyType, key: str) -> None:
-        """Have the other broker coordinate a group or transaction."""
+        """Make the other broker the coordinator of a group or transaction."""
         coordinators = self._broker.cluster.coordinators
         index = coordinators.partition_of(key_type, key)
         self._move(coordinators.topic(key_type).partitions[index])
@@ -43,7 +43,7 @@ class ShimOperator:
         await self._broker.stop_node(node_id)
 
     async def start(self, node_id: int, *, is_moved: bool = False) -> None:
-        """Have a stopped broker come back; `is_moved`: on another port."""
+        """Start a stopped broker again; `is_moved`: on another port."""
         await self._broker.start_node(node_id, is_moved=is_moved)
 
     async def set_password(self, user: str, password: str) -> None:

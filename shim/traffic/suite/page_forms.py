@@ -1,4 +1,4 @@
-"""Reports as one page (clients by cases) and as a badge."""
+"""Reports as an HTML page (clients by cases) and as a badge."""
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -17,7 +17,7 @@ FAIR_SHARE = 0.9
 
 
 def as_html(reports: Sequence[Report]) -> str:
-    """Return one page that needs no other file."""
+    """Return an HTML page without references to other files."""
     data = msgspec.json.encode(reports).decode().replace("</", "<\\/")
     page = _part("html").replace("/*CSS*/", _part("css")).replace("/*JS*/", _part("js"))
     return page.replace("/*DATA*/", data)
@@ -28,9 +28,9 @@ def _part(kind: str) -> str:
 
 
 def as_badge(reports: Sequence[Report]) -> str:
-    """Return an SVG for a README: how many of the cases that the clients can play they pass.
+    """Return an SVG badge for a README: passed cases of those that the clients can play.
 
-    Green where no `must` failed, red where more than a tenth did.
+    It is green if no MUST failed, red if more than a tenth of them failed, and otherwise amber.
     """
     rows = [
         row for report in reports for row in report.results if row.outcome != Outcome.UNSUPPORTED

@@ -1,4 +1,4 @@
-"""Where a case is played: how it puts topics, groups and ACLs there, and finds the broker."""
+"""The cluster of a case: creates topics, groups and ACLs in it."""
 
 import asyncio
 from collections.abc import Iterable
@@ -35,7 +35,7 @@ class Place(Protocol):
 
 
 class ShimPlace:
-    """A shim: what a case needs is put into its state."""
+    """A shim; what a case needs is added to its state directly."""
 
     def __init__(self, broker: Broker) -> None:
         self.broker = broker
@@ -82,4 +82,4 @@ class ShimPlace:
         authorizer.delete_acls(ADMIN, [acl.exactly() for acl in acls])
 
     async def settle(self) -> None:
-        """All is in force at once."""
+        """Return; changes of a shim take effect at once."""

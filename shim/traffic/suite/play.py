@@ -1,4 +1,4 @@
-"""The run: each case on an empty broker; several drivers play at the same time."""
+"""Plays cases, each on an empty broker; several drivers can play at the same time."""
 
 import asyncio
 import time
@@ -21,7 +21,7 @@ Told = Callable[[Result], None]
 
 
 def chosen(cases: Iterable[Case], patterns: Sequence[str]) -> list[Case]:
-    """Those whose id fits one of the patterns (`denials.*`); all without any."""
+    """Return the cases whose id matches a pattern such as `denials.*`; all without patterns."""
     wanted = patterns or ["*"]
     return [case for case in cases if any(fnmatchcase(case.id, pattern) for pattern in wanted)]
 
@@ -35,11 +35,11 @@ async def play(
     jobs: int = 1,
     places: Callable[[], Places] | None = None,
 ) -> str:
-    """Tell what came of each case that the release can be brought into; return the driver's name.
+    """Play the cases of a release; return the driver's name and version.
 
-    `jobs` drivers work at the same time, each with `places` of its own (our brokers). ConfigError
-    if the command is not a driver. A driver that dies or hangs fails the case, and is restarted for
-    the next.
+    `told` is called with each result. `jobs` drivers play at the same time, each with its own
+    `places` (None: shims). Raise ConfigError if the command is not a driver. A driver that ends or
+    hangs fails the case, and is restarted for the next one.
     """
     left = deque(case for case in cases if case.possible(release))
     made = places or partial(Stages, release)
@@ -55,7 +55,7 @@ async def play(
 
 
 class _Player:
-    """One driver with brokers of its own."""
+    """A driver with its own brokers."""
 
     def __init__(self, words: Sequence[str], release: str, places: Callable[[], Places]) -> None:
         self._words = words
@@ -80,7 +80,7 @@ class _Player:
             await places.stop()
 
     async def _result(self, case: Case, places: Places, driver: Driver) -> tuple[Result, bool]:
-        """What came of a case, and whether the driver can be asked further."""
+        """Play a case; return its result, and whether the driver can still be used."""
         lacking = driver.lacks(case.commands, case.capabilities)
         if lacking:
             return Result(case, self._release, Outcome.UNSUPPORTED, done=lacking), True
@@ -92,7 +92,7 @@ class _Player:
             await case.body(situation)
             await situation.close()
         except UnsupportedError as error:
-            outcome, done = Outcome.UNSUPPORTED, f"`{error}` as it is asked here"
+            outcome, done = Outcome.UNSUPPORTED, f"`{error}` with the fields of this case"
         except UnmetError as unmet:
             outcome, expected, done = Outcome.FAILED, unmet.expected, unmet.done
         except (ContractError, SilenceError) as error:
@@ -115,7 +115,7 @@ class _Player:
 
 
 def _short(text: str) -> str:
-    """Cut what a driver said: it may be records of 10 MB."""
+    """Shorten a driver's answer, which may contain records of 10 MB."""
     return text if len(text) <= TEXT_MAX else f"{text[:TEXT_MAX]}…"
 
 

@@ -1,4 +1,4 @@
-"""A real broker as the place of cases: what they need is made by Kafka's own requests."""
+"""A real cluster for cases: topics, groups and ACLs are created with Kafka's own requests."""
 
 import asyncio
 import time
@@ -38,16 +38,16 @@ from kafka_shim.shim.traffic.suite.stages import Setup
 from kafka_shim.shim.traffic.suite.writing import write_record
 
 _BY_NAME = {ApiKey.DELETE_TOPICS: 5, ApiKey.FIND_COORDINATOR: 2, ApiKey.OFFSET_COMMIT: 7}
-"""The newest versions that name one thing, and by its name."""
+"""The newest versions of these requests with one thing per request, identified by its name."""
 _MADE = (ErrorCode.NONE, ErrorCode.TOPIC_ALREADY_EXISTS)
-"""What is answered once a request that took too long has made the topic."""
+"""Success of CreateTopics; a retry after a timeout finds the topic of the first request."""
 _WAIT_S, _PAUSE_S, _SETTLE_S = 20.0, 0.1, 0.5
 
 
 class RealPlaces:
-    """A real cluster with nothing of value in it: each case begins with all of it removed.
+    """A real cluster, all of whose topics, groups and ACLs are deleted before each case.
 
-    `servers` are addresses by the names of listeners; clients of `PLAINTEXT` may do everything.
+    `servers` are addresses by listener name; clients of `PLAINTEXT` are allowed everything.
     """
 
     authority = None
@@ -56,18 +56,18 @@ class RealPlaces:
         self._place = RealPlace(servers, release)
 
     async def place(self, setup: Setup, title: str) -> "RealPlace":
-        """Return it, empty; the cases that a real broker can be brought into need no other."""
+        """Empty the cluster and return it; cases for real brokers use the default set-up."""
         assert setup == Setup(), title
         await asyncio.to_thread(self._place.empty)
         return self._place
 
     async def stop(self) -> None:
-        """Leave nothing behind."""
+        """Delete what the last case created."""
         await asyncio.to_thread(self._place.empty)
 
 
 class RealPlace:
-    """Does what cases prepare as a client without a log-in."""
+    """Prepares cases as a client that does not log in."""
 
     def __init__(self, servers: Mapping[str, str], release: str) -> None:
         self._servers = servers
@@ -75,7 +75,7 @@ class RealPlace:
 
     @property
     def operator(self) -> Operator | None:
-        """None: the brokers are somebody else's."""
+        """None: the suite cannot operate brokers that it did not start."""
         return None
 
     def now_ms(self) -> int:
@@ -85,7 +85,7 @@ class RealPlace:
         return self._servers[security]
 
     def empty(self) -> None:
-        """Remove all topics, groups and ACLs, if there may be any."""
+        """Delete all topics, groups and ACLs."""
         with self.client() as client:
             _delete_all_acls(client)
             names = [name for name in topic_names(client) if not name.startswith("__")]
@@ -121,7 +121,7 @@ class RealPlace:
             until_done(f"see {name}", seen)
 
     def topic(self, name: str, partitions: int) -> CreatableTopic:
-        """Return what a topic is to be like."""
+        """Return the definition of a topic."""
         return CreatableTopic(name=name, num_partitions=partitions, replication_factor=1)
 
     async def delete_topic(self, name: str) -> None:
@@ -184,11 +184,11 @@ class RealPlace:
             delete_acls(client, [acl.exactly() for acl in acls])
 
     async def settle(self) -> None:
-        """Wait for what no request shows: that the broker has learnt of a token."""
+        """Wait until the broker knows new tokens, which no request shows."""
         await asyncio.sleep(_SETTLE_S)
 
     def client(self) -> Client:
-        """Return a connection of somebody who may do everything."""
+        """Return a connection that is allowed everything."""
         return connect(self._servers[PLAINTEXT])
 
 
@@ -219,7 +219,7 @@ def _delete_topics(client: Client, names: list[str]) -> None:
 
 
 def _taken(client: Client, names: list[str]) -> int:
-    """The error of making these topics: brokers with ZooKeeper hide them before they are gone."""
+    """Create topics and return the error; with ZooKeeper, topics being deleted are not listed."""
     topics = [CreatableTopic(name=name, num_partitions=1, replication_factor=1) for name in names]
     request = CreateTopicsRequest(topics=topics, timeout_ms=10_000, validate_only=True)
     answer = client.ask(ApiKey.CREATE_TOPICS, request)
@@ -228,7 +228,7 @@ def _taken(client: Client, names: list[str]) -> int:
 
 
 def until_done(task: str, ask: Callable[[], int]) -> None:
-    """Ask until there is no error; ClientError after a while."""
+    """Call `ask` until it returns no error; ClientError after 20 seconds."""
     ends = time.monotonic() + _WAIT_S
     while code := ask():
         if time.monotonic() > ends:

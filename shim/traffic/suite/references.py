@@ -1,4 +1,4 @@
-"""Which cases are played on real brokers too, and why the others cannot be."""
+"""Which cases are also played on real brokers, and why the others cannot be."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -46,7 +46,7 @@ UNREAL = (
     ("trouble.slow.*", "answers one request late"),
     ("trouble.never.*", "does not answer a request"),
 )
-"""What the shim does in the cases that no real broker can be brought into, by patterns of ids."""
+"""What the shim does in cases that cannot be played on a real broker, by patterns of ids."""
 
 
 def tables(cases: Sequence[Case]) -> Iterator[str]:

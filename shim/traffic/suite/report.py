@@ -1,4 +1,4 @@
-"""What came of a client's run, as it is kept in a file: reports of several can be shown as one."""
+"""The report of a client's run as a file; several reports can be shown as one page."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -12,9 +12,7 @@ from kafka_shim.shim.traffic.suite.frames import Frame
 
 
 class Row(msgspec.Struct, frozen=True):
-    """A case as it was played; `answer` and `wire` are what it expects, `expected` and `done` tell
-    a failure.
-    """
+    """The result of a case with a release; for the fields see `Case` and `Result`."""
 
     id: str
     what: str
@@ -33,7 +31,7 @@ class Row(msgspec.Struct, frozen=True):
 
 
 class Report(msgspec.Struct, frozen=True):
-    """A client's results."""
+    """The results of a client."""
 
     client: str
     results: tuple[Row, ...]
@@ -42,19 +40,19 @@ class Report(msgspec.Struct, frozen=True):
         return [row for row in self.results if row.outcome is outcome]
 
     def at(self, release: str) -> "Report":
-        """Return what came of it with one release."""
+        """Return the part of the report about one release."""
         rows = tuple(row for row in self.results if row.kafka_version == release)
         return Report(self.client, rows)
 
     @property
     def totals(self) -> str:
-        """How many cases ended how."""
+        """The number of cases by outcome, as text."""
         counts = Counter(row.outcome for row in self.results)
         return ", ".join(f"{counts[outcome]} {outcome.value}" for outcome in Outcome)
 
     @property
     def failures(self) -> int:
-        """How many cases make the run fail."""
+        """The number of cases because of which the run fails."""
         return sum(row.breaks for row in self.results)
 
     @property
@@ -88,7 +86,7 @@ def _row(result: Result) -> Row:
 
 
 def read_report(path: str) -> Report:
-    """Read a report that `--to json` wrote; ConfigError if it is none."""
+    """Read a report that `--to json` wrote; ConfigError if the file is not one."""
     try:
         return msgspec.json.decode(Path(path).read_bytes(), type=Report)
     except OSError as error:

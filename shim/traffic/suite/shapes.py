@@ -1,4 +1,4 @@
-"""The shapes of the driver contract's fields, as JSON schema, and the check of an answer."""
+"""Shapes (JSON schemas) of the contract's fields, and the check of an answer against them."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -22,7 +22,7 @@ def nullable(shape: Shape) -> Shape:
 
 
 def named(name: str) -> Shape:
-    """Refer to one of the shared shapes below."""
+    """Return a reference to a shared shape."""
     return {"$ref": f"#/$defs/{name}"}
 
 
@@ -35,7 +35,7 @@ def one_of(*texts: str) -> Shape:
 
 
 def object_of(**fields: Shape) -> Shape:
-    """Describe an object; a field whose name ends with `_` may be left out."""
+    """Return the shape of an object; a field whose name ends with `_` is optional."""
     return {
         "type": "object",
         "properties": {name.rstrip("_"): shape for name, shape in fields.items()},
@@ -44,7 +44,7 @@ def object_of(**fields: Shape) -> Shape:
 
 
 def items_of(**fields: Shape) -> Mapping[str, Shape]:
-    """Describe what came of several things: by name, each an object of these fields or an error."""
+    """Return the shape of results by name: each is an object with these fields, or an error."""
     each = {"anyOf": [object_of(**fields), named("error")]}
     return {"items": {"type": "object", "additionalProperties": each}}
 
@@ -84,7 +84,7 @@ SHARED: Mapping[str, Shape] = {
     ),
     "token": object_of(token_id=STRING, hmac_=STRING, owner_=STRING),
 }
-"""Shapes that several commands have; the contract has them as `$defs`."""
+"""Shapes that several commands use; the contract has them as `$defs`."""
 
 _TYPES: Mapping[str, tuple[type, ...]] = {
     "string": (str,),
@@ -98,7 +98,7 @@ _TYPES: Mapping[str, tuple[type, ...]] = {
 
 
 def mistakes(value: Any, shape: Shape, place: str) -> Iterator[str]:
-    """Yield what in a value does not fit its shape, with its place; only what shapes here have."""
+    """Yield each violation of a shape, with its place; knows only the JSON schema used here."""
     if "$ref" in shape:
         yield from mistakes(value, SHARED[shape["$ref"].rpartition("/")[2]], place)
     elif "anyOf" in shape:
@@ -132,8 +132,8 @@ def _mistakes_of_object(value: Mapping[str, Any], shape: Shape, place: str) -> I
 
 
 class Command(msgspec.Struct, frozen=True):
-    """A command: the fields it comes with, and those that `ok` has. `_` at the end of a name: the
-    field may be left out.
+    """A command with its description, its fields, and the fields of `ok`; a field whose name ends
+    with `_` is optional.
     """
 
     what: str
@@ -145,5 +145,5 @@ class Command(msgspec.Struct, frozen=True):
         return object_of(**self.ok)
 
     def wrong(self, ok: Any) -> str | None:
-        """Say what is wrong with this `ok`, if anything is."""
+        """Return what is wrong with this `ok`; None if it is valid."""
         return next(mistakes(ok, self.answer(), "ok"), None)

@@ -1,4 +1,4 @@
-"""A broker's state with a client before it: what a case prepares, asks and looks at."""
+"""A situation, with which a case prepares a broker, uses the client, and inspects requests."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 CLIENT = "client"
 TIMEOUT_MS = 6000
 DEADLINE_S = 12.0
-"""The client's own deadlines are half of this."""
+"""Timeout of a command in the client; the timeout of one request is half of it."""
 STORM = 10
-"""Equal requests within a second that are too many for an answer that is final."""
+"""Number of equal requests per second after a final error that is still accepted."""
 SETTINGS = {
     "request.timeout.ms": str(TIMEOUT_MS // 2),
     "default.api.timeout.ms": str(TIMEOUT_MS),
@@ -36,18 +36,18 @@ SETTINGS = {
     "allow.auto.create.topics": "false",
     "enable.idempotence": "false",
 }
-"""What a client is opened with unless a case says otherwise."""
+"""The default settings of a client."""
 FRAMES_SHOWN = 8
 EVERYTHING: tuple[Mapping[str, Any], ...] = tuple(
     {"allow": ["All"], resource: "*" if resource != "cluster" else None}
     for resource in ("topic", "group", "transactional_id", "cluster")
 )
-"""Rules that let the user do all but what is about tokens and users."""
+"""Rules that allow the user everything except with tokens and users."""
 PLAIN_LOGIN = {"mechanism": "PLAIN", "user": USER, "password": PASSWORD}
 
 
 class UnmetError(Exception):
-    """What was expected of the client, and what it did."""
+    """The client did something else than expected."""
 
     def __init__(self, expected: str, done: str) -> None:
         super().__init__(f"expected {expected}; {done}")
@@ -56,18 +56,18 @@ class UnmetError(Exception):
 
 
 def expect_error(answer: Answer) -> ClientError:
-    """Return the error that the client told its user."""
+    """Return the error that the client reported; UnmetError if it reported none."""
     if answer.error is None:
         raise UnmetError("an error", f"the client reported {answer}")
     return answer.error
 
 
 class UnsupportedError(Exception):
-    """The client cannot do what the case is about."""
+    """The client does not support what the case needs."""
 
 
 class Situation:
-    """One case's cluster, empty at first, and the driver."""
+    """The cluster of a case, which is empty at first, and the driver."""
 
     def __init__(self, place: Place, driver: Driver, authority: str | None = None) -> None:
         self._place = place
@@ -75,7 +75,7 @@ class Situation:
         self._open: list[str] = []
         self._authority = authority
         self.said: Answer | None = None
-        """What the driver answered last to a command of the case."""
+        """The driver's last answer to a command of the case."""
 
     @property
     def release(self) -> str:
@@ -83,24 +83,24 @@ class Situation:
 
     @property
     def broker(self) -> Broker:
-        """The shim; cases that a real broker can be brought into do not ask for it."""
+        """The shim; not available to cases that are also played on real brokers."""
         assert isinstance(self._place, ShimPlace)
         return self._place.broker
 
     @property
     def operator(self) -> Operator:
-        """The place that runs the brokers; only cases marked `is_own` use it."""
+        """The operator of the brokers, for cases with `is_own`."""
         operator = self._place.operator
         assert operator is not None
         return operator
 
     def now_ms(self) -> int:
-        """The time of the broker's clock."""
+        """The time of the broker's clock in milliseconds."""
         return self._place.now_ms()
 
     @property
     def sees_frames(self) -> bool:
-        """Whether it is seen what the client sends."""
+        """Whether the client's requests can be inspected: not on a real broker."""
         return self._frames is not None
 
     @property
@@ -112,53 +112,53 @@ class Situation:
         return history
 
     async def topic(self, *names: str, partitions: int = 1) -> None:
-        """Topics that are there."""
+        """Create topics."""
         for name in names:
             await self._place.create_topic(name, partitions)
 
     async def group(self, *names: str, topic: str) -> None:
-        """Groups that committed an offset for a topic's partition 0, and have no members."""
+        """Create groups without members, with an offset committed for partition 0 of the topic."""
         for name in names:
             await self._place.commit(name, topic)
 
     async def grant(self, *rules: Mapping[str, Any]) -> None:
-        """Add ACLs for the user, each a rule as in the state file without its principal."""
+        """Add ACLs for the user; a rule is written as in the state file, without its principal."""
         await self._place.create_acls(_acls(rules))
 
     async def revoke(self, *rules: Mapping[str, Any]) -> None:
-        """Remove ACLs that were granted so."""
+        """Remove ACLs that `grant` added."""
         await self._place.delete_acls(_acls(rules))
 
     async def write(self, topic: str, value: bytes) -> None:
-        """A record in partition 0, of no client of the driver."""
+        """Write a record to partition 0, without the driver."""
         await self._place.write(topic, value)
 
     async def others_acls(self) -> list[Acl]:
-        """All ACLs but those of the user."""
+        """Return all ACLs except those of the user."""
         return [acl for acl in await self._place.acls() if acl.principal != f"User:{USER}"]
 
     async def settle(self) -> None:
-        """Wait until the broker has learnt of what clients changed."""
+        """Wait until the broker has applied what clients changed."""
         await self._place.settle()
 
     async def drop_topic(self, name: str) -> None:
-        """The topic is gone."""
+        """Delete a topic."""
         await self._place.delete_topic(name)
 
     def strike(
         self, api: str, *, match: Mapping[str, Any] = {}, times: int = 1, **action: Any
     ) -> "Fault":
-        """Have something go wrong `times` times (0: always) with requests of this API."""
+        """Inject a fault into the next `times` requests of this API (0: all)."""
         trigger: dict[str, Any] = {"times": times} if times else {"every_time": True}
         written = {"match": {"api": api, **match}, "action": action, "trigger": trigger}
         return self.broker.faults.add(written)
 
     def strike_all(self, **action: Any) -> None:
-        """Have something go wrong with every request of every API."""
+        """Inject a fault into every request of every API."""
         self.broker.faults.add({"action": action, "trigger": {"every_time": True}})
 
     async def open(self, settings: Mapping[str, str] = {}, **how: Any) -> Answer:
-        """Have the driver make a client as `try_open` does; UnmetError if there is none."""
+        """Create a client as `try_open` does; UnmetError if that fails."""
         answer = await self.try_open(settings, **how)
         if answer.ok is None:
             raise UnmetError("a client", f"could not open one: {answer}")
@@ -174,10 +174,10 @@ class Situation:
         listener: str | None = None,
         without: Iterable[str] = (),
     ) -> Answer:
-        """Have the driver make a client, which it may refuse; names of settings have `_` for `.`.
+        """Create a client, and return the driver's answer, which may be an error.
 
-        `listener` is the one that fits the log-in and TLS, unless it is said; `without` are names
-        of SETTINGS.
+        Names of settings have `_` in place of `.`. The default `listener` is chosen by the log-in
+        and TLS; `without` are names of SETTINGS that are left out.
         """
         named = {name.replace("_", "."): value for name, value in settings.items()}
         own = "SSL" if tls is not None else "PLAINTEXT"
@@ -202,17 +202,17 @@ class Situation:
 
     @property
     def trusted(self) -> Mapping[str, Any]:
-        """TLS with the authority that the broker's certificate is of."""
+        """The `tls` field of a client that trusts the broker's certificate."""
         assert self._authority is not None
         return {"ca": self._authority}
 
     async def close(self) -> None:
-        """End what was opened."""
+        """Close the clients."""
         while self._open:
             await self._driver.ask("close", {"client": self._open.pop()}, seconds=DEADLINE_S)
 
     async def ask(self, command: str, *, client: str = CLIENT, **fields: Any) -> Answer:
-        """Have the client do something; UnsupportedError if it cannot."""
+        """Send a command; return the answer; UnsupportedError if the client cannot do it."""
         asked = {"client": client, **fields}
         answer = await self._driver.ask(command, asked, seconds=2 * DEADLINE_S)
         if answer.unsupported:
@@ -221,7 +221,7 @@ class Situation:
         return answer
 
     async def done(self, command: str, *, client: str = CLIENT, **fields: Any) -> dict[str, Any]:
-        """Have it do what must succeed; return its `ok`, or that of its only item."""
+        """Send a command that must succeed; return its `ok`, or that of its only item."""
         answer = await self.ask(command, client=client, **fields)
         if len((answer.ok or {}).get("items", {})) == 1:
             answer = answer.first()
@@ -230,16 +230,16 @@ class Situation:
         return answer.ok
 
     def requests(self, api: ApiKey | None = None) -> list[Seen]:
-        """What clients sent in this case, oldest first; nothing of a real broker."""
+        """Return the requests of this case, oldest first; empty on a real broker."""
         frames = self._frames
         return [] if frames is None else [seen for seen in frames if api in (None, seen.api)]
 
     def refused(self, code: int) -> list[Seen]:
-        """The requests whose answers had this error."""
+        """Return the requests whose responses have this error."""
         return [seen for seen in self.requests() if seen.errors and code in seen.errors]
 
     def expect_no_storm(self, code: int) -> None:
-        """UnmetError if a client sent equal requests again and again that were answered so."""
+        """Raise UnmetError if a client sent equal requests with this error in a loop."""
         by_second = Counter((seen.api, seen.time_us // 1_000_000) for seen in self.refused(code))
         for (api, _), times in by_second.items():
             if times > STORM:
@@ -249,7 +249,7 @@ class Situation:
                 )
 
     def shown(self) -> tuple[Frame, ...]:
-        """The frames that show what came of it: those with errors or faults, and the last."""
+        """Return the frames for the report: those with errors or faults, and the last."""
         frames = self._frames
         if frames is None:
             return ()

@@ -1,4 +1,4 @@
-"""The brokers that cases are played on: one for each set-up, started when a case first needs it."""
+"""Shims on which cases are played: one per set-up, started when it is first needed."""
 
 import tempfile
 from contextlib import ExitStack
@@ -21,7 +21,7 @@ MECHANISMS = ("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512", "OAUTHBEARER")
 
 
 class Setup(msgspec.Struct, frozen=True):
-    """What a case needs of its cluster."""
+    """The cluster's configuration for a case."""
 
     brokers: int = 1
     has_tls: bool = False
@@ -34,7 +34,7 @@ DEFAULT_SETUP = Setup()
 
 
 class Places(Protocol):
-    """Where cases are played, one after the other."""
+    """Provides an empty cluster for each case."""
 
     @property
     def authority(self) -> str | None: ...
@@ -43,7 +43,7 @@ class Places(Protocol):
 
 
 class Stages:
-    """The brokers of one release; `tell` gets the frames as they pass."""
+    """The shims of one release; `tell` is called with a line for each message."""
 
     def __init__(self, release: str, tell: Tell | None = None) -> None:
         self._release = release
@@ -54,13 +54,13 @@ class Stages:
         self._cleanup.enter_context(self._folder)
 
     async def place(self, setup: Setup, title: str) -> ShimPlace:
-        """Return an empty broker as a place for what has this title; ConfigError as of `broker`."""
+        """Return an empty broker; `title` is reported first. Raise ConfigError as `broker` does."""
         if self._tell is not None:
             self._tell(title)
         return ShimPlace(await self.broker(setup))
 
     async def broker(self, setup: Setup) -> Broker:
-        """Return an empty broker; ConfigError if TLS is wanted and its extra is not installed."""
+        """Return an empty broker; ConfigError if TLS is wanted but its extra is not installed."""
         if setup in self._brokers:
             broker = self._brokers[setup]
             broker.reset()
@@ -68,7 +68,7 @@ class Stages:
             return broker
         broker = Broker(self._config(setup))
         broker.dispatcher.history = Frames(self._tell)
-        # cases change the state beside requests, and look at each answer: none is given again
+        # no cached answers: cases change the state directly, and inspect every answer
         self._cleanup.enter_context(broker.cluster.changes.noted())
         await broker.start()
         self._brokers[setup] = broker
@@ -90,7 +90,7 @@ class Stages:
 
     @property
     def authority(self) -> str:
-        """The path of the certificate that clients trust."""
+        """The path of the CA certificate that clients trust."""
         return str(Path(self._folder.name) / "ca.pem")
 
     async def stop(self) -> None:

@@ -1,8 +1,8 @@
-"""What goes wrong once, and what a client makes of it: an API whose first answer is an error.
+"""Errors that occur once: an API whose first response is an error.
 
-Errors that Kafka's own client retries (its `RetriableException`) must be retried by producers and
-consumers, and should be by an admin client, which may tell them as retriable instead. Others must
-reach the caller by their code.
+Producers and consumers must retry errors that Kafka's own client retries (`RetriableException`).
+An admin client should retry them, and may report them as retriable instead. All other errors must
+be reported to the caller with their code.
 """
 
 from collections.abc import Mapping
@@ -16,9 +16,9 @@ TOPIC, GROUP = "orders", "workers"
 
 
 class Trouble(msgspec.Struct, frozen=True):
-    """`api` answers `error` once, while the client does `command`.
+    """`api` answers `error` once during `command`.
 
-    `item` is where the command's answer has the outcome, if it is one of several.
+    `item` is the name of the affected item in the command's answer; None: the whole answer.
     """
 
     api: str
@@ -35,7 +35,7 @@ class Trouble(msgspec.Struct, frozen=True):
 
     @property
     def name(self) -> str:
-        """Such as `produce-not-leader-or-follower`."""
+        """The name in the case's id, such as `produce-not-leader-or-follower`."""
         finding = "-finding" if self.api == "FindCoordinator" else ""
         return f"{self.command}{finding}-{self.error.name}".lower().replace("_", "-")
 

@@ -1,4 +1,4 @@
-"""Writes one record to a broker by Kafka's own requests, whatever its size."""
+"""Writes a record of any size to a broker with Kafka's own requests."""
 
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.messages.produce_request import (
@@ -12,11 +12,11 @@ from kafka_shim.shim.client.client import ClientError, connect
 from kafka_shim.shim.system_clock import SystemClock
 
 _BY_NAME = 12
-"""The newest version of Produce that names topics."""
+"""The newest version of Produce that identifies topics by name."""
 
 
 def write_record(servers: str, topic: str, value: bytes) -> None:
-    """Write to partition 0 as a client that does not log in; ClientError if it is refused."""
+    """Write to partition 0 without a log-in; ClientError if the broker reports an error."""
     batch = encode_batch([Record(0, SystemClock().now_ms(), None, value)])
     data = PartitionProduceData(index=0, records=batch)
     topics = [TopicProduceData(name=topic, partition_data=[data])]

@@ -94,7 +94,7 @@ def test_a_stage_alone_can_be_piped_into_the_tool(
     assert capsys.readouterr().out == STRIMZI_2
     assert main(["policy", "plan", *files, "--to", "terraform"]) == 0
     out = capsys.readouterr().out
-    assert out.startswith('# stage 1 of 2: what is new\nresource "kafka_acl" "deny_bob_write')
+    assert out.startswith('# stage 1 of 2: add the new ACLs\nresource "kafka_acl" "deny_bob_write')
     assert f'\n# # {files[0]}:3\n# resource "kafka_acl" "deny_eve_read_topic_orders" {{\n' in out
     assert out.endswith("# 2 ACLs to add, 2 to remove\n")
 

@@ -1,4 +1,4 @@
-"""All cases: modules by what they are about, each with `CASES`."""
+"""All cases: each module has a subject, and its cases in `CASES`."""
 
 from importlib import import_module
 
@@ -26,7 +26,7 @@ FAMILIES = (
 
 
 def all_cases() -> list[Case]:
-    """Every case, in the order of the families."""
+    """Return every case, grouped by family."""
     found: list[Case] = []
     for family in FAMILIES:
         found += import_module(f"{__name__}.{family}").CASES

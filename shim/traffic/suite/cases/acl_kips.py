@@ -54,12 +54,12 @@ def _only_v0(release: str) -> bool:
 
 
 def _deletes_any(release: str) -> bool:
-    """Whether a filter of any pattern type deletes that leaves nothing else open."""
+    """Whether the broker deletes by a filter with pattern type ANY and all else set."""
     return _HAS_PATTERNS(release) and not rules_of(release).exact_deletions
 
 
 async def stored(situation: Situation) -> list[Acl]:
-    """ACLs of others than the user, as the contract has them."""
+    """Return the ACLs of all principals except the user, in the form of the contract."""
     return [
         {
             "resource_type": acl.resource_type.name,
@@ -192,7 +192,7 @@ async def deletes(wanted: Acl, gone: tuple[Acl, ...], situation: Situation) -> N
 for _name, _filter, _found, _what in _FILTERS:
     for _verb, _body in (("describe", describes), ("delete", deletes)):
         if _verb == "delete" and _name not in ("any-pattern", "match", "prefixed", "host"):
-            continue  # the filter is the same; these are what deleting must not get wrong
+            continue  # with the same filter, only these differ when ACLs are deleted
         _KIPS.add(
             f"acls.{_verb}-{_name}",
             f"{_verb}_acls with a filter: {_what}",

@@ -1,4 +1,4 @@
-"""Answers that are cut, oversized, late, garbled, or for somebody else."""
+"""Responses that are cut, oversized, late, garbled, or that belong to another request."""
 
 from collections.abc import Mapping
 from functools import partial
@@ -41,7 +41,9 @@ async def broken(
     if not fault.fired:
         raise UnmetError(f"a {api} request", "the client sent none")
     if answer.ok is None or answer.ok.get("values") == []:
-        await situation.done(command, **fields)  # once it may fail, the client must not be broken
+        await situation.done(
+            command, **fields
+        )  # the first call may fail, but the client must still be usable
 
 
 for _kind, _action, _what in _KINDS:

@@ -1,8 +1,8 @@
-"""What a client does when it is denied something: three cases for each way (denial_rows.py).
+"""What a client does when an access is denied: three cases for each row of denial_rows.py.
 
-`tells`: the error reaches the caller in time, as final, and is not asked for again and again.
-`half`: the allowed part of the same request is done. `goes-on`: the same client succeeds after the
-permission is granted.
+`tells`: the caller gets the error in time and not as retriable, and the client does not repeat the
+request in a loop. `half`: the allowed part of the same request succeeds. `goes-on`: the same
+client succeeds after the permission is granted.
 """
 
 import asyncio
@@ -22,7 +22,7 @@ from kafka_shim.shim.traffic.suite.more_denial_rows import MORE_DENIALS
 from kafka_shim.shim.traffic.suite.situation import STORM, Situation, UnmetError
 
 _TRIES, _PAUSE_S = 5, 0.6
-"""After a grant: clients may learn of it late, as their metadata is refreshed each second."""
+"""Retries after a grant: clients may notice it late, since they refresh metadata each second."""
 
 
 async def tells(row: Denial, situation: Situation) -> None:
@@ -65,7 +65,9 @@ async def goes_on(row: Denial, situation: Situation) -> None:
 
 
 def _of_denied_alone(row: Denial) -> Denial:
-    """Leave out what is allowed: it would be done the first time already."""
+    """Remove the allowed name from the command; the first call would
+    already have succeeded for it.
+    """
     if row.items is None or not row.items[1]:
         return row
     denied, allowed = row.items

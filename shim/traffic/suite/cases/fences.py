@@ -1,4 +1,4 @@
-"""Producers and members that are fenced, and sequences and transactions that break."""
+"""Fenced producers and members, lost sequences, and transactions that must be aborted."""
 
 from collections.abc import Mapping
 from functools import partial
@@ -25,15 +25,19 @@ from kafka_shim.shim.traffic.suite.situation import Situation, UnmetError, expec
 _TROUBLE = Family("trouble")
 _OF_CLIENT = {"principal": "User:alice"}
 FENCES = frozenset({47, 82, 90})
-"""For a producer or member there is nothing to be done about these."""
+"""Errors after which a producer or member cannot continue."""
 _FENCE_NAMES = tuple(ErrorCode(code).name.lower().replace("_", "") for code in sorted(FENCES))
 OWN_WORDS = frozenset({22, 25, 45})
-"""Kafka's own client has exceptions of its own for these, without a code, or tries on."""
+"""Errors that Kafka's own client retries, or reports by exceptions that have no code."""
 _NEXT_GEN = {"group_id": "workers", "group_protocol": "consumer"}
 
 
 def _tells(answer: Answer, *codes: int) -> bool:
-    """Whether one of these codes is told; of a fence a fatal error, or one by its name, will do."""
+    """Whether the answer is an error with one of these codes.
+
+    For the codes in FENCES, an error without a code is enough if it is fatal or named after a
+    fence.
+    """
     error = answer.error
     if error is None or error.code in codes:
         return error is not None
@@ -77,7 +81,7 @@ async def told(
     commands: tuple[tuple[str, Mapping[str, Any]], ...],
     situation: Situation,
 ) -> None:
-    """One of the commands tells the error, which is answered always; a few in other words."""
+    """Run the commands until one reports the error, which every request of the API gets."""
     await prepare(situation, settings)
     if "group_id" in settings:
         await write(situation)
@@ -95,7 +99,7 @@ async def told(
 
 
 def _by_version(api: str, error: int) -> str:
-    """The error that is expected, and what older versions of the request are answered."""
+    """Return the expected error, with the one that older versions of the request get."""
     first, older = SINCE.get((api, ErrorCode(error)), (0, None))
     before = f", {error_text(older)} before {api} v{first}" if older is not None else ""
     return f"{error_text(error)}{before}"

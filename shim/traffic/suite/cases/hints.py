@@ -1,4 +1,6 @@
-"""Where a leader went: told with the refusal (KIP-951) or by Metadata alone, or on another port."""
+"""A leader moves: the new one is in the error response (KIP-951), only in Metadata, or has a new
+port.
+"""
 
 import asyncio
 import time
@@ -64,7 +66,7 @@ async def by_hints(command: str, situation: Situation) -> None:
 
 
 def _hold_back_metadata(situation: Situation) -> None:
-    """Let Metadata name the old leader to the client, as a broker that lags behind does."""
+    """Have Metadata name the old leader to the client, like a broker with outdated metadata."""
     partition = situation.broker.cluster.topics.partition(TOPIC, 0)
     assert partition is not None
     stale = {"leader_id": partition.leader_id, "leader_epoch": partition.leader_epoch}
@@ -120,7 +122,7 @@ async def other_port(command: str, situation: Situation) -> None:
 
 
 async def _reads_soon(situation: Situation) -> None:
-    """A value is read in time: clients may tell first that connections broke."""
+    """Check that a value is read in time; reports of broken connections before it are accepted."""
     ends = time.monotonic() + CONSUME["seconds"]
     said: list[str] = []
     while (left := ends - time.monotonic()) > 0:

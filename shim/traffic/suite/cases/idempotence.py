@@ -1,4 +1,6 @@
-"""KIP-679: producers are idempotent by default, which takes IdempotentWrite before 2.8 alone."""
+"""KIP-679: producers are idempotent by default, and only brokers before 2.8 require
+IdempotentWrite for that.
+"""
 
 from kafka_shim.authorizer.requirements import INIT_PRODUCER_ID_IDEMPOTENT
 from kafka_shim.protocol.enums import ApiKey, Operation, ResourceType

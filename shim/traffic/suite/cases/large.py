@@ -1,4 +1,4 @@
-"""A record of 10 MB: written, refused, and read whatever limits a consumer asks for (KIP-74)."""
+"""A record of 10 MB: it is written, rejected, and read with any fetch limit (KIP-74)."""
 
 from collections.abc import Mapping
 from functools import partial

@@ -1,4 +1,4 @@
-"""TLS, and listeners that speak something else than the client."""
+"""TLS, and listeners with another security protocol than the client."""
 
 from collections.abc import Mapping
 from functools import partial

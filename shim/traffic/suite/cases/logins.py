@@ -1,4 +1,4 @@
-"""Log-ins that are refused, run out or change."""
+"""Log-ins that are rejected, expire, or change to another user or password."""
 
 import asyncio
 import base64
@@ -22,7 +22,7 @@ TOPIC = "orders"
 WRONG = "wrong-secret"
 _UNKNOWN_CODE = 9999
 ATTEMPTS = 25
-"""Log-ins within the deadline that are too many after one was refused."""
+"""Number of log-ins within the deadline that is too high after a rejected one."""
 _SESSION_MS = 1500
 _SHORT = Setup(properties=(("connections.max.reauth.ms", str(_SESSION_MS)),))
 _RECORD: Mapping[str, Any] = {"topic": TOPIC, "values": ["a"]}
@@ -31,7 +31,9 @@ _HAS_CODES = serves(ApiKey.SASL_AUTHENTICATE)
 
 
 def token(situation: Situation, user: str, seconds: float) -> str:
-    """Return an unsecured token of a user; negative seconds: it has expired."""
+    """Return an unsecured token of a user that expires after
+    `seconds`; negative: it has expired.
+    """
     now = situation.now_ms() / 1000
     header = {"alg": "none"}
     claims = {"sub": user, "iat": now - 3600, "exp": now + seconds}
@@ -53,7 +55,7 @@ async def _prepare(situation: Situation) -> None:
 
 
 async def try_login(situation: Situation, how: Mapping[str, Any]) -> Answer:
-    """What a client says that logs in so and produces."""
+    """Return the answer of a client that logs in like this and produces."""
     await _prepare(situation)
     opened = await situation.try_open(**how)
     if opened.ok is None:
@@ -169,7 +171,7 @@ async def expired_token(situation: Situation) -> None:
 
 
 async def struck(api: str, error: int, situation: Situation) -> None:
-    """A log-in that is refused so; a code that nobody knows may become any error."""
+    """Check a log-in that gets this error; for an unknown code, the client may report any error."""
     await _prepare(situation)
     situation.strike(api, error=error, times=0)
     opened = await situation.try_open()

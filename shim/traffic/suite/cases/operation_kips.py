@@ -18,16 +18,19 @@ TOPIC, GROUP = "orders", "workers"
 
 
 class Described(msgspec.Struct, frozen=True):
-    """What operations are told of, and where they are on the wire; one API or another is asked."""
+    """A kind of resource whose authorized operations a command returns.
+
+    Depending on its version, a client sends any of `apis`.
+    """
 
     name: str
     command: str
     fields: Mapping[str, Any]
     apis: Mapping[ApiKey, tuple[str, str]]
-    """The field of the answer, and the flag of the request."""
+    """By API: the field of the response, and the request's flag that asks for it."""
     api: ApiKey
     version: int
-    """The first one that has them."""
+    """The first version of `api` with authorized operations."""
     granted: tuple[str, ...]
     told: frozenset[str]
     rule: Mapping[str, Any]
@@ -99,7 +102,7 @@ async def _told(row: Described, situation: Situation, *, asked: bool = True) -> 
 
 
 def _set(row: Described, situation: Situation, bits: int) -> None:
-    """Have every answer tell these bits."""
+    """Put these bits into every response."""
     situation.broker.faults.clear()
     for api, (field, _) in row.apis.items():
         situation.strike(api.wire_name, set={field: bits}, times=0)
@@ -128,7 +131,7 @@ async def not_asked(row: Described, situation: Situation) -> None:
     if told:
         raise UnmetError("no operations, as they were not asked for", f"the client reported {told}")
     if any(_flags(row, situation)):
-        raise UnmetError("a request that does not ask for them", "it does")
+        raise UnmetError("a request without the flag", "the flag was set")
 
 
 async def bit_by_bit(row: Described, situation: Situation) -> None:

@@ -1,4 +1,4 @@
-"""Requests that any broker refuses, and errors of groups that are full: told by their codes."""
+"""Requests that every broker rejects, and members of full groups: clients report the codes."""
 
 from collections.abc import Callable, Mapping
 from functools import partial
@@ -23,7 +23,7 @@ _INVALID = {"setting": "retention.ms", "value": "soon"}
 class Refusal(msgspec.Struct, frozen=True):
     """A command about one thing, `item`, that a broker answers with `error`.
 
-    `error_at` is for errors that another code was answered for in older releases.
+    `error_at` returns the error at a release, where older releases used another one.
     """
 
     name: str

@@ -18,11 +18,11 @@ from kafka_shim.shim.traffic.suite.stages import DEFAULT_SETUP, Setup
 TOPIC, GROUP = "orders", "workers"
 _SECONDS, _PAUSE_S = 5.0, 0.5
 _LATER_S = 0.05
-"""How long a client has not asked: kafkajs takes what it learnt in the same millisecond for new."""
+"""Pause before a revocation: kafkajs treats metadata as new within the same millisecond."""
 
 
 class Revocation(msgspec.Struct, frozen=True):
-    """`command` succeeds; then a DENY ACL comes, and `later` ends with the error."""
+    """`command` succeeds; then the ACL `denied` is added, and `later` fails with `code`."""
 
     name: str
     command: str
@@ -31,10 +31,10 @@ class Revocation(msgspec.Struct, frozen=True):
     code: int
     settings: Mapping[str, str] = {}
     later: tuple[str, Mapping[str, Any]] | None = None
-    """Another command that meets the denial; the same if there is none."""
+    """The command that is denied; None: `command` again."""
     before: tuple[tuple[str, Mapping[str, Any]], ...] = ()
     reads: bool = False
-    """It reads records, one of which is written before each time."""
+    """Whether the command reads records; then one is written before each call."""
     capabilities: str = ""
     possible: Callable[[str], bool] = lambda _: True
     setup: Setup = DEFAULT_SETUP
@@ -67,8 +67,9 @@ _FAST = Setup(
         ("group.share.heartbeat.interval.ms", "500"),
     )
 )
-"""Members may have a short session, in which a client may try again; those of the consumer protocol
-are told how often to be heard."""
+"""Short session timeouts are allowed, so that clients retry soon; members of the consumer protocol
+get their heartbeat interval from the broker.
+"""
 
 ROWS = (
     Revocation("producer", *_PRODUCE, _WRITE, 29),
@@ -135,7 +136,9 @@ ROWS = (
         *_SHARE,
         _READ,
         29,
-        {"group_id": "sharers"},  # another one: no member of a group may be left that shall share
+        {
+            "group_id": "sharers"
+        },  # not GROUP, which may still have members that are not of a share group
         reads=True,
         capabilities="share-groups",
         possible=has_protocol("share"),
@@ -174,7 +177,10 @@ async def _begin(row: Revocation, situation: Situation) -> None:
 
 
 async def _until(row: Revocation, situation: Situation, *, is_denied: bool) -> Answer:
-    """What is said at last: a fetch that was under way may still bring records."""
+    """Repeat the command until it is denied, or works again; return the last answer.
+
+    A fetch that was sent before the change may still return records.
+    """
     command, fields = row.later or (row.command, row.fields)
     answer = Answer()
     ends = time.monotonic() + _SECONDS

@@ -1,4 +1,4 @@
-"""Answers as no client has seen them: unknown codes and fields, nulls, nothing, much, slowly."""
+"""Unusual responses: unknown codes and fields, nulls, empty lists, 10 MB, throttling."""
 
 from collections.abc import Mapping
 from functools import partial
@@ -31,7 +31,7 @@ async def unknown_code(
     api: str, command: str, fields: Fields, settings: Mapping[str, str], situation: Situation
 ) -> None:
     await prepare(situation, settings)
-    await situation.write(TOPIC, b"a")  # or there would be nothing to delete
+    await situation.write(TOPIC, b"a")  # so that there is something to delete
     situation.strike(api, error=_UNKNOWN_CODE, times=0, match={"principal": "User:alice"})
     answer = (await situation.ask(command, **fields)).first()
     expect_error(answer)

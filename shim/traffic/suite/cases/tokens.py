@@ -1,4 +1,4 @@
-"""Delegation tokens (KIP-48) that are another's, have expired, or may not be asked for so."""
+"""Delegation tokens (KIP-48): another user's, expired ones, and clients that may not use them."""
 
 import asyncio
 from collections.abc import Mapping
@@ -48,7 +48,7 @@ async def _token(situation: Situation, **how: Any) -> dict[str, Any]:
 
 
 async def _other_token(situation: Situation) -> dict[str, Any]:
-    """Make a token of another user, and a client of the user."""
+    """Create a token as another user; open a client for that user."""
     how = login("PLAIN", OTHER_USER, OTHER_PASSWORD)
     await situation.open(client="other", login=how)
     made = await _token(situation, client="other")

@@ -1,7 +1,7 @@
-"""What a client does about errors that come once, and about answers that never come.
+"""What a client does about a single error and about missing responses.
 
 `retried`: the command succeeds. `told`: the caller gets the code. `lost`: the connection breaks
-before an answer, in the middle of it, or after a request that was done.
+before a response, in the middle of it, or after the request was handled.
 """
 
 from collections.abc import Mapping
@@ -21,7 +21,7 @@ from kafka_shim.shim.traffic.suite.trouble_rows import GROUP, RETRIED, TOLD, TOP
 
 
 async def _answer(row: Trouble, situation: Situation, **action: Any) -> Any:
-    """What the client says, struck once."""
+    """Return the client's answer to the command, during which one fault with `action` occurs."""
     await situation.topic(*row.topics)
     await situation.group(GROUP, topic=TOPIC)
     await situation.grant(*EVERYTHING)
@@ -78,7 +78,10 @@ def _add_lost(family: Family, row: Trouble) -> None:
 
 
 def _level(row: Trouble, *, is_told: bool) -> Level:
-    """Kafka's own client tells errors of InitProducerId in a text alone; an admin may retry."""
+    """Return SHOULD where Kafka's own client differs.
+
+    It reports errors of InitProducerId only as text, and its admin client may retry.
+    """
     is_poor = row.api == "InitProducerId" if is_told else row.is_admin
     return Level.SHOULD if is_poor else Level.MUST
 

@@ -1,4 +1,4 @@
-"""Other releases: what works at every one, APIs that a broker lacks, and versions that differ."""
+"""Other releases: what works with each of them, APIs that a broker lacks, other versions."""
 
 from collections.abc import Mapping
 from functools import partial
@@ -34,7 +34,7 @@ BASICS: tuple[tuple[str, Fields, Mapping[str, str], ApiKey], ...] = (
 
 
 async def prepare(situation: Situation, settings: Mapping[str, str] = {}) -> None:
-    """A topic with a group and a record, and a client that may do everything."""
+    """Create a topic with a group and a record, and open a client that may do everything."""
     await situation.topic(TOPIC)
     await situation.group(GROUP, topic=TOPIC)
     await situation.grant(*EVERYTHING)

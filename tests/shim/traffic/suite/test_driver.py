@@ -83,7 +83,7 @@ def test_what_the_client_cannot_do_is_told_by_what_it_lacks(tmp_path: Path) -> N
     (tmp_path / "toy.py").write_text((HELLO % '{"unsupported": True}').replace("topics", "records"))
     words = [sys.executable, str(tmp_path / "toy.py")]
     text = as_text(report_of("toy", results(words, "denials.delete-*.tells")))
-    assert "  `open` as it is asked here: denials.delete-records.tells\n" in text
+    assert "  `open` with the fields of this case: denials.delete-records.tells\n" in text
     assert "  command `delete_topics`: denials.delete-topic.tells\n" in text
 
 
