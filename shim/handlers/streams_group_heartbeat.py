@@ -3,9 +3,12 @@ and returns its tasks (KIP-1071).
 
 READ on the group; then the topology's names are checked, where an invalid one gives
 STREAMS_INVALID_TOPOLOGY (130); then DESCRIBE on all its topics: a denied one fails the request.
-Missing internal topics are created if the caller has CREATE, otherwise a status names them. Members
-may be static since 4.4.
+Missing internal topics are created if the caller has CREATE, otherwise a status names them. They
+are checked as CreateTopics checks topics: the group stays `NotReady` while one cannot be created.
+Members may be static since 4.4.
 """
+
+import contextlib
 
 from kafka_shim.authorizer.requirements import (
     STREAMS_GROUP_HEARTBEAT_CREATE,
@@ -13,6 +16,10 @@ from kafka_shim.authorizer.requirements import (
     STREAMS_GROUP_HEARTBEAT_TOPIC,
 )
 from kafka_shim.protocol.error_codes import ErrorCode
+from kafka_shim.protocol.messages.create_topics_request import (
+    CreatableTopic,
+    CreatableTopicConfig,
+)
 from kafka_shim.protocol.messages.streams_group_heartbeat_request import (
     StreamsGroupHeartbeatRequest,
     TaskIds as AskedTaskIds,
@@ -29,6 +36,7 @@ from kafka_shim.protocol.messages.streams_group_heartbeat_response import (
     TopicPartition,
 )
 from kafka_shim.shim.errors import Refused
+from kafka_shim.shim.handlers.shared.topic_plan import UNSET, Room, TopicError, plan
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.state.groups.assignors import Assignment
 from kafka_shim.shim.state.groups.configured_topology import Configured, Shape
@@ -45,7 +53,6 @@ from kafka_shim.shim.state.groups.streams_topology import (
     StreamsTopology,
     Subtopology,
 )
-from kafka_shim.shim.state.placement import spread
 
 
 def handle(
@@ -217,17 +224,24 @@ def _uncreated(answer: StreamsAnswer, context: RequestContext) -> list[str]:
     denied = context.access.split(STREAMS_GROUP_HEARTBEAT_CREATE, names, str)[1]
     if denied:
         return denied
-    cluster = context.cluster
-    nodes = cluster.live_nodes()
+    room = Room()
     for topic, partitions in context.in_turns(answer.to_make):
-        if topic.name in cluster.topics:
-            continue
-        wanted = topic.replication_factor
-        if wanted <= 0:
-            wanted = cluster.configs.broker_int("default.replication.factor")
-        replicas = spread(nodes, partitions, min(wanted, len(nodes)), cluster.random)
-        cluster.topics.create(topic.name, replicas, dict(topic.configs))
+        with contextlib.suppress(TopicError):
+            _create(topic, partitions, room, context)
     return []
+
+
+def _create(topic: InternalTopic, partitions: int, room: Room, context: RequestContext) -> None:
+    """Create an internal topic; raise TopicError where CreateTopics rejects such a topic."""
+    creatable = CreatableTopic(
+        name=topic.name,
+        num_partitions=partitions,
+        replication_factor=topic.replication_factor or UNSET,
+        configs=[CreatableTopicConfig(name=name, value=value) for name, value in topic.configs],
+    )
+    made = plan(creatable, context.cluster)
+    room.take(len(made.assignments))
+    context.cluster.topics.create(made.name, made.assignments, made.configs)
 
 
 def _response(answer: StreamsAnswer, uncreated: list[str]) -> StreamsGroupHeartbeatResponse:

@@ -40,6 +40,7 @@ class Shape:
             self._add(at, subtopology)
         self.names = frozenset(self.sources).union(self.internal)
         """The topics that tasks need."""
+        self.has_setting_twins = topology.has_setting_twins
 
     def reads(self, name: str) -> bool:
         """Whether a task reads a topic."""
@@ -83,6 +84,8 @@ class Configured:
         self.missing_sources: list[str] = []
         if not shape.sources_of.keys() <= seen.keys():
             self.missing_sources = [name for name in shape.sources if name not in seen]
+        self.is_unusable = not self.missing_sources and shape.has_setting_twins
+        """Whether Kafka fails, as it does at a setting given twice once all sources exist."""
         self.partitions = dict(shape.widths)
         """Partitions of the internal topics, as far as they are known."""
         widths = self._spread()

@@ -110,6 +110,8 @@ class StreamsGroup(StaticMembersGroup[StreamsMember]):
             self.target.wait_again()
         self._check_topology(heartbeat.topology)
         self.tasks.configure(heartbeat.configured)
+        if self.tasks.configured is not None and self.tasks.configured.is_unusable:
+            raise Refused(ErrorCode.UNKNOWN_SERVER_ERROR)
         if (text := self.tasks.unknown_task(heartbeat.reported)) is not None:
             raise Refused(ErrorCode.INVALID_REQUEST, text)
         member = self._member_of(heartbeat, before)

@@ -62,6 +62,15 @@ class StreamsTopology(msgspec.Struct, frozen=True):
             self.subtopologies
         )
 
+    @property
+    def has_setting_twins(self) -> bool:
+        """Whether a setting of an internal topic is given twice."""
+        return any(
+            len(dict(topic.configs)) < len(topic.configs)
+            for subtopology in self.subtopologies
+            for topic in (*subtopology.repartition, *subtopology.changelogs)
+        )
+
     def sourceless(self) -> str | None:
         """The id of a subtopology that reads nothing."""
         reads = (

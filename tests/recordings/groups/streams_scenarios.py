@@ -9,6 +9,7 @@ from tests.recordings.groups.modern_play import ModernPlay
 HEARTBEAT = ApiKey.STREAMS_GROUP_HEARTBEAT
 FIRST_DELAY_MS = 3500
 """A little more than a broker waits for more members before it first assigns."""
+SETTING_TWICE = {"topic_configs": [{"key": "retention.ms", "value": "1"}] * 2}
 
 
 def subtopology(
@@ -191,6 +192,39 @@ def internal_topics(play: ModernPlay) -> None:
     play.streams_groups("then", group)
 
 
+def internal_topics_that_cannot_be_made(play: ModernPlay) -> None:
+    """The group is not ready as long as a topic of its own is rejected."""
+    if not play.has(HEARTBEAT):
+        return
+    (topic,) = play.topic("t")
+    play.topic("old.log")
+    for label, wrong in {
+        "replicas": {"replication_factor": 99},
+        "no replicas": {"replication_factor": -1},
+        "setting": {"topic_configs": [{"key": "no.setting", "value": "1"}]},
+        "value": {"topic_configs": [{"key": "retention.ms", "value": "x"}]},
+        "twice": SETTING_TWICE,
+        "similar": {"name": play.text("-old_log")},
+    }.items():
+        group = play.text(label.replace(" ", ""))
+        part = subtopology("s", [topic])
+        good = {"name": f"{group}-good"}
+        part["state_changelog_topics"] = [good, {"name": f"{group}-bad"} | wrong]
+        play.start(f"{label}: joins", group, "m", topology(part))
+        play.peer.pause(FIRST_DELAY_MS)
+        play.run(f"{label}: once more", group, "m")
+        play.streams_groups(f"{label}: described", group)
+        play.list(f"{label}: listed", types=["streams"])
+    group, later = play.text("sourceless"), play.text("-later")
+    part = subtopology("s", [later])
+    part["state_changelog_topics"] = [{"name": f"{group}-bad"} | SETTING_TWICE]
+    play.start("sourceless: joins", group, "m", topology(part))
+    play.topic("later")
+    play.peer.pause(FIRST_DELAY_MS)
+    play.run("sourceless: has a source", group, "m")
+    play.streams_groups("sourceless: described", group)
+
+
 def topology_changes(play: ModernPlay) -> None:
     if not play.has(HEARTBEAT):
         return
@@ -312,6 +346,7 @@ SCENARIOS = (
     two_members,
     missing_sources,
     internal_topics,
+    internal_topics_that_cannot_be_made,
     looked_at_by_heartbeats,
     two_missing_sources,
     topology_changes,

@@ -21,6 +21,10 @@ public class KafkaApis {
         return broker.authorizerPlugin();
     }
 
+    public String clusterId() {
+        return broker.clusterId();
+    }
+
     public boolean isConsumerGroupProtocolEnabled() {
         return broker.config().groupCoordinatorRebalanceProtocols()
             .contains(org.apache.kafka.coordinator.group.Group.GroupType.CONSUMER);
