@@ -28,6 +28,7 @@ public final class Cluster {
 
     /** Start a node with these settings, or say what it will be started with when it is needed. */
     public void start(KafkaConfig config, Properties settings, boolean isBroker) {
+        CLUSTERS.values().stream().filter(other -> other != this && !other.nodes.isEmpty()).forEach(Cluster::end);
         settings.setProperty("outside.cluster", id);
         nodes.add(config.nodeId());
         Launcher.call("start", settings);  // nodes wait for one another
@@ -41,16 +42,27 @@ public final class Cluster {
         if (!nodes.remove(node))
             return;
         brokers.remove(node);
-        if (admin != null && brokers.isEmpty()) {
-            admin.close();
-            admin = null;
-        }
+        if (brokers.isEmpty())
+            closeAdmin();
         Launcher.call("stop", named(node));
-        if (nodes.isEmpty()) {
-            CLUSTERS.remove(id);
-            OutsideMetrics.remove();
-            Launcher.call("end", new Properties());
-        }
+        if (nodes.isEmpty())
+            end();
+    }
+
+    /** End what still runs: a test that fails while it prepares leaves its nodes behind. */
+    private synchronized void end() {
+        nodes.clear();
+        brokers.clear();
+        closeAdmin();
+        CLUSTERS.remove(id);
+        OutsideMetrics.remove();
+        Launcher.call("end", new Properties());
+    }
+
+    private void closeAdmin() {
+        if (admin != null)
+            admin.close();
+        admin = null;
     }
 
     /** The ports of a node's listeners, by their names. */

@@ -91,8 +91,19 @@ public class OutsideMetadata extends KRaftMetadataCache {
 
     @Override
     public boolean hasAliveBroker(int broker) {
+        return alive().stream().anyMatch(id -> id == broker);
+    }
+
+    /** The brokers that run, at their ports of the listener, if they have it. */
+    @Override
+    public List<Node> getAliveBrokerNodes(ListenerName listener) {
+        return alive().stream().map(id -> new Node(id, "localhost", port(id, listener)))
+            .filter(node -> node.port() >= 0).collect(Collectors.toList());
+    }
+
+    private List<Integer> alive() {
         try {
-            return cluster.admin().describeCluster().nodes().get().stream().anyMatch(node -> node.id() == broker);
+            return cluster.admin().describeCluster().nodes().get().stream().map(Node::id).collect(Collectors.toList());
         } catch (Exception error) {
             throw new IllegalStateException(error);
         }
