@@ -9,7 +9,14 @@ from tests.recordings.groups.modern_play import ModernPlay
 HEARTBEAT = ApiKey.STREAMS_GROUP_HEARTBEAT
 FIRST_DELAY_MS = 3500
 """A little more than a broker waits for more members before it first assigns."""
-SETTING_TWICE = {"topic_configs": [{"key": "retention.ms", "value": "1"}] * 2}
+SETTING_TWICE: dict[str, Any] = {"topic_configs": [{"key": "retention.ms", "value": "1"}] * 2}
+BAD_TOPICS: dict[str, dict[str, Any]] = {
+    "replicas": {"replication_factor": 99},
+    "no replicas": {"replication_factor": -1},
+    "setting": {"topic_configs": [{"key": "no.setting", "value": "1"}]},
+    "value": {"topic_configs": [{"key": "retention.ms", "value": "x"}]},
+    "twice": SETTING_TWICE,
+}
 
 
 def subtopology(
@@ -198,14 +205,8 @@ def internal_topics_that_cannot_be_made(play: ModernPlay) -> None:
         return
     (topic,) = play.topic("t")
     play.topic("old.log")
-    for label, wrong in {
-        "replicas": {"replication_factor": 99},
-        "no replicas": {"replication_factor": -1},
-        "setting": {"topic_configs": [{"key": "no.setting", "value": "1"}]},
-        "value": {"topic_configs": [{"key": "retention.ms", "value": "x"}]},
-        "twice": SETTING_TWICE,
-        "similar": {"name": play.text("-old_log")},
-    }.items():
+    similar = {"name": play.text("-old_log")}
+    for label, wrong in (BAD_TOPICS | {"similar": similar}).items():
         group = play.text(label.replace(" ", ""))
         part = subtopology("s", [topic])
         good = {"name": f"{group}-good"}
