@@ -1,5 +1,6 @@
-"""Analysis of traces on Spark: what an ACL change would break, which ACLs nobody uses, and more.
+"""Analysis of traces with Spark: what an ACL change would break, which ACLs are unused, and more.
 
-From below: `rows` makes a trace rows of `tables`, `acls` judges accesses (both without a JVM),
-`spark` reads and keeps them there, `jobs` find, `report` shows, `commands` run (docs/pipeline.md).
+From the lowest layer up: `rows` turns a trace into rows of `tables`, and `acls` decides accesses,
+both without a JVM. `spark` reads and stores rows in Spark, `jobs` compute results, `report` prints
+them, and `commands` are the jobs' command lines (docs/pipeline.md).
 """

@@ -1,4 +1,4 @@
-"""`kafka-shim pipeline JOB TRACE ...`: run jobs with Spark, on this machine or elsewhere."""
+"""`kafka-shim pipeline JOB TRACE ...`: run jobs with Spark, local or on a cluster."""
 
 import argparse
 import sys

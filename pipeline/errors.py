@@ -2,7 +2,7 @@
 
 
 class PipelineError(Exception):
-    """The text says, in one line, what is wrong and what to do."""
+    """An error with one line of text: what is wrong and what to do."""
 
 
 class InputError(PipelineError):

@@ -1,4 +1,4 @@
-"""Lengths of time: as options name them, and one that suits a span."""
+"""Intervals: parse those of options, choose one for a time span."""
 
 import math
 import re
@@ -14,7 +14,7 @@ _STEPS += [hours * 3600 for hours in (1, 2, 3, 6, 12, 24, 48, 168, 720, 2160, 87
 
 
 def interval_seconds(text: str) -> int:
-    """`10 seconds`, `1 minute`, `2 hours`, `1 day` in seconds; PipelineError for anything else."""
+    """Parse `10 seconds`, `1 minute`, `2 hours` or `1 day` to seconds; PipelineError otherwise."""
     found = re.fullmatch(r"\s*(\d+)\s*(second|minute|hour|day)s?\s*", text)
     if found is None or int(found[1]) == 0:
         raise PipelineError(
@@ -24,13 +24,13 @@ def interval_seconds(text: str) -> int:
 
 
 def interval_for(span: timedelta) -> str:
-    """A round interval of which at most about sixty cover the span."""
+    """Return a round interval that divides the span into at most about sixty parts."""
     wanted = span.total_seconds() / INTERVALS_MAX
     return f"{step_at_least(wanted)} seconds"
 
 
 def observed_interval(head: dict[str, Any]) -> str:
-    """An interval that suits the time that was observed."""
+    """Return an interval for the observed time span."""
     if not head["accesses"]:
         return interval_for(timedelta())
     first, last = (datetime.fromisoformat(head[name]) for name in ("first_seen", "last_seen"))
@@ -38,7 +38,7 @@ def observed_interval(head: dict[str, Any]) -> str:
 
 
 def step_at_least(seconds: float) -> int:
-    """The next round number of seconds; more than a year is whole years."""
+    """Return the next round number of seconds; above a year, a whole number of years."""
     for step in _STEPS:
         if step >= seconds:
             return step
@@ -46,7 +46,7 @@ def step_at_least(seconds: float) -> int:
 
 
 def round_steps(largest: float) -> list[int]:
-    """About four round values from 0 to at least the largest: 0, 20, 40, 60."""
+    """Return about four round values from 0 to at least `largest`, such as 0, 20, 40, 60."""
     scale = 10 ** max(0, math.floor(math.log10(max(largest, 1) / 4)))
     step = next(scale * n for n in (1, 2, 5, 10) if scale * n * 4 >= largest)
     return [step * n for n in range(math.ceil(max(largest, 1) / step) + 1)]

@@ -1,9 +1,9 @@
-"""`python -m kafka_shim.pipeline.package FILE.zip`: what workers of a cluster need of this project.
+"""`python -m kafka_shim.pipeline.package FILE.zip`: pack this project for a cluster's workers.
 
     spark-submit --archives FILE.zip#kafka-shim --conf spark.executorEnv.PYTHONPATH=kafka-shim \
         pipeline/submit.py what-breaks TRACE --acls candidate.yaml
 
-The workers' Python needs pyarrow, msgspec and crc32c besides, which are compiled for its platform.
+The workers' Python also needs pyarrow, msgspec and crc32c, compiled for its platform.
 """
 
 import sys

@@ -1,4 +1,4 @@
-"""What has to be there before Spark can run; needs no package itself."""
+"""Check what Spark needs; this module itself needs no package."""
 
 import os
 import shutil
@@ -14,9 +14,9 @@ WITHOUT_JAVA = (
 
 
 def missing(*, is_remote: bool = False) -> str | None:
-    """What has to be installed first, in one line; None if all is there.
+    """Return in one line what must be installed first; None if nothing is missing.
 
-    `is_remote`: Spark runs on a server elsewhere, as it does where SPARK_REMOTE is set.
+    `is_remote`: Spark runs on a server (Spark Connect), as it does if SPARK_REMOTE is set.
     """
     if any(find_spec(name) is None for name in ("pyspark", "pyarrow", "pandas")):
         return requires("analysis on Spark", "pipeline")

@@ -1,6 +1,6 @@
 """The jobs under `spark-submit`: `spark-submit pipeline/submit.py JOB TRACE ...`.
 
-The command line is that of `kafka-shim pipeline`; where and how Spark runs is spark-submit's.
+The options are those of `kafka-shim pipeline`; spark-submit defines where and how Spark runs.
 """
 
 import argparse

@@ -1,6 +1,6 @@
-"""The tables: one Arrow schema each, from which Spark's DDL is made.
+"""The tables: an Arrow schema for each, from which Spark's DDL is made.
 
-Spark refuses batches whose types are not exactly its own, so only types that both have are used:
+Spark rejects batches whose types differ from its own, so only common types are used:
 timestamps are microseconds in UTC, lists are plain, nothing is dictionary-encoded.
 """
 
@@ -14,7 +14,7 @@ _TEXTS = pa.list_(pa.string())
 _WHERE = [
     ("writer", pa.string()),  # the segment's writer, as in its file name
     ("connection", pa.int64()),  # unique for the writer
-    ("sequence", pa.int64()),  # of the request on its connection
+    ("sequence", pa.int64()),  # number of the request on its connection
     ("time", _TIME),
     ("node_id", pa.int32()),
     ("listener", pa.string()),
@@ -29,12 +29,12 @@ _RESOURCE = [
 ]
 _DECISION = [
     ("role", pa.string()),  # see `kafka_shim.pipeline.rows.roles`
-    ("instead", _TEXTS),  # what, all of it allowed, would have done as well
+    ("instead", _TEXTS),  # accesses that, if all allowed, also meet the requirement
     (
         "source",
         pa.string(),
     ),  # recorded, derived or audit, as in `kafka_shim.protocol.trace.entries`
-    ("allowed", pa.bool_()),  # null: not known, which only derived ones can be
+    ("allowed", pa.bool_()),  # null: unknown (derived accesses only)
     ("rule", pa.string()),
 ]
 
@@ -59,8 +59,8 @@ RESPONSES: Final = pa.schema(
     [
         *_WHERE,
         *_API,
-        ("client_id", pa.string()),  # of the request: null if that is in another split
-        ("latency_us", pa.int64()),  # as well
+        ("client_id", pa.string()),  # the request's; null if that is in another split
+        ("latency_us", pa.int64()),  # null in the same case
         ("bytes", pa.int32()),
         ("error_codes", pa.list_(pa.int16())),
         ("undecoded", pa.string()),
@@ -77,7 +77,7 @@ OBSERVED: Final = pa.schema(
         ("requests", pa.int64()),
         ("first_seen", _TIME),
         ("last_seen", _TIME),
-        ("example", pa.string()),  # writer/connection#sequence of the first
+        ("example", pa.string()),  # writer/connection#sequence of the first one
     ]
 )
 """The distinct accesses: all that an ACL set has to be asked about."""
@@ -99,7 +99,7 @@ ADDED_NEEDS: Final = pa.schema(
         *CLIENTS,
         *_RESOURCE,
         ("instead", _TEXTS),
-        ("requirement", pa.string()),  # as `kafka-shim requirements` names it
+        ("requirement", pa.string()),  # named as in `kafka-shim requirements`
     ]
 )
 """What requests need in one release that they do not in another: see `rows.added_needs`."""
@@ -166,10 +166,10 @@ _DDL = {
 
 
 def ddl(schema: pa.Schema) -> str:
-    """A schema as Spark writes it: `principal string, time timestamp, ...`."""
+    """Return a schema as Spark DDL: `principal string, time timestamp, ...`."""
     return ", ".join(f"`{field.name}` {_DDL[field.type]}" for field in schema)
 
 
 def pruned(schema: pa.Schema, names: list[str]) -> pa.Schema:
-    """The columns of these names, in their order; KeyError for one that is not there."""
+    """Return the columns with these names, in their order; KeyError for an unknown one."""
     return pa.schema([schema.field(name) for name in names])

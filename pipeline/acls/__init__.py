@@ -1,1 +1,1 @@
-"""What ACL sets say about observed accesses, and which sets would do: pure, run in the workers."""
+"""Decisions of ACL sets about observed accesses, and smallest ACL sets; pure code for workers."""

@@ -1,4 +1,4 @@
-"""An ACL set with all that a decision depends on, small enough to be sent to every worker."""
+"""An ACL set with everything that decisions depend on, small enough to be sent to workers."""
 
 import hashlib
 from pathlib import Path
@@ -19,7 +19,7 @@ _AUTHORIZERS_MAX = 4
 
 
 class AclSet(msgspec.Struct, frozen=True):
-    """ACLs, super users and the release whose rules decide."""
+    """ACLs, super users, and the release that decides."""
 
     acls: tuple[Acl, ...]
     super_users: tuple[str, ...] = ()
@@ -27,7 +27,7 @@ class AclSet(msgspec.Struct, frozen=True):
     release: str = RELEASES[-1]
 
     def authorizer(self) -> StandardAuthorizer:
-        """The broker's own authorizer, with this set, for many questions."""
+        """Return the broker's authorizer with this set; keep it, since creating it takes time."""
         return StandardAuthorizer(
             super_users=self.super_users,
             allow_everyone=self.allow_everyone,
@@ -37,7 +37,7 @@ class AclSet(msgspec.Struct, frozen=True):
 
 
 class PackedAclSet(msgspec.Struct, frozen=True):
-    """An ACL set as it is sent to workers: as objects, 10^5 ACLs take seconds to send."""
+    """An ACL set as bytes for workers; as objects, 100,000 ACLs would take seconds to send."""
 
     content: bytes
     digest: str
@@ -46,7 +46,7 @@ class PackedAclSet(msgspec.Struct, frozen=True):
         return msgspec.msgpack.decode(self.content, type=AclSet)
 
     def authorizer(self) -> StandardAuthorizer:
-        """The authorizer of this process with this set; for all tasks the same one."""
+        """Return this process's authorizer with this set, which all its tasks share."""
         found = _AUTHORIZERS.get(self.digest)
         if found is None:
             if len(_AUTHORIZERS) >= _AUTHORIZERS_MAX:
@@ -56,13 +56,13 @@ class PackedAclSet(msgspec.Struct, frozen=True):
 
 
 def packed(acl_set: AclSet) -> PackedAclSet:
-    """The set as bytes, and what names it."""
+    """Return the set as bytes with its identity."""
     content = msgspec.msgpack.encode(acl_set)
     return PackedAclSet(content, hashlib.sha256(content).hexdigest())
 
 
 def read_acls(path: str) -> list[Acl]:
-    """The ACLs of a file in any form of `acl_formats`, each once; PipelineError if not."""
+    """Return a file's ACLs, in any format, without duplicates; PipelineError if it has none."""
     try:
         return read(Path(path).read_text(encoding="utf-8"))
     except OSError as error:

@@ -1,4 +1,4 @@
-"""From literal ACLs to prefixed ones, within a budget of known names that this allows besides."""
+"""Join literal ACLs into prefixed ones, within a budget of further known names that they allow."""
 
 import re
 from collections import defaultdict
@@ -28,11 +28,11 @@ _Key = tuple[ResourceType, str, Operation]
 def generalise(
     grants: list[Grant], known: Known, budget: int, denied: Iterable[What]
 ) -> list[Grant]:
-    """The grants with as many literals as possible joined under prefixes.
+    """Return the grants with as many literal names as possible joined into prefixes.
 
     A prefix ends at `.`, `-` or `_`, or before a part that looks generated, and has at least three
-    characters. It is taken if the known names it allows besides, of all prefixes together, stay
-    within the budget, and if it allows nothing that was denied.
+    characters. It is used if all prefixes together allow at most `budget` further known names, and
+    if it allows nothing that was denied.
     """
     by_key: dict[_Key, list[Grant]] = defaultdict(list)
     for grant in grants:
@@ -47,7 +47,9 @@ def generalise(
 
 
 def made_up(acls: Iterable[Acl]) -> dict[tuple[ResourceType, str], int]:
-    """Prefixes of literal names that look generated, as for one run, with how many names each."""
+    """Return prefixes of literal names that look generated for one run, with their numbers of
+    names.
+    """
     found: dict[tuple[ResourceType, str], set[str]] = defaultdict(set)
     for acl in acls:
         prefix = _before_generated(acl.resource_name)

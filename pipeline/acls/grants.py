@@ -1,4 +1,4 @@
-"""What ACLs are granted for: the operations they allow, and the requests that need them."""
+"""ACLs with the operations that they allow and the requests that need them."""
 
 from typing import Any
 
@@ -13,7 +13,7 @@ What = tuple[Operation, ResourceType, str]
 
 
 class Grant(msgspec.Struct, frozen=True):
-    """An ACL, the requests it is for, and the known names that it allows beyond those."""
+    """An ACL with the number of requests that need it, and further known names that it allows."""
 
     acl: Acl
     requests: int
@@ -21,11 +21,11 @@ class Grant(msgspec.Struct, frozen=True):
 
 
 def what_of(row: dict[str, Any]) -> What:
-    """What a row of `observed` was about."""
+    """Return the operation and resource of a row of `observed`."""
     return Operation[row["operation"]], ResourceType[row["resource_type"]], row["resource_name"]
 
 
 def parse_what(text: str) -> What:
-    """What a text of the column `instead` is about."""
+    """Parse an entry of the column `instead`."""
     operation, kind, name = access_parts(text)
     return Operation[operation], ResourceType[kind], name

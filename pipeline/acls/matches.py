@@ -1,4 +1,4 @@
-"""Which ACLs of a set speak to an access: what its decision depends on."""
+"""Find the ACLs of a set that apply to an access."""
 
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -39,10 +39,10 @@ SPOKEN_DDL = (
 class Signature(msgspec.Struct, frozen=True):
     """The ACLs that a decision depends on, by their positions in the set.
 
-    `others` are on the same resource, but for somebody or something else: they matter where
-    everyone is allowed as long as a resource has no ACL. Not simple: there was another way to
-    meet the requirement, the question was about a whole resource type, or the release overlooks
-    ACLs (`search_stops_early`).
+    `others` are ACLs on the same resource that do not apply to the access; they matter if resources
+    without ACLs are open to everyone. `is_simple` is False if these ACLs do not determine the
+    decision: there was another way to meet the requirement, the access was about a whole resource
+    type, or the release overlooks ACLs (`search_stops_early`).
     """
 
     is_simple: bool
@@ -51,7 +51,7 @@ class Signature(msgspec.Struct, frozen=True):
     others: tuple[int, ...]
 
     def outcome(self, gone: set[int], *, allow_everyone: bool) -> bool:
-        """What is decided without the ACLs that are gone; for a simple one."""
+        """Return the decision without the ACLs in `gone`; only for a simple signature."""
         if any(at not in gone for at in self.denies):
             return False
         if any(at not in gone for at in self.allows):
@@ -61,7 +61,9 @@ class Signature(msgspec.Struct, frozen=True):
 
 
 def speaks(acl_set: AclSet) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
-    """A function for mapInArrow: batches of `observed` to `SPOKEN`; super users are left out."""
+    """Return a function for mapInArrow from batches of `observed` to
+    `SPOKEN`, without super users.
+    """
     present = packed(acl_set)
 
     def spoken(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -79,7 +81,7 @@ def speaks(acl_set: AclSet) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.
 
 
 class Matcher:
-    """Finds signatures; keeps what it found for each resource and actor."""
+    """Finds signatures, and caches the ACLs of each resource and actor."""
 
     def __init__(self, acl_set: AclSet, store: AclStore) -> None:
         self._store = store
@@ -90,7 +92,7 @@ class Matcher:
         self._is_plain = not rules.search_stops_early
 
     def signature(self, row: dict[str, Any]) -> Signature:
-        """The signature of one row of `observed`."""
+        """Return the signature of a row of `observed`."""
         actor = Actor(row["principal"], row["host"])
         is_any = is_about_any(row)
         found: dict[str, set[int]] = {"allows": set(), "denies": set(), "others": set()}
@@ -108,11 +110,11 @@ class Matcher:
         for subject in self._store.subjects_of(actor):
             for pattern in self._store.patterns_of(action.resource_type, subject):
                 yield from acls_of(pattern, subject, pattern.grant_of(subject))
-        if self._with_others:  # everyone is allowed unless the name asked first has an ACL
+        if self._with_others:  # everyone is allowed unless the first name has an ACL
             yield from self._on(action.resource_type, PROBE, actor)
 
     def _on(self, resource_type: ResourceType, name: str, actor: Actor) -> Iterator[Acl]:
-        """The ACLs on one resource that matter to the actor."""
+        """Yield the ACLs on a resource that apply to the actor."""
         for pattern in self._store.patterns_for(resource_type, name):
             if not self._starred and _is_passed_over(pattern, name):
                 continue
@@ -136,6 +138,6 @@ class Matcher:
 
 
 def _is_passed_over(pattern: Pattern, name: str) -> bool:
-    """Literal `*` does not cover names that begin with an asterisk, in most releases."""
+    """Return whether the pattern is `*` and does not cover the name, since that begins with `*`."""
     is_wildcard = pattern.pattern_type is PatternType.LITERAL and pattern.resource_name == WILDCARD
     return is_wildcard and name != WILDCARD and name[:1] == WILDCARD

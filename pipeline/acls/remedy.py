@@ -1,7 +1,7 @@
-"""What would allow what was denied: DENYs to remove, and an ALLOW to add if no other allows it.
+"""What would allow denied accesses: DENY ACLs to remove, and an ALLOW ACL to add if needed.
 
-With the ACLs known the steps are the whole remedy, tried on the broker's own authorizer. Without
-them the trace names at most one ACL a denial, and what it does not tell is said.
+If the ACLs are known, the steps are complete, and are tried on the broker's authorizer. Without
+them, the trace names at most one ACL per denial, and the remedy says what else may be needed.
 """
 
 from collections.abc import Iterator, Sequence
@@ -29,7 +29,7 @@ _WITHOUT_RULE = "whether a DENY applies"
 
 
 class Step(msgspec.Struct, frozen=True):
-    """One thing to do: `add` or `remove` exactly this ACL."""
+    """One step: `add` or `remove` exactly this ACL."""
 
     verb: str
     acl: Acl
@@ -39,7 +39,7 @@ class Step(msgspec.Struct, frozen=True):
 
 
 class Remedy(msgspec.Struct, frozen=True):
-    """What to do, in this order; and what has to be known besides, where that is not."""
+    """Steps in their order, and what is not known about further needed steps."""
 
     steps: tuple[Step, ...]
     not_known: str = ""
@@ -48,7 +48,7 @@ class Remedy(msgspec.Struct, frozen=True):
 def remedies(
     authorizer: StandardAuthorizer | None, questions: Sequence[pa.Array]
 ) -> pa.StructArray:
-    """Texts for the columns of `QUESTIONS`; with the ACLs known if there is an authorizer."""
+    """Return texts for rows of `QUESTIONS`; complete if there is an authorizer with the ACLs."""
     rows = zip(*(column.to_pylist() for column in questions), strict=True)
     texts: list[str] = []
     gaps: list[str] = []
@@ -62,9 +62,9 @@ def remedies(
 
 
 def remedy(authorizer: StandardAuthorizer, denied: Sequence[dict[str, Any]]) -> Remedy:
-    """The steps that make all of these rows allowed, given all ACLs; none if they are already.
+    """Return the steps after which all ACLs together allow these rows; none if they already do.
 
-    The rows are of one principal, operation and resource, with the columns of `verdict.QUESTION`.
+    The rows have the same principal, operation and resource, and the columns of `verdict.QUESTION`.
     """
     steps: list[Step] = []
     with _restored(authorizer, steps):
@@ -77,7 +77,7 @@ def remedy(authorizer: StandardAuthorizer, denied: Sequence[dict[str, Any]]) -> 
 
 
 def observed_remedy(denied: Sequence[dict[str, Any]]) -> Remedy:
-    """What the rules in the trace tell: all of it only where no ACL applied (`DefaultDeny`)."""
+    """Return the steps that follow from the rules in the trace; complete only for `DefaultDeny`."""
     rules = dict.fromkeys(row["rule"] for row in denied)
     named = [acl for rule in rules if (acl := parse_acl_rule(rule)) is not None]
     steps = [Step("remove", acl) for acl in named]
@@ -100,7 +100,7 @@ def _next_step(authorizer: StandardAuthorizer, row: dict[str, Any]) -> Step:
 
 
 def _targets(row: dict[str, Any]) -> list[dict[str, Any]]:
-    """What to allow: the access itself, but a named resource rather than any of its type."""
+    """Return the accesses to allow; for access to any resource of a type, a resource by name."""
     if not is_about_any(row) or not row["instead"]:
         return [{**row, "instead": []}]
     names = ("operation", "resource_type", "resource_name")
@@ -111,7 +111,7 @@ def _targets(row: dict[str, Any]) -> list[dict[str, Any]]:
 def _allow(row: dict[str, Any]) -> Acl:
     return Acl(
         ResourceType[row["resource_type"]],
-        row["resource_name"] or WILDCARD,  # no ACL can be on the empty name
+        row["resource_name"] or WILDCARD,  # an ACL cannot have an empty name
         PatternType.LITERAL,
         row["principal"],
         WILDCARD,
@@ -127,7 +127,7 @@ def _do(authorizer: StandardAuthorizer, step: Step) -> None:
 
 @contextmanager
 def _restored(authorizer: StandardAuthorizer, steps: list[Step]) -> Iterator[None]:
-    """Take the steps back afterwards: the authorizer is shared."""
+    """Undo the steps at the end, since the authorizer is shared."""
     try:
         yield
     finally:

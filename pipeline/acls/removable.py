@@ -1,4 +1,4 @@
-"""Which ACLs can go: never used, shadowed, redundant; a set that can go together."""
+"""Find removable ACLs: unused, shadowed or redundant ones, and a set to remove as a whole."""
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
@@ -22,10 +22,11 @@ NEEDED = "needed"
 
 
 class AclUse(msgspec.Struct):
-    """What was found about one ACL.
+    """The findings about an ACL.
 
-    `requests` and `last_used` count the accesses that it applies to. `shadowed_by` covers all
-    that it says. `can_go`: it is in the set that can be removed as a whole.
+    `requests` counts the accesses that it applies to, `last_used` is the last one's time.
+    `shadowed_by` is another ACL that covers everything that this one does. `can_go` is true if the
+    ACL is in the set that can be removed as a whole.
     """
 
     acl: Acl
@@ -41,10 +42,10 @@ Seen = tuple[Signature, int, datetime]
 
 
 def acl_uses(acl_set: AclSet, seen: list[Seen], special: list[dict[str, Any]]) -> list[AclUse]:
-    """One finding an ACL, in the order of the set.
+    """Return a finding for each ACL, in the order of the set.
 
-    `special` are the rows that a signature does not decide, with the columns of `QUESTION`; they
-    are asked of the authorizer itself.
+    `special` are the rows, with the columns of `QUESTION`, that are not decided by a signature; the
+    authorizer decides them.
     """
     uses = _used(acl_set, seen)
     signatures = [signature for signature, _, _ in seen]
@@ -60,7 +61,7 @@ def acl_uses(acl_set: AclSet, seen: list[Seen], special: list[dict[str, Any]]) -
 
 
 def _used(acl_set: AclSet, seen: list[Seen]) -> list[AclUse]:
-    """What is known of each ACL before any is taken away."""
+    """Return the findings about each ACL before any is removed."""
     counts: dict[int, int] = defaultdict(int)
     last: dict[int, datetime] = {}
     for signature, requests, when in seen:
@@ -78,7 +79,7 @@ def _used(acl_set: AclSet, seen: list[Seen]) -> list[AclUse]:
 
 
 def _least_used_first(uses: list[AclUse]) -> list[int]:
-    """Unused ones first; of those that are used alike, the shadowed ones."""
+    """Return positions of ACLs, unused ones first; among equally used ones, shadowed ones first."""
     return sorted(
         range(len(uses)),
         key=lambda at: (uses[at].requests, uses[at].state != SHADOWED, at),
@@ -86,7 +87,7 @@ def _least_used_first(uses: list[AclUse]) -> list[int]:
 
 
 class _Trial:
-    """A set of ACLs, from which one after the other is taken if that changes no decision."""
+    """A set of ACLs from which ACLs are removed one by one if no decision changes."""
 
     def __init__(
         self, acl_set: AclSet, signatures: list[Signature], special: list[dict[str, Any]]
@@ -128,7 +129,9 @@ class _Trial:
         )
 
     def _touching(self) -> Mapping[int, Sequence[int]]:
-        """Which special rows each ACL can matter to; where ACLs are overlooked, all to all."""
+        """Return the special rows that each ACL may affect: all rows if
+        the release overlooks ACLs.
+        """
         if rules_of(self._acl_set.release).search_stops_early:
             return dict.fromkeys(range(len(self._acl_set.acls)), range(len(self._special)))
         matcher = Matcher(self._acl_set, self._authorizer.store)

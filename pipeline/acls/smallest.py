@@ -1,6 +1,6 @@
-"""The fewest entries on one resource, for one principal, that decide as was observed.
+"""The smallest number of ACL entries on a resource, for a principal, with the observed decisions.
 
-Entries name operations that were observed, or ALL to deny; one host, or all of them.
+Entries have the observed operations, or ALL to deny, and one host or all hosts.
 """
 
 import itertools
@@ -20,7 +20,7 @@ _INCLUDED = (Operation.DESCRIBE, Operation.DESCRIBE_CONFIGS)
 
 
 class Entry(msgspec.Struct, frozen=True, order=True):
-    """An ACL without its resource and principal, and the requests that it is for."""
+    """An ACL without its resource and principal, with the number of requests that need it."""
 
     operation: Operation
     host: str
@@ -29,9 +29,10 @@ class Entry(msgspec.Struct, frozen=True, order=True):
 
 
 def smallest(allowed: Mapping[Cell, int], denied: Mapping[Cell, int]) -> list[Entry]:
-    """The entries for what was allowed and denied, with the number of requests of each.
+    """Return entries for what was allowed and denied, with the number of requests of each.
 
-    Of sets of one size, that with fewer DENY entries, then that with more entries for all hosts.
+    Of several smallest sets, return the one with the fewest DENY entries, then with the most
+    entries for all hosts.
     """
     operations = sorted({operation for operation, _ in allowed})
     if not denied:
@@ -59,7 +60,7 @@ def _candidate(
 
 
 def _granted(allowed: Mapping[Cell, int], everywhere: Set[Operation]) -> dict[Cell, None]:
-    """ALLOW entries, for all hosts where the operation is in `everywhere`; none is superfluous."""
+    """Return the necessary ALLOW entries, for all hosts if the operation is in `everywhere`."""
     granted: dict[Cell, None] = {}
     for cell in sorted(allowed, key=lambda cell: (cell[0] in _INCLUDED, cell)):
         if not _granting(granted, cell):
@@ -69,7 +70,7 @@ def _granted(allowed: Mapping[Cell, int], everywhere: Set[Operation]) -> dict[Ce
 
 
 def _granting(granted: Mapping[Cell, None], cell: Cell) -> Cell | None:
-    """The first entry that allows the operation from the host, its own operation before others."""
+    """Return the first entry that allows the cell, preferably with the same operation."""
     operation, host = cell
     for other in (operation, *sorted(allowing(operation) - {operation})):
         for place in (WILDCARD, host):
@@ -79,7 +80,7 @@ def _granting(granted: Mapping[Cell, None], cell: Cell) -> Cell | None:
 
 
 def _denying(excess: Set[Cell], allowed: Iterable[Cell]) -> tuple[Cell, ...]:
-    """The fewest DENY entries for what must not be allowed: by operation, by host, or by both."""
+    """Return the fewest DENY entries for `excess`: by operation, by host, or by both."""
     busy_operations = {operation for operation, _ in allowed}
     busy_hosts = {host for _, host in allowed}
     free = sorted({operation for operation, _ in excess} - busy_operations)
@@ -94,7 +95,7 @@ def _denying(excess: Set[Cell], allowed: Iterable[Cell]) -> tuple[Cell, ...]:
 def _denied_by(
     excess: Set[Cell], busy_hosts: Set[str], everywhere: tuple[Operation, ...]
 ) -> tuple[Cell, ...]:
-    """DENY entries with these operations denied to all hosts."""
+    """Return DENY entries, those for these operations with all hosts."""
     rest = sorted(cell for cell in excess if cell[0] not in everywhere)
     by_host = {host: [cell for cell in rest if cell[1] == host] for _, host in rest}
     found = [(operation, WILDCARD) for operation in everywhere]
@@ -110,7 +111,7 @@ def _entries(
     allowed: Mapping[Cell, int],
     denied: Mapping[Cell, int],
 ) -> list[Entry]:
-    """The entries with their requests, each of which counts for one of them."""
+    """Return the entries with numbers of requests; each request counts for one entry."""
     counts = dict.fromkeys(granted, 0)
     for cell, requests in allowed.items():
         by = _granting(granted, cell)

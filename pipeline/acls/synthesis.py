@@ -1,7 +1,8 @@
-"""The least ACLs for what one principal was seen to do. Pure: rows of `observed` in, ACLs out.
+"""The smallest ACL set for the observed accesses of a principal: rows of `observed` in, ACLs out.
 
-Exact unless over-grants are asked for: every access that was allowed stays so, none that was
-denied becomes allowed. One principal's ACLs concern nobody else, so each is done on its own.
+Without over-grants the result is exact: everything that was allowed stays allowed, and nothing
+that was denied becomes allowed. ACLs of a principal do not affect others, so each is handled
+separately.
 """
 
 from collections import defaultdict
@@ -26,11 +27,11 @@ def least_for(
     known: Known | None = None,
     over_grants: int = 0,
 ) -> list[Grant]:
-    """The grants for one principal's rows of `observed`.
+    """Return the grants for one principal's rows of `observed`.
 
-    `known` are all names by resource type; with them, literals become prefixes that allow at most
-    `over_grants` of the known names that this principal never used, in all. Accesses of super
-    users need none. Where a decision changed in time, the latest counts.
+    `known` are all names by resource type. With them, literal names become prefixes that together
+    allow at most `over_grants` known names that this principal never used. Accesses of super users
+    need no grants. If a decision changed over time, the latest counts.
     """
     latest = _latest(rows)
     needs = _needs(latest)
@@ -45,7 +46,7 @@ def least_for(
 
 
 def _latest(rows: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The rows that agree with the latest decision on their question; super users' are left out."""
+    """Return the rows with the latest decision about their access, without those of super users."""
     asked = [
         ((row["host"], *what_of(row), is_about_any(row)), row)
         for row in rows
@@ -67,13 +68,13 @@ def _needs(rows: list[dict[str, Any]]) -> _Cells:
         elif row["allowed"]:
             for what in _chosen(row):
                 needs[what][row["host"]] += row["requests"]
-    for row in flexible:  # last, because what is needed anyway may do for them
+    for row in flexible:  # last, since grants for other rows may be sufficient
         _add_flexible(needs, row)
     return needs
 
 
 def _denied(rows: list[dict[str, Any]], needs: _Cells) -> _Cells:
-    """What was denied by name, and is not needed."""
+    """Return the accesses that were denied by name and are not needed."""
     denied: _Cells = defaultdict(lambda: defaultdict(int))
     for row in rows:
         what = what_of(row)
@@ -84,7 +85,7 @@ def _denied(rows: list[dict[str, Any]], needs: _Cells) -> _Cells:
 
 
 def _grants(principal: str, needs: _Cells, denied: _Cells) -> Iterator[Grant]:
-    """The fewest ACLs on each resource, those that deny at the end."""
+    """Yield the fewest ACLs for each resource, DENY ACLs last."""
     resources = sorted({(kind, name) for _, kind, name in needs})
     allowed_on, denied_on = _by_resource(needs), _by_resource(denied)
     found = [
@@ -110,7 +111,7 @@ def _is_any_instead(row: dict[str, Any]) -> bool:
 
 
 def _chosen(row: dict[str, Any]) -> list[What]:
-    """What to grant for an allowed access: on named topics rather than on the cluster."""
+    """Return what to grant for an allowed access: named topics rather than the cluster."""
     others = [parse_what(text) for text in row["instead"]]
     if (
         row["resource_type"] == ResourceType.CLUSTER.name
@@ -122,7 +123,7 @@ def _chosen(row: dict[str, Any]) -> list[What]:
 
 
 def _add_flexible(needs: _Cells, row: dict[str, Any]) -> None:
-    """WRITE on some topic, or else IDEMPOTENT_WRITE on the cluster, which allows nothing more."""
+    """Add WRITE on a topic, or else IDEMPOTENT_WRITE on the cluster, which allows nothing else."""
     ways = [what_of(row), *(parse_what(text) for text in row["instead"])]
     named = [way for way in ways if way[2] != WILDCARD]
     for operation, kind, name in ways:

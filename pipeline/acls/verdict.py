@@ -1,4 +1,4 @@
-"""What an ACL set says about observed accesses: columns in, columns out."""
+"""Decisions of an ACL set about observed accesses: columns in, columns out."""
 
 from collections.abc import Iterator, Sequence
 from functools import cache, lru_cache
@@ -26,7 +26,7 @@ _actor = lru_cache(ACTORS_KEPT)(Actor)
 
 
 class _What(msgspec.Struct, frozen=True):
-    """What is asked, but for the name; `*` for that may mean any resource of the type."""
+    """An access without its name; whether `*` may mean any resource of the type."""
 
     operation: Operation
     resource_type: ResourceType
@@ -40,7 +40,7 @@ def _what(api_key: int, operation: str, resource_type: str) -> _What:
 
 
 def verdicts(authorizer: StandardAuthorizer, questions: Sequence[pa.Array]) -> pa.StructArray:
-    """Whether the requirement behind each access is met, and by which rule: `VERDICT`.
+    """Return for each access whether its requirement is met, and by which rule: `VERDICT`.
 
     `questions` are the columns of `QUESTION`, in that order.
     """
@@ -64,7 +64,7 @@ def verdicts(authorizer: StandardAuthorizer, questions: Sequence[pa.Array]) -> p
 
 
 def verdict(authorizer: StandardAuthorizer, row: dict[str, Any]) -> Decision:
-    """Whether the requirement behind an observed access is met: by it, or by what does instead.
+    """Decide whether the requirement of an observed access is met, by the access or an alternative.
 
     `row` has the columns of `QUESTION`.
     """
@@ -77,7 +77,7 @@ def verdict(authorizer: StandardAuthorizer, row: dict[str, Any]) -> Decision:
 
 
 def _given(lists: pa.Array) -> Iterator[tuple[int, list[str]]]:
-    """The lists that are not empty, which few are, with their places."""
+    """Yield the lists that are not empty, with their positions; most are empty."""
     places = pc.indices_nonzero(pc.list_value_length(lists))
     return zip(places.to_pylist(), lists.take(places).to_pylist(), strict=True)
 
@@ -91,7 +91,7 @@ def _decide(authorizer: StandardAuthorizer, actor: Actor, what: _What, name: str
 def _instead(
     authorizer: StandardAuthorizer, actor: Actor, api_key: int, texts: list[str]
 ) -> Decision | None:
-    """The decision about the first of them, if all are allowed."""
+    """Return the decision about the first alternative if all are allowed, else None."""
     found = [
         _decide(authorizer, actor, _what(api_key, operation, resource_type), name)
         for operation, resource_type, name in map(access_parts, texts)
@@ -100,6 +100,6 @@ def _instead(
 
 
 def is_about_any(row: dict[str, Any]) -> bool:
-    """Whether an observed row was a question about a whole resource type."""
+    """Return whether an observed row is an access to any resource of a type."""
     what = _what(row["api_key"], row["operation"], row["resource_type"])
     return what.may_be_any and bool(row["resource_name"] == WILDCARD)

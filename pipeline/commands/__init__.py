@@ -1,6 +1,7 @@
-"""The jobs as commands: a file each, with its options, columns, notes, charts and how it runs.
+"""The jobs as commands, one file each: options, columns, notes, charts, and the run.
 
-A command's module needs neither Spark nor Arrow until it runs, so that `--help` works without them.
+A command's module imports Spark and Arrow only when the job runs, so that `--help` works without
+them.
 """
 
 from importlib import import_module

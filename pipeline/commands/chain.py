@@ -6,7 +6,7 @@ from typing import Any
 
 
 class Then(argparse.Action):
-    """Read all that follows as another job with its options."""
+    """Parse the following arguments as another job with its options."""
 
     def __init__(self, **settings: Any) -> None:
         super().__init__(**settings | {"nargs": argparse.REMAINDER})
@@ -26,7 +26,7 @@ class Then(argparse.Action):
 
 
 def jobs_of(args: argparse.Namespace) -> Iterator[argparse.Namespace]:
-    """The jobs of a command, in their order."""
+    """Yield the jobs of a command, in their order."""
     following: argparse.Namespace | None = args
     while following is not None:
         yield following

@@ -121,7 +121,7 @@ def _check_output(args: argparse.Namespace) -> None:
 
 def _check_folder(option: str, place: str) -> None:
     """Raise PipelineError for a folder that contains a trace or cannot be written."""
-    if "://" in place:  # only Spark can reach it
+    if "://" in place:  # only Spark can access it
         return
     folder = Path(place)
     try:

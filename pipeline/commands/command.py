@@ -1,4 +1,4 @@
-"""What a job's module tells the command line about the job."""
+"""The description of a job for the command line."""
 
 import argparse
 from collections.abc import Callable
@@ -22,9 +22,9 @@ def _no_check(_: argparse.Namespace) -> None:
 
 
 class Command(msgspec.Struct, frozen=True):
-    """One job: its summary, its options beside the common ones, how it runs, and its charts.
+    """A job: its summary, its own options, its run, and its charts.
 
-    `check` raises PipelineError for options that do not go together, before Spark is started.
+    `check` raises PipelineError for options that cannot be combined, before Spark starts.
     A stream (`is_stream`) prints while it runs, and has no output formats.
     """
 

@@ -72,7 +72,7 @@ def _run(args: argparse.Namespace, source: "Source") -> Outcome:
 
 
 def _note_check(acls: list[Acl], seen: "Observation", outcome: Outcome) -> None:
-    """Check the result against what was observed."""
+    """Check that the result allows what was observed; add a note about it."""
     from kafka_shim.pipeline.acls.acl_set import AclSet
     from kafka_shim.pipeline.jobs.what_breaks import DENIED, what_breaks
 
@@ -101,7 +101,7 @@ def _super_user_notes(seen: "Observation") -> list[str]:
 
 
 def _prefix_notes(acls: list[Acl]) -> list[str]:
-    """Propose prefixes for names that the next run will not have again."""
+    """Return notes that propose prefixes for names that differ in each run."""
     from kafka_shim.pipeline.acls.generalise import made_up
 
     found = [

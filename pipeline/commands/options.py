@@ -76,7 +76,7 @@ def _add_spark(group: argparse._ArgumentGroup) -> None:
 
 
 def _table_format(text: str) -> str:
-    """Reject iceberg, which people look for, with the reason."""
+    """Return the format; reject iceberg with the reason, since users look for it."""
     if text.lower() == "iceberg":
         raise argparse.ArgumentTypeError(
             "iceberg is not supported: it has no runtime for Spark 4.2, which the jobs need;"
@@ -122,7 +122,9 @@ def add_fail(job: argparse.ArgumentParser) -> None:
 
 
 def add_present_acls(job: argparse.ArgumentParser) -> None:
-    """Add the source of today's ACLs: a file, or a broker that `kafka-shim pipeline` reads."""
+    """Add the options for the present ACLs: a file, or a broker that
+    `kafka-shim pipeline` reads.
+    """
     job.add_argument(
         "--acls", metavar="FILE", help=f"today's ACLs, to suggest complete fixes ({ACL_FORMATS})"
     )
@@ -135,7 +137,7 @@ def add_present_acls(job: argparse.ArgumentParser) -> None:
 
 
 def check_present_acls(args: argparse.Namespace) -> None:
-    """Raise PipelineError for --bootstrap-server where nothing has read the broker's ACLs."""
+    """Raise PipelineError for --bootstrap-server if this program cannot read a broker's ACLs."""
     if args.bootstrap_server:
         raise PipelineError("--bootstrap-server works with `kafka-shim pipeline` only; use --acls")
 

@@ -1,4 +1,4 @@
-"""What all jobs do with their rows: keep, collect and describe them."""
+"""Cache, collect and describe the rows of any job."""
 
 import argparse
 from collections.abc import Iterator
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @contextmanager
 def kept(frame: "DataFrame") -> "Iterator[DataFrame]":
-    """Keep what was computed for as long as it is used."""
+    """Cache the DataFrame inside the `with` block."""
     frame.persist()
     try:
         yield frame
@@ -26,7 +26,9 @@ def kept(frame: "DataFrame") -> "Iterator[DataFrame]":
 def access_outcome(
     args: argparse.Namespace, seen: Observation, frame: "DataFrame", shown: tuple[str, ...]
 ) -> Outcome:
-    """The outcome of a job about accesses: its rows, and how much was looked at."""
+    """Return the outcome of a job about accesses: its rows, and the
+    observed accesses and period.
+    """
     outcome = _collected(args, frame, shown)
     outcome.head = dict(seen.head)
     outcome.notes = [seen_note(seen.head), *damage_notes(seen.head), *outcome.notes]
@@ -36,7 +38,7 @@ def access_outcome(
 def table_outcome(
     args: argparse.Namespace, source: Source, frame: "DataFrame", shown: tuple[str, ...]
 ) -> Outcome:
-    """The outcome of a job about clients, times or damage: its rows, and their number."""
+    """Return the outcome of a job about clients, times or damage: its rows and their number."""
     with kept(frame):
         outcome = _collected(args, frame, shown)
         found = frame.count()
@@ -47,7 +49,7 @@ def table_outcome(
 
 
 def _collected(args: argparse.Namespace, frame: "DataFrame", shown: tuple[str, ...]) -> Outcome:
-    """The rows of a job; or, written to a folder, none of them but their number."""
+    """Collect the rows; with an output folder, write them there and return only their number."""
     outcome = Outcome(args.job, frame.columns, list(shown), [], {}, [])
     if args.parquet:
         write_table(frame, args.parquet, args.table_format)

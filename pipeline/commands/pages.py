@@ -1,4 +1,4 @@
-"""Outcomes as a page: a section for each job, with its summary and its charts."""
+"""Outcomes as a page, with a section for each job: its summary and its charts."""
 
 from kafka_shim.pipeline.commands import command_of
 from kafka_shim.pipeline.report.html_page import Section

@@ -59,7 +59,7 @@ def _run(args: argparse.Namespace, source: "Source") -> Outcome:
 
 
 def _judged(args: argparse.Namespace, source: "Source") -> "DataFrame | None":
-    """Return the checks that only the target makes, with their decisions; None for a lake."""
+    """Return the target's additional permission checks with their decisions; None for a lake."""
     from kafka_shim.pipeline.jobs.readiness import judged_needs
 
     seen = source.observation(args)

@@ -1,4 +1,4 @@
-"""What a job reads: traces, or one lake, limited to the times and APIs that were asked for."""
+"""Read traces or a lake, limited to the given times and APIs."""
 
 import argparse
 from pathlib import Path
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class Observation(msgspec.Struct):
-    """The accesses that requests needed, and the setting in which they were decided."""
+    """The accesses that requests needed, and the settings of the authorizer that decided them."""
 
     accesses: "DataFrame"
     head: dict[str, Any]
@@ -33,18 +33,18 @@ class Observation(msgspec.Struct):
     """All accesses, which Spark keeps."""
 
     def read_acl_set(self, path: str) -> AclSet:
-        """The ACLs of a file, deciding in the setting that was observed."""
+        """Return a file's ACLs with the observed settings of the authorizer."""
         return self.acl_set(read_acls(path))
 
     def acl_set(self, acls: list[Acl]) -> AclSet:
-        """These ACLs, deciding in the setting that was observed."""
+        """Return these ACLs with the observed settings of the authorizer."""
         head = self.head
         users, everyone = head["super_users"], head["allow_everyone_if_no_acl_found"]
         return AclSet(tuple(acls), tuple(users), everyone, head["release"])
 
 
 class Source(msgspec.Struct):
-    """Traces, or one lake, with the options for reading them."""
+    """Traces or a lake, with the options for reading."""
 
     spark: "SparkSession"
     paths: list[str]
@@ -55,7 +55,7 @@ class Source(msgspec.Struct):
         return lake_of(self.paths)
 
     def table(self, name: str, *columns: str) -> "DataFrame":
-        """One of the tables; of a trace, only the columns that are named are built."""
+        """Return a table; for a trace, only the named columns are computed."""
         lake = self.lake()
         if lake is None:
             options = self._named() if name == "accesses" else self.options
@@ -66,25 +66,27 @@ class Source(msgspec.Struct):
         return rows.select(*columns) if columns else rows
 
     def added_needs(self, present: str, target: str) -> "DataFrame | None":
-        """What requests need in the target alone; None of a lake, which has no requests."""
+        """Return what requests need only in the target release; None for a lake, which has no
+        requests.
+        """
         if self.lake() is not None:
             return None
         options = self._named() | {"release": target, "present": present}
         return trace_table(self.spark, "added_needs", self.paths, options)
 
     def observed(self) -> "DataFrame":
-        """The distinct accesses."""
+        """Return the distinct accesses."""
         if self.lake() is not None:
             return merged(counted(self.table("accesses")))
         return observed(self.spark, self.paths, self._named())
 
     def _named(self) -> dict[str, str]:
-        """The options with the names of topic ids and what existed, where they matter."""
+        """Return the options, with names of topic ids and what existed if accesses are derived."""
         splits = plan(self.paths)
         return self.options | named(id_rows(self.spark, splits)) | seen(self.spark, splits)
 
     def _limited(self, rows: "DataFrame") -> "DataFrame":
-        """A lake's rows within the times, of the APIs; damage has neither."""
+        """Return a lake's rows within the times and for the APIs; damage has neither."""
         selection = selection_of(self.options)
         if "time" not in rows.columns:
             return rows
@@ -95,13 +97,15 @@ class Source(msgspec.Struct):
         return rows.where(f.col("api_key").isin(*selection.apis)) if selection.apis else rows
 
     def damage_head(self) -> dict[str, Any]:
-        """How many places could not be read, and their bytes; tails that may grow are none."""
+        """Return the number of unreadable places and bytes; tails still
+        being written do not count.
+        """
         found = self.table("damage").where("not is_tail").collect()
         size = sum(row["length"] for row in found)
         return {"damaged_blocks": len(found), "damaged_bytes": size}
 
     def observation(self, args: argparse.Namespace) -> Observation:
-        """What was observed; read once, however many jobs of a report ask."""
+        """Return what was observed; it is read once for all jobs of a report."""
         if self._observation is None:
             self._observation = self._observed(args)
         return self._observation
@@ -116,14 +120,14 @@ class Source(msgspec.Struct):
         return Observation(needed(whole, with_lists=args.lists), head, whole)
 
     def forget(self) -> None:
-        """Let go of what was observed."""
+        """Release the cached observation."""
         if self._observation is not None:
             self._observation.whole.unpersist()
             self._observation = None
 
 
 def _seen_head(accesses: "DataFrame") -> dict[str, Any]:
-    """How many accesses were looked at, from when to when."""
+    """Return the number of accesses, and the first and last time."""
     (total,) = accesses.selectExpr(
         "sum(requests) accesses",
         "count(*) distinct",
@@ -139,7 +143,7 @@ def _seen_head(accesses: "DataFrame") -> dict[str, Any]:
 
 
 def lake_of(paths: list[str]) -> Path | None:
-    """The lake, if that is what was named; a lake is not mixed with anything else."""
+    """Return the lake if the path is one; PipelineError for a lake together with other paths."""
     lakes = [Path(path) for path in paths if Lake.is_one(Path(path))]
     if lakes and len(paths) > 1:
         raise PipelineError(f"`{lakes[0]}` is a lake, which cannot be combined with other inputs")

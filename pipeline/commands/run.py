@@ -1,4 +1,4 @@
-"""Jobs from their options to their outcomes: check, start Spark once, read, run."""
+"""Run jobs: check options, start Spark once, read, compute outcomes."""
 
 import argparse
 import sys
@@ -64,7 +64,7 @@ def _checked(args: argparse.Namespace) -> Job:
 
 
 def _attempted(job: Job, log: SparkLog, settings: Mapping[str, str]) -> Outcome:
-    """Run a job, again if a Python worker was late; PipelineError with one line if Spark fails."""
+    """Run a job; retry if a Python worker started too late; PipelineError if Spark fails."""
     for attempts_left in reversed(range(ATTEMPTS)):
         try:
             return _run(job, log, settings)

@@ -1,4 +1,4 @@
-"""`unused-acls`: ACLs that nobody needs, and the lines to remove them."""
+"""`unused-acls`: ACLs that no request needs, and the lines to remove them."""
 
 import argparse
 from typing import TYPE_CHECKING
@@ -37,7 +37,7 @@ def _run(args: argparse.Namespace, source: "Source") -> Outcome:
 
 
 def _note(seen: "Observation", present: "AclSet", frame: "DataFrame", outcome: Outcome) -> None:
-    """The lines to remove what can go, after a check that nothing changes without it."""
+    """Add the lines that remove ACLs, after a check that no decision changes without them."""
     from kafka_shim.pipeline.jobs.what_breaks import what_breaks
 
     rows = frame.where("can_go").select("acl", "remove").collect()

@@ -1,4 +1,4 @@
-"""`watch`: report denials as they are recorded, by the ACLs in force or by others."""
+"""`watch`: report denials as they are recorded, by the present ACLs or by other ones."""
 
 import argparse
 from typing import TYPE_CHECKING, Any

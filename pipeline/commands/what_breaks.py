@@ -1,4 +1,4 @@
-"""`what-breaks`: what a new ACL set would newly deny and newly allow."""
+"""`what-breaks`: which accesses a new ACL set would newly deny or allow."""
 
 import argparse
 from typing import TYPE_CHECKING
@@ -46,7 +46,7 @@ def _run(args: argparse.Namespace, source: "Source") -> Outcome:
 
 
 def _changes(args: argparse.Namespace, source: "Source", seen: "Observation") -> "DataFrame":
-    """The changes; the requests behind them are looked for only if there are any."""
+    """Return the changes; the affected requests are searched only if there are changes."""
     from kafka_shim.pipeline.jobs.changed_requests import COLUMNS, with_requests
     from kafka_shim.pipeline.jobs.what_breaks import changes, doubtful
     from kafka_shim.pipeline.spark.observed import needed
@@ -60,7 +60,7 @@ def _changes(args: argparse.Namespace, source: "Source", seen: "Observation") ->
 
 
 def _note(args: argparse.Namespace, frame: "DataFrame", outcome: Outcome) -> None:
-    """Say how many accesses and requests change, and whose."""
+    """Add a note: how many accesses and requests change, and of which principals."""
     from kafka_shim.pipeline.jobs.changed_requests import by_principal
     from kafka_shim.pipeline.jobs.what_breaks import ALLOWED, DENIED
 
@@ -97,7 +97,7 @@ def _charts(outcome: Outcome) -> list[Chart]:
         head = f"Accesses {change}"
         charts.append(bars(f"{head}, by principal", "accesses", totals(rows, "principal")))
         charts.append(bars(f"{head}, by resource", "accesses", totals(rows, *RESOURCE)))
-        # a request may have several causes, so those of a principal are not the sum of its rows
+        # a request may have several causes, so a principal's total is not the sum of its rows
         people = {row["principal"]: row["requests_changed_of_principal"] for row in rows}
         verb = {"newly denied": "fail", "newly allowed": "succeed"}[change]
         title = f"Requests that would newly {verb}, by principal"

@@ -1,1 +1,1 @@
-"""The jobs: each one file, DataFrame to DataFrame."""
+"""The jobs, one file each: functions from DataFrames to a DataFrame."""

@@ -1,4 +1,4 @@
-"""Requests that another ACL set would make fail or succeed, by what changes in them."""
+"""Requests that would fail or succeed with another ACL set, and the accesses that cause it."""
 
 from typing import TYPE_CHECKING
 
@@ -22,11 +22,12 @@ _KEYS = ("change", "principal", *_RESOURCE)
 def with_requests(
     changes: "DataFrame", doubtful: "DataFrame", rows: "DataFrame", *, by_baseline: bool
 ) -> "DataFrame":
-    """The rows of `what_breaks`, with how many requests each and each principal is about.
+    """Return the rows of `what_breaks` with numbers of requests.
 
-    `requests_changed`: the requests that would newly fail, or newly succeed, with this among the
-    causes; `requests_changed_of_principal`: those of the principal with any cause. `doubtful` is
-    what the changes were found in; `rows` are accesses one by one, as `observed.needed` gives them.
+    `requests_changed` counts the requests that would newly fail or succeed, with this access among
+    the causes; `requests_changed_of_principal` counts those of the principal with any cause.
+    `doubtful` are the accesses in which changes were found; `rows` are single accesses from
+    `observed.needed`.
     """
     requests = _changed(doubtful, rows, by_baseline=by_baseline)
     of_cause = requests.select("*", f.explode("causes").alias("cause")).select(
@@ -41,7 +42,7 @@ def with_requests(
 
 
 def by_principal(rows: "DataFrame") -> "DataFrame":
-    """Add up the result: accesses and requests by change and principal, most requests first."""
+    """Sum accesses and requests by change and principal, most requests first."""
     people = rows.groupBy("change", "principal").agg(
         f.count("*").alias("accesses"), f.max("requests_changed_of_principal").alias("requests")
     )
@@ -49,10 +50,10 @@ def by_principal(rows: "DataFrame") -> "DataFrame":
 
 
 def _changed(doubtful: "DataFrame", rows: "DataFrame", *, by_baseline: bool) -> "DataFrame":
-    """One row a request that failed and would not, or would and did not, and what changes in it.
+    """Return one row per request whose result changes, with the accesses that change.
 
-    A request fails when anything that it needed is denied and nothing that would do instead is
-    allowed. What a broker did not ask after it had refused is not known.
+    A request fails when a required access is denied and its alternatives are not allowed either.
+    A broker stops at the first denial, so further accesses of that request are unknown.
     """
     before = f.col("was_allowed") if by_baseline else f.col("allowed")
     after = f.col("would_be_allowed")
@@ -60,7 +61,7 @@ def _changed(doubtful: "DataFrame", rows: "DataFrame", *, by_baseline: bool) -> 
     verdicts = doubtful.select(*QUESTION, *was, after).distinct()
     if doubtful.count() <= BROADCAST_ROWS:
         verdicts = f.broadcast(verdicts)
-    is_logged = f.col("source") == AUDIT  # a line each, which time and API put together
+    is_logged = f.col("source") == AUDIT  # one line per access; time and API identify the request
     request = (
         "writer",
         "connection",

@@ -1,4 +1,4 @@
-"""Which client software was seen, for whom, and which versions of which APIs it sends."""
+"""Client software by principal, with the versions of each API that it sends."""
 
 from typing import TYPE_CHECKING
 
@@ -14,7 +14,7 @@ _MEASURES = ("requests", "first_seen", "last_seen")
 
 
 def clients_of(requests: "DataFrame", *keys: str) -> "DataFrame":
-    """The table `clients` from rows of `requests`; `keys` are more columns that tell rows apart."""
+    """Return the table `clients` from rows of `requests`; `keys` are further grouping columns."""
     names = [name for name in CLIENTS.names if name not in _MEASURES]
     return requests.groupBy(*names, *keys).agg(
         f.count("*").alias("requests"),
@@ -24,7 +24,7 @@ def clients_of(requests: "DataFrame", *keys: str) -> "DataFrame":
 
 
 def clients(counts: "DataFrame") -> "DataFrame":
-    """One row a client and API; `counts` is the table `clients`."""
+    """Return one row per client and API; `counts` is the table `clients`."""
     rows = counts.groupBy(*_KEYS).agg(
         f.sort_array(f.collect_set("api_version")).alias("versions"),
         f.sort_array(f.collect_set("host")).alias("hosts"),

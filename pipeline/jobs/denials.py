@@ -1,4 +1,4 @@
-"""Who was denied what, where, since when, and what would allow it."""
+"""Denials by principal, operation and resource, with hosts, times and the remedy."""
 
 from typing import TYPE_CHECKING
 
@@ -17,13 +17,13 @@ _ASKED = ("host", "api_key", "instead", "rule")
 
 
 def denials(accesses: "DataFrame", present: AclSet | None = None) -> "DataFrame":
-    """Denied accesses by principal, operation and resource, the most frequent first.
+    """Return denied accesses by principal, operation and resource, the most frequent first.
 
-    `remedy` are steps such as `remove RULE; add RULE`, a rule being
-    `TYPE|name|pattern|principal|host|operation|permission`. Done together they allow the access
-    from all `hosts` if `present`, the ACLs of today, are given. Without, `not_known` says what
-    else may be needed. `accesses` is `observed.needed(...)`: what was only tried or listed is no
-    denial.
+    `accesses` is `observed.needed(...)`: accesses that were only tried or listed are not denials.
+    `remedy` has steps such as `remove RULE; add RULE`, where a rule is
+    `TYPE|name|pattern|principal|host|operation|permission`. If `present` (the present ACLs) is
+    given, the steps together allow the access from all `hosts`. Otherwise `not_known` says what
+    else may be needed.
     """
     denied = accesses.where(~f.col("allowed"))
     rows = denied.groupBy(*_KEYS).agg(
@@ -55,7 +55,7 @@ def _remedy(present: AclSet | None) -> "Column":
 
 
 def denial_trend(accesses: "DataFrame", interval: str) -> "DataFrame":
-    """How often it was denied in each interval, in order of time; intervals without are left out.
+    """Return the number of denials per interval, in order of time, without empty intervals.
 
     `accesses` is the table of that name, limited by `observed.needed`.
     """

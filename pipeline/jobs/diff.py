@@ -1,4 +1,4 @@
-"""Two traces of the same workload: what is asked, allowed and answered in one and not the other."""
+"""Differences between two traces of the same workload: accesses, decisions, error codes."""
 
 from typing import TYPE_CHECKING
 
@@ -14,11 +14,10 @@ _COLUMNS = ("difference", "principal", "what", "first", "second")
 def diff(
     first: "tuple[DataFrame, DataFrame]", second: "tuple[DataFrame, DataFrame]"
 ) -> "DataFrame":
-    """One row a difference; each side is (observed.needed(...), responses).
+    """Return one row per difference; each side is (observed.needed(...), responses).
 
-    `access`: `allowed`, `denied`, `both`, or null for what was not asked at all. `answers`: the
-    error codes in an API's answers, each once. Hosts, times and counts
-    are not compared.
+    `access` is `allowed`, `denied`, `both`, or null if the access did not occur. `answers` has the
+    distinct error codes in the responses of an API. Hosts, times and counts are not compared.
     """
     accesses = _compared(_decided(first[0]), _decided(second[0]), "access")
     answers = _compared(_answered(first[1]), _answered(second[1]), "answers")

@@ -1,7 +1,7 @@
-"""Traces into Parquet: a stream of what is new, each micro-batch all or nothing, and once.
+"""Write traces to Parquet as a stream of new data: each micro-batch completely, and once.
 
-Spark's checkpoint says what a micro-batch consists of before it is begun, so one that was
-interrupted is done again with the same pieces; the lake knows those that it has already.
+Spark's checkpoint records the content of a micro-batch before it begins, so an interrupted one is
+repeated with the same pieces; the lake ignores batches that it already has.
 """
 
 import json
@@ -29,7 +29,7 @@ INGESTED = ("requests", "responses", "accesses", "damage")
 
 
 class Ingested(msgspec.Struct):
-    """What was done: segments with something new (again in each micro-batch), bytes, files."""
+    """What was ingested: segments with new data (counted in each micro-batch), bytes, files."""
 
     segments: int = 0
     read_bytes: int = 0
@@ -46,16 +46,16 @@ def ingest(
     every: str | None = None,
     tell: Callable[[Ingested], None] | None = None,
 ) -> Ingested:
-    """Bring a lake up to date with traces; with `every`, go on doing so until interrupted.
+    """Add new data of traces to a lake; with `every`, continue until interrupted.
 
-    `tell` is called after each micro-batch with all that was done so far.
+    `tell` is called after each micro-batch with the totals so far.
     """
     lake = Lake(folder)
     done = Ingested()
 
     def take(pieces: "DataFrame", number: int) -> None:
         splits = [Split(*row) for row in pieces.collect()]
-        if not splits or lake.has(number):  # it is, if Spark died before it noted that
+        if not splits or lake.has(number):  # the lake has it if Spark ended before it recorded that
             return
         options = {"release": release} | _names(spark, lake, splits)
         options["splits"] = json.dumps([msgspec.structs.astuple(split) for split in splits])
@@ -83,7 +83,7 @@ def ingest(
 
 
 def _names(spark: "SparkSession", lake: Lake, splits: list[Split]) -> dict[str, str]:
-    """Stage the names of topic ids that are new; the options with all names, and what existed."""
+    """Stage new names of topic ids; return reader options with all names and what existed."""
     new = id_rows(spark, splits)
     if new is None:
         return named(None)
@@ -102,7 +102,7 @@ def _stage(rows: "DataFrame", target: Path) -> None:
 
 
 def lake_table(spark: "SparkSession", table: str, folder: Path) -> "DataFrame":
-    """One table of a lake as it is now; empty if nothing of it was ever there."""
+    """Return a table of a lake; empty if the lake has no files of it."""
     schema = ddl(TABLES[table])
     if {"time", "first_seen"} & set(TABLES[table].names):
         schema += ", date date"

@@ -22,7 +22,7 @@ LEAST = pa.schema(
         ("principal", pa.string()),
         ("acl", pa.string()),
         ("requests", pa.int64()),
-        ("over_grants", pa.list_(pa.string())),  # known names that it allows besides
+        ("over_grants", pa.list_(pa.string())),  # further known names that it allows
         ("add", pa.string()),
     ]
 )
@@ -32,11 +32,11 @@ _DDL = "principal string, acl string, requests long, over_grants array<string>, 
 def least_acls(
     accesses: "DataFrame", over_grants: int | None = None, super_users: Sequence[str] = ()
 ) -> "DataFrame":
-    """One row an ACL, in no order; `accesses` is `observed.needed(...)`; super users need none.
+    """Return one row per ACL, in no order; `accesses` is `observed.needed(...)`.
 
-    With `over_grants`, literals are joined under prefixes that allow each principal at most so
-    many known names (those that anybody used) that it never used. Names nobody used yet are
-    allowed by a prefix too: that is what it is for.
+    Super users need no ACLs. With `over_grants`, literal names are joined into prefixes that allow
+    each principal at most that many known names (names that any principal used) that it never used.
+    A prefix also allows names that nobody has used yet.
     """
     known = None if over_grants is None else _known(accesses)
 
@@ -60,22 +60,22 @@ def least_acls(
 
 
 def _questions(accesses: "DataFrame") -> "DataFrame":
-    """What was asked and decided, in whatever version: a worker gets all of one principal's."""
+    """Return accesses with decisions, without API versions; a worker gets a whole principal."""
     return accesses.groupBy(*QUESTION, "allowed", "rule").agg(
         f.sum("requests").alias("requests"), f.max("last_seen").alias("last_seen")
     )
 
 
 def collected(least: "DataFrame") -> list[Acl]:
-    """The ACLs of a result, in a stable order."""
+    """Collect the ACLs of a result in a stable order."""
     texts = sorted(row["acl"] for row in least.select("acl").collect())
     return [acl for text in texts if (acl := parse_acl_rule(text)) is not None]
 
 
 def likely_super_users(accesses: "DataFrame") -> list[str]:
-    """Principals that may change ACLs and were never denied, where the trace has no rules.
+    """Return principals that can change ACLs and were never denied, if the trace has no rules.
 
-    A super user's accesses have a rule of that name where the broker logged its rules.
+    If the broker logged its rules, accesses of super users are marked by their rule.
     """
     changes_acls = (f.col("resource_type") == "CLUSTER") & (f.col("operation") == "ALTER")
     rows = accesses.groupBy("principal").agg(

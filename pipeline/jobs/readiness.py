@@ -1,8 +1,8 @@
-"""What an upgrade breaks: versions that clients send and it dropped, needs that it adds.
+"""What an upgrade breaks: request versions that it dropped, permissions that it adds.
 
-What it could break is no finding: a version that is the latest of the present release, since a
-client may know later ones, and a need that nothing tells whether it would be met. Those are
-counted in `unknown_versions` and `unknown_needs`.
+Possible problems are no findings, and are only counted. `unknown_versions`: dropped versions that
+are the latest of the present release, since the client may support later ones. `unknown_needs`:
+permissions for which no decision is known.
 """
 
 from typing import TYPE_CHECKING
@@ -31,9 +31,9 @@ _KEYS = (
 def readiness(
     clients: "DataFrame", judged: "DataFrame | None", present: str, target: str
 ) -> "DataFrame":
-    """Findings by client, those that stop working first.
+    """Return findings by client: first dropped versions, then denied permissions.
 
-    `clients` is the table of that name, `judged` needs with `allowed`: see `judged_needs`.
+    `clients` is the table of that name; `judged` are needs with `allowed`, see `judged_needs`.
     """
     dropped = _versions(clients, present, target, are_latest=False)
     rows = dropped.withColumn("finding", f.lit(DROPPED))
@@ -53,12 +53,12 @@ def readiness(
 
 
 def unknown_versions(clients: "DataFrame", present: str, target: str) -> "DataFrame":
-    """Clients of versions that are dropped but are the latest that the present release has."""
+    """Return clients that send dropped versions which are the latest of the present release."""
     return _versions(clients, present, target, are_latest=True)
 
 
 def judged_needs(needs: "DataFrame", observed: "DataFrame", acl_set: AclSet | None) -> "DataFrame":
-    """The table `added_needs` with `allowed`: by the ACLs, else by what was observed, else null."""
+    """Return `added_needs` with `allowed`: decided by the ACLs, or as observed, else null."""
     if acl_set is not None:
         found = with_verdicts(needs, acl_set)
         return found.withColumn("allowed", f.col("would_be_allowed"))
@@ -71,15 +71,15 @@ def judged_needs(needs: "DataFrame", observed: "DataFrame", acl_set: AclSet | No
         *_ACCESS, f.col("host").isNotNull().alias("was_denied")
     )
     known = needs.join(allowed, list(_ACCESS), "left").join(denied, list(_ACCESS), "left")
-    # what was denied is known even where another operation would include it
+    # a denial is known even if another operation would include this one
     verdict = f.when(f.col("was_denied"), f.lit(0).cast("boolean")).otherwise(f.col("allowed"))
     return known.withColumn("allowed", verdict).drop("was_denied")
 
 
 def dropped(api_key: int, version: int, target: str) -> str | None:
-    """Why requests of this version end; None if they are served.
+    """Return why requests of this version fail with the target; None if they are supported.
 
-    Every broker answers an ApiVersions of any version with those that it has.
+    Every broker answers any version of ApiVersions with its supported versions.
     """
     if api_key == ApiKey.API_VERSIONS:
         return None
@@ -92,7 +92,7 @@ def dropped(api_key: int, version: int, target: str) -> str | None:
 
 
 def _versions(clients: "DataFrame", present: str, target: str, *, are_latest: bool) -> "DataFrame":
-    """Rows of clients whose version is dropped, with `detail`."""
+    """Return rows of clients with dropped versions, with `detail`."""
     latest = {int(key): span[1] for key, span in served(present).items()}
     used = clients.select("api_key", "api_version").distinct().collect()
     found = [

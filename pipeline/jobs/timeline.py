@@ -18,9 +18,9 @@ RESPONSE_COLUMNS = (*_REQUEST, *_ANSWERED)
 
 
 def exchanges(requests: "DataFrame", responses: "DataFrame") -> "DataFrame":
-    """Add the requests without an answer (acks=0, in flight at the end) to the answers.
+    """Add the requests without a response (acks=0, or in flight at the end) to the responses.
 
-    Both are tables of that name; a request without an answer counts at its own time.
+    Both are tables of that name; a request without a response counts at its own time.
     """
     unanswered = requests.join(responses.select(*_REQUEST), [*_REQUEST], "left_anti")
     return responses.select(*_ANSWERED).unionByName(
@@ -29,11 +29,11 @@ def exchanges(requests: "DataFrame", responses: "DataFrame") -> "DataFrame":
 
 
 def timeline(answers: "DataFrame", interval: str = "1 minute") -> "DataFrame":
-    """One row an interval, principal, client id and API, in order of time.
+    """Return one row per interval, principal, client id and API, in order of time.
 
     `answers` is the table `responses`, or the result of `exchanges`. Latencies are microseconds
-    between request and answer as the recorder saw them; they and the client id are null where the
-    request was in another piece of the trace. `errors` counts answers with an error anywhere.
+    between request and response as the recorder saw them. Latency and client id are null if
+    the request was in another piece of the trace. `errors` counts responses that contain an error.
     """
     keys = (f.window("time", interval).start.alias("time"), *_KEYS)
     rows = answers.groupBy(*keys).agg(

@@ -1,4 +1,4 @@
-"""ACLs that nobody needs: never used, shadowed by others, redundant; and the lines to remove."""
+"""ACLs that no request needs (unused, shadowed, redundant), and the lines to remove them."""
 
 from typing import TYPE_CHECKING
 
@@ -24,10 +24,11 @@ SCHEMA = (
 
 
 def unused_acls(accesses: "DataFrame", present: AclSet) -> "DataFrame":
-    """One row an ACL of the set; `remove` is the line to remove it, for those that can go.
+    """Return one row per ACL of the set; `remove` is the line that removes it, if it can be
+    removed.
 
-    `accesses` is `observed.needed(...)`: what was not observed is not known to be needed, so the
-    observation has to be long enough.
+    `accesses` is `observed.needed(...)`. An ACL may be needed by requests that were not observed,
+    so the observation must be long enough.
     """
     spoken = accesses.mapInArrow(speaks(present), SPOKEN_DDL)
     keys = ("is_simple", "allows", "denies", "others")
@@ -52,8 +53,10 @@ def unused_acls(accesses: "DataFrame", present: AclSet) -> "DataFrame":
 
 
 def _special(accesses: "DataFrame", release: str) -> "DataFrame":
-    """Accesses that only the authorizer can decide: with another way to meet their requirement,
-    about a whole resource type, or in a release that overlooks ACLs.
+    """Return accesses that only the authorizer can decide.
+
+    Their requirement can be met in another way, they are about any resource of a type, or the
+    release overlooks ACLs.
     """
     questions = accesses.select(*QUESTION).distinct()
     if rules_of(release).search_stops_early:

@@ -1,4 +1,4 @@
-"""Reports denials, or those that another ACL set would cause, as they happen; each kind once."""
+"""Report denials, or those that another ACL set would cause, while they happen, each once."""
 
 import json
 from collections.abc import Callable
@@ -23,7 +23,7 @@ _SEEN_MAX = 1_000_000
 
 
 class Watcher:
-    """Finds new denials in each micro-batch; remembers those reported, and super users."""
+    """Finds new denials in each micro-batch; keeps reported denials, and super users."""
 
     def __init__(
         self, acls: list[Acl] | None, release: str, super_users: list[str] | None, *, lists: bool
@@ -69,7 +69,9 @@ def watch(
     tell: Callable[[list[dict[str, Any]]], None],
     every: str | None,
 ) -> None:
-    """Follow traces and tell the news; until interrupted, or without `every` what is there."""
+    """Report new denials in traces: until interrupted, or without
+    `every` only in the present data.
+    """
     reader = spark.readStream.format(FORMAT).option("table", "observed").options(**options)
     counts = reader.option("paths", json.dumps(paths)).load()
 
@@ -86,7 +88,7 @@ def _key(row: dict[str, Any]) -> tuple[str, ...]:
 
 
 def watch_line(row: dict[str, Any], *, as_json: bool) -> str:
-    """One finding as a line: for people, or as JSON."""
+    """Return a finding as one line of text or JSON."""
     if as_json:
         return json.dumps(json_ready([row])[0], ensure_ascii=False)
     what = f"{row['principal']} {row['operation']} {row['resource_type']}:{row['resource_name']}"

@@ -18,10 +18,10 @@ _KEYS = ("change", "principal", "operation", "resource_type", "resource_name")
 def what_breaks(
     accesses: "DataFrame", candidate: AclSet, baseline: AclSet | None = None
 ) -> "DataFrame":
-    """The changes by principal, operation and resource; empty if there are none.
+    """Return the changes by principal, operation and resource; empty without changes.
 
-    `accesses` is `observed.needed(...)`. Compared is with what was decided at the time or, if there
-    is a baseline, with what that would have decided.
+    `accesses` is `observed.needed(...)`. The candidate is compared with the recorded decisions, or
+    with those of `baseline` if it is given.
     """
     return changes(doubtful(accesses, candidate, baseline))
 
@@ -29,12 +29,12 @@ def what_breaks(
 def doubtful(
     accesses: "DataFrame", candidate: AclSet, baseline: AclSet | None = None
 ) -> "DataFrame":
-    """The judged accesses but for those, mostly nearly all, that were and would be allowed."""
+    """Return the judged accesses except those, usually most, that were and stay allowed."""
     return with_verdicts(accesses, candidate, baseline).where("not (allowed and would_be_allowed)")
 
 
 def changes(judged: "DataFrame") -> "DataFrame":
-    """What differs in judged accesses, by principal, operation and resource."""
+    """Return the differences in judged accesses, by principal, operation and resource."""
     change = f.when(f.col("allowed"), DENIED).otherwise(ALLOWED).alias("change")
     rows = judged.where("allowed != would_be_allowed").groupBy(change, *_KEYS[1:])
     found = rows.agg(
@@ -51,6 +51,6 @@ def changes(judged: "DataFrame") -> "DataFrame":
 
 
 def in_order(found: "DataFrame") -> "DataFrame":
-    """The changes with what is denied first, and of that what is asked most."""
+    """Sort changes: newly denied accesses first, then by number."""
     order = f.when(f.col("change") == DENIED, 0).otherwise(1)
     return found.orderBy(order, f.desc("requests"), *_KEYS[1:])

@@ -1,1 +1,1 @@
-"""Findings for people and programs: tables, JSON, CSV, Parquet, and a page with plots."""
+"""Output of results: tables, JSON, CSV, Parquet, and a page with charts."""

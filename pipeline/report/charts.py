@@ -1,7 +1,7 @@
-"""Plots as inline SVG: bars by name, columns and lines over time.
+"""Charts as inline SVG: bars by name, columns and lines over time.
 
-Each is a figure that a screen reader reads as one picture with a summary, with the same values as a
-table below it; series differ in hatching, dashes and markers, not in colour alone.
+Screen readers get each chart as one image with a summary, and its values as a table below it.
+Series differ in hatching, dashes and markers, not only in colour.
 """
 
 from collections.abc import Sequence
@@ -27,7 +27,7 @@ Point = tuple[datetime, str, float]
 
 
 class Chart(msgspec.Struct, frozen=True):
-    """A title, what it shows in words, the picture's content and height, and its values."""
+    """A chart: its title, a summary in words, the content and height of its image, its values."""
 
     title: str
     summary: str
@@ -38,7 +38,7 @@ class Chart(msgspec.Struct, frozen=True):
 
 
 def figure(chart: Chart) -> str:
-    """The chart as HTML; its parts are numbered through the page."""
+    """Return the chart as HTML; the ids of its parts are unique on the page."""
     name = f"chart-{next(_NUMBERS)}"
     heads = "".join(f'<th scope="col">{escape(head)}</th>' for head in chart.heads)
     rows = "".join(
@@ -62,7 +62,7 @@ def figure(chart: Chart) -> str:
 
 
 def bars(title: str, unit: str, values: Sequence[Bar]) -> Chart:
-    """Horizontal bars, the longest first; those beyond fifteen are added up as others."""
+    """Return horizontal bars, the longest first; bars after the fifteenth are summed as others."""
     ordered = sorted(values, key=lambda bar: (-bar[1], bar[0]))
     rest = ordered[BARS_MAX:]
     shown = ordered[:BARS_MAX]
@@ -86,7 +86,7 @@ def bars(title: str, unit: str, values: Sequence[Bar]) -> Chart:
 
 
 def columns(title: str, unit: str, points: Sequence[Point], step_s: int) -> Chart:
-    """Values over time, of all series on top of each other, in columns as wide as the step."""
+    """Return stacked columns over time, each as wide as the step."""
     series, by_time = _by_time(points)
     stacks = [(when, sum(values.values())) for when, values in by_time.items()]
     plot = _Plot(list(by_time), timedelta(seconds=step_s), max((v for _, v in stacks), default=0))
@@ -107,7 +107,7 @@ def columns(title: str, unit: str, points: Sequence[Point], step_s: int) -> Char
 
 
 def lines(title: str, unit: str, points: Sequence[Point], step_s: int) -> Chart:
-    """Values over time, a line and markers for each series."""
+    """Return a line with markers for each series over time."""
     series, by_time = _by_time(points, summed=False)
     largest = max((value for values in by_time.values() for value in values.values()), default=0)
     plot = _Plot(list(by_time), timedelta(seconds=step_s), largest)
@@ -128,7 +128,7 @@ def lines(title: str, unit: str, points: Sequence[Point], step_s: int) -> Chart:
 
 
 class _Plot:
-    """Where times and values are in the picture."""
+    """Maps times and values to positions in the image."""
 
     def __init__(self, times: list[datetime], step: timedelta, largest: float) -> None:
         self.step = step
@@ -179,7 +179,7 @@ def _over_time(
     *,
     summed: bool,
 ) -> Chart:
-    """The legend, the table and the summary."""
+    """Return a chart over time with legend, table and summary."""
     y = TOP + PLOT_HEIGHT + 60
     for at, name in enumerate(series):
         x = LEFT + (at % 3) * 225
@@ -201,7 +201,7 @@ def _over_time(
 
 
 def _key(at: int, x: int, y: int, *, is_line: bool) -> str:
-    """How a series looks, beside its name."""
+    """Return a legend entry: the look of a series."""
     if is_line:
         return (
             f'<line x1="{x}" x2="{x + 26}" y1="{y - 4}" y2="{y - 4}" class="line l{at}"'
@@ -213,9 +213,9 @@ def _key(at: int, x: int, y: int, *, is_line: bool) -> str:
 def _by_time(
     points: Sequence[Point], *, summed: bool = True
 ) -> tuple[list[str], dict[datetime, dict[str, float]]]:
-    """The series, largest first, and their values by time.
+    """Return the series, largest first, with their values by time.
 
-    Series beyond the fifth are added up as others, or left out where a sum would say nothing.
+    Series after the fifth are summed as others, or left out if a sum has no meaning.
     """
     totals: dict[str, float] = {}
     for _, name, value in points:
@@ -233,7 +233,7 @@ def _by_time(
 
 
 def number(value: float) -> str:
-    """`1234567` as `1 234 567`; at most three decimals."""
+    """Format a number: `1234567` as `1 234 567`, with at most three decimals."""
     return f"{round(value, 3):,}".replace(",", "\N{NARROW NO-BREAK SPACE}")
 
 
@@ -242,7 +242,7 @@ def _summary(said: Sequence[str], unit: str) -> str:
 
 
 def _short(text: str, longest: int = NAME_CHARACTERS) -> str:
-    """Long names lose their middle, since they often differ in their last part only."""
+    """Shorten a name in its middle, since long names often differ only at the end."""
     if len(text) <= longest:
         return text
     end = longest // 2

@@ -1,6 +1,6 @@
-"""One self-contained HTML page: no script, nothing loaded.
+"""A self-contained HTML page without scripts and without references to other files.
 
-All of it can be reached by keyboard, and has words for those who listen to it.
+It works with a keyboard and with a screen reader.
 """
 
 from collections.abc import Sequence
@@ -30,7 +30,7 @@ _STRIPES = (
 
 
 class Section(msgspec.Struct):
-    """One job's part of a page; `columns` are those of the rows that are shown."""
+    """The section of a job; `columns` are those of the shown rows."""
 
     title: str
     explanation: str
@@ -41,7 +41,7 @@ class Section(msgspec.Struct):
 
 
 def page(title: str, about: str, sections: Sequence[Section]) -> str:
-    """The page as text."""
+    """Return the page as HTML."""
     links = "".join(
         f'<li><a href="#section-{n}">{escape(section.title)}</a></li>'
         for n, section in enumerate(sections, start=1)
@@ -111,7 +111,7 @@ def _table(section: Section) -> str:
 
 
 def _cell(value: object) -> str:
-    """Figures are on the right, so that they can be compared; ACLs are as one types them."""
+    """Return a table cell: numbers are right-aligned, ACLs in a fixed-width font."""
     text = escape(cell(value))
     if isinstance(value, int | float) and not isinstance(value, bool):
         return f'<td class="end">{text}</td>'

@@ -1,4 +1,4 @@
-"""The page about one job, or about the jobs of a report."""
+"""The HTML page of one job, or of all jobs of a report."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -9,7 +9,7 @@ from kafka_shim.pipeline.report.output import cell
 
 
 def report_page(outcome: Outcome, traces: list[str], sections: Sequence[Section]) -> str:
-    """Return the page, headed by the traces and the time that was observed."""
+    """Return the page; its heading names the traces and the observed period."""
     about = f"Traces: {', '.join(traces)}. Times are UTC."
     if outcome.head.get("first_seen"):
         first, last = (

@@ -1,4 +1,4 @@
-"""What a job found, and how much it looked at."""
+"""The result of a job, and the amount of data that it read."""
 
 from typing import Any
 
@@ -6,11 +6,11 @@ import msgspec
 
 
 class Outcome(msgspec.Struct):
-    """What a job found. `shown` are the columns of the table; `text`, if any, is all to print.
+    """The result of a job.
 
-    `trend` are counts over time for a plot, `interval` how far apart. `has_broken`: `--fail` was
-    given and something was found. `is_wrong`: a result did not stand its own check. `parts`: the
-    outcomes that a report is made of.
+    `shown` are the columns of the printed table; `text`, if set, is printed instead. `trend` has
+    counts over time for a chart, `interval` apart. `has_broken`: `--fail` was given and there
+    were findings. `is_wrong`: the result failed its own check. `parts`: the outcomes in a report.
     """
 
     job: str
@@ -28,7 +28,9 @@ class Outcome(msgspec.Struct):
 
 
 def seen_note(head: dict[str, Any]) -> str:
-    """The first line: how long was looked matters to what is said not to be used."""
+    """Return the first line with the observed period, on which
+    findings about unused ACLs depend.
+    """
     text = f"{head['accesses']} accesses, {head['distinct']} different"
     if head["accesses"]:
         text += f", {head['first_seen']} to {head['last_seen']}"
@@ -38,7 +40,7 @@ def seen_note(head: dict[str, Any]) -> str:
 
 
 def damage_notes(head: dict[str, Any]) -> list[str]:
-    """A line if anything could not be read."""
+    """Return a note if parts of the trace could not be read."""
     if not head["damaged_blocks"]:
         return []
     size = f"{head['damaged_blocks']} damaged places ({head['damaged_bytes']} bytes)"

@@ -1,4 +1,4 @@
-"""Findings on a terminal and in files: aligned columns, JSON, CSV, Parquet."""
+"""Print or write results: aligned columns, JSON, CSV, Parquet."""
 
 import csv
 import json
@@ -14,12 +14,12 @@ CELL_MAX = 44
 
 
 def plain(value: Any) -> Any:
-    """A value as JSON and CSV have it: times in ISO form and UTC (Spark gives local ones)."""
+    """Return a value for JSON and CSV; times become ISO text in UTC (Spark returns local times)."""
     return value.astimezone(UTC).isoformat() if isinstance(value, datetime) else value
 
 
 def cell(value: Any) -> str:
-    """A value as one cell of a table."""
+    """Return a value as the text of a table cell."""
     if value is None:
         return ""
     if isinstance(value, bool):
@@ -32,7 +32,7 @@ def cell(value: Any) -> str:
 
 
 def print_table(columns: Sequence[str], rows: list[dict[str, Any]], stream: TextIO) -> None:
-    """Columns side by side; long cells are cut on a terminal and whole in a pipe."""
+    """Print aligned columns; long cells are shortened on a terminal only."""
     longest = CELL_MAX if stream.isatty() else sys.maxsize
     cells = [[_cut(cell(row[name]), longest) for name in columns] for row in rows]
     heads = [name.replace("_", " ") for name in columns]
@@ -56,7 +56,7 @@ def print_json(content: dict[str, Any], stream: TextIO) -> None:
 
 
 def print_csv(columns: Sequence[str], rows: list[dict[str, Any]], stream: TextIO) -> None:
-    """Lists are separated by blanks within their field."""
+    """Print CSV; elements of a list are separated by spaces within their field."""
     writer = csv.writer(stream, lineterminator="\n")
     writer.writerow(columns)
     for row in rows:
@@ -68,6 +68,6 @@ def print_csv(columns: Sequence[str], rows: list[dict[str, Any]], stream: TextIO
 
 
 def write_table(frame: "DataFrame", path: str, table_format: str) -> None:
-    """The whole result, whatever its size; what was in the folder is replaced."""
+    """Write the whole result in Spark, replacing the folder's content."""
     writer = frame.write.format(table_format).mode("overwrite")
     writer.option("overwriteSchema", value=True).save(path)

@@ -1,4 +1,4 @@
-"""Rows added up for charts."""
+"""Sums of rows for charts."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -10,7 +10,9 @@ RESOURCE = ("operation", "resource_type", "resource_name")
 
 
 def totals(rows: Iterable[dict[str, Any]], *names: str, value: str = "requests") -> list[Bar]:
-    """Add up a column's values by what these columns say; without a column, count rows."""
+    """Sum the column `value` by the values of the columns `names`;
+    count rows if `value` is empty.
+    """
     found: dict[str, float] = {}
     for row in rows:
         name = " ".join(str(row[name]) for name in names)

@@ -1,1 +1,1 @@
-"""From the bytes of a trace to rows of its tables, without Spark: functions to Arrow batches."""
+"""Build the rows of tables from a trace's bytes: functions that fill Arrow batches, no Spark."""

@@ -1,10 +1,10 @@
-"""One question of the authorizer as the tables have it, whatever it is known from."""
+"""A row of the access tables, whether it was recorded, logged or derived."""
 
 import msgspec
 
 
 class AccessRow(msgspec.Struct, frozen=True, gc=False):
-    """An access, the part it played, and how it was decided; `allowed` is None if not known."""
+    """An access, its role in the request, and its decision; `allowed` is None if unknown."""
 
     sequence: int
     time_us: int

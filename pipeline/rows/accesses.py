@@ -1,4 +1,4 @@
-"""Rows about accesses: what the broker decided, and which part each played in its request."""
+"""Rows of accesses: the broker's decisions, and the role of each access in its request."""
 
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
@@ -49,7 +49,7 @@ _Group = tuple[int, int, int]
 
 
 def access_rows(columns: Columns, block: Block, selection: Selection, open_: Pending) -> None:
-    """A row for each access: recorded, of an authorizer's log, or derived."""
+    """Add a row for each access: recorded, from an authorizer's log, or derived."""
     who = people(block)
     add = _adder(columns, open_)
     groups: dict[_Group, list[Access]] = {}
@@ -74,7 +74,7 @@ def access_rows(columns: Columns, block: Block, selection: Selection, open_: Pen
 
 
 def unanswered_rows(columns: Columns, selection: Selection, open_: Pending) -> None:
-    """Rows about requests whose answer is not in this split."""
+    """Add rows of requests whose response is not in this split."""
     add = _adder(columns, open_)
     for waiting in (open_.planned, *open_.silent.values()):
         for person, planned in waiting.values():
@@ -83,7 +83,7 @@ def unanswered_rows(columns: Columns, selection: Selection, open_: Pending) -> N
 
 
 def topic_id_rows(columns: Columns, block: Block, _: Selection, __: Pending) -> None:
-    """A row for each topic id with its name in answers of traces whose accesses are derived."""
+    """Add a row with the name of each topic id in responses, if accesses are derived."""
     who = people(block)
     for entry in block.body.entries:
         if not isinstance(entry, Response) or entry.api_key not in NAMING_APIS:
@@ -116,7 +116,7 @@ def _derived(
     open_: Pending,
     context: Context,
 ) -> list[AccessRow]:
-    """What requests needed, once their answer is there, or that of a later request."""
+    """Add what requests needed, after their response or that of a later request."""
     found: list[AccessRow] = []
     if isinstance(entry, Request) and selection.wants(entry.time_us, entry.api_key):
         planned = plan_of(entry, context)
@@ -138,7 +138,7 @@ def _recorded(
     accesses: list[Access], topics: list[str], release: str, source: str
 ) -> Iterator[AccessRow]:
     for access, role in zip(accesses, roles(accesses, topics, release), strict=True):
-        if source == AUDIT and is_probe(access):  # a denial of it decides nothing
+        if source == AUDIT and is_probe(access):  # its denial does not decide the request
             access = msgspec.structs.replace(access, resource_name=WILDCARD)  # noqa: PLW2901
             role = role if access.allowed else TRIED  # noqa: PLW2901
         yield AccessRow(
@@ -159,16 +159,16 @@ def _recorded(
 
 
 def _adder(columns: Columns, open_: Pending) -> Callable[[Person, Iterable[AccessRow]], None]:
-    """What takes accesses: equal ones are counted where only their number is wanted."""
+    """Return a function that takes accesses; equal ones are counted if only numbers are wanted."""
     if columns.wants("requests"):
         return partial(_count, open_.counts)
     return partial(_add, columns)
 
 
 def _count(counts: Counts, person: Person, found: Iterable[AccessRow]) -> None:
-    """Add to the counts: far cheaper than a row each, since most accesses are repeated.
+    """Add accesses to the counts, which is much faster than a row for each, as most are repeated.
 
-    Those of which it is not known how they were decided are in the table `accesses` only.
+    Accesses with an unknown decision are only in the table `accesses`.
     """
     principal, host = person["principal"], person["host"]
     for access in found:
@@ -189,7 +189,7 @@ def _count(counts: Counts, person: Person, found: Iterable[AccessRow]) -> None:
 
 
 def count_rows(columns: Columns, open_: Pending) -> None:
-    """A row for each different access that was counted, which is forgotten then."""
+    """Add a row for each distinct counted access, and clear the counts."""
     for key, (requests, first, last, example) in open_.counts.items():
         principal, host, api_key, version, operation, kind, name, *rest = key
         role, instead, source, allowed, rule = rest

@@ -1,4 +1,4 @@
-"""What requests need in another release and not in the present one: rows for `readiness`."""
+"""Rows for `readiness`: what requests need in another release but not in the present one."""
 
 from collections.abc import Iterator
 
@@ -28,7 +28,7 @@ _HARMLESS = frozenset({Effect.HIDE, Effect.VALUE, Effect.EMPTY})
 
 
 def added_need_rows(columns: Columns, block: Block, selection: Selection, _: Pending) -> None:
-    """A row for each need of each request that only `selection.release` has, not `present`."""
+    """Add a row for each need that a request has in `selection.release` but not in `present`."""
     who = people(block)
     for entry in block.body.entries:
         if isinstance(entry, Request) and selection.wants(entry.time_us, entry.api_key):
@@ -54,7 +54,7 @@ def added_need_rows(columns: Columns, block: Block, selection: Selection, _: Pen
 
 
 def added(frame: bytes, selection: Selection) -> Iterator[tuple[RequestHeader, AnyOf]]:
-    """The needs whose denial would show, and that nothing which the request needed includes."""
+    """Yield new needs whose denial is visible to clients and that no present need includes."""
     try:
         header, at = read_request_header(frame)
         message = codecs.read_request(header.api_key, header.api_version, frame, at)
@@ -69,7 +69,7 @@ def added(frame: bytes, selection: Selection) -> Iterator[tuple[RequestHeader, A
 
 
 def _includes(met: AnyOf, need: AnyOf) -> bool:
-    """Whether each way to meet the one meets the other."""
+    """Return whether each way to meet `met` also meets `need`."""
     return all(any(_allows(way, other) for other in need.actions) for way in met.actions)
 
 

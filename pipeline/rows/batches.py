@@ -1,6 +1,6 @@
-"""From segments to Arrow batches, without Spark: what is read in which pieces, and the rows.
+"""Read segments into Arrow batches, without Spark.
 
-`plan` cuts a trace into splits, `batches` reads one split as one of the tables.
+`plan` divides a trace into splits; `batches` reads a split as one of the tables.
 """
 
 import itertools
@@ -53,9 +53,9 @@ _GROUPED = {
 
 
 class Split(msgspec.Struct, frozen=True):
-    """The blocks of one segment that begin in [start, end).
+    """The blocks of a segment that begin in [start, end).
 
-    `at_block`: a block should begin at the start; else it is searched for.
+    `at_block`: a block should begin at `start`; otherwise the first one after it is searched.
     """
 
     path: str
@@ -65,10 +65,10 @@ class Split(msgspec.Struct, frozen=True):
 
 
 def plan(paths: list[str], split_bytes: int = SPLIT_BYTES) -> list[Split]:
-    """The splits of traces, each a folder or one segment; PipelineError for one that is not there.
+    """Return the splits of traces, each a folder or one segment; PipelineError for a missing one.
 
-    A segment of the usual size is one split; a last piece of less than half a split is added to
-    the one before.
+    A segment of the usual size is one split. A last piece of less than half a split is added to the
+    one before.
     """
     found: list[Split] = []
     for name in paths:
@@ -88,7 +88,7 @@ def plan(paths: list[str], split_bytes: int = SPLIT_BYTES) -> list[Split]:
 
 
 def packed(splits: Iterable[Split], task_bytes: int = SPLIT_BYTES) -> list[tuple[Split, ...]]:
-    """Splits in the parts of one task each: many small ones together, large ones alone."""
+    """Group splits into tasks: many small ones together, large ones alone."""
     found: list[list[Split]] = []
     taken = task_bytes
     for split in splits:
@@ -104,7 +104,7 @@ def packed(splits: Iterable[Split], task_bytes: int = SPLIT_BYTES) -> list[tuple
 def batches(
     table: str, split: Split, selection: Selection, columns: list[str] | None = None
 ) -> Iterator[pa.RecordBatch]:
-    """One split as one table; `columns` in the order wanted, None for all."""
+    """Yield a split as batches of a table; `columns` in the wanted order, None for all."""
     schema = TABLES[table]
     wanted = schema if columns is None else pruned(schema, columns)
     if table in ("damage", "pieces"):
@@ -135,7 +135,7 @@ def _blocks(
 def _source(
     table: str, split: Split, selection: Selection, names: list[str]
 ) -> Iterator[pa.RecordBatch]:
-    """Rows as they come, in batches; damage is left to the table of that name."""
+    """Yield batches of rows; damaged parts are only in the table `damage`."""
     grouped = _GROUPED.get(table)
     columns = Columns(grouped or pruned(TABLES[table], names))
     pending = Pending()
@@ -154,7 +154,7 @@ def _source(
 
 
 def _grouped(source: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Count equal rows; handed on when there are too many different ones to keep."""
+    """Sum equal rows; yield them when there are too many distinct ones to keep."""
     kept: pa.Table | None = None
     for batch in source:
         part = regroup(pa.Table.from_batches([batch]))
@@ -167,12 +167,12 @@ def _grouped(source: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
 
 
 def regroup(counts: pa.Table) -> pa.Table:
-    """Add up rows with equal keys; the example is the first one's. `instead` may be a list."""
+    """Sum rows with equal keys; keep the first example. `instead` may be a list."""
     schema = counts.schema
     measures = {"requests", "first_seen", "last_seen", "example"}
     keys = [name for name in schema.names if name not in measures]
     plain = counts
-    if "instead" in keys:  # lists cannot be keys of a group
+    if "instead" in keys:  # Arrow cannot group by lists
         joined = pc.binary_join(counts["instead"], "\n")
         plain = counts.set_column(schema.get_field_index("instead"), "instead", joined)
     wanted = [("requests", "sum"), ("first_seen", "min"), ("last_seen", "max")]

@@ -1,4 +1,4 @@
-"""What the row builders share: the columns being filled, the selection, requests still open."""
+"""Shared by the row builders: columns being filled, the selection, open requests."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -44,11 +44,11 @@ Counts = dict[tuple[Any, ...], list[Any]]
 
 
 class Selection(msgspec.Struct, frozen=True):
-    """Which entries are wanted: times in microseconds, [since, until); no APIs means all.
+    """The wanted entries: times in microseconds, [since, until); no APIs means all.
 
-    `release` decides which accesses were ways to meet the same requirement. `names` are those of
-    topic ids, for accesses that are derived, and `lives` says what existed (None: it is not
-    known). `present` is the release that `added_needs` compares with.
+    `release` determines which accesses were alternatives for the same requirement. For derived
+    accesses, `names` are those of topic ids, and `lives` says what existed (None: unknown).
+    `present` is the release that `added_needs` compares with.
     """
 
     since_us: int | None = None
@@ -61,7 +61,7 @@ class Selection(msgspec.Struct, frozen=True):
 
     @property
     def is_limited(self) -> bool:
-        """Whether blocks of some times are not wanted."""
+        """Whether the times are limited."""
         return self.since_us is not None or self.until_us is not None
 
     @property
@@ -83,13 +83,12 @@ class Selection(msgspec.Struct, frozen=True):
 
 
 class Pending:
-    """Requests that are not answered yet: time and client id, and frames that are asked for later.
+    """Requests without a response so far.
 
-    `asked` has the time of requests, and what they name that their answers may show to exist.
-
-    `planned` are those whose accesses are derived and whose answer is to come, with who sent them;
-    `silent` those of them to which no answer is sent, by their connection.
-    `sessions` are the fetch sessions so far. `counts` has the different accesses so far.
+    `asked` has their time and client id, and the names in them that their responses may show to
+    exist. `planned` are requests whose accesses are derived, with their senders; `silent` are those
+    of them that get no response, by connection. `sessions` are the fetch sessions so far, `counts`
+    the distinct accesses so far.
     """
 
     def __init__(self) -> None:
@@ -103,9 +102,9 @@ class Pending:
 
 
 class Columns:
-    """Values by column, until they are a batch. Rows give more than is wanted; it is left out.
+    """Values by column, for the next batch; values of columns that are not wanted are ignored.
 
-    What all rows of a connection have in common is kept once, and repeated by Arrow.
+    Values that all rows of a connection have in common are stored once, and repeated by Arrow.
     """
 
     def __init__(self, schema: pa.Schema) -> None:
@@ -119,35 +118,35 @@ class Columns:
         return len(self._who)
 
     def wants(self, *names: str) -> bool:
-        """Whether one of these columns is there: some cost more than others."""
+        """Whether one of these columns is wanted; some are expensive to compute."""
         return any(name in self._own for name in names)
 
     def add(self, values: Mapping[str, object], person: Person) -> None:
-        """One row; a column that neither has is null."""
+        """Add a row; columns that are in neither mapping are null."""
         self._who.append(self._number(person))
         for name, append in self._appends:
             append(values.get(name))
 
     def add_all(self, values: Mapping[str, Iterable[object]], persons: Sequence[Person]) -> None:
-        """A row for each person; of `values`, by column, only those wanted are gone through."""
+        """Add a row for each person; only the wanted columns of `values` are read."""
         self._who += map(self._number, persons)
         for name, column in self._own.items():
             column.extend(values.get(name) or repeat(None, len(persons)))
 
     def _number(self, person: Person) -> int:
         known = self._people.get(id(person))
-        if known is None:  # kept with its person, so that the id stays its own
+        if known is None:  # the person is kept, so that its id() is not reused
             known = self._people[id(person)] = (len(self._people), person)
         return known[0]
 
     def batch(self) -> pa.RecordBatch:
-        """What was collected; the columns are empty then."""
+        """Return the rows as a batch, and empty the columns."""
         rows, who = len(self), pa.array(self._who, pa.int32())
         arrays = [self._array(field, who) for field in self._schema]
         for values in (*self._own.values(), self._who):
             values.clear()
         self._people.clear()
-        if not arrays:  # `count()` asks for no column at all
+        if not arrays:  # Spark's `count()` reads no columns
             return pa.RecordBatch.from_struct_array(pa.array([{}] * rows, pa.struct([])))
         return pa.RecordBatch.from_arrays(arrays, schema=self._schema)
 
@@ -159,13 +158,13 @@ class Columns:
 
 
 def writer_of(path: str) -> str:
-    """The writer that a segment's name begins with."""
+    """Return the writer in a segment's file name."""
     found = _WRITER.fullmatch(Path(path).name)
     return found[1] if found else Path(path).name
 
 
 def people(block: Block) -> dict[int, tuple[Connection, Person]]:
-    """The connections of a block by number, each with what its rows have in common."""
+    """Return the connections of a block by number, each with the values that its rows share."""
     writer = writer_of(block.path)
     return {
         connection.number: (
@@ -197,7 +196,7 @@ def operation_name(code: int) -> str:
 
 @cache
 def type_name(code: int) -> str:
-    """As `operation_name`, of a resource type."""
+    """Return the resource type's name; UNKNOWN for a code of a newer writer."""
     return known_type(code).name
 
 

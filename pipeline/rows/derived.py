@@ -1,8 +1,8 @@
-"""Accesses of traces that have none of their own: planned from requests, decided by their answers.
+"""Derive accesses for traces without recorded ones: planned from requests, decided by responses.
 
-The plan is the broker's own (`authorizer.access_plan`). What it cannot know is said and not
-guessed: a topic id whose name was not seen and the topics of a fetch session that began before
-(`unnamed`), and what is asked in some states of the broker only (`possible`).
+The plan is the broker's own (`authorizer.access_plan`). Unknown facts are marked, not guessed.
+`unnamed`: topic ids with unknown names, and topics of a fetch session that began earlier.
+`possible`: accesses that depend on the broker's state.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -39,7 +39,7 @@ Names = Mapping[bytes, str]
 
 
 class Planned(msgspec.Struct, frozen=True):
-    """A request that waits for its answer, and what it needs."""
+    """A request without a response so far, with its plan."""
 
     request: Request
     header: RequestHeader
@@ -50,10 +50,10 @@ class Planned(msgspec.Struct, frozen=True):
 
 
 class Context(msgspec.Struct, frozen=True):
-    """What a request and its answer are read with: the broker's release, and names by topic id.
+    """What is known beside a request and its response: the broker's release, names by topic id.
 
-    `lives` tells what existed, `place` is the broker as far as the trace tells, and `sessions` are
-    those that were begun before.
+    `lives` says what existed, `place` identifies the broker as far as the trace shows it, and
+    `sessions` are the fetch sessions that began earlier.
     """
 
     release: str
@@ -64,7 +64,7 @@ class Context(msgspec.Struct, frozen=True):
 
 
 def plan_of(request: Request, context: Context) -> Planned | None:
-    """The plan of a request; None for one that needs nothing or cannot be read."""
+    """Return the plan of a request; None if it needs nothing or cannot be read."""
     try:
         header, at = read_request_header(request.frame)
         message = codecs.read_request(header.api_key, header.api_version, request.frame, at)
@@ -84,7 +84,7 @@ def plan_of(request: Request, context: Context) -> Planned | None:
 
 
 def derived_rows(planned: Planned, response: Response | None, context: Context) -> list[AccessRow]:
-    """The accesses of a request; without an answer none is known to be decided."""
+    """Return the accesses of a request; without a response, no decision is known."""
     answer = None if response is None else read_answer(response)
     if response is None or answer is None:
         return _rows(planned, context.release, lambda _: None)
@@ -109,7 +109,7 @@ def derived_rows(planned: Planned, response: Response | None, context: Context) 
 def _listed(
     planned: Planned, answered: Answered, context: Context, during: Time
 ) -> Iterator[AccessRow]:
-    """What a list shows, which was allowed; and what it leaves out although it existed."""
+    """Return accesses for a list: allowed for its names, denied for existing names not in it."""
     release = context.release
     named = {action for need in planned.plan.needs for action in need.actions}
     for requirement in planned.plan.listed:
@@ -128,9 +128,9 @@ def _with_unknown(plan: Plan, requirement: str) -> Plan:
 
 
 def silent_rows(planned: Planned, release: str) -> list[AccessRow]:
-    """The accesses of a request to which no answer is sent, once a later one was answered.
+    """Return the accesses of a request without a response after a later one was answered.
 
-    A broker closes the connection rather than pass over a denial in silence.
+    They were allowed, since a broker closes the connection after a denial.
     """
     return _rows(planned, release, lambda _: True)
 
@@ -147,7 +147,7 @@ def _rows(
 def _access_row(
     planned: Planned, need: AnyOf, allowed: bool | None, release: str, role: str = ""
 ) -> AccessRow:
-    """The last way, which brokers ask where no other did; the others would have done instead."""
+    """Return the last alternative, which brokers check if the others are denied, with those."""
     *others, chosen = need.actions
     hides = rows_of(release)[need.requirement].effect(planned.header.api_version) is Effect.HIDE
     role = role or (LISTED if hides else EITHER if others else REQUIRED)

@@ -1,7 +1,7 @@
 """Fetch sessions (KIP-227) and share sessions (KIP-932): topics that requests no longer name.
 
-A session is known from the request that began it. Of one that began earlier, or in another piece of
-the trace, only what its requests name is known.
+A session is known from the request that created it. For a session that began before this piece of
+the trace, only the topics in its requests are known.
 """
 
 from collections.abc import Hashable, Iterable
@@ -17,7 +17,7 @@ _BEGINS, _ENDS = 0, -1
 
 
 class Topic(msgspec.Struct, frozen=True):
-    """A topic as requests name it, depending on their version."""
+    """A topic by name or id, depending on the request's version."""
 
     topic: str
     topic_id: bytes
@@ -28,7 +28,7 @@ _Topics = dict[Topic, set[int]]
 
 
 class Asked(msgspec.Struct):
-    """A request with all the topics that it asks for.
+    """A request with all topics that it reads.
 
     `is_whole` is False if the beginning of its session is unknown.
     """
@@ -45,7 +45,7 @@ class FetchSessions:
         self._open: dict[Hashable, _Topics] = {}
 
     def asked(self, place: Hashable, request: Any) -> Asked:
-        """Take a request."""
+        """Process a request; return all topics that it reads."""
         named = _topics(request.topics)
         known = self._open.get((place, *_session(request)))
         if _epoch(request) in (_BEGINS, _ENDS) or known is None:
@@ -60,14 +60,14 @@ class FetchSessions:
         return Asked(request, dict(known), is_whole=True)
 
     def answered(self, place: Hashable, asked: Asked, answer: Any) -> None:
-        """Take the answer: it may begin a session, or say that there is none."""
+        """Process a response, which may create or end a session."""
         key = (place, *_session(asked.request))
         epoch = _epoch(asked.request)
         if answer.error_code or epoch == _ENDS:
             self._open.pop(key, None)
         elif epoch == _BEGINS:
             own = getattr(answer, "session_id", None)
-            if own != 0:  # the broker may have no room for one
+            if own != 0:  # 0: the broker's cache of sessions is full
                 key = key if own is None else (place, own)
                 self._open[key] = asked.topics
 
@@ -85,7 +85,7 @@ def _epoch(request: Any) -> int:
 
 
 def _topics(topics: Iterable[Any]) -> _Topics:
-    """Topics of a request, or those that it forgets, with their partitions."""
+    """Return the topics of a request, or those that it forgets, with their partitions."""
     found: _Topics = {}
     for topic in topics:
         name = Topic(getattr(topic, "topic", ""), bytes(topic.topic_id))

@@ -1,4 +1,4 @@
-"""What accesses that are derived need to know, and answers anywhere in a trace tell."""
+"""The first pass for derived accesses: facts in responses anywhere in the trace."""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -16,7 +16,7 @@ NAMED_TABLES = frozenset({"accesses", "observed", "added_needs"})
 
 
 def is_derived(path: str) -> bool:
-    """Return whether a segment's accesses are derived; its first block shows it for all."""
+    """Return whether a segment's accesses are derived; its first block shows it."""
     with Path(path).open("rb") as file:
         try:
             header = read_header(file.read(HEADER_BYTES))
@@ -24,7 +24,7 @@ def is_derived(path: str) -> bool:
                 return False
             body = read_body(header, file.read(header.block_bytes - HEADER_BYTES))
         except BlockError:
-            return True  # it may be
+            return True  # unknown
     return any(connection.accesses == DERIVED for connection in body.connections)
 
 
@@ -35,17 +35,17 @@ class FirstPass(msgspec.Struct, frozen=True):
     seen: list[Seen] = []
 
     def told(self, selection: Selection) -> Selection:
-        """The selection for those who read the accesses."""
+        """Return the selection with these facts."""
         return msgspec.structs.replace(selection, names=self.names, lives=Lives(self.seen))
 
     def and_of(self, splits: Iterable[Split]) -> "FirstPass":
-        """This, and what further pieces tell."""
+        """Return these facts with those of further splits."""
         more = first_pass(splits)
         return FirstPass(self.names | more.names, merged([*self.seen, *more.seen]))
 
 
 def first_pass(splits: Iterable[Split]) -> FirstPass:
-    """What the answers in these pieces tell, read in this process."""
+    """Read the facts in the responses of these splits."""
     names: dict[bytes, str] = {}
     seen: list[Seen] = []
     for split in splits:

@@ -1,4 +1,4 @@
-"""Rows about requests and answers: read as far as the tables need, the rest is stepped over."""
+"""Rows of requests and responses; only the fields that the tables need are decoded."""
 
 from itertools import repeat
 
@@ -15,7 +15,7 @@ _NO_NAMES = ResourceNames()
 
 
 def request_rows(columns: Columns, block: Block, selection: Selection, _: Pending) -> None:
-    """A row for each request; one that cannot be read says why and is not left out."""
+    """Add a row for each request; for one that cannot be read, the row has the reason."""
     who = people(block)
     skim = columns.wants("topics", "groups", "transactional_ids", "undecoded")
     requests = [entry for entry in block.body.entries if isinstance(entry, Request)]
@@ -51,7 +51,7 @@ def request_rows(columns: Columns, block: Block, selection: Selection, _: Pendin
 
 
 def response_rows(columns: Columns, block: Block, selection: Selection, open_: Pending) -> None:
-    """A row for each answer, with the time since its request if that is in the same split."""
+    """Add a row for each response, with its latency if the request is in the same split."""
     who = people(block)
     read, has_client = columns.wants("error_codes", "undecoded"), columns.wants("client_id")
     for entry in block.body.entries:
@@ -97,7 +97,7 @@ def _read(request: Request, *, skim: bool) -> tuple[RequestHeader, ResourceNames
 
 
 def _codes(entry: Response) -> tuple[list[int], str | None]:
-    """The errors that an answer has in it, each once."""
+    """Return the distinct error codes in a response, or why it cannot be read."""
     try:
         answer, _ = read_answer_frame(entry.api_key, entry.api_version, entry.frame)
     except ProtocolError as error:

@@ -1,4 +1,4 @@
-"""What certainly existed while a request was answered, so that lists left it out by a denial."""
+"""What certainly existed during a request; lists without it show a denial."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import UTC, datetime, timedelta
@@ -44,7 +44,7 @@ class Seen(msgspec.Struct, frozen=True, array_like=True):
 
 
 class Lives:
-    """The lives of all that the answers of a trace show."""
+    """The lives of everything that responses show."""
 
     def __init__(self, rows: Iterable[Seen] = ()) -> None:
         ends: dict[_Of, Time] = {}
@@ -66,7 +66,7 @@ class Lives:
                 lives.extend(_joined(lives))
 
     def there(self, place: str, kind: str, during: Time, owner: str = "") -> Iterator[str]:
-        """Return the names of what was seen before and after, and is the same."""
+        """Return the names of things seen both before and after, without deletion in between."""
         for name, lives in self._kept.get((place, kind, owner), {}).items():
             if any(
                 _lasts(life, during) and (life.is_unique or _goes_on(life, life.last_us))
@@ -92,7 +92,7 @@ class Lives:
 
 
 def _named(rows: Iterable[Seen]) -> list[Seen]:
-    """Return what was seen, with the names of topics that some answers show by their ids only."""
+    """Return sightings; topics that some responses show only by id get their names."""
     kept = list(rows)
     names = {row.life: row.name for row in kept if row.life and row.name}
 
@@ -104,7 +104,7 @@ def _named(rows: Iterable[Seen]) -> list[Seen]:
 
 
 def _joined(lives: list[_Life]) -> Iterator[_Life]:
-    """Return one life for a name that answers show with and without an id."""
+    """Join lives of a name that responses show both with and without an id."""
     if len({life.is_unique for life in lives}) > 1:
         ends = tuple(dict.fromkeys(end for life in lives for end in life.ends))
         first_us = min(life.first_us for life in lives)
@@ -112,10 +112,10 @@ def _joined(lives: list[_Life]) -> Iterator[_Life]:
 
 
 def merged(rows: Iterable[Seen]) -> list[Seen]:
-    """Return a row for each thing: from when it was first seen to when it was last."""
+    """Return a row for each thing, from when it was first seen to when it was last seen."""
     found: dict[tuple[Any, ...], Seen] = {}
     for row in rows:
-        place = "" if row.is_end else row.place  # it is gone everywhere
+        place = "" if row.is_end else row.place  # it was deleted on all brokers
         key = (place, row.kind, row.name, row.owner, row.life, row.is_end)
         known = found.get(key, row)
         first_us, last_us = min(known.first_us, row.first_us), max(known.last_us, row.last_us)
@@ -124,7 +124,7 @@ def merged(rows: Iterable[Seen]) -> list[Seen]:
 
 
 def seen_in(rows: Iterable[Mapping[str, Any]]) -> Iterator[Seen]:
-    """Return rows of the table `sightings` as they are handed to those who read accesses."""
+    """Return rows of the table `sightings` as structs."""
     for row in rows:
         first_us, last_us = (_us(row[at]) for at in ("first_seen", "last_seen"))
         place, kind, name = row["place"], row["kind"], row["name"]
@@ -140,7 +140,7 @@ NO_LIVES: Final = Lives()
 
 
 def _of(kind: str, name: str, owner: str, life: str = "") -> _Of:
-    """What an end ends: all offsets of a group, or that which has the name or else the id."""
+    """Return what a deletion ends: all offsets of a group, or the thing with this name or id."""
     return kind, owner if kind == OFFSETS else name or life
 
 
@@ -149,7 +149,7 @@ def _lasts(life: _Life, during: Time) -> bool:
 
 
 def _goes_on(life: _Life, until_us: int) -> bool:
-    """Whether no request was to end it before then; what deletes it may see it last."""
+    """Return whether no request deleted it before then; the deleting request may still see it."""
     return not any(life.first_us <= last and first < until_us for first, last in life.ends)
 
 

@@ -1,6 +1,6 @@
-"""How far traces are written and read: the offsets of streams, each a position by segment's path.
+"""Offsets of streams: for each segment, by path, how far it has been written or read.
 
-A position is always where a block ends, so that what lies between two offsets can be read alone.
+A position is always the end of a block, so the data between two offsets can be read alone.
 """
 
 import itertools
@@ -13,9 +13,9 @@ Offset = dict[str, int]
 
 
 def written(paths: list[str], start: Offset) -> Offset:
-    """How far traces are written by now; segments of other traces stay where they were.
+    """Return how far traces have been written; segments of other traces keep their positions.
 
-    Segments that are gone are forgotten. Only what was added since the start is looked at.
+    Deleted segments are dropped. Only the data after `start` is read.
     """
     names = dict.fromkeys(str(Path(split.path).resolve()) for split in plan(paths))
     now = {name: whole_bytes(Path(name), start.get(name, 0)) for name in names}
@@ -23,7 +23,9 @@ def written(paths: list[str], start: Offset) -> Offset:
 
 
 def limited(start: Offset, end: Offset, max_bytes: int) -> Offset:
-    """An offset on the way: segments in their order, and no more than so many bytes but one."""
+    """Return an offset before `end`, in the order of segments, at most
+    `max_bytes` after `start`.
+    """
     found = {name: start[name] for name in end if name in start}
     room = max_bytes
     for name in sorted(end):
@@ -35,9 +37,9 @@ def limited(start: Offset, end: Offset, max_bytes: int) -> Offset:
 
 
 def between(start: Offset, end: Offset, split_bytes: int) -> list[Split]:
-    """The pieces from one offset to another; a segment of the usual size is one piece.
+    """Return the splits between two offsets; a segment of the usual size is one split.
 
-    Where a segment continues, a block should begin, and damage right there is not skipped.
+    At a segment's old position a block should begin; damage there is reported, not skipped.
     """
     found = []
     for name, stop in sorted(end.items()):

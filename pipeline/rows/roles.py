@@ -1,7 +1,7 @@
-"""What part an access played in its request: needed, one way of several, or a mere look.
+"""The role of an access in its request: needed, one of several alternatives, or only a lookup.
 
-A broker stops asking once a requirement is met, so the accesses of a request depend on the ACLs
-of that day. To judge another ACL set, one has to know what would have done instead.
+A broker stops checking when a requirement is met, so the accesses of a request depend on the ACLs
+at that time. To decide with another ACL set, the alternatives must be known.
 """
 
 from collections.abc import Sequence
@@ -58,7 +58,7 @@ class Alternative(msgspec.Struct, frozen=True):
 
 @cache
 def any_name_keys() -> frozenset[Key]:
-    """What is asked about any resource of the type; the trace then has `*` for the name."""
+    """Return the accesses to any resource of a type, which a trace records with the name `*`."""
     return frozenset(
         (row.api, need.operation, need.resource_type)
         for row in TABLE
@@ -69,7 +69,7 @@ def any_name_keys() -> frozenset[Key]:
 
 @cache
 def _effects() -> dict[Key, set[bool]]:
-    """For what some requirement of any release asks: whether a denial just leaves out a name."""
+    """Return by access whether its denial only removes a name, over all requirements."""
     found: dict[Key, set[bool]] = {}
     for row in TABLE:
         leaves_out = all(denial.effect is Effect.HIDE for denial in row.denied)
@@ -80,14 +80,14 @@ def _effects() -> dict[Key, set[bool]]:
 
 @cache
 def apis_by_name(release: str) -> frozenset[int]:
-    """APIs of which the names in the request matter to the parts that accesses played."""
+    """Return the APIs for which roles depend on the names in the request."""
     listing = {key[0] for key, leaves_out in _effects().items() if len(leaves_out) > 1}
     return frozenset(listing | {key for key, _, _ in alternatives(release)})
 
 
 @cache
 def alternatives(release: str) -> dict[Key, frozenset[Alternative]]:
-    """For what is one way of several in this release: the others."""
+    """Return by access its alternatives in this release."""
     found: dict[Key, frozenset[Alternative]] = {}
     for row, bound in bind(release).items():
         ways = {Alternative(n.operation, n.resource_type, n.any_name) for n in bound.needs}
@@ -98,15 +98,15 @@ def alternatives(release: str) -> dict[Key, frozenset[Alternative]]:
 
 
 def is_probe(access: Access) -> bool:
-    """Whether this is the name by which an authorizer begins to ask about a whole type."""
+    """Return whether it has the name with which a check of any resource of a type begins."""
     key = (access.api_key, access.operation, access.resource_type)
     return access.resource_name == PROBE_NAME and key in any_name_keys()
 
 
 def roles(accesses: Sequence[Access], topics: Sequence[str], release: str) -> list[str]:
-    """The part of each of one request's accesses, which are given in the order of asking.
+    """Return the role of each access of a request; accesses are in the order of the checks.
 
-    `topics` are the names in the request: Metadata that names none lists all.
+    `topics` are the names in the request; Metadata without names lists all topics.
     """
     found: list[str] = []
     while len(found) < len(accesses):
@@ -136,7 +136,7 @@ def _role(accesses: Sequence[Access], at: int, topics: Sequence[str], release: s
 
 
 def _listing_run(accesses: Sequence[Access], at: int) -> int:
-    """How many accesses from here ask for one resource's authorized operations; 0: none do."""
+    """Return the number of accesses from here for a resource's authorized operations; 0: none."""
     first = accesses[at]
     if first.api_key not in _LISTING:
         return 0
@@ -151,10 +151,10 @@ def _listing_run(accesses: Sequence[Access], at: int) -> int:
 
 
 def instead_of(access: Access, topics: Sequence[str], release: str) -> list[str]:
-    """What, all of it allowed, would have met the requirement in this access's place.
+    """Return the accesses that, if all are allowed, meet the requirement instead of this one.
 
-    Names that only the answer has (the tokens of DescribeDelegationToken) are unknown, so
-    nothing is said then.
+    The result is empty if they concern names that are only in the response, such as the
+    tokens of DescribeDelegationToken.
     """
     key = (access.api_key, access.operation, access.resource_type)
     found: set[str] = set()
@@ -171,11 +171,11 @@ def instead_of(access: Access, topics: Sequence[str], release: str) -> list[str]
 
 
 def access_text(operation: Operation, resource_type: ResourceType, name: str) -> str:
-    """As in the column `instead`: `CREATE|TOPIC|orders`."""
+    """Return an entry of the column `instead`, such as `CREATE|TOPIC|orders`."""
     return f"{operation.name}|{resource_type.name}|{name}"
 
 
 def access_parts(text: str) -> tuple[str, str, str]:
-    """What `access_text` was made of: the names of the operation and of the type, and the name."""
+    """Return the names of operation and type, and the resource's name, in an `access_text`."""
     operation, resource_type, name = text.split("|", 2)
     return operation, resource_type, name

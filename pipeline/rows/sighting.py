@@ -1,4 +1,4 @@
-"""Something that an answer shows to exist, and at which broker."""
+"""A thing that a response shows to exist, and at which broker."""
 
 from typing import NamedTuple
 

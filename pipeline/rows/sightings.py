@@ -1,9 +1,10 @@
-"""What answers show to exist: topics, groups, transactional ids, and topics with a group's offsets.
+"""What responses show to exist: topics, groups, transactional ids, topics with a group's offsets.
 
-Rows of the table `sightings`. Something certainly existed from the first answer that shows it to
-the last request whose answer does, if nothing ended it in between: topics by their ids, which are
-never used again, all else if no request in the trace deletes it. An answer of CreateTopics shows
-nothing: the controller gives it, and brokers learn of the topic a moment later.
+These are the rows of the table `sightings`. A thing certainly existed from the first response that
+shows it to the last request whose response shows it, unless it was deleted in between. Topics with
+ids show that by their ids, which are never reused; for everything else, no request in the trace
+deletes it. Responses to CreateTopics are not used: they come from the controller, and
+brokers learn about the topic later.
 """
 
 from collections.abc import Callable, Iterator
@@ -35,7 +36,7 @@ _CONSUMING: Final = (GROUP, CONSUMER_GROUP)
 
 
 def sighting_rows(columns: Columns, block: Block, _: Selection, open_: Pending) -> None:
-    """A row for each thing that an answer shows, and for each that a request deletes."""
+    """Add a row for each thing that a response shows, and for each that a request deletes."""
     who = people(block)
     for entry in block.body.entries:
         connection, person = who.get(entry.connection, (None, {}))
@@ -65,7 +66,7 @@ def sighting_rows(columns: Columns, block: Block, _: Selection, open_: Pending) 
 
 
 def _asked(entry: Request, key: tuple[int, int], open_: Pending) -> Iterator[Sighting]:
-    """What a request deletes; what its answer may show is kept."""
+    """Yield what a request deletes, and keep the names that its response may show."""
     api = int.from_bytes(entry.frame[:2], "big", signed=True)
     if not (api in _SHOWN or api in _NAMED or api in _ENDED):
         return
@@ -97,7 +98,7 @@ def _shown(entry: Response, named: list[Sighting]) -> Iterator[Sighting]:
 
 
 def _is_done(answer: Any) -> bool:
-    """Whether all went well: then what the request named is there."""
+    """Return whether the response has no error, so that the request's names exist."""
     return not set().union(*errors_of(answer).values())
 
 
@@ -108,7 +109,7 @@ def _topics(answer: Any) -> Iterator[Sighting]:
 
 
 def _served(answer: Any) -> Iterator[Sighting]:
-    """Topics without an error, by name or by id, as the version has them."""
+    """Yield topics without an error, by name or id, depending on the version."""
     for key, codes in errors_of(answer).items():
         if isinstance(key, bytes) and not codes:
             yield Sighting(TOPIC, "", life=key.hex())

@@ -1,4 +1,4 @@
-"""How much of a segment is written by now: up to the end of its last whole block."""
+"""How much of a segment has been written: up to the end of its last whole block."""
 
 from pathlib import Path
 
@@ -7,10 +7,10 @@ from kafka_shim.protocol.trace.segments import Damage, is_newest, read_segment
 
 
 def whole_bytes(path: Path, start: int) -> int:
-    """Where the blocks that are surely written end, from a position where one begins.
+    """Return the end of the last complete block, from a position where a block begins.
 
-    A block that is cut off at the end of a writer's newest segment may still be written; damage
-    elsewhere is not waited for.
+    An incomplete block at the end of a writer's newest segment may still be completed; other damage
+    is final.
     """
     size = path.stat().st_size
     at = start
@@ -29,14 +29,14 @@ def whole_bytes(path: Path, start: int) -> int:
 
 def _past_damage(path: Path, at: int, size: int) -> int:
     found = list(read_segment(path, at))
-    if not found:  # the reader looks for the first intact header, and there is none
+    if not found:  # the reader searches the first intact header; there is none
         return at if is_newest(path) else size
     last = found[-1]
     return last.at if isinstance(last, Damage) and last.is_tail else size
 
 
 def damage_at(path: Path, start: int) -> Damage | None:
-    """What is wrong at a position where a block should begin; the reader itself looks for one."""
+    """Return the damage at a position where a block should begin; the reader would skip it."""
     size = path.stat().st_size
     try:
         with path.open("rb") as file:

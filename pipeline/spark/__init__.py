@@ -1,1 +1,1 @@
-"""What only Spark needs: the session, traces as its sources, lakes, and the accesses observed."""
+"""Code for Spark: the session, traces as data sources, lakes, observed accesses."""

@@ -1,4 +1,4 @@
-"""Why Spark failed, in one line, and what to do about it."""
+"""The reason of a failure of Spark in one line, with advice."""
 
 import re
 
@@ -30,12 +30,12 @@ _ADVICE = (
 
 
 def was_late(error: BaseException) -> bool:
-    """Whether a Python worker took longer to start than Spark waits for it."""
+    """Return whether Spark failed because a Python worker took too long to start."""
     return WORKER_WAS_LATE in _text(error)
 
 
 def in_one_line(error: BaseException) -> str:
-    """What went wrong and, where that is known, what to do."""
+    """Return the reason and, if known, what to do."""
     text = _text(error)
     tracebacks = _LAST_OF_TRACEBACK.findall(text)
     line = tracebacks[-1] if tracebacks else next(iter(text.splitlines()), type(error).__name__)
@@ -49,9 +49,9 @@ def in_one_line(error: BaseException) -> str:
 
 
 def _text(error: BaseException) -> str:
-    if isinstance(error, Py4JJavaError):  # its own text begins with the call
+    if isinstance(error, Py4JJavaError):  # its own text begins with the call in Java
         try:
             return str(error.java_exception)
-        except (Py4JError, OSError):  # Java is gone
+        except (Py4JError, OSError):  # Java has ended
             return str(error.args)
     return str(error) or type(error).__name__

@@ -1,9 +1,9 @@
-"""A lake: plain Parquet in folders, changed by numbered runs, each all or nothing.
+"""A lake: plain Parquet in folders, changed by numbered runs, each completely or not at all.
 
-`requests/date=.../*.parquet` and so on, and `_runs/`. A run stages its files, then writes
-`_runs/N.pending.json` (which files go where), moves the files, and renames the note to `N.json`.
-Whatever moment it dies at, the next process finishes what was noted or forgets what was not: no row
-is lost, none is there twice.
+A lake has folders such as `requests/date=.../*.parquet`, and `_runs/`. A run stages its files,
+writes `_runs/N.pending.json` (which files to move where), moves the files, and renames the note to
+`N.json`. If the process ends at any point, the next one completes a run with a note and discards
+one without. So no row is lost or duplicated.
 """
 
 import contextlib
@@ -29,7 +29,7 @@ class Run(msgspec.Struct):
 
 
 class Lake:
-    """The state of one lake. Numbers of runs are those of the stream's micro-batches."""
+    """A lake on disk; runs have the numbers of the stream's micro-batches."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -50,12 +50,10 @@ class Lake:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except OSError:
                 raise PipelineError(f"another process is writing to {self.folder}") from None
-            yield  # the lock goes with the process, however that ends
+            yield  # the system releases the lock when the process ends
 
     def recover(self) -> bool:
-        """Finish a run that was recorded, drop one that was not; return
-        whether one was finished.
-        """
+        """Complete a run with a note, discard one without; return whether one was completed."""
         self._runs.mkdir(parents=True, exist_ok=True)
         pending = sorted(self._runs.glob("*.pending.json"))
         for note in pending:
@@ -69,7 +67,7 @@ class Lake:
         return bool(pending)
 
     def has(self, number: int) -> bool:
-        """Whether this run is part of the lake."""
+        """Return whether the lake contains this run."""
         return (self._runs / f"{number:08d}.json").exists()
 
     def commit(self, number: int) -> int:
@@ -90,13 +88,13 @@ class Lake:
         for staged, final in run.moves:
             target = self.folder / final
             target.parent.mkdir(parents=True, exist_ok=True)
-            if (self.folder / staged).exists():  # else it was moved before the last run died
+            if (self.folder / staged).exists():  # else it had been moved before the process ended
                 os.replace(self.folder / staged, target)  # noqa: PTH105 - atomic, as its name says
         os.replace(note, str(note).replace(".pending", ""))  # noqa: PTH105
 
 
 def _write(path: Path, content: bytes) -> None:
-    """A whole file or none."""
+    """Write a file completely or not at all."""
     new = path.with_suffix(".new")
     with new.open("wb") as file:
         file.write(content)

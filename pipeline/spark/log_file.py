@@ -1,4 +1,4 @@
-"""Where Spark's own output goes: a file that is kept only if something failed."""
+"""Spark's own output goes to a file, which is kept only after a failure."""
 
 import re
 import tempfile
@@ -15,7 +15,9 @@ _NOISE = (
 
 
 class SparkLog:
-    """A file for what Java and the workers print; removed at the end unless `keep` was called."""
+    """A file for output of Java and the workers; it is removed at the
+    end unless `keep` was called.
+    """
 
     def __init__(self) -> None:
         with tempfile.NamedTemporaryFile(
@@ -25,13 +27,13 @@ class SparkLog:
         self._is_kept = False
 
     def keep(self, text: str) -> None:
-        """Add what is known of a failure, and leave the file where it is."""
+        """Add the text of a failure, and keep the file."""
         with self.path.open("a", encoding="utf-8") as file:
             file.write(f"{text}\n")
         self._is_kept = True
 
     def said(self) -> str:
-        """Why Java did not start: the first line that is about an error, or of all."""
+        """Return why Java did not start: the first line with an error, or the first line."""
         lines = self.path.read_text(encoding="utf-8", errors="replace").splitlines()
         found = [line.strip() for line in lines if line.strip() and not line.startswith(_NOISE)]
         wrong = [line for line in found if _WRONG.search(line)]

@@ -1,4 +1,4 @@
-"""The distinct accesses of a trace: what all ACL questions are asked about."""
+"""The distinct accesses of a trace, with which all jobs about ACLs work."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
@@ -18,14 +18,14 @@ _MEASURES = ("requests", "first_seen", "last_seen", "example")
 def observed(
     spark: "SparkSession", paths: list[str], options: Mapping[str, str] | None = None
 ) -> "DataFrame":
-    """The distinct accesses of traces; counted in the reader first, so little is shuffled."""
+    """Return the distinct accesses of traces; the reader counts first, so Spark shuffles little."""
     return merged(trace_table(spark, "observed", paths, options))
 
 
 def counted(accesses: "DataFrame") -> "DataFrame":
-    """Rows of `accesses` as rows of `observed`, each one request.
+    """Turn rows of `accesses` into rows of `observed`, each for one request.
 
-    Those of which it is not known how they were decided are left out, as by the reader of traces.
+    Accesses with an unknown decision are left out, as by the reader of traces.
     """
     kept = [name for name in OBSERVED.names if name in ACCESSES.names]
     rows = accesses.where(f.col("allowed").isNotNull()).select(
@@ -39,7 +39,7 @@ def counted(accesses: "DataFrame") -> "DataFrame":
 
 
 def merged(counts: "DataFrame") -> "DataFrame":
-    """Equal rows added up, wherever they were counted."""
+    """Sum equal rows."""
     keys = [name for name in OBSERVED.names if name not in _MEASURES]
     grouped = counts.groupBy(*keys).agg(
         f.sum("requests").alias("requests"),
@@ -51,13 +51,15 @@ def merged(counts: "DataFrame") -> "DataFrame":
 
 
 def needed(accesses: "DataFrame", *, with_lists: bool = False) -> "DataFrame":
-    """Those that a request needed; with the names that lists would show, if they count too."""
+    """Return the accesses that requests needed; `with_lists` adds the
+    names that lists would show.
+    """
     wanted = [REQUIRED, EITHER, LISTED] if with_lists else [REQUIRED, EITHER]
     return accesses.where(f.col("role").isin(*wanted))
 
 
 def setting(accesses: "DataFrame") -> tuple[tuple[str, ...], bool]:
-    """The super users that were seen, and whether everyone was allowed where no ACL was."""
+    """Return the observed super users, and whether resources without ACLs were open to everyone."""
     rows = accesses.where(f.col("rule").isin("SuperUser", "DefaultAllow"))
     found = rows.select("principal", "rule").distinct().collect()
     users = {row["principal"] for row in found if row["rule"] == "SuperUser"}

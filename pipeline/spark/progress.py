@@ -1,4 +1,4 @@
-"""What Spark is at, on the terminal, while one waits."""
+"""Spark's progress, on the terminal."""
 
 import os
 import sys
@@ -14,11 +14,11 @@ INTERVAL_S = 0.2
 
 
 class Progress:
-    """A line on standard error with the tasks done so far; nothing where that is no terminal."""
+    """Shows the number of finished tasks on standard error; nothing if it is not a terminal."""
 
     def __init__(self, what: str, spark: "SparkSession | None" = None) -> None:
         self._what = what
-        # a server elsewhere (Spark Connect) does not tell about its tasks
+        # a Spark Connect server does not report its tasks
         self._spark = None if "SPARK_REMOTE" in os.environ else spark
         self._done = threading.Event()
         self._thread = threading.Thread(target=self._watch, daemon=True)
@@ -55,7 +55,7 @@ class Progress:
 
 
 def bar(what: str, done: int, of: int) -> str:
-    """`reading [#######-------] 3/6 tasks`; without the bar when there is nothing to count."""
+    """Return `reading [#######-------] 3/6 tasks`; no bar if the number of tasks is unknown."""
     if of == 0:
         return f"{what} ..."
     full = WIDTH * done // of

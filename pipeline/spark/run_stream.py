@@ -1,4 +1,4 @@
-"""Running a stream: all that is there, or on and on until somebody stops it."""
+"""Run a stream: over the present data, or until it is stopped."""
 
 import signal
 import time
@@ -29,11 +29,11 @@ def run_stream(
     every: str | None,
     checkpoint: Path | None = None,
 ) -> None:
-    """Hand each micro-batch, with its number, to `take`.
+    """Call `take` with each micro-batch and its number.
 
-    With `every` (`2 seconds`) until SIGINT or SIGTERM; else until all that is there was taken. A
-    checkpoint lets the next run go on where this one ended. A stream that cannot begin, since on a
-    busy machine its Python worker took longer than the ten seconds it has, is tried again.
+    With `every` (such as `2 seconds`), run until SIGINT or SIGTERM; otherwise until all present
+    data was processed. A checkpoint lets the next run continue. A stream whose Python worker did
+    not start within Spark's ten seconds, as happens on a busy machine, is started again.
     """
     taken: list[int] = []
 
@@ -66,7 +66,7 @@ def _run(query: "StreamingQuery", stopped: list[int]) -> None:
 
 
 def _finish(query: "StreamingQuery") -> None:
-    """Wait a little for the micro-batch that is on: one that is cut off has to be done again."""
+    """Wait a little for the current micro-batch, which would be repeated if it were interrupted."""
     deadline = time.monotonic() + _FINISH_S
     while query.isActive and query.status["isTriggerActive"] and time.monotonic() < deadline:
         time.sleep(0.05)
@@ -74,7 +74,7 @@ def _finish(query: "StreamingQuery") -> None:
 
 @contextmanager
 def _signals() -> Iterator[list[int]]:
-    """A list that gets the signals that ask to stop, which do nothing else meanwhile."""
+    """Yield a list to which SIGINT and SIGTERM are added; they have no other effect meanwhile."""
     found: list[int] = []
     if current_thread() is not main_thread():
         yield found

@@ -1,4 +1,4 @@
-"""A Spark session that fits: Java is there, workers run this Python, short runs start quickly."""
+"""The Spark session: checks Java, uses this Python for workers, starts fast for short runs."""
 
 import os
 import sys
@@ -30,12 +30,12 @@ def spark_session(
     log: SparkLog | None = None,
     settings: Mapping[str, str] | None = None,
 ) -> "SparkSession":
-    """The session of this process, with the data source in it; PipelineError if that cannot be.
+    """Return this process's session with the data source; PipelineError if it cannot be created.
 
-    `master` is None for what spark-submit or the environment say, else all local cores. `is_short`
-    keeps the JVM from optimising: a third less for runs under a minute, a loss for long ones.
-    What a JVM of this process prints goes to `log`, if there is one. `settings` are further ones
-    of Spark.
+    `master` None: as spark-submit or the environment define, or all local cores. `is_short`
+    turns off the JVM's optimising compiler: runs under a minute take a third less time, long ones
+    more. Output of a JVM that this process starts goes to `log`. `settings` are further Spark
+    settings.
     """
     problem = missing()
     if problem is not None:
@@ -44,7 +44,7 @@ def spark_session(
 
     builder = SparkSession.builder.appName("kafka-shim pipeline")
     if not _is_submitted():
-        os.environ.setdefault("PYSPARK_PYTHON", sys.executable)  # else whatever python3 is
+        os.environ.setdefault("PYSPARK_PYTHON", sys.executable)  # the default is any `python3`
         os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
         cores = os.cpu_count() or 2
         local = _local_settings(cores, is_short=is_short) | dict(settings or {})
@@ -56,14 +56,16 @@ def spark_session(
 
 
 def remote_session(address: str) -> "SparkSession":
-    """A session on a Spark Connect server (`sc://HOST:PORT`), to which the packages are sent."""
+    """Return a session on a Spark Connect server (`sc://HOST:PORT`), and send it the packages."""
     problem = missing(is_remote=True)
     if problem is not None:
         raise PipelineError(problem)
     from pyspark.sql import SparkSession  # noqa: PLC0415 - only when all of it is there
 
     active = SparkSession.getActiveSession()
-    if active is not None:  # of an earlier job of this command; a file cannot be sent twice
+    if (
+        active is not None
+    ):  # from an earlier job of this command; Spark rejects a file that is sent twice
         return active
     session = SparkSession.builder.remote(address).getOrCreate()
     with tempfile.TemporaryDirectory() as folder:
@@ -80,7 +82,7 @@ def _prepared(session: "SparkSession") -> "SparkSession":
 
 
 def _start_java(settings: dict[str, str], log: SparkLog) -> None:
-    """Start the JVM, unless this process has one, with its standard error in a file."""
+    """Start the JVM with its standard error in a file, unless this process has one."""
     from pyspark import SparkConf, SparkContext  # noqa: PLC0415 - only when all of it is there
     from pyspark.errors import PySparkRuntimeError  # noqa: PLC0415
     from pyspark.java_gateway import launch_gateway  # noqa: PLC0415
@@ -101,7 +103,7 @@ def _start_java(settings: dict[str, str], log: SparkLog) -> None:
 
 
 def _is_submitted() -> bool:
-    """Whether somebody else says where and how Spark runs."""
+    """Return whether spark-submit or the environment define where and how Spark runs."""
     return "SPARK_REMOTE" in os.environ or "PYSPARK_GATEWAY_PORT" in os.environ
 
 
@@ -112,7 +114,7 @@ def _local_settings(cores: int, *, is_short: bool) -> dict[str, str]:
         "spark.driver.host": "127.0.0.1",
         "spark.driver.bindAddress": "127.0.0.1",
         "spark.ui.enabled": "false",
-        "spark.ui.showConsoleProgress": "false",  # would overwrite what we print
+        "spark.ui.showConsoleProgress": "false",  # would overwrite our own output
         "spark.sql.shuffle.partitions": str(cores),
         "spark.sql.catalogImplementation": "in-memory",
         "spark.driver.extraJavaOptions": " ".join(options),

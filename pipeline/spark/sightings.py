@@ -1,4 +1,4 @@
-"""What existed when, found in a first pass where accesses are derived from requests."""
+"""What existed when, from a first pass, for traces whose accesses are derived."""
 
 import json
 from collections.abc import Iterable
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def seen(spark: "SparkSession", splits: Iterable[Split]) -> dict[str, str]:
-    """Return the reader's option for what existed, from pieces whose accesses are derived."""
+    """Return the reader's option with what existed, from splits whose accesses are derived."""
     wanted = [msgspec.structs.astuple(split) for split in splits if is_derived(split.path)]
     if not wanted:
         return {}

@@ -2,10 +2,10 @@
 
 Options: `table` (accesses if not given), `paths` or the path of `load`, `since` and `until` (ISO
 times), `apis` (Kafka's names, separated by commas), `release`, `present`, `splitBytes`,
-`topicIds` and `sightings` (what a first pass found, as JSON; without them it is looked for in the
-trace first, where accesses are derived), or `splits`, a JSON list of [path, start, end, whether a
+`topicIds` and `sightings` (results of a first pass as JSON; without them the reader makes that
+pass if accesses are derived), or `splits`, a JSON list of [path, start, end, whether a
 block begins there]. A stream has `startingOffsets` (earliest, latest) and `maxBytesPerTrigger`
-besides. Columns are pruned by `schema(...)`.
+in addition. Columns are pruned by `schema(...)`.
 
 Filters are not pushed down on purpose: Spark then reuses a filtered reader for the same DataFrame
 without the filter, and gives wrong results.
@@ -85,9 +85,9 @@ def trace_table(
     options: Mapping[str, str] | None = None,
     columns: Sequence[str] = (),
 ) -> "DataFrame":
-    """One table of traces, or some of its columns.
+    """Return a table of traces, or some of its columns.
 
-    A new DataFrame each time, since Spark keeps the plan of an old one.
+    The DataFrame is new for each call, since Spark keeps the plan of an old one.
     """
     reader = spark.read.format(FORMAT).option("table", table).option("paths", json.dumps(paths))
     if columns:
@@ -96,7 +96,7 @@ def trace_table(
 
 
 def selection_of(options: Mapping[str, str]) -> Selection:
-    """The selection that options ask for; PipelineError for one that cannot be read."""
+    """Return the selection in the options; PipelineError for an invalid one."""
     apis = [name.strip() for name in options.get("apis", "").split(",") if name.strip()]
     known = {key.wire_name: int(key) for key in ApiKey}
     for name in apis:
@@ -132,7 +132,7 @@ def _time_us(options: Mapping[str, str], name: str) -> int | None:
 
 
 def _splits(options: Mapping[str, str]) -> list[Split]:
-    """The pieces to read: those given, or all of the traces."""
+    """Return the given splits, or all splits of the traces."""
     if "splits" in options:
         return [Split(*fields) for fields in json.loads(options["splits"])]
     return plan(_paths(options), int(options.get("splitBytes", SPLIT_BYTES)))

@@ -1,4 +1,4 @@
-"""Formats that results are written in; but for Parquet, those who own one provide the writer."""
+"""Output formats of tables; writers for formats other than Parquet come from their projects."""
 
 import os
 import re
@@ -12,13 +12,15 @@ _LATEST = re.compile(r"pyspark\b.*<=\s*([\d.]+)")
 
 
 def needs_package(name: str, remote: str | None) -> bool:
-    """Whether a Spark of our own has to be given a package; another has it, or says so."""
+    """Return whether this program must load a package for the format;
+    a remote Spark has its own.
+    """
     is_elsewhere = remote or "PYSPARK_GATEWAY_PORT" in os.environ or "SPARK_REMOTE" in os.environ
     return name == DELTA and not is_elsewhere
 
 
 def check_format(name: str, remote: str | None) -> None:
-    """PipelineError for a format whose package is not here, or is for another Spark."""
+    """Raise PipelineError if the format's package is missing or is for another Spark."""
     if not needs_package(name, remote):
         return
     try:
@@ -38,7 +40,7 @@ def check_format(name: str, remote: str | None) -> None:
 
 
 def delta_settings() -> dict[str, str]:
-    """The settings of a session that writes Delta; Spark gets the jars from Maven."""
+    """Return Spark settings for Delta; Spark downloads the jars from Maven."""
     spark = ".".join(distribution("pyspark").version.split(".")[:2])
     artifact = f"io.delta:delta-spark_{spark}_2.13:{distribution(_PACKAGE).version}"
     return {

@@ -1,4 +1,4 @@
-"""Names of topic ids, found by Spark in a first pass where accesses are derived."""
+"""Names of topic ids, from a first pass, for traces whose accesses are derived."""
 
 import json
 from collections.abc import Iterable
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def id_rows(spark: "SparkSession", splits: Iterable[Split]) -> "DataFrame | None":
-    """The table `topic_ids` of those pieces that can have some; None if none can."""
+    """Return the table `topic_ids` of splits whose accesses are derived; None if there are none."""
     wanted = [
         [split.path, split.start, split.end, split.at_block]
         for split in splits
@@ -26,7 +26,7 @@ def id_rows(spark: "SparkSession", splits: Iterable[Split]) -> "DataFrame | None
 
 
 def named(rows: "DataFrame | None") -> dict[str, str]:
-    """The option that names ids, from rows of `topic_ids`; there are no names without rows."""
+    """Return the reader's option with the names of ids, from rows of `topic_ids`."""
     if rows is None:
         return {TOPIC_IDS: "{}"}
     found = rows.select("topic_id", "name").distinct().collect()

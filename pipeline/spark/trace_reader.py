@@ -1,4 +1,4 @@
-"""One split of a trace as rows of one table, in a worker."""
+"""Reads splits of a trace as rows of a table, in a worker."""
 
 import gc
 from collections.abc import Iterable, Iterator
@@ -14,9 +14,9 @@ from kafka_shim.pipeline.tables import TABLES
 
 
 class TraceSplits(InputPartition):
-    """The splits of one task, as Spark sends them to a worker.
+    """The splits of a task, as Spark sends them to a worker.
 
-    `known` is the result of a first pass, if that is other than the reader's.
+    `known` is the result of a first pass, if it is not the reader's own.
     """
 
     def __init__(self, splits: tuple[Split, ...], known: FirstPass | None) -> None:
@@ -28,12 +28,12 @@ class TraceSplits(InputPartition):
 def tasks(
     splits: Iterable[Split], task_bytes: int, known: FirstPass | None = None
 ) -> list[InputPartition]:
-    """A task for about so many bytes: a task for each of many small files would take hours."""
+    """Group splits into tasks of about this size; a task per small file would take hours."""
     return [TraceSplits(part, known) for part in packed(splits, task_bytes)]
 
 
 class TraceReader(DataSourceReader):
-    """Reads one table, split by split, in the workers."""
+    """Reads a table in the workers, split by split."""
 
     def __init__(
         self,
@@ -56,8 +56,8 @@ class TraceReader(DataSourceReader):
         return tasks(self._splits, self._task_bytes)
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
-        gc.freeze()  # rows make no cycles: what is loaded by now need not be searched with them
-        if isinstance(partition, TraceSplits):  # Spark makes up a partition where there is none
+        gc.freeze()  # rows have no reference cycles, so the collector need not scan loaded modules
+        if isinstance(partition, TraceSplits):  # without partitions, Spark passes one of its own
             selection = self._selection
             if partition.known is not None:
                 selection = partition.known.told(selection)

@@ -1,4 +1,4 @@
-"""`spark.readStream.format("kafka_trace")`: a trace as it is written, in micro-batches."""
+"""`spark.readStream.format("kafka_trace")`: read a trace while it is written, in micro-batches."""
 
 from collections.abc import Iterator
 
@@ -16,11 +16,11 @@ from kafka_shim.pipeline.spark.trace_reader import TraceReader, tasks
 
 
 class TraceStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
-    """Follows the traces of `paths`; `reader` builds the rows.
+    """Follows the traces in `paths`; `reader` builds the rows.
 
-    Each micro-batch has what was written since the last one, up to `max_bytes`. `from_now`: what is
-    there when a new query starts is left out. `wants_names`: rows depend on the names of topic ids
-    and on what existed, which is looked for in all that was written so far.
+    Each micro-batch has the data written since the last one, up to `max_bytes`. `from_now`: a new
+    query ignores the present data. `wants_names`: rows depend on names of topic ids and on what
+    existed, which is searched in all data written so far.
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""Accesses judged by ACL sets on the workers."""
+"""Decide accesses with ACL sets, on the workers."""
 
 from typing import TYPE_CHECKING
 
@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 def with_verdicts(
     accesses: "DataFrame", candidate: AclSet, baseline: AclSet | None = None
 ) -> "DataFrame":
-    """Accesses with `would_be_allowed` and `would_be_rule`: what the candidate decides.
+    """Add `would_be_allowed` and `would_be_rule`, the candidate's decisions, to accesses.
 
-    With a baseline, `allowed` and `rule` are what that decides and not what was recorded. Only the
-    columns that a verdict depends on go to the workers' Python.
+    With a baseline, `allowed` and `rule` are its decisions in place of the recorded ones. Only
+    columns that decisions depend on are sent to the workers' Python.
     """
     rows = accesses.withColumn("would_be", _verdict(candidate))
     if baseline is not None:
@@ -31,13 +31,13 @@ def with_verdicts(
 
 
 def _verdict(acl_set: AclSet) -> "Column":
-    """The verdict on each row: a structure of whether it is allowed, and the rule."""
+    """Return the decision on each row: a struct of `allowed` and `rule`."""
     present = packed(acl_set)
 
     def verdict(*questions: pa.Array) -> pa.Array:
         return verdicts(present.authorizer(), questions)
 
     judge = arrow_udf(verdict, "allowed boolean, rule string")  # type: ignore[call-overload]  # its stub wants an argument that it warns of
-    # else the optimiser asks once for the filter on a verdict and once more for the verdict
+    # otherwise the optimiser computes it twice: for a filter on it, and for its value
     column: Column = judge.asNondeterministic()(*QUESTION)
     return column
