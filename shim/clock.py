@@ -1,9 +1,14 @@
 """Time, as the cluster sees it: one source, so that a run can be repeated or moved by hand."""
 
+import asyncio
 import heapq
 import itertools
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterator
 from typing import Protocol
+
+TURN_S = 0.005
+"""How long something may take before others have their turn."""
 
 
 class Timer(Protocol):
@@ -77,7 +82,7 @@ class ManualClock:
 
     def __init__(self, now_ms: int = 1_700_000_000_000) -> None:
         self.fired = 0
-        self._now_ms = now_ms
+        self._now_ms = self._until_ms = now_ms
         self._timers: list[tuple[float, int, _ManualTimer]] = []
         self._order = itertools.count()
 
@@ -98,12 +103,28 @@ class ManualClock:
 
     def advance(self, by_ms: int) -> None:
         """Move time forward, firing what falls due at its own moment."""
-        until = self._now_ms + by_ms
-        while self._timers and self._timers[0][0] <= until:
+        for _ in self._steps(by_ms):
+            pass
+
+    async def advance_in_turns(self, by_ms: int) -> None:
+        """The same, but the event loop does other work after each turn; what comes there while
+        time moves comes at the moment that has been reached.
+        """
+        ends_s = time.perf_counter() + TURN_S
+        for _ in self._steps(by_ms):
+            if time.perf_counter() >= ends_s:
+                await asyncio.sleep(0)
+                ends_s = time.perf_counter() + TURN_S
+
+    def _steps(self, by_ms: int) -> Iterator[None]:
+        """Pause after each timer. Whoever advances meanwhile begins where this one ends."""
+        self._until_ms = max(self._until_ms, self._now_ms) + by_ms
+        while self._timers and self._timers[0][0] <= self._until_ms:
             due, _, timer = heapq.heappop(self._timers)
             self._now_ms = max(self._now_ms, int(due))
             if not timer.cancelled:
                 self.fired += 1
                 timer.callback()
-        self._now_ms = until
+                yield
+        self._now_ms = self._until_ms
         self.fired += 1

@@ -2,44 +2,64 @@
 
 import asyncio
 import time
+from collections import deque
 from collections.abc import Callable
 from weakref import WeakValueDictionary
 
-from kafka_shim.shim.clock import Timer
+from kafka_shim.shim.clock import TURN_S, Timer
 
 
-class _EarlyTimer:
-    """Set before an event loop runs; counts from its `begin`."""
+class _Timer:
+    """Rings once. One that was set before an event loop runs counts from its `begin`."""
 
-    def __init__(self, delay_s: float, callback: Callable[[], None]) -> None:
+    __slots__ = ("__weakref__", "_callback", "_clock", "_delay_s", "_handle")
+
+    def __init__(self, clock: "SystemClock", delay_s: float, callback: Callable[[], None]) -> None:
+        self._clock = clock
         self._delay_s = delay_s
-        self._callback = callback
-        self._is_cancelled = False
-        self._timer: Timer | None = None
+        self._callback: Callable[[], None] | None = callback
+        self._handle: Timer | None = None
 
-    def begin(self) -> None:
-        if not self._is_cancelled:
-            loop = asyncio.get_running_loop()
-            self._timer = loop.call_later(self._delay_s, self._callback)
+    def begin(self, loop: asyncio.AbstractEventLoop) -> None:
+        if self._callback is not None:
+            self._handle = loop.call_later(self._delay_s, self._ring)
 
     def cancel(self) -> None:
-        self._is_cancelled = True
-        if self._timer is not None:
-            self._timer.cancel()
+        self._callback = None
+        if self._handle is not None:
+            self._handle.cancel()
+            self._handle = None  # which leads back to this
+
+    def fire(self) -> None:
+        """Make the call, unless it was cancelled since the timer rang."""
+        callback, self._callback = self._callback, None
+        if callback is not None:
+            self._clock.fired += 1
+            callback()
+
+    def _ring(self) -> None:
+        self._handle = None
+        self._clock.has_rung(self)
 
 
 class SystemClock:
-    """What a broker goes by unless its time is moved by hand."""
+    """What a broker goes by unless its time is moved by hand.
+
+    The calls of timers that ring at the same moment are made in turns, between which the loop does
+    other work.
+    """
 
     def __init__(self) -> None:
         self.fired = 0
-        self._early: list[_EarlyTimer] = []
+        self._early: list[_Timer] = []
+        self._rung: deque[_Timer] = deque()
 
     def begin(self) -> None:
         """The event loop runs: timers that were set before it count from now."""
         early, self._early = self._early, []
+        loop = asyncio.get_running_loop()
         for timer in early:
-            timer.begin()
+            timer.begin(loop)
 
     def now_us(self) -> int:
         return time.time_ns() // 1_000
@@ -48,19 +68,33 @@ class SystemClock:
         return time.time_ns() // 1_000_000
 
     def call_later(self, delay_ms: float, callback: Callable[[], None]) -> Timer:
-        delay_s = max(0.0, delay_ms) / 1000
-
-        def fire() -> None:
-            self.fired += 1
-            callback()
-
+        timer = _Timer(self, max(0.0, delay_ms) / 1000, callback)
         try:
             loop = asyncio.get_running_loop()
         except RuntimeError:  # a broker is made before its loop runs
-            timer = _EarlyTimer(delay_s, fire)
             self._early.append(timer)
-            return timer
-        return loop.call_later(delay_s, fire)
+        else:
+            timer.begin(loop)
+        return timer
+
+    def has_rung(self, timer: _Timer) -> None:
+        """Make a timer's call soon, after those of timers that rang before it."""
+        self._rung.append(timer)
+        if len(self._rung) == 1:
+            asyncio.get_running_loop().call_soon(self._take_turn)
+
+    def _take_turn(self) -> None:
+        """Make the calls of timers that have rung, for as long as a turn takes."""
+        ends_s = time.perf_counter() + TURN_S
+        try:
+            while self._rung:
+                self._rung[0].fire()
+                self._rung.popleft()
+                if time.perf_counter() >= ends_s:
+                    break
+        finally:
+            if self._rung:
+                asyncio.get_running_loop().call_soon(self._take_turn)
 
 
 class EndingClock(SystemClock):

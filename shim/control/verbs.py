@@ -242,7 +242,7 @@ class Control:
         clock = self._cluster.clock
         return {"now_ms": clock.now_ms(), "is_manual": isinstance(clock, ManualClock)}
 
-    def advance(self, by: Advance) -> dict[str, Any]:
+    async def advance(self, by: Advance) -> dict[str, Any]:
         clock = self._cluster.clock
         if not isinstance(clock, ManualClock):
             raise ControlError(
@@ -253,7 +253,7 @@ class Control:
             raise ControlError(400, "invalid by_ms: expected 0 or more, since time cannot go back")
         if clock.now_ms() + by.by_ms > TIME_MS_MAX:
             raise ControlError(400, "by_ms is too large: the time would be after the year 9999")
-        clock.advance(by.by_ms)
+        await clock.advance_in_turns(by.by_ms)
         return self.clock()
 
     def metrics(self) -> str:

@@ -7,7 +7,7 @@ from typing import cast
 
 from kafka_shim.protocol.errors import FrameError
 from kafka_shim.protocol.framing import FrameSplitter
-from kafka_shim.shim.clock import Timer
+from kafka_shim.shim.clock import TURN_S, Timer
 from kafka_shim.shim.config import Limits, ListenerConfig
 from kafka_shim.shim.dispatch import Pending
 from kafka_shim.shim.errors import CloseConnection
@@ -25,7 +25,6 @@ from kafka_shim.shim.wait import NoAnswer
 _READY = Phase.READY  # by itself for the reason that NO_ERROR is
 _FAILED_LOGIN_DELAY = "connection.failed.authentication.delay.ms"
 _TOGETHER_BYTES = 64 * 1024  # answers go out at the latest when there are so many bytes of them
-_TURN_S = 0.005  # how long pipelined requests are answered before it is the turn of others
 _RECEIVED_BEHIND_WAIT = 16 * 1024  # bytes read at once behind a request that waits
 
 
@@ -182,7 +181,7 @@ class Connection(asyncio.BufferedProtocol):
         if self._running:  # a wait completed inside a handler of this same connection
             return
         self._running, frames, clock_s = True, self._frames, self._holder.clock_s
-        ends_s = clock_s() + _TURN_S if len(frames) > 1 else 0.0
+        ends_s = clock_s() + TURN_S if len(frames) > 1 else 0.0
         try:
             while frames and self._writable and not self._is_waiting():
                 self._answer(frames.popleft())

@@ -11,12 +11,12 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Generic, Protocol, TypeVar
 
+from kafka_shim.shim.clock import TURN_S
 from kafka_shim.shim.request.garbage import full_collections
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
-TURN_S = 0.005
 LARGE_BYTES = 16 * 1024
 """Smaller requests are answered in one turn."""
 

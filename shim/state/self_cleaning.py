@@ -40,31 +40,29 @@ class SelfCleaning:
         if self._is_asked_for:
             self._rounds.plan()
 
-    def _clean(self) -> bool:
-        """Clean what is due; return whether there is something that may be later."""
+    def _clean(self) -> Iterator[bool]:
+        """Clean the logs that are due; yield for each log whether it may be due later."""
         # most brokers never clean
         from kafka_shim.protocol.compression import MissingPackageError  # noqa: PLC0415
         from kafka_shim.shim.state.log_cleaner import clean  # noqa: PLC0415
 
-        found = any(
-            partition.log.batches for topic in self._topics for partition in topic.partitions
-        )
-        for log in self._due():
-            try:
-                clean([log], self._clock.now_ms(), stamps_horizon=self._stamps_horizon)
-            except (DecodeError, MissingPackageError) as error:
-                logger.warning("log cannot be compacted", reason=str(error))
-        return found
+        for log, is_due in self._logs():
+            if is_due:
+                try:
+                    clean([log], self._clock.now_ms(), stamps_horizon=self._stamps_horizon)
+                except (DecodeError, MissingPackageError) as error:
+                    logger.warning("log cannot be compacted", reason=str(error))
+            yield bool(log.batches)
 
-    def _due(self) -> Iterator[Log]:
+    def _logs(self) -> Iterator[tuple[Log, bool]]:
+        """Yield all logs, with whether they are due."""
         for topic in self._topics:
             ratio = float(self._value(topic.configs, DIRTY_RATIO) or "0.5")
             lag_ms = int(self._value(topic.configs, COMPACTION_LAG_MAX_MS) or 2**63 - 1)
             before_ms = self._clock.now_ms() - lag_ms
             for partition in topic.partitions:
                 log = partition.log
-                if log.settings.compacts and _is_due(log, ratio, before_ms):
-                    yield log
+                yield log, log.settings.compacts and _is_due(log, ratio, before_ms)
 
     def _value(self, own: dict[str, str], name: str) -> str | None:
         if name not in self._configs.topic_definitions:

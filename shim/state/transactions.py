@@ -320,16 +320,18 @@ class Transactions:
         interval_ms = self._settings.expiry_interval_ms
         return interval_ms - (self._clock.now_ms() - self._began_ms) % interval_ms
 
-    def _expire(self) -> bool:
-        """Remove ids that are idle for too long; return whether any are left."""
+    def _expire(self) -> Iterator[bool]:
+        """Remove ids that are idle for too long; yield for each id whether it is left."""
         until_ms = self._clock.now_ms() - self._settings.expiration_ms
-        for transactional_id, found in list(self._transactions.items()):
+        for transactional_id in list(self._transactions):
+            found = self._transactions[transactional_id]  # nothing else removes one
             may_go = found.is_complete or found.state is State.EMPTY
-            if may_go and found.updated_ms <= until_ms:
+            is_over = may_go and found.updated_ms <= until_ms
+            if is_over:
                 self.when_touched(transactional_id)
                 del self._transactions[transactional_id]
                 self._log.forget(transactional_id)
-        return bool(self._transactions)
+            yield not is_over
 
 
 def _may_begin(transaction: Transaction, producer_id: int, epoch: int) -> bool:

@@ -40,23 +40,23 @@ class Upkeep:
         self._cleaning.stop()
 
     def _logs(self) -> Iterator[Log]:
-        return (partition.log for topic in self._topics for partition in topic.partitions)
+        """Yield the logs of topics that still exist when it is their turn."""
+        for topic in self._topics:
+            for partition in topic.partitions:
+                if not partition.log.is_closed:
+                    yield partition.log
 
-    def _expire_records(self) -> bool:
-        found = False
+    def _expire_records(self) -> Iterator[bool]:
         for log in self._logs():
             if log.batches:
                 log.expire()
-                found = found or bool(log.batches)
-        return found
+            yield bool(log.batches)
 
-    def _expire_producers(self) -> bool:
-        found = False
+    def _expire_producers(self) -> Iterator[bool]:
         before_ms = self._clock.now_ms() - self._producer_expiration_ms() + 1
         for log in self._logs():
             log.producers.expire(before_ms)
-            found = found or bool(log.batches) or not log.producers.is_empty
-        return found
+            yield bool(log.batches) or not log.producers.is_empty
 
     def _records_interval_ms(self) -> int:
         return self._configs.broker_int("log.retention.check.interval.ms")

@@ -173,14 +173,16 @@ class GroupStore:
         for group in list(self._groups.values()):
             self.remove_if_idle(group)
 
-    def _expire(self) -> bool:
-        """Forget old offsets, and empty groups without any; return whether groups are left."""
+    def _expire(self) -> Iterator[bool]:
+        """Forget old offsets, and empty groups without any; yield for each group whether it is
+        left.
+        """
         for group in list(self._groups.values()):
-            if group.expires:
+            if self._groups.get(group.group_id) is group and group.expires:
                 self._expire_offsets(group)
                 if group.is_empty and not self.offsets.has_offsets(group.group_id):
                     self._remove(group)
-        return bool(self._groups)
+            yield group.group_id in self._groups
 
     def _expire_offsets(self, group: Group) -> None:
         before_ms = self._clock.now_ms() - self.settings.offsets_retention_ms

@@ -4,7 +4,7 @@ A snapshot comes at the beginning, after a number of updates, and once when nobo
 long. What lies before the oldest snapshot that counts is deleted now and then.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import msgspec
 
@@ -154,26 +154,29 @@ class ShareLog:
         at = self._coordinators.partition_of(KeyType.SHARE, share_key(*key))
         return self._coordinators.topic(KeyType.SHARE).partitions[at]
 
-    def _write_idle(self) -> bool:
-        """Write a snapshot of what has had none but its first; return whether there are states."""
+    def _write_idle(self) -> Iterator[bool]:
+        """Write a snapshot of what has had none but its first; yield for each state that it is."""
         before_ms = self._clock.now_ms() - self._settings.idle_ms
-        for key, state in self.states.items():
-            if state.written_ms == state.created_ms <= before_ms:
+        for key, state in list(self.states.items()):
+            is_current = self.states.get(key) is state
+            if is_current and state.written_ms == state.created_ms <= before_ms:
                 self.when_changed(key)
                 state.snapshot_epoch += 1
                 self._snapshot(key, state)
-        return bool(self.states)
+            yield is_current
 
-    def _prune(self) -> bool:
-        """Delete what lies before the snapshots that count; return whether there are states."""
-        needed: dict[int, int] = {}
-        for key, state in self.states.items():
+    def _prune(self) -> Iterator[bool]:
+        """Delete what lies before the snapshots that count; yield for each state that it is."""
+        partitions = self._coordinators.topic(KeyType.SHARE).partitions
+        needed = {  # states that begin meanwhile are behind these
+            each.index: each.log.batches[-1].base_offset if each.log.batches else 0
+            for each in partitions
+        }
+        for key, state in list(self.states.items()):
             index = self._partition(key).index
-            needed[index] = min(needed.get(index, state.snapshot_offset), state.snapshot_offset)
-        for partition in self._coordinators.topic(KeyType.SHARE).partitions:
-            log = partition.log
-            last = log.batches[-1].base_offset if log.batches else 0
-            start = needed.get(partition.index, last)
+            needed[index] = min(needed.get(index, 0), state.snapshot_offset)
+            yield True
+        for partition in partitions:
+            log, start = partition.log, needed.get(partition.index, 0)
             if log.start_offset < start <= log.end_offset:  # the topic may have been made again
                 log.trim_before(start)
-        return bool(self.states)

@@ -1,0 +1,197 @@
+"""Timers that are due at the same moment, and long rounds, leave the event loop to others."""
+
+import asyncio
+import time
+from collections.abc import Callable, Coroutine, Iterator
+from functools import partial
+
+import pytest
+
+from kafka_shim.shim import clock as clock_module, system_clock
+from kafka_shim.shim.clock import Clock, ManualClock, Timer
+from kafka_shim.shim.config import Config
+from kafka_shim.shim.state import rounds as rounds_module
+from kafka_shim.shim.state.cluster import Cluster
+from kafka_shim.shim.state.groups.classic_member import Joining
+from kafka_shim.shim.state.rounds import Rounds
+from kafka_shim.shim.system_clock import SystemClock
+
+TICK = "tick"
+JOINING = Joining(
+    member_id="",
+    instance_id=None,
+    client_id="c",
+    client_host="/127.0.0.1",
+    session_timeout_ms=1,
+    rebalance_timeout_ms=60_000,
+    protocol_type="consumer",
+    protocols=(("range", b""),),
+)
+
+
+@pytest.fixture(autouse=True)
+def _short_turns(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every turn is over at once."""
+    for module in (clock_module, system_clock, rounds_module):
+        monkeypatch.setattr(module, "TURN_S", -1.0)
+
+
+def seen_by_others(begin: Callable[[Clock, list[str]], None], ticks: int = 30) -> list[str]:
+    """What happens in the order of time, with a tick for each turn of somebody else."""
+    seen: list[str] = []
+
+    async def run() -> None:
+        begin(SystemClock(), seen)
+        time.sleep(0.002)  # noqa: ASYNC251 - all timers are due in one iteration
+        for _ in range(ticks):
+            seen.append(TICK)
+            await asyncio.sleep(0)
+
+    asyncio.run(run(), debug=False)
+    return seen
+
+
+def longest_run(seen: list[str]) -> int:
+    """How much happened at most between two ticks."""
+    found = "".join("t" if what == TICK else "x" for what in seen)
+    return max(map(len, found.split("t")))
+
+
+def test_timers_that_are_due_at_once_take_turns() -> None:
+    def begin(clock: Clock, seen: list[str]) -> None:
+        for number in range(20):
+            clock.call_later(1, partial(seen.append, str(number)))
+
+    seen = seen_by_others(begin)
+    assert [what for what in seen if what != TICK] == [str(number) for number in range(20)]
+    assert longest_run(seen) == 1
+
+
+def test_a_timer_can_be_cancelled_while_it_waits_for_its_turn() -> None:
+    def begin(clock: Clock, seen: list[str]) -> None:
+        timers: list[Timer] = []
+
+        def cancel() -> None:
+            timers[0].cancel()
+
+        clock.call_later(1, cancel)
+        clock.call_later(1, lambda: seen.append("second"))
+        timers.append(clock.call_later(1, lambda: seen.append("last")))
+
+    assert set(seen_by_others(begin)) == {TICK, "second"}
+
+
+def test_a_timer_that_fails_stops_no_other(caplog: pytest.LogCaptureFixture) -> None:
+    def begin(clock: Clock, seen: list[str]) -> None:
+        clock.call_later(1, lambda: seen.remove("nothing"))
+        clock.call_later(1, lambda: seen.append("second"))
+
+    assert "second" in seen_by_others(begin)
+    assert "ValueError" in caplog.text
+
+
+def test_transactions_that_time_out_at_once_end_in_turns() -> None:
+    def begin(clock: Clock, seen: list[str]) -> None:
+        cluster = Cluster(
+            Config(properties={"transaction.abort.timed.out.transaction.cleanup.interval.ms": "1"}),
+            clock,
+        )
+        cluster.topics.create("t", [[1]] * 10, {})
+        for number in range(10):
+            name = f"tx{number}"
+            _, producer_id, epoch = cluster.transactions.begin_producer(name, 1, -1, -1)
+            partitions = [("t", index) for index in range(10)]
+            cluster.transactions.add_partitions(name, producer_id, epoch, partitions)
+        cluster.transactions.when_touched = seen.append
+
+    seen = seen_by_others(begin)
+    assert {what for what in seen if what != TICK} == {f"tx{number}" for number in range(10)}
+    assert longest_run(seen) == 1
+
+
+def test_members_whose_sessions_end_at_once_go_in_turns() -> None:
+    def begin(clock: Clock, seen: list[str]) -> None:
+        cluster = Cluster(Config(properties={"group.min.session.timeout.ms": "1"}), clock)
+        for number in range(10):
+            cluster.groups.join(f"g{number}", JOINING, lambda _: None)
+            group = cluster.groups.classic(f"g{number}")
+            assert group is not None
+            group.cycle.remove = lambda member: seen.append(member.member_id)  # type: ignore[method-assign]
+            for member in group.roster.members.values():
+                group.cycle.watch(member)
+
+    seen = seen_by_others(begin)
+    assert len({what for what in seen if what != TICK}) == 10
+    assert longest_run(seen) == 1
+
+
+def advanced(clock: ManualClock, *steps: Coroutine[None, None, None]) -> int:
+    """Advance, each step at the same time; return how often others had their turn."""
+    turns = 0
+
+    async def run() -> None:
+        nonlocal turns
+        going = asyncio.gather(*steps)
+        while not going.done():
+            turns += 1
+            await asyncio.sleep(0)
+
+    asyncio.run(run())
+    return turns
+
+
+def test_time_that_is_moved_far_leaves_turns_to_others() -> None:
+    clock = ManualClock(0)
+    seen: list[int] = []
+    for number in range(20):
+        clock.call_later(number, lambda: seen.append(clock.now_ms()))
+    assert advanced(clock, clock.advance_in_turns(100)) >= 20
+    assert seen == list(range(20))
+    assert clock.now_ms() == 100
+
+
+def test_two_who_move_time_at_once_move_it_by_both() -> None:
+    clock = ManualClock(0)
+    seen: list[int] = []
+    for number in range(20):
+        clock.call_later(number * 10, lambda: seen.append(clock.now_ms()))
+    advanced(clock, clock.advance_in_turns(100), clock.advance_in_turns(50))
+    assert clock.now_ms() == 150
+    assert seen == list(range(0, 151, 10))
+
+
+class Work:
+    """Goes through some items; a round is as long as there are."""
+
+    def __init__(self, clock: ManualClock, items: int) -> None:
+        self.left = items
+        self.seen: list[str] = []
+        self.rounds = Rounds(clock, lambda: 1000, self._round)
+
+    def _round(self) -> Iterator[bool]:
+        for number in range(self.left):
+            self.seen.append(str(number))
+            yield number < self.left - 1
+
+
+def test_a_round_is_done_in_turns_and_the_next_one_follows() -> None:
+    clock = ManualClock(0)
+    work = Work(clock, 5)
+    work.rounds.plan()
+    clock.call_later(1000, lambda: work.seen.append("another"))
+    clock.advance(1000)
+    assert work.seen == ["0", "another", "1", "2", "3", "4"]
+    work.left = 1
+    clock.advance(1000)
+    assert work.seen[6:] == ["0"]
+    clock.advance(5000)
+    assert work.seen[7:] == []
+
+
+def test_a_round_that_is_stopped_between_two_turns_is_over() -> None:
+    clock = ManualClock(0)
+    work = Work(clock, 5)
+    work.rounds.plan()
+    clock.call_later(1000, work.rounds.stop)
+    clock.advance(5000)
+    assert work.seen == ["0"]
