@@ -1,9 +1,7 @@
 """Time, as the cluster sees it: one source, so that a run can be repeated or moved by hand."""
 
-import asyncio
 import heapq
 import itertools
-import time
 from collections.abc import Callable, Iterator
 from typing import Protocol
 
@@ -103,21 +101,13 @@ class ManualClock:
 
     def advance(self, by_ms: int) -> None:
         """Move time forward, firing what falls due at its own moment."""
-        for _ in self._steps(by_ms):
+        for _ in self.steps(by_ms):
             pass
 
-    async def advance_in_turns(self, by_ms: int) -> None:
-        """The same, but the event loop does other work after each turn; what comes there while
-        time moves comes at the moment that has been reached.
+    def steps(self, by_ms: int) -> Iterator[None]:
+        """The same, with a pause after each timer. Whoever advances meanwhile begins where this one
+        ends.
         """
-        ends_s = time.perf_counter() + TURN_S
-        for _ in self._steps(by_ms):
-            if time.perf_counter() >= ends_s:
-                await asyncio.sleep(0)
-                ends_s = time.perf_counter() + TURN_S
-
-    def _steps(self, by_ms: int) -> Iterator[None]:
-        """Pause after each timer. Whoever advances meanwhile begins where this one ends."""
         self._until_ms = max(self._until_ms, self._now_ms) + by_ms
         while self._timers and self._timers[0][0] <= self._until_ms:
             due, _, timer = heapq.heappop(self._timers)

@@ -20,6 +20,7 @@ from kafka_shim.shim.clock import ManualClock
 from kafka_shim.shim.config import TopicSeed
 from kafka_shim.shim.control.fault_verbs import ControlFaults
 from kafka_shim.shim.control.group_verbs import ControlGroups
+from kafka_shim.shim.control.in_turns import in_turns
 from kafka_shim.shim.control.matrix import matrix
 from kafka_shim.shim.control.nodes import Nodes
 from kafka_shim.shim.control.past_requests import PastRequests
@@ -253,7 +254,7 @@ class Control:
             raise ControlError(400, "invalid by_ms: expected 0 or more, since time cannot go back")
         if clock.now_ms() + by.by_ms > TIME_MS_MAX:
             raise ControlError(400, "by_ms is too large: the time would be after the year 9999")
-        await clock.advance_in_turns(by.by_ms)
+        await in_turns(clock.steps(by.by_ms))
         return self.clock()
 
     def metrics(self) -> str:

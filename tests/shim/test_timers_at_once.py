@@ -7,9 +7,11 @@ from functools import partial
 
 import pytest
 
-from kafka_shim.shim import clock as clock_module, system_clock
+from kafka_shim.shim import system_clock
 from kafka_shim.shim.clock import Clock, ManualClock, Timer
 from kafka_shim.shim.config import Config
+from kafka_shim.shim.control import in_turns as in_turns_module
+from kafka_shim.shim.control.in_turns import in_turns
 from kafka_shim.shim.state import rounds as rounds_module
 from kafka_shim.shim.state.cluster import Cluster
 from kafka_shim.shim.state.groups.classic_member import Joining
@@ -32,7 +34,7 @@ JOINING = Joining(
 @pytest.fixture(autouse=True)
 def _short_turns(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every turn is over at once."""
-    for module in (clock_module, system_clock, rounds_module):
+    for module in (in_turns_module, system_clock, rounds_module):
         monkeypatch.setattr(module, "TURN_S", -1.0)
 
 
@@ -145,7 +147,7 @@ def test_time_that_is_moved_far_leaves_turns_to_others() -> None:
     seen: list[int] = []
     for number in range(20):
         clock.call_later(number, lambda: seen.append(clock.now_ms()))
-    assert advanced(clock, clock.advance_in_turns(100)) >= 20
+    assert advanced(clock, in_turns(clock.steps(100))) >= 20
     assert seen == list(range(20))
     assert clock.now_ms() == 100
 
@@ -155,7 +157,7 @@ def test_two_who_move_time_at_once_move_it_by_both() -> None:
     seen: list[int] = []
     for number in range(20):
         clock.call_later(number * 10, lambda: seen.append(clock.now_ms()))
-    advanced(clock, clock.advance_in_turns(100), clock.advance_in_turns(50))
+    advanced(clock, in_turns(clock.steps(100)), in_turns(clock.steps(50)))
     assert clock.now_ms() == 150
     assert seen == list(range(0, 151, 10))
 
