@@ -23,7 +23,7 @@ help:
 	@echo "make test                    run all tests except the slow ones"
 	@echo "make quick                   run the tests of authorizer, protocol, handlers and state, in half a minute"
 	@echo "make check                   run linters, type checks, import contracts and all tests, and check generated files"
-	@echo "make coverage                measure line and branch coverage of make quick and recorded answers; fail below the minimum"
+	@echo "make coverage                measure line and branch coverage of make quick and recorded responses; fail below the minimum"
 	@echo "make clients                 test every client with every log-in; KAFKA=4.3.1: against a real broker (Java 17, Maven)"
 	@echo "make drivers                 test the drivers of the conformance suite, a few cases each (Java 17, Go, Node, Rust)"
 	@echo "make pipeline-demo           record three clients and analyse their ACLs on Spark (Java 17)"

@@ -21,14 +21,14 @@ VersionRange: TypeAlias = tuple[int, int]
 
 
 class Effect(Enum):
-    """Where a denial shows in the answer."""
+    """Where a denial shows in the response."""
 
-    TOP = "the answer's code"
+    TOP = "the response's code"
     EACH = "each element's code"
-    BOTH = "the answer's code and each element's"
+    BOTH = "the response's code and each element's"
     HIDE = "left out"
     VALUE = "a field of its own"
-    EMPTY = "an empty answer, no code"
+    EMPTY = "an empty response, no code"
 
 
 class Need(msgspec.Struct, frozen=True):

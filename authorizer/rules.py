@@ -10,7 +10,7 @@ from kafka_shim.protocol.error_codes import ErrorCode
 class Handling(Enum):
     """What happens to an ACL request with a code that is invalid in it."""
 
-    CLOSE = "the connection is closed without an answer"
+    CLOSE = "the connection is closed without a response"
     BATCH = "every element is answered UNKNOWN_SERVER_ERROR and nothing is done"
     ELEMENT = "the element is answered INVALID_REQUEST, the others go on"
     MATCH_NOTHING = "the filter is legal and matches nothing"

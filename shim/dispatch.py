@@ -222,8 +222,8 @@ class Dispatcher:
             self.cluster.counters.internal_errors += 1
             if self.raise_errors:
                 raise
-            log.exception("answer cannot be written", **_where(context.header))
-            raise CloseConnection("the answer cannot be written") from error
+            log.exception("response cannot be written", **_where(context.header))
+            raise CloseConnection("the response cannot be written") from error
         if context.spoil is not None:
             frame = context.spoil(frame)
         if seen is not None and self.history is not None:

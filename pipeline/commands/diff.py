@@ -42,7 +42,7 @@ def _charts(outcome: Outcome) -> list[Chart]:
 
 
 COMMAND = Command(
-    "compare two traces of the same workload: permissions and answers that differ",
+    "compare two traces of the same workload: permissions and responses that differ",
     _add_options,
     _run,
     _charts,

@@ -47,7 +47,7 @@ CHANGES: tuple[Change, ...] = (
         authorizer_class="kafka.security.authorizer.AclAuthorizer",
     ),
     Change("2.5", "KAFKA-9386: not asked is Int32.MIN", unasked_operations=-(2**31)),
-    Change("2.5", "generated answers have an empty text", acl_success_message=""),
+    Change("2.5", "generated responses have an empty text", acl_success_message=""),
     Change("2.6", "unexpected errors have no text", unexpected_acl_errors_are_said=False),
     Change(
         "3.0",

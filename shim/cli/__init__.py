@@ -24,7 +24,7 @@ COMMANDS = {
     "policy": "test, compare, review and apply ACLs that are kept in files",
     "principal": "test ssl.principal.mapping.rules against certificate subjects",
     "proxy": "record what clients do on a real cluster, as a trace",
-    "replay": "send the requests of a trace to a broker and compare its answers",
+    "replay": "send the requests of a trace to a broker and compare its responses",
     "conformance": "score how well a client follows the Kafka protocol",
     "least-acls": "run a program to find the fewest ACLs that it needs",
     "trace": "summarise, print, search, import and export traces",

@@ -21,14 +21,14 @@ NUMBER_MAX = 1_000_000
 """Upper limit of --timeout and --speed; larger numbers are rejected as typing errors."""
 
 DESCRIPTION = """\
-Send the requests of a trace to a broker, in the recorded order, and compare its answers with the
+Send the requests of a trace to a broker, in the recorded order, and compare its responses with the
 recorded ones. Ids, offsets, times, texts and addresses are not compared (docs/replay.md).
 
   kafka-shim replay trace --to 127.0.0.1:9092
   kafka-shim replay trace --to 127.0.0.1:9093 --user alice:alice-secret --on-miss skip --json
 
 Ids that brokers generate (of producers, members, topics ...) are replaced by the target's.
-Exit codes: 0 all answers agree, 3 some differ or are missing, 2 usage error, 1 the target cannot be
+Exit codes: 0 all responses agree, 3 some differ or are missing, 2 usage error, 1 the target cannot be
 reached.
 """
 
@@ -61,7 +61,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def _add_course_arguments(group: argparse._ArgumentGroup) -> None:
     """Add the options for pace, failures and ignored differences."""
     add = group.add_argument
-    add("--timeout", default="15", metavar="S", help="seconds to wait for an answer (default: 15)")
+    add("--timeout", default="15", metavar="S", help="seconds to wait for a response (default: 15)")
     add(
         "--speed",
         default="max",
@@ -72,7 +72,7 @@ def _add_course_arguments(group: argparse._ArgumentGroup) -> None:
         "--on-miss",
         choices=[choice.value for choice in OnMiss],
         default=OnMiss.FAIL.value,
-        help="what to do with requests that cannot be replayed or get no answer: fail stops, skip"
+        help="what to do with requests that cannot be replayed or get no response: fail stops, skip"
         " reports them and continues, record also writes a new trace (default: fail)",
     )
     add(
@@ -90,7 +90,7 @@ def _add_output_arguments(group: argparse._ArgumentGroup) -> None:
         "--record",
         type=Path,
         metavar="DIR",
-        help="folder for a new trace with the requests sent and the target's answers (requires"
+        help="folder for a new trace with the requests sent and the target's responses (requires"
         " --on-miss record)",
     )
     group.add_argument("--json", action="store_true", help="print the report as one JSON object")

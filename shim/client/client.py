@@ -210,5 +210,5 @@ def _host_and_port(address: str) -> tuple[str, int]:
 
 def _reason(error: OSError) -> str:
     if isinstance(error, TimeoutError):
-        return "no answer in time"
+        return "no response in time"
     return error.strerror or str(error)

@@ -42,7 +42,7 @@ def _scram(login: Login, nonce: str) -> Messages:
     server_nonce, rounds = fields.get("r", ""), whole_number(fields.get("i", ""))
     is_usable = rounds is not None and 0 < rounds <= ROUNDS_MAX and "s" in fields
     if not server_nonce.startswith(nonce) or rounds is None or not is_usable:
-        raise LoginError(f"its SCRAM answer is invalid: {server_first}")
+        raise LoginError(f"its SCRAM response is invalid: {server_first}")
     salt = base64.b64decode(fields["s"])
     salted = hashlib.pbkdf2_hmac(digest, login.password.encode(), salt, rounds)
     client_key = hmac.digest(salted, b"Client Key", digest)

@@ -46,7 +46,7 @@ class _Totals(Collector):
     def _answers(self) -> Metric:
         found = CounterMetricFamily(
             "kafka_shim_requests",
-            "Errors of answers, one for each code in an answer, NONE for one without",
+            "Errors of responses, one for each code in a response, NONE for one without",
             labels=["api", "version", "error"],
         )
         for (api, version, error), count in self._history.answers.items():

@@ -151,7 +151,7 @@ ROUTES: tuple[Route[Control], ...] = (
     Route("GET", "/requests", "requests", "The last requests, decoded",
           lambda control, call: control.seen.requests(call.query), shapes.RequestRows, query=_SEEN),
     Route("GET", "/requests/{number}", "request",
-          "One request and its answer, decoded and as bytes",
+          "One request and its response, decoded and as bytes",
           lambda control, call: control.seen.request(call.path["number"]),
           state_shapes.RequestDetail),
     Route("GET", "/decisions", "decisions", "What was decided for the last requests",

@@ -1,7 +1,8 @@
-"""What goes over the control API: bodies and answers, as types; the OpenAPI document is of them.
+"""Bodies and responses of the control API as types, from which the OpenAPI document is made.
 
-ACLs are objects (`principal`, `host`, `resource_type`, `resource_name`, `resource_pattern_type`,
-`operation`, `permission`) in answers; in bodies also rules in the short form of the state file.
+In responses, ACLs are objects (`principal`, `host`, `resource_type`, `resource_name`,
+`resource_pattern_type`, `operation`, `permission`). Bodies may also have rules in the short form of
+the state file.
 """
 
 from typing import Any
@@ -12,7 +13,7 @@ from kafka_shim.shim.faults.spec import Effect, Match, Trigger
 
 
 class Health(msgspec.Struct):
-    """`status` is `ok` as long as there is an answer at all."""
+    """The health of the broker; `status` is always `ok`."""
 
     status: str
     release: str
@@ -21,7 +22,7 @@ class Health(msgspec.Struct):
 
 
 class TopicRow(msgspec.Struct):
-    """A topic; the lists have an entry for each partition, a leader of -1 is none."""
+    """A topic; the lists have an entry for each partition; -1: no leader."""
 
     name: str
     topic_id: str
@@ -33,7 +34,7 @@ class TopicRow(msgspec.Struct):
 
 
 class AclRow(msgspec.Struct):
-    """One ACL, by the names of its enums."""
+    """An ACL, with the names of its enums."""
 
     principal: str
     host: str
@@ -53,7 +54,7 @@ class GroupRow(msgspec.Struct):
 
 
 class State(msgspec.Struct):
-    """All that is there. `listeners` are `host:port` by name, of all nodes."""
+    """The whole state; `listeners` are `host:port` by name, for all brokers."""
 
     release: str
     cluster_id: str
@@ -66,7 +67,7 @@ class State(msgspec.Struct):
 
 
 class ListenerRow(msgspec.Struct):
-    """How clients reach a listener; `sasl_mechanisms` are empty without SASL."""
+    """The addresses of a listener; `sasl_mechanisms` is empty without SASL."""
 
     name: str
     security_protocol: str
@@ -89,14 +90,14 @@ class NodeRow(msgspec.Struct):
 
 
 class NodeRows(msgspec.Struct):
-    """The brokers, and which of them is the controller."""
+    """The brokers, and the id of the controller."""
 
     controller_id: int
     nodes: list[NodeRow]
 
 
 class PushRow(msgspec.Struct):
-    """Metrics that a client pushed; `bytes_decompressed` is null where it is not known."""
+    """Metrics that a client pushed; `bytes_decompressed` is null if unknown."""
 
     node_id: int
     principal: str
@@ -117,20 +118,20 @@ class PushRows(msgspec.Struct):
 
 
 class NewLeader(msgspec.Struct, forbid_unknown_fields=True):
-    """Which broker is to lead; if it holds no replica, it gets the old leader's."""
+    """The broker that becomes the leader; without a replica, it replaces the old leader's."""
 
     node_id: int
 
 
 class Leader(msgspec.Struct):
-    """Who leads a partition."""
+    """The leader of a partition."""
 
     leader_id: int
     leader_epoch: int
 
 
 class NewTopic(msgspec.Struct, forbid_unknown_fields=True):
-    """A topic to make."""
+    """A topic to create."""
 
     name: str
     partitions: int = 1
@@ -139,7 +140,7 @@ class NewTopic(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class NewUser(msgspec.Struct, forbid_unknown_fields=True):
-    """A user for every enabled mechanism; one that exists gets the new password."""
+    """A user for every enabled SASL mechanism; an existing user gets the new password."""
 
     name: str
     password: str
@@ -158,14 +159,14 @@ class AclRows(msgspec.Struct):
 
 
 class MatrixRow(msgspec.Struct):
-    """A principal with the operations that it may do, one list for each resource."""
+    """A principal with its allowed operations, one list for each resource."""
 
     principal: str
     allowed: list[list[str]]
 
 
 class Matrix(msgspec.Struct):
-    """All principals and all resources of a type, and decisions for a part of them: `rows` begin at
+    """All principals and resources of a type, and a part of the decisions: `rows` begins at
     `first_principal`, and the lists in them at `first_resource`.
     """
 
@@ -185,7 +186,7 @@ class TopicRows(msgspec.Struct):
 
 
 class CleanedPartition(msgspec.Struct):
-    """A partition that was compacted: what of it could be cleaned, and what is left of that."""
+    """A compacted partition: the sizes of what could be compacted before and after it."""
 
     partition: int
     records_before: int
@@ -195,7 +196,7 @@ class CleanedPartition(msgspec.Struct):
 
 
 class CleanedPartitions(msgspec.Struct):
-    """All partitions of a topic."""
+    """The compacted partitions of a topic."""
 
     partitions: list[CleanedPartition]
 
@@ -207,16 +208,16 @@ class UserNames(msgspec.Struct):
 
 
 class SnapshotRow(msgspec.Struct):
-    """A state that was put aside."""
+    """A saved state."""
 
     id: int
 
 
 class RequestRow(msgspec.Struct):
-    """A request that came in. `request` is in Kafka's field names, records as their size, None if
-    it cannot be read; `errors` are the codes of the answer that are not 0, None without an answer;
-    `latency_us` is None without an answer, too; `decisions_left_out` is how many of its decisions
-    are not kept, beyond the first 1000.
+    """A received request. `request` has Kafka's field names, and sizes in place of records; null if
+    it cannot be read. `errors` are the codes in the response except 0. `errors` and `latency_us`
+    are null without a response. `decisions_left_out` counts the decisions after the first 1000,
+    which are not kept.
     """
 
     number: int
@@ -238,15 +239,16 @@ class RequestRow(msgspec.Struct):
 
 
 class RequestRows(msgspec.Struct):
-    """Requests, oldest first. `last` is the number of the newest there is: ask `after` it next."""
+    """Requests, oldest first; pass `last` as `after` to get later ones."""
 
     requests: list[RequestRow]
     last: int
 
 
 class DecisionRow(msgspec.Struct):
-    """A decision. `number` is that of its request; `would_allow` is the least that would allow what
-    was denied: `{add: rule}` or `{remove: rule}`; `logged` as Kafka's audit log has it.
+    """A decision. `number` is that of its request. `would_allow` is the smallest change that would
+    allow a denied access: `{add: rule}` or `{remove: rule}`. `logged` is its line in Kafka's audit
+    log.
     """
 
     number: int
@@ -268,8 +270,8 @@ class DecisionRow(msgspec.Struct):
 
 
 class DecisionRows(msgspec.Struct):
-    """Decisions, oldest first; `last` as with requests. `left_out` is how many decisions of these
-    requests are not kept, whatever was asked for.
+    """Decisions, oldest first; `last` as with requests. `left_out` counts the decisions of these
+    requests that are not kept, regardless of filters.
     """
 
     decisions: list[DecisionRow]
@@ -278,7 +280,7 @@ class DecisionRows(msgspec.Struct):
 
 
 class NewFault(msgspec.Struct, forbid_unknown_fields=True):
-    """A fault to set: what happens (`action`), to which requests (`match`), when (`trigger`)."""
+    """A fault to set: its effect (`action`), the requests (`match`), and when (`trigger`)."""
 
     action: Effect
     match: Match = Match()
@@ -286,7 +288,7 @@ class NewFault(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class FaultRow(msgspec.Struct):
-    """A fault that is set: `calls` counts the requests that matched, `fired` those it struck."""
+    """A fault; `calls` counts the matching requests, `fired` those to which it was applied."""
 
     id: int
     calls: int
@@ -303,31 +305,31 @@ class FaultRows(msgspec.Struct):
 
 
 class Released(msgspec.Struct):
-    """How many answers a pause held back."""
+    """The number of responses that a pause had held."""
 
     released: int
 
 
 class Time(msgspec.Struct):
-    """The cluster's time in ms since 1970; `is_manual`: it stands still but for `advance`."""
+    """The cluster's time in ms since 1970; `is_manual`: only `advance` moves it."""
 
     now_ms: int
     is_manual: bool
 
 
 class Advance(msgspec.Struct, forbid_unknown_fields=True):
-    """By how many ms to move time on."""
+    """The number of ms by which to advance the time."""
 
     by_ms: int
 
 
 class Done(msgspec.Struct):
-    """It was done."""
+    """Success."""
 
     done: bool = True
 
 
 class Problem(msgspec.Struct):
-    """Why it was not done."""
+    """An error."""
 
     error: str

@@ -1,4 +1,4 @@
-"""Types of answers about records, groups, transactions, and who may do what."""
+"""Types of responses about records, groups, transactions, and permissions."""
 
 from typing import Any
 
@@ -8,7 +8,9 @@ from kafka_shim.shim.control.shapes import AclRow
 
 
 class HeaderRow(msgspec.Struct):
-    """A header of a record; `value` is null where it is null or no text, `value_hex` where null."""
+    """A header of a record; `value` is null if it is null or not
+    UTF-8, `value_hex` only if null.
+    """
 
     key: str
     value: str | None
@@ -77,7 +79,7 @@ class MemberRow(msgspec.Struct):
 
 
 class GroupOffset(msgspec.Struct):
-    """Where a group is in a partition: its committed offset, or where a share group begins."""
+    """A group's committed offset in a partition, or the start offset of a share group."""
 
     topic: str
     partition: int
@@ -105,7 +107,7 @@ class GroupRows(msgspec.Struct):
 
 
 class NewOffsets(msgspec.Struct, forbid_unknown_fields=True):
-    """Where a group is to be: `to` is `earliest`, `latest` or an offset; all of its partitions,
+    """New offsets of a group: `to` is `earliest`, `latest` or an offset, for all of its partitions,
     those of a topic, or one.
     """
 
@@ -141,8 +143,8 @@ class TransactionRow(msgspec.Struct):
 
 
 class ProducerRow(msgspec.Struct):
-    """A producer id on a partition; `transaction_offset` is where its open transaction begins, or
-    -1; `last_sequence` is -1 where none is known.
+    """A producer id on a partition. `transaction_offset` is where its open transaction begins, or
+    -1; `last_sequence` is -1 if unknown.
     """
 
     topic: str
@@ -155,15 +157,16 @@ class ProducerRow(msgspec.Struct):
 
 
 class TransactionRows(msgspec.Struct):
-    """Transactional ids, and the producers that partitions know."""
+    """Transactional ids, and the producers of partitions."""
 
     transactions: list[TransactionRow]
     producers: list[ProducerRow]
 
 
 class RightRow(msgspec.Struct):
-    """Who may, from which hosts (`*`: all but `except_hosts`), and by which ACLs; `denials` are the
-    ACLs behind the exceptions. `everyone`: all principals that are not listed themselves.
+    """A principal that is allowed, its hosts (`*`: all except `except_hosts`), and the ACLs that
+    allow it. `denials` are the ACLs behind the exceptions. `everyone`: all principals that are not
+    listed.
     """
 
     principal: str
@@ -176,14 +179,14 @@ class RightRow(msgspec.Struct):
 
 
 class RefusedRow(msgspec.Struct):
-    """Who may not although an ACL allows it, because of which ACLs."""
+    """A principal that is denied although an ACL allows it, with the ACLs that deny it."""
 
     principal: str
     acls: list[AclRow]
 
 
 class Permitted(msgspec.Struct):
-    """Who may do something."""
+    """The principals that are allowed to do something."""
 
     operation: str
     resource_type: str
@@ -207,9 +210,9 @@ class ExportedAcls(msgspec.Struct):
 
 
 class RequestDetail(msgspec.Struct):
-    """A request and its answer, decoded in Kafka's field names, and their frames in hexadecimal,
-    without their sizes. The answer is null while there is none, and where it is not kept: beyond
-    16 KiB there are its `answer_bytes` alone.
+    """A request and its response, decoded in Kafka's field names, and their frames in hexadecimal,
+    without the size field. `answer` is null if there is none, or if it is longer than 16 KiB; then
+    only `answer_bytes` is set.
     """
 
     number: int

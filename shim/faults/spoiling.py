@@ -55,7 +55,7 @@ def _at(place: int, number: int) -> Spoil:
 
 def _cut(length: int) -> Spoil:
     def cut(frame: bytes) -> bytes:
-        raise CloseConnection("a fault cut an answer short", last_bytes=frame[:length])
+        raise CloseConnection("a fault cut a response short", last_bytes=frame[:length])
 
     return cut
 

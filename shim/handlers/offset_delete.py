@@ -70,7 +70,7 @@ def _check_size(topics: list[OffsetDeleteResponseTopic]) -> None:
     """DEVIATION: the first form of the answer grows with the square of a topic's partitions."""
     rows = sum(len(topic.partitions) ** 2 for topic in topics)
     if rows > ROWS_MAX:
-        raise CloseConnection(f"the answer to an OffsetDelete has more than {ROWS_MAX} rows")
+        raise CloseConnection(f"the response to an OffsetDelete has more than {ROWS_MAX} rows")
 
 
 def _merged(

@@ -41,7 +41,7 @@ def rows() -> list[Row]:
 
 def page_with(page: str, told: list[Row]) -> str:
     """Return the page with its table replaced."""
-    lines = ["| release | recorded | scenarios | answers | equal |", "|---|---|---|---|---|"]
+    lines = ["| release | recorded | scenarios | responses | equal |", "|---|---|---|---|---|"]
     lines += [
         f"| {row.release} | {row.patches} | {row.scenarios} | {row.answers:,} | {row.equal:,} |"
         for row in told

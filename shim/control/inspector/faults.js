@@ -5,14 +5,14 @@ import { button, element, field, input, select } from "./elements.js";
 const NUMBER = (label, value) => ({ label, type: "number", value });
 const ACTIONS = {
   error: { text: "answer with an error", label: "Error", type: "text", value: "NOT_LEADER_OR_FOLLOWER" },
-  delay_ms: { text: "delay the answer", ...NUMBER("Milliseconds", 1000) },
-  pause: { text: "hold the answer until released" },
+  delay_ms: { text: "delay the response", ...NUMBER("Milliseconds", 1000) },
+  pause: { text: "hold the response until released" },
   "disconnect:before": { text: "disconnect before the request is handled" },
   "disconnect:after": { text: "disconnect instead of answering" },
   black_hole: { text: "never answer" },
   throttle_time_ms: { text: "report a throttle time", ...NUMBER("Milliseconds", 1000) },
-  truncate: { text: "truncate the answer", ...NUMBER("Bytes to keep", 10) },
-  corrupt: { text: "corrupt the answer" },
+  truncate: { text: "truncate the response", ...NUMBER("Bytes to keep", 10) },
+  corrupt: { text: "corrupt the response" },
   deny: { text: "deny every access" },
 };
 const TRIGGERS = {

@@ -74,7 +74,7 @@ export const requests = {
 };
 
 function answer(row) {
-  if (row.errors === null) return { text: "no answer yet", class: "none" };
+  if (row.errors === null) return { text: "no response yet", class: "none" };
   const struck = row.faults.length ? ` (fault ${row.faults.join(", ")})` : "";
   const names = [...new Set(row.error_names)];
   if (!names.length && !struck) return { text: "ok", class: "none" };
@@ -125,7 +125,7 @@ async function detail(row, page) {
     nodes.push(element("p", { text: `${request.decisions_left_out} more decisions were not kept` }));
   }
   if (seen.errors?.length) {
-    nodes.push(section("Errors of the answer", element("p", { text: seen.error_names.join(", ") })));
+    nodes.push(section("Errors of the response", element("p", { text: seen.error_names.join(", ") })));
   }
   if (full) nodes.push(exchange(full));
   else if (seen.request) nodes.push(section("Request", json(seen.request)));
@@ -136,14 +136,14 @@ async function detail(row, page) {
 function exchange(full) {
   const made = element("div", { class: "exchange" });
   const long = full.answer_bytes && full.answer_hex === null;
-  const missing = long ? `${full.answer_bytes} bytes: not kept, since longer than 16 KiB` : "no answer yet";
+  const missing = long ? `${full.answer_bytes} bytes: not kept, since longer than 16 KiB` : "no response yet";
   function sides(isHex) {
     const text = (decoded, hex) => (isHex || decoded === null ? hexdump(hex) : json(decoded));
     made.replaceChildren(
       section(`Request, ${full.request_hex.length / 2} bytes`, text(full.request, full.request_hex)),
       full.answer_hex === null
         ? section("Answer", element("p", { text: missing }))
-        : section(`Answer, ${full.answer_bytes} bytes`, text(full.answer, full.answer_hex)),
+        : section(`Response, ${full.answer_bytes} bytes`, text(full.answer, full.answer_hex)),
     );
   }
   const bytes = button("Show bytes", () => {

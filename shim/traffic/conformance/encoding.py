@@ -165,14 +165,14 @@ ENCODING = (
         "versions.within-offer",
         "sends only versions that the broker offers",
         35,
-        "each request's version is within the ApiVersions answer",
+        "each request's version is within the ApiVersions response",
         _stays_within,
     ),
     Behaviour(
         "versions.fallback",
         "retries in an older version when its ApiVersions is refused",
         511,
-        "after UNSUPPORTED_VERSION (35), the next ApiVersions is in a version of that answer",
+        "after UNSUPPORTED_VERSION (35), the next ApiVersions is in a version of that response",
         _falls_back,
     ),
     Behaviour(

@@ -202,7 +202,7 @@ RECORDS = (
         "groups.member-id-required",
         "joins again with the assigned member id",
         394,
-        "JoinGroup after MEMBER_ID_REQUIRED (79) contains the id of that answer",
+        "JoinGroup after MEMBER_ID_REQUIRED (79) contains the id of that response",
         _joins_with_its_id,
     ),
     Behaviour(

@@ -22,7 +22,7 @@ def import_protocol_log(lines: Iterator[str], folder: Path) -> Imported:
                 report.entries += 1
                 report.leave_out(found.unknown)
             else:
-                report.refused.append((found.line, "an answer to no request that is in the log"))
+                report.refused.append((found.line, "a response to no request that is in the log"))
     return report
 
 

@@ -20,7 +20,7 @@ def _commands(acls: list[Acl]) -> str:
 def _text(acls: list[Acl], optional: list[Acl], _facts: Mapping[str, Any]) -> str:
     text = _commands(acls) or "# no acl is needed\n"
     if optional:
-        text += "\n# without these, answers only list or say less:\n"
+        text += "\n# optional: without these, responses contain less:\n"
         text += "".join(f"# {line}\n" for line in _commands(optional).splitlines())
     return text
 
@@ -35,7 +35,7 @@ def _yaml(acls: list[Acl], optional: list[Acl], _facts: Mapping[str, Any]) -> st
 
     text = str(yaml.safe_dump({"acls": to_rules(acls)}, sort_keys=False))
     if optional:
-        text += "# without these, answers only list or say less:\n"
+        text += "# optional: without these, responses contain less:\n"
         rules = yaml.safe_dump(to_rules(optional), sort_keys=False)
         text += "".join(f"# {line}\n" for line in rules.splitlines())
     return text

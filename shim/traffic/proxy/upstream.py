@@ -32,7 +32,7 @@ class Upstream:
                     await _log_in(streams, self.login)
                 return streams
         except TimeoutError as error:
-            raise OSError("no answer in time") from error
+            raise OSError("no response in time") from error
 
 
 async def _log_in(streams: Streams, login: Login) -> None:

@@ -90,7 +90,7 @@ class Peer:
                 pieces.append(chunk)
                 left += len(chunk)
         except TimeoutError as error:
-            raise GoneError("no answer in time") from error
+            raise GoneError("no response in time") from error
         except OSError as error:
             raise GoneError("the connection was closed") from error
         self._received, self._at = b"".join(pieces), 0

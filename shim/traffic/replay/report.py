@@ -103,9 +103,9 @@ class Report(msgspec.Struct):
         }
 
     def lines(self) -> Iterator[str]:
-        """A table, and one example of each kind of difference."""
+        """Yield a table with one example of each kind of difference."""
         yield (
-            f"{self.requests} requests replayed in {self.seconds:.2f} s, {self.answers} answers"
+            f"{self.requests} requests replayed in {self.seconds:.2f} s, {self.answers} responses"
             f" compared, {self.differing} differ, {self.misses} missed,"
             f" {self.left_out} left out because the recorded broker was not ready,"
             f" {self.unrecorded} answered here only"

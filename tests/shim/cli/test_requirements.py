@@ -55,9 +55,9 @@ def test_a_row_in_full(ask: Ask) -> None:
         "    denied: GROUP_AUTHORIZATION_FAILED (30), each element's code, versions 0\n"
         "    denied: GROUP_AUTHORIZATION_FAILED (30), each element's code, versions 1,"
         " up to 3.4, since 3.9\n"
-        "    denied: GROUP_AUTHORIZATION_FAILED (30), an empty answer, no code, versions 1,"
+        "    denied: GROUP_AUTHORIZATION_FAILED (30), an empty response, no code, versions 1,"
         " 3.5-3.8\n"
-        "    denied: GROUP_AUTHORIZATION_FAILED (30), the answer's code, versions 2-7\n"
+        "    denied: GROUP_AUTHORIZATION_FAILED (30), the response's code, versions 2-7\n"
         "    denied: GROUP_AUTHORIZATION_FAILED (30), each element's code, versions 8+\n"
         "    note: since version 8, each group is checked separately"
     )

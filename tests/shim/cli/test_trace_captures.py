@@ -24,8 +24,8 @@ def test_what_was_found_and_what_was_lost(
     words = ["trace", "import", "--from", "pcap", str(capture)]
     assert main([*words, str(tmp_path / "one")]) == 0
     said = capsys.readouterr().err
-    assert "1 connections to Kafka (ports: 9092), 2 requests, 3 answers" in said
-    assert "1 answers to requests that are not in the capture" in said
+    assert "1 connections to Kafka (ports: 9092), 2 requests, 3 responses" in said
+    assert "1 responses to requests that are not in the capture" in said
     assert "10.0.0.1:40000 -> 10.0.0.9:9092: 59 lost bytes, 1 broken frames" in said
     assert main([*words, str(tmp_path / "two"), "--json", "--port", "9092"]) == 0
     assert json.loads(capsys.readouterr().out)["troubles"][0]["lost_bytes"] == 59
@@ -42,7 +42,7 @@ def test_an_exported_capture_is_imported(
     assert main(["trace", "export", str(trace), "--as", "pcap", "--output", file]) == 0
     again = str(tmp_path / "again")
     assert main(["trace", "import", "--from", "pcap", file, again, "--port", "9092"]) == 0
-    assert "4 requests, 4 answers" in capsys.readouterr().err
+    assert "4 requests, 4 responses" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

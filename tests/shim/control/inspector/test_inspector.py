@@ -40,7 +40,7 @@ def test_a_request_that_waits_gets_its_answer_later(page: Page, broker: KafkaBro
     producer = Producer(broker.config("alice"))
     producer.produce("orders", b"1")
     producer.poll(0)
-    page.row("Produce", "no answer yet")
+    page.row("Produce", "no response yet")
     fault.release()
     assert producer.flush(10) == 0
     page.row("Produce", "ok (fault")

@@ -61,7 +61,7 @@ def test_entries_of_all_layouts(tmp_path: Path) -> None:
         (json.dumps(REQUEST).replace('"apiVersion": 4', '"apiVersion": 99'), "99"),
         (
             json.dumps(REQUEST).replace("REQUEST", "RESPONSE").replace("7", "8"),
-            "an answer to no request",
+            "a response to no request",
         ),
     ],
 )
