@@ -28,8 +28,8 @@ recorded ones. Ids, offsets, times, texts and addresses are not compared (docs/r
   kafka-shim replay trace --to 127.0.0.1:9093 --user alice:alice-secret --on-miss skip --json
 
 Ids that brokers generate (of producers, members, topics ...) are replaced by the target's.
-Exit codes: 0 all responses agree, 3 some differ or are missing, 2 usage error, 1 the target cannot be
-reached.
+Exit codes: 0 all responses agree, 3 some differ or are missing, 2 usage error, 1 the target
+cannot be reached.
 """
 
 
