@@ -26,7 +26,9 @@ from kafka_shim.shim.handlers.shared.fetching import (
     LEADERS_SINCE,
     ZSTD_SINCE,
     Reader,
+    bytes_at_most,
     bytes_ready,
+    converted,
     failed,
     partition_error,
     read,
@@ -108,13 +110,6 @@ def refuse(
     )
 
 
-def _bytes_max(request: FetchRequest, context: RequestContext) -> int:
-    """Return the byte limit: the request's, or less if the client's quota allows less at once."""
-    throttles = context.cluster.throttles
-    at_once = None if throttles is None else throttles.bytes_at_once(context.client)
-    return request.max_bytes if at_once is None else min(request.max_bytes, at_once)
-
-
 class _Fetch:
     """One request: checked at once, answered when enough can be read or the wait times out."""
 
@@ -130,7 +125,9 @@ class _Fetch:
             node_id=context.node_id,
             replica_id=replica_id,
             isolation_level=request.isolation_level,
-            bytes_max=_bytes_max(request, context) if limited else NO_LIMIT,
+            bytes_max=bytes_at_most(
+                request.max_bytes if limited else NO_LIMIT, context, is_follower=replica_id >= 0
+            ),
             facts=context.facts.records,
         )
         self._request = request
@@ -225,7 +222,7 @@ class _Fetch:
             if partition_error(partition, wanted.partition, self.reader) is not ErrorCode.NONE:
                 return True
             ready += bytes_ready(partition, wanted.partition, self.reader)
-        return ready >= request.min_bytes
+        return ready >= min(request.min_bytes, self.reader.bytes_max)
 
     def _look_again(self) -> None:
         if self._is_enough():
@@ -275,7 +272,8 @@ class _Fetch:
             if data.records:
                 whole_first = False
                 left = max(0, left - len(data.records))
-            found.append((wanted, data))
+            offset = wanted.partition.fetch_offset
+            found.append((wanted, converted(data, partition, offset, reader)))
         failures.sort(key=lambda row: row[1].error_code != ErrorCode.UNKNOWN_TOPIC_ID)
         return found + failures
 

@@ -15,10 +15,12 @@ from kafka_shim.protocol.messages.fetch_response import (
 )
 from kafka_shim.protocol.records import entry_sizes
 from kafka_shim.protocol.releases.records import RecordFacts
+from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.state.log import Log
 from kafka_shim.shim.state.topics import Partition
 
 FORMAT_1_SINCE = 2
+BYTES_MAX = "fetch.max.bytes"
 DEBUGGER = -2
 """Replica id of a debugging consumer, which may read from any replica."""
 
@@ -119,7 +121,7 @@ def epoch_error(partition: Partition, leader_epoch: int) -> ErrorCode:
 def read(
     partition: Partition, wanted: FetchPartition, reader: Reader, *, whole_first: bool
 ) -> PartitionData:
-    """Return one partition's row of the answer, limited by `reader.bytes_max`."""
+    """Return one partition's row, limited by `reader.bytes_max`, as it is in the log."""
     error = partition_error(partition, wanted, reader)
     if error is not ErrorCode.NONE:
         return failed(wanted.partition, error, reader, partition)
@@ -155,9 +157,7 @@ def read(
             if transaction.first_offset < transaction.last_offset
             or reader.facts.lists_empty_aborted
         ]
-    if log.settings.is_zstd and reader.facts.hides_zstd_topics and reader.version < ZSTD_SINCE:
-        return _unsupported(wanted.partition, reader)
-    return converted(answer, wanted.fetch_offset, reader)
+    return answer
 
 
 def failed(
@@ -185,14 +185,34 @@ def _unsupported(index: int, reader: Reader) -> PartitionData:
     return answer
 
 
+def bytes_at_most(asked: int, context: RequestContext, *, is_follower: bool = False) -> int:
+    """Return the byte limit of an answer: what was asked, or less by the broker's setting (2.5,
+    KIP-541) or by the quota of a client, which may not fetch more than that at once.
+    """
+    cluster = context.cluster
+    if BYTES_MAX in cluster.configs.broker_definitions:
+        limit = cluster.configs.broker_value(BYTES_MAX, context.node_id)
+        asked = min(asked, int(limit or asked))
+    throttles = None if is_follower else cluster.throttles
+    at_once = None if throttles is None else throttles.bytes_at_once(context.client)
+    return asked if at_once is None else min(asked, at_once)
+
+
 def bytes_ready(partition: Partition, wanted: FetchPartition, reader: Reader) -> int:
     """Return how many bytes a reader would get."""
     found = partition.log.bytes_between(wanted.fetch_offset, end_for(partition, reader))
     return min(found, wanted.partition_max_bytes)
 
 
-def converted(answer: PartitionData, offset: int, reader: Reader) -> PartitionData:
+def converted(
+    answer: PartitionData, partition: Partition, offset: int, reader: Reader
+) -> PartitionData:
     """Convert the records to the format of this version of Fetch, beginning at `offset`."""
+    if answer.error_code != ErrorCode.NONE:
+        return answer
+    is_zstd = partition.log.settings.is_zstd and reader.version < ZSTD_SINCE
+    if is_zstd and reader.facts.hides_zstd_topics:
+        return _unsupported(answer.partition_index, reader)
     if not answer.records:
         return answer
     try:

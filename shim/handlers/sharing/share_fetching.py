@@ -8,6 +8,7 @@ from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.protocol.messages.share_fetch_request import ShareFetchRequest
 from kafka_shim.protocol.messages.share_fetch_response import AcquiredRecords, PartitionData
 from kafka_shim.protocol.records import Batch, batches
+from kafka_shim.shim.handlers.shared.fetching import bytes_at_most
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.state.sharing.share_acquiring import Acquired, Offsets, Taking, acquire
 from kafka_shim.shim.state.sharing.share_partition import SharePartition
@@ -38,6 +39,7 @@ class ShareReading:
         self._request = request
         self._context = context
         self._denials = denials
+        self._bytes_max = bytes_at_most(request.max_bytes, context)
         self._reads_committed = context.cluster.groups.settings.share_reads_committed(
             request.group_id or ""
         )
@@ -137,18 +139,18 @@ class ShareReading:
             offset, end = source.sharing.next_offset, self._end(source.partition)
             if not source.partition.log.start_offset <= offset <= end:
                 return True
-            limit = max(0, request.max_bytes) // len(sources)
+            limit = max(0, self._bytes_max) // len(sources)
             ready += min(limit, source.partition.log.bytes_between(offset, end))
-        return bool(sources) and ready >= min(request.min_bytes, request.max_bytes)
+        return bool(sources) and ready >= min(request.min_bytes, self._bytes_max)
 
     def _read(self) -> Rows:
         """Records for as many partitions as there is room for."""
         rows: Rows = []
         turns = self._turns or [self._acquirable()]
-        limit = max(0, self._request.max_bytes) // max(1, sum(map(len, turns)))
+        limit = max(0, self._bytes_max) // max(1, sum(map(len, turns)))
         records_left = self._request.max_records
         for sources in turns:
-            bytes_left, whole_first = self._request.max_bytes, True
+            bytes_left, whole_first = self._bytes_max, True
             for source in sources:
                 at_most = min(bytes_left, limit)
                 data, taken, size = self._take(

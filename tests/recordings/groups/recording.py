@@ -15,6 +15,7 @@ from tests.recordings.groups import (
     migration_scenarios,
     offset_scenarios,
     policy_scenarios,
+    share_limit_scenarios,
     share_scenarios,
     share_state_scenarios,
     sharing_scenarios,
@@ -47,6 +48,7 @@ SCENARIOS = by_name(
         dead_letter_scenarios,
         corner_scenarios,
         share_state_scenarios,
+        share_limit_scenarios,
     )
 )
 
@@ -82,6 +84,7 @@ KIND = Kind(
         **corner_scenarios.OWN_SETTINGS,
         **dead_letter_scenarios.SETTINGS,
         **share_state_scenarios.OWN_SETTINGS,
+        **share_limit_scenarios.OWN_SETTINGS,
     },
     "authorizer",
 )

@@ -58,6 +58,10 @@ class Play(play.Play):
         """Whether topics of this release have a setting."""
         return setting in definitions(parse_release(self.peer.release)).topic
 
+    def broker_has(self, setting: str) -> bool:
+        """Whether brokers of this release have a setting."""
+        return setting in definitions(parse_release(self.peer.release)).broker
+
     def text(self, suffix: str = "") -> str:
         """A transactional id or group of this scenario."""
         return f"{self.name}-{suffix}"

@@ -12,6 +12,7 @@ from tests.recordings.records import (
     duplicate_scenarios,
     fetch_scenarios,
     idle_scenarios,
+    limit_scenarios,
     offset_scenarios,
     produce_scenarios,
     state_scenarios,
@@ -36,6 +37,7 @@ SCENARIOS = by_name(
         idle_scenarios,
         unled_scenarios,
         state_scenarios,
+        limit_scenarios,
     )
 )
 
@@ -52,5 +54,9 @@ KIND = Kind(
     lambda release: SCENARIOS,
     played,
     settings=lambda release: {"log.cleaner.backoff.ms": "200"},
-    own_settings={**idle_scenarios.OWN_SETTINGS, **state_scenarios.OWN_SETTINGS},
+    own_settings={
+        **idle_scenarios.OWN_SETTINGS,
+        **state_scenarios.OWN_SETTINGS,
+        **limit_scenarios.OWN_SETTINGS,
+    },
 )
