@@ -7,6 +7,7 @@ COORDINATORS = "asks a coordinator before its topic exists ([deviations.md](devi
 CONTROLLER = "connects to the controller's own listener, and the shim has none"
 QUORUM = "expects a controller that is no broker ([deviations.md](deviations.md))"
 LEVEL = "runs at another metadata.version (unreleased, or old); a shim has that of its release"
+STANDBY = "expects standby tasks, which the shim does not assign ([deviations.md](deviations.md))"
 NODES = "gives only the brokers an authorizer, not the controller; a shim has one for all"
 
 KNOWN: Mapping[str, tuple[str, ...]] = {
@@ -28,8 +29,19 @@ KNOWN: Mapping[str, tuple[str, ...]] = {
         "CreateTopicsRequestTest.testErrorCreateTopicsRequests",
         "DeleteGroupsRequestTest.testDeleteGroupsWithOldConsumerGroupProtocol",
         "DescribeGroupsRequestTest.testDescribeGroupsWithOldConsumerGroupProtocol",
+        "ProduceRequestTest.testProduceWithInvalidTimestamp",
+        "StreamsGroupHeartbeatRequestTest.testEmptyStreamsGroupId",
+        "StreamsGroupHeartbeatRequestTest.testInvalidMemberEpoch",
+        "StreamsGroupHeartbeatRequestTest.testMemberJoiningAndExpiring",
+        "StreamsGroupHeartbeatRequestTest"
+        ".testStreamsGroupHeartbeatIsAccessibleWhenNewGroupCoordinatorIsEnabledTopicNotExistFirst",
     ),
-    COORDINATORS: ("OffsetFetchRequestTest.testGroupErrors",),
+    COORDINATORS: (
+        "OffsetFetchRequestTest.testGroupErrors",
+        "StreamsGroupHeartbeatRequestTest"
+        ".testStreamsGroupHeartbeatIsInaccessibleWhenOffsetTopicNotExist",
+    ),
+    STANDBY: ("StreamsGroupHeartbeatRequestTest.testDynamicGroupConfig",),
     QUORUM: ("DescribeQuorumRequestTest.testDescribeQuorum",),
     CONTROLLER: (
         "DeleteTopicsRequestWithDeletionDisabledTest.testDeleteRecordsRequest",

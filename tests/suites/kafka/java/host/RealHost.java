@@ -7,6 +7,7 @@ import java.io.StringWriter;
 import java.lang.reflect.Field;
 import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
@@ -33,6 +34,8 @@ import scala.Option;
 public final class RealHost {
     private static final String LOGIN = "java.security.auth.login.config";
     private static final long SETTLE_SECONDS = 30;
+    /** A broker asks its controller before it stops; without one, it would wait for minutes. */
+    private static final Duration WITHOUT_CONTROLLER = Duration.ofSeconds(1);
 
     private final Map<Integer, KafkaRaftServer> nodes = new ConcurrentSkipListMap<>();
     private final Map<Integer, Properties> ports = new ConcurrentHashMap<>();
@@ -132,9 +135,13 @@ public final class RealHost {
     }
 
     private void stop(int id) {
+        boolean isLed = nodes.values().stream().anyMatch(each -> !controller(each).isEmpty());
         KafkaRaftServer node = nodes.remove(id);
-        if (node != null)
-            node.shutdown();
+        if (node == null)
+            return;
+        if (!isLed)
+            broker(node).forEach(broker -> broker.shutdown(WITHOUT_CONTROLLER));
+        node.shutdown();
     }
 
     /** Wait until all brokers have read what the controllers have written. */
