@@ -10,6 +10,8 @@ LEVEL = "runs at another metadata.version (unreleased, or old); a shim has that 
 STANDBY = "expects standby tasks, which the shim does not assign ([deviations.md](deviations.md))"
 NODES = "gives only the brokers an authorizer, not the controller; a shim has one for all"
 
+_STREAMS = "StreamsGroupHeartbeatRequestTest.testStreamsGroupHeartbeat"
+
 KNOWN: Mapping[str, tuple[str, ...]] = {
     WORDS: (
         "AuthorizerIntegrationTest.testStreamsGroupHeartbeatWithInternalTopicCreateAcl",
@@ -33,13 +35,11 @@ KNOWN: Mapping[str, tuple[str, ...]] = {
         "StreamsGroupHeartbeatRequestTest.testEmptyStreamsGroupId",
         "StreamsGroupHeartbeatRequestTest.testInvalidMemberEpoch",
         "StreamsGroupHeartbeatRequestTest.testMemberJoiningAndExpiring",
-        "StreamsGroupHeartbeatRequestTest"
-        ".testStreamsGroupHeartbeatIsAccessibleWhenNewGroupCoordinatorIsEnabledTopicNotExistFirst",
+        f"{_STREAMS}IsAccessibleWhenNewGroupCoordinatorIsEnabledTopicNotExistFirst",
     ),
     COORDINATORS: (
         "OffsetFetchRequestTest.testGroupErrors",
-        "StreamsGroupHeartbeatRequestTest"
-        ".testStreamsGroupHeartbeatIsInaccessibleWhenOffsetTopicNotExist",
+        f"{_STREAMS}IsInaccessibleWhenOffsetTopicNotExist",
     ),
     STANDBY: ("StreamsGroupHeartbeatRequestTest.testDynamicGroupConfig",),
     QUORUM: ("DescribeQuorumRequestTest.testDescribeQuorum",),
