@@ -14,9 +14,9 @@ def broker(play: ModernPlay) -> None:
     for turn in range(3):
         sharer.fetch(f"turn {turn}", (topic, 0))
     produce(play, topic, 60)
-    more = {"min_bytes": 1 << 20, "max_wait_ms": 60_000}
     produce(play, topic, 60, 60)
-    sharer.fetch("more is waited for than can come", (topic, 0), **more)
+    label = "more is waited for than can come"
+    sharer.fetch(label, (topic, 0), min_bytes=1 << 20, max_wait_ms=60_000)
 
 
 SCENARIOS = (broker,)

@@ -25,10 +25,10 @@ def broker(play: Play) -> None:
             play.call(label, ApiKey.FETCH, version, play.fetch_request(wanted))
     wanted = [(topic, [part(index) for index in range(2)])]
     if play.broker_has(LIMIT):
-        request = play.fetch_request(wanted)
-        request.min_bytes, request.max_wait_ms = 1 << 20, LONG_MS
+        fetched = play.fetch_request(wanted)
+        fetched.min_bytes, fetched.max_wait_ms = 1 << 20, LONG_MS
         version = play.newest(ApiKey.FETCH)
-        play.call("more is waited for than can come", ApiKey.FETCH, version, request)
+        play.call("more is waited for than can come", ApiKey.FETCH, version, fetched)
     follower = play.fetch_request(wanted)
     follower.replica_id, follower.replica_state = 1, ReplicaState(replica_id=1)
     play.call("a follower", ApiKey.FETCH, play.newest(ApiKey.FETCH), follower)

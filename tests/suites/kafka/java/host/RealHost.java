@@ -13,6 +13,7 @@ import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.Properties;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentSkipListMap;
 import java.util.concurrent.Executors;
@@ -34,11 +35,12 @@ import scala.Option;
 public final class RealHost {
     private static final String LOGIN = "java.security.auth.login.config";
     private static final long SETTLE_SECONDS = 30;
-    /** A broker asks its controller before it stops; without one, it would wait for minutes. */
-    private static final Duration WITHOUT_CONTROLLER = Duration.ofSeconds(1);
+    /** A broker asks the controller before it stops; without one, it would wait for minutes. */
+    private static final Duration WITHOUT_QUORUM = Duration.ofSeconds(1);
 
     private final Map<Integer, KafkaRaftServer> nodes = new ConcurrentSkipListMap<>();
     private final Map<Integer, Properties> ports = new ConcurrentHashMap<>();
+    private final Set<Integer> controllers = ConcurrentHashMap.newKeySet();
 
     public static void main(String[] arguments) throws IOException {
         Exit.setExitProcedure((code, message) -> {
@@ -107,6 +109,8 @@ public final class RealHost {
             given.setProperty("listeners", atPorts(given.getProperty("listeners"), before));
         KafkaRaftServer node = new KafkaRaftServer(KafkaConfig.fromProps(given), Time.SYSTEM);
         nodes.put(id(given), node);
+        if (!controller(node).isEmpty())
+            controllers.add(id(given));
         node.startup();
         broker(node).forEach(broker -> ports.put(id(given), bound(broker)));
     }
@@ -135,12 +139,12 @@ public final class RealHost {
     }
 
     private void stop(int id) {
-        boolean isLed = nodes.values().stream().anyMatch(each -> !controller(each).isEmpty());
+        boolean isLed = 2 * nodes.values().stream().filter(each -> !controller(each).isEmpty()).count() > controllers.size();
         KafkaRaftServer node = nodes.remove(id);
         if (node == null)
             return;
         if (!isLed)
-            broker(node).forEach(broker -> broker.shutdown(WITHOUT_CONTROLLER));
+            broker(node).forEach(broker -> broker.shutdown(WITHOUT_QUORUM));
         node.shutdown();
     }
 
@@ -177,6 +181,7 @@ public final class RealHost {
             controller(nodes.get(one)).isEmpty() ? false : true, controller(nodes.get(other)).isEmpty() ? false : true));
         controllersLast.forEach(this::stop);
         ports.clear();
+        controllers.clear();
         var registry = KafkaYammerMetrics.defaultRegistry();
         registry.allMetrics().keySet().forEach(registry::removeMetric);
     }
