@@ -1,7 +1,7 @@
 """17 SaslHandshake, versions 0-1. Chooses the mechanism; later it gets ILLEGAL_SASL_STATE (34).
 
 A mechanism that is not enabled gets UNSUPPORTED_SASL_MECHANISM (33) with the enabled ones; since
-1.0 the connection is then closed.
+1.0 the connection is then closed. DEVIATION: GSSAPI (Kerberos) cannot be enabled.
 
 After version 0 the client sends raw tokens, after version 1 SaslAuthenticate requests (KIP-152). On
 a connection whose session has a lifetime it begins a re-authentication (KIP-368).

@@ -1,7 +1,8 @@
 """Which of Kafka's test classes are run, the most telling ones first.
 
 Left out are classes of which every test needs the inside of a broker, its files or its metrics, and
-those about several controllers, GSSAPI and remote storage.
+those about several controllers, GSSAPI and remote storage. `outside` has tests of such a class, run
+with another mechanism.
 """
 
 
@@ -63,12 +64,12 @@ CLASSES = (
         DelegationTokenEndToEndAuthorizationWithOwnerTest PlaintextEndToEndAuthorizationTest
         SslEndToEndAuthorizationTest SaslPlainSslEndToEndAuthorizationTest
         SaslScramSslEndToEndAuthorizationTest SaslOAuthBearerSslEndToEndAuthorizationTest
-        GroupEndToEndAuthorizationTest SslAdminIntegrationTest SaslSslAdminIntegrationTest
-        SaslSslConsumerTest SslConsumerTest SaslPlaintextConsumerTest
-        SaslMultiMechanismConsumerTest PlaintextProducerSendTest SslProducerSendTest
-        GroupCoordinatorIntegrationTest ClientIdQuotaTest UserQuotaTest UserClientIdQuotaTest
+        GroupEndToEndAuthorizationTest SslAdminIntegrationTest SslConsumerTest
+        PlaintextProducerSendTest SslProducerSendTest GroupCoordinatorIntegrationTest
+        ClientIdQuotaTest UserQuotaTest UserClientIdQuotaTest
         TransactionsBounceTest ConsumerBounceTest""",
     ),
+    *_of("outside", "PlainAdminIntegrationTest"),
     *_of(
         "org.apache.kafka.clients.admin",
         """AdminFenceProducersTest AutoTopicCreationTest ClientTelemetryTest

@@ -9,6 +9,7 @@ QUORUM = "expects a controller that is no broker ([deviations.md](deviations.md)
 LEVEL = "runs at another metadata.version (unreleased, or old); a shim has that of its release"
 STANDBY = "expects standby tasks, which the shim does not assign ([deviations.md](deviations.md))"
 NODES = "gives only the brokers an authorizer, not the controller; a shim has one for all"
+FILES = "damages files of a log, and the shim has none ([deviations.md](deviations.md))"
 
 _STREAMS = "StreamsGroupHeartbeatRequestTest.testStreamsGroupHeartbeat"
 
@@ -36,6 +37,15 @@ KNOWN: Mapping[str, tuple[str, ...]] = {
         "StreamsGroupHeartbeatRequestTest.testInvalidMemberEpoch",
         "StreamsGroupHeartbeatRequestTest.testMemberJoiningAndExpiring",
         f"{_STREAMS}IsAccessibleWhenNewGroupCoordinatorIsEnabledTopicNotExistFirst",
+        "PlaintextAdminIntegrationTest.testConsumerGroupsDeprecatedConsumerGroupState",
+        "PlaintextAdminIntegrationTest.testCreatePartitions",
+        "PlaintextAdminIntegrationTest.testDescribeGroups",
+        "PlaintextAdminIntegrationTest.testElectPreferredLeaders",
+        "PlaintextAdminIntegrationTest.testIncrementalAlterAndDescribeGroupConfigs",
+        "PlaintextAdminIntegrationTest.testInvalidAlterPartitionReassignments",
+        "PlaintextAdminIntegrationTest.testInvalidIncrementalAlterConfigs",
+        "PlaintextAdminIntegrationTest.testShareGroups",
+        "PlaintextAdminIntegrationTest.testValidIncrementalAlterConfigs",
     ),
     COORDINATORS: (
         "OffsetFetchRequestTest.testGroupErrors",
@@ -51,6 +61,7 @@ KNOWN: Mapping[str, tuple[str, ...]] = {
         "ApiVersionsRequestTest.testApiVersionsRequest",
         "AlterUserScramCredentialsRequestTest.testMetadataVersionTooLow",
     ),
+    FILES: ("PlaintextAdminIntegrationTest.testDeleteRecordsAfterCorruptRecords",),
     NODES: ("DescribeUserScramCredentialsRequestNotAuthorizedTest.testDescribeNotAuthorized",),
 }
 
