@@ -65,14 +65,20 @@ class Deadline:
 
 
 class _ManualTimer:
-    __slots__ = ("callback", "cancelled")
+    __slots__ = ("callback", "clock")
 
-    def __init__(self, callback: Callable[[], None]) -> None:
-        self.callback = callback
-        self.cancelled = False
+    def __init__(self, clock: "ManualClock", callback: Callable[[], None]) -> None:
+        self.clock = clock
+        self.callback: Callable[[], None] | None = callback
 
     def cancel(self) -> None:
-        self.cancelled = True
+        if self.callback is not None:
+            self.callback = None  # time may stand still for good
+            self.clock.forget_cancelled()
+
+
+CANCELLED_MAX = 100
+"""As many cancelled timers stay in any case."""
 
 
 class ManualClock:
@@ -83,6 +89,7 @@ class ManualClock:
         self._now_ms = self._until_ms = now_ms
         self._timers: list[tuple[float, int, _ManualTimer]] = []
         self._order = itertools.count()
+        self._cancelled = 0
 
     def now_ms(self) -> int:
         return self._now_ms
@@ -91,10 +98,18 @@ class ManualClock:
         return self._now_ms * 1_000
 
     def call_later(self, delay_ms: float, callback: Callable[[], None]) -> Timer:
-        timer = _ManualTimer(callback)
+        timer = _ManualTimer(self, callback)
         due = self._now_ms + max(0.0, delay_ms)
         heapq.heappush(self._timers, (due, next(self._order), timer))
         return timer
+
+    def forget_cancelled(self) -> None:
+        """Count a cancelled timer, and drop all of them when they are most."""
+        self._cancelled += 1
+        if self._cancelled > max(CANCELLED_MAX, len(self._timers) // 2):
+            self._timers = [entry for entry in self._timers if entry[2].callback is not None]
+            heapq.heapify(self._timers)
+            self._cancelled = 0
 
     def begin(self) -> None:
         """Timers wait for `advance` alone."""
@@ -112,9 +127,12 @@ class ManualClock:
         while self._timers and self._timers[0][0] <= self._until_ms:
             due, _, timer = heapq.heappop(self._timers)
             self._now_ms = max(self._now_ms, int(due))
-            if not timer.cancelled:
+            callback, timer.callback = timer.callback, None
+            if callback is None:
+                self._cancelled -= 1
+            else:
                 self.fired += 1
-                timer.callback()
+                callback()
                 yield
         self._now_ms = self._until_ms
         self.fired += 1

@@ -119,6 +119,7 @@ async def _serve(broker: Broker, control: "ControlServer | None", args: argparse
         if control is not None:
             await control.stop()
         await broker.stop()
+        set_aside()
     if broker.storage is not None and broker.storage.failure is not None:
         return EXIT_FAILURE
     return outcome(broker.recorder)

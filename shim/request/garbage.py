@@ -39,7 +39,8 @@ full_collections = Postponement()
 def set_aside() -> None:
     """Have the collector pass over all that there is: modules and tables, which stay for good.
 
-    They are most of what it looks at in a small broker, 5 to 25 ms each time. For a process that
-    is a broker and nothing else.
+    They are most of what it looks at in a small broker, 5 to 25 ms each time. When a broker has
+    stopped, they are its state: with 100,000 topics the process would take 3 s longer to end. For a
+    process that is a broker and nothing else.
     """
     gc.freeze()

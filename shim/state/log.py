@@ -19,6 +19,13 @@ from kafka_shim.shim.wait import Watched
 CHECK_INTERVAL_BYTES = 64 << 20
 """Appended bytes between two checks of retention; not a setting of Kafka, which uses disks."""
 
+_NO_BATCHES: "list[StoredBatch]" = []
+_NO_SEGMENTS = Segments()
+_FIRST_EPOCHS = [(0, 0)]
+"""Those of all logs that were never filled, which keeps the collector's work small; these lists
+are replaced, never changed.
+"""
+
 _LAST_OFFSET = attrgetter("last_offset")
 _END_POSITION = attrgetter("end_position")
 _NEWEST = attrgetter("newest_so_far")
@@ -72,15 +79,15 @@ class Log(Watched):
         self._when_filled = when_filled
         self._in_force = settings
         self._clock = clock
-        self._batches: list[StoredBatch] = []
+        self._batches = _NO_BATCHES
         self._end_position = 0
-        self._epochs = [(0, 0)]  # leader epochs and their first offsets
+        self._epochs = _FIRST_EPOCHS  # leader epochs and their first offsets
         self._checked_position = 0
         self.producers = PartitionProducers()
         self.start_offset = 0
         self.end_offset = 0
         self.is_closed = False
-        self._segments = Segments(clock)
+        self._segments = _NO_SEGMENTS
         self._trimmed_newest: StoredBatch | None = None
 
     @property
@@ -119,7 +126,7 @@ class Log(Watched):
         assert batch.base_offset == self.end_offset
         assert not self.is_closed
         if leader_epoch > self._epochs[-1][0]:
-            self._epochs.append((leader_epoch, batch.base_offset))
+            self._epochs = [*self._epochs, (leader_epoch, batch.base_offset)]
         if not self._batches:
             self._when_filled()
         self._add(batch)
@@ -207,7 +214,7 @@ class Log(Watched):
         """
         at = bisect_right(self._epochs, offset, key=itemgetter(1)) - 1
         if at > 0:
-            self._epochs[: at + 1] = [(self._epochs[at][0], offset)]
+            self._epochs = [(self._epochs[at][0], offset), *self._epochs[at + 1 :]]
 
     def trim_before(self, offset: int) -> None:
         """Delete records below `offset`, which a real broker's files keep until retention."""
@@ -253,7 +260,8 @@ class Log(Watched):
 
     def expire(self) -> None:
         """Delete segments beyond retention.ms and retention.bytes."""
-        start = self._segments.expire(self.start_offset, self.end_offset, self.settings)
+        now_ms = self._clock.now_ms()
+        start = self._segments.expire(self.start_offset, self.end_offset, self.settings, now_ms)
         if start > self.start_offset:
             self.delete_before(start)
         trimmed = self._trimmed_newest
@@ -266,8 +274,8 @@ class Log(Watched):
         Offsets may then have gaps; the log start and end stay.
         """
         rest = self._batches[count:]
-        self._batches = []
-        self._segments = Segments(self._clock)
+        self._batches = _NO_BATCHES
+        self._segments = _NO_SEGMENTS
         self._end_position = 0
         for batch in (*batches, *rest):
             self._add(batch)
@@ -282,7 +290,11 @@ class Log(Watched):
 
     def _add(self, batch: StoredBatch) -> None:
         batches, position = self._batches, self._end_position
-        newest = batches[-1].newest_so_far if batches else -1
+        if batches:
+            newest = batches[-1].newest_so_far
+        else:
+            batches = self._batches = []
+            newest = -1
         own = batch.max_timestamp
         batch.newest_so_far = newest if newest > own else own  # noqa: FURB136 - a call takes longer
         batch.position = position
@@ -290,7 +302,9 @@ class Log(Watched):
         batch.end_position = self._end_position = position + size
         batches.append(batch)
         settings = self._in_force.last_read or self._in_force.now()
-        self._segments.add(batch.base_offset, size, own, settings)
+        if self._segments is _NO_SEGMENTS:
+            self._segments = Segments()
+        self._segments.add(batch.base_offset, size, own, settings, self._clock)
 
     def _stop(self, end: int) -> int:
         """Return the index after the last batch that is wholly below `end`."""

@@ -3,7 +3,6 @@
 The last five batches of each producer are kept, so that a duplicate is stored once (KIP-98).
 """
 
-from collections import deque
 from collections.abc import Collection, Iterator
 
 import msgspec
@@ -15,7 +14,7 @@ SEQUENCES = 2**31
 NO_SEQUENCE = -1
 
 
-class ProducedBatch(msgspec.Struct, frozen=True):
+class ProducedBatch(msgspec.Struct, frozen=True, gc=False):
     """Sequence numbers, offset and timestamp of a stored batch."""
 
     first_sequence: int
@@ -28,25 +27,19 @@ class ProducedBatch(msgspec.Struct, frozen=True):
         return self.base_offset + (self.last_sequence - self.first_sequence) % SEQUENCES
 
 
-class Producer:
-    """One producer id on one partition."""
+class Producer(msgspec.Struct, gc=False):
+    """One producer id on one partition.
 
-    __slots__ = (
-        "batches",
-        "coordinator_epoch",
-        "epoch",
-        "last_timestamp",
-        "producer_id",
-        "transaction_offset",
-    )
+    `batches` are its last ones, at most BATCHES_KEPT. `transaction_offset` is the first offset of
+    the open transaction, -1 if there is none.
+    """
 
-    def __init__(self, producer_id: int, epoch: int) -> None:
-        self.producer_id = producer_id
-        self.epoch = epoch
-        self.batches: deque[ProducedBatch] = deque(maxlen=BATCHES_KEPT)
-        self.coordinator_epoch = -1
-        self.transaction_offset = -1  # first offset of the open transaction
-        self.last_timestamp = -1
+    producer_id: int
+    epoch: int
+    batches: tuple[ProducedBatch, ...] = ()
+    coordinator_epoch: int = -1
+    transaction_offset: int = -1
+    last_timestamp: int = -1
 
     @property
     def is_open(self) -> bool:
@@ -61,10 +54,10 @@ class Producer:
         """Begin a new epoch, in which sequence numbers restart."""
         if epoch != self.epoch:
             self.epoch = epoch
-            self.batches.clear()
+            self.batches = ()
 
 
-class Tried(msgspec.Struct):
+class Tried(msgspec.Struct, gc=False):
     """A producer's batches during the verification of its transaction (KIP-890)."""
 
     epoch: int
@@ -74,7 +67,7 @@ class Tried(msgspec.Struct):
     since_ms: int
 
 
-class AbortedTransaction(msgspec.Struct, frozen=True):
+class AbortedTransaction(msgspec.Struct, frozen=True, gc=False):
     """An aborted transaction, which read_committed skips; `last_offset` is its marker's.
 
     One without records begins at its marker.
@@ -85,16 +78,17 @@ class AbortedTransaction(msgspec.Struct, frozen=True):
     last_offset: int
 
 
-class PartitionProducers:
+_NONE_ABORTED: list[AbortedTransaction] = []
+"""That of all partitions without one: it is replaced, never changed."""
+
+
+class PartitionProducers(msgspec.Struct, gc=False):
     """The producers of one partition and its transactions."""
 
-    __slots__ = ("_aborted", "_open", "_producers", "_tried")
-
-    def __init__(self) -> None:
-        self._producers: dict[int, Producer] = {}
-        self._open: dict[int, int] = {}  # producer id: first offset, in the order of offsets
-        self._aborted: list[AbortedTransaction] = []
-        self._tried: dict[int, Tried] = {}  # by producer id
+    _producers: dict[int, Producer] = {}
+    _open: dict[int, int] = {}  # producer id: first offset, in the order of offsets
+    _aborted: list[AbortedTransaction] = msgspec.field(default_factory=lambda: _NONE_ABORTED)
+    _tried: dict[int, Tried] = {}  # by producer id
 
     def __iter__(self) -> Iterator[Producer]:
         return iter(self._producers.values())
@@ -132,7 +126,7 @@ class PartitionProducers:
         producer = self._producers.get(producer_id)
         if producer is None or producer.epoch != epoch:
             return None
-        for batch in list(producer.batches)[-remembered:]:
+        for batch in producer.batches[-remembered:]:
             if batch.first_sequence == first_sequence and batch.last_sequence == last_sequence:
                 return batch
         return None
@@ -194,7 +188,7 @@ class PartitionProducers:
         self._tried.pop(producer_id, None)
         producer = self._of(producer_id, epoch)
         producer.move_to_epoch(epoch)
-        producer.batches.append(batch)
+        producer.batches = (*producer.batches[1 - BATCHES_KEPT :], batch)
         producer.last_timestamp = batch.timestamp
         if is_transactional and producer_id not in self._open:
             self._open[producer_id] = producer.transaction_offset = batch.base_offset
@@ -218,7 +212,11 @@ class PartitionProducers:
         producer.transaction_offset = -1
         first_offset = self._open.pop(producer_id, marker_offset)
         if not is_committed:
-            self._aborted.append(AbortedTransaction(producer_id, first_offset, marker_offset))
+            aborted = AbortedTransaction(producer_id, first_offset, marker_offset)
+            if self._aborted:
+                self._aborted.append(aborted)
+            else:
+                self._aborted = [aborted]
 
     def aborted(self, offset: int, end: int) -> list[AbortedTransaction]:
         """Return the aborted transactions with a record from `offset` up to `end`."""
@@ -241,9 +239,10 @@ class PartitionProducers:
     def forget_written_before(self, offset: int) -> None:
         """Drop batches below `offset`, and producers without others, also in a transaction."""
         for producer in list(self._producers.values()):
-            kept = [batch for batch in producer.batches if batch.last_offset >= offset]
-            producer.batches = deque(kept, maxlen=BATCHES_KEPT)
-            if not kept:
+            producer.batches = tuple(
+                batch for batch in producer.batches if batch.last_offset >= offset
+            )
+            if not producer.batches:
                 del self._producers[producer.producer_id]
                 self._open.pop(producer.producer_id, None)
 

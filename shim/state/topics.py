@@ -2,6 +2,7 @@
 
 import random
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
+from functools import lru_cache
 
 from kafka_shim.shim.clock import Clock
 from kafka_shim.shim.state.log import Log
@@ -20,6 +21,15 @@ DELETED_NAMES_MAX = 1_000
 INTERNAL_TOPICS = frozenset({"__consumer_offsets", "__transaction_state"})
 
 
+_NONE: frozenset[str] = frozenset()  # one for all, as each further object costs the collector time
+
+
+@lru_cache(maxsize=1_000)
+def _listed(replicas: tuple[int, ...]) -> list[int]:
+    """Return one list for all partitions with these replicas: it is replaced, never changed."""
+    return list(replicas)
+
+
 class Partition:
     """One partition: its replicas, leader and log."""
 
@@ -30,8 +40,7 @@ class Partition:
 
     def __init__(self, index: int, replicas: Sequence[int], log: Log, *, is_open: bool) -> None:
         self.index = index
-        self.replicas = list(replicas)
-        self.isr = list(replicas)
+        self.replicas = self.isr = _listed(tuple(replicas))
         self.leader_id = replicas[0] if replicas else NOBODY
         self.leader_epoch = 0
         self.log = log
@@ -54,7 +63,7 @@ class Topic:
         self.name = name
         self.topic_id = topic_id
         self.configs: dict[str, str] = {}
-        self.unreadable: frozenset[str] = frozenset()
+        self.unreadable = _NONE
         self.is_internal = is_internal
         self.partitions: list[Partition] = []
 
@@ -86,7 +95,7 @@ class Topics:
         self._clock = clock
         self._by_name: dict[str, Topic] = {}
         self._by_id: dict[bytes, Topic] = {}
-        self._by_metric_name: dict[str, set[str]] = {}
+        self._by_metric_name: dict[str, tuple[str, ...]] = {}
         self._unled: set[str] = set()
         self.internal_names = frozenset(internal_names)
         self.epoch = 0
@@ -152,7 +161,7 @@ class Topics:
 
     def colliding(self, name: str) -> list[str]:
         """Return other topics whose names differ from this one only in `.` and `_`."""
-        return sorted(self._by_metric_name.get(metric_name(name), set()) - {name})
+        return sorted({*self._by_metric_name.get(metric_name(name), ())} - {name})
 
     def new_id(self) -> bytes:
         """Return a random version 4 UUID as 16 bytes."""
@@ -179,7 +188,8 @@ class Topics:
         self._set(topic, {**self.prepared.pop(name, {}), **configs})
         self._by_name[name] = topic
         self._by_id[topic.topic_id] = topic
-        self._by_metric_name.setdefault(metric_name(name), set()).add(name)
+        alike = metric_name(name)
+        self._by_metric_name[alike] = (*self._by_metric_name.get(alike, ()), name)
         self.add_partitions(topic, assignments)
         return topic
 
@@ -230,7 +240,8 @@ class Topics:
 
     def _set(self, topic: Topic, configs: Mapping[str, str]) -> None:
         kept = {key: value for key, value in configs.items() if self.is_readable(key, value)}
-        topic.unreadable = frozenset(configs.keys() - kept.keys())
+        if topic.unreadable or len(kept) < len(configs):
+            topic.unreadable = frozenset(configs.keys() - kept.keys())
         topic.configs.clear()
         topic.configs.update(kept)
 
@@ -253,14 +264,13 @@ class Topics:
         """Set the in-sync replicas."""
         assert set(isr) <= set(partition.replicas)
         if partition.isr != list(isr):
-            partition.isr = list(isr)
+            partition.isr = _listed(tuple(isr))
             self._change(None)
 
     def reassign(self, partition: Partition, replicas: Sequence[int]) -> None:
         """Replace the replicas, all in sync; the leader stays if it is one of them."""
         assert replicas
-        partition.replicas = list(replicas)
-        partition.isr = list(replicas)
+        partition.replicas = partition.isr = _listed(tuple(replicas))
         self._has_leader(partition)
         self._change(None)
         if partition.leader_id not in replicas:
@@ -285,10 +295,10 @@ class Topics:
         self.when_deleted(topic.topic_id)
 
     def _forget_metric_name(self, name: str) -> None:
-        shared = self._by_metric_name[metric_name(name)]
-        shared.discard(name)
-        if not shared:
-            del self._by_metric_name[metric_name(name)]
+        alike = metric_name(name)
+        kept = tuple(other for other in self._by_metric_name.pop(alike) if other != name)
+        if kept:
+            self._by_metric_name[alike] = kept
 
     def _remember_deletion(self, name: str, epoch: int) -> None:
         """Remember the epoch of a deletion; beyond DELETED_NAMES_MAX names, drop the oldest."""

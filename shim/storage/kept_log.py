@@ -58,14 +58,10 @@ class LogMarks(Protocol):
     def closed(self, log: "KeptLog") -> None: ...
 
 
-class NotingProducers(PartitionProducers):
+class NotingProducers(PartitionProducers, gc=True):
     """Producers that report changes which the batches do not contain to their log."""
 
-    __slots__ = ("_noted",)
-
-    def __init__(self, noted: Callable[[], None]) -> None:
-        super().__init__()
-        self._noted = noted
+    _noted: Callable[[], None] = lambda: None
 
     def put_back(
         self, producers: Collection[Producer], aborted: Collection[AbortedTransaction]
@@ -112,7 +108,7 @@ class KeptLog(Log):
         super().__init__(settings, clock, when_filled)
         self._marks = marks
         self.number = number
-        self.producers = NotingProducers(self._note)
+        self.producers = NotingProducers(_noted=self._note)
 
     def _note(self) -> None:
         self._marks.log(self)
@@ -175,7 +171,7 @@ class KeptLog(Log):
 
     def _put_batch(self, batch: StoredBatch, leader_epoch: int) -> None:
         if leader_epoch > self._epochs[-1][0]:
-            self._epochs.append((leader_epoch, batch.base_offset))
+            self._epochs = [*self._epochs, (leader_epoch, batch.base_offset)]
         if not self._batches:
             self._when_filled()
         self._add(batch)
@@ -208,5 +204,5 @@ def _producer(kept: KeptProducer) -> Producer:
     producer.coordinator_epoch = kept.coordinator_epoch
     producer.transaction_offset = kept.transaction_offset
     producer.last_timestamp = kept.last_timestamp
-    producer.batches.extend(kept.batches)
+    producer.batches = tuple(kept.batches)
     return producer

@@ -58,6 +58,18 @@ def test_cancelled_timer_does_not_fire() -> None:
     assert seen == []
 
 
+def test_cancelled_timers_are_forgotten_though_time_stands_still() -> None:
+    clock = ManualClock(0)
+    seen: list[int] = []
+    kept = clock.call_later(5, lambda: seen.append(clock.now_ms()))
+    for _ in range(10_000):
+        clock.call_later(1, lambda: seen.append(1)).cancel()
+    assert len(clock._timers) < 300
+    clock.advance(10)
+    kept.cancel()
+    assert seen == [5]
+
+
 def test_wait_is_answered_once_whoever_comes_first() -> None:
     wait: Wait[str] = Wait()
     seen: list[str] = []

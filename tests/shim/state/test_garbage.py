@@ -1,0 +1,56 @@
+"""What the garbage collector has to look at, which holds up all clients meanwhile."""
+
+import gc
+
+import pytest
+
+from kafka_shim.protocol.records import Record, encode_batch
+from kafka_shim.shim.clock import ManualClock
+from kafka_shim.shim.config import Config
+from kafka_shim.shim.state.cluster import Cluster
+from kafka_shim.shim.state.log import StoredBatch
+from kafka_shim.shim.state.producers import ProducedBatch
+
+TOPICS = 200
+OBJECTS_MAX = 6
+"""A topic, its partitions, one partition, its log, its settings and its batches."""
+
+
+def fill(cluster: Cluster) -> None:
+    """Create topics of one partition with a batch of an idempotent producer and a marker."""
+    payload = encode_batch([Record(0, 0, None, b"v", ())])
+    produced = ProducedBatch(0, 0, 0, 0)
+    for number in range(TOPICS):
+        log = cluster.topics.create(f"t{number}", [[1]], {}).partitions[0].log
+        log.append(StoredBatch(0, 0, 0, payload), 0)
+        log.producers.appended(7, 0, produced, is_transactional=False)
+        log.producers.ended((8, 0), 0, 1, 0, is_committed=True)
+
+
+def objects() -> int:
+    gc.collect()
+    return len(gc.get_objects())
+
+
+@pytest.fixture
+def cluster() -> Cluster:
+    """One that was filled and reset, so that all modules are imported."""
+    made = Cluster(Config(), ManualClock())
+    fill(made)
+    made.begin()
+    return made
+
+
+def test_a_topic_is_few_objects_to_the_collector(cluster: Cluster) -> None:
+    """They were 21, and a full collection took 0.15 s with 20,000 topics."""
+    before = objects()
+    fill(cluster)
+    assert (objects() - before) / TOPICS < OBJECTS_MAX + 0.5
+
+
+def test_nothing_stays_of_what_was_reset(cluster: Cluster) -> None:
+    before = objects()
+    for _ in range(3):
+        fill(cluster)
+        cluster.begin()
+    assert objects() - before < TOPICS
