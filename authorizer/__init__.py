@@ -1,1 +1,1 @@
-"""Who may do what: ACLs, decisions and requirements; no sockets, no codec, no clock."""
+"""Authorization: ACLs, decisions and requirements, without sockets, codecs or clocks."""

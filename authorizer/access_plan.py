@@ -1,7 +1,7 @@
-"""Which accesses a request needs, from the request alone: a pure function over the table.
+"""Plan the accesses that a request needs, from the request alone: a pure function over the table.
 
-What a broker asks also depends on what it knows: topic ids, fetch sessions, topics that exist,
-groups to be listed. Names of ids can be given; the rest is said in `unknown`, never guessed.
+The broker's checks also depend on its state: topic ids, fetch sessions, existing topics, groups in
+a list. Names of topic ids can be given; everything else that is unknown is listed in `unknown`.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -24,9 +24,9 @@ _TRANSACTIONAL = 0x10
 
 
 class AnyOf(msgspec.Struct, frozen=True):
-    """One requirement: the accesses of which one suffices, in the order of asking.
+    """A requirement as alternative accesses, one of which is enough, in the order of the checks.
 
-    An action on `*` whose place in `any_name` is true asks for any resource of the type
+    An action on `*` whose position in `any_name` is true is about any resource of the type
     (KIP-679). `requirement` is the row's id, such as `Fetch.topic`.
     """
 
@@ -36,16 +36,16 @@ class AnyOf(msgspec.Struct, frozen=True):
 
     @property
     def narrowest(self) -> Action:
-        """The last action that names something, else the last."""
+        """Return the last action with a resource name, or else the last action."""
         named = [way for way, is_any in zip(self.actions, self.any_name, strict=True) if not is_any]
         return (named or self.actions)[-1]
 
 
 class Plan(msgspec.Struct, frozen=True):
-    """What a request needs; `possible` is what it also needs in some states of the broker.
+    """The needs of a request; `possible` are those that depend on the broker's state.
 
-    `unknown` are the ids of rows that may ask about names which the request does not tell; of these
-    `listed` are those that surely ask about the names in the answer.
+    `unknown` are the ids of rows that may check names which are not in the request; of these,
+    `listed` are the rows that certainly check the names in the response.
     """
 
     needs: tuple[AnyOf, ...]
@@ -61,10 +61,10 @@ def access_plan(
     release: str,
     names: Mapping[bytes, str] | None = None,
 ) -> Plan:
-    """Plan the accesses of a decoded request as a broker of this release asks them.
+    """Return the accesses that a broker of this release checks for a decoded request.
 
-    `names` gives topics' names by id (16 bytes). Topics of a fetch session are not in the requests
-    that go on with it, so their accesses are planned where they are named only.
+    `names` are topic names by id (16 bytes). Requests that continue a fetch session do not repeat
+    its topics, so the accesses to them are planned only for the request that names them.
     """
     bound_rows = bind(release)
     needs: dict[AnyOf, None] = {}
@@ -93,7 +93,7 @@ def access_plan(
 
 
 def any_of(bound: BoundRequirement, name: str) -> AnyOf:
-    """What a row asks about one name."""
+    """Return the requirement of a row for one resource name."""
     ways = dict.fromkeys(_action(need, name) for need in bound.needs)
     return AnyOf(bound.row.id, tuple(way[0] for way in ways), tuple(way[1] for way in ways))
 
@@ -111,7 +111,7 @@ def _is_in_answer(bound: BoundRequirement) -> bool:
 
 
 def names_in_answer(bound: BoundRequirement, answer: Any) -> list[str]:
-    """The names that a row's paths lead to in a decoded answer."""
+    """Return the names at the row's paths in a decoded response."""
     found = []
     for path in bound.row.names:
         head, _, rest = path.partition("response.")
@@ -121,7 +121,7 @@ def names_in_answer(bound: BoundRequirement, answer: Any) -> list[str]:
 
 
 def _applies(bound: BoundRequirement, request: Any, version: int) -> bool | None:
-    """Whether the row's condition holds; None if the request does not tell."""
+    """Return whether the row's condition holds; None if the request does not show it."""
     if not bound.row.when:
         return True
     condition = _CONDITIONS.get(bound.row.id)
@@ -129,7 +129,7 @@ def _applies(bound: BoundRequirement, request: Any, version: int) -> bool | None
 
 
 def _names(bound: BoundRequirement, request: Any, topics: Mapping[bytes, str]) -> list[str | None]:
-    """The names that the row's paths lead to, each once; None for an id without a name."""
+    """Return the distinct names at the row's paths; None for an id without a name."""
     row = bound.row
     if row.names == (CLUSTER_NAME,):
         return [CLUSTER_NAME]
@@ -143,7 +143,7 @@ def _names(bound: BoundRequirement, request: Any, topics: Mapping[bytes, str]) -
     for path in row.names:
         if not path.startswith("response."):
             found += [value for value in _values(request, path) if value is not None]
-    if len(row.names) > 1:  # fields that other versions have are empty
+    if len(row.names) > 1:  # fields of other versions are empty
         found = [value for value in found if value != ""]
     texts = [
         topics.get(value) if isinstance(value, bytes) else value
@@ -154,7 +154,7 @@ def _names(bound: BoundRequirement, request: Any, topics: Mapping[bytes, str]) -
 
 
 def _values(message: Any, path: str) -> Iterator[Any]:
-    """What a path leads to: `topics[].name`, or `a:b` for two fields with a colon between."""
+    """Yield the values at a path such as `topics[].name`; `a:b` joins two fields with a colon."""
     if ":" in path:
         types, names = (list(_values(message, part)) for part in path.split(":"))
         yield from (f"{kind}:{name}" for kind, name in zip(types, names, strict=False))
@@ -172,12 +172,14 @@ def _batches(request: Any) -> Iterator[bytes]:
     for topic in request.topic_data:
         for partition in topic.partition_data:
             head = bytes((partition.records or b"")[: _PRODUCER_ID_AT + 8])
-            if len(head) == _PRODUCER_ID_AT + 8 and head[_MAGIC_AT] == 2:  # older have no producer
+            if (
+                len(head) == _PRODUCER_ID_AT + 8 and head[_MAGIC_AT] == 2
+            ):  # older batches have no producer
                 yield head
 
 
 def _is_transactional(request: Any, _: int) -> bool | None:
-    """Whether a batch is transactional; not known of a log that has no records."""
+    """Return whether a batch is transactional; None for a request log, which has no records."""
     if request.transactional_id is not None and not any(True for _ in _batches(request)):
         return None
     return any(batch[_ATTRIBUTES_AT + 1] & _TRANSACTIONAL for batch in _batches(request))
@@ -199,7 +201,7 @@ def _lists_all(request: Any, version: int) -> bool:
 
 
 def _some_group(request: Any, *, is_all: bool) -> bool:
-    """Whether an OffsetFetch names topics, or wants all, for one of its groups."""
+    """Return whether an OffsetFetch names topics, or requests all, for at least one group."""
     asked = [group.topics for group in request.groups] or [request.topics]
     return any((topics is None) == is_all for topics in asked)
 
@@ -213,12 +215,12 @@ def _of_cluster(request: Any, _: int) -> bool:
 
 
 def _creates(request: Any, _: int) -> bool | None:
-    """Whether Metadata may create what is missing; older versions always may."""
+    """Return whether Metadata may create missing topics; older versions always may."""
     return None if request.allow_auto_topic_creation and request.topics else False
 
 
 def _describes(request: Any, *, is_all: bool) -> bool:
-    """Whether topics are named, or all are wanted, for one of the groups."""
+    """Return whether topics are named, or all are requested, for at least one group."""
     return any((group.topics is None) == is_all for group in request.groups)
 
 

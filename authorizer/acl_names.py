@@ -1,7 +1,7 @@
-"""Names of operations, resource types, pattern types and permissions, as people write them.
+"""Names of operations, resource types, pattern types and permissions, in any usual spelling.
 
-Kafka prints `IdempotentWrite` in one place and `IDEMPOTENT_WRITE` in another; both are read here,
-and `idempotent-write` too.
+Kafka writes `IdempotentWrite` in one place and `IDEMPOTENT_WRITE` in another; both are accepted, as
+is `idempotent-write`.
 """
 
 from collections.abc import Sequence
@@ -21,8 +21,8 @@ _remembering = lru_cache(1 << 12)
 class AclTextError(ValueError):
     """A text, or an object from JSON or YAML, that does not describe ACLs.
 
-    `said` is the message without the line, `line` is 0 where that is unknown. `others` are further
-    mistakes in the same text.
+    `said` is the message without the line; `line` is 0 if unknown. `others` are further errors
+    in the same text.
     """
 
     def __init__(self, said: str, line: int = 0, others: "Sequence[AclTextError]" = ()) -> None:
@@ -31,31 +31,31 @@ class AclTextError(ValueError):
 
 
 def camel_case(member: IntEnum) -> str:
-    """Give `IdempotentWrite`, as kafka-acls takes it."""
+    """Return `IdempotentWrite`, the spelling of kafka-acls."""
     return "".join(word.capitalize() for word in member.name.split("_"))
 
 
 @_remembering
 def parse_operation(text: str) -> Operation:
-    """Read the name of an operation that an ACL can have; AclTextError if it is none."""
+    """Parse the name of an operation that ACLs can have; AclTextError for others."""
     return _parse(Operation, text, "operation", excluded=("UNKNOWN", "ANY"))
 
 
 @_remembering
 def parse_resource_type(text: str) -> ResourceType:
-    """Read the name of a resource type that an ACL can be about; AclTextError if it is none."""
+    """Parse the name of a resource type that ACLs can have; AclTextError for others."""
     return _parse(ResourceType, text, "resource type", excluded=("UNKNOWN", "ANY"))
 
 
 @_remembering
 def parse_pattern_type(text: str) -> PatternType:
-    """Read `literal` or `prefixed`; AclTextError otherwise."""
+    """Parse `literal` or `prefixed`; AclTextError for others."""
     return _parse(PatternType, text, "pattern type", excluded=("UNKNOWN", "ANY", "MATCH"))
 
 
 @_remembering
 def parse_permission(text: str) -> Permission:
-    """Read `allow` or `deny`; AclTextError otherwise."""
+    """Parse `allow` or `deny`; AclTextError for others."""
     return _parse(Permission, text, "permission", excluded=("UNKNOWN", "ANY"))
 
 
@@ -79,7 +79,7 @@ def _meant(enum: type[IntEnum], text: str, members: dict[str, int]) -> str:
 
 @cache
 def _members(enum: type[IntEnum], excluded: tuple[str, ...]) -> dict[str, int]:
-    """Codes by name, in the order of the codes."""
+    """Return codes by name, in the order of the codes."""
     return {_bare(member.name): int(member) for member in enum if member.name not in excluded}
 
 

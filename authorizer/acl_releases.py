@@ -1,8 +1,8 @@
-"""How the rules about ACLs changed from release to release, in the form of `protocol.releases`.
+"""Changes of the rules for ACLs between releases, in the form of `protocol.releases`.
 
-Seen on real brokers: 0.11.0, 1.0, 1.1, 2.0, 2.3 to 2.8 with ZooKeeper, 3.2 to 3.9, 4.0, 4.1,
-4.3 and 4.4 with KRaft. A KRaft broker of 3.0 or 3.1 has no authorizer of its own, so those two
-keep the rules of AclAuthorizer.
+They were measured on real brokers: 0.11.0, 1.0, 1.1, 2.0, 2.3 to 2.8 with ZooKeeper; 3.2 to 3.9,
+4.0, 4.1, 4.3 and 4.4 with KRaft. KRaft brokers of 3.0 and 3.1 have no authorizer, so these
+releases keep the rules of AclAuthorizer.
 """
 
 from functools import cache
@@ -87,5 +87,5 @@ CHANGES: tuple[Change, ...] = (
 
 @cache
 def rules_of(release: str) -> AclRules:
-    """The ACL rules of a release such as `2.8` or `4.3.1`."""
+    """Return the ACL rules of a release such as `2.8` or `4.3.1`."""
     return fold(OLDEST_RULES, CHANGES, release)

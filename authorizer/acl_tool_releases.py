@@ -1,6 +1,6 @@
-"""How the output of kafka-acls changed from release to release, in the form of `protocol.releases`.
+"""Changes of the output of kafka-acls between releases, in the form of `protocol.releases`.
 
-Seen with the tool of 0.11, 1.1, 2.0 to 2.8, 3.3, 3.6 to 4.1 and 4.3.
+They were measured with the tool of 0.11, 1.1, 2.0 to 2.8, 3.3, 3.6 to 4.1 and 4.3.
 """
 
 from enum import Enum
@@ -13,7 +13,7 @@ from kafka_shim.protocol.releases.change import Change, fold
 
 
 class Heading(Enum):
-    """How the tool names a resource."""
+    """The tool's forms for a resource."""
 
     TYPE = "Topic:orders"
     TYPE_AND_PATTERN = "Topic:LITERAL:orders"
@@ -21,7 +21,9 @@ class Heading(Enum):
 
 
 class AclTool(msgspec.Struct, frozen=True):
-    """What the tool prints. Entries are objects, `(principal=...)`, or sentences, `... has ...`."""
+    """The output of the tool; entries are objects, `(principal=...)`,
+    or sentences, `... has ...`.
+    """
 
     heading: Heading
     objects_listed: bool
@@ -58,7 +60,7 @@ CHANGES: tuple[Change, ...] = (
 
 @cache
 def acl_tool_of(release: str) -> AclTool:
-    """The tool of a release such as `2.8` or `4.3.1`."""
+    """Return the tool of a release such as `2.8` or `4.3.1`."""
     return fold(OLDEST_TOOL, CHANGES, release)
 
 

@@ -1,7 +1,7 @@
-"""Derive from an answer whether its request's authorization checks succeeded.
+"""Derive from a response whether its request's authorization checks succeeded.
 
-The result is None where the answer does not determine it. A denial appears as the row's own error.
-Success is certain only if the check was made at all: brokers stop at the first denied check of a
+The result is None if the response does not determine it. A denial appears as the row's error.
+Success is certain only if the check was made: brokers stop at the first denied check of a
 request, and at some errors before any check.
 """
 
@@ -57,7 +57,7 @@ def _unknown(_: str) -> bool:
 class Known(msgspec.Struct, frozen=True):
     """Information about topics from outside the exchange.
 
-    `names` are topic names by id; `is_there` returns whether a topic existed at the answer's time.
+    `names` are topic names by id; `is_there` returns whether a topic existed at that time.
     """
 
     names: Mapping[bytes, str] = {}
@@ -66,7 +66,7 @@ class Known(msgspec.Struct, frozen=True):
 
 @cache
 def rows_of(release: str) -> Bound:
-    """The requirements of a release by row id."""
+    """Return the requirements of a release by row id."""
     return {row.id: bound for row, bound in bind(release).items()}
 
 
@@ -79,7 +79,7 @@ def answered_by(
     release: str,
     known: Known,
 ) -> "Answered":
-    """Combine a plan with its decoded answer."""
+    """Combine a plan with its decoded response."""
     errors = errors_of(answer)
     names = known.names
     ids = {names[key]: key for key in errors if isinstance(key, bytes) and key in names}
@@ -88,7 +88,7 @@ def answered_by(
 
 
 class Answered(msgspec.Struct, frozen=True):
-    """A request's plan with its answer, as one release checks and answers it."""
+    """A request's plan with its response, as one release checks and answers requests."""
 
     api_key: int
     version: int
@@ -101,7 +101,7 @@ class Answered(msgspec.Struct, frozen=True):
     is_there: Callable[[str], bool]
 
     def decision(self, need: AnyOf) -> bool | None:
-        """Return whether the requirement was met; None if the answer does not show it."""
+        """Return whether the requirement was met; None if the response does not show it."""
         row = self.bound[need.requirement]
         effect = row.effect(self.version)
         if effect is Effect.VALUE:
@@ -124,7 +124,7 @@ class Answered(msgspec.Struct, frozen=True):
                 yield name
 
     def _codes(self, need: AnyOf, effect: Effect) -> set[int] | None:
-        """Return the errors for a requirement; None if the answer has nothing about it."""
+        """Return the errors for a requirement; None if the response has nothing about it."""
         above: set[int] = self.errors.get(None, set())
         if effect is Effect.TOP:
             return above
@@ -136,7 +136,7 @@ class Answered(msgspec.Struct, frozen=True):
             everywhere: set[int] = set().union(*self.errors.values())
             is_topic = need.actions[-1].resource_type is ResourceType.TOPIC
             if not (is_topic and everywhere):  # an error of the whole group replaces its topics
-                return everywhere  # under any name in the answer
+                return everywhere  # for any name in the response
         return set() if self.api_key in _OMITTING and not above else None
 
     def _alike(self, need: AnyOf) -> list[AnyOf]:
@@ -196,7 +196,7 @@ class Answered(msgspec.Struct, frozen=True):
         return need.actions[-1].resource_name in self.errors
 
     def _by_value(self, need: AnyOf) -> bool | None:
-        """Return the decision shown by a separate field of the answer."""
+        """Return the decision shown by a separate field of the response."""
         if need.requirement == _CREATE_CONFIGS:
             return self._configs(need)
         if need.requirement in _CLUSTER_OPERATIONS:

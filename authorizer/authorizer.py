@@ -1,4 +1,4 @@
-"""The authorizer: what a broker asks, and the standard implementation."""
+"""The authorizer: the interface that brokers use, and the standard implementation."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Protocol, runtime_checkable
@@ -25,21 +25,21 @@ from kafka_shim.protocol.enums import Operation, ResourceType
 from kafka_shim.protocol.error_codes import ErrorCode
 
 DECISIONS_KEPT = 16_384
-_TYPES = len(ResourceType)  # counted once: a class of enums is slow to tell
+_TYPES = len(ResourceType)  # a constant, since len() of an enum class is slow
 
 SUPER_USERS = "super.users"
 ALLOW_EVERYONE = "allow.everyone.if.no.acl.found"
 
 
 class AclCreateResult(msgspec.Struct, frozen=True, gc=False):
-    """What became of one ACL to be created. No error: it is stored (now, or it was already)."""
+    """The result of creating an ACL; without an error, it is stored, or was already."""
 
     error: ErrorCode | None = None
     message: str | None = None
 
 
 class AclDeleteResult(msgspec.Struct, frozen=True):
-    """What became of one deletion filter, with the ACLs that it matched."""
+    """The result of a deletion filter, with the ACLs that it matched."""
 
     error: ErrorCode | None = None
     message: str | None = None
@@ -48,11 +48,11 @@ class AclDeleteResult(msgspec.Struct, frozen=True):
 
 @runtime_checkable
 class Authorizer(Protocol):
-    """Decides who may do what, and keeps the ACLs. Users may bring their own.
+    """The interface of authorizers, which decide and store ACLs; users can implement their own.
 
-    `authorizer.class.name=package.module:Class` names a class that is called without arguments,
-    then `configure` once, before anything else. All methods are called from one thread and must
-    not block. Whatever they raise becomes UNKNOWN_SERVER_ERROR of that request.
+    `authorizer.class.name=package.module:Class` names a class. It is called without arguments, then
+    `configure` is called once before anything else. All methods are called from one thread and must
+    not block. An exception becomes UNKNOWN_SERVER_ERROR for the request.
     """
 
     def configure(self, config: Mapping[str, str]) -> None:
@@ -66,27 +66,27 @@ class Authorizer(Protocol):
     def authorize_by_resource_type(
         self, actor: Actor, operation: Operation, resource_type: ResourceType
     ) -> Decision:
-        """Decide whether the actor may do it on at least one resource of the type (KIP-679)."""
+        """Decide whether the action is allowed on at least one resource of the type (KIP-679)."""
         ...
 
     def create_acls(self, actor: Actor, acls: Sequence[Acl]) -> list[AclCreateResult]:
-        """Store ACLs; one result for each, in order. That the actor may is already decided."""
+        """Store ACLs and return a result for each, in order. The actor's permission was checked."""
         ...
 
     def delete_acls(self, actor: Actor, filters: Sequence[AclFilter]) -> list[AclDeleteResult]:
-        """Forget the ACLs the filters select; one result for each filter, in order."""
+        """Delete the ACLs that filters select; return a result for each filter, in order."""
         ...
 
     def acls(self, acl_filter: AclFilter) -> Iterable[Acl]:
-        """Give the stored ACLs that the filter selects, in any order."""
+        """Return the stored ACLs that the filter selects, in any order."""
         ...
 
 
 class StandardAuthorizer:
-    """Kafka's own authorizer, of the release whose `rules` are given.
+    """Kafka's own authorizer, with the `rules` of a release.
 
-    Clients ask the same few things over and over, so decisions are kept until an ACL changes (at
-    most DECISIONS_KEPT of them); `store` may be changed from outside as well, its epoch tells.
+    Clients repeat the same accesses, so up to DECISIONS_KEPT decisions are cached until an ACL
+    changes. `store` may also be changed directly, since its epoch shows changes.
     """
 
     def __init__(
@@ -119,9 +119,10 @@ class StandardAuthorizer:
         return self._rules
 
     def configure(self, config: Mapping[str, str]) -> None:
-        """Read `super.users` and `allow.everyone.if.no.acl.found`; what is absent stays as it is.
+        """Read `super.users` and `allow.everyone.if.no.acl.found`; missing settings keep their
+        values.
 
-        Raises ValueError for a super user that is not `Type:name`, and for a flag that is neither
+        Raise ValueError for a super user that is not `Type:name`, and for a flag that is neither
         `true` nor `false`.
         """
         if SUPER_USERS in config:
@@ -131,11 +132,11 @@ class StandardAuthorizer:
         self._forget_decisions()
 
     def authorize(self, actor: Actor, action: Action) -> Decision:
-        """Decide as `decide` does, or as was decided before if no ACL has changed since."""
+        """Return the decision of `decide`, cached until an ACL changes."""
         decisions = self._decisions
         if self._decisions_epoch != self.store.epoch or len(decisions) >= DECISIONS_KEPT:
             self._forget_decisions()
-        # numbers, because hashing a member of an enum takes as long as all the rest
+        # numbers, because hashing an enum member takes as long as everything else
         what = action.operation * _TYPES + action.resource_type
         key = (action.resource_name, actor.principal, actor.host, what)
         decision = decisions.get(key)
@@ -144,7 +145,9 @@ class StandardAuthorizer:
         return decision
 
     def decide(self, actor: Actor, action: Action) -> Decision:
-        """Decide as `authorize` does, but keep nothing: for very many different questions."""
+        """Decide like `authorize`, but without the cache: for a large
+        number of different accesses.
+        """
         if self._early_search is not None and actor.principal not in self._super_users:
             return self._early_search.decide(actor, action, allow_everyone=self._allow_everyone)
         return decide(
@@ -159,7 +162,7 @@ class StandardAuthorizer:
     def authorize_by_resource_type(
         self, actor: Actor, operation: Operation, resource_type: ResourceType
     ) -> Decision:
-        """Decide by the rules of the release (KIP-679); kept as other decisions are."""
+        """Decide by the rules of the release (KIP-679), with the cache."""
         decisions = self._decisions
         if self._decisions_epoch != self.store.epoch or len(decisions) >= DECISIONS_KEPT:
             self._forget_decisions()
@@ -171,7 +174,7 @@ class StandardAuthorizer:
         return decision
 
     def create_acls(self, actor: Actor, acls: Sequence[Acl]) -> list[AclCreateResult]:  # noqa: ARG002 the protocol's
-        """Store what is valid; nothing at all if that is more than one batch may create."""
+        """Store valid ACLs; store none if a batch may not create so many."""
         results: list[AclCreateResult] = []
         new: set[Acl] = set()
         for acl in acls:
@@ -196,9 +199,9 @@ class StandardAuthorizer:
         filters: Sequence[AclFilter],
         over: Over = iter,
     ) -> list[AclDeleteResult]:
-        """Forget what the filters select; nothing at all if that is more than one batch may.
+        """Delete the selected ACLs; delete none if a batch may not delete so many.
 
-        `over` goes through patterns and ACLs, and others may change ACLs meanwhile.
+        `over` iterates over patterns and ACLs, which others may change in between.
         """
         doomed: dict[Acl, None] = {}
         forward = self._rules.overlapping_filters or self._rules.first_filter_reports
@@ -210,7 +213,7 @@ class StandardAuthorizer:
         if self._is_too_much(len(doomed)):
             text = self._too_much("deletes", len(doomed))
             return [AclDeleteResult(self._rules.batch_delete_error, text) for _ in filters]
-        for _, result in zip(filters, results, strict=True):  # as interruptible as the filters are
+        for _, result in zip(filters, results, strict=True):  # can be interrupted like the search
             for acl in over(result.matches):
                 self.store.remove(acl)
         return results
@@ -221,7 +224,7 @@ class StandardAuthorizer:
     def _delete_result(
         self, acl_filter: AclFilter, doomed: dict[Acl, None], over: Over, *, by_name: bool
     ) -> AclDeleteResult:
-        """Find what one filter deletes and add it to what is doomed already."""
+        """Find the ACLs of one filter, and add them to those to delete."""
         refusal = check_deletion(acl_filter, self._rules)
         if refusal is None and by_name:
             refusal = check_named_deletion(acl_filter)
@@ -257,7 +260,7 @@ class StandardAuthorizer:
 
 
 def parse_super_users(text: str) -> frozenset[str]:
-    """Read `User:admin; User:ops`: principals separated by semicolons."""
+    """Parse `User:admin; User:ops`: principals separated by semicolons."""
     principals = [part.strip() for part in text.split(";")]
     for principal in principals:
         if principal and ":" not in principal:

@@ -1,4 +1,4 @@
-"""Whether an actor may do something, and because of what. Pure: a store, a question, an answer."""
+"""Decide whether an actor may do an action, with the reason: pure functions of a store."""
 
 from collections.abc import Iterator
 
@@ -12,12 +12,12 @@ _SUPER_USER = Decision(allowed=True, because=Because.SUPER_USER)
 _DEFAULT_ALLOW = Decision(allowed=True, because=Because.DEFAULT_ALLOW)
 _DEFAULT_DENY = Decision(allowed=False, because=Because.DEFAULT_DENY)
 
-# Grant bits of the entries that allow, and that deny, an operation; by operation code.
+# Grant bits of the entries that allow or deny an operation, by operation code.
 _ALLOWING = [operation_bits(allowing(operation)) for operation in Operation]
 _DENYING = [operation_bits(denying(operation)) << DENY_SHIFT for operation in Operation]
 
-_ALLOWED, _DENIED = True, False  # by position: keywords take longer
-_ACL = Because.ACL  # a member of an enum is looked up slowly, a global is not
+_ALLOWED, _DENIED = True, False  # positional, since keyword arguments are slower
+_ACL = Because.ACL  # module constant: enum attribute lookup is slow
 
 PROBE = "hardcode"
 """The name that Kafka asks about first when the question is about a whole resource type."""
@@ -31,20 +31,19 @@ def decide(
     allow_everyone: bool = False,
     wildcard_covers_starred: bool = False,
 ) -> Decision:
-    """Answer one question as Kafka's authorizer does (KIP-140, KIP-290).
+    """Decide an access as Kafka's authorizer does (KIP-140, KIP-290).
 
-    A super user may do everything. An entry applies when its pattern, principal, host and
-    operation do; a DENY that applies wins over every ALLOW, however specific either is. With no
-    entry that applies the answer is no, unless `allow_everyone` is set and no ACL of any
+    A super user is allowed everything. An entry applies if its pattern, principal, host and
+    operation match. A DENY that applies overrides every ALLOW, regardless of their patterns. If no
+    entry applies, the access is denied, unless `allow_everyone` is set and no ACL of any
     principal or operation matches the resource.
 
-    Literal `*` stands for every name, except that StandardAuthorizer passes over it when the name
-    itself begins with an asterisk and goes on (`*eu`); `wildcard_covers_starred` is for brokers
-    that do not.
+    Literal `*` matches every name. But StandardAuthorizer ignores it for names that begin with an
+    asterisk (`*eu`); `wildcard_covers_starred` is for brokers that do not.
 
-    The ACL named as the cause is the one Kafka's audit log names. StandardAuthorizer reads the
-    most specific pattern first and `*` last, and within a pattern by operation code, principal
-    and host; it stops at the first DENY, but remembers the last ALLOW.
+    The returned ACL is the one in Kafka's audit log. StandardAuthorizer reads the most specific
+    pattern first and `*` last, and within a pattern by operation code, principal and host. It stops
+    at the first DENY, and otherwise returns the last ALLOW.
     """
     if actor.principal in super_users:
         return _SUPER_USER
@@ -63,7 +62,7 @@ def decide_among(
     operation: Operation,
     allow_everyone: bool = False,
 ) -> Decision:
-    """Answer by these patterns alone; `allow_everyone` answers when none of them does."""
+    """Decide with these patterns only; `allow_everyone` decides if no entry applies."""
     allowing_bits, denying_bits = _ALLOWING[operation], _DENYING[operation]
     allowed_by: Pattern | None = None
     for pattern in patterns:
@@ -89,11 +88,11 @@ def decide_by_resource_type(
     resource_type: ResourceType,
     probe: Decision,
 ) -> Decision:
-    """Answer whether the actor may do `operation` on at least one resource of the type (KIP-679).
+    """Decide whether `operation` is allowed on at least one resource of the type (KIP-679).
 
-    The algorithm of the authorizer interface: `probe` is the answer for a resource named PROBE,
-    which is how super users and `allow_everyone` come in (the latter as long as no ACL matches that
-    name); if that is no, look for an ALLOW that no DENY dominates. Implied operations do not count.
+    This is the algorithm of the authorizer interface. `probe` is the decision for a resource named
+    PROBE, which covers super users, and `allow_everyone` if no ACL matches that name. If it is a
+    denial, an ALLOW that no DENY dominates is searched. Implied operations do not count.
     """
     return probe if probe.allowed else _by_dominance(store, actor, operation, resource_type)
 
@@ -106,9 +105,9 @@ def decide_by_resource_type_everyone_first(
     super_users: frozenset[str] = frozenset(),
     allow_everyone: bool = False,
 ) -> Decision:
-    """Answer the same question as ZooKeeper brokers do, whose authorizer has its own method.
+    """Decide the same with the method of ZooKeeper brokers' authorizer.
 
-    Nothing is asked about PROBE; `allow_everyone` answers unless a DENY on `*` applies.
+    PROBE is not checked; `allow_everyone` decides unless a DENY on `*` applies.
     """
     if actor.principal in super_users:
         return _SUPER_USER
@@ -120,11 +119,11 @@ def decide_by_resource_type_everyone_first(
 def _by_dominance(
     store: AclStore, actor: Actor, operation: Operation, resource_type: ResourceType
 ) -> Decision:
-    """Answer by the ACLs of the type alone: yes if there is an ALLOW that no DENY covers entirely.
+    """Decide with the ACLs of the type only: allow if no DENY covers an ALLOW entirely.
 
-    A DENY on `*` covers all, and an ALLOW on `*` is covered by nothing else. A literal is covered
-    by a DENY on the same literal or on a prefix of it, a prefix only by a DENY on a prefix of it
-    (itself included): ALLOW `foo*` survives DENY `foob*`, not DENY `f*`.
+    A DENY on `*` covers everything; an ALLOW on `*` is covered only by that. A literal is covered
+    by a DENY on the same literal or on a prefix of it, a prefix only by a DENY on the same prefix
+    or a shorter one: ALLOW `foo*` is not covered by DENY `foob*`, but by DENY `f*`.
     """
     return _wildcard_deny(store, actor, operation, resource_type) or _undominated_allow(
         store, actor, operation, resource_type
@@ -144,13 +143,13 @@ def _wildcard_deny(
 def _combined_grant(store: AclStore, pattern: Pattern, actor: Actor) -> int:
     grant = 0
     others = pattern.others or {}
-    for subject in store.subjects_of(actor):  # as `grant_of`, without a call for each
+    for subject in store.subjects_of(actor):  # `grant_of`, inlined
         grant |= pattern.grant if subject is pattern.subject else others.get(subject, 0)
     return grant
 
 
 def _first_acl(store: AclStore, pattern: Pattern, actor: Actor, bits: int) -> Acl:
-    """Give the first of the pattern's entries that say so: by operation, principal, host."""
+    """Return the pattern's first entry with these bits: by operation, principal, host."""
     entries = _entries(store, pattern, actor, bits)
     if len(entries) > 1:
         entries.sort(key=lambda entry: (entry[0] & -entry[0], entry[1].principal, entry[1].host))
@@ -159,7 +158,7 @@ def _first_acl(store: AclStore, pattern: Pattern, actor: Actor, bits: int) -> Ac
 
 
 def _last_acl(store: AclStore, pattern: Pattern, actor: Actor, bits: int) -> Acl:
-    """Give the last of the pattern's entries that say so, in the same order."""
+    """Return the pattern's last entry with these bits, in the same order."""
     entries = _entries(store, pattern, actor, bits)
     if len(entries) > 1:
         entries.sort(key=lambda entry: (entry[0].bit_length(), entry[1].principal, entry[1].host))
@@ -170,7 +169,7 @@ def _last_acl(store: AclStore, pattern: Pattern, actor: Actor, bits: int) -> Acl
 def _entries(
     store: AclStore, pattern: Pattern, actor: Actor, bits: int
 ) -> list[tuple[int, Subject]]:
-    """The grants that apply to the actor, cut to `bits`, which all allow or all deny."""
+    """Return the grants that apply to the actor, reduced to `bits`, which all allow or all deny."""
     if pattern.others is None:
         applies = pattern.grant & bits and pattern.subject.includes(actor)
         return [(pattern.grant & bits, pattern.subject)] if applies else []

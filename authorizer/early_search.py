@@ -1,9 +1,9 @@
-"""How the first release of StandardAuthorizer searched its ACLs, mistakes included.
+"""The ACL search of StandardAuthorizer's first release, including its bugs.
 
-It walked the names of a type downwards from the one that was asked about, and ended at the first
-that is no prefix of it. So a prefix was overlooked when another name lay in between: with `a*`
-and `aa` stored, `ab` finds `a*` only past `aa`, which ends the walk. And when no entry applied,
-`allow.everyone.if.no.acl.found` answered, even if other principals had ACLs there.
+It went through the names of a type downwards from the requested name, and ended at the first name
+that is not a prefix of it. So another name in between hid a prefix: with `a*` and `aa` stored,
+`ab` should find `a*`, but `aa` ends the search. If no entry applied,
+`allow.everyone.if.no.acl.found` decided, even if other principals had ACLs on the resource.
 """
 
 from bisect import bisect_right
@@ -16,7 +16,7 @@ from kafka_shim.protocol.enums import ResourceType
 
 
 class EarlySearch:
-    """Decides as that release did. Keeps the names of each type in order until an ACL changes."""
+    """Decides as that release did; caches the sorted names of each type until an ACL changes."""
 
     def __init__(self, store: AclStore) -> None:
         self._store = store
@@ -24,7 +24,7 @@ class EarlySearch:
         self._names: dict[ResourceType, list[str]] = {}
 
     def decide(self, actor: Actor, action: Action, *, allow_everyone: bool) -> Decision:
-        """Answer one question of somebody who is no super user."""
+        """Decide an access of a principal that is not a super user."""
         patterns = self._patterns_for(action.resource_type, action.resource_name)
         return decide_among(self._store, patterns, actor, action.operation, allow_everyone)
 
@@ -37,14 +37,14 @@ class EarlySearch:
         ]
 
     def _end_of_walk(self, resource_type: ResourceType, name: str) -> str:
-        """Give the first name downwards that is no prefix; the empty text if there is none."""
+        """Return the first name downwards that is not a prefix; empty if there is none."""
         if self._epoch != self._store.epoch:
             self._names.clear()
             self._epoch = self._store.epoch
         names = self._names.get(resource_type)
         if names is None:
             found = {pattern.resource_name for pattern in self._store.patterns(resource_type)}
-            # literal `*` does not end the walk, and prefixed `*` comes after all others
+            # literal `*` does not end the search; prefixed `*` is last
             names = self._names[resource_type] = sorted(found - {WILDCARD})
         for position in range(bisect_right(names, name) - 1, -1, -1):
             if not name.startswith(names[position]):

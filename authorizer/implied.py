@@ -16,7 +16,7 @@ _CONFIG_DESCRIBING = frozenset({Operation.DESCRIBE_CONFIGS, Operation.ALTER_CONF
 
 
 def allowing(operation: Operation) -> frozenset[Operation]:
-    """Operations that, named in an ALLOW entry, allow `operation`."""
+    """Return the operations whose ALLOW entry allows `operation`."""
     if operation is Operation.DESCRIBE:
         return _DESCRIBING | {Operation.ALL}
     if operation is Operation.DESCRIBE_CONFIGS:
@@ -25,16 +25,16 @@ def allowing(operation: Operation) -> frozenset[Operation]:
 
 
 def denying(operation: Operation) -> frozenset[Operation]:
-    """Operations that, named in a DENY entry, deny `operation`; nothing is implied."""
+    """Return the operations whose DENY entry denies `operation`; nothing is implied."""
     return frozenset({operation, Operation.ALL})
 
 
 def supported_operations(
     resource_type: ResourceType, rules: AclRules = NEWEST_RULES
 ) -> tuple[Operation, ...]:
-    """Operations that a resource of this type has, in code order; none for ANY and UNKNOWN.
+    """Return the operations of a resource type, in code order; none for ANY and UNKNOWN.
 
-    These are what a broker asks about when a client wants the authorized operations (KIP-430).
+    A broker checks them when a client requests authorized operations (KIP-430).
     """
     op = Operation
     found: Iterable[Operation]
@@ -62,7 +62,7 @@ def supported_operations(
 
 
 def operation_bits(operations: Iterable[Operation]) -> int:
-    """Give the bit field of the wire: bit n is the operation with code n (KIP-430)."""
+    """Return the bit field of the protocol: bit n is the operation with code n (KIP-430)."""
     bits = 0
     for operation in operations:
         bits |= 1 << operation
@@ -71,7 +71,7 @@ def operation_bits(operations: Iterable[Operation]) -> int:
 
 @cache
 def resource_types(rules: AclRules = NEWEST_RULES) -> frozenset[ResourceType]:
-    """Resource types that an ACL can be about in this release."""
+    """Return the resource types that ACLs can have in this release."""
     types = {
         ResourceType.TOPIC,
         ResourceType.GROUP,
@@ -87,7 +87,7 @@ def resource_types(rules: AclRules = NEWEST_RULES) -> frozenset[ResourceType]:
 
 @cache
 def operations(rules: AclRules = NEWEST_RULES) -> frozenset[Operation]:
-    """Operations that an ACL can name in this release, ALL included."""
+    """Return the operations that ACLs can have in this release, including ALL."""
     known = set(Operation) - {Operation.UNKNOWN, Operation.ANY}
     if not rules.user_resource:
         known -= {Operation.CREATE_TOKENS, Operation.DESCRIBE_TOKENS}

@@ -1,4 +1,4 @@
-"""Making the authorizer that a configuration names: Kafka's, none, or a class of the user's."""
+"""Create the authorizer of a configuration: Kafka's, none, or a user's class."""
 
 from collections.abc import Mapping
 from importlib import import_module
@@ -31,10 +31,10 @@ _METHODS = (
 def load_authorizer(
     spec: str, config: Mapping[str, str], rules: AclRules = NEWEST_RULES
 ) -> Authorizer | None:
-    """Make the authorizer that `authorizer.class.name` names; None for no authorizer.
+    """Create the authorizer that `authorizer.class.name` names; None for no authorizer.
 
-    `spec` is empty or `none`, `standard` or the name of one of Kafka's own classes (all mean
-    StandardAuthorizer here), or `package.module:Class`. Raises ValueError, saying what is wrong.
+    `spec` is empty or `none`, `standard` or the name of one of Kafka's classes (all of them mean
+    StandardAuthorizer here), or `package.module:Class`. Raise ValueError if it is invalid.
     """
     spec = spec.strip()
     if spec in ("", "none"):

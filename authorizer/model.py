@@ -1,4 +1,4 @@
-"""The words of authorization: ACLs and filters, actors and actions, decisions and their reasons."""
+"""Types of authorization: ACLs and filters, actors and actions, decisions with reasons."""
 
 from enum import Enum
 
@@ -14,7 +14,7 @@ ANY_USER = "User:*"
 
 
 def is_principal(text: str) -> bool:
-    """Whether it is `Type:name`; the name may be empty, as in Kafka."""
+    """Return whether the text is `Type:name`; the name may be empty, as in Kafka."""
     kind, colon, _ = text.partition(":")
     return bool(kind and colon)
 
@@ -34,7 +34,7 @@ class Acl(msgspec.Struct, frozen=True, gc=False):
     permission: Permission
 
     def exactly(self) -> "AclFilter":
-        """The filter that selects this entry alone; its pattern may still be ANY or MATCH."""
+        """Return the filter that selects only this entry; its pattern may still be ANY or MATCH."""
         return AclFilter(
             self.resource_type,
             self.resource_name,
@@ -47,7 +47,7 @@ class Acl(msgspec.Struct, frozen=True, gc=False):
 
 
 class AclFilter(msgspec.Struct, frozen=True, gc=False):
-    """Selects ACLs; all conditions hold at once. None, and ANY, select everything."""
+    """Selects ACLs for which all conditions hold; None and ANY select everything."""
 
     resource_type: ResourceType = ResourceType.ANY
     resource_name: str | None = None
@@ -59,14 +59,14 @@ class AclFilter(msgspec.Struct, frozen=True, gc=False):
 
 
 class Actor(msgspec.Struct, frozen=True, gc=False):
-    """Who asks, and from where: `User:alice` from `127.0.0.1` (Java's IP text)."""
+    """A principal and its address: `User:alice` from `127.0.0.1` (as Java writes addresses)."""
 
     principal: str
     host: str
 
 
 class Action(msgspec.Struct, frozen=True, gc=False):
-    """What is asked: an operation on one named resource."""
+    """An operation on one named resource."""
 
     operation: Operation
     resource_type: ResourceType
@@ -74,7 +74,7 @@ class Action(msgspec.Struct, frozen=True, gc=False):
 
 
 class Because(Enum):
-    """Why a decision came out as it did."""
+    """The reason of a decision."""
 
     SUPER_USER = "super user"
     ACL = "acl"
@@ -84,7 +84,7 @@ class Because(Enum):
 
 
 class Decision(msgspec.Struct, frozen=True, gc=False):
-    """An answer with its reason. `acl` is the deciding entry where there is one."""
+    """A decision with its reason; `acl` is the entry that decided, if there is one."""
 
     allowed: bool
     because: Because
@@ -92,7 +92,7 @@ class Decision(msgspec.Struct, frozen=True, gc=False):
 
 
 def narrowest_allow(action: Action, principal: str, host: str = WILDCARD) -> Acl:
-    """Return the ACL that allows a principal this action, and what the operation implies."""
+    """Return the ACL that allows a principal this action (and what the operation includes)."""
     return Acl(
         action.resource_type,
         action.resource_name,

@@ -1,8 +1,8 @@
-"""Networks as the hosts of ACLs: `10.0.0.0/8`, `2001:db8::/32` (4.4 and later).
+"""Networks as the hosts of ACLs: `10.0.0.0/8`, `2001:db8::/32` (since 4.4).
 
-The texts are those that a broker accepts: it reads IPv4 by a pattern and IPv6 as Java does, which
-knows brackets, zones and any number of leading zeros. A network of one kind has no addresses of
-the other.
+The same texts are accepted as by a broker. It matches IPv4 with a pattern, and parses IPv6 like
+Java, which accepts brackets, zones and any number of leading zeros. A network contains only
+addresses of its own IP version.
 """
 
 import ipaddress
@@ -24,25 +24,25 @@ _BITS = {4: 32, 6: 128}
 
 
 class Network(msgspec.Struct, frozen=True, gc=False):
-    """All addresses from `first` to `last`, of one version of IP."""
+    """All addresses from `first` to `last`, of one IP version."""
 
     version: int
     first: int
     last: int
 
     def contains(self, host: str) -> bool:
-        """Whether an address, or all of another network, lies in this one."""
+        """Return whether the network contains an address, or all of another network."""
         other = _meaning_of(host)
         if other is None or other.version != self.version:
             return False
-        if other.version == 4 and other.last == 0:  # 0.0.0.0, which brokers leave out
+        if other.version == 4 and other.last == 0:  # brokers do not count 0.0.0.0
             return False
         return self.first <= other.first and other.last <= self.last
 
 
 @lru_cache(REMEMBERED)
 def network_of(host: str) -> Network | None:
-    """Read the host of an ACL as a network; None if it is not one that a broker accepts."""
+    """Parse the host of an ACL as a network; None if a broker does not accept it as one."""
     address_text, slash, length_text = host.partition("/")
     if not slash:
         return None
@@ -58,7 +58,7 @@ def network_of(host: str) -> Network | None:
 
 
 def covers_host(acl_host: str, host: str, *, networks: bool) -> bool:
-    """Whether the host of an ACL stands for this one: `*`, the same text, or its network."""
+    """Return whether an ACL's host applies to this host: `*`, the same text, or its network."""
     if acl_host in (WILDCARD, host):
         return True
     network = network_of(acl_host) if networks else None
@@ -66,12 +66,12 @@ def covers_host(acl_host: str, host: str, *, networks: bool) -> bool:
 
 
 def is_host(text: str) -> bool:
-    """Whether it is an address, a network or `*`."""
+    """Return whether the text is an address, a network or `*`."""
     return text == WILDCARD or _meaning_of(text) is not None
 
 
 def as_clients_have_it(host: str) -> str | None:
-    """The text of an address as brokers write it, who compare texts; None if it is none."""
+    """Return an address in the broker's notation, since brokers compare texts; None if invalid."""
     meaning = None if "/" in host or "%" in host else _meaning_of(host)
     if meaning is None:
         return None
@@ -82,7 +82,7 @@ def as_clients_have_it(host: str) -> str | None:
 
 
 def around(host: str, places: Iterable[str]) -> str:
-    """Give the narrowest other place, an address or a network, that a host lies in; else `*`."""
+    """Return the smallest other place (address or network) that contains the host; else `*`."""
     within = []
     own = _breadth(host)
     for place in places:
@@ -93,7 +93,7 @@ def around(host: str, places: Iterable[str]) -> str:
 
 
 def _breadth(place: str) -> tuple[int, str]:
-    """How broad a place is; of two texts for one network, one is the broader."""
+    """Return a sort key for the size of a place; different texts of one network are not equal."""
     network = network_of(place)
     return (-1 if network is None else network.last - network.first), place
 
@@ -120,7 +120,7 @@ def _v4_address(text: str) -> int | None:
 
 
 def _v6_address(text: str) -> int | None:
-    """As InetAddress reads it, which takes an IPv4-mapped address for one of IPv4."""
+    """Parse an address like Java's InetAddress, which treats IPv4-mapped addresses as IPv4."""
     if len(text) > 2 and text[0] == "[" and text[-1] == "]":
         text = text[1:-1]
     text, percent, zone = text.partition("%")

@@ -1,4 +1,4 @@
-"""The APIs that no ACL is asked for, each with its reason: where no requirement is a bug."""
+"""The APIs without permission checks, each with its reason; an API in no table is a bug."""
 
 from typing import Final
 

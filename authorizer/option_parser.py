@@ -1,4 +1,4 @@
-"""A parser of options that takes and refuses the same words on every Python."""
+"""An option parser that accepts and rejects the same words on every Python version."""
 
 import argparse
 from collections.abc import Iterable
@@ -6,7 +6,7 @@ from typing import Any
 
 
 class OptionParser(argparse.ArgumentParser):
-    """Takes `--` as the value in `--topic=--`, as Python does itself since 3.13."""
+    """Accepts `--` as the value in `--topic=--`, as Python does since 3.13."""
 
     def _get_values(self, action: argparse.Action, arg_strings: list[str]) -> Any:
         if not action.option_strings or arg_strings != ["--"]:
@@ -16,7 +16,7 @@ class OptionParser(argparse.ArgumentParser):
         return value
 
     def _get_value(self, action: argparse.Action, arg_string: str) -> Any:
-        """Convert a value; say in words which numbers are expected, not in Python's types."""
+        """Convert a value; the error names the expected numbers instead of Python's types."""
         try:
             return super()._get_value(action, arg_string)
         except argparse.ArgumentError:
@@ -26,7 +26,7 @@ class OptionParser(argparse.ArgumentParser):
             raise argparse.ArgumentError(action, text) from None
 
     def _check_value(self, action: argparse.Action, value: Any) -> None:
-        """Refuse what is not one of the choices; name the choice that was probably meant."""
+        """Reject a value that is not a choice; suggest the choice that was probably meant."""
         if action.choices is None or value in action.choices:
             return
         choices = [str(choice) for choice in action.choices]
@@ -35,7 +35,7 @@ class OptionParser(argparse.ArgumentParser):
 
 
 def meant(word: str, known: Iterable[str]) -> str:
-    """Return a question whether a similar known word was meant, or nothing."""
+    """Return a question with a similar known word, or an empty text."""
     from difflib import get_close_matches  # noqa: PLC0415 - only for what is wrong
 
     found = get_close_matches(word, list(known), n=1, cutoff=0.7)

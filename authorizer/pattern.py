@@ -1,4 +1,4 @@
-"""One resource pattern, and what it grants to whom."""
+"""A resource pattern with the entries of its subjects."""
 
 from collections.abc import Iterator
 
@@ -10,9 +10,9 @@ from kafka_shim.protocol.enums import PatternType, ResourceType
 
 
 class Subject(msgspec.Struct, eq=False, gc=False):
-    """Whom entries are for: a principal on a host. One object for each pair in a store.
+    """A principal on a host, to which entries apply; a store has one object for each pair.
 
-    `network` is set where the host stands for all addresses of a network.
+    `network` is set if the host is a network.
     """
 
     principal: str
@@ -20,7 +20,7 @@ class Subject(msgspec.Struct, eq=False, gc=False):
     network: Network | None = None
 
     def includes(self, actor: Actor) -> bool:
-        """Whether entries for this subject apply to the actor."""
+        """Return whether entries for this subject apply to the actor."""
         if self.principal not in (actor.principal, ANY_USER):
             return False
         if self.host in (WILDCARD, actor.host):
@@ -29,11 +29,11 @@ class Subject(msgspec.Struct, eq=False, gc=False):
 
 
 class Pattern(msgspec.Struct, eq=False, gc=False):
-    """One resource pattern and what it grants to whom.
+    """A resource pattern, with a grant for each subject.
 
-    A grant is a set of bits, see `store.DENY_SHIFT`. Nearly every pattern has one subject, which
-    is kept inline: a dict would be four fifths of the pattern's memory, and one more place to
-    look at for every decision.
+    A grant is a set of bits, see `store.DENY_SHIFT`. Nearly every pattern has one subject, which is
+    stored inline: a dict would take four fifths of the pattern's memory, and a further lookup in
+    every decision.
     """
 
     resource_type: ResourceType
@@ -44,20 +44,20 @@ class Pattern(msgspec.Struct, eq=False, gc=False):
     others: dict[Subject, int] | None = None
 
     def grant_of(self, subject: Subject) -> int:
-        """The grant bits of a principal and host; 0 if it has no entry."""
+        """Return the grant bits of a principal and host; 0 if there are none."""
         if subject is self.subject:
             return self.grant
         return self.others.get(subject, 0) if self.others is not None else 0
 
     def grants(self) -> Iterator[tuple[Subject, int]]:
-        """All (subject, grant) pairs, the empty ones left out."""
+        """Yield all (subject, grant) pairs with a grant."""
         if self.grant:
             yield self.subject, self.grant
         if self.others is not None:
             yield from self.others.items()
 
     def put(self, subject: Subject, grant: int) -> None:
-        """Set what is granted to a subject; 0 takes it out."""
+        """Set the grant of a subject; 0 removes it."""
         if subject is self.subject:
             self.grant = grant
         elif not self.grant and not (self.others and subject in self.others):

@@ -15,7 +15,7 @@ _EMPTY: _Branch = (False, ())
 
 
 class PrefixIndex:
-    """Prefixed patterns; asked with a name, gives those whose name is a prefix of it.
+    """Prefixed patterns, with a search for those that are a prefix of a name.
 
     Lookup is by hash. To know which lengths are worth a lookup, lengths are split into bands 0-5,
     6-11, 12-17, 18-23, 24-47, 48-95 ... and the band that begins at length n is looked up under
@@ -38,24 +38,24 @@ class PrefixIndex:
     __slots__ = ("_by_name", "_heads", "_interned", "_removed", "is_used")
 
     def __init__(self) -> None:
-        self.is_used = False  # spares those who have no prefixes the call of `matching`
+        self.is_used = False  # without prefixes, `matching` is not called
         self._by_name: dict[str, Pattern] = {}
         self._heads: dict[str, Pattern | _Branch] = {}
-        self._interned: dict[_Branch, _Branch] = {}  # most branches are alike: one for all
+        self._interned: dict[_Branch, _Branch] = {}  # most branches are equal and can be shared
         self._removed = 0
 
     def __len__(self) -> int:
         return len(self._by_name)
 
     def get(self, name: str) -> Pattern | None:
-        """Give the pattern with exactly this prefix."""
+        """Return the pattern with exactly this prefix."""
         return self._by_name.get(name)
 
     def values(self) -> ValuesView[Pattern]:
         return self._by_name.values()
 
     def put(self, pattern: Pattern) -> None:
-        """Add a pattern; there is none with its name yet."""
+        """Add a pattern; its name must be new."""
         assert pattern.resource_name not in self._by_name
         self._by_name[pattern.resource_name] = pattern
         self._note(pattern)
@@ -75,7 +75,7 @@ class PrefixIndex:
                 self._note(left)
 
     def matching(self, name: str) -> list[Pattern]:
-        """Give the patterns whose name is a prefix of this one, or equal; the longest first."""
+        """Return the patterns whose name is a prefix of this one, or equal; the longest first."""
         found: list[Pattern] = []
         heads, size, start = self._heads, len(name), 0
         while start <= size:
@@ -101,7 +101,7 @@ class PrefixIndex:
         return found
 
     def _note(self, pattern: Pattern) -> None:
-        """Put the pattern under its first head that is free, branching where others are."""
+        """Store the pattern under its first free head; heads of other patterns become branches."""
         heads, name = self._heads, pattern.resource_name
         for start, end in _bands(name):
             head = heads.get(name[:start])
@@ -117,7 +117,7 @@ class PrefixIndex:
 
 
 def _branch(branch: _Branch, name: str, end: int) -> _Branch:
-    """Give the branch with one more name, in a band of lengths below `end`."""
+    """Return the branch with one more name, in a band of lengths below `end`."""
     goes_on, spans = branch
     if len(name) >= end:
         return True, spans
@@ -129,7 +129,7 @@ def _branch(branch: _Branch, name: str, end: int) -> _Branch:
 
 
 def _bands(name: str) -> Iterator[tuple[int, int]]:
-    """Give the bands (first length, one past the last) up to the one that holds the name."""
+    """Yield the bands (first length, one past the last) up to the one that contains the name."""
     start = 0
     while start <= len(name):
         end = start + _BAND if start < _NARROW_BANDS_END else start * 2

@@ -1,4 +1,4 @@
-"""What answers tell of authorized operations (KIP-430): a decision for each that there is."""
+"""Decisions shown by authorized operations in responses (KIP-430): one per operation."""
 
 from collections.abc import Iterator
 from typing import Any, Final
@@ -22,7 +22,7 @@ _CLUSTER: Final = (ApiKey.METADATA, ApiKey.DESCRIBE_CLUSTER)
 
 
 def probed(api_key: int, answer: Any, release: str) -> Iterator[tuple[Action, bool]]:
-    """Return what a broker asked to fill in the operations of an answer, and what it decided."""
+    """Yield the checks for the authorized operations in a response, with their decisions."""
     if api_key in _CLUSTER and answer.cluster_authorized_operations:
         bits = answer.cluster_authorized_operations
         yield from _decided(bits, ResourceType.CLUSTER, CLUSTER_NAME, release)

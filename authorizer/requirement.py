@@ -1,8 +1,8 @@
-"""What an API requires of its caller, as data: one `Requirement` a question that a broker asks.
+"""The permission checks of an API as data: a `Requirement` for each check of a broker.
 
-A requirement says which operation on which resources, in which releases and API versions, and
-which error a denial is. What the rest of the answer looks like then is code in the API's handler.
-The rows are in `kafka_shim.authorizer.requirements`; `bind` leaves of a row what one release does.
+A requirement names operation and resources, the releases and API versions that check it, and the
+error of a denial. The rest of the response is code in the API's handler. The rows are in
+`kafka_shim.authorizer.requirements`; `bind` reduces a row to one release.
 """
 
 from enum import Enum
@@ -34,9 +34,9 @@ class Effect(Enum):
 class Need(msgspec.Struct, frozen=True):
     """One way to meet a requirement: this operation on the named resource of this type.
 
-    `any_name`: on at least one resource of the type, whatever its name (KIP-679).
-    `names`: where the name comes from, if elsewhere than the requirement's.
-    `log_if_denied`: False for a mere probe, whose denial the audit log shows at trace level.
+    `any_name`: on at least one resource of the type, with any name (KIP-679).
+    `names`: the source of the name, if it differs from the requirement's.
+    `log_if_denied`: False for a probe, whose denial the audit log has only at trace level.
     `until` is the first release without it.
     """
 
@@ -50,9 +50,9 @@ class Need(msgspec.Struct, frozen=True):
 
 
 class Denial(msgspec.Struct, frozen=True):
-    """The error of a denial and where it shows, in some releases and API versions.
+    """The error of a denial and its place, in some releases and API versions.
 
-    The error is NONE where a denied resource is left out or flagged by a value alone.
+    The error is NONE if a denied resource is left out, or only marked by a field.
     """
 
     error: ErrorCode
@@ -63,9 +63,9 @@ class Denial(msgspec.Struct, frozen=True):
 
 
 class Hidden(msgspec.Struct, frozen=True):
-    """Before `until`, a resource that the caller may not DESCRIBE looks as if it did not exist.
+    """Before `until`, a resource without DESCRIBE is reported as missing.
 
-    `first`: DESCRIBE is asked before the operation; otherwise only once that was denied.
+    `first`: DESCRIBE is checked before the operation; otherwise only after that was denied.
     """
 
     error: ErrorCode
@@ -74,15 +74,15 @@ class Hidden(msgspec.Struct, frozen=True):
 
 
 class Requirement(msgspec.Struct, frozen=True, eq=False, kw_only=True):
-    """A row of the table. Rows are singletons, compared and hashed by identity.
+    """A row of the table; rows are singletons, compared and hashed by identity.
 
-    `name` is unique within the API. `any_of` is asked from left to right and the first need that
-    is met suffices. `names` are paths to the resource names in the request in Kafka's names:
-    `topics[].name`; a path to a topic id means the topic's name; `a:b` joins two fields with a
-    colon; `response.` leads to names found by the broker. The name of the CLUSTER is always
-    `kafka-cluster`. `versions` are the API versions in which it is asked, `since` and `until`
-    (exclusive) the releases. `when` is a further condition in words, `source` the class of Kafka
-    that asks.
+    `name` is unique within the API. The needs in `any_of` are checked from left to right until one
+    is met. `names` are paths to the resource names in the request, with Kafka's field names, such
+    as `topics[].name`. A path to a topic id stands for the topic's name, `a:b` joins two fields
+    with a colon, and `response.` begins a path to names that the broker found. The name of the
+    CLUSTER is always `kafka-cluster`. The check is made in `versions` of the API, from release
+    `since` to before `until`. `when` is a further condition in words; `source` is the class of
+    Kafka that makes the check.
     """
 
     api: ApiKey
@@ -101,16 +101,16 @@ class Requirement(msgspec.Struct, frozen=True, eq=False, kw_only=True):
 
     @property
     def id(self) -> str:
-        """Kafka's name of the API and the row's own: `OffsetFetch.group`."""
+        """The API's name in Kafka and the row's name: `OffsetFetch.group`."""
         return f"{self.api.wire_name}.{self.name}"
 
 
 class BoundRequirement(msgspec.Struct, frozen=True, eq=False):
-    """What one release makes of a requirement.
+    """A requirement in one release.
 
-    `needs` is empty where the release asks nothing. `error` is the code of a denial, the same in
-    all API versions; `hidden_as` the one for a resource that may not be described, if that is
-    hidden, and `describe_first` says that it is asked before the operation.
+    `needs` is empty if the release does not make the check. `error` is the code of a denial, the
+    same in all API versions. `hidden_as` is the code for a resource without DESCRIBE, if that is
+    hidden; `describe_first`: this is checked before the operation.
     """
 
     row: Requirement
@@ -121,12 +121,12 @@ class BoundRequirement(msgspec.Struct, frozen=True, eq=False):
     describe_first: bool
 
     def asks(self, version: int) -> bool:
-        """Whether anything is asked in this version of the API."""
+        """Return whether this version of the API makes the check."""
         low, high = self.row.versions
         return bool(self.needs) and low <= version <= high
 
     def effect(self, version: int) -> Effect:
-        """Return where a denial shows in this version of the API; KeyError if nothing is asked."""
+        """Return where a denial appears in this version; KeyError if it does not make the check."""
         for denial in self.denials:
             if denial.versions[0] <= version <= denial.versions[1]:
                 return denial.effect
@@ -141,7 +141,7 @@ class _Dated(Protocol):
 
 
 def holds(dated: _Dated, release: str) -> bool:
-    """Whether a row, a need or a denial is valid in a release ("4.3")."""
+    """Return whether a row, a need or a denial is valid in a release ("4.3")."""
     at = release_index(release)
     return (dated.since is None or release_index(dated.since) <= at) and (
         dated.until is None or at < release_index(dated.until)
@@ -149,7 +149,7 @@ def holds(dated: _Dated, release: str) -> bool:
 
 
 def bind(row: Requirement, release: str) -> BoundRequirement:
-    """Return what is left of a row in a release; ValueError if there is no such release."""
+    """Return a row in a release; ValueError for an unknown release."""
     needs = tuple(n for n in row.any_of if holds(n, release)) if holds(row, release) else ()
     denials = tuple(d for d in row.denied if holds(d, release)) if needs else ()
     is_hidden = (

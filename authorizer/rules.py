@@ -1,4 +1,4 @@
-"""What releases decide differently about ACLs, as named facts; no release numbers."""
+"""Differences between releases in decisions about ACLs, as named facts without release numbers."""
 
 from enum import Enum
 
@@ -8,7 +8,7 @@ from kafka_shim.protocol.error_codes import ErrorCode
 
 
 class Handling(Enum):
-    """What happens to an ACL request with a code that is invalid in it."""
+    """The result of an ACL request with an invalid code."""
 
     CLOSE = "the connection is closed without a response"
     BATCH = "every element is answered UNKNOWN_SERVER_ERROR and nothing is done"
@@ -17,10 +17,10 @@ class Handling(Enum):
 
 
 class AclRules(msgspec.Struct, frozen=True, gc=False):
-    """The facts about ACLs that changed between releases; the defaults are the newest release's.
+    """The facts about ACLs that changed between releases; the defaults are those of the newest one.
 
-    KRaft brokers run StandardAuthorizer, ZooKeeper brokers AclAuthorizer, before it
-    SimpleAclAuthorizer. Unless a KIP is named, a fact was seen on real brokers of 21 releases.
+    KRaft brokers use StandardAuthorizer; ZooKeeper brokers use AclAuthorizer, and before that
+    SimpleAclAuthorizer. Unless a KIP is named, a fact was measured on real brokers of 21 releases.
     """
 
     prefixed_patterns: bool = True

@@ -1,4 +1,4 @@
-"""The ACLs of one cluster, indexed so that a decision costs the same with ten as with a million."""
+"""The ACLs of a cluster, indexed so that the time of a decision does not depend on their number."""
 
 from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
@@ -29,10 +29,10 @@ _NOWHERE: dict[str, Subject] = {}
 
 
 class AclStore:
-    """A set of ACLs. `epoch` grows with every change, so that others can keep what they computed.
+    """A set of ACLs; `epoch` increases with every change, so that others can cache results.
 
-    Only concrete ACLs belong here (no ANY, MATCH or UNKNOWN in them): see `validate`. With
-    `networks`, hosts such as `10.0.0.0/8` stand for all their addresses, as they do since 4.4.
+    Only concrete ACLs are stored (without ANY, MATCH or UNKNOWN): see `validate`. With
+    `networks`, hosts such as `10.0.0.0/8` stand for all their addresses, as since 4.4.
     """
 
     def __init__(self, acls: Iterable[Acl] = ()) -> None:
@@ -49,11 +49,13 @@ class AclStore:
         self._types = [TypeIndex() for _ in ResourceType]  # by code
         self._everywhere: dict[str, Subject] = {}  # principal -> the subject for any host
         self._somewhere: dict[str, dict[str, Subject]] = {}  # principal -> host -> subject
-        self._in_networks: dict[str, dict[Subject, None]] = {}  # principal -> those of networks
+        self._in_networks: dict[
+            str, dict[Subject, None]
+        ] = {}  # principal -> subjects whose host is a network
         self._grants: dict[int, int] = {}  # one int object for each different grant
 
     def read_networks(self, networks: bool) -> None:
-        """Have hosts be networks, or texts alone."""
+        """Treat hosts as networks, or only as texts."""
         if networks is not self.networks:
             self.networks = networks
             if any("/" in host for hosts in self._somewhere.values() for host in hosts):
@@ -76,7 +78,7 @@ class AclStore:
         return bool(pattern.grant_of(subject) & _bit(acl))
 
     def add(self, acl: Acl) -> bool:
-        """Store an ACL; False if it is there already."""
+        """Store an ACL; return False if it is already stored."""
         bit = _bit(acl)
         index = self._types[acl.resource_type]
         pattern = index.get(acl.resource_name, acl.pattern_type)
@@ -101,7 +103,7 @@ class AclStore:
         return True
 
     def remove(self, acl: Acl) -> bool:
-        """Forget an ACL; False if it was not there."""
+        """Remove an ACL; return False if it is not stored."""
         pattern = self.pattern(acl.resource_type, acl.resource_name, acl.pattern_type)
         subject = self._subject(acl.principal, acl.host)
         if pattern is None or subject is None or not pattern.grant_of(subject) & _bit(acl):
@@ -122,11 +124,11 @@ class AclStore:
         return True
 
     def snapshot(self) -> tuple[Acl, ...]:
-        """All ACLs, in the store's order."""
+        """Return all ACLs, in the store's order."""
         return tuple(self)
 
     def restore(self, acls: Iterable[Acl]) -> None:
-        """Replace all ACLs; the epoch goes on growing."""
+        """Replace all ACLs; the epoch continues to increase."""
         kept = tuple(acls)
         self._clear()
         self.epoch += 1
@@ -134,9 +136,9 @@ class AclStore:
             self.add(acl)
 
     def matching(self, acl_filter: AclFilter, over: Over = iter) -> Iterator[Acl]:
-        """ACLs that the filter selects (the rules of DescribeAcls), in the store's order.
+        """Yield the ACLs that the filter selects (the rules of DescribeAcls), in the store's order.
 
-        `over` goes through the patterns that may have some, and others may change ACLs meanwhile.
+        `over` iterates over candidate patterns; others may change ACLs in between.
         """
         subjects = self._subjects_selected(acl_filter)
         bits = _bits_selected(acl_filter)
@@ -154,9 +156,9 @@ class AclStore:
                         yield from acls_of(pattern, subject, grant & bits)
 
     def subjects_of(self, actor: Actor) -> list[Subject]:
-        """Give the subjects that include the actor: its principal or `User:*`, its host or `*`.
+        """Return the subjects that include the actor: its principal or `User:*`, its host or `*`.
 
-        The host may also be in the network of a subject.
+        The host may also be in a subject's network.
         """
         everywhere, somewhere = self._everywhere, self._somewhere
         found = (
@@ -171,18 +173,20 @@ class AclStore:
         return subjects
 
     def hosts_covering(self, principal: str, host: str) -> list[str]:
-        """Give hosts whose ACLs for the principal apply to this host, or network, as well."""
+        """Return the hosts whose ACLs for the principal also apply to this host or network."""
         subjects = self._in_networks.get(principal, ())
         return [host, WILDCARD, *(s.host for s in subjects if s.includes(Actor(principal, host)))]
 
     def patterns_for(self, resource_type: ResourceType, name: str) -> list[Pattern]:
-        """Patterns that apply to a resource: the literal, prefixes (longest first), `*`."""
+        """Return the patterns that apply to a resource: the literal,
+        prefixes (longest first), `*`.
+        """
         return self._types[resource_type].matching(name)
 
     def patterns_deciding(
         self, resource_type: ResourceType, name: str, wildcard_covers_starred: bool = False
     ) -> list[Pattern]:
-        """Give the same, but leave `*` out where StandardAuthorizer overlooks it: for `*eu`."""
+        """Return the same, but without `*` where StandardAuthorizer ignores it (for `*eu`)."""
         found = self._types[resource_type].matching(name)
         if name[:1] == WILDCARD and not wildcard_covers_starred:
             return [p for p in found if p.resource_name == name or p.pattern_type is _PREFIXED]
@@ -192,7 +196,7 @@ class AclStore:
         return self._types[resource_type].patterns()
 
     def patterns_of(self, resource_type: ResourceType, subject: Subject) -> Iterable[Pattern]:
-        """Patterns of one type that grant or deny the subject anything."""
+        """Return the patterns of a type with entries of the subject."""
         return self._types[resource_type].of_subject(subject)
 
     def pattern(
@@ -237,7 +241,7 @@ class AclStore:
                 del self._in_networks[subject.principal]
 
     def _subjects_selected(self, acl_filter: AclFilter) -> list[Subject] | None:
-        """Subjects the filter names; None when it names neither a principal nor a host."""
+        """Return the filter's subjects; None if it names neither a principal nor a host."""
         principal, host = acl_filter.principal, acl_filter.host
         if principal is None and host is None:
             return None
@@ -257,7 +261,7 @@ class AclStore:
 
 
 class RememberingAclStore(AclStore):
-    """For very many questions about the same names and actors: each is looked up once."""
+    """A store that caches lookups, for a large number of checks of the same names and actors."""
 
     def __init__(self, acls: Iterable[Acl] = ()) -> None:
         super().__init__(acls)
@@ -282,7 +286,7 @@ class RememberingAclStore(AclStore):
 
 
 def acl_of(pattern: Pattern, subject: Subject, bit: int) -> Acl:
-    """Give the ACL that one grant bit of a subject stands for."""
+    """Return the ACL of one grant bit of a subject."""
     operation, permission = _MEANINGS[bit]
     return Acl(
         pattern.resource_type,
@@ -296,7 +300,7 @@ def acl_of(pattern: Pattern, subject: Subject, bit: int) -> Acl:
 
 
 def acls_of(pattern: Pattern, subject: Subject, grant: int) -> Iterator[Acl]:
-    """Give the ACLs that the bits of a grant stand for."""
+    """Yield the ACLs of the bits of a grant."""
     while grant:
         low = grant & -grant
         yield acl_of(pattern, subject, low.bit_length() - 1)
@@ -324,7 +328,7 @@ def _patterns_selected(
 
 
 def _bit(acl: Acl) -> int:
-    """Give the grant bit of an ACL; it has one only if it is concrete."""
+    """Return the grant bit of an ACL, which must be concrete."""
     assert acl.operation > 1, "an acl names one operation, or all"
     assert acl.permission > 1, "an acl allows or denies"
     assert acl.pattern_type > 2, "an acl has one pattern"
@@ -336,7 +340,7 @@ _ALLOW = int(Permission.ALLOW)
 
 
 def _bits_selected(acl_filter: AclFilter) -> int:
-    """Grant bits that the filter's operation and permission select; 0: none."""
+    """Return the grant bits that the filter's operation and permission select; 0: none."""
     every = (1 << DENY_SHIFT) - 1
     if acl_filter.operation is Operation.UNKNOWN:
         return 0

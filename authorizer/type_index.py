@@ -7,7 +7,7 @@ from kafka_shim.authorizer.pattern import Pattern, Subject
 from kafka_shim.authorizer.prefixes import PrefixIndex
 from kafka_shim.protocol.enums import PatternType
 
-_LITERAL = PatternType.LITERAL  # a member of an enum is looked up slowly, a global is not
+_LITERAL = PatternType.LITERAL  # module constant: enum attribute lookup is slow
 
 
 class TypeIndex:
@@ -24,7 +24,7 @@ class TypeIndex:
         return (self._literal if pattern_type is _LITERAL else self._prefixed).get(name)
 
     def matching(self, name: str) -> list[Pattern]:
-        """Patterns that apply to the name: literal, prefixes (longest first), `*`."""
+        """Return the patterns that apply to the name: literal, prefixes (longest first), `*`."""
         found = self._prefixed.matching(name) if self._prefixed.is_used else []
         literal = self._literal.get(name)
         if literal is not None:
@@ -54,14 +54,14 @@ class TypeIndex:
         return subject in self._by_subject
 
     def of_subject(self, subject: Subject) -> Iterable[Pattern]:
-        """Patterns that grant the subject anything, or deny it."""
+        """Return the patterns with entries of the subject."""
         found = self._by_subject.get(subject)
         if found is None:
             return ()
         return (found,) if isinstance(found, Pattern) else found
 
     def link(self, subject: Subject, pattern: Pattern) -> None:
-        """Note that the pattern now has entries for the subject."""
+        """Record that the pattern now has entries of the subject."""
         found = self._by_subject.get(subject)
         if found is None:
             self._by_subject[subject] = pattern
@@ -71,7 +71,7 @@ class TypeIndex:
             found[pattern] = None
 
     def unlink(self, subject: Subject, pattern: Pattern) -> None:
-        """Note that the pattern has no entries for the subject any more."""
+        """Record that the pattern no longer has entries of the subject."""
         found = self._by_subject[subject]
         if not isinstance(found, Pattern):
             del found[pattern]

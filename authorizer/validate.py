@@ -1,7 +1,7 @@
-"""Which ACLs and filters a broker refuses, and with what; nothing is raised, the batch goes on.
+"""Check ACLs and filters as a broker does; errors are returned, and a batch continues.
 
-Two steps, as in a broker. Reading the codes of a request can end it as a whole (the connection is
-closed, or every element gets the same answer); checking one ACL concerns that ACL alone.
+There are two steps, as in a broker. Reading the codes can end the whole request: the connection is
+closed, or every element gets the same error. Checking an ACL affects only that ACL.
 """
 
 import re
@@ -24,10 +24,10 @@ _ZOOKEEPER_REFUSES = re.compile("[\\x00-\\x1f\\x7f-\\x9f\\ud800-\\uf8ff\\ufff0-\
 
 
 class AclCodes(msgspec.Struct, frozen=True, gc=False):
-    """An ACL, or a filter, as it came over the wire: its enums are codes of any value.
+    """An ACL or a filter as received: its enums may be any codes.
 
-    The texts may be None in a filter only. Without a pattern type on the wire (version 0 of the
-    three ACL APIs) it is LITERAL.
+    Texts may be None in a filter only. The pattern type is LITERAL if the request has none (version
+    0 of the three ACL APIs).
     """
 
     resource_type: int
@@ -44,14 +44,14 @@ class AclCodes(msgspec.Struct, frozen=True, gc=False):
 
 
 class Refusal(msgspec.Struct, frozen=True, gc=False):
-    """What one element is answered instead of being done."""
+    """The error of one element."""
 
     error: ErrorCode
     message: str | None = None
 
 
 class Closes(msgspec.Struct, frozen=True, gc=False):
-    """The request as a whole is answered by closing the connection."""
+    """The connection is closed instead of answering the request."""
 
     why: str
 
@@ -59,9 +59,9 @@ class Closes(msgspec.Struct, frozen=True, gc=False):
 def read_acls(
     creations: Sequence[AclCodes], rules: AclRules = NEWEST_RULES
 ) -> list[Acl | Refusal] | Closes:
-    """Turn the creations of a CreateAcls request into ACLs, each of them checked.
+    """Convert the creations of a CreateAcls request to ACLs, and check each.
 
-    One item for each creation, in order, or the news that the connection is to be closed.
+    Return one item for each creation, in order, or Closes if the connection is to be closed.
     """
     handled = {Handling.ELEMENT}
     for creation in creations:
@@ -79,7 +79,7 @@ def read_acls(
 
 
 def read_filter(codes: AclCodes, rules: AclRules = NEWEST_RULES) -> AclFilter:
-    """Turn a filter of the wire into ours; codes that the release does not know become UNKNOWN."""
+    """Convert a received filter; codes that the release does not know become UNKNOWN."""
     resource_type, pattern_type, operation, permission = _enums(codes, rules)
     return AclFilter(
         resource_type,
@@ -95,17 +95,17 @@ def read_filter(codes: AclCodes, rules: AclRules = NEWEST_RULES) -> AclFilter:
 def read_filters(
     filters: Sequence[AclCodes], rules: AclRules = NEWEST_RULES
 ) -> list[AclFilter] | Closes:
-    """Turn the filters of a DescribeAcls (one) or DeleteAcls request into ours."""
+    """Convert the filters of a DescribeAcls (one) or DeleteAcls request."""
     if rules.filter_zero_code is Handling.CLOSE and any(0 in f.codes for f in filters):
         return Closes("an acl filter has a code 0, which stands for nothing")
     return [read_filter(codes, rules) for codes in filters]
 
 
 def check_acl(acl: Acl, rules: AclRules = NEWEST_RULES) -> Refusal | None:
-    """Why this ACL cannot be created; None if it can.
+    """Return why this ACL cannot be created; None if it can.
 
-    Much that looks wrong is accepted, as Kafka does: an operation that the type does not support,
-    a host that is no address, an illegal topic name, an unknown type of principal.
+    Like Kafka, this accepts much that looks wrong: an operation that the type does not support, a
+    host that is not an address, an invalid topic name, an unknown type of principal.
     """
     return _check_pattern(acl, rules) or _check_principal(acl, rules) or _check_host(acl, rules)
 
@@ -151,7 +151,7 @@ def _check_host(acl: Acl, rules: AclRules) -> Refusal | None:
 
 
 def check_deletion(acl_filter: AclFilter, rules: AclRules = NEWEST_RULES) -> Refusal | None:
-    """Why a DeleteAcls filter is refused; None if it is not."""
+    """Return why a DeleteAcls filter is rejected; None if it is not."""
     if rules.delete_unmapped_code is not Handling.ELEMENT:
         return None
     if ResourceType.UNKNOWN is acl_filter.resource_type:
@@ -166,7 +166,7 @@ def check_deletion(acl_filter: AclFilter, rules: AclRules = NEWEST_RULES) -> Ref
 
 
 def names_one(acl_filter: AclFilter) -> bool:
-    """Whether a broker with SimpleAclAuthorizer takes the filter for the name of one ACL."""
+    """Return whether SimpleAclAuthorizer takes the filter as the name of one ACL."""
     return (
         None not in (acl_filter.resource_name, acl_filter.principal, acl_filter.host)
         and acl_filter.resource_type not in (ResourceType.UNKNOWN, ResourceType.ANY)
@@ -177,7 +177,7 @@ def names_one(acl_filter: AclFilter) -> bool:
 
 
 def check_named_deletion(acl_filter: AclFilter) -> Refusal | None:
-    """Why a filter that is read as the name of one ACL is refused; None if it is not."""
+    """Return why a filter that names one ACL is rejected; None if it is not."""
     if acl_filter.principal is not None and ":" not in acl_filter.principal:
         return _invalid(
             "expected a string in format principalType:principalName but got"
@@ -207,7 +207,7 @@ def _is_node(name: str, rules: AclRules) -> bool:
 
 
 def is_zookeeper_path(name: str) -> bool:
-    """Whether ZooKeeper accepts the name as the end of a path (its PathUtils)."""
+    """Return whether ZooKeeper accepts the name as the end of a path (its PathUtils)."""
     if any(part in ("", ".", "..") for part in name.split("/")):
         return False
     return _ZOOKEEPER_REFUSES.search(name) is None
@@ -245,7 +245,7 @@ def _enums(
 
 
 def _known(enum: type[E], code: int) -> E:
-    """Give the member with this code; the one with code 0, UNKNOWN, if there is none."""
+    """Return the member with this code, or UNKNOWN (0) for unknown codes."""
     try:
         return enum(code)
     except ValueError:

@@ -120,8 +120,9 @@ class ManualClock:
             pass
 
     def steps(self, by_ms: int) -> Iterator[None]:
-        """The same, with a pause after each timer. Whoever advances meanwhile begins where this one
-        ends.
+        """Advance like `advance`, with a pause after each timer.
+
+        A call during a pause continues at the time at which this one ends.
         """
         self._until_ms = max(self._until_ms, self._now_ms) + by_ms
         while self._timers and self._timers[0][0] <= self._until_ms:

@@ -59,12 +59,12 @@ _YAML = re.compile(r"^(?:---|- |[\[{]|\w+:)", re.MULTILINE)
 
 
 def read(text: str, form: str | None = None) -> list[Acl]:
-    """The ACLs of a text, each once, in their order; without a form, it is recognised."""
+    """Return the distinct ACLs of a text, in their order; None detects the format."""
     return list(dict.fromkeys(acl for acl, _ in read_placed(text, form)))
 
 
 def read_placed(text: str, form: str | None = None) -> list[PlacedAcl]:
-    """The ACLs of a text with their lines, as often as they are there."""
+    """Return the ACLs of a text with their lines, including duplicates."""
     known = form or recognise(text)
     module = import_module(f"{__name__}.{_module(known)}")
     reader = cast("Callable[[str], list[PlacedAcl]]", module.read)

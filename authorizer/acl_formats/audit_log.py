@@ -1,6 +1,6 @@
-"""The form `audit-log`: the ACLs that decided, from lines of Kafka's authorizer log.
+"""The format `audit-log`: ACLs named in Kafka's authorizer log.
 
-Only releases with the StandardAuthorizer (3.0 and later) name the rule in their lines.
+Only releases with the StandardAuthorizer (3.0 and later) log the ACL that decided.
 """
 
 import re
@@ -16,7 +16,7 @@ _RULE = " based on rule "
 
 
 def read(text: str) -> list[PlacedAcl]:
-    """The ACLs that the lines name; lines of other loggers are passed over."""
+    """Return the ACLs in the lines; lines of other loggers are ignored."""
     found: list[PlacedAcl] = []
     for number, line in enumerate(text.split("\n"), start=1):
         if _DECISION.search(line) and _RULE not in line:
@@ -33,5 +33,5 @@ def read(text: str) -> list[PlacedAcl]:
 
 
 def write(acls: Iterable[Acl]) -> str:
-    """The rules alone: who asked for what is not in an ACL."""
+    """Return only the rules, since ACLs do not contain who requested what."""
     return "".join(f"MatchingAcl(acl={standard_acl(acl)})\n" for acl in acls)

@@ -1,4 +1,4 @@
-"""Files beside those with ACLs: why there is none in them."""
+"""Explain why a file in a folder of ACLs has none."""
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -25,13 +25,13 @@ _TABLE = re.compile(r"principal|permission|operation|acl", re.IGNORECASE)
 
 
 def why_passed_over(text: str, name: str) -> str | None:
-    """What a file is instead, in words; None if there may be ACLs in it."""
+    """Return what the file is, in words; None if it may contain ACLs."""
     read = _BY_SUFFIX.get(PurePath(name).suffix)
     return None if read is None else read(text)
 
 
 def local_modules(text: str) -> Iterator[tuple[str, int]]:
-    """Sources and lines of the modules of Terraform that are folders beside the file."""
+    """Yield sources and lines of Terraform modules that are folders beside the file."""
     try:
         found = list(blocks(text))
     except AclTextError:  # the file's own reader reports it
@@ -55,7 +55,7 @@ def _terraform(text: str) -> str | None:
 
 
 def others_in(text: str, form: str) -> list[str]:
-    """What else is in a text of resources with ACLs: kinds and names."""
+    """Return kinds and names of resources other than ACLs in a text."""
     if form in _OWN_KINDS:
         found = resources(text)
         return [
@@ -70,7 +70,7 @@ def others_in(text: str, form: str) -> list[str]:
 
 
 def _document(text: str) -> str | None:
-    """Of YAML and JSON."""
+    """Return what a YAML or JSON file is; None if it may contain ACLs."""
     if _SURELY.search(text) and not re.search(r"^[\"']?expect\b", text, re.MULTILINE):
         return None
     try:
@@ -95,7 +95,7 @@ def _kinds(documents: Sequence[Mapping[str, Any]]) -> str | None:
 
 
 def _terraform_json(text: str, content: Mapping[str, Any]) -> str | None:
-    """A state, or resources in JSON."""
+    """Return what a Terraform JSON file is: a state without ACLs, or other resources."""
     types = re.findall(r'"type":\s*"(\w+)"', text)
     types += list(content.get("resource") or ())
     if any(map(is_acl_type, types)) or mentions_acls(text) or "module" in content:
@@ -111,7 +111,7 @@ def _without(sign: re.Pattern[str], said: str) -> Callable[[str], str | None]:
 
 
 def _table(text: str) -> str | None:
-    """The first line names the columns."""
+    """Return what a table is, by the column names in its first line."""
     return _without(_TABLE, "other columns")(text.partition("\n")[0])
 
 

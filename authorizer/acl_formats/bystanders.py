@@ -1,4 +1,4 @@
-"""Other content of files and folders with ACLs: whether it may contain ACLs that are not read."""
+"""Check other content of files and folders with ACLs: whether it may be unread ACLs."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -27,14 +27,14 @@ _SCHEMAS = ("CustomResourceDefinition",)
 
 
 def mentions_acls(text: str) -> bool:
-    """Whether a text has words of some form of ACLs in it."""
+    """Return whether a text contains words of an ACL format."""
     return _WORDS.search(text) is not None
 
 
 def own_resources(
     resources: list[Mapping[str, Any]], kinds: tuple[str, ...]
 ) -> list[Mapping[str, Any]]:
-    """The resources of these kinds; AclTextError for another one that could hold ACLs."""
+    """Return the resources of these kinds; AclTextError for another one that may contain ACLs."""
     found, errors = [], list[AclTextError]()
     for resource in resources:
         kind = resource.get("kind")
@@ -50,7 +50,7 @@ def own_resources(
 
 
 def sign_of_acls(document: Any) -> str | None:
-    """What in a document of YAML or JSON could be about ACLs, in words; None for nothing."""
+    """Return in words what in a YAML or JSON document may be about ACLs; None for nothing."""
     if isinstance(document, Mapping) and document.get("kind") in _SCHEMAS:
         return None
     suspicious = _suspicious_keys(document)
@@ -72,7 +72,7 @@ def sign_of_acls(document: Any) -> str | None:
 
 
 def _suspicious_keys(document: Any) -> frozenset[str]:
-    """By what it is: a resource of Kubernetes has its own words, unless it is about Kafka."""
+    """Return the keys that point to ACLs; a Kubernetes resource has fewer unless it is Kafka's."""
     if not isinstance(document, Mapping) or not {"apiVersion", "kind"} <= set(document):
         return _ANYWHERE
     if _ABOUT_KAFKA.search(str(document["apiVersion"])):

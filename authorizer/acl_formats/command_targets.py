@@ -1,6 +1,6 @@
-"""What the options of kafka-acls mean: resource filters, and the ACLs to add to them or remove.
+"""The meaning of kafka-acls' options: resource filters, and the ACLs to add or remove.
 
-The rules are those of Kafka's AclCommand (4.3): its shortcuts, defaults and refusals.
+The rules are those of Kafka's AclCommand (4.3): its shorthands, defaults and errors.
 """
 
 import argparse
@@ -26,7 +26,7 @@ NO_RESOURCE = (
 
 
 def check(args: argparse.Namespace) -> None:
-    """Refuse what AclCommand refuses before it connects."""
+    """Raise the errors that AclCommand reports before it connects."""
     if sum((args.add, args.remove, args.list)) != 1:
         raise AclTextError("Command must include exactly one action: --list, --add, --remove.")
     _check_exclusions(args)
@@ -51,7 +51,7 @@ def check(args: argparse.Namespace) -> None:
 
 
 def resources(args: argparse.Namespace) -> list[AclFilter]:
-    """A filter for each resource that is named; the cluster has a literal name only."""
+    """Return a filter for each named resource; the cluster has only a literal name."""
     pattern_type = PatternType[args.resource_pattern_type.upper()]
     options = (
         (ResourceType.TOPIC, args.topic),
@@ -71,7 +71,7 @@ def resources(args: argparse.Namespace) -> list[AclFilter]:
 
 
 def targets(args: argparse.Namespace, tool: AclTool = NEWEST_TOOL) -> Targets:
-    """What to add or remove, by resource filter, as the tool of a release means it."""
+    """Return the ACLs to add or remove by resource filter, as the tool of a release does."""
     pattern_type = PatternType[args.resource_pattern_type.upper()]
     if args.add and pattern_type not in (PatternType.LITERAL, PatternType.PREFIXED):
         raise AclTextError(
@@ -92,13 +92,13 @@ def targets(args: argparse.Namespace, tool: AclTool = NEWEST_TOOL) -> Targets:
 
 
 def named(args: argparse.Namespace) -> list[AclFilter]:
-    """The resources that are listed after a change: what the options name, not what they imply."""
+    """Return the named resources, which are listed after a change; implied ones are not."""
     found = resources(args)
     return [*found, _cluster()] if args.idempotent and _cluster() not in found else found
 
 
 def _add_roles(args: argparse.Namespace, found: Targets, tool: AclTool) -> None:
-    """The ACLs of a producer, a consumer, or both."""
+    """Add the ACLs of the shorthands --producer and --consumer."""
     roles: list[tuple[AclFilter, Iterable[Operation]]] = []
     for resource in resources(args):
         match resource.resource_type:
@@ -125,7 +125,7 @@ def _producer_of(topic: AclFilter, tool: AclTool) -> list[tuple[AclFilter, Itera
 def _acls(
     args: argparse.Namespace, resource: AclFilter, operations: Iterable[Operation]
 ) -> list[Acl]:
-    """Every principal with every one of its hosts and every operation."""
+    """Return an ACL for each principal, each of its hosts, and each operation."""
     sides = (
         (Permission.ALLOW, args.allow_principal, args.allow_host),
         (Permission.DENY, args.deny_principal, args.deny_host),

@@ -1,4 +1,4 @@
-"""The form `csv`: one line an ACL, with the columns of kafka-security-manager.
+"""The format `csv`: one line per ACL, with the columns of kafka-security-manager.
 
     KafkaPrincipal,ResourceType,PatternType,ResourceName,Operation,PermissionType,Host
     User:alice,Topic,LITERAL,orders,Read,Allow,*
@@ -28,7 +28,7 @@ COLUMNS = (
 
 
 def read(text: str) -> list[PlacedAcl]:
-    """The ACLs of a table; AclTextError names the line."""
+    """Return the ACLs of a table; AclTextError names the line."""
     table = text.removeprefix("\ufeff")
     separator = re.match(r'"?KafkaPrincipal"?(\W)', table)
     if separator is None:
@@ -52,7 +52,7 @@ def read(text: str) -> list[PlacedAcl]:
 
 
 def write(acls: Iterable[Acl]) -> str:
-    """A table of the ACLs, its heading first."""
+    """Return a table of the ACLs, with a heading."""
     table = io.StringIO(newline="")
     writer = csv.writer(table, lineterminator="\n")
     writer.writerow(COLUMNS)

@@ -1,4 +1,4 @@
-"""YAML and JSON as documents: what several forms are made of."""
+"""Read and write YAML and JSON documents, for several formats."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -19,7 +19,7 @@ _INDENT = re.compile(r"^(?:[?:-] | )+", re.MULTILINE)
 
 
 def load(text: str, *, with_lines: bool = False) -> Any:
-    """The only document of a YAML or JSON text; AclTextError if it is neither.
+    """Return the document of a YAML or JSON text with one document; AclTextError otherwise.
 
     `with_lines`: mappings are `Lined`, lists `LinedList`.
     """
@@ -30,27 +30,29 @@ def load(text: str, *, with_lines: bool = False) -> Any:
 
 
 def load_all(text: str, *, with_lines: bool = False) -> list[Any]:
-    """All documents of a YAML or JSON text; AclTextError, with the line, if it is neither."""
+    """Return all documents of a YAML or JSON text; AclTextError, with
+    the line, if it is neither.
+    """
     import yaml  # noqa: PLC0415 - most commands need no YAML, and it takes a while to import
 
-    if _depth(text) > DEPTH_MAX:  # the parser in C would end the process
+    if _depth(text) > DEPTH_MAX:  # the C parser would crash the process
         raise AclTextError(f"unsupported YAML: nested more than {DEPTH_MAX} deep")
     try:
         loader = (_lined_loader() if with_lines else _loader())(text)
         return list(_documents(loader, has_aliases="&" in text and "*" in text))
     except yaml.YAMLError as error:
         if _JSON.match(text):
-            load_json(text)  # says in its own words what is wrong
+            load_json(text)  # raises an error with a better text
         mark = getattr(error, "problem_mark", None)
         line = mark.line + 1 if mark is not None else 0
         problem = getattr(error, "problem", None) or str(error)
         raise AclTextError(f"not YAML: {problem}", line) from error
-    except (ValueError, TypeError, RecursionError) as error:  # an impossible date, or nesting
+    except (ValueError, TypeError, RecursionError) as error:  # an invalid date, or too deep nesting
         raise AclTextError(f"not YAML: {error}") from error
 
 
 def _documents(loader: Any, *, has_aliases: bool) -> Iterator[Any]:
-    """Each document; AclTextError before one is made that is far larger than its text."""
+    """Yield each document; AclTextError for one that expands to far more than its text."""
     try:
         while loader.check_node():
             node = loader.get_node()
@@ -64,11 +66,11 @@ def _documents(loader: Any, *, has_aliases: bool) -> Iterator[Any]:
 
 
 def _parts(node: Any, known: dict[int, int]) -> int:
-    """How many values a node stands for, with its aliases written out."""
+    """Return the number of values in a node after its aliases are expanded."""
     if isinstance(node.value, str):
         return 1
     if id(node) not in known:
-        known[id(node)] = PARTS_MAX + 1  # for an alias of the node inside of itself
+        known[id(node)] = PARTS_MAX + 1  # a node may contain an alias of itself
         inner_nodes = [
             part for item in node.value for part in (item if isinstance(item, tuple) else (item,))
         ]
@@ -77,7 +79,7 @@ def _parts(node: Any, known: dict[int, int]) -> int:
 
 
 def _depth(text: str) -> int:
-    """How deep brackets are nested at most, and blocks as far as indents and marks let them be."""
+    """Return an upper bound of the nesting of brackets, and of blocks by indents and marks."""
     depth = deepest = 0
     for bracket in _BRACKET.finditer(text):
         depth = depth + 1 if bracket[0] in "[{" else max(depth - 1, 0)
@@ -87,7 +89,7 @@ def _depth(text: str) -> int:
 
 @cache
 def _loader() -> Any:
-    """As PyYAML's safe one, but a key that is there twice is an error: the first would be lost."""
+    """Return PyYAML's safe loader, which here reports duplicate keys (PyYAML drops the first)."""
     import yaml  # noqa: PLC0415 - as above
 
     class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
@@ -132,7 +134,7 @@ def _lined_loader() -> Any:
 
 
 def dump_all(documents: Iterable[Mapping[str, Any]]) -> str:
-    """Documents as YAML, keys in their order."""
+    """Return documents as YAML, with keys in their order."""
     import yaml  # noqa: PLC0415 - as above
 
     dumper = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
@@ -144,9 +146,9 @@ def dump_all(documents: Iterable[Mapping[str, Any]]) -> str:
 
 
 def resources(text: str) -> list[Mapping[str, Any]]:
-    """Kubernetes-like resources of a text, those inside of lists included, with their lines.
+    """Return the Kubernetes-like resources of a text, also those in lists, with their lines.
 
-    Of any kind: those of other kinds than a form's own are looked at by `bystanders`.
+    Resources of all kinds are returned; `bystanders` checks those that are not of the format.
     """
     found: list[Mapping[str, Any]] = []
     for number, document in enumerate(load_all(text, with_lines=True), start=1):
@@ -165,20 +167,20 @@ def resources(text: str) -> list[Mapping[str, Any]]:
 
 
 def mapping(value: Any, where: str) -> Mapping[str, Any]:
-    """The value, if it is a mapping; AclTextError says where it is none."""
+    """Return the value if it is a mapping; AclTextError, with the place, otherwise."""
     if not isinstance(value, Mapping):
         raise AclTextError(f"{where}: expected a mapping, not `{value}`")
     return cast("Mapping[str, Any]", value)
 
 
 def inner(parent: Mapping[str, Any], key: str, where: str) -> Mapping[str, Any]:
-    """The mapping under a key, empty if there is none."""
+    """Return the mapping under a key; empty if the key is missing."""
     value = parent.get(key)
     return {} if value is None else mapping(value, f"{where}: `{key}`")
 
 
 def listed(parent: Mapping[str, Any], key: str, where: str) -> list[Any]:
-    """The list under a key, empty if there is none."""
+    """Return the list under a key; empty if the key is missing."""
     value = parent.get(key)
     if value is None:
         return []
@@ -188,7 +190,9 @@ def listed(parent: Mapping[str, Any], key: str, where: str) -> list[Any]:
 
 
 def required_list(parent: Mapping[str, Any], key: str, where: str) -> list[Any]:
-    """As `listed`, but a key without a value is an error: its list may have been lost."""
+    """Return the list under a key; AclTextError if the key has no
+    value, which may be an accident.
+    """
     if key in parent and parent[key] is None:
         raise AclTextError(f"{where}: {nothing_below(key)}", line_under(parent, key))
     return listed(parent, key, where)
@@ -199,7 +203,7 @@ def nothing_below(key: str) -> str:
 
 
 def text_of(parent: Mapping[str, Any], key: str, where: str, default: str | None = None) -> str:
-    """The text under a key; AclTextError without one, if there is no default."""
+    """Return the text under a key; AclTextError if it is missing and there is no default."""
     value = parent.get(key, default)
     if not isinstance(value, str):
         raise AclTextError(f"{where}: `{key}` must be a text, not `{value}`")
@@ -207,7 +211,7 @@ def text_of(parent: Mapping[str, Any], key: str, where: str, default: str | None
 
 
 def known_keys(parent: Iterable[Any], known: Iterable[str], where: str = "") -> None:
-    """AclTextError, with the lines if they are known, for keys that are not."""
+    """Raise AclTextError for unknown keys, with their lines if known."""
     names = list(known)
     errors = [
         AclTextError(
@@ -221,7 +225,7 @@ def known_keys(parent: Iterable[Any], known: Iterable[str], where: str = "") -> 
 
 
 def unknown(what: str, word: str, known: Sequence[str]) -> str:
-    """What is wrong with a word, and which one may be meant."""
+    """Return an error text for an unknown word, with the word that was probably meant."""
     from difflib import get_close_matches  # noqa: PLC0415 - only for what is wrong
 
     close = get_close_matches(word, known, n=1, cutoff=0.6)

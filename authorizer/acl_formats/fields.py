@@ -1,4 +1,4 @@
-"""An ACL from the seven texts that every form has in one way or another."""
+"""Make an ACL of its seven texts, which every format has in some form."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -26,9 +26,9 @@ _PARSERS: Mapping[int, Callable[[str], object]] = MappingProxyType(
 
 
 def acl_of(parts: Parts, where: str = "", lines: Sequence[int] = ()) -> Acl:
-    """The ACL; AclTextError, beginning with `where`, says which text is no part of one.
+    """Return the ACL; AclTextError, beginning with `where`, names the invalid text.
 
-    `lines` are those of the parts.
+    `lines` are the lines of the parts.
     """
     principal, host, resource_type, resource_name, pattern_type, operation, permission = parts
     try:
@@ -47,7 +47,7 @@ def acl_of(parts: Parts, where: str = "", lines: Sequence[int] = ()) -> Acl:
 
 
 def _wrong(parts: Parts) -> int:
-    """The position of the first part that is no word of ACLs."""
+    """Return the position of the first invalid part."""
     for at, parse in _PARSERS.items():
         try:
             parse(parts[at])
@@ -58,7 +58,7 @@ def _wrong(parts: Parts) -> int:
 
 @contextmanager
 def at_line(line: int) -> Iterator[None]:
-    """Give the line to an AclTextError that does not know any."""
+    """Add the line to an AclTextError without one."""
     try:
         yield
     except AclTextError as error:
@@ -68,26 +68,26 @@ def at_line(line: int) -> Iterator[None]:
 
 
 class Mistakes:
-    """Every mistake in a text, so that one error lists them all."""
+    """Collects the errors in a text, so that one exception lists all of them."""
 
     def __init__(self) -> None:
         self._found: list[AclTextError] = []
 
     @contextmanager
     def at(self, line: int = 0) -> Iterator[None]:
-        """Record an AclTextError and go on; it gets this line if it has none."""
+        """Record an AclTextError and continue; it gets this line if it has none."""
         try:
             yield
         except AclTextError as error:
             self.add(error, line)
 
     def add(self, error: AclTextError, line: int) -> None:
-        """Note one that was caught."""
+        """Record an error that was caught."""
         for each in (error, *error.others):
             self._found.append(AclTextError(each.said, each.line or line))
 
     def check(self) -> None:
-        """Raise an AclTextError, the first of them with the others, if there is any."""
+        """Raise the first AclTextError, with the others, if there are any."""
         if self._found:
             first, *others = self._found
             raise AclTextError(first.said, first.line, others)

@@ -1,7 +1,7 @@
-"""Terraform's language, as far as resources need it whose attributes are texts.
+"""Terraform's language, for resources with text attributes.
 
-Nothing is evaluated: where an attribute that matters is an expression, say a variable, the text is
-refused, and `terraform show -json`, where all is evaluated, is asked for; that is read too.
+Nothing is evaluated: if a relevant attribute is an expression, such as a variable, the text is
+rejected with the advice to use `terraform show -json`, whose output is also read.
 """
 
 import re
@@ -40,11 +40,10 @@ _ACLS = re.compile(r"(?=.*(?:kafka|redpanda))(?:.*_)?acls?(?:_.*)?")
 def resources_of(
     text: str, kind: str, known: Iterable[str], mistakes: Mistakes
 ) -> Iterator[tuple[str, Mapping[str, str], int]]:
-    """Name, attributes (texts only, with their lines) and line of all resources of a kind.
+    """Yield name, attributes (texts with their lines) and line of all resources of a kind.
 
-    A mistake where a resource is made by `count` or `for_each`, has an unknown attribute, or may
-    be one of ACLs that nobody reads. An attribute that is no text, or one with an expression in
-    it, is None.
+    Errors are recorded for resources with `count` or `for_each`, for unknown attributes, and for
+    unknown types of ACLs. An attribute that is not a text, or contains an expression, is None.
     """
     if text.lstrip().startswith("{"):
         yield from _from_json(text, kind)
@@ -60,7 +59,7 @@ def resources_of(
 
 
 def check_bystander(block: Block) -> None:
-    """AclTextError for a block that may be about ACLs, in a way that is not read."""
+    """Raise AclTextError for a block that may be about ACLs but is not supported."""
     name = " ".join((block.keyword, *block.labels))
     if block.keyword == "module" and not is_local(block):
         raise AclTextError(f"{name}: its ACLs cannot be determined; {_ADVICE}")
@@ -79,19 +78,19 @@ def check_bystander(block: Block) -> None:
 
 
 def is_acl_type(kind: str) -> bool:
-    """Whether a type of resources is one of ACLs of Kafka, of any provider."""
+    """Return whether a resource type is about Kafka ACLs, in any provider."""
     return _ACLS.fullmatch(kind) is not None
 
 
 def is_local(block: Block) -> bool:
-    """Whether a module is a folder beside the file, called once."""
+    """Return whether a module is a folder beside the file that is used once."""
     return source_of(block).startswith(("./", "../")) and not any(
         token.text in ("count", "for_each") for token in block.body
     )
 
 
 def source_of(block: Block) -> str:
-    """The source of a module; empty if it is an expression, or missing."""
+    """Return the source of a module; empty if it is missing or an expression."""
     values = {
         key.text: value.text
         for key, sign, value in zip(block.body, block.body[1:], block.body[2:], strict=False)
@@ -101,7 +100,7 @@ def source_of(block: Block) -> str:
 
 
 def attribute(attributes: Mapping[str, str | None], key: str, name: str) -> str:
-    """A text; AclTextError if it is not there or is an expression."""
+    """Return a text attribute; AclTextError if it is missing or an expression."""
     if key not in attributes:
         raise AclTextError(f"resource {name}: `{key}` is missing")
     value = attributes[key]
@@ -112,17 +111,17 @@ def attribute(attributes: Mapping[str, str | None], key: str, name: str) -> str:
 
 
 def resource(kind: str, name: str, attributes: Mapping[str, str]) -> str:
-    """A resource block, its attributes aligned as `terraform fmt` does."""
+    """Return a resource block with attributes aligned as by `terraform fmt`."""
     width = max(map(len, attributes))
     lines = [f"  {key:<{width}} = {quoted(value)}\n" for key, value in attributes.items()]
     return f'resource "{kind}" "{name}" {{\n{"".join(lines)}}}\n'
 
 
 def name_of(acl: Acl) -> str:
-    """A name for an ACL's resource, from what it says alone: it is the same in every plan.
+    """Return a name for an ACL's resource that depends only on the ACL, so that it does not change.
 
-    `allow_alice_read_topic_orders`, `topics_orders-` for a prefix, `every-topic` for `*`. Where
-    that does not tell it from others, letters of a checksum follow.
+    Examples are `allow_alice_read_topic_orders`, `topics_orders-` for a prefix, and `every-topic`
+    for `*`. If that is not unique, a part of a checksum is appended.
     """
     principal_type, _, principal = acl.principal.partition(":")
     kind = camel_case(acl.resource_type).lower()
@@ -145,7 +144,7 @@ def name_of(acl: Acl) -> str:
 
 
 def _from_json(text: str, kind: str) -> Iterator[tuple[str, Mapping[str, Any], int]]:
-    """Of `terraform show -json`, or of a state file: resources with values at any depth."""
+    """Yield resources with values, at any depth, of `terraform show -json` or of a state file."""
     content = load_json(text)
     waiting = [content.get("values", content) if isinstance(content, dict) else content]
     while waiting:
@@ -164,7 +163,7 @@ def _from_json(text: str, kind: str) -> Iterator[tuple[str, Mapping[str, Any], i
 
 
 def _attributes(block: Block, name: str, known: Iterable[str], mistakes: Mistakes) -> Lined:
-    """Attributes of the block itself, not those of blocks within."""
+    """Return the attributes of the block, without those of inner blocks."""
     found = Lined()
     found.line, found.lines = block.line, {}
     tokens, at = block.body, 0
@@ -185,7 +184,7 @@ def _attributes(block: Block, name: str, known: Iterable[str], mistakes: Mistake
 
 
 def _value(tokens: Sequence[Token], at: int) -> str | None:
-    """The text that begins here, if it is all of a value."""
+    """Return the text that begins here if it is the whole value, else None."""
     if at >= len(tokens) or tokens[at].kind != "text":
         return None
     ends = at + 1 >= len(tokens) or tokens[at + 1].kind == "word"
@@ -193,6 +192,6 @@ def _value(tokens: Sequence[Token], at: int) -> str | None:
 
 
 def _is_assigned(tokens: Sequence[Token], at: int) -> bool:
-    """Whether a word is an attribute's name, not a side of `==`."""
+    """Return whether a word is an attribute's name and not an operand of `==`."""
     signs = [token.text for token in tokens[at + 1 : at + 3]]
     return tokens[at].kind == "word" and signs[:1] == ["="] and signs[1:] != ["="]

@@ -1,4 +1,4 @@
-"""Terraform's language as blocks of tokens; nothing is evaluated."""
+"""Parse Terraform's language into blocks of tokens, without evaluation."""
 
 import json
 import re
@@ -21,7 +21,7 @@ _ESCAPES = {"n": "\n", "r": "\r", "t": "\t", '"': '"', "\\": "\\"}
 
 
 class Token(NamedTuple):
-    """`kind` is `text` (quoted), `heredoc`, `word` or `other`."""
+    """A token; `kind` is `text` (quoted), `heredoc`, `word` or `other`."""
 
     kind: str
     text: str
@@ -38,7 +38,7 @@ class Block(msgspec.Struct, frozen=True):
 
 
 def blocks(text: str) -> Iterator[Block]:
-    """The outermost blocks; AclTextError, with the line, for anything else."""
+    """Yield the outermost blocks; AclTextError, with the line, for anything else."""
     found = list(tokens(text))
     at = 0
     while at < len(found):
@@ -67,7 +67,7 @@ def tokens(text: str) -> Iterator[Token]:
 
 
 def end_of_group(found: Sequence[Token], opening: int) -> int:
-    """The position of the bracket that closes this one, or the end."""
+    """Return the position of the closing bracket, or the end."""
     depth = 0
     for at in range(opening, len(found)):
         if found[at].kind == "other":
@@ -78,7 +78,7 @@ def end_of_group(found: Sequence[Token], opening: int) -> int:
 
 
 def unquoted(token: str) -> str | None:
-    """What a quoted text or a word says; None if there is an expression in it."""
+    """Return the value of a quoted text or a word; None if it contains an expression."""
     if not token.startswith('"'):
         return token
     text = token[1:-1]

@@ -1,4 +1,4 @@
-"""The form `jikkou`: KafkaPrincipalAuthorization resources, and the roles that they refer to."""
+"""The format `jikkou`: KafkaPrincipalAuthorization resources, and the roles that they refer to."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import groupby
@@ -27,7 +27,7 @@ _SINGULAR = {"CREATE_TOKEN": "CREATE_TOKENS", "DESCRIBE_TOKEN": "DESCRIBE_TOKENS
 
 
 def read(text: str) -> list[PlacedAcl]:
-    """The ACLs of all principals; what a role gives is at the role's lines."""
+    """Return the ACLs of all principals; ACLs of a role have the role's lines."""
     roles: dict[str, list[Any]] = {}
     principals: list[tuple[str, Mapping[str, Any]]] = []
     mistakes = Mistakes()
@@ -111,7 +111,7 @@ def _rule(acl: Acl) -> tuple[object, ...]:
 
 
 def resource_of(principal: str, acls: list[Acl]) -> dict[str, Any]:
-    """The authorization of a principal; without ACLs, one to be deleted."""
+    """Return the authorization of a principal; without ACLs, one that is marked for deletion."""
     metadata: dict[str, Any] = {"name": principal}
     if not acls:
         metadata["annotations"] = {"jikkou.io/delete": True}
@@ -125,7 +125,7 @@ def resource_of(principal: str, acls: list[Acl]) -> dict[str, Any]:
 
 
 def _entry(acls: list[Acl]) -> dict[str, Any]:
-    """One rule: ACLs that differ in their operations only."""
+    """Return one rule for ACLs that differ only in their operations."""
     rule = acls[0]
     return {
         "resource": {

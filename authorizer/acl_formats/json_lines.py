@@ -1,4 +1,4 @@
-"""JSON whose objects know their lines."""
+"""Parse JSON into objects with their line numbers."""
 
 import json
 import re
@@ -12,7 +12,7 @@ _MARK = re.compile(r'"(?:[^"\\]|\\.)*"(\s*:)?|[{}\n]', re.DOTALL)
 
 
 def load_json(text: str) -> Any:
-    """A JSON text, its objects as `Lined`; AclTextError, with the line, if it is none."""
+    """Return a JSON value with objects as `Lined`; AclTextError, with the line, if invalid."""
     lines = _lines_of_objects(text)
 
     def lined(pairs: list[tuple[str, Any]]) -> Lined:
@@ -30,7 +30,7 @@ def load_json(text: str) -> Any:
 
 
 def _lines_of_objects(text: str) -> Iterator[tuple[int, list[int]]]:
-    """The lines of each object and of its keys, in the order in which objects end."""
+    """Yield the lines of each object and of its keys, in the order in which objects end."""
     line, open_objects = 1, list[tuple[int, list[int]]]()
     for mark in _MARK.finditer(text):
         if mark[0] == "\n":

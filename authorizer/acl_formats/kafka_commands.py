@@ -1,4 +1,4 @@
-"""The form `commands`: kafka-acls command lines that add ACLs, as in a shell script."""
+"""The format `commands`: kafka-acls command lines that add ACLs, as in a shell script."""
 
 import argparse
 import re
@@ -42,7 +42,7 @@ _CONNECTION_OPTIONS = (
 
 
 def read(text: str) -> list[PlacedAcl]:
-    """What the lines add; AclTextError for one that does something else."""
+    """Return the ACLs that the commands add; AclTextError for a command that does not add ACLs."""
     parser = _parser()
     found: list[PlacedAcl] = []
     mistakes = Mistakes()
@@ -55,7 +55,7 @@ def read(text: str) -> list[PlacedAcl]:
 
 
 def _options_in(words: Sequence[str]) -> Sequence[str]:
-    """The options of the tool's command, which may begin with other words."""
+    """Return the options after the tool's name, which other words may precede."""
     for at, word in enumerate(words):
         if _TOOL.fullmatch(word):
             return words[at + 1 :]
@@ -76,13 +76,13 @@ def _added(args: argparse.Namespace) -> list[Acl]:
 
 
 def write(acls: Iterable[Acl], *, bootstrap: str | None = None) -> str:
-    """One `kafka-acls --add` for all operations that a principal has on a resource."""
+    """Return one `kafka-acls --add` per principal and resource, with all operations."""
     groups = (list(group) for _, group in groupby(sorted(acls, key=_by_rule), key=_rule))
     return "".join(f"{command('--add', *group, bootstrap=bootstrap)}\n" for group in groups)
 
 
 def command(verb: str, *acls: Acl, bootstrap: str | None = None) -> str:
-    """The line for exactly these ACLs, alike but for the operation. A verb is `--add`."""
+    """Return the command for ACLs that differ only in their operations; a verb is `--add`."""
     connection = [] if bootstrap is None else ["--bootstrap-server", bootstrap]
     return shlex.join(["kafka-acls", *connection, *verb.split(), *_options(acls)])
 
@@ -107,7 +107,7 @@ def _option(name: str, value: str) -> tuple[str, ...]:
 
 
 def _lines(text: str) -> Iterator[tuple[int, list[str]]]:
-    """The commands with the line they begin at; a backslash continues a line."""
+    """Yield commands with their first line; a backslash continues a line."""
     pending, start = "", 0
     for number, line in enumerate(text.splitlines(), start=1):
         start = start if pending else number
@@ -117,7 +117,7 @@ def _lines(text: str) -> Iterator[tuple[int, list[str]]]:
             continue
         try:
             words = shlex.split(_EXPANDED.sub(_marked, pending), comments=True)
-        except ValueError:  # a quoted text goes on in the next line
+        except ValueError:  # a quoted text continues on the next line
             pending += "\n"
             continue
         pending = ""
@@ -128,12 +128,12 @@ def _lines(text: str) -> Iterator[tuple[int, list[str]]]:
 
 
 def _marked(match: re.Match[str]) -> str:
-    """What a shell would put something else in place of, with a mark before it."""
+    """Return a shell expansion with a mark before it."""
     return f"{_MARK}{match[0]}" if match[0] in "$`" else match[0]
 
 
 class _Parser(OptionParser):
-    """Complains about the text instead of ending the program."""
+    """Raises an error about the text instead of ending the program."""
 
     def error(self, message: str) -> NoReturn:
         raise AclTextError(message)

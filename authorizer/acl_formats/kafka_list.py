@@ -1,4 +1,4 @@
-"""The form `list`: what `kafka-acls --list` prints, a heading for each pattern, entries below it.
+"""The format `list`: the output of `kafka-acls --list`, a heading per pattern with entries below.
 
 The tool has printed it in three ways:
 
@@ -37,10 +37,10 @@ _HEADER_LINE = re.compile(r"ACLs for principal `.*`")
 
 
 def read(text: str) -> list[PlacedAcl]:
-    """The ACLs of `kafka-acls --list` or `--add`, of any release.
+    """Return the ACLs in the output of `kafka-acls --list` or `--add`, of any release.
 
-    AclTextError, with the line number, for a line that is neither heading nor entry. Kafka escapes
-    nothing, so a name with a line break in it cannot be read back.
+    Raise AclTextError, with the line, for a line that is neither heading nor entry. Kafka does not
+    escape anything, so a name with a line break cannot be read.
     """
     acls: list[PlacedAcl] = []
     mistakes = Mistakes()
@@ -60,7 +60,7 @@ def read(text: str) -> list[PlacedAcl]:
 
 
 def ends_early(text: str) -> bool:
-    """Whether the last line is a heading, so that what belongs below it may be cut off."""
+    """Return whether the last line is a heading, so that its entries may be cut off."""
     return _HEADING.fullmatch(text.rstrip().rpartition("\n")[2].strip()) is not None
 
 
@@ -73,14 +73,14 @@ def _read_entry(bare: str, pattern: tuple[str, str, str] | None) -> Acl:
 
 
 def write(acls: Iterable[Acl]) -> str:
-    """As the tool of the newest release lists them."""
+    """Return the ACLs as listed by the tool of the newest release."""
     return listing(acls, NEWEST_TOOL)
 
 
 def listing(acls: Iterable[Acl], tool: AclTool, named: Iterable[AclFilter] = ()) -> str:
-    """As the tool of a release does, where the options name these resources, or none.
+    """Return the ACLs as listed by the tool of a release for these named resources, or for all.
 
-    AclTextError for a prefixed pattern before 2.0.
+    Raise AclTextError for a prefixed pattern before 2.0.
     """
     groups = groupby(sorted(acls, key=_by_pattern), key=lambda acl: _by_pattern(acl)[:3])
     blocks = {pattern_text((entries := list(group))[0], tool): entries for _, group in groups}
@@ -94,7 +94,9 @@ def listing(acls: Iterable[Acl], tool: AclTool, named: Iterable[AclFilter] = ())
 
 
 def pattern_text(about: Acl | AclFilter, tool: AclTool = NEWEST_TOOL) -> str:
-    """`ResourcePattern(resourceType=TOPIC, name=x, patternType=LITERAL)`, or an older form."""
+    """Return `ResourcePattern(resourceType=TOPIC, name=x,
+    patternType=LITERAL)` or an older form.
+    """
     if tool.heading is Heading.RESOURCE_PATTERN:
         return (
             f"ResourcePattern(resourceType={about.resource_type.name}, name={about.resource_name},"
@@ -109,12 +111,12 @@ def pattern_text(about: Acl | AclFilter, tool: AclTool = NEWEST_TOOL) -> str:
 
 
 def entries_text(acls: Iterable[Acl], *, objects: bool = True) -> str:
-    """Entries below each other, as the tool indents them."""
+    """Return entries one per line, indented as by the tool."""
     return "\n".join(f"\t{entry_text(acl, objects=objects)}" for acl in acls)
 
 
 def entry_text(acl: Acl, *, objects: bool = True) -> str:
-    """`(principal=User:a, host=*, operation=READ, permissionType=ALLOW)`, or a sentence."""
+    """Return `(principal=User:a, host=*, operation=READ, permissionType=ALLOW)` or a sentence."""
     if objects:
         return (
             f"(principal={acl.principal}, host={acl.host}, operation={acl.operation.name},"
@@ -127,7 +129,7 @@ def entry_text(acl: Acl, *, objects: bool = True) -> str:
 
 
 def acl_text(acl: Acl) -> str:
-    """Entry and pattern on one line."""
+    """Return entry and pattern on one line."""
     return f"{entry_text(acl)} on {pattern_text(acl)}"
 
 

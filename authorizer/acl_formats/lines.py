@@ -1,10 +1,10 @@
-"""Mappings and lists that know on which lines of a text they are."""
+"""Mappings and lists with their line numbers in a text."""
 
 from typing import Any
 
 
 class Lined(dict[Any, Any]):
-    """A mapping with the line where it begins, and those of its values by key."""
+    """A mapping with the line where it begins, and the lines of its values by key."""
 
     __slots__ = ("line", "lines")
 
@@ -21,16 +21,16 @@ class LinedList(list[Any]):
 
 
 def line_of(value: object) -> int:
-    """The line of a mapping that was loaded with lines, else 0."""
+    """Return the line of a mapping that was loaded with lines, else 0."""
     return value.line if isinstance(value, Lined) else 0
 
 
 def line_under(parent: object, key: str) -> int:
-    """The line of the value under a key; 0 if it is not known."""
+    """Return the line of the value under a key; 0 if unknown."""
     return parent.lines.get(key, parent.line) if isinstance(parent, Lined) else 0
 
 
 def lines_under(parent: object, key: str, count: int) -> list[int]:
-    """The lines of the items under a key: of `count` in a list, or of one value."""
+    """Return the lines of `count` items under a key: of a list, or of a single value."""
     value = parent.get(key) if isinstance(parent, Lined) else None
     return value.lines if isinstance(value, LinedList) else [line_under(parent, key)] * count

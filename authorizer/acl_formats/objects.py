@@ -1,4 +1,4 @@
-"""The form `json`: one object an ACL, with the field names of Redpanda's rpk.
+"""The format `json`: one object per ACL, with the field names of Redpanda's rpk.
 
 [{"principal": "User:alice", "host": "*", "resource_type": "TOPIC", "resource_name": "orders",
 "resource_pattern_type": "LITERAL", "operation": "READ", "permission": "ALLOW"}]
@@ -28,7 +28,7 @@ _DEFAULTS = {"host": WILDCARD, "resource_pattern_type": "LITERAL", "permission":
 
 
 def read(text: str) -> list[PlacedAcl]:
-    """A list of objects, or an object that has it under `acls`."""
+    """Read a list of objects, or an object with such a list under `acls`."""
     content = load_json(text)
     if isinstance(content, dict):
         if "acls" not in content:
@@ -44,7 +44,7 @@ def write(acls: Iterable[Acl]) -> str:
 
 
 def to_objects(acls: Iterable[Acl]) -> list[dict[str, str]]:
-    """ACLs as objects: texts only, enums as `TRANSACTIONAL_ID`."""
+    """Return ACLs as objects with text values; enums are written as `TRANSACTIONAL_ID`."""
     return [
         {
             "principal": acl.principal,
@@ -60,9 +60,9 @@ def to_objects(acls: Iterable[Acl]) -> list[dict[str, str]]:
 
 
 def parse_objects(objects: object) -> list[Acl]:
-    """Read what `to_objects` gives; host, pattern type and permission may be left out.
+    """Read the objects of `to_objects`; host, pattern type and permission are optional.
 
-    AclTextError, with the position in the list, for anything else.
+    Raise AclTextError, with the position in the list, for anything else.
     """
     return [acl for acl, _ in _placed(objects)]
 

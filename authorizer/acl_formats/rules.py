@@ -1,4 +1,4 @@
-"""The form `yaml`: rules that stand for several ACLs, as in the state file.
+"""The format `yaml`: rules that stand for several ACLs, as in the state file.
 
 acls:
 - {principal: User:alice, allow: [Read, Describe], topic: orders}
@@ -52,7 +52,9 @@ def write(acls: Iterable[Acl]) -> str:
 
 
 def parse_rules(content: Any) -> list[Acl]:
-    """Read a list of rules or of objects (as of `json`), or a mapping that has it under `acls`."""
+    """Read a list of rules or objects (as in `json`), or a mapping
+    with such a list under `acls`.
+    """
     return [acl for acl, _ in _placed(content)]
 
 
@@ -88,7 +90,7 @@ def _other_tool(content: Mapping[Any, Any]) -> str | None:
 
 
 def to_rules(acls: Iterable[Acl]) -> list[dict[str, object]]:
-    """ACLs as rules, the operations of one rule together."""
+    """Return ACLs as rules; operations of the same rule are combined."""
     rules: list[dict[str, object]] = []
     for _, entries in groupby(sorted(acls, key=_by_rule), key=lambda acl: _by_rule(acl)[:-1]):
         group = list(entries)
@@ -109,18 +111,18 @@ def to_rules(acls: Iterable[Acl]) -> list[dict[str, object]]:
 
 
 def parse_rule(rule: object, where: str = "acl") -> list[Acl]:
-    """Read one rule; it stands for one ACL or several.
+    """Return the ACLs of a rule.
 
-    Principals, operations, names and hosts may be lists; all combinations are meant. Exactly one
-    of `topic`, `group`, `cluster`, `transactional-id`, `delegation-token`, `user` is there, and at
-    least one of `allow` and `deny`. `cluster` needs no value. AclTextError says what is wrong,
-    beginning with `where`.
+    Principals, operations, names and hosts may be lists; the rule stands for all combinations. It
+    needs exactly one of `topic`, `group`, `cluster`, `transactional-id`, `delegation-token` and
+    `user`, and at least one of `allow` and `deny`. `cluster` needs no value. AclTextError begins
+    with `where`.
     """
     return [acl for acl, _ in _placed_rule(rule, where)]
 
 
 def _placed_rule(rule: object, where: str) -> list[PlacedAcl]:
-    """The ACLs of a rule, each at the line of its operation."""
+    """Return the ACLs of a rule, each with the line of its operation."""
     if not isinstance(rule, Mapping):
         raise AclTextError(f"{where}: `{rule}` is not a mapping with principal, allow, topic ...")
     fields = {str(key).replace("_", "-"): value for key, value in rule.items()}
@@ -168,7 +170,7 @@ def _combine(
 def _operations(
     value: object, key: str, rule: Mapping[Any, Any]
 ) -> Iterator[tuple[Operation, int]]:
-    """The operations under a key with their lines."""
+    """Return the operations under a key with their lines."""
     texts = _texts(value, key)
     for text, line in zip(texts, lines_under(rule, key, len(texts)), strict=True):
         with at_line(line):

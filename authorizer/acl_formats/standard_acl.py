@@ -1,6 +1,6 @@
-"""`StandardAcl(...)`: an ACL as Kafka's authorizer prints it in its log (KIP-801).
+"""Parse `StandardAcl(...)`, an ACL in the log of Kafka's authorizer (KIP-801).
 
-In square brackets since 4.2.
+Since 4.2 it is written with square brackets.
 """
 
 import re
@@ -25,7 +25,7 @@ def standard_acl(acl: Acl, brackets: str = "()") -> str:
 
 
 def find_standard_acl(text: str) -> Acl | None:
-    """The ACL that a line names, if it names one; AclTextError if it cannot be read."""
+    """Return the ACL in a line, or None; AclTextError if it cannot be parsed."""
     found = _ACL.search(text)
     if found is None:
         return None

@@ -1,7 +1,7 @@
-"""The form `strimzi`: KafkaUser resources, one for each user, with simple authorization.
+"""The format `strimzi`: KafkaUser resources, one per user, with simple authorization.
 
-The principal is not written down: it is the user's name, as a common name where the user logs in
-by TLS. Resources without names (of the cluster), and the older singular `operation`, are read.
+The principal is not written down: it is the user's name, or with TLS the name as common name (CN).
+Resources without names (the cluster) and the old field `operation` are supported.
 """
 
 import re
@@ -45,7 +45,7 @@ _NAME = re.compile(r"[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?")
 
 
 def read(text: str) -> list[PlacedAcl]:
-    """The ACLs of all users; those without simple authorization have none."""
+    """Return the ACLs of all users; users without simple authorization have none."""
     found: list[PlacedAcl] = []
     mistakes = Mistakes()
     with mistakes.at():
@@ -123,7 +123,7 @@ def _read_entry(value: Any, principal: str, where: str) -> Iterator[PlacedAcl]:
 
 
 def resource_of(principal: str, acls: list[Acl]) -> dict[str, Any]:
-    """The KafkaUser with these ACLs, or without any."""
+    """Return a KafkaUser with these ACLs, or without any."""
     kind, _, name = principal.partition(":")
     by_tls = name.startswith("CN=")
     name = name.removeprefix("CN=")
@@ -147,7 +147,7 @@ def _rule(acl: Acl) -> tuple[object, ...]:
 
 
 def _entry(acls: list[Acl]) -> dict[str, Any]:
-    """One rule: ACLs that differ in their operations only."""
+    """Return one rule for ACLs that differ only in their operations."""
     rule = acls[0]
     kind = _TYPE_NAMES.get(rule.resource_type)
     if kind is None:

@@ -1,6 +1,6 @@
-"""The form `terraform-confluent`: `confluent_kafka_acl` resources of confluentinc/confluent.
+"""The format `terraform-confluent`: `confluent_kafka_acl` of the provider confluentinc/confluent.
 
-Cluster and credentials are left to the provider's own block.
+Cluster and credentials belong into the provider's block.
 """
 
 from collections.abc import Iterable

@@ -1,4 +1,4 @@
-"""The form `terraform`: `kafka_acl` resources of the provider Mongey/kafka."""
+"""The format `terraform`: `kafka_acl` resources of the provider Mongey/kafka."""
 
 from collections.abc import Iterable
 from typing import cast

@@ -1,4 +1,4 @@
-"""The rule of a decision as traces name it: `TOPIC|orders|LITERAL|User:a|*|READ|ALLOW`."""
+"""The rule of a decision as written in traces: `TOPIC|orders|LITERAL|User:a|*|READ|ALLOW`."""
 
 import re
 
@@ -17,7 +17,7 @@ _WITHOUT_ACL = {
 
 
 def decision_rule(decision: Decision) -> str:
-    """Because of what a decision came out as it did, in one text."""
+    """Return the rule or reason of a decision as text."""
     return _WITHOUT_ACL[decision.because] if decision.acl is None else acl_rule(decision.acl)
 
 
@@ -29,7 +29,7 @@ def acl_rule(acl: Acl) -> str:
 
 
 def parse_acl_rule(text: str) -> Acl | None:
-    """The ACL that a trace names; None for `DefaultDeny` and the like."""
+    """Return the ACL of a rule in a trace; None for `DefaultDeny` and the like."""
     found = _ACL.fullmatch(text)
     if found is None:
         return None

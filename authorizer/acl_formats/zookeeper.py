@@ -1,4 +1,4 @@
-"""The form `zookeeper`: nodes by path, as brokers before KRaft kept ACLs (KIP-11, KIP-290).
+"""The format `zookeeper`: nodes by path, as brokers with ZooKeeper store ACLs (KIP-11, KIP-290).
 
     {"/kafka-acl/Topic/orders": {"version": 1, "acls": [
         {"principal": "User:alice", "permissionType": "Allow", "operation": "Read", "host": "*"}]}}
@@ -28,7 +28,7 @@ _CHANGES = re.compile(r"/kafka-acl(-extended)?-changes(/|$)")
 
 
 def read(text: str) -> list[PlacedAcl]:
-    """The ACLs of nodes with their JSON; AclTextError names the node."""
+    """Return the ACLs of nodes with JSON; AclTextError names the node."""
     nodes = mapping(load_json(text), "the nodes")
     found: list[PlacedAcl] = []
     for path, node in nodes.items():
@@ -40,7 +40,7 @@ def read(text: str) -> list[PlacedAcl]:
 
 
 def write(acls: Iterable[Acl]) -> str:
-    """Node by node, the JSON of what it would hold."""
+    """Return each node with its JSON."""
     nodes: dict[str, dict[str, Any]] = {}
     for acl in acls:
         node = nodes.setdefault(_path(acl), {"version": _VERSION, "acls": []})
@@ -63,7 +63,9 @@ def _parsed(text: str, where: str) -> Any:
 
 
 def _read_node(path: str, value: Any, line: int) -> Iterator[PlacedAcl]:
-    """A node's data: an object, or the text that ZooKeeper holds. Its line is where it begins."""
+    """Yield the ACLs of a node's data: an object, or ZooKeeper's text;
+    `line` is where it begins.
+    """
     found = _PATH.fullmatch(path)
     if found is None:
         raise AclTextError(

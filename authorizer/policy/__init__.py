@@ -1,1 +1,1 @@
-"""Policies: what a set of ACLs decides for all names, compared, expected, judged and changed."""
+"""Policies: compare, test, check and change sets of ACLs, exactly for all names."""

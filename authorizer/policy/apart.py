@@ -1,4 +1,4 @@
-"""What the ACLs of a set tell apart: the names and hosts that matter for a principal."""
+"""The names and hosts for which a set of ACLs may decide differently."""
 
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
@@ -12,7 +12,7 @@ from kafka_shim.protocol.enums import ResourceType
 
 
 class _About(msgspec.Struct):
-    """What the ACLs of one principal are about: names in lexical order, and hosts."""
+    """The names, in lexical order, and hosts in the ACLs of one principal."""
 
     names: list[Names]
     hosts: set[str]
@@ -25,10 +25,10 @@ _EVERYBODY = ""
 
 
 class Apart:
-    """Knows the ACLs of an authorizer, as they were when a resource type was first asked about.
+    """The ACLs of an authorizer, as they were when a resource type was first used.
 
-    `tried` are ACLs that were added since, to see what comes of it. What ACLs that are gone tell
-    apart does no harm.
+    `tried` are ACLs that were added since then for a trial. Names and hosts of ACLs that were
+    removed since then do no harm.
     """
 
     def __init__(self, authorizer: StandardAuthorizer) -> None:
@@ -41,11 +41,11 @@ class Apart:
         self._principals: dict[ResourceType, list[tuple[str, list[str]]]] = {}
 
     def hosts(self, kind: ResourceType, principal: str) -> list[str]:
-        """The hosts that ACLs tell apart for the principal, `*` being all others."""
+        """Return the hosts for which ACLs may decide differently; `*` stands for all others."""
         found = self._hosts.get((kind, principal))
         if found is None:
             named = {host for about in self._all_about(kind, principal) for host in about.hosts}
-            if not self._networks:  # then no client has such a host
+            if not self._networks:  # no client has such a host in that case
                 named = {host for host in named if "/" not in host}
             found = self._hosts[kind, principal] = [WILDCARD, *sorted(named - {WILDCARD})]
         meant = (principal, ANY_USER)
@@ -53,7 +53,7 @@ class Apart:
         return found if tried <= set(found) else [*found, *sorted(tried.difference(found))]
 
     def names(self, kind: ResourceType, principal: str, within: Names) -> set[Names]:
-        """The names in `within` that ACLs tell apart for the principal."""
+        """Return the names in `within` for which ACLs may decide differently for the principal."""
         key = _EVERYBODY if self._everyone else principal
         found = {names for about in self._all_about(kind, key) for names in _inside(about, within)}
         for acl in self._tried(kind):
@@ -62,7 +62,7 @@ class Apart:
         return found
 
     def principals(self, kind: ResourceType, names: Names) -> set[str]:
-        """Those whom an ACL names that is about any of the names."""
+        """Return the principals of ACLs about any of the names."""
         found = {
             subject.principal
             for pattern in self._store.patterns_for(kind, names.text)
@@ -101,7 +101,7 @@ class Apart:
         return found
 
     def _by_name(self, kind: ResourceType) -> list[tuple[str, list[str]]]:
-        """The name of each pattern with its principals, in lexical order."""
+        """Return the name of each pattern with its principals, in lexical order."""
         found = self._principals.get(kind)
         if found is None:
             found = self._principals[kind] = sorted(

@@ -1,7 +1,7 @@
-"""Who gains and who loses what from one set of ACLs to another, for all names there are.
+"""The access that principals gain and lose between two sets of ACLs, for all possible names.
 
-The decisions are the authorizer's own. What is asked are the regions into which the patterns of
-both sets divide all names (see `names`), for every principal and host that an ACL tells apart.
+The authorizer makes the decisions. It decides each region of names (see `names`) into which the
+patterns of both sets divide all names, for every principal and host in an ACL.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -34,11 +34,11 @@ _Changed = dict[str, list[Acl]]
 
 
 class Change(msgspec.Struct, frozen=True):
-    """What principals gain or lose, on the names of `names` that are in none of `except_names`.
+    """Operations that principals gain or lose, on `names` without `except_names`.
 
-    The principal `User:*` stands for all that are not in `except_principals`, the host `*` for
-    all that are not in `except_hosts`. `names` is None for the right to do it on at least one
-    resource of the type, which idempotent producers need (KIP-679).
+    The principal `User:*` stands for all that are not in `except_principals`, the host `*` for all
+    that are not in `except_hosts`. `names` is None for access to at least one resource of the
+    type, which idempotent producers need (KIP-679).
     """
 
     gained: bool
@@ -52,7 +52,7 @@ class Change(msgspec.Struct, frozen=True):
     except_hosts: tuple[str, ...]
 
     def covers(self, actor: Actor, action: Action) -> bool:
-        """Whether the answer to a question about a named resource changes by this."""
+        """Return whether the decision about an access to a named resource changes by this."""
         return (
             self.names is not None
             and self.resource_type is action.resource_type
@@ -75,10 +75,10 @@ class Change(msgspec.Struct, frozen=True):
 def difference(
     old: StandardAuthorizer, new: StandardAuthorizer, release: str
 ) -> tuple[Change, ...]:
-    """Every decision that is another one in `new`, as few changes as tell all.
+    """Return all decisions that differ in `new`, as few changes as possible.
 
-    Both have the same super users, settings and rules, those of `release`. OverlookingError for
-    a release about which nothing can be said for all names.
+    Both authorizers have the same super users, settings and rules, those of `release`. Raise
+    OverlookingError for a release whose decisions cannot be computed for all names.
     """
     check_exact(new)
     changed = set(old.store).symmetric_difference(new.store)
@@ -101,7 +101,7 @@ class _Comparison:
         self._by_type = asked_by_type(release)
 
     def of_type(self, resource_type: ResourceType, acls: list[Acl]) -> Iterator[Change]:
-        """The changes on resources of a type; everyone else, and then who differs from that."""
+        """Yield the changes on resources of a type: first for everyone else, then for others."""
         changed: _Changed = {"": acls}
         for acl in acls:
             changed.setdefault(acl.principal, []).append(acl)
@@ -186,7 +186,7 @@ class _Comparison:
 
 
 class _Scope:
-    """The names that changed ACLs are about."""
+    """The names in changed ACLs."""
 
     def __init__(self, touched: set[Names], *, whole: bool) -> None:
         self._whole = whole or ALL_NAMES in touched
@@ -195,7 +195,9 @@ class _Scope:
         self._lengths = sorted({len(prefix) for prefix in self._prefixes})
 
     def touches(self, names: Names) -> bool:
-        """Whether one of them is about a region; regions are in or out of a pattern as a whole."""
+        """Return whether a changed ACL is about a region, which is
+        completely in a pattern or not.
+        """
         if self._whole or (not names.is_prefix and names.text in self._literals):
             return True
         return any(
@@ -211,8 +213,8 @@ def _folded(
     divided: Sequence[Region],
     deltas: Sequence[Delta],
 ) -> Iterator[Change]:
-    """Changes of regions; those that change as the region around them go without saying."""
-    standing = [-1] * len(divided)  # the region that says what happens here
+    """Return changes by region; regions that change like the region around them are left out."""
+    standing = [-1] * len(divided)  # the region whose change applies here
     inside: dict[int, list[Names]] = {}
     for at, region in enumerate(divided):
         around = standing[region.parent] if region.parent >= 0 else -1
@@ -235,7 +237,7 @@ def _told(
     excepted: tuple[Names, ...],
     delta: Delta,
 ) -> Iterator[Change]:
-    """A delta as changes: hosts that change alike together, but those inside of others."""
+    """Return a delta as changes; hosts with the same change are combined."""
     outer = {host: around(host, delta) for host in delta if host != WILDCARD}
     for side, gained in enumerate((True, False)):
         bits = {host: delta[host][side] for host in delta}

@@ -1,4 +1,4 @@
-"""What would be decided without one ACL of a set: whether it matters, for all names."""
+"""Decisions without one ACL of a set: whether the ACL matters, for all names."""
 
 from collections.abc import Iterator
 
@@ -20,9 +20,9 @@ from kafka_shim.protocol.enums import Operation, Permission
 
 
 class Effects:
-    """Compares decisions with and without an ACL, for one set that does not change meanwhile.
+    """Compares decisions with and without an ACL, for a set that does not change meanwhile.
 
-    OverlookingError for a release about which nothing can be said for all names.
+    Raise OverlookingError for a release whose decisions cannot be computed for all names.
     """
 
     def __init__(self, authorizer: StandardAuthorizer, release: str) -> None:
@@ -39,7 +39,7 @@ class Effects:
         self._by_type = asked_by_type(release)
 
     def decisions_without(self, acl: Acl) -> list[Decision] | None:
-        """What is decided about its questions without it; None if an answer is another one then."""
+        """Return the decisions without the ACL; None if one of them differs."""
         self._without.store.remove(acl)
         try:
             return self._decisions(acl)
@@ -61,7 +61,7 @@ class Effects:
         return list(found)
 
     def _questions(self, acl: Acl) -> Iterator[tuple[Actor, Action]]:
-        """A question of every kind that the ACL may decide."""
+        """Yield one access of every kind that the ACL may decide."""
         kind, rules = acl.resource_type, self._with.rules
         operations = self._operations_of(acl)
         for principal in self._principals(acl):
@@ -82,7 +82,7 @@ class Effects:
 
     def _operations_of(self, acl: Acl) -> list[Operation]:
         asked = self._operations.get(acl.resource_type, ())
-        if self._with.allow_everyone:  # the last ACL of a resource closes it for all operations
+        if self._with.allow_everyone:  # without its last ACL, a resource is open for all operations
             return list(asked)
         deciding = allowing if acl.permission is Permission.ALLOW else denying
         return [operation for operation in asked if acl.operation in deciding(operation)]
@@ -96,7 +96,7 @@ class Effects:
             yield ANY_USER
 
     def _hosts(self, acl: Acl, principal: str) -> list[str]:
-        """Those that the ACL is about; all, if a resource without ACLs is open to everybody."""
+        """Return the ACL's hosts; all hosts if resources without ACLs are open to everyone."""
         found = self._apart.hosts(acl.resource_type, principal)
         if self._with.allow_everyone:
             return found

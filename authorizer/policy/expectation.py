@@ -1,4 +1,4 @@
-"""What somebody expects of a set of ACLs, as it is written down in YAML or TOML."""
+"""Expectations about a set of ACLs, as written in YAML or TOML."""
 
 from collections.abc import Mapping, Sequence
 from enum import Enum
@@ -30,7 +30,7 @@ _NO_ACL_KEYS = ("principal", "allow", "deny", "host", *RESOURCES)
 
 
 class Kind(Enum):
-    """What an expectation is about. ONLY is MAY and NOBODY_BUT together."""
+    """The kinds of expectations; ONLY is MAY and NOBODY_BUT together."""
 
     MAY = "may"
     MAY_NOT = "may not"
@@ -40,7 +40,7 @@ class Kind(Enum):
 
 
 class Unwanted(msgspec.Struct, frozen=True):
-    """ACLs that should not be there; None selects all. An ACL for all operations is for each."""
+    """ACLs that must not exist; None selects all. An ACL for ALL counts for every operation."""
 
     principals: tuple[str, ...]
     permission: Permission | None
@@ -51,9 +51,9 @@ class Unwanted(msgspec.Struct, frozen=True):
 
 
 class Expectation(msgspec.Struct, frozen=True):
-    """One entry of a file. Without `hosts`, it is about every host there is.
+    """An entry of a file; without `hosts`, it is about every host.
 
-    `is_whole`: the clauses are one request, which fails as soon as one of them does.
+    `is_whole`: the clauses are one request, which fails if one of them is denied.
     """
 
     kind: Kind
@@ -67,7 +67,7 @@ class Expectation(msgspec.Struct, frozen=True):
 
 
 def parse_expectation(entry: object, where: str, release: str) -> Expectation:
-    """Read one entry; AclTextError, beginning with `where`, says what was expected."""
+    """Parse an entry; AclTextError begins with `where` and says what was expected."""
     try:
         if not isinstance(entry, Mapping):
             raise AclTextError(f"expected keys such as principal, may and topic, not `{entry}`")
@@ -85,7 +85,7 @@ def parse_expectation(entry: object, where: str, release: str) -> Expectation:
 
 
 def _fields(entry: Mapping[Any, Any]) -> Mapping[str, Any]:
-    """With keys as they are named here, at their lines."""
+    """Return the entry with normalised keys and their lines."""
     found = Lined({str(key).replace("_", "-"): value for key, value in entry.items()})
     found.line = line_of(entry)
     found.lines = {str(key).replace("_", "-"): line_under(entry, key) for key in entry}
@@ -214,8 +214,8 @@ def _hosts(fields: Mapping[str, Any]) -> list[str]:
 
 
 def names_in(value: object, key: str) -> list[Names]:
-    """`orders` is that name, `orders-*` all that begin so, `*` all; `{literal: x*}` as it is;
-    `{like: a-*-b}` has asterisks anywhere.
+    """Parse names: `orders` is that name, `orders-*` a prefix, `*` all names, `{literal: x*}`
+    exactly that name, and `{like: a-*-b}` has asterisks anywhere.
     """
     if key == "cluster":
         if value not in (None, True, "", CLUSTER_NAME, WILDCARD):
@@ -238,7 +238,7 @@ def names_in(value: object, key: str) -> list[Names]:
 
 
 def like(text: str, key: str) -> Names:
-    """All names like this one, which has an asterisk."""
+    """Return all names of this form, which has an asterisk."""
     stem, asterisk, _ = text.partition(WILDCARD)
     if not asterisk:
         raise AclTextError(f"{key}: like: `{text}` has no asterisk; write `{key}: {text}`")

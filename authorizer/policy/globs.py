@@ -1,4 +1,4 @@
-"""Names with asterisks anywhere in them: examples of every kind that ACLs tell apart."""
+"""Names with asterisks anywhere: one example for each region of the ACLs."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -9,7 +9,7 @@ _FILLERS = ("", "x", "-x-")
 
 
 class Glob:
-    """`team-*-events`: each asterisk stands for any text, even none."""
+    """A form of names such as `team-*-events`; each asterisk stands for any text, also none."""
 
     def __init__(self, text: str) -> None:
         self._parts = text.split("*")
@@ -17,14 +17,14 @@ class Glob:
 
     @property
     def stem(self) -> str:
-        """What all its names begin with."""
+        """Return the prefix of all its names."""
         return self._parts[0]
 
     def matches(self, name: str) -> bool:
         return self._whole.fullmatch(name) is not None
 
     def examples(self, regions: Sequence[Region]) -> list[Region]:
-        """The regions that have such names, each with one for its sample."""
+        """Return the regions that contain such names, each with one of them as its sample."""
         inside: dict[int, list[Names]] = {}
         for region in regions:
             inside.setdefault(region.parent, []).append(region.names)
@@ -36,7 +36,7 @@ class Glob:
         return found
 
     def _example(self, names: Names, inner: Iterable[Names]) -> str | None:
-        """A name of `names` that is in none of `inner`; None if none was found."""
+        """Return a name in `names` but in none of `inner`; None if none was found."""
         if not names.is_prefix:
             return names.text if self.matches(names.text) else None
         others = list(inner)
@@ -48,7 +48,9 @@ class Glob:
         return None
 
     def _candidates(self, prefix: str, fillers: Iterable[str]) -> Iterator[str]:
-        """Names that begin with the prefix and go on as the glob does, from any of its parts on."""
+        """Yield names that begin with the prefix and continue like the
+        form, from any of its parts.
+        """
         for first in reversed(range(len(self._parts))):
             head, *rest = self._parts[first:]
             for overlap in range(min(len(prefix), len(head)), -1, -1):

@@ -1,4 +1,4 @@
-"""Whether a set of ACLs is what is expected of it: for all names, hosts and principals."""
+"""Check expectations about a set of ACLs, for all names, hosts and principals."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -25,7 +25,7 @@ _TRIED_MAX = 64
 
 
 class Answer(msgspec.Struct, frozen=True):
-    """What was decided about one access, on the names of `names` (of which `name` is one)."""
+    """The decision about an access to `names`, one of which is `name`."""
 
     principal: str
     host: str
@@ -37,10 +37,11 @@ class Answer(msgspec.Struct, frozen=True):
 
 
 class Verdict(msgspec.Struct, frozen=True):
-    """Whether an expectation holds. `answers` are those that break it, or else that bear it out.
+    """Whether an expectation holds; `answers` are the decisions that violate it, or else confirm
+    it.
 
-    `steps` would make it hold, together; there are none where a super user is in the way. `acls`
-    are those that should not be there.
+    The `steps` together make it hold; there are none if a super user prevents that. `acls` are ACLs
+    that must not exist.
     """
 
     expectation: Expectation
@@ -51,9 +52,9 @@ class Verdict(msgspec.Struct, frozen=True):
 
 
 class Judge:
-    """Judges expectations by one set of ACLs, which does not change meanwhile.
+    """Checks expectations about a set of ACLs that does not change meanwhile.
 
-    OverlookingError for a release about which nothing can be said for all names.
+    Raise OverlookingError for a release whose decisions cannot be computed for all names.
     """
 
     def __init__(self, authorizer: StandardAuthorizer) -> None:
@@ -62,7 +63,7 @@ class Judge:
         self._apart = Apart(authorizer)
 
     def verdict(self, expectation: Expectation) -> Verdict:
-        """Whether it holds; if not, with what would make it."""
+        """Return whether the expectation holds, and otherwise the steps that make it hold."""
         found = self._found(expectation)
         return found if found.held else self._smallest(self._whole(found))
 
@@ -80,7 +81,7 @@ class Judge:
             borne += () if wrong else found
         if not broken:
             return Verdict(expectation, held=True, answers=tuple(borne))
-        # who may write to a topic may begin to, so that goes without a step of its own
+        # WRITE on a topic includes WRITE on any topic, so that needs no step
         named = [(answer, wanted) for answer, wanted in broken if not answer.need.any_name]
         steps = {
             step: None
@@ -91,7 +92,9 @@ class Judge:
         return Verdict(expectation, held=False, answers=answers, steps=tuple(steps))
 
     def _whole(self, found: Verdict) -> Verdict:
-        """With what its steps make necessary, such as to deny those that a removed DENY denied."""
+        """Add further steps that become necessary, such as a DENY in place of a removed broader
+        one.
+        """
         steps = list(found.steps)
         for _ in range(_ROUNDS_MAX):
             with self._tried(steps):
@@ -107,7 +110,7 @@ class Judge:
         return msgspec.structs.replace(found, steps=tuple(dict.fromkeys(steps)))
 
     def _smallest(self, found: Verdict) -> Verdict:
-        """Without the steps that the others make superfluous, such as Describe beside Write."""
+        """Remove unnecessary steps, such as Describe beside Write."""
         steps = list(found.steps)
         if not 1 < len(steps) <= _TRIED_MAX or found.acls:
             return found
@@ -119,7 +122,7 @@ class Judge:
         return msgspec.structs.replace(found, steps=tuple(steps))
 
     def _holds(self, expectation: Expectation) -> bool:
-        """As `_found`, but only whether it does: the first wrong answer will do."""
+        """Return whether the expectation holds; stop at the first decision that violates it."""
         if expectation.kind is Kind.NO_ACL:
             return self._found(expectation).held
         for principal, wanted in self._subjects(expectation):
@@ -133,7 +136,7 @@ class Judge:
 
     @contextmanager
     def _tried(self, steps: Sequence[Step]) -> Iterator[None]:
-        """Do the steps, and take them back."""
+        """Apply the steps inside the `with` block, and undo them."""
         store = self._authorizer.store
         present = {step.acl for step in steps if step.acl in store}
         try:
@@ -147,7 +150,7 @@ class Judge:
                 (store.add if step.acl in present else store.remove)(step.acl)
 
     def _subjects(self, expectation: Expectation) -> Iterator[tuple[str, bool]]:
-        """Who is asked about, and whether he is expected to be allowed."""
+        """Yield principals, and whether each is expected to be allowed."""
         if expectation.kind in (Kind.MAY, Kind.MAY_NOT, Kind.ONLY):
             for principal in expectation.principals:
                 yield principal, expectation.kind is not Kind.MAY_NOT
@@ -168,7 +171,7 @@ class Judge:
                     yield self._answer(principal, host, clause, region)
 
     def _hosts(self, clause: Clause, principal: str, given: Sequence[str]) -> list[str]:
-        """The hosts that ACLs tell apart; where some are given, those and what lies in them."""
+        """Return the hosts to check; given hosts include the hosts in ACLs that lie in them."""
         types = {clause.resource_type, *(need.resource_type for need in clause.needs)}
         every = set().union(*(self._apart.hosts(kind, principal) for kind in types))
         if not given:
@@ -187,12 +190,12 @@ class Judge:
         within = msgspec.structs.replace(clause.names, like="")
         told_apart = self._apart.names(clause.resource_type, principal, within)
         found = regions(clause.resource_type, told_apart, self._authorizer.rules, within)
-        if wanted and not clause.names.text:  # all that literal `*` covers
+        if wanted and not clause.names.text:  # all names that literal `*` covers
             found = [region for region in found if not STARRED.includes(region.names)]
         return Glob(clause.names.like).examples(found) if clause.names.like else found
 
     def _answer(self, principal: str, host: str, clause: Clause, region: Region) -> Answer:
-        """Ask from left to right until a need is met, as a broker does."""
+        """Decide the needs from left to right until one is met, as a broker does."""
         actor = Actor(asker(principal), place(host))
         need, decision = clause.needs[0], None
         for need in clause.needs:
@@ -221,7 +224,7 @@ class Judge:
         elif need.any_name:
             names = ALL_NAMES
         elif answer.names is not None and STARRED.includes(answer.names):
-            names = answer.names  # no ACL on `*` is about it
+            names = answer.names  # ACLs on `*` do not apply to it
         name = CLUSTER_NAME if kind is ResourceType.CLUSTER else answer.name
         wish = Wish(answer.principal, answer.host, need.operation, kind, names)
         if not wanted:
@@ -230,7 +233,7 @@ class Judge:
         return to_allow(self._authorizer, wish, name, host)
 
     def _named(self, clauses: Iterable[Clause]) -> set[str]:
-        """The principals of ACLs that are about any of the names."""
+        """Return the principals of ACLs about any of the names."""
         found: set[str] = set()
         for clause in clauses:
             for need in clause.needs:
@@ -243,7 +246,7 @@ class Judge:
         return found
 
     def _unwanted(self, unwanted: Unwanted) -> Iterator[Acl]:
-        """The ACLs that it selects, in the order of the store."""
+        """Yield the selected ACLs, in the order of the store."""
         filters = [
             AclFilter(unwanted.resource_type or ResourceType.ANY, principal=principal, host=host)
             for principal in unwanted.principals or (None,)
@@ -261,7 +264,10 @@ class Judge:
 
 
 def _wrong(answers: Sequence[Answer], expectation: Expectation, *, wanted: bool) -> list[Answer]:
-    """The answers that break it. A whole request is impossible if one access of it always is."""
+    """Return the decisions that violate the expectation.
+
+    A whole request is impossible if one of its accesses is always denied.
+    """
     if wanted or not expectation.is_whole:
         return [answer for answer in answers if answer.decision.allowed != wanted]
     broken: list[Answer] = []
@@ -272,7 +278,7 @@ def _wrong(answers: Sequence[Answer], expectation: Expectation, *, wanted: bool)
             for clause in dict.fromkeys(answer.clause for answer in there)
             if not any(a.decision.allowed for a in there if a.clause == clause)
         }
-        if not refused:  # to deny the last access of a request is to deny it
+        if not refused:  # denying the last access denies the request
             topics = [a for a in there if a.clause.resource_type is ResourceType.TOPIC]
             last = (topics or there)[-1].clause
             broken += [a for a in there if a.clause == last and a.decision.allowed]

@@ -1,4 +1,4 @@
-"""What is odd about the ACLs of files, each by itself and among the others."""
+"""Find probable mistakes in the ACLs of files, alone and together."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -35,7 +35,7 @@ _TOPIC = re.compile(r"[a-zA-Z0-9._-]{1,249}")
 
 
 class Written(msgspec.Struct, frozen=True):
-    """An ACL and where it is written."""
+    """An ACL with its place in a file."""
 
     acl: Acl
     path: str
@@ -43,7 +43,7 @@ class Written(msgspec.Struct, frozen=True):
 
 
 class Finding(msgspec.Struct, frozen=True):
-    """One thing that is odd, in words, with the ACLs that are to blame."""
+    """A finding in words, with the ACLs that cause it."""
 
     kind: str
     written: Written
@@ -54,10 +54,10 @@ class Finding(msgspec.Struct, frozen=True):
 def lint(
     written: Sequence[Written], authorizer: StandardAuthorizer, release: str
 ) -> Iterator[Finding]:
-    """All findings, in the order of the ACLs. The authorizer has no ACLs yet; it gets them.
+    """Return all findings, in the order of the ACLs, which are added to the empty authorizer.
 
-    Without any one ACL that is shadowed, redundant or ineffective, every decision is as it was.
-    OverlookingError for a release about which nothing can be said for all names.
+    If one shadowed, redundant or ineffective ACL is removed, no decision changes.
+    Raise OverlookingError for a release whose decisions cannot be computed for all names.
     """
     first: dict[Acl, Written] = {}
     refused: dict[Acl, str] = {}
@@ -82,7 +82,7 @@ def lint(
 
 
 def _alone(written: Written, release: str) -> Iterator[Finding]:
-    """What is odd about an ACL whatever others there are."""
+    """Yield findings that do not depend on other ACLs."""
     acl = written.acl
     known = asked_operations(release).get(acl.resource_type, ())
     if acl.operation is not Operation.ALL and acl.operation not in known:
@@ -134,7 +134,9 @@ def _odd_host(acl: Acl, rules: AclRules) -> str | None:
 
 
 def _as_kafka_acls_writes(acl: Acl, other: Acl) -> bool:
-    """Whether it is Describe beside Read or Write, as `--producer` and `--consumer` give it."""
+    """Return whether it is Describe beside Read or Write, as
+    `--producer` and `--consumer` add it.
+    """
     return (
         acl.resource_type in (ResourceType.TOPIC, ResourceType.TRANSACTIONAL_ID)
         and acl.operation is Operation.DESCRIBE
@@ -144,7 +146,7 @@ def _as_kafka_acls_writes(acl: Acl, other: Acl) -> bool:
 
 
 class _Among:
-    """What is odd about an ACL among the others."""
+    """Findings that depend on the other ACLs."""
 
     def __init__(
         self, authorizer: StandardAuthorizer, release: str, places: dict[Acl, Written]
@@ -172,7 +174,7 @@ class _Among:
         return Finding("shadowed", written, "a broader ACL covers it", because)
 
     def _without_effect(self, written: Written, decisions: Iterable[Decision]) -> Finding:
-        """Why every decision is the same without it."""
+        """Return why no decision changes without the ACL."""
         reasons = {decision.because for decision in decisions}
         acls = [decision.acl for decision in decisions if decision.acl is not None]
         because = tuple(self._places[acl] for acl in dict.fromkeys(acls))

@@ -1,4 +1,4 @@
-"""Who may do what on what, as a table: for all names of each pattern, from every host."""
+"""The allowed operations of principals on resources, for all names of a pattern and all hosts."""
 
 from collections.abc import Iterable, Sequence
 
@@ -13,34 +13,34 @@ from kafka_shim.protocol.enums import CLUSTER_NAME, Operation, ResourceType
 
 
 class Resource(msgspec.Struct, frozen=True):
-    """A column: one name, or all names of a pattern."""
+    """A column: one name, or a pattern."""
 
     kind: ResourceType
     names: Names
 
 
 class Cell(msgspec.Struct, frozen=True):
-    """Operations that are allowed on all names from every host, and those that are on some."""
+    """Operations that are allowed on all names from every host, and those allowed only on some."""
 
     always: tuple[Operation, ...] = ()
     partly: tuple[Operation, ...] = ()
 
 
 class Row(msgspec.Struct, frozen=True):
-    """What a principal may do; `User:*` is everybody whom no ACL names."""
+    """The cells of a principal; `User:*` stands for all principals without ACLs."""
 
     principal: str
     cells: tuple[Cell, ...]
 
 
 def resources_of(acls: Iterable[Acl]) -> list[Resource]:
-    """The patterns of the ACLs, each once; literal `*` is a pattern for all names."""
+    """Return the distinct patterns of the ACLs; literal `*` is a pattern for all names."""
     found = {Resource(acl.resource_type, names_of(acl)) for acl in acls}
     return sorted(found, key=lambda r: (r.kind, r.names.text, not r.names.is_prefix))
 
 
 def principals_of(acls: Iterable[Acl]) -> list[str]:
-    """Those whom ACLs name, and last everybody else."""
+    """Return the principals of the ACLs, and at the end everyone else."""
     return [*sorted({acl.principal for acl in acls} - {ANY_USER}), ANY_USER]
 
 
@@ -51,9 +51,9 @@ def matrix(
     resources: Sequence[Resource],
     operations: Iterable[Operation] = (),
 ) -> list[Row]:
-    """A row for each principal; without `operations`, about all that brokers ask for.
+    """Return a row for each principal; the default `operations` are all that brokers check.
 
-    OverlookingError for a release about which nothing can be said for all names.
+    Raise OverlookingError for a release whose decisions cannot be computed for all names.
     """
     check_exact(authorizer)
     apart = Apart(authorizer)
@@ -105,7 +105,7 @@ def _cell(
 def _samples(
     authorizer: StandardAuthorizer, apart: Apart, principal: str, resource: Resource
 ) -> list[str]:
-    """A name of every region; of all names, those that literal `*` covers."""
+    """Return one name per region; for all names, those that literal `*` covers."""
     if resource.kind is ResourceType.CLUSTER:
         return [CLUSTER_NAME]
     told_apart = apart.names(resource.kind, principal, resource.names)

@@ -1,4 +1,4 @@
-"""Sets of resource names that ACL patterns tell apart, to reason exactly about all names."""
+"""Sets of resource names that patterns divide, for exact statements about all names."""
 
 from collections.abc import Container, Iterable, Iterator
 
@@ -12,9 +12,9 @@ _FILLERS = "xyzabcdefghijklmnopqrstuvwXYZABCDEFGHIJKLMNOPQRSTUVW0123456789_"
 
 
 class Names(msgspec.Struct, frozen=True, gc=False):
-    """One name, or all names that begin with `text`; the empty text begins all of them.
+    """One name, or all names that begin with `text` (with an empty text, all names).
 
-    `like`: of those, the names like `team-*-events`, each asterisk being any text (see `globs`).
+    `like`: of these, only names of a form such as `team-*-events` (see `globs`).
     """
 
     text: str
@@ -25,7 +25,7 @@ class Names(msgspec.Struct, frozen=True, gc=False):
         return name.startswith(self.text) if self.is_prefix else name == self.text
 
     def includes(self, other: "Names") -> bool:
-        """Whether all names of the other are names of this one."""
+        """Return whether all names of the other are in this one."""
         if self.is_prefix:
             return other.text.startswith(self.text)
         return self == other
@@ -37,9 +37,9 @@ STARRED = Names(WILDCARD, is_prefix=True)
 
 
 class Region(msgspec.Struct, frozen=True):
-    """Names about which all patterns of a set agree: `names` without the regions inside of it.
+    """Names that all patterns of a set treat alike: `names` without the regions inside it.
 
-    `sample` is one of them. `parent` is the position of the region around it, -1 for none.
+    `sample` is one of them. `parent` is the position of the region around it, or -1.
     """
 
     names: Names
@@ -48,7 +48,7 @@ class Region(msgspec.Struct, frozen=True):
 
 
 def names_of(acl: Acl) -> Names:
-    """The names that an ACL is about; literal `*` is about all."""
+    """Return the names of an ACL; literal `*` covers all."""
     return names_of_pattern(acl.resource_name, acl.pattern_type)
 
 
@@ -59,7 +59,7 @@ def names_of_pattern(name: str, pattern_type: PatternType) -> Names:
 
 
 def pattern_of(names: Names) -> tuple[str, PatternType]:
-    """The resource name and the pattern type of an ACL about these names."""
+    """Return the resource name and pattern type of an ACL for these names."""
     if names == ALL_NAMES:
         return WILDCARD, PatternType.LITERAL
     return names.text, PatternType.PREFIXED if names.is_prefix else PatternType.LITERAL
@@ -68,9 +68,9 @@ def pattern_of(names: Names) -> tuple[str, PatternType]:
 def regions(
     resource_type: ResourceType, told_apart: Iterable[Names], rules: AclRules, within: Names
 ) -> list[Region]:
-    """All names of `within`, in regions that no pattern among `told_apart` divides.
+    """Divide `within` into regions that no pattern in `told_apart` divides further.
 
-    Outer regions come before those inside of them. The cluster has one name.
+    Outer regions come before the regions inside them. The cluster has one name.
     """
     if resource_type is ResourceType.CLUSTER:
         return [Region(Names(CLUSTER_NAME), CLUSTER_NAME, -1)]
@@ -94,7 +94,7 @@ def regions(
 
 
 def _parents(ordered: list[Names]) -> Iterator[int]:
-    """The position of the closest prefix around each, in lexical order."""
+    """Yield the position of the closest prefix around each, in lexical order."""
     around: list[int] = []
     for at, names in enumerate(ordered):
         while around and not ordered[around[-1]].includes(names):
@@ -105,12 +105,12 @@ def _parents(ordered: list[Names]) -> Iterator[int]:
 
 
 def _sample(names: Names, taken: set[str]) -> str:
-    """A name of the region: `taken` are the characters that lead into regions inside of it."""
+    """Return a name of the region; `taken` are the characters that lead into inner regions."""
     return names.text + free_letter(taken) if names.is_prefix else names.text
 
 
 def free_letter(taken: Container[str]) -> str:
-    """A character that is not taken, one that topics may have if there is any."""
+    """Return a character that is not taken, if possible one that topic names may contain."""
     free = next((letter for letter in _FILLERS if letter not in taken), None)
     if free is None:
         free = next(letter for n in range(0x100, 0x10000) if (letter := chr(n)) not in taken)

@@ -1,4 +1,4 @@
-"""The changes that make one set of ACLs another, in an order that is safe after every step."""
+"""The steps from one set of ACLs to another, in an order that is safe after every step."""
 
 from collections.abc import Iterable, Iterator
 
@@ -8,11 +8,11 @@ from kafka_shim.protocol.enums import Permission
 
 
 def plan(old: Iterable[Acl], new: Iterable[Acl]) -> list[Step]:
-    """New DENYs, new ALLOWs, then old ALLOWs go, then old DENYs.
+    """Return the steps: add DENYs, add ALLOWs, remove old ALLOWs, remove old DENYs.
 
-    Whatever both sets allow is allowed all the time, and nothing that neither allows: in between,
-    the ALLOWs and the DENYs of both are there. (Where everyone is allowed as long as a resource
-    has no ACL, its first ACL takes that away until the others are there.)
+    Everything that both sets allow stays allowed, and nothing becomes allowed that neither allows,
+    because the ALLOWs and DENYs of both sets exist in between. (Exception: if resources without
+    ACLs are open to everyone, the first ACL of a resource closes it until the others are added.)
     """
     before, after = set(old), set(new)
     return [

@@ -1,4 +1,4 @@
-"""Whole requests by name: every access that a kind of client needs, from the requirements table."""
+"""Activities of clients: all accesses that they need, from the requirements table."""
 
 from collections.abc import Mapping, Sequence
 from functools import cache
@@ -96,7 +96,9 @@ _ROWS = {row.id: row for row in TABLE}
 
 
 class Clause(msgspec.Struct, frozen=True):
-    """One access, on every name of `names`: any of the needs will do. `row` is the table's."""
+    """An access to every name of `names` that is allowed by any of the needs; `row` is its row's
+    id.
+    """
 
     needs: tuple[Need, ...]
     names: Names | None
@@ -104,7 +106,7 @@ class Clause(msgspec.Struct, frozen=True):
 
     @property
     def resource_type(self) -> ResourceType:
-        """Of the names; CLUSTER if there are none."""
+        """The resource type of the names; CLUSTER if there are none."""
         for need in self.needs:
             if need.resource_type is not ResourceType.CLUSTER and not need.any_name:
                 return need.resource_type
@@ -112,7 +114,7 @@ class Clause(msgspec.Struct, frozen=True):
 
 
 def slots(profile: str) -> tuple[str, ...]:
-    """The keys of an expectation that have the names for a profile."""
+    """Return the keys of an expectation with the names for a profile."""
     found = PROFILES[profile]
     if INTERNAL in found:
         return APPLICATION, INPUT, OUTPUT
@@ -122,7 +124,7 @@ def slots(profile: str) -> tuple[str, ...]:
 def clauses_of(
     profile: str, given: Mapping[str, Sequence[Names]], release: str
 ) -> tuple[Clause, ...]:
-    """The accesses of a profile in a release, each once."""
+    """Return the distinct accesses of a profile in a release."""
     names = dict(given)
     if APPLICATION in names:
         names[GROUP] = names[APPLICATION]
@@ -140,7 +142,7 @@ def clauses_of(
 
 
 def is_nameless(needs: Sequence[Need]) -> bool:
-    """Whether they are about the cluster, or about any resource of a type, alone."""
+    """Return whether all needs are about the cluster, or about any resource of a type."""
     return all(need.any_name or need.resource_type is ResourceType.CLUSTER for need in needs)
 
 

@@ -1,4 +1,4 @@
-"""What can be asked of an authorizer: by whom, from where, and which operations."""
+"""The accesses that brokers check: principals, hosts and operations."""
 
 from collections.abc import Iterable
 from functools import cache
@@ -19,11 +19,13 @@ NOWHERE = "\0nowhere in particular"
 
 
 class OverlookingError(ValueError):
-    """The release overlooks ACLs depending on other names, so that no answer holds for a set."""
+    """The release overlooks some ACLs depending on other names, so no statement about all names
+    holds.
+    """
 
 
 def check_exact(authorizer: StandardAuthorizer) -> None:
-    """OverlookingError for the first release of the StandardAuthorizer (see `early_search`)."""
+    """Raise OverlookingError for the first release of StandardAuthorizer (see `early_search`)."""
     if authorizer.rules.search_stops_early:
         raise OverlookingError(
             "this release overlooks prefixed ACLs when other names lie in between, so nothing"
@@ -33,7 +35,7 @@ def check_exact(authorizer: StandardAuthorizer) -> None:
 
 @cache
 def asked_operations(release: str) -> dict[ResourceType, tuple[Operation, ...]]:
-    """The operations that brokers of a release ask about, by resource type."""
+    """Return the operations that brokers of a release check, by resource type."""
     rules = rules_of(release)
     found = {kind: set(supported_operations(kind, rules)) for kind in resource_types(rules)}
     for bound in in_force(release):
@@ -44,7 +46,7 @@ def asked_operations(release: str) -> dict[ResourceType, tuple[Operation, ...]]:
 
 @cache
 def asked_by_type(release: str) -> tuple[tuple[Operation, ResourceType], ...]:
-    """What brokers ask about any one resource of a type (KIP-679)."""
+    """Return the operations that brokers check for any resource of a type (KIP-679)."""
     found = {
         (need.operation, need.resource_type)
         for bound in in_force(release)
@@ -57,7 +59,7 @@ def asked_by_type(release: str) -> tuple[tuple[Operation, ResourceType], ...]:
 def acls_about(
     authorizer: StandardAuthorizer, resource_type: ResourceType, principal: str
 ) -> list[Acl]:
-    """The ACLs on which decisions about the principal depend; `User:*` is any other."""
+    """Return the ACLs that apply to the principal; `User:*` stands for any other."""
     store = authorizer.store
     if authorizer.allow_everyone:
         return list(store.matching(AclFilter(resource_type)))
@@ -66,9 +68,9 @@ def acls_about(
 
 
 def hosts_of(acls: Iterable[Acl], principal: str, rules: AclRules) -> list[str]:
-    """The hosts that these ACLs tell apart for the principal, `*` being all others."""
+    """Return the hosts in these ACLs of the principal; `*` stands for all others."""
     named = {acl.host for acl in acls if acl.principal in (principal, ANY_USER)}
-    if not rules.host_networks:  # then no client has such a host
+    if not rules.host_networks:  # no client has such a host in that case
         named = {host for host in named if "/" not in host}
     return [WILDCARD, *sorted(named - {WILDCARD})]
 

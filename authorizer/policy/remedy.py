@@ -1,4 +1,4 @@
-"""The smallest change of ACLs after which something is allowed, or is not any more."""
+"""The smallest change of ACLs that allows or denies an access."""
 
 from collections.abc import Iterator
 
@@ -14,14 +14,16 @@ from kafka_shim.protocol.enums import Operation, PatternType, Permission, Resour
 
 
 class Step(msgspec.Struct, frozen=True):
-    """One thing to do: add this ACL, or remove it."""
+    """A step: add this ACL, or remove it."""
 
     is_addition: bool
     acl: Acl
 
 
 class Wish(msgspec.Struct, frozen=True):
-    """An operation for a principal from a host, on all of `names`; `*` is every other host."""
+    """An operation of a principal from a host, on all of `names`; `*`
+    stands for all other hosts.
+    """
 
     principal: str
     host: str
@@ -34,7 +36,7 @@ class Wish(msgspec.Struct, frozen=True):
         return actor, Action(self.operation, self.resource_type, name)
 
     def entry(self, permission: Permission, host: str) -> Acl:
-        """The narrowest ACL that is about all of it."""
+        """Return the narrowest ACL that covers it."""
         name, pattern_type = pattern_of(self.names)
         if self.resource_type is ResourceType.CLUSTER:
             name, pattern_type = self.names.text, PatternType.LITERAL
@@ -50,9 +52,9 @@ class Wish(msgspec.Struct, frozen=True):
 
 
 def to_allow(authorizer: StandardAuthorizer, wish: Wish, name: str, host: str) -> tuple[Step, ...]:
-    """Every DENY that applies to the name has to go; an ALLOW has to be there.
+    """Return the steps that allow it: remove every DENY that applies to the name, add an ALLOW.
 
-    `host` is for whom a new ACL would be. Nothing is needed for a super user.
+    `host` is that of a new ACL. A super user needs no steps.
     """
     if wish.principal in authorizer.super_users:
         return ()
@@ -66,8 +68,10 @@ def to_allow(authorizer: StandardAuthorizer, wish: Wish, name: str, host: str) -
 
 
 def to_deny(authorizer: StandardAuthorizer, wish: Wish, name: str) -> tuple[Step, ...]:
-    """The ALLOWs go if they say nothing beyond the wish, or are for everybody as it is; if they
-    say more, a DENY takes away just this. Nothing helps against a super user.
+    """Return the steps that deny it.
+
+    An ALLOW that allows nothing else, or that is for all principals, is removed; otherwise a DENY
+    for exactly this is added. A super user cannot be denied.
     """
     if wish.principal in authorizer.super_users:
         return ()
@@ -80,7 +84,7 @@ def to_deny(authorizer: StandardAuthorizer, wish: Wish, name: str) -> tuple[Step
 
 
 def _applying(authorizer: StandardAuthorizer, wish: Wish, name: str) -> Iterator[Acl]:
-    """The ACLs that allow or deny it, the most specific pattern first."""
+    """Yield the ACLs that allow or deny it, the most specific pattern first."""
     actor, action = wish.question(name)
     store = authorizer.store
     bits = {

@@ -1,4 +1,4 @@
-"""One ACL that says all that another one says."""
+"""Find an ACL that covers another one."""
 
 from kafka_shim.authorizer.acl_releases import rules_of
 from kafka_shim.authorizer.implied import allowing
@@ -8,9 +8,9 @@ from kafka_shim.protocol.enums import Operation, PatternType, Permission
 
 
 def shadow_of(acl: Acl, store: AclStore, release: str) -> Acl | None:
-    """Another ACL of the store that says all that this one says, or overrules it entirely.
+    """Return another ACL of the store that covers this one, or overrides it completely.
 
-    None in a release that may overlook that other one.
+    Return None in a release that may overlook the other one.
     """
     rules = rules_of(release)
     if rules.search_stops_early:
@@ -51,7 +51,9 @@ def _contains(
 
 
 def _sayings(acl: Acl) -> list[tuple[Permission, Operation]]:
-    """What, said of the same or more, makes an ACL superfluous; overruling denials last."""
+    """Return (permission, operation) pairs that make the ACL redundant in a broader ACL, DENYs
+    last.
+    """
     if acl.permission is Permission.DENY:
         return [(Permission.DENY, op) for op in dict.fromkeys((acl.operation, Operation.ALL))]
     same = [acl.operation, *sorted(_including(acl.operation))]
@@ -60,5 +62,5 @@ def _sayings(acl: Acl) -> list[tuple[Permission, Operation]]:
 
 
 def _including(operation: Operation) -> frozenset[Operation]:
-    """Operations whose ALLOW allows all that this one's does."""
+    """Return the operations whose ALLOW includes the ALLOW of this one."""
     return allowing(operation) if operation is not Operation.ALL else frozenset({operation})

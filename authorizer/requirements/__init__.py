@@ -1,7 +1,7 @@
-"""THE TABLE: everything that an API of a client-facing broker listener requires, in each release.
+"""The table of all permission checks of client-facing APIs, in each release.
 
-One module an area; in it the rows of an API follow each other in the order in which they are
-asked. Nothing else in the project says which permission a request needs.
+Each module has a subject. The rows of an API are in the order of the checks. Nothing else in the
+project defines which permissions a request needs.
 """
 
 from functools import cache
@@ -51,15 +51,15 @@ TABLE: Final = tuple(
 
 @cache
 def bind(release: str) -> dict[Requirement, BoundRequirement]:
-    """Return what a release makes of every row; ValueError if there is no such release."""
+    """Return every row in a release; ValueError for an unknown release."""
     return {row: requirement.bind(row, release) for row in TABLE}
 
 
 @cache
 def in_force(release: str) -> tuple[BoundRequirement, ...]:
-    """Return the rows that a client of this release can meet, in the order of `TABLE`.
+    """Return the rows that a client of this release can trigger, in the order of `TABLE`.
 
-    That is: the release serves the API in a version, be it an unstable one, in which it asks.
+    The release must support the API in a version, possibly an unstable one, that makes the check.
     """
     ranges = {key: (low, high) for key, (low, high) in served(release).items()}
     for key, high in unstable(release).items():

@@ -1,4 +1,4 @@
-"""What the APIs about ACLs, the cluster, its brokers, users and quotas require."""
+"""Requirements of the APIs for ACLs, the cluster, its brokers, users and quotas."""
 
 from kafka_shim.authorizer.requirement import NEWEST, Denial, Effect, Requirement
 from kafka_shim.authorizer.requirements import terms

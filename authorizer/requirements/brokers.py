@@ -1,4 +1,4 @@
-"""What the APIs between brokers require that old brokers offered on every listener."""
+"""Requirements of APIs between brokers, which old brokers offered on every listener."""
 
 from kafka_shim.authorizer.requirement import Requirement
 from kafka_shim.authorizer.requirements import terms

@@ -1,4 +1,4 @@
-"""What the APIs about configurations require: of topics, groups, and brokers as the cluster."""
+"""Requirements of the APIs for settings of topics, groups, and brokers (on the cluster)."""
 
 from kafka_shim.authorizer.requirement import Hidden, Need, Requirement
 from kafka_shim.authorizer.requirements import terms

@@ -1,4 +1,4 @@
-"""What the APIs about consumer groups and their offsets require."""
+"""Requirements of the APIs for consumer groups and their offsets."""
 
 from kafka_shim.authorizer.requirement import NEWEST, Denial, Effect, Need, Requirement
 from kafka_shim.authorizer.requirements import terms

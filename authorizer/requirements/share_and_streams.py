@@ -1,12 +1,12 @@
-"""What the APIs about share groups and streams groups require."""
+"""Requirements of the APIs for share groups and streams groups."""
 
 from kafka_shim.authorizer.requirement import Need, Requirement
 from kafka_shim.authorizer.requirements import terms
 from kafka_shim.protocol.enums import ApiKey, Operation, ResourceType
 
-# Kafka refuses the unstable versions of 3.9 (and 4.0: of initializing, deleting and summarizing
-# share group state) with 35 without a question. Here they are asked about all the same: a request
-# that is answered is never open.
+# Kafka rejects the unstable versions of 3.9 (and in 4.0, those to initialise, delete and summarise
+# share group state) with UNSUPPORTED_VERSION (35) before any check. Here they are checked, so that
+# every answered request has a permission check.
 _UNKNOWN_ID = "an unknown topic id fails the whole request with UNKNOWN_SERVER_ERROR (-1)"
 
 SHARE_GROUP_HEARTBEAT_GROUP = Requirement(

@@ -1,4 +1,4 @@
-"""The needs and denials that many rows share."""
+"""Needs and denials that many rows share."""
 
 from typing import Final
 
@@ -10,7 +10,9 @@ from kafka_shim.protocol.error_codes import ErrorCode
 def probe(
     operation: Operation, resource_type: ResourceType, since: str = "2.4"
 ) -> tuple[Need, Need]:
-    """Return a need whose denial the audit log shows until `since`; then it is a mere probe."""
+    """Return a need whose denial is in the audit log until `since`, and
+    later only at trace level.
+    """
     return (
         Need(operation, resource_type, until=since),
         Need(operation, resource_type, since=since, log_if_denied=False),

@@ -1,4 +1,4 @@
-"""What the APIs about delegation tokens require; most of it is ownership, not ACLs."""
+"""Requirements of the APIs for delegation tokens; most of them are ownership, not ACLs."""
 
 from kafka_shim.authorizer.requirement import NEWEST, Denial, Effect, Need, Requirement
 from kafka_shim.authorizer.requirements import terms

@@ -1,4 +1,4 @@
-"""What the APIs about topics and their records require."""
+"""Requirements of the APIs for topics and their records."""
 
 from kafka_shim.authorizer.requirement import NEWEST, Denial, Effect, Need, Requirement
 from kafka_shim.authorizer.requirements import terms

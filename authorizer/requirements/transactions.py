@@ -1,4 +1,4 @@
-"""What the APIs about producers and transactions require."""
+"""Requirements of the APIs for producers and transactions."""
 
 from kafka_shim.authorizer.requirement import NEWEST, Need, Requirement
 from kafka_shim.authorizer.requirements import terms
