@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from tests.suites import kafka_python, kgo, librdkafka, sarama
+from tests.suites import kafka_go, kafka_python, kgo, librdkafka, rust_rdkafka, sarama
 from tests.suites.broker import Broker, Needs, running
 from tests.suites.kafka import jars as kafka_jars, running as kafka
 from tests.suites.kafka_tools import running as kafka_tools
@@ -46,6 +46,9 @@ SUITES = {
     "kgo": _suite(
         "franz-go: the client's tests that talk to a broker", kgo.VERSION, kgo.NEEDS, kgo.run
     ),
+    "kafka-go": _suite(
+        "segmentio/kafka-go: all its tests", kafka_go.VERSION, kafka_go.NEEDS, kafka_go.run
+    ),
     "kafka-python": _suite(
         "kafka-python: integration tests",
         kafka_python.VERSION,
@@ -53,6 +56,12 @@ SUITES = {
         kafka_python.run,
     ),
     "sarama": _suite("IBM/sarama: functional tests", sarama.VERSION, sarama.NEEDS, sarama.run),
+    "rust-rdkafka": _suite(
+        "rust-rdkafka: integration tests",
+        rust_rdkafka.VERSION,
+        rust_rdkafka.NEEDS,
+        rust_rdkafka.run,
+    ),
     "kafka-tools": _suite(
         "Kafka's command-line tools, held against what they print on a real broker",
         "4.3.1",

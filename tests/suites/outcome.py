@@ -1,6 +1,7 @@
 """What a suite said: one entry a test, and the readers of what test runners write."""
 
 import json
+import re
 import xml.etree.ElementTree as ET
 from collections import Counter
 from collections.abc import Iterable
@@ -68,6 +69,26 @@ def of_go(text: str) -> list[Result]:
         for name, result in sorted(states.items())
         if not _speaks_for_others(result, states)
     ]
+
+
+_CARGO_STATES = {"ok": PASSED, "FAILED": FAILED, "ignored": SKIPPED}
+_CARGO_FILE = re.compile(r"^ +Running tests/(\w+)\.rs", re.MULTILINE)
+_CARGO_TEST = re.compile(
+    r"^test (\S+) \.\.\. (?:.*?\b)?(ok|FAILED|ignored)\b", re.MULTILINE | re.DOTALL
+)
+_CARGO_SAID = re.compile(r"^---- (\S+) stdout ----\n(.*?)\n\n", re.MULTILINE | re.DOTALL)
+
+
+def of_cargo(text: str) -> list[Result]:
+    """The tests of `cargo test`, each with its file; a run that shows none has failed."""
+    results = []
+    parts = _CARGO_FILE.split(text)
+    for file, part in zip(parts[1::2], parts[2::2], strict=True):
+        said = dict(_CARGO_SAID.findall(part))
+        for name, state in _CARGO_TEST.findall(part):
+            reason = _reason(said.get(name, "").splitlines())
+            results.append(Result(f"{file}::{name}", _CARGO_STATES[state], 0, reason))
+    return results or [Result("cargo test", FAILED, 0, _reason(text.splitlines()))]
 
 
 def _events(text: str) -> Iterable[dict[str, Any]]:
