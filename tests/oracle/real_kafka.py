@@ -270,11 +270,12 @@ class RealKafka:
 
     def _kraft(self) -> dict[str, str]:
         controller = f"127.0.0.1:{self._controller_port}"
+        node_id = self._settings.get("node.id", "1")
         return {
             "listeners": self._common()["listeners"] + f",CONTROLLER://{controller}",
             "process.roles": "broker,controller",
-            "node.id": "1",
-            "controller.quorum.voters": f"1@{controller}",
+            "node.id": node_id,
+            "controller.quorum.voters": f"{node_id}@{controller}",
             "listener.security.protocol.map": (
                 "PLAINTEXT:PLAINTEXT,SASL_PLAINTEXT:SASL_PLAINTEXT,SSL:SSL,SASL_SSL:SASL_SSL,"
                 "CONTROLLER:PLAINTEXT"

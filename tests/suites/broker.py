@@ -42,6 +42,7 @@ class Needs:
     settings: Mapping[str, str] = field(default_factory=dict)
     scram: bool = True
     tls: bool = False
+    broker_id: int = 1
 
 
 @dataclass(frozen=True)
@@ -102,6 +103,7 @@ def _shim(release: str, needs: Needs, settings: Mapping[str, str]) -> Iterator[M
     with start(
         kafka_version=release,
         listeners=[f"{name}://127.0.0.1:0" for name in names],
+        first_broker_id=needs.broker_id,
         super_users=needs.super_users,
         users=needs.users,
         properties=settings,
@@ -117,7 +119,11 @@ def _real(release: str, needs: Needs, settings: Mapping[str, str]) -> Iterator[M
         raise SuiteError(f"a real Kafka needs {missing}: please install it")
     with RealKafka(
         release,
-        settings={**settings, "super.users": ";".join(needs.super_users)},
+        settings={
+            **settings,
+            "node.id": str(needs.broker_id),
+            "super.users": ";".join(needs.super_users),
+        },
         users=needs.users,
         scram=needs.scram,
     ) as kafka:

@@ -5,13 +5,17 @@ import shutil
 from pathlib import Path
 
 from tests.suites.broker import Broker, Needs
-from tests.suites.cache import SuiteError, command, fetched, need, run_to_file
+from tests.suites.cache import SuiteError, command, fetched, need, patch, run_to_file
 from tests.suites.outcome import FAILED, Result, of_cargo
 
 VERSION = "0.39.0"
-NEEDS = Needs(settings={"num.partitions": "3"})
+NEEDS = Needs(settings={"num.partitions": "3"}, broker_id=0)
 """As its authors start their brokers."""
 RUN_SECONDS = 1800
+_PORT = {
+    "assert_eq!(broker_metadata[0].port(), 9092);": "assert!(get_bootstrap_server()"
+    '.ends_with(&format!(":{}", broker_metadata[0].port())));'
+}
 _MANIFEST = f"""
 [package]
 name = "wanted"
@@ -56,4 +60,5 @@ def _fetch(folder: Path) -> None:
     for path in (folder / "Cargo.toml", folder / "Cargo.lock", folder / "lib.rs"):
         path.unlink()
     shutil.copytree(source, folder, dirs_exist_ok=True)
+    patch(folder, "tests/test_metadata.rs", _PORT)
     command(["cargo", "test", "--no-run", "--tests"], folder)
