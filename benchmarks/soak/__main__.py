@@ -25,7 +25,7 @@ WARM_MINUTES = 5
 GROWTH_MAX = 0.05
 """Of the median of the last five minutes against that of the five after the start."""
 HUNG_S = 40
-"""Three times the longest round of a group. librdkafka 2.15.1 never returns from `close` if an
+"""Three times the longest round of a group. librdkafka 2.16.0 never returns from `close` if an
 assignment comes just before it and the LeaveGroup response before the callback of the assignment.
 """
 _FAILED = "kafka_shim_internal_errors_total"
