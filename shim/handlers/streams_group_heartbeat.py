@@ -75,9 +75,9 @@ def handle(
     if error is not ErrorCode.NONE:
         raise Refused(error)
     answer = context.cluster.groups.streams_heartbeat(
-        request.group_id, _heartbeat(request, topology, context)
+        request.group_id, _heartbeat(request, topology, context), context.access.turns
     )
-    return _response(answer, _uncreated(answer, context))
+    return context.beside(_response, answer, _uncreated(answer, context))
 
 
 def refuse(

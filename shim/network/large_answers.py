@@ -11,8 +11,8 @@ from kafka_shim.protocol.enums import ApiKey, ResourceType
 from kafka_shim.protocol.errors import ProtocolError
 from kafka_shim.protocol.headers import read_request_header
 from kafka_shim.protocol.messages.create_topics_request import CreateTopicsRequest
+from kafka_shim.shim.network import large_heartbeats
 from kafka_shim.shim.state.cluster import Cluster
-from kafka_shim.shim.state.groups.groups import MANY_MEMBERS
 
 if TYPE_CHECKING:
     from kafka_shim.protocol.messages.delete_acls_request import DeleteAclsFilter
@@ -78,25 +78,32 @@ def _of_groups(cluster: Cluster, _frame: bytes) -> bool:
 
 
 def _of_members(cluster: Cluster, frame: bytes) -> bool:
-    return cluster.groups.joins >= MANY_MEMBERS or _of_topics(cluster, frame)
+    return cluster.groups.joins >= large_heartbeats.MANY_MEMBERS or _of_topics(cluster, frame)
 
 
-def _heartbeat(cluster: Cluster, frame: bytes) -> bool:
-    """One of a consumer group may bring a new target assignment of all its members."""
+def _consumer_heartbeat(cluster: Cluster, frame: bytes) -> bool:
     if _of_topics(cluster, frame):
         return True
-    if cluster.groups.joins < MANY_MEMBERS:
+    if cluster.groups.joins < large_heartbeats.MANY_MEMBERS:
         return False
     request = _read(frame)
-    if request is None:
+    return request is not None and large_heartbeats.of_consumers(cluster, request)
+
+
+def _share_heartbeat(cluster: Cluster, frame: bytes) -> bool:
+    if _of_topics(cluster, frame):
+        return True
+    if cluster.groups.joins + cluster.topics.partition_count < large_heartbeats.MANY_SHARED:
         return False
-    said = (
-        request.subscribed_topic_names,
-        request.subscribed_topic_regex,
-        request.server_assignor,
-    )
-    changes = request.member_epoch == 0 or said != (None, None, None)
-    return cluster.groups.is_long(request.group_id, changes=changes)
+    request = _read(frame)
+    return request is not None and large_heartbeats.of_sharers(cluster, request)
+
+
+def _streams_heartbeat(cluster: Cluster, frame: bytes) -> bool:
+    if cluster.groups.joins < large_heartbeats.MANY_STREAMS:
+        return False
+    request = _read(frame)
+    return request is not None and large_heartbeats.of_streams(cluster, request)
 
 
 def _creates(_cluster: Cluster, frame: bytes) -> bool:
@@ -130,8 +137,9 @@ _BY_STATE: Mapping[ApiKey, MayBeLong] = {
     ApiKey.LIST_CONFIG_RESOURCES: _of_topics,
     ApiKey.OFFSET_FETCH: _of_topics,
     ApiKey.DESCRIBE_SHARE_GROUP_OFFSETS: _of_topics,
-    ApiKey.SHARE_GROUP_HEARTBEAT: _of_topics,
-    ApiKey.CONSUMER_GROUP_HEARTBEAT: _heartbeat,
+    ApiKey.SHARE_GROUP_HEARTBEAT: _share_heartbeat,
+    ApiKey.CONSUMER_GROUP_HEARTBEAT: _consumer_heartbeat,
+    ApiKey.STREAMS_GROUP_HEARTBEAT: _streams_heartbeat,
     ApiKey.DESCRIBE_GROUPS: _of_members,
     ApiKey.CONSUMER_GROUP_DESCRIBE: _of_members,
     ApiKey.SHARE_GROUP_DESCRIBE: _of_members,

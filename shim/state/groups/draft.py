@@ -7,9 +7,10 @@ from copy import copy
 from typing import Any, Generic, Protocol, TypeVar
 
 from kafka_shim.shim.state.groups.group_target import GroupTarget
-from kafka_shim.shim.state.groups.topic_subscriptions import TopicSubscriptions
 
 _DICTS = ("members", "instances")
+_PARTS = ("subscriptions", "tasks")
+_VALUES = ("_shut_down_by", "_endpoint_epoch", "_assigned_by")
 _TIMERS = ("session_timer", "rebalance_timer")
 
 Item = TypeVar("Item")
@@ -30,7 +31,6 @@ class Draftable(Protocol):
     group_id: str
     members: dict[str, Any]
     target: GroupTarget
-    subscriptions: TopicSubscriptions
 
 
 Drafted = TypeVar("Drafted", bound=Draftable)
@@ -46,7 +46,7 @@ class Draft(Generic[Drafted]):
         self._before = _state(group)
         self.copy = copy(group)
         self.copy.target = group.target.copy()
-        self.copy.subscriptions = copy(group.subscriptions)
+        vars(self.copy).update({name: copy(part) for name, part in _own(group, _PARTS).items()})
         vars(self.copy).update(_dicts(group))
         self._copied = {
             member_id: _without_timers(group.members[member_id])
@@ -60,7 +60,9 @@ class Draft(Generic[Drafted]):
         if _state(group) != self._before:
             return False
         vars(group.target).update(vars(made.target))
-        vars(group.subscriptions).update(vars(made.subscriptions))
+        for name, part in _own(group, _PARTS).items():
+            vars(part).update(vars(getattr(made, name)))
+        vars(group).update(_own(made, _VALUES))
         for member_id, copied in self._copied.items():
             known = group.members[member_id]
             if made.members.get(member_id) is copied:
@@ -72,16 +74,21 @@ class Draft(Generic[Drafted]):
         return True
 
 
+def _own(group: Draftable, names: Iterable[str]) -> dict[str, Any]:
+    """Those of these attributes that a group of its type has."""
+    return {name: vars(group)[name] for name in names if name in vars(group)}
+
+
 def _dicts(group: Draftable) -> dict[str, Any]:
     """Who is in a group, as attributes."""
-    return {name: dict(value) for name, value in vars(group).items() if name in _DICTS}
+    return {name: dict(value) for name, value in _own(group, _DICTS).items()}
 
 
 def _state(group: Draftable) -> tuple[Any, ...]:
     """All that a heartbeat reads of a group, to see whether it is another later."""
     members = {member_id: _lasting(member) for member_id, member in group.members.items()}
-    subscriptions = dict(vars(group.subscriptions))
-    return vars(group.target.copy()), subscriptions, _dicts(group), members
+    parts = [dict(vars(part)) for part in _own(group, _PARTS).values()]
+    return vars(group.target.copy()), parts, _own(group, _VALUES), _dicts(group), members
 
 
 def _lasting(member: Any) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 from base64 import urlsafe_b64encode
 from collections.abc import Callable, Collection, Sequence
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Final, TypeVar, cast
+from typing import TYPE_CHECKING, TypeVar
 
 import msgspec
 
@@ -34,8 +34,6 @@ if TYPE_CHECKING:  # a kind of groups is imported with the first group of it
     from kafka_shim.shim.state.groups.topology_descriptions import TopologyDescriptions
 
 Answer = TypeVar("Answer")
-MANY_MEMBERS: Final = 1000
-"""What so many have takes its time."""
 
 
 class Groups(GroupCommits):
@@ -171,19 +169,6 @@ class Groups(GroupCommits):
         self.keep(made)
         return answer
 
-    def is_long(self, group_id: str, *, changes: bool) -> bool:
-        """Whether a heartbeat may have to decide what very many members of a consumer group
-        should have; `changes`: it may be of a new member, or tell something new.
-        """
-        group = self.kept(group_id)
-        if group is None or group.type is not GroupType.CONSUMER:
-            return False
-        of_consumers = cast("ConsumerGroup", group)
-        if len(of_consumers.members) < MANY_MEMBERS:
-            return False
-        is_other = changes or not of_consumers.subscriptions.are_noticed
-        return of_consumers.target.is_near(changed=is_other)
-
     def _make_consumer(self, group_id: str) -> "ConsumerGroup":
         from kafka_shim.shim.state.groups.consumer_group import ConsumerGroup  # noqa: PLC0415 - see above
 
@@ -281,20 +266,32 @@ class Groups(GroupCommits):
 
     # the streams protocol
 
-    def streams_heartbeat(self, group_id: str, heartbeat: "StreamsHeartbeat") -> "StreamsAnswer":
-        """Raises Refused with the error of the whole request."""
+    def streams_heartbeat(
+        self, group_id: str, heartbeat: "StreamsHeartbeat", turns: "Turns | None" = None
+    ) -> "StreamsAnswer":
+        """As `consumer_heartbeat`."""
         self.joins += heartbeat.member_epoch == 0
+        if turns is not None and heartbeat.member_epoch >= 0:
+            with self.long_heartbeats.one_of(group_id, turns):
+                found = self.find(group_id)
+                group = self._streams_group_of(group_id, heartbeat)
+                answer = self.long_heartbeats.streams(group, found, heartbeat, turns)
+        else:
+            group = self._streams_group_of(group_id, heartbeat)
+            answer = group.heartbeat(heartbeat)
+            self.keep(group)
+        may_be_asked = heartbeat.is_version_1 and heartbeat.member_epoch >= 0
+        if may_be_asked and not answer.is_stale and self.descriptions.asks(group):
+            return msgspec.structs.replace(answer, asks_description=True)
+        return answer
+
+    def _streams_group_of(self, group_id: str, heartbeat: "StreamsHeartbeat") -> "StreamsGroup":
         group = self.streams(group_id)
         if group is None:
             joins = heartbeat.member_epoch == 0
             self._check_replaceable(self.find(group_id), group_id, joins=joins)
             group = self._make_streams(group_id)
-        answer = group.heartbeat(heartbeat)
-        self.keep(group)
-        may_be_asked = heartbeat.is_version_1 and heartbeat.member_epoch >= 0
-        if may_be_asked and not answer.is_stale and self.descriptions.asks(group):
-            return msgspec.structs.replace(answer, asks_description=True)
-        return answer
+        return group
 
     def _make_streams(self, group_id: str) -> "StreamsGroup":
         from kafka_shim.shim.state.groups.streams_group import StreamsGroup  # noqa: PLC0415 - see above

@@ -5,7 +5,7 @@ there are: what they change of a group is worked out while others are served.
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from threading import Lock
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 from weakref import WeakValueDictionary
 
 from kafka_shim.protocol.error_codes import ErrorCode
@@ -17,6 +17,10 @@ from kafka_shim.shim.state.groups.group import Group
 from kafka_shim.shim.state.groups.group_store import GroupStore
 from kafka_shim.shim.state.groups.heartbeat_answer import HeartbeatAnswer
 from kafka_shim.shim.state.groups.share_group import ShareGroup, ShareHeartbeat
+
+if TYPE_CHECKING:  # only those who have such a group need it
+    from kafka_shim.shim.state.groups.streams_group import StreamsGroup
+    from kafka_shim.shim.state.groups.streams_member import StreamsAnswer, StreamsHeartbeat
 
 TRIES = 5
 """How often a group may become another one while something is worked out for it."""
@@ -90,6 +94,25 @@ class LongHeartbeats:
         member = group.members[heartbeat.member_id]
         group.start_session(member)
         group.begin_states(turns.over(turns.beside(group.without_state, member)))
+        return answer
+
+    def streams(
+        self,
+        group: "StreamsGroup",
+        found: Group | None,
+        heartbeat: "StreamsHeartbeat",
+        turns: Turns,
+    ) -> "StreamsAnswer":
+        """The same of a streams group."""
+
+        def speakers() -> tuple[str, ...]:
+            return heartbeat.member_id, group.instances.get(heartbeat.instance_id or "", "")
+
+        answer = self._worked_out(
+            group, found, speakers, turns, lambda made: made.decide(heartbeat, lambda _: None)
+        )
+        self._groups.keep(group)
+        group.watch(group.members[heartbeat.member_id])
         return answer
 
     def classic(

@@ -4,7 +4,7 @@ assignment in steps, as members of consumer groups do.
 DEVIATION: only active tasks are assigned, no standby or warmup tasks.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 
 import msgspec
@@ -104,6 +104,12 @@ class StreamsGroup(StaticMembersGroup[StreamsMember]):
         """Handle a heartbeat that joins, stays or leaves; raise Refused if it is rejected."""
         if heartbeat.member_epoch in (LEAVING, LEAVING_FOR_A_WHILE):
             return self._leave(heartbeat)
+        return self.decide(heartbeat, self.watch)
+
+    def decide(
+        self, heartbeat: StreamsHeartbeat, watch: Callable[[StreamsMember], None]
+    ) -> StreamsAnswer:
+        """Handle a heartbeat that joins or stays; `watch` starts the timers of its member."""
         before = self._speaker(heartbeat)
         is_new_group = self.tasks.topology is None
         if not self.members:
@@ -121,6 +127,7 @@ class StreamsGroup(StaticMembersGroup[StreamsMember]):
             self._shut_down_by = member.process_id
         is_new = before is None or before.member_id != member.member_id
         self._assign(member, heartbeat, is_new=is_new, changed=changed)
+        watch(member)
         joins, moved = heartbeat.member_epoch == 0, member.assigned != assigned
         if self._are_endpoints_others(member, endpoint, joins=joins, moved=moved):
             self._endpoint_epoch += 1
@@ -132,6 +139,17 @@ class StreamsGroup(StaticMembersGroup[StreamsMember]):
             member.task_offsets = member.task_end_offsets = ()
             answer = msgspec.structs.replace(answer, endpoint_epoch=0)
         return answer
+
+    def is_long(self, *, changes: bool, endpoint_epoch: int) -> bool:
+        """Return whether a heartbeat may have to go through all members: to compute a target
+        (`changes`: it may tell something new), or to return their endpoints.
+        """
+        is_other = (
+            changes
+            or not self.tasks.are_noticed
+            or self._assigned_by != self._settings.streams_assignment(self.group_id)
+        )
+        return endpoint_epoch != self._endpoint_epoch or self.target.is_near(changed=is_other)
 
     def _speaker(self, heartbeat: StreamsHeartbeat) -> StreamsMember | None:
         """Return the existing member of a heartbeat, or the static one it replaces; None if new."""
@@ -194,7 +212,6 @@ class StreamsGroup(StaticMembersGroup[StreamsMember]):
         self.target.refresh(self.tasks, self.members.values(), distribute, changed=changed)
         if self.target.was_ever_set:
             self.reconcile(member, heartbeat.owned)
-        self.watch(member)
 
     def _are_endpoints_others(
         self, member: StreamsMember, before: Endpoint | None, *, joins: bool, moved: bool

@@ -24,6 +24,11 @@ class StreamsTasks:
     def changes(self) -> int:
         return self._topics.epoch
 
+    @property
+    def are_noticed(self) -> bool:
+        """Whether no topic has changed since `configure`."""
+        return self.configured is None or self.configured.epoch == self._topics.epoch
+
     def configure(self, made: Configured | None) -> None:
         """Look at the topics that there are now; `made` is of a member's topology, and may be of
         topics that have changed since.

@@ -14,9 +14,6 @@ from kafka_shim.protocol.messages.api_versions_request import ApiVersionsRequest
 from kafka_shim.protocol.messages.consumer_group_describe_request import (
     ConsumerGroupDescribeRequest,
 )
-from kafka_shim.protocol.messages.consumer_group_heartbeat_request import (
-    ConsumerGroupHeartbeatRequest,
-)
 from kafka_shim.protocol.messages.create_topics_request import CreatableTopic, CreateTopicsRequest
 from kafka_shim.protocol.messages.delete_acls_request import DeleteAclsFilter, DeleteAclsRequest
 from kafka_shim.protocol.messages.describe_groups_request import DescribeGroupsRequest
@@ -45,7 +42,6 @@ from kafka_shim.shim.network import large_answers
 from kafka_shim.shim.network.large_answers import MANY_MADE
 from kafka_shim.shim.network.large_requests import is_large
 from kafka_shim.shim.request import turns
-from kafka_shim.shim.state.groups import groups as groups_module
 from kafka_shim.shim.state.groups.offsets import CommittedOffset
 from kafka_shim.shim.state.groups.share_group import ShareHeartbeat
 from tests.acl_filters import ANY_ACL, deleted_acls
@@ -133,32 +129,6 @@ async def test_it_takes_turns_where_there_is_much(
         await other.frame()
         assert large.at_work == 1
         assert (await busy.frame())[4:] == in_one_turn[4:]
-
-
-def heartbeat_frame(**told: Any) -> bytes:
-    request = ConsumerGroupHeartbeatRequest(group_id="g", **told)
-    head = write_request_header(RequestHeader(ApiKey.CONSUMER_GROUP_HEARTBEAT, 1, 7, "test"))
-    return head + codecs.write_request(request, 1)
-
-
-def test_a_heartbeat_takes_turns_where_very_many_members_get_a_target(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    for module in (large_answers, groups_module):
-        monkeypatch.setattr(module, "MANY_MEMBERS", 3)
-    stage = Stage("4.3")
-    stage.topic("a", 9)
-    groups = stage.cluster.groups
-    joins = heartbeat_frame(member_id="z", member_epoch=0, subscribed_topic_names=["a"])
-    for number in range(4):
-        assert is_large(joins, stage.cluster) == (number == 3)
-        groups.consumer_heartbeat("g", beat(f"m{number}", "a"))
-        stage.clock.advance(10_000)
-    stays = heartbeat_frame(member_id="m3", member_epoch=4)
-    assert not is_large(stays, stage.cluster)
-    groups.consumer_heartbeat("g", beat("m0", epoch=-1))
-    assert is_large(stays, stage.cluster)
-    assert not is_large(stays[:-9], stage.cluster)
 
 
 def test_a_request_takes_turns_that_makes_very_many_partitions() -> None:

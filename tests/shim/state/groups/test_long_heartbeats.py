@@ -30,6 +30,7 @@ RECORDED = (
     "share",
     "sharing",
     "static",
+    "streams",
 )
 
 
@@ -90,7 +91,12 @@ def test_members_are_answered_as_by_the_real_broker(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     turns = Interrupted()
-    for way in (Groups.consumer_heartbeat, Groups.share_heartbeat, Groups.join):
+    for way in (
+        Groups.consumer_heartbeat,
+        Groups.share_heartbeat,
+        Groups.streams_heartbeat,
+        Groups.join,
+    ):
         monkeypatch.setattr(Groups, way.__name__, _in_turns(way, turns))
     assert not differing(KIND, RELEASE, name)
 

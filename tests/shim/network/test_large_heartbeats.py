@@ -1,0 +1,125 @@
+"""Heartbeats take turns where all members of a large group may have to be gone through."""
+
+from typing import Any
+
+import msgspec
+import pytest
+
+from kafka_shim.protocol import codecs
+from kafka_shim.protocol.enums import ApiKey
+from kafka_shim.protocol.headers import RequestHeader, write_request_header
+from kafka_shim.protocol.messages.consumer_group_heartbeat_request import (
+    ConsumerGroupHeartbeatRequest,
+)
+from kafka_shim.protocol.messages.share_group_heartbeat_request import ShareGroupHeartbeatRequest
+from kafka_shim.protocol.messages.streams_group_heartbeat_request import (
+    StreamsGroupHeartbeatRequest,
+    Subtopology,
+    Topology,
+)
+from kafka_shim.shim.network import large_heartbeats
+from kafka_shim.shim.network.large_requests import is_large
+from kafka_shim.shim.state.groups.share_group import ShareHeartbeat
+from tests.shim.play import Stage
+from tests.shim.state.groups.test_long_heartbeats import beat
+
+SHARING = ShareHeartbeat(
+    member_id="",
+    member_epoch=0,
+    rack_id=None,
+    topic_names=["a", "b"],
+    client_id="c",
+    client_host="/h",
+)
+
+
+def frame_of(api: ApiKey, version: int, request: Any) -> bytes:
+    head = write_request_header(RequestHeader(api, version, 7, "test"))
+    return head + codecs.write_request(request, version)
+
+
+def heartbeat_frame(**told: Any) -> bytes:
+    request = ConsumerGroupHeartbeatRequest(group_id="g", **told)
+    return frame_of(ApiKey.CONSUMER_GROUP_HEARTBEAT, 1, request)
+
+
+def test_a_heartbeat_takes_turns_where_very_many_members_get_a_target(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(large_heartbeats, "MANY_MEMBERS", 3)
+    stage = Stage("4.3")
+    stage.topic("a", 9)
+    groups = stage.cluster.groups
+    joins = heartbeat_frame(member_id="z", member_epoch=0, subscribed_topic_names=["a"])
+    for number in range(4):
+        assert is_large(joins, stage.cluster) == (number == 3)
+        groups.consumer_heartbeat("g", beat(f"m{number}", "a"))
+        stage.clock.advance(10_000)
+    stays = heartbeat_frame(member_id="m3", member_epoch=4)
+    assert not is_large(stays, stage.cluster)
+    groups.consumer_heartbeat("g", beat("m0", epoch=-1))
+    assert is_large(stays, stage.cluster)
+    assert not is_large(stays[:-9], stage.cluster)
+
+
+def shared_frame(*names: str, member_id: str = "z", epoch: int = 0) -> bytes:
+    request = ShareGroupHeartbeatRequest("g", member_id, epoch)
+    request.subscribed_topic_names = list(names) or None
+    return frame_of(ApiKey.SHARE_GROUP_HEARTBEAT, 1, request)
+
+
+def test_a_heartbeat_takes_turns_where_many_share_a_target(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(large_heartbeats, "MANY_SHARED", 9)
+    stage = Stage("4.3")
+    for name, partitions in (("a", 5), ("b", 2), ("large", 9)):
+        stage.topic(name, partitions)
+    groups, joins = stage.cluster.groups, shared_frame("a", "b")
+    assert not is_large(joins, stage.cluster)
+    assert is_large(shared_frame("large"), stage.cluster)
+    for number in range(2):
+        groups.share_heartbeat("g", msgspec.structs.replace(SHARING, member_id=f"m{number}"))
+    stays = shared_frame(member_id="m1", epoch=1)
+    assert not is_large(joins, stage.cluster)
+    stage.clock.advance(10_000)
+    assert is_large(joins, stage.cluster)
+    assert is_large(stays, stage.cluster)
+    assert not is_large(stays[:-9], stage.cluster)
+
+
+def streams_frame(member_id: str, epoch: int, endpoint_epoch: int) -> bytes:
+    request = StreamsGroupHeartbeatRequest("g", member_id, epoch, endpoint_epoch)
+    return frame_of(ApiKey.STREAMS_GROUP_HEARTBEAT, 0, request)
+
+
+def joining(member_id: str) -> StreamsGroupHeartbeatRequest:
+    return StreamsGroupHeartbeatRequest(
+        "g",
+        member_id,
+        rebalance_timeout_ms=60_000,
+        topology=Topology(0, [Subtopology("s", ["t"])]),
+        active_tasks=[],
+        standby_tasks=[],
+        warmup_tasks=[],
+        process_id=member_id,
+        client_tags=[],
+    )
+
+
+def test_a_heartbeat_takes_turns_where_many_run_tasks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(large_heartbeats, "MANY_STREAMS", 3)
+    stage = Stage("4.3")
+    stage.topic("t", 5)
+    for number in range(3):
+        assert not is_large(streams_frame("m0", 0, 0), stage.cluster)
+        stage.ask(ApiKey.STREAMS_GROUP_HEARTBEAT, 0, joining(f"m{number}"))
+    stays = streams_frame("m0", 1, 0)
+    assert not is_large(stays, stage.cluster)
+    assert is_large(streams_frame("m0", 1, 1), stage.cluster), "it is to get all endpoints"
+    stage.clock.advance(10_000)
+    assert is_large(stays, stage.cluster), "the target is due"
+    assert not is_large(stays[:-9], stage.cluster)
+    stage.ask(ApiKey.STREAMS_GROUP_HEARTBEAT, 0, StreamsGroupHeartbeatRequest("g", "m0", 1))
+    stage.clock.advance(10_000)
+    assert not is_large(stays, stage.cluster)
+    stage.topic("another")
+    assert is_large(stays, stage.cluster), "topics have changed"
