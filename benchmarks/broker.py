@@ -1,4 +1,4 @@
-"""A broker in a process of its own, what it is asked, and the processor time that it takes."""
+"""A broker in a process of its own, requests for it, and its processor time."""
 
 import socket
 import subprocess
@@ -32,7 +32,7 @@ WINDOW = 50
 
 
 def _produce(records: int) -> ProduceRequest:
-    """A batch of so many records of 100 bytes."""
+    """Produce a batch of this number of records of 100 bytes."""
     batch = encode_batch(
         [Record(offset=n, timestamp=0, key=None, value=b"x" * 100) for n in range(records)]
     )
@@ -42,7 +42,7 @@ def _produce(records: int) -> ProduceRequest:
 
 
 def requests() -> dict[str, bytes]:
-    """The kinds of requests, framed."""
+    """Return the frame of each kind of request."""
     topic = MetadataRequestTopic(name="orders")
     partition = ListOffsetsPartition(partition_index=0, timestamp=-1)
     kinds = {
@@ -59,14 +59,14 @@ def requests() -> dict[str, bytes]:
 
 
 def framed(api: ApiKey, version: int, request: msgspec.Struct) -> bytes:
-    """A request as it goes over the wire, its size before it."""
+    """Return a request's frame with its size."""
     payload = write_request_header(RequestHeader(api, version, 1, "bench"))
     payload += codecs.write_request(request, version)
     return len(payload).to_bytes(4, "big") + payload
 
 
 class Taken(NamedTuple):
-    """Seconds for a request: on the clock, and of the broker's processor."""
+    """Seconds per request: elapsed, and processor time of the broker."""
 
     clock: float
     processor: float
@@ -102,18 +102,18 @@ class Broker:
         self._reader = self._socket.makefile("rb", 1 << 20)
 
     def play(self, frame: bytes, requests: int = REQUESTS, window: int = WINDOW) -> Taken:
-        """Send that many equal requests, so many at a time."""
+        """Send this number of equal requests, with `window` in flight."""
         began, before = time.monotonic(), self.processor_s()
         for _ in range(requests // window):
             self._socket.sendall(frame * window)
             for _ in range(window):
                 self._reader.read(int.from_bytes(self._reader.read(4), "big"))
         clock = time.monotonic() - began
-        time.sleep(0.12)  # a recorder writes its last block within 100 ms
+        time.sleep(0.12)  # until a recorder has written its last block
         return Taken(clock / requests, (self.processor_s() - before) / requests)
 
     def processor_s(self) -> float:
-        """Seconds of the broker's main thread so far, as the scheduler counts them."""
+        """Return the processor time so far of the broker's main thread, in seconds."""
         return int(Path(f"/proc/{self.child.pid}/schedstat").read_text().split()[0]) / 1e9
 
     def stop(self) -> None:
@@ -124,7 +124,7 @@ class Broker:
 
 
 def ask_versions(peer: socket.socket) -> None:
-    """One ApiVersions request, its answer read whole."""
+    """Send an ApiVersions request and read its whole response."""
     peer.sendall(_VERSIONS)
     size = int.from_bytes(peer.recv(4, socket.MSG_WAITALL), "big")
     assert len(peer.recv(size, socket.MSG_WAITALL)) == size

@@ -1,10 +1,10 @@
-"""How fast messages are decoded and encoded, beside kafka-python and kio, in one run.
+"""The speed of decoding and encoding messages, compared with kafka-python and kio.
 
     python -m benchmarks.codec [--json] [--check] [--rounds N]
 
-Every figure is the best of several rounds, the libraries taking turns within a round; all of them
-read and write the very same bytes, which is checked first. A message that misses a goal is measured
-again for longer, and that counts. `--check` exits 3 when a goal is missed.
+Every figure is the best of several rounds, in each of which the libraries take turns. All of them
+read and write the same bytes, which is checked first. A message that misses a goal is measured
+again for longer, and the second figure counts. `--check` exits with 3 if a goal is missed.
 """
 
 import io
@@ -119,7 +119,7 @@ def cases() -> list[Case]:
 
 
 class Codec(NamedTuple):
-    """A library's way to read the case's bytes and to write them back."""
+    """How a library reads and writes the bytes of a case."""
 
     decode: Callable[[], Any]
     encode: Callable[[], bytes]
@@ -134,7 +134,7 @@ def kafka_python(case: Case, data: bytes) -> Codec:
     modules = (import_module(f"kafka.protocol.{name}") for name in KAFKA_PYTHON_MODULES)
     cls = next(getattr(m, case.message_name) for m in modules if hasattr(m, case.message_name))
     message, version = cls.decode(data, version=case.version), case.version
-    message._header = None  # decoded messages lack it, and encode looks at it
+    message._header = None  # decoded messages lack this attribute, which encode reads
     message.API_VERSION = version
     return Codec(lambda: cls.decode(data, version=version), message.encode)
 

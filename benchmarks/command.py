@@ -1,4 +1,4 @@
-"""The command line of a benchmark: the figures as text or as JSON, and whether goals were met."""
+"""The command line of a benchmark: figures as text or JSON, and whether goals are met."""
 
 import argparse
 import json
@@ -8,9 +8,9 @@ from collections.abc import Mapping, Sequence
 
 
 def parse_arguments(doc: str | None, **options: tuple[int | str, str]) -> argparse.Namespace:
-    """`--json`, `--check`, and an option for each of `options`: its default, and what it means.
+    """Parse `--json`, `--check`, and an option for each of `options` (its default and its help).
 
-    Programs that a benchmark starts find compiled modules, as in an installed package.
+    Programs that a benchmark starts use compiled modules, as in an installed package.
     """
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     parser = argparse.ArgumentParser(description=(doc or "").partition("\n")[0])
@@ -26,7 +26,9 @@ def parse_arguments(doc: str | None, **options: tuple[int | str, str]) -> argpar
 def finish_below(
     options: argparse.Namespace, figures: Mapping[str, float], goals: Mapping[str, float]
 ) -> int:
-    """Print a line for each figure; the exit code. `goals`: what figures must be less than."""
+    """Print a line for each figure and return the exit code; `goals`
+    are upper limits of figures.
+    """
     width = max(map(len, figures)) + 3
     lines = [f"{name.replace('_', ' '):{width}} {value:8.2f}" for name, value in figures.items()]
     missed = [
@@ -40,7 +42,7 @@ def finish_below(
 def finish(
     options: argparse.Namespace, figures: Mapping[str, object], text: str, missed: Sequence[str]
 ) -> int:
-    """Print the figures, as `text` or as JSON, and the goals that were missed; the exit code."""
+    """Print the figures, as `text` or as JSON, and the missed goals; return the exit code."""
     print(json.dumps(figures, indent=1) if options.json else text)
     for goal in missed:
         print(f"goal missed: {goal}", file=sys.stderr)

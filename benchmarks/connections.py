@@ -1,9 +1,9 @@
-"""What an idle connection costs: 10,000 clients that have asked for ApiVersions and wait.
+"""The cost of idle connections: 10,000 clients that have sent ApiVersions and wait.
 
     python -m benchmarks.connections [--connections N] [--check] [--json]
 
 The broker runs in a process of its own; its resident memory and processor time are read before and
-after. Then one more client is served while all the others are there.
+after. Then one further client is served while all others are connected.
 """
 
 import resource
@@ -23,7 +23,7 @@ IDLE_S = 5.0
 
 
 def measure(count: int) -> dict[str, float]:
-    """Memory of a connection, the idle load of all, and an answer beside them."""
+    """Return the memory per connection, the idle load, and the time of a response beside them."""
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (min(hard, count + SPARE_FILES), hard))
     with tempfile.TemporaryDirectory() as name:
@@ -68,7 +68,7 @@ def is_served(peer: socket.socket) -> bool:
 
 
 def answer_s(broker: Broker) -> float:
-    """Seconds from a request to its answer, on a connection of its own; the best of many."""
+    """Return the seconds from a request to its response, on a new connection; the best of many."""
     with socket.create_connection(broker.address, 30) as peer:
         taken = []
         for _ in range(300):

@@ -1,17 +1,17 @@
-"""What a decision costs with ten ACLs and with a million, and what the ACLs themselves cost.
+"""The cost of a decision with ten ACLs and with a million, and the cost of the ACLs.
 
     python -m benchmarks.decide [--acls N] [--json] [--check]
 
-For sets of literal, prefixed and mixed ACLs, and for sets that have everything in one place:
-nanoseconds a decision with few and with many ACLs, and their ratio (goal: at most 2); then what
-adding, removing and filtering takes, and the bytes an ACL occupies. `--check` exits with 3 if a
+For sets of literal, prefixed and mixed ACLs, and for sets with all ACLs on one topic or of one
+principal: nanoseconds per decision with few and with many ACLs, and their ratio (goal: at most 2);
+then the time to add, remove and filter ACLs, and the bytes per ACL. `--check` exits with 3 if a
 ratio misses the goal.
 
-The few are ten of the many, so that names are alike. Five hundred different questions, spread over
-all the ACLs, are asked in turn: what they touch fits the processor's own cache, so the ratio is
-that of the search. `spread_ns` is for twenty thousand questions, where waiting for memory comes on
-top, and depends on what else the machine does. `again` is the authorizer answering the five hundred
-a second time.
+The few ACLs are ten of the many, so that names are similar. Five hundred different accesses, spread
+over all ACLs, are decided in turn: their data fits the processor's cache, so the ratio is that of
+the search. `spread_ns` is for twenty thousand accesses, where waiting for memory is added, which
+depends on the machine's other load. `again` is a second decision of the five hundred by the
+authorizer.
 """
 
 import gc
@@ -49,7 +49,7 @@ def literal_name(n: int) -> str:
 
 
 def prefix(n: int) -> str:
-    """Prefixes of 9 to 33 characters, as teams have them; every tenth has one below it."""
+    """Return a prefix of 9 to 33 characters, as teams use them; every tenth has one below it."""
     if n % 10 == 9:
         return f"{prefix(n - 1)}sub."
     return f"team-{n}.{DOMAINS[n % len(DOMAINS)]}."
@@ -76,12 +76,12 @@ def mixed_acl(n: int) -> Acl:
 
 
 def crowd_acl(n: int) -> Acl:
-    """Everybody on one topic."""
+    """Return an ACL of another principal on one topic."""
     return Acl(TOPIC, "events", LITERAL, f"User:u{n}", "*", READ, DENY if n % 8 == 7 else ALLOW)
 
 
 def owner_acl(n: int) -> Acl:
-    """One principal on everything."""
+    """Return an ACL of one principal on another topic."""
     return Acl(
         TOPIC, literal_name(n), LITERAL, "User:etl", "*", READ, DENY if n % 8 == 7 else ALLOW
     )
@@ -97,8 +97,9 @@ SETS: dict[str, Callable[[int], Acl]] = {
 
 
 def few_of(count: int) -> list[int]:
-    """Ten of the numbers below `count`: 0 and 1, which are special in the mixed set, four that
-    allow and four that deny."""
+    """Return ten numbers below `count`: 0 and 1, which are special in the mixed set, four that
+    allow and four that deny.
+    """
     rng = Random(count)
     numbers = [0, 1]
     for denies in (False, True) * 4:
@@ -114,7 +115,7 @@ def acls(make: Callable[[int], Acl], numbers: Sequence[int]) -> Iterator[Acl]:
 
 
 def question_of(acl: Acl, rng: Random) -> Question:
-    """Give a question that the ACL decides."""
+    """Return an access that the ACL decides."""
     tail = f"t{rng.randrange(1000)}" if acl.pattern_type is PREFIXED else ""
     host = f"10.0.{rng.randrange(256)}.{rng.randrange(256)}"
     return Actor(acl.principal, host), Action(acl.operation, TOPIC, acl.resource_name + tail)
@@ -138,7 +139,7 @@ def questions(
 
 
 def ask(store: AclStore, asked: list[Question]) -> float:
-    """Nanoseconds a decision, over all the questions once."""
+    """Return nanoseconds per decision, over all accesses once."""
     begin = time.perf_counter_ns()
     for actor, action in asked:
         decide(store, actor, action)
@@ -162,7 +163,7 @@ def compare_decisions(name: str, few: AclStore, many: AclStore) -> list[Row]:
         for store, asked in ((few, small), (many, large)):
             for actor, action in asked:
                 assert decide(store, actor, action).allowed is (kind == "allowed"), (name, action)
-        # the least of many rounds, few and many in turn: what other programs do is left out
+        # the best of many rounds, few and many in turn, which excludes other programs
         pairs = [(ask(few, small), ask(many, large)) for _ in range(ROUNDS)]
         few_ns, many_ns = min(p[0] for p in pairs), min(p[1] for p in pairs)
         again = min(ask_again(authorizer, large) for _ in range(ROUNDS))
@@ -238,7 +239,9 @@ def change_times(name: str, store: AclStore, ready: list[Acl]) -> Row:
 
 
 def by_type_us(store: AclStore) -> float:
-    """Microseconds for `may it write to any topic` (InitProducerId), the least of ten rounds."""
+    """Return microseconds to decide `Write on any topic`
+    (InitProducerId), the best of ten rounds.
+    """
     actors = [Actor(user(n * 37), "10.0.0.1") for n in range(QUESTIONS)]
     best = float("inf")
     for _ in range(10):
@@ -271,7 +274,7 @@ def measure(count: int) -> dict[str, list[Row]]:
 
 
 def table(title: str, rows: list[Row]) -> Iterator[str]:
-    """The lines of a table, its columns aligned."""
+    """Yield the lines of an aligned table."""
     columns = list(rows[0])
     lines = [columns, *([str(row[column]) for column in columns] for row in rows)]
     widths = [max(len(line[n]) for line in lines) for n in range(len(columns))]

@@ -1,9 +1,9 @@
-"""How soon the first test of a pytest session with the fixture begins, and `--help` answers.
+"""The time until the first test of a pytest session with the fixture begins, and of `--help`.
 
     python -m benchmarks.fixture [--rounds 10] [--json] [--check]
 
-All figures are processor time: of pytest until the body of the test runs, and of the broker that
-the fixture has started. Other plugins of pytest are off.
+All figures are processor time: of pytest until the test's body runs, and of the broker that the
+fixture has started. Other pytest plugins are off.
 """
 
 import os
@@ -71,8 +71,8 @@ def command_ms(command: list[str]) -> float:
 
 
 def measure(rounds: int) -> dict[str, float]:
-    """Return the least of the rounds, in which all take turns."""
-    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # an installed package has its bytecode
+    """Return the best of the rounds, in which all take turns."""
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # use bytecode, as in an installed package
     bare, helps, without, within, brokers, sums = [], [], [], [], [], []
     for _ in range(rounds + 1):
         bare.append(command_ms(BARE))

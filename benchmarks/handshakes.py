@@ -1,9 +1,9 @@
-"""A flood of TLS handshakes that are begun and left, and an honest client beside it.
+"""A flood of abandoned TLS handshakes, and a normal client at the same time.
 
     python -m benchmarks.handshakes [--seconds N] [--check] [--json]
 
-The flood, a process of its own, connects as fast as it can, sends a ClientHello and no more, and
-holds 3,000 connections. The honest client shakes hands and asks for ApiVersions again and again.
+The flood, a process of its own, connects as fast as it can, sends only a ClientHello, and
+holds 3,000 connections. The normal client repeatedly connects and sends ApiVersions.
 """
 
 import contextlib
@@ -37,7 +37,7 @@ Address = tuple[str, int]
 
 
 def hello(context: ssl.SSLContext) -> bytes:
-    """What a client sends first."""
+    """Return a ClientHello."""
     outgoing = ssl.MemoryBIO()
     tls = context.wrap_bio(ssl.MemoryBIO(), outgoing, server_hostname="localhost")
     with contextlib.suppress(ssl.SSLWantReadError):
@@ -57,7 +57,7 @@ def flood(address: Address, data: bytes, begun: Any) -> None:
 
 
 def honest_s(address: Address, context: ssl.SSLContext) -> float:
-    """How long a connection takes that shakes hands and asks."""
+    """Return the seconds for a handshake and a request."""
     began = time.monotonic()
     with (
         socket.create_connection(address, 30) as peer,
@@ -72,7 +72,7 @@ def honest_s(address: Address, context: ssl.SSLContext) -> float:
 
 
 def measure(seconds: int) -> dict[str, float]:
-    """Times of the honest client, how many failed, and the memory of the broker."""
+    """Return the normal client's times and failures, and the broker's memory."""
     with tempfile.TemporaryDirectory() as folder, start(tls=folder, log_level="error") as broker:
         host, _, port = broker.listeners["SSL"].rpartition(":")
         address = host, int(port)

@@ -1,7 +1,7 @@
 """The inspector under load: `python -m benchmarks.inspector --check`.
 
-A client sends 10000 requests a minute, each other than the one before, first alone and then while
-the page is open on them: how long answers take, and for how long the page does nothing else.
+A client sends 10,000 different requests per minute, first alone and then while the page shows them.
+Measured are the times of responses, and how long the page is blocked.
 """
 
 import argparse
@@ -33,7 +33,7 @@ new PerformanceObserver(list => longTasks.push(...list.getEntries().map(task => 
 
 
 class Figures(msgspec.Struct):
-    """Answers' times in ms; the page's busy time, of tasks above 50 ms, and its longest task."""
+    """Times of responses in ms; the page's time in tasks above 50 ms, and its longest task."""
 
     page: str
     requests: int
@@ -44,7 +44,7 @@ class Figures(msgspec.Struct):
 
 
 def load(broker: KafkaBroker, requests: int, seconds: float) -> list[float]:
-    """Send requests at an even pace; return how long each answer took, in seconds."""
+    """Send requests at an even pace; return the seconds until each response."""
     host, _, port = broker.bootstrap_servers.rpartition(":")
     took = []
     with socket.create_connection((host, int(port))) as peer, peer.makefile("rb") as stream:
@@ -70,7 +70,7 @@ def figures(page: str, took: list[float]) -> Figures:
 
 def watched(broker: KafkaBroker, driver: Any, seconds: float) -> Figures:
     driver.get(f"{broker.control_url}/inspector#requests")
-    time.sleep(3)  # what is kept is read
+    time.sleep(3)  # until the page has read the history
     driver.execute_script(_WATCH)
     found = figures("open", load(broker, int(PER_MINUTE * seconds / 60), seconds))
     tasks = driver.execute_script("return longTasks")
@@ -86,7 +86,7 @@ def main() -> int:
     parser.add_argument("--seconds", type=float, default=SECONDS)
     args = parser.parse_args()
     with start() as broker, chromium() as driver:
-        load(broker, WARMUP, 0.001)  # the history is full
+        load(broker, WARMUP, 0.001)  # until the history is full
         alone = figures("closed", load(broker, int(PER_MINUTE * args.seconds / 60), args.seconds))
         rows = [alone, watched(broker, driver, args.seconds)]
     if args.json:

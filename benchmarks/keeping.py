@@ -1,11 +1,11 @@
-"""What `--data-dir` costs: requests answered by one process over a socket, with and without it.
+"""The cost of `--data-dir`: requests over a socket, with and without it.
 
     python -m benchmarks.keeping [--check] [--json]
 
-Two brokers in processes of their own, one of which keeps its data; one client sends each the same
-requests in turn, so that noise of the machine meets both. `in flight` is how many requests the
-client has on their way: one is the worst case, as each is written alone; five are what a Java
-producer has; with fifty the answers of a turn are written together.
+Two brokers run in processes of their own, one of which keeps its data. One client sends both the
+same requests in turn, so that other load of the machine affects both. `in flight` is the number of
+requests in flight: one is the worst case, as each is written alone; five are typical of a Java
+producer; with fifty, the results of a turn are written together.
 """
 
 import statistics
@@ -25,8 +25,8 @@ COST_MAX = 1.25
 
 
 def measure() -> dict[str, dict[str, float]]:
-    """By kind and number in flight, medians over the rounds: microseconds of a request without and
-    with it, on the clock and of the processor, and the two in proportion.
+    """Return by kind and number in flight the medians over the rounds: microseconds per request
+    without and with it, elapsed and of the processor, and their ratios.
     """
     with tempfile.TemporaryDirectory() as name:
         (Path(name) / "a").mkdir()

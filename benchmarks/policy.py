@@ -1,8 +1,8 @@
-"""`kafka-shim policy test` and `policy diff` with many ACLs: how long until there is an answer.
+"""The time of `kafka-shim policy test` and `policy diff` with many ACLs.
 
     python -m benchmarks.policy [--acls N] [--expectations N]
 
-Reading the files is part of it. Exit code 3 if the goal is missed, in time of the processor.
+Reading the files is included. The exit code is 3 if a goal for processor time is missed.
 """
 
 import argparse
@@ -26,7 +26,7 @@ HEADING = (
 
 
 def acl_list(count: int) -> str:
-    """What kafka-acls lists: teams with prefixes, and users with topics of their own."""
+    """Return the output of kafka-acls for teams with prefixes and users with their own topics."""
     parts = []
     for number in range(count):
         team, user = number % 997, number % 5003
@@ -38,7 +38,7 @@ def acl_list(count: int) -> str:
 
 
 def expectations(count: int) -> str:
-    """A fifth each: names, prefixes, whole requests, nobody but, refusals."""
+    """Return a fifth of each: names, prefixes, activities, `nobody-but`, denials."""
     found = []
     for number in range(count):
         user, topic = f"User:u{number % 5003}", f"team-{number % 997}.topic-{number}"

@@ -1,11 +1,11 @@
-"""What recording costs: requests answered by one process over a real socket, with and without it.
+"""The cost of recording: requests over a socket, with and without it.
 
     python -m benchmarks.recording [--check] [--json]
 
-Two brokers in processes of their own, one of which records; one client sends each the same
-requests in turn, so that noise of the machine meets both. The rate is that of a client which has
-five of them on their way, as Java's have (max.in.flight.requests.per.connection). Beside it is the
-processor time of the broker, with fifty on their way: the most that recording can cost.
+Two brokers run in processes of their own, one of which records. One client sends both the same
+requests in turn, so that other load of the machine affects both. The rate is that of a client with
+five requests in flight, as Java's has (max.in.flight.requests.per.connection). The processor time
+of the broker is measured with fifty in flight, where recording costs most.
 """
 
 import statistics
@@ -26,8 +26,8 @@ RATE_LEFT = 0.85
 
 
 def measure() -> dict[str, dict[str, float]]:
-    """By kind, medians over the rounds: the rate with recording in proportion to that without, on
-    the clock; the processor time of a request likewise; and microseconds of both without.
+    """Return by kind the medians over the rounds: the ratio of the rates with and without
+    recording, the ratio of the processor times, and the microseconds per request without.
     """
     with tempfile.TemporaryDirectory() as name:
         (Path(name) / "a").mkdir()

@@ -1,10 +1,10 @@
-"""How fast a trace is replayed into the shim: processor time of either side, and time on the clock.
+"""The speed of a replay into the shim: processor time of both sides, and elapsed time.
 
     python -m benchmarks.replay [--check] [--json]
 
-A broker in a process of its own records a connection's requests; a second one, as fresh as the
-first, gets them replayed. Both sides have a core, so the rate of each is what it can do in a second
-of its processor time, as the scheduler counts it.
+A broker in a process of its own records the requests of a connection; a second new broker gets them
+replayed. Each side has a core, so its rate is the number of requests per second of its own
+processor time.
 """
 
 import sys
@@ -23,9 +23,9 @@ GOAL = 50_000
 
 
 def measure() -> dict[str, dict[str, float]]:
-    """Requests per second by kind: of the replayer, of the shim, on the clock; best of rounds.
+    """Return requests per second by kind: of the replayer, of the shim, elapsed; best of rounds.
 
-    Each round has every kind, so that a slow while of the machine does not fall upon one of them.
+    Each round has every kind, so that temporary load of the machine does not affect only one.
     """
     frames = requests()
     rounds: dict[str, list[dict[str, float]]] = {kind: [] for kind in frames}
@@ -42,7 +42,7 @@ def measure() -> dict[str, dict[str, float]]:
 
 
 def record(folder: Path, frame: bytes) -> Path:
-    """A trace of some thousand equal requests."""
+    """Record a trace of some thousand equal requests."""
     folder.mkdir()
     broker = Broker(folder, "--record", str(folder / "trace"))
     try:
@@ -54,7 +54,7 @@ def record(folder: Path, frame: bytes) -> Path:
 
 
 def replay(folder: Path, trace: Path) -> dict[str, float]:
-    """Seconds a request, of either side's processor and on the clock."""
+    """Return seconds per request: processor time of both sides, and elapsed."""
     folder.mkdir()
     broker = Broker(folder)
     try:

@@ -1,4 +1,4 @@
-"""How long a broker takes to start and to be reset, and how much memory it holds when idle.
+"""The time to start and to reset a broker, and its memory when idle.
 
 python -m benchmarks.start [--rounds 15] [--json] [--check]
 """
@@ -44,7 +44,7 @@ RESETS = 200
 
 
 def bare_ms() -> tuple[float, float]:
-    """An interpreter that imports asyncio and ends: by the clock, and processor time."""
+    """Return the time of an interpreter that only imports asyncio: elapsed, and processor time."""
     began = time.perf_counter()
     child = subprocess.Popen(BARE)
     processor = processor_ms(child)
@@ -52,7 +52,7 @@ def bare_ms() -> tuple[float, float]:
 
 
 def start_processor_ms(*options: str) -> float:
-    """Processor time from the start of the process to the first answer."""
+    """Return the processor time from the start of the process to the first response."""
     child = subprocess.Popen([*SERVE, *options], stdout=subprocess.PIPE, text=True)
     assert child.stdout is not None
     with child.stdout:
@@ -63,7 +63,7 @@ def start_processor_ms(*options: str) -> float:
 
 
 def told_when_started(printed: IO[str]) -> tuple[int, str | None]:
-    """The listener's port and the control API's address, once the broker has opened both."""
+    """Return the listener's port and the control API's address from the broker's output."""
     port = int(printed.readline().rpartition(":")[2])
     control = None
     for line in iter(printed.readline, ""):
@@ -75,16 +75,16 @@ def told_when_started(printed: IO[str]) -> tuple[int, str | None]:
 
 
 def processor_ms(child: subprocess.Popen[str] | subprocess.Popen[bytes]) -> float:
-    """What a child has used when it ends; waits for that."""
+    """Wait for a child's end; return its processor time."""
     _, status, used = os.wait4(child.pid, 0)
     child.returncode = status
     return (used.ru_utime + used.ru_stime) * 1000
 
 
 def start_ms(*options: str) -> tuple[float, float]:
-    """From the start of the process to the first answer, and MiB resident a moment later.
+    """Return the time from the start of the process to the first response, and MiB a moment later.
 
-    With a control port that has answered too, since the first call imports what answers it.
+    With a control port, its first response is included, since it imports modules.
     """
     began = time.perf_counter()
     child = subprocess.Popen([*SERVE, *options], stdout=subprocess.PIPE, text=True)
@@ -116,7 +116,7 @@ def resident_mib(pid: int) -> float:
 
 
 def reset_ms() -> float:
-    """What a test's reset takes through the fixture's own process; the median."""
+    """Return the median time of a test's reset in the fixture's process."""
     took = []
     with start(topics={"orders": 3}, users={"alice": "secret"}) as broker:
         for _ in range(RESETS):
@@ -129,7 +129,7 @@ def reset_ms() -> float:
 
 
 def acls_processor_ms(rounds: int) -> float:
-    """What `kafka-shim acls --list` takes in all, an answer of a broker included; the least."""
+    """Return the processor time of `kafka-shim acls --list` with a broker's response; the best."""
     with start() as broker:
         broker.acls.add(principal="alice", allow="Write", topic="orders")
         where = ["--bootstrap-server", broker.bootstrap_servers, "--list"]
@@ -141,10 +141,10 @@ def acls_processor_ms(rounds: int) -> float:
 
 
 def measure(rounds: int) -> dict[str, float]:
-    """Best of the rounds, in which bare interpreter and broker take turns."""
+    """Return the best of the rounds, in which bare interpreter and broker take turns."""
     bare, plain, control, resident, resident_control = [], [], [], [], []
     bare_processor, start_processor, control_processor = [], [], []
-    bare_ms(), start_ms(), start_ms(*CONTROL)  # what is compiled once
+    bare_ms(), start_ms(), start_ms(*CONTROL)  # compile modules
     for _ in range(rounds):
         clock, processor = bare_ms()
         bare.append(clock)

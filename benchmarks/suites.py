@@ -48,7 +48,7 @@ def measure(suite: str, on: str, tests: str = "") -> dict[str, object]:
         return {"suite": suite, "broker": on, "unable": UNABLE[suite, on]}
     needs, run = SUITES[suite]
     with OPENED[on](needs) as (broker, pids, start_s):
-        run(broker, NO_TEST)  # compiles it
+        run(broker, NO_TEST)  # compile it
         began = time.perf_counter()
         results = run(broker, tests)
         took_s = time.perf_counter() - began
@@ -79,7 +79,7 @@ def children() -> set[int]:
     for path in Path("/proc").glob("[0-9]*/stat"):
         try:
             fields = path.read_text().rpartition(")")[2].split()
-        except OSError:  # it has just ended
+        except OSError:  # the process has just ended
             continue
         if int(fields[1]) == os.getpid():
             found.add(int(path.parent.name))

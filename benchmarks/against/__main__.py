@@ -1,11 +1,11 @@
-"""The shim beside franz-go's kfake and a real Kafka, request for request.
+"""Compare the shim with franz-go's kfake and a real Kafka, request by request.
 
     python -m benchmarks.against [--only TEXT,...] [--brokers NAME,...] [--modes NAME,...]
                                  [--rounds N] [--json] [--check]
 
-The brokers take turns; the client is on one core, the broker on the other. Figures are medians over
-the rounds: microseconds a request by the clock, and of the broker's processor time. Clients log in
-and are held to ACLs. Each kind is asked repeatedly, and by requests that are all different.
+The brokers take turns; the client uses one core, the broker the other. Figures are medians over
+the rounds: microseconds per request, of time and of the broker's processor time. Clients log in
+and need ACLs. Each kind is measured with equal requests and with different ones.
 `--only` takes parts of kinds' names, separated by commas. Needs Go, Java 17 and Maven.
 """
 
@@ -46,7 +46,7 @@ class Side(NamedTuple):
 
 
 def compare(kind: Kind, sides: list[Side], mode: str, rounds: int, *, different: bool) -> goals.Row:
-    """Medians of each broker."""
+    """Return the medians of each broker."""
     connections, depth = MODES[mode]
     taken: dict[str, list[Taken]] = {side.broker.name: [] for side in sides}
     frames = {side.broker.name: kind.frames(side.setting, different=different) for side in sides}
@@ -64,7 +64,7 @@ def compare(kind: Kind, sides: list[Side], mode: str, rounds: int, *, different:
 
 
 def compare_whole(exchange: Exchange, sides: list[Side], rounds: int) -> goals.Row:
-    """Medians of each broker."""
+    """Return the medians of each broker."""
     taken: dict[str, list[Taken]] = {side.broker.name: [] for side in sides}
     for _ in range(rounds + 1):
         for side in sides:

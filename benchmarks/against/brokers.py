@@ -1,4 +1,4 @@
-"""The brokers that take part, each in processes of its own, and the processor time they take."""
+"""The compared brokers, each in processes of its own, with their processor time."""
 
 import contextlib
 import os
@@ -23,8 +23,8 @@ PASSWORDS = {"admin": "admin-secret", "alice": "alice-secret"}
 
 
 class Broker:
-    """A broker that runs: where it listens, by SASL PLAIN, the processes it consists of, and how
-    long (s) they took from their start until they said so.
+    """A running broker: its SASL PLAIN address, its processes, and the seconds until they were
+    ready.
     """
 
     def __init__(
@@ -38,11 +38,11 @@ class Broker:
         self._pids = pids
 
     def processor_s(self) -> float:
-        """Seconds of processor time so far, of all its threads, as the scheduler counts them."""
+        """Return the processor time so far of all threads, in seconds."""
         return processor_s(self._pids)
 
     def resident_mib(self) -> float:
-        """Memory that its processes hold."""
+        """Return the resident memory of its processes."""
         pages = sum(int(Path(f"/proc/{pid}/statm").read_text().split()[1]) for pid in self._pids)
         return pages * os.sysconf("SC_PAGE_SIZE") / 2**20
 
@@ -79,7 +79,7 @@ def shim(name: str = "shim", *options: str) -> Iterator[Broker]:
 
 @contextlib.contextmanager
 def shim_with_history() -> Iterator[Broker]:
-    """The shim as the pytest fixture starts it: with what the control API shows of the past."""
+    """Start the shim like the pytest fixture, with the control API's history of requests."""
     with shim("history", "--control", "127.0.0.1:0") as broker:
         yield broker
 
@@ -141,5 +141,5 @@ OPENED: dict[str, Callable[[], contextlib.AbstractContextManager[Broker]]] = {
 
 
 def on_core(core: int) -> None:
-    """From now on this process, and what it starts, runs on that core alone."""
+    """Restrict this process, and those that it starts, to one core."""
     os.sched_setaffinity(0, {core})

@@ -1,4 +1,4 @@
-"""A client that costs little: it sends frames that are ready, and reads answers by length."""
+"""A client with little overhead: it sends prepared frames, and reads responses by their length."""
 
 import select
 import socket
@@ -20,7 +20,7 @@ _WAIT_S = 30
 
 
 class Taken(NamedTuple):
-    """Seconds a request: by the clock, of the broker's processor, and of this client's."""
+    """Seconds per request: elapsed, processor time of the broker, and of this client."""
 
     clock: float
     processor: float
@@ -28,14 +28,14 @@ class Taken(NamedTuple):
 
 
 class Peer:
-    """One connection that has logged in; answers are counted, and the last one is kept."""
+    """A connection that has logged in; responses are counted, and the last one is kept."""
 
     def __init__(self, broker: Broker, user: str = "alice") -> None:
         self.socket = socket.create_connection(broker.address, _WAIT_S)
         self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self._room = bytearray(_ROOM)
         self._view = memoryview(self._room)
-        self._held = 0  # bytes of an answer whose rest has not come
+        self._held = 0  # bytes of an incomplete response
         self._log_in(user)
 
     def _log_in(self, user: str) -> None:
@@ -44,12 +44,12 @@ class Peer:
         self.ask(framed(ApiKey.SASL_AUTHENTICATE, 2, SaslAuthenticateRequest(token)))
 
     def ask(self, frame: bytes) -> bytes:
-        """One request and its answer, without the size."""
+        """Send a request and return its response, without the size."""
         self.socket.sendall(frame)
         return self.answer()
 
     def answer(self) -> bytes:
-        """Wait for one answer; it comes without the size."""
+        """Wait for a response and return it, without the size."""
         size = _SIZE.unpack(self._exactly(_SIZE.size))[0]
         return self._exactly(size)
 
@@ -62,7 +62,7 @@ class Peer:
         return bytes(data)
 
     def take(self) -> int:
-        """Read what is there; how many answers are complete with it."""
+        """Read available bytes; return the number of responses that are now complete."""
         came = self.socket.recv_into(self._view[self._held :])
         assert came, "the broker has closed the connection"
         end, at, answers = self._held + came, 0, 0
@@ -82,7 +82,7 @@ class Peer:
 
 
 def play(broker: Broker, peers: Sequence[Peer], frames: Sequence[bytes], depth: int) -> Taken:
-    """Send the frames, `depth` of them on their way on each connection, dealt out in turn."""
+    """Send the frames in turn over the connections, with `depth` requests in flight on each."""
     began, before, own = time.perf_counter(), broker.processor_s(), time.process_time()
     if len(peers) == 1:
         _play_alone(peers[0], frames, depth)

@@ -1,4 +1,4 @@
-"""What takes several connections: a fetch that waits for a record, and a group that forms."""
+"""Exchanges over several connections: a fetch that waits for a record, and a group that forms."""
 
 import select
 import time
@@ -45,7 +45,7 @@ _names = count()
 
 
 class Exchange(NamedTuple):
-    """`run` does it once, and returns the seconds from its first byte that counts to its last."""
+    """An exchange; `run` does it once and returns its seconds."""
 
     name: str
     connections: int
@@ -55,9 +55,9 @@ class Exchange(NamedTuple):
 
 
 def play(exchange: Exchange, broker: Broker, peers: Sequence[Peer]) -> Taken:
-    """Do it several times; the medians would hide a broker that stops now and then: it is a mean.
+    """Repeat the exchange and return means (medians would hide occasional pauses of a broker).
 
-    Processor time is all that the broker took, what came before and after included.
+    The processor time is all that the broker used, also before and after the exchange.
     """
     before, own = broker.processor_s(), time.process_time()
     clock = sum(exchange.run(peers[: exchange.connections]) for _ in range(exchange.times))
@@ -66,7 +66,7 @@ def play(exchange: Exchange, broker: Broker, peers: Sequence[Peer]) -> Taken:
 
 
 def _woken(peers: Sequence[Peer]) -> float:
-    """A consumer waits at the end of a partition until a producer writes a record."""
+    """Let a consumer wait at the end of a partition until a producer writes a record."""
     waiting, writing = peers
     written = until_well(writing, ApiKey.PRODUCE, _PRODUCE, _record())
     base_offset = written.responses[0].partition_responses[0].base_offset
@@ -92,7 +92,7 @@ def _record() -> ProduceRequest:
 
 
 def _formed(peers: Sequence[Peer]) -> float:
-    """Ten members join a group that is new, and all have their part; then they leave it."""
+    """Let ten members join a new group and get their assignments; then they leave."""
     group = f"group-of-ten-{next(_names)}"
     coordinator = FindCoordinatorRequest(key_type=0, coordinator_keys=[group])
     until_well(peers[0], ApiKey.FIND_COORDINATOR, 4, coordinator)
@@ -110,9 +110,10 @@ def _formed(peers: Sequence[Peer]) -> float:
 
 
 def _joined(peers: Sequence[Peer], requests: Sequence[JoinGroupRequest]) -> list[JoinGroupResponse]:
-    """The answers of the first generation that all are members of.
+    """Return the responses of the first generation with all members.
 
-    Members of one before it join again, as clients do: a broker may let the first in alone.
+    Members of earlier generations join again, as clients do, since a broker may begin with one
+    member.
     """
     by_socket = {peer.socket: number for number, peer in enumerate(peers)}
     answers: dict[int, JoinGroupResponse] = {}
@@ -141,7 +142,7 @@ def _joined(peers: Sequence[Peer], requests: Sequence[JoinGroupRequest]) -> list
 
 
 def _is_asked_again(peer: Peer, group: str, joined: JoinGroupResponse) -> bool:
-    """Whether a member's heartbeat is answered that it has to join again."""
+    """Return whether the response to a member's heartbeat requires it to join again."""
     asked = HeartbeatRequest(group, joined.generation_id, joined.member_id)
     error: int = ask(peer, ApiKey.HEARTBEAT, _HEARTBEAT, asked).error_code
     return error != 0
@@ -163,7 +164,7 @@ def _join(group: str, member_id: str) -> JoinGroupRequest:
 def _all(
     peers: Sequence[Peer], api: ApiKey, version: int, requests: Iterator[msgspec.Struct]
 ) -> list[Any]:
-    """One request of each, all at once, and the answers."""
+    """Send one request on each connection at once, and return the responses."""
     for peer, request in zip(peers, requests, strict=True):
         peer.socket.sendall(framed(api, version, request))
     return [decoded(api, version, peer.answer()) for peer in peers]

@@ -1,4 +1,4 @@
-"""What the shim has to reach, as ratios of request rates."""
+"""The shim's goals, as ratios of request rates."""
 
 import statistics
 from collections.abc import Iterator, Sequence
@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 
 class Row(NamedTuple):
-    """Microseconds a request of one kind in one mode, by broker: clock, processor, client."""
+    """Microseconds per request of a kind in a mode, by broker: elapsed, processor, client."""
 
     kind: str
     group: str
@@ -16,16 +16,18 @@ class Row(NamedTuple):
 
     @property
     def helped(self) -> bool:
-        """Whether it is the same read again and again."""
+        """Whether the same read is repeated, so that cached responses help."""
         return self.group == "read" and not self.different
 
     def ratio(self, other: str, part: str = "clock") -> float:
-        """How many requests the shim answers while the other answers one."""
+        """Return the number of requests that the shim answers while the
+        other broker answers one.
+        """
         return self.taken[other][part] / self.taken["shim"][part]
 
 
 class Goal(NamedTuple):
-    """The least ratio of the geometric mean over the kinds, and of each kind."""
+    """The minimum ratio: of the geometric mean over the kinds, and of each kind."""
 
     mean: float
     each: float
@@ -42,7 +44,7 @@ AS_SOON = "a waiting Fetch woken by a Produce"
 
 
 def goal_of(row: Row) -> Goal | None:
-    """Against kfake."""
+    """Return the goal against kfake."""
     return (_ALL | (_REPEATED if row.helped else _OTHERS)).get(row.mode)
 
 
@@ -55,7 +57,7 @@ def _sets(rows: Sequence[Row]) -> Iterator[tuple[str, list[Row]]]:
 
 
 def means(rows: Sequence[Row]) -> dict[str, float]:
-    """Geometric means of the ratios, by the clock and by processor time."""
+    """Return geometric means of the ratios, of elapsed and of processor time."""
     found = {}
     for name, chosen in _sets(rows):
         for other in ("kfake", "real"):
@@ -68,7 +70,7 @@ def means(rows: Sequence[Row]) -> dict[str, float]:
 
 
 def missed(rows: Sequence[Row]) -> list[str]:
-    """The goals that do not hold, by the clock."""
+    """Return the missed goals, of elapsed time."""
     found = []
     for row in rows:
         goal = goal_of(row)

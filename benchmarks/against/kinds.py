@@ -60,10 +60,10 @@ Request = tuple[ApiKey, int, msgspec.Struct]
 
 
 class Kind(NamedTuple):
-    """A kind of request: the n-th of those that are all different (the 0th is repeated).
+    """A kind of request; the n-th of the different ones (the 0th is used for equal requests).
 
-    `group` is `read`, or `write` for what kept answers do not help. With `varies` the
-    requests that follow each other must be different, so only that is measured.
+    `group` is `read`, or `write` for kinds without cached responses. With `varies`, consecutive
+    requests must differ, so only different ones are measured.
     """
 
     name: str
@@ -72,7 +72,9 @@ class Kind(NamedTuple):
     varies: bool = False
 
     def frames(self, setting: Setting, *, different: bool) -> Iterator[bytes]:
-        """Endless; no two are the same, apart from a cycle of 90,000 names, if `different`."""
+        """Yield frames endlessly; if `different`, none repeats (apart from a cycle of 90,000
+        names).
+        """
         if different or self.varies:
             return (framed(self.make(n, setting), f"bench-{n}") for n in count())
         same = framed(self.make(0, setting), "bench")
@@ -80,7 +82,7 @@ class Kind(NamedTuple):
 
 
 def framed(request: Request, client_id: str) -> bytes:
-    """A request as it goes over the wire, its size before it."""
+    """Return a request's frame with its size."""
     api, version, message = request
     head = write_request_header(RequestHeader(api, version, 1, client_id))
     payload = head + codecs.write_request(message, version)
@@ -120,7 +122,7 @@ def _cluster(_: int, __: Setting) -> Request:
 
 
 def _acls(number: int, _: Setting) -> Request:
-    """The ACLs of a topic."""
+    """Describe the ACLs of a topic."""
     asked = DescribeAclsRequest(
         ResourceType.TOPIC,
         topic(number % (ACLS - 4)),
@@ -161,7 +163,7 @@ def _producer_id(_: int, __: Setting) -> Request:
 
 
 def _transaction(number: int, setting: Setting) -> Request:
-    """By turns a partition that takes part, and the end."""
+    """In turn, add a partition to the transaction and end it."""
     producer = (setting.producer_id, setting.producer_epoch)
     if number % 2:
         return ApiKey.END_TXN, 3, EndTxnRequest(TRANSACTION, *producer, committed=True)
@@ -176,7 +178,7 @@ def _transaction(number: int, setting: Setting) -> Request:
 
 
 def _produce(records: int) -> Callable[[int, Setting], Request]:
-    """A batch of so many records of 100 bytes."""
+    """Produce a batch of this number of records of 100 bytes."""
     rows = [Record(offset=n, timestamp=0, key=None, value=b"x" * 100) for n in range(records)]
     batch = encode_batch(rows)
 
@@ -189,7 +191,7 @@ def _produce(records: int) -> Callable[[int, Setting], Request]:
 
 
 def _fetch(name: str) -> Callable[[int, Setting], Request]:
-    """All that is in a topic."""
+    """Fetch a whole topic."""
 
     def make(_: int, __: Setting) -> Request:
         partition = FetchPartition(partition_max_bytes=2 * MIB)

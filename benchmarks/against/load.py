@@ -1,8 +1,8 @@
-"""One client at full speed, in a process of its own: all records in, or all of them out.
+"""One client at full speed, in a process of its own: it writes all records, or reads them.
 
     python -m benchmarks.against.load CLIENT in|out HOST:PORT TOPIC RECORDS
 
-Prints the seconds from the first record to the last, without what it takes to connect.
+Prints the seconds from the first record to the last, without the time to connect.
 """
 
 import sys

@@ -1,7 +1,7 @@
-"""What the brokers offer, asked over the wire: `python -m benchmarks.against.peers`.
+"""Find out over the protocol what brokers offer: `python -m benchmarks.against.peers`.
 
-The shim, kfake, librdkafka's mock cluster (in this Python's process) and a real Kafka. The README's
-table of others is this one.
+The brokers are the shim, kfake, librdkafka's mock cluster (in a Python process) and a real Kafka.
+The output is the comparison in the README.
 """
 
 import socket
@@ -40,7 +40,7 @@ sys.stdin.read()
 
 
 class Offer(msgspec.Struct):
-    """What one broker offers; None where there is nothing to ask."""
+    """The offer of a broker; None if it does not apply."""
 
     name: str
     start_s: float
@@ -55,7 +55,7 @@ class Offer(msgspec.Struct):
 
 @contextmanager
 def librdkafka_mock() -> Iterator[Broker]:
-    """The mock cluster that librdkafka has for tests, in a Python that does nothing else."""
+    """Start librdkafka's mock cluster in a Python process that does nothing else."""
     began = time.perf_counter()
     pipe = subprocess.PIPE
     child = subprocess.Popen([sys.executable, "-c", _MOCK], stdin=pipe, stdout=pipe, text=True)
@@ -70,7 +70,7 @@ def librdkafka_mock() -> Iterator[Broker]:
 
 
 def offer(broker: Broker) -> Offer:
-    """Ask a broker."""
+    """Return the offer of a broker."""
     apis = _apis(broker)
     has_acls = ApiKey.CREATE_ACLS in apis
     logs_in = ApiKey.SASL_HANDSHAKE in apis
@@ -106,7 +106,7 @@ def _asked(peer: socket.socket, api: ApiKey, version: int, request: msgspec.Stru
 
 
 def _wrong_password(broker: Broker) -> str:
-    """How a wrong password is answered."""
+    """Return the reaction to a wrong password."""
     with socket.create_connection(broker.address, 30) as peer:
         _asked(peer, ApiKey.SASL_HANDSHAKE, 1, SaslHandshakeRequest("PLAIN"))
         with suppress(EOFError, OSError):
@@ -117,7 +117,7 @@ def _wrong_password(broker: Broker) -> str:
 
 
 def _matches(broker: Broker) -> bool:
-    """Whether the filter MATCH of KIP-290 finds a prefixed ACL by a name that it is about."""
+    """Return whether the filter MATCH of KIP-290 finds a prefixed ACL by a name that it covers."""
     admin = Peer(broker, "admin")
     acl = AclCreation(
         ResourceType.TOPIC,
@@ -133,7 +133,7 @@ def _matches(broker: Broker) -> bool:
     )
     try:
         ask(admin, ApiKey.CREATE_ACLS, 3, CreateAclsRequest([acl]))
-        deadline = time.monotonic() + 5  # a real broker knows ACLs a while later
+        deadline = time.monotonic() + 5  # a real broker applies ACLs later
         while time.monotonic() < deadline:
             if ask(admin, ApiKey.DESCRIBE_ACLS, 3, wanted).resources:
                 return True

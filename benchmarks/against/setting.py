@@ -1,4 +1,4 @@
-"""What every broker is given before it is asked: topics, ACLs, a group and a transaction."""
+"""The state of every broker before the measurement: topics, ACLs, a group and a transaction."""
 
 import time
 from typing import Any
@@ -49,7 +49,7 @@ def topic(number: int) -> str:
 
 
 class Setting(msgspec.Struct):
-    """What requests need to know of what was made."""
+    """Names and ids of that state, for requests."""
 
     member_id: str
     generation_id: int
@@ -58,7 +58,7 @@ class Setting(msgspec.Struct):
 
 
 def records_of(size: int) -> PartitionProduceData:
-    """A batch of records of 1 KiB, of that size in all; of today, or a broker deletes them soon."""
+    """Return a batch of this size with records of 1 KiB, of today, so that they are not deleted."""
     now_ms = int(time.time() * 1000)  # noqa: TID251 - the other brokers have no clock of ours
     value = b"x" * 1024
     rows = [Record(offset=n, timestamp=now_ms, key=None, value=value) for n in range(size // 1024)]
@@ -66,18 +66,18 @@ def records_of(size: int) -> PartitionProduceData:
 
 
 def ask(peer: Peer, api: ApiKey, version: int, request: msgspec.Struct) -> Any:
-    """One request and its answer, decoded."""
+    """Send a request and return its decoded response."""
     return decoded(api, version, peer.ask(framed(api, version, request)))
 
 
 def decoded(api: ApiKey, version: int, answer: bytes) -> Any:
-    """What an answer says, from its frame without the size."""
+    """Decode a response from its frame without the size."""
     return codecs.read_response(api, version, answer, 4 + response_header_version(api, version))
 
 
 def until_well(peer: Peer, api: ApiKey, version: int, request: msgspec.Struct) -> Any:
-    """The same, again as long as the answer has an error: a real broker knows ACLs, and loads what
-    it coordinates, a while later.
+    """Repeat a request while its response has an error: a real broker applies ACLs, and loads
+    coordinators, later.
     """
     deadline = time.monotonic() + _WAIT_S
     while True:
@@ -90,7 +90,7 @@ def until_well(peer: Peer, api: ApiKey, version: int, request: msgspec.Struct) -
 
 
 def made(broker: Broker) -> Setting:
-    """Make all of it."""
+    """Create all of it."""
     admin, alice = Peer(broker, "admin"), Peer(broker)
     try:
         names = [KIB_TOPIC, MIB_TOPIC, *(topic(n) for n in range(TOPICS))]
@@ -113,7 +113,7 @@ def made(broker: Broker) -> Setting:
 
 
 def _joined(peer: Peer) -> tuple[str, int]:
-    """A member of the group that all heartbeats are about."""
+    """Join the group of all heartbeats; return member id and generation."""
     protocol = JoinGroupRequestProtocol("range", b"")
     asked = JoinGroupRequest(GROUP, 300_000, 300_000, protocol_type="consumer")
     asked.protocols = [protocol]
@@ -125,7 +125,7 @@ def _joined(peer: Peer) -> tuple[str, int]:
 
 
 def _acls() -> list[AclCreation]:
-    """What alice needs, by prefix, and ACLs of others up to a thousand."""
+    """Return alice's ACLs, by prefix, and ACLs of others up to a thousand."""
     wanted = [
         (ResourceType.TOPIC, "topic-", PatternType.PREFIXED),
         (ResourceType.GROUP, "group-", PatternType.PREFIXED),

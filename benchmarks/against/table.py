@@ -6,9 +6,9 @@ from benchmarks.against.goals import WHOLE, Row
 
 
 def text(rows: Sequence[Row], *, head: bool = True) -> str:
-    """A line a kind and mode: thousands a second, processor time in microseconds, and ratios.
+    """Return a line per kind and mode: thousands per second, processor microseconds, and ratios.
 
-    What several connections do together has the milliseconds that it takes instead of a rate.
+    Exchanges over several connections have milliseconds instead of a rate.
     """
     names = list(rows[0].taken)
     lines = []

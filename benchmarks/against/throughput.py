@@ -3,9 +3,9 @@
     python -m benchmarks.against.throughput [--brokers NAME,...] [--clients NAME,...] [--rounds N]
                                             [--json] [--check]
 
-MiB a second, medians over the rounds, in which the brokers take turns; the client is on one core
-and the broker on the other. Each round has a topic of three partitions of its own, which is deleted
-after it. Clients log in and are held to ACLs. Needs Go, Java 17 and Maven.
+Figures are MiB per second, medians of rounds in which the brokers take turns; the client has one
+core and the broker the other. Each round has a topic of three partitions of its own, which is deleted
+after it. Clients log in and need ACLs. Needs Go, Java 17 and Maven.
 """
 
 import argparse
@@ -47,11 +47,11 @@ _TIMEOUT_S = 300
 
 
 class ClientError(Exception):
-    """A client ended without having done what it should."""
+    """A client failed."""
 
 
 class Row(NamedTuple):
-    """MiB a second, and the broker's processor time for a MiB in ms, by broker."""
+    """MiB per second, and the broker's processor time per MiB in ms, by broker."""
 
     client: str
     direction: str
@@ -59,7 +59,7 @@ class Row(NamedTuple):
     processor: dict[str, float]
 
     def ratio(self, other: str) -> float | None:
-        """How many times as fast the shim is; None where one of the two took no part."""
+        """Return how many times as fast the shim is; None if one of the two was not measured."""
         both = {"shim", other} <= self.rate.keys()
         return self.rate["shim"] / self.rate[other] if both else None
 
@@ -82,7 +82,7 @@ def measure(options: argparse.Namespace) -> Iterator[Row]:
 
 
 def _is_able(broker: Broker, client: str) -> bool:
-    """Whether a client can use the broker at all, seen in a round that counts for nothing."""
+    """Return whether a client can use the broker, from a round that is not counted."""
     try:
         _round(broker, client, -1)
     except ClientError as error:
@@ -96,7 +96,7 @@ def _medians(rounds: list[dict[str, tuple[float, ...]]], at: int) -> dict[str, f
 
 
 def _round(broker: Broker, client: str, number: int) -> tuple[float, ...]:
-    """MiB a second in and out, and the broker's processor time for a MiB in and out, in ms."""
+    """Return MiB per second in and out, and the broker's processor time per MiB for both, in ms."""
     topic, records = f"topic-of-{client}-{number}", RECORDS[client]
     mib = records * len(RECORD) / _MIB
     admin = Peer(broker, "admin")
@@ -124,7 +124,7 @@ def _seconds(broker: Broker, client: str, direction: str, topic: str, records: i
 
 
 def _java_seconds(address: str, direction: str, topic: str, records: int) -> float:
-    """What Kafka's own tools for this say of a run."""
+    """Return the seconds of a run, from the output of Kafka's performance tools."""
     with tempfile.NamedTemporaryFile("w", suffix=".properties") as settings:
         settings.write(_LOGIN)
         settings.flush()

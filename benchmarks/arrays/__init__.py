@@ -1,1 +1,1 @@
-"""What large arrays cost, of every API: `python -m benchmarks.arrays`."""
+"""The cost of large arrays in every API: `python -m benchmarks.arrays`."""

@@ -29,7 +29,9 @@ NOISE_S = 0.02
 
 
 class Figure(NamedTuple):
-    """Microseconds a byte of a request of the whole size, and how many times those of a quarter."""
+    """Microseconds per byte of a request of the whole size, and their
+    ratio to those of a quarter.
+    """
 
     name: str
     frame_bytes: int
@@ -40,9 +42,9 @@ class Figure(NamedTuple):
 
 
 def asked(case: Case, elements: int, release: str) -> dict[str, tuple[float, float]]:
-    """Seconds of the processor for a request of each user, and for its longest turn.
+    """Return processor seconds for a request of each user, and for its longest turn.
 
-    Who has no rights comes first, and leaves the cluster as it was.
+    The user without permissions is first, since it does not change the cluster.
     """
     frame = case.frame(elements)
     dispatcher, _ = new_cluster(case, USERS[0], elements, release)
@@ -64,7 +66,7 @@ def _seconds(
 
 
 def measure(kib: int, release: str, name: str) -> list[Figure]:
-    """Figures of one API, by its name, or of all."""
+    """Return the figures of one API, by its name, or of all."""
     logging.getLogger().setLevel(logging.ERROR)
     asking = [
         case

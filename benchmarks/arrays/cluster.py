@@ -1,4 +1,4 @@
-"""Whom large requests are sent to, and by whom."""
+"""The cluster and the sessions for large requests."""
 
 from collections.abc import Mapping
 
@@ -18,7 +18,7 @@ _LISTENER = ListenerConfig("SASL_PLAINTEXT", SecurityProtocol.SASL_PLAINTEXT, "1
 
 
 def new_cluster(case: Case, user: str, elements: int, release: str) -> tuple[Dispatcher, Session]:
-    """A cluster with the topics and partitions that a request names, and a session of a user."""
+    """Return a cluster with the topics and partitions of a request, and a session of a user."""
     config = Config(
         release=release, seed=1, super_users=USERS[:1], listeners=(_LISTENER,), properties=_SETTINGS
     )

@@ -1,4 +1,4 @@
-"""Requests in which one array is as long as fits: each array of each API in turn."""
+"""Requests with one long array: each array of each API in turn."""
 
 from collections.abc import Iterator
 from typing import Any, NamedTuple
@@ -12,7 +12,7 @@ from kafka_shim.protocol.spec import FieldSpec, StructSpec, load
 
 
 class Case(NamedTuple):
-    """An API with the array that is long, as a path of fields; `equal`: of equal elements."""
+    """An API and the path of its long array; `equal`: all elements are equal."""
 
     api: ApiKey
     version: int
@@ -26,13 +26,13 @@ class Case(NamedTuple):
 
     @property
     def is_of_partitions(self) -> bool:
-        """Whether the elements stand for partitions of the first topic, not for topics."""
+        """Whether the elements are partitions of the first topic rather than topics."""
         return "partition" in self.path[-1] and "topic" not in self.path[-1]
 
     def elements(self, frame_bytes: int) -> int:
-        """How many elements make a request of about this size."""
+        """Return the number of elements for a request of about this size."""
         count = 1000
-        for _ in range(2):  # numbers become longer
+        for _ in range(2):  # larger numbers have more digits
             count = max(1, int(count * frame_bytes / len(self.frame(count))))
         return count
 
@@ -44,9 +44,9 @@ class Case(NamedTuple):
 
 
 class _Making(NamedTuple):
-    """Fills structs with values that make sense; `number` counts along the long array.
+    """Fills structs with valid values; `number` is the position in the long array.
 
-    `path` leads on to that array, `behind` is how the struct was reached.
+    `path` is the rest of the path to that array, `behind` the path to this struct.
     """
 
     case: Case
@@ -87,7 +87,7 @@ class _Making(NamedTuple):
 
 
 def cases(api: ApiKey, version: int) -> Iterator[Case]:
-    """Each array of a request, its elements different or all equal."""
+    """Yield each array of a request, with different and with equal elements."""
     for path in _paths(load(f"{api.wire_name}Request").struct, version):
         for is_equal in (False, True):
             yield Case(api, version, path, is_equal)

@@ -1,4 +1,4 @@
-"""Values of fields, such that requests do what they are for."""
+"""Values of fields with which requests succeed."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -103,8 +103,8 @@ _SETTINGS_OF = (ApiKey.ALTER_CONFIGS, ApiKey.INCREMENTAL_ALTER_CONFIGS)
 
 
 def value(api: ApiKey, field: FieldSpec, number: int, path: tuple[str, ...]) -> Any:
-    """The value of a field that is neither struct nor array, of the element with this number;
-    `path` leads to the struct that it is in.
+    """Return the value of a plain field for the element with this number; `path` leads to the
+    field's struct.
     """
     special = OF_API.get(api, {})
     if field.attribute in special and not field.is_array:
@@ -123,7 +123,7 @@ def value(api: ApiKey, field: FieldSpec, number: int, path: tuple[str, ...]) -> 
 
 
 def topic_id(number: int) -> bytes:
-    """The id of topic `t{number}`; zero is none."""
+    """Return the id of topic `t{number}`; zero means no topic."""
     return (number + 1).to_bytes(16, "big")
 
 

@@ -1,15 +1,15 @@
-"""The pipeline on Spark: ratios between two ways to do the same, and the memory of large traces.
+"""The pipeline on Spark: ratios of two implementations, and the memory for large traces.
 
     python -m benchmarks.pipeline [--requests N] [--accesses N] [--acls N] [--files N]
                               [--trace-accesses N] [--only NAME,...] [--json] [--check]
 
-Both ways' results are compared first; they take turns, and the best of each counts. Spark has two
+Their results are compared first; they take turns, and the best of each counts. Spark has two
 cores and one GiB. Each row is printed as soon as it is known (with `--json`, an object a line);
-which round is on is said on standard error. The exit code is 1 when one could not be measured.
+the current round is on standard error. The exit code is 1 if a ratio could not be measured.
 Skimming against decoding (S10) is in `benchmarks/codec.py`.
 
 Large traces are read by `kafka-shim pipeline` in a process of its own, with two cores; memory is
-that of all its processes together, looked at four times a second.
+that of all its processes together, measured four times per second.
 """
 
 import argparse
@@ -116,7 +116,7 @@ def head(text: str, args: argparse.Namespace) -> None:
 
 
 def measured(name: str, measure: Callable[[], F], args: argparse.Namespace) -> F | None:
-    """One row, printed; None for one that could not be measured, which costs no other."""
+    """Measure and print a row; return None if it fails, and continue with the others."""
     tell(f"{name} ...")
     try:
         found = measure()

@@ -1,4 +1,4 @@
-"""A command from its start to its end."""
+"""A whole command, from start to end."""
 
 import os
 import subprocess
@@ -30,20 +30,22 @@ Run = tuple[float, float]
 
 
 def s11_cold(bench: Bench) -> Ratio:
-    """What-breaks of a small trace: with the JVM's first compiler only, and with both."""
+    """Run what-breaks on a small trace: with only the JVM's first compiler, and with both."""
     short, long = (min(processor for _, processor in runs) for runs in _runs(bench.folder))
     return faster("S11", "cold, first compiler", "cold, both compilers", (short, long), 1 / 0.8)
 
 
 def s11_clock(bench: Bench) -> Ratio:
-    """The same runs by the clock, where an idle core may hide what the second compiler does."""
+    """Return the elapsed time of the same runs, in which an idle core
+    may hide the second compiler.
+    """
     short, long = (min(clock for clock, _ in runs) for runs in _runs(bench.folder))
     return faster("S11 clock", "cold, first compiler", "cold, both", (short, long), None)
 
 
 @cache
 def _runs(folder: Path) -> tuple[list[Run], list[Run]]:
-    """Those with the first compiler only, and those with both, in turns."""
+    """Return runs with only the first compiler, and runs with both, in turns."""
     small, candidate = folder / "small", folder / "candidate.csv"
     make_trace(small, REQUESTS)
     candidate.write_text(write(random_acls(ACLS), "csv"))
@@ -57,7 +59,9 @@ def _runs(folder: Path) -> tuple[list[Run], list[Run]]:
 
 
 def _run(command: list[str]) -> Run:
-    """What a command takes; looked at while it runs, for it does not wait for its JVM to end."""
+    """Return a command's time; its processes are read while it runs, as it does not wait for its
+    JVM.
+    """
     environment = os.environ | {"PYTHONPATH": str(ROOT)}
     begin, used = time.perf_counter(), 0.0
     silent = subprocess.DEVNULL

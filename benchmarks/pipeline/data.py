@@ -1,4 +1,4 @@
-"""What the benchmarks of the pipeline work on: traces, ACLs and accesses, the same in every run."""
+"""Input of the pipeline's benchmarks: traces, ACLs and accesses, the same in every run."""
 
 import random
 from datetime import UTC, datetime
@@ -35,7 +35,7 @@ class Traffic:
         ]
 
     def entries(self, requests: int, now_us: int | None = None) -> list[Any]:
-        """So many requests; 100 microseconds apart, or all at one time."""
+        """Return requests, 100 microseconds apart or all at one time."""
         found: list[Any] = []
         for _ in range(requests):
             n = self._sequence
@@ -60,7 +60,7 @@ def fetch_body(names: list[str]) -> bytes:
 
 
 def make_trace(folder: Path, requests: int, *, accesses: bool = True) -> None:
-    """A trace of the traffic; without accesses, of the requests alone."""
+    """Write a trace of the traffic; without accesses, only the requests."""
     traffic = Traffic()
     writer = SegmentWriter(folder, "bench", segment_bytes=16 << 20)
     a_block = ENTRIES_A_BLOCK // 3
@@ -72,7 +72,7 @@ def make_trace(folder: Path, requests: int, *, accesses: bool = True) -> None:
 
 
 def random_acls(count: int) -> list[Acl]:
-    """Literal and prefixed, allow and deny, of principals and of everybody, any host and one."""
+    """Return literal and prefixed ACLs that allow or deny, of principals and of `User:*`."""
     rng = random.Random(2)
     found: dict[Acl, None] = {}
     while len(found) < count:
@@ -93,7 +93,7 @@ def random_acls(count: int) -> list[Acl]:
 
 
 def access_rows(numbers: list[int], names: int) -> pa.RecordBatch:
-    """A different access for each number, all said to have been allowed, to so many names."""
+    """Return a different allowed access for each number, to this number of names."""
     columns: dict[str, Any] = {name: [None] * len(numbers) for name in OBSERVED.names}
     columns["principal"] = [f"User:u{(n + n // names) % PRINCIPALS}" for n in numbers]
     columns["host"] = [HOSTS[n % len(HOSTS)] for n in numbers]

@@ -1,4 +1,4 @@
-"""Many different accesses against many ACLs: the job, the same in one process, and in SQL."""
+"""Many different accesses and ACLs: the job, the same in one process, and in SQL."""
 
 from collections.abc import Callable, Iterator
 from functools import cache
@@ -40,7 +40,7 @@ Denied = tuple[int, int]
 
 
 class Decisions(msgspec.Struct):
-    """Ways to the same; those of the second half only count what is denied."""
+    """Implementations; those of the second half only count denials."""
 
     on_spark: Callable[[], Denied]
     in_sql: Callable[[], Denied]
@@ -51,7 +51,7 @@ class Decisions(msgspec.Struct):
 
 @cache
 def decisions(spark: Any, accesses: int, acls: int) -> Decisions:
-    """The accesses are kept by Spark, or in memory, before."""
+    """Prepare the accesses, cached by Spark or in memory."""
     tell(f"  {accesses} accesses and {acls} ACLs are made")
     candidate = random_acls(acls)
     acl_set = AclSet(tuple(candidate), (SUPER_USER,))
@@ -70,7 +70,7 @@ def decisions(spark: Any, accesses: int, acls: int) -> Decisions:
     numbers = ([*range(at, min(at + BATCH, accesses))] for at in range(0, accesses, BATCH))
     plain = [access_rows(number, acls).select(QUESTION).columns for number in numbers]
 
-    def on_spark() -> Denied:  # a new plan each time: Spark would reuse an old one's work
+    def on_spark() -> Denied:  # a new plan each time, since Spark would reuse results
         return _denied(with_verdicts(frame, acl_set))
 
     def in_sql() -> Denied:
@@ -109,7 +109,7 @@ def what_breaks_cores(bench: Bench) -> Ratio:
 
 
 def what_breaks_process(bench: Bench) -> Ratio:
-    """Without a goal: the authorizer alone, on what is in its process already, is hard to beat."""
+    """Compare with the authorizer alone in one process; no goal, since it has no data to move."""
     ways = decisions(bench.spark, bench.args.accesses, bench.args.acls)
     assert ways.on_two_cores() == ways.in_one_process()
     times = in_turns(ways.on_two_cores, ways.in_one_process, BIG_ROUNDS)
@@ -123,7 +123,9 @@ def _denied(rows: Any) -> Denied:
 
 
 def _order(acl: Acl) -> tuple[Any, ...]:
-    """The order in which a broker looks at ACLs that match one name: literals, prefixes, `*`."""
+    """Return a sort key: the order in which a broker reads matching ACLs
+    (literals, prefixes, `*`).
+    """
     is_prefix = acl.pattern_type is PatternType.PREFIXED
     pattern = -len(acl.resource_name) if is_prefix else -(1 << 20) * (acl.resource_name != "*")
     is_last = not is_prefix and acl.resource_name == "*"
@@ -131,7 +133,7 @@ def _order(acl: Acl) -> tuple[Any, ...]:
 
 
 def _acl_table(spark: Any, acls: list[Acl]) -> Any:
-    """One row for each operation that an ACL speaks to, with its place in the order."""
+    """Return a row for each operation that an ACL applies to, with its place in that order."""
     rows = []
     for place, acl in enumerate(acls):
         is_allow = acl.permission is Permission.ALLOW
@@ -145,9 +147,10 @@ def _acl_table(spark: Any, acls: list[Acl]) -> Any:
 
 
 def _joined(accesses: Any, acls: Any, rules: Any) -> Any:
-    """Each access with its prefixes of the lengths that occur, joined with what says so of it.
+    """Join each access, with its prefixes of the existing lengths, with the ACLs that apply.
 
-    As the authorizer: a super user may all, the first DENY wins, else the last ALLOW.
+    The result is the authorizer's: super users are allowed, then the first DENY wins, else the last
+    ALLOW.
     """
     lengths = [
         row[0] for row in acls.where("prefixed").select(f.length("pattern")).distinct().collect()

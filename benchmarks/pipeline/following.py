@@ -1,4 +1,4 @@
-"""How old the newest row is when a stream delivers it, while a trace is being written."""
+"""The age of the newest row when a stream delivers it, while a trace is being written."""
 
 import json
 import threading
@@ -20,13 +20,13 @@ PATIENCE_S = 300
 
 
 def s8_follow(bench: Bench) -> Ratio:
-    """The interval against how old the newest row is, at 2,000 requests a second."""
+    """Compare the interval with the age of the newest row, at 2,000 requests per second."""
     oldest = age(bench.spark, bench.folder / "followed")
     return faster("S8", "age of the newest row", "interval", (oldest, INTERVAL_S), 1 / 0.8)
 
 
 def age(spark: Any, folder: Path) -> float:
-    """The middle age of the newest rows, after the first few micro-batches."""
+    """Return the median age of the newest rows, after the first few micro-batches."""
     stop = threading.Event()
     writer = threading.Thread(target=_write, args=(folder, stop))
     folder.mkdir()

@@ -1,4 +1,4 @@
-"""Lakes: asked again without reading the trace, and brought up to date when nothing is new."""
+"""Lakes: read again without the trace, and updated without new data."""
 
 import time
 
@@ -30,7 +30,7 @@ def s7_lake(bench: Bench) -> Ratio:
 
 
 def s9_nothing_new(bench: Bench) -> Ratio:
-    """The second ingest adds no row and takes two seconds at most."""
+    """Check that a second ingest adds no row and takes at most two seconds."""
     lake = bench.folder / "lake-9"
     ingest(bench.spark, bench.paths, lake, RELEASES[-1])
     before = lake_table(bench.spark, "accesses", lake).count()

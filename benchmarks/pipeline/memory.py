@@ -1,4 +1,4 @@
-"""What a command takes: seconds by the clock, and the most memory of all its processes together."""
+"""The cost of a command: elapsed seconds, and the maximum memory of all its processes together."""
 
 import json
 import subprocess
@@ -16,7 +16,7 @@ LOOK_S = 0.25
 
 
 class Taken(msgspec.Struct):
-    """What a command took, and the JSON object that it printed."""
+    """The cost of a command, and the JSON object that it printed."""
 
     seconds: float
     mib: float
@@ -27,7 +27,10 @@ def run_job(*words: str) -> Taken:
     """Run `kafka-shim pipeline` on two cores, in a process of its own with its own Spark."""
     command = [sys.executable, "-P", "-m", "kafka_shim", "pipeline", *words]
     begin, most = time.perf_counter(), 0
-    with tempfile.TemporaryFile() as printed, tempfile.TemporaryFile() as said:  # a pipe gets full
+    with (
+        tempfile.TemporaryFile() as printed,
+        tempfile.TemporaryFile() as said,
+    ):  # a pipe could fill up
         with subprocess.Popen(
             [*command, "--json", "--master", "local[2]"], stdout=printed, stderr=said
         ) as running:
@@ -43,9 +46,9 @@ def run_job(*words: str) -> Taken:
 
 
 def _proportional_kib(pid: int) -> int:
-    """The memory of a process; of what it shares with others, its part of that."""
+    """Return the memory of a process, with its share of shared pages."""
     try:
         lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
-    except OSError:  # it has just ended
+    except OSError:  # the process has just ended
         return 0
     return next((int(line.split()[1]) for line in lines if line.startswith("Pss:")), 0)

@@ -1,4 +1,4 @@
-"""One figure of the benchmarks, and how it is come by: two ways to the same, in turns."""
+"""A figure of the benchmarks: two implementations, measured in turns."""
 
 import argparse
 import os
@@ -16,7 +16,9 @@ ROUNDS = 3
 
 
 class Ratio(msgspec.Struct):
-    """How many times better ours is; `goal` is the least, if there is one."""
+    """How many times better the project's implementation is; `goal` is the minimum, if there is
+    one.
+    """
 
     name: str
     ours: str
@@ -32,7 +34,7 @@ class Ratio(msgspec.Struct):
         return self.goal is None or self.ratio >= self.goal
 
     def line(self) -> str:
-        """A row of the table."""
+        """Return a row of the table."""
         values = [f"{value:.2f} {self.unit}" for value in (self.ours_value, self.other_value)]
         cells = [self.name, self.ours, values[0], self.other, values[1], f"x{self.ratio:.2f}"]
         goal = "" if self.goal is None else f"{self.goal:.2f}"
@@ -40,7 +42,7 @@ class Ratio(msgspec.Struct):
 
 
 class Bench(msgspec.Struct):
-    """The session and the trace that all look at."""
+    """The Spark session and the trace of all benchmarks."""
 
     spark: Any
     folder: Path
@@ -55,27 +57,27 @@ class Bench(msgspec.Struct):
 
 
 def took(what: Callable[[], Any]) -> float:
-    """Seconds by the clock."""
+    """Return the elapsed seconds of a call."""
     begin = time.perf_counter()
     what()
     return time.perf_counter() - begin
 
 
 def processor_seconds(root: int) -> float:
-    """Of a process and all that descend from it, those that ended included."""
+    """Return the processor time of a process and all its descendants, including ended ones."""
     return sum(process_tree(root).values()) / os.sysconf("SC_CLK_TCK")
 
 
 def process_tree(root: int) -> dict[int, int]:
-    """Clock ticks of a process and of all that descend from it, by process id."""
+    """Return the clock ticks of a process and its descendants, by process id."""
     parents: dict[int, int] = {}
     ticks: dict[int, int] = {}
     for path in Path("/proc").glob("[0-9]*/stat"):
         try:
             text = path.read_text()
-        except OSError:  # it has just ended
+        except OSError:  # the process has just ended
             continue
-        fields = text.rpartition(")")[2].split()  # the name, before, may have blanks in it
+        fields = text.rpartition(")")[2].split()  # the name before it may contain spaces
         pid = int(path.parent.name)
         parents[pid] = int(fields[1])
         ticks[pid] = sum(map(int, fields[11:15]))
@@ -92,7 +94,7 @@ def tell(text: str) -> None:
 def in_turns(
     ours: Callable[[], Any], other: Callable[[], Any], rounds: int = ROUNDS
 ) -> tuple[float, float]:
-    """The best seconds of each, after one round that does not count."""
+    """Return the best seconds of each, after one round that is not counted."""
     found: tuple[list[float], list[float]] = ([], [])
     for number in range(rounds + 1):
         for times, what in zip(found, (ours, other), strict=True):
@@ -104,5 +106,5 @@ def in_turns(
 def faster(
     name: str, ours: str, other: str, times: tuple[float, float], goal: float | None
 ) -> Ratio:
-    """The ratio of two times, ours and the other's."""
+    """Return the ratio of two times."""
     return Ratio(name, ours, times[0], other, times[1], times[1] / times[0], goal)

@@ -1,4 +1,4 @@
-"""Traces into rows: the data source against plain Python, tuples, and one core."""
+"""From traces to rows: the data source, plain Python, tuples, and one core."""
 
 import json
 import multiprocessing
@@ -17,7 +17,7 @@ DISTINCT = "distinct accesses"
 
 
 def distinct_in(split: Split) -> bytes:
-    """The different accesses of one split, as Arrow's IPC: what a process hands to another."""
+    """Return the distinct accesses of a split as Arrow IPC, as processes exchange them."""
     table = pa.Table.from_batches(list(batches("observed", split, Selection())), OBSERVED)
     sink = pa.BufferOutputStream()
     with pa.ipc.new_stream(sink, OBSERVED) as writer:

@@ -1,4 +1,4 @@
-"""Traces of a given size, half of whose requests are by one principal; what is in them is known."""
+"""Traces of a given size with known content; half of the requests are by one principal."""
 
 import itertools
 from collections.abc import Iterator
@@ -21,7 +21,7 @@ _HEADER = write_request_header(RequestHeader(ApiKey.FETCH, VERSION, 1, "bench"))
 
 
 class Asked(msgspec.Struct, frozen=True):
-    """A Fetch request for two topics: who sends it, and whether it is allowed."""
+    """A Fetch request for two topics, its sender, and whether it is allowed."""
 
     who: int
     names: tuple[str, str]
@@ -30,7 +30,7 @@ class Asked(msgspec.Struct, frozen=True):
 
 
 class Workload:
-    """So many different requests, which a trace repeats in turn.
+    """Different requests, which a trace repeats in turn.
 
     Every other request is by the first principal; one of 50 is denied. `padding` is added to each
     frame. Names are those of `data.random_acls(names)`.
@@ -44,7 +44,7 @@ class Workload:
         self.asked = [_asked(n, names, padding) for n in range(different)]
 
     def entries(self, start: int, requests: int) -> Iterator[Entry]:
-        """Requests by number, 100 microseconds apart, each with its accesses."""
+        """Yield requests by number, 100 microseconds apart, each with its accesses."""
         for number in range(start, start + requests):
             asked = self.asked[number % len(self.asked)]
             when = number * 100
@@ -58,7 +58,7 @@ class Workload:
                 )
 
     def write(self, folder: Path, requests: int, a_block: int, segment_bytes: int) -> None:
-        """A trace of so many requests, of which so many are in a block."""
+        """Write a trace of this number of requests, with `a_block` requests per block."""
         writer = SegmentWriter(folder, "bench", segment_bytes=segment_bytes)
         for start in range(0, requests, a_block):
             entries = list(self.entries(start, min(a_block, requests - start)))
@@ -69,7 +69,7 @@ class Workload:
         return [self.people[n] for n in sorted({entry.connection for entry in entries})]
 
     def accesses(self, requests: int) -> dict[tuple[str, str, str], bool]:
-        """The different accesses: principal, host and name, and whether it is allowed."""
+        """Return the distinct accesses (principal, host and name), and whether each is allowed."""
         return {
             (self.people[asked.who].principal, self.people[asked.who].host, name): asked.allowed
             for asked in self.asked[:requests]
@@ -77,14 +77,14 @@ class Workload:
         }
 
     def denied(self, requests: int) -> int:
-        """How many accesses are denied in a trace of so many requests."""
+        """Return the number of denied accesses in a trace of this number of requests."""
         turns = itertools.islice(itertools.cycle(self.asked), requests)
         return NAMES_A_REQUEST * sum(not asked.allowed for asked in turns)
 
 
 def _asked(number: int, names: int, padding: int) -> Asked:
     who = 0 if number % 2 else 1 + number // 2 % (PRINCIPALS - 1)
-    place = number // 2 * NAMES_A_REQUEST % names  # so that it depends on the name what is allowed
+    place = number // 2 * NAMES_A_REQUEST % names  # so that the decision depends on the name
     first, second = (f"team-{n % 5000}.topic-{n}" for n in (place, (place + 1) % names))
     topics = [FetchTopic(topic=name, partitions=[FetchPartition()]) for name in (first, second)]
     request = FetchRequest(topics=topics, rack_id="r" * padding)

@@ -1,4 +1,4 @@
-"""Large traces: how long a job takes, and how much memory all its processes take together."""
+"""Large traces: the time of jobs, and the memory of all their processes together."""
 
 import argparse
 from collections import Counter
@@ -27,7 +27,7 @@ PADDING = 100
 
 
 class Size(msgspec.Struct):
-    """One figure: what was done to which trace, in what time and memory."""
+    """A figure: the job, the trace, and the time and memory that it took."""
 
     name: str
     trace: str
@@ -40,14 +40,14 @@ class Size(msgspec.Struct):
         return self.mib <= self.limit_mib
 
     def line(self) -> str:
-        """A row of the table."""
+        """Return a row of the table."""
         missed = "" if self.is_met else ", **missed**"
         cells = [self.name, self.trace, f"{self.seconds:.0f} s", f"{self.mib:.0f} MiB"]
         return f"| {' | '.join(cells)} | {self.limit_mib} MiB{missed} |"
 
 
 class Sized(msgspec.Struct):
-    """A trace, and what is known of it."""
+    """A trace, and its known content."""
 
     path: Path
     workload: Workload
@@ -55,7 +55,7 @@ class Sized(msgspec.Struct):
     what: str
 
     def measured(self, name: str, *words: str) -> tuple[Size, Taken]:
-        """What a job takes, which has to have seen all accesses."""
+        """Measure a job, and check that it read all accesses."""
         tell(f"  {name} of {self.what}")
         taken = run_job(name, str(self.path), *words)
         head = taken.printed
@@ -67,7 +67,7 @@ class Sized(msgspec.Struct):
 
 @cache
 def small_files(folder: Path, files: int) -> Sized:
-    """As many segments as there are when each run of a test leaves a few."""
+    """Write many small segments, like test runs that leave a few each."""
     tell(f"  {files} files are made")
     workload, requests = Workload(DIFFERENT // 10, DIFFERENT // 10), files * REQUESTS_A_FILE
     workload.write(folder / "files", requests, REQUESTS_A_FILE, 1)
@@ -76,7 +76,7 @@ def small_files(folder: Path, files: int) -> Sized:
 
 @cache
 def large_file(folder: Path, accesses: int, acls: int) -> Sized:
-    """All of it in one file, as an import leaves it."""
+    """Write one large segment, as an import does."""
     tell(f"  one file of {accesses} accesses is made")
     workload, requests = Workload(DIFFERENT, acls, PADDING), accesses // NAMES_A_REQUEST
     workload.write(folder / "large", requests, REQUESTS_A_BLOCK, 1 << 50)
@@ -132,7 +132,7 @@ def least_acls(folder: Path, args: argparse.Namespace) -> Size:
 
 
 def changed(accesses: dict[tuple[str, str, str], bool], acls: list[Acl]) -> tuple[int, int]:
-    """How many accesses these ACLs would newly deny, and newly allow."""
+    """Return the numbers of accesses that these ACLs would newly deny and newly allow."""
     judge = StandardAuthorizer(store=AclStore(acls))
     found: Counter[bool] = Counter()
     for (principal, host, name), allowed in accesses.items():

@@ -1,4 +1,4 @@
-"""The data source as it would be with tuples: what Arrow batches are compared with."""
+"""The data source with tuples instead of Arrow batches, for comparison."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -13,7 +13,7 @@ class TuplesReader(DataSourceReader):
     """The same rows, one by one."""
 
     def __init__(self, reader: DataSourceReader) -> None:
-        self._reader: Any = reader  # of batches, which its interface leaves open
+        self._reader: Any = reader  # it yields batches, which the interface does not declare
 
     def partitions(self) -> Any:
         return self._reader.partitions()

@@ -1,4 +1,4 @@
-"""Traces against captures: what tshark makes of the same requests, and in what time."""
+"""Compare traces with captures: tshark's result for the same requests, and its time."""
 
 import os
 import shutil
@@ -26,7 +26,9 @@ FIELDS = (
 
 
 def s4_rows(bench: Bench) -> Ratio:
-    """Microseconds of processor time a request, from a file to rows in Spark (tshark prints)."""
+    """Compare processor microseconds per request from a file to rows in
+    Spark; tshark only prints.
+    """
 
     def rows(trace: Path) -> None:
         _table(bench, trace).write.format("noop").mode("overwrite").save()
@@ -35,7 +37,7 @@ def s4_rows(bench: Bench) -> Ratio:
 
 
 def s4_csv(bench: Bench) -> Ratio:
-    """The same to CSV on both sides, which is the same text."""
+    """Compare the export to CSV, with the same text on both sides."""
     target = str(bench.folder / "csv")
 
     def csv(trace: Path) -> None:
@@ -65,7 +67,7 @@ def _against_tshark(
         make_trace(part, fewer, accesses=False)
         with capture.open("wb") as file:
             export_capture(part, file)
-    start = dissected(capture, "-c", "1")[1]  # neither JVM's nor tshark's start is counted
+    start = dissected(capture, "-c", "1")[1]  # the start of the JVM and of tshark is not counted
     found: tuple[list[float], list[float]] = ([], [])
     for number in range(ROUNDS + 1):
         before = processor_seconds(os.getpid())
@@ -78,9 +80,9 @@ def _against_tshark(
 
 
 def s5_names(bench: Bench) -> Ratio:
-    """Of the requests of real clients that name something, those with the right names, in percent.
+    """Return the percentage of real clients' requests with names for which all names are right.
 
-    What is right the broker knows, which recorded the same requests.
+    The right names are those in the broker's own recording of the same requests.
     """
     folder = bench.folder / "real"
     folder.mkdir()
@@ -97,7 +99,7 @@ def s5_names(bench: Bench) -> Ratio:
 
 
 def dissected(capture: Path, *options: str) -> tuple[list[str], float]:
-    """What tshark prints of a capture's requests, and the processor seconds that it took."""
+    """Return tshark's output for a capture's requests, and its processor seconds."""
     if shutil.which("tshark") is None:
         raise FileNotFoundError("tshark is not installed")
     command = ["tshark", "-r", str(capture), *options, "-Y", "kafka.request_key", "-T", "fields"]

@@ -1,1 +1,1 @@
-"""What large numbers of ACLs, topics, groups, connections and records cost."""
+"""The cost of large numbers of ACLs, topics, groups, connections and records."""

@@ -1,8 +1,8 @@
-"""What large numbers of ACLs, topics, groups, connections and records cost a broker.
+"""The cost of large numbers of ACLs, topics, groups, connections and records for a broker.
 
     python -m benchmarks.size [--only topics,records] [--json] [--check]
 
-Times are processor time of the broker. Requests are all different, so that no cached answer fits.
+Times are processor time of the broker. All requests differ, so no cached response is used.
 `python -m benchmarks.decide` measures a decision with many ACLs.
 """
 

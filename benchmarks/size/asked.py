@@ -1,4 +1,4 @@
-"""A broker whose processor time and memory are read, and requests that are all different."""
+"""A broker with measured processor time and memory, and requests that are all different."""
 
 import contextlib
 import resource
@@ -21,7 +21,7 @@ _WAIT_S = 300
 
 
 class Asked:
-    """A broker of its own, and one connection to it."""
+    """A broker in its own process, with one connection."""
 
     def __init__(self, broker: Broker) -> None:
         self.broker = broker
@@ -29,7 +29,7 @@ class Asked:
         self._reader = self.socket.makefile("rb", 1 << 20)
 
     def ask(self, frame: bytes) -> bytes:
-        """Send a request and return the answer, without its size."""
+        """Send a request and return its response, without the size."""
         self.socket.sendall(frame)
         return self.answer()
 
@@ -78,27 +78,27 @@ def started(*options: str) -> Iterator[Asked]:
             yield asked
         finally:
             asked.close()
-            broker.child.kill()  # to free all of it one by one takes a while
+            broker.child.kill()  # freeing all objects at exit takes a while
             broker.stop()
 
 
 def named(number: int, api: ApiKey, version: int, request: msgspec.Struct) -> bytes:
-    """Frame a request whose client id is its own: no answer to another one fits it."""
+    """Return the frame of a request with its own client id, so that no cached response is used."""
     payload = write_request_header(RequestHeader(api, version, number, f"bench-{number}"))
     payload += codecs.write_request(request, version)
     return len(payload).to_bytes(4, "big") + payload
 
 
 def best_us(asked: Asked, frames: Sequence[bytes], rounds: int = 5) -> float:
-    """Return the least µs a request of several rounds, each with its part of the frames."""
+    """Return the best µs per request over several rounds, each with its part of the frames."""
     part = len(frames) // rounds
     return min(asked.processor_us(frames[n * part : (n + 1) * part]) for n in range(rounds))
 
 
 def longest_wait_ms(asked: Asked, frame: bytes, beside: bytes) -> tuple[float, float]:
-    """Send a request, and others on a connection of their own until it is answered.
+    """Send a request, and others on a second connection until it is answered.
 
-    Return the broker's processor time (ms): of all, and the most while one of the others waited.
+    Return the broker's processor time in ms: of all, and the maximum during one of the others.
     """
     other = Asked(asked.broker)
     try:

@@ -36,7 +36,7 @@ ACTIVE_TIMES = 10
 """One connection in so many is active."""
 ASKED = 5_000
 CREATED_AT_ONCE = 1_000
-JOIN, SYNC, BEAT = 3, 2, 2  # versions in which no member id is needed to join
+JOIN, SYNC, BEAT = 3, 2, 2  # versions that join without a member id
 VERSIONS = framed(ApiKey.API_VERSIONS, 3, ApiVersionsRequest("bench", "1"))
 SPARE_FILES = 200
 
@@ -44,7 +44,7 @@ Figures = dict[str, float]
 
 
 def acls(count: int) -> Figures:
-    """Create ACLs; describe one name's among a few, and among all."""
+    """Create ACLs; describe those of one name among few and among all."""
     with started() as asked:
         create_acls(asked, 0, FEW)
         few_us = describe_us(asked, FEW)
@@ -60,7 +60,7 @@ def acls(count: int) -> Figures:
 
 
 def each(asked: Asked, number: int, create: Callable[[], None]) -> tuple[float, float]:
-    """Microseconds of the processor, and bytes of memory, for each of `number` things created."""
+    """Return processor microseconds and bytes of memory for each of `number` created things."""
     held, before = asked.resident_bytes(), asked.processor_s()
     create()
     spent = asked.processor_s() - before
@@ -108,7 +108,7 @@ def describe_us(asked: Asked, count: int) -> float:
 
 
 def topics(count: int) -> Figures:
-    """Create topics; get Metadata of one among a few and among all, and of all."""
+    """Create topics; request Metadata of one among few and among all, and of all."""
     with started() as asked:
         create_topics(asked, 0, FEW)
         few_us = metadata_us(asked, FEW)
@@ -149,7 +149,7 @@ def metadata_us(asked: Asked, count: int) -> float:
 
 
 def groups(count: int) -> Figures:
-    """Let groups of one member form; send their heartbeats, and list them."""
+    """Form groups of one member; send their heartbeats, and list them."""
     with started("-c", "group.initial.rebalance.delay.ms=0") as asked:
         members = dict(formed(asked, 0, FEW_GROUPS))
         few_us = heartbeat_us(asked, members)
@@ -226,7 +226,7 @@ def connections(count: int) -> Figures:
 
 
 def active_us(asked: Asked, peers: list[socket.socket], frame: bytes, rounds: int = 6) -> float:
-    """Return the least µs of rounds in which every peer has a request in flight."""
+    """Return the best µs of rounds in which every peer has a request in flight."""
     taken = []
     for _ in range(rounds):
         before = asked.processor_s()

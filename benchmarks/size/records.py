@@ -40,8 +40,8 @@ def records(mib: int) -> dict[str, float]:
 
 
 def write(asked: Asked, records_a_batch: int, wanted_bytes: int) -> tuple[int, float]:
-    """Produce until that much is stored; return the bytes, and seconds of processor time."""
-    now_ms = int(datetime.now(UTC).timestamp() * 1000)  # older ones would not be kept
+    """Produce until this size is stored; return the bytes, and processor seconds."""
+    now_ms = int(datetime.now(UTC).timestamp() * 1000)  # older records would be deleted
     batch = encode_batch(
         [Record(offset=n, timestamp=now_ms, key=None, value=VALUE) for n in range(records_a_batch)]
     )

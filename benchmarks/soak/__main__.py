@@ -3,8 +3,8 @@
     python -m benchmarks.soak [--minutes N] [--check] [--json]
 
 Groups, transactions, share groups, changes of ACLs, reconnects, faults and brokers that stop: three
-brokers in one process, and each kind of client in a process of its own. After five minutes memory
-has to be flat, every kind of work must go on to succeed, and no handler may fail.
+brokers in one process, each kind of client in a process of its own. After five minutes, memory
+must not grow, every kind of work must continue to succeed, and no handler may fail.
 """
 
 import multiprocessing
@@ -45,9 +45,9 @@ _FORK = multiprocessing.get_context("fork")
 
 
 class Worker:
-    """A process that does one kind of work, round after round.
+    """A process that repeats one kind of work.
 
-    Clients may hang for reasons of their own (see HUNG_S), so a process whose round takes too long
+    Clients may hang because of their own bugs (see HUNG_S), so a process whose round takes too long
     is replaced.
     """
 
@@ -69,7 +69,7 @@ class Worker:
         return int(self._failed.value)
 
     def watch(self) -> None:
-        """Replace the process if no round has ended for too long."""
+        """Replace the process if a round takes too long."""
         rounds = self.done + self.failed
         if rounds != self._seen[0]:
             self._seen = (rounds, time.monotonic())
@@ -100,7 +100,7 @@ class Worker:
 
 
 def soak(minutes: int, seed: int = 1) -> tuple[list[float], list[Worker], list[str]]:
-    """MiB of the broker after each minute, the work that was done, and what went wrong."""
+    """Return the broker's MiB after each minute, the work that was done, and the failures."""
     with start(
         brokers=3,
         topics={name: {"partitions": 3} for name in TOPICS},
@@ -148,7 +148,7 @@ def _watch(pid: int, minutes: int, workers: list[Worker]) -> tuple[list[float], 
 
 
 def _child() -> int:
-    """The broker: the only process that this one has started."""
+    """Return the process id of the broker, the only child process."""
     (pid,) = Path(f"/proc/self/task/{os.getpid()}/children").read_text().split()
     return int(pid)
 
@@ -159,7 +159,7 @@ def _resident_mib(pid: int) -> float:
 
 
 def growth(memory: list[float]) -> float:
-    """Of the last five minutes against the five after the start, by their medians."""
+    """Return the growth from minutes 6 to 10 to the last five minutes, by their medians."""
     warm = memory[WARM_MINUTES:]
     if len(warm) < 2:
         return 0.0

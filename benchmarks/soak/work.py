@@ -1,4 +1,4 @@
-"""What clients do during the soak, each kind in rounds of its own."""
+"""The clients' work during the soak, in rounds."""
 
 import contextlib
 import random
@@ -19,7 +19,7 @@ _FAULTS = ("Fetch", "Produce", "Metadata", "OffsetCommit", "EndTxn", "JoinGroup"
 
 
 class Work:
-    """One round of each kind; whatever a client raises is its own, and counted."""
+    """One round of each kind of work; exceptions of clients are counted."""
 
     def __init__(self, broker: KafkaBroker, seed: int) -> None:
         self._broker = broker
@@ -39,7 +39,7 @@ class Work:
         }
 
     def groups(self) -> None:
-        """Two members of a group, of either protocol, come, read, commit and leave."""
+        """Let two members of a group, of either protocol, join, read, commit and leave."""
         name = f"readers-{self._random.randrange(6)}"
         protocol = "consumer" if int(name[-1]) % 2 else "classic"
         more = {"group.id": name, "group.protocol": protocol, "auto.offset.reset": "latest"}
@@ -58,7 +58,7 @@ class Work:
                 member.close()
 
     def transactions(self) -> None:
-        """A producer begins five transactions and ends them, either way."""
+        """Let a producer begin five transactions, and commit or abort them."""
         name = f"tx-{self._random.randrange(4)}"
         config = self._broker.config("alice", **_QUIET, **{"transactional.id": name})
         producer = Producer(config | {"transaction.timeout.ms": 10_000})
@@ -74,7 +74,7 @@ class Work:
                 producer.commit_transaction(10)
 
     def shares(self) -> None:
-        """A member of a share group takes records and acknowledges what it has read."""
+        """Let a member of a share group read records and acknowledge them."""
         config = self._broker.config(**_QUIET, **{"group.id": f"sharers-{self._rounds % 2}"})
         self._rounds += 1
         member = ShareConsumer(config)
@@ -86,7 +86,7 @@ class Work:
             member.close()
 
     def acls(self) -> None:
-        """ACLs of many principals come and go, alice's among them."""
+        """Add and remove ACLs of many principals, including alice's."""
         host = f"10.0.{self._random.randrange(256)}.{self._random.randrange(256)}"
         rule = {
             "resource_type": "topic",
@@ -109,7 +109,7 @@ class Work:
         self._broker.acls.remove(rule)
 
     def reconnects(self) -> None:
-        """Clients that say hello, that stop within a frame, and that have a wrong password."""
+        """Connect clients that send one request, stop within a frame, or have a wrong password."""
         for address in self._broker.bootstrap_servers.split(","):
             host, _, port = address.partition(":")
             for kind in range(20):
@@ -123,7 +123,9 @@ class Work:
             AdminClient(wrong).list_topics(timeout=1)
 
     def faults(self) -> None:
-        """Errors, delays, cut answers and hang-ups strike a few requests of an API."""
+        """Inject errors, delays, truncated responses and disconnects into
+        a few requests of an API.
+        """
         api, faults = self._random.choice(_FAULTS), self._broker.faults
         match self._random.randrange(5):
             case 0:
@@ -140,7 +142,7 @@ class Work:
             fault.remove()
 
     def topics(self) -> None:
-        """A topic is made, written and deleted, and its groups with it."""
+        """Create a topic, write to it, and delete it with its groups."""
         admin = AdminClient(self._broker.config(**_QUIET))
         name = f"passing-{self._random.randrange(10**6)}"
         admin.create_topics([NewTopic(name, 3, 1)])[name].result(10)
@@ -159,7 +161,7 @@ class Work:
             admin.delete_topics([name])[name].result(10)
 
     def nodes(self) -> None:
-        """A broker stops and comes back, as does one that was left stopped."""
+        """Stop and restart a broker; also restart one that was left stopped."""
         node_id = self._random.randrange(1, 4)
         self._broker.nodes.stop(node_id)
         for node in self._broker.nodes.list():

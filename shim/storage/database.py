@@ -1,4 +1,4 @@
-"""The file: one table of rows by part and key, one of record batches; and the journal before it."""
+"""The file: a table of rows by part and key, a table of record batches, and the journal."""
 
 import contextlib
 import fcntl
@@ -48,10 +48,10 @@ Batch = tuple[int, int, int, bytes]
 
 
 class Database:
-    """The file of a data directory, which is this process's alone."""
+    """The file of a data directory, which only this process may use."""
 
     def __init__(self, directory: Path) -> None:
-        """Open or make it; ConfigError says why it cannot be used."""
+        """Open or create the file; ConfigError if it cannot be used."""
         self._where = f"--data-dir {directory}"
         try:
             directory.mkdir(parents=True, exist_ok=True)
@@ -100,7 +100,7 @@ class Database:
             self._connection.executescript(f"BEGIN; {_SCHEMA} COMMIT;")
 
     def _recover(self) -> None:
-        """Take what a process that was killed has left in the journal."""
+        """Move the batches in the journal of a killed process into the database."""
         found = self._connection.execute(
             "SELECT value FROM kept WHERE part = ? AND key = ?", _ROUND
         ).fetchone()
@@ -113,7 +113,7 @@ class Database:
             raise self.damaged(error) from error
 
     def _check(self) -> None:
-        """Refuse what this version did not write, and what is damaged."""
+        """Raise ConfigError for a damaged file, and for one with another format."""
         run = self._connection.execute
         if run("PRAGMA application_id").fetchone()[0] != APPLICATION_ID:
             text = "is not a file of kafka-shim; choose another directory"
@@ -127,17 +127,17 @@ class Database:
             raise self.damaged(said)
 
     def damaged(self, why: object) -> ConfigError:
-        """The error to raise when what is in the file cannot be read."""
+        """Return the error for content that cannot be read."""
         told = " ".join(str(why).split())
         text = f"cannot be used: {told}; remove the directory to begin anew"
         return ConfigError(f"{self._where}: {FILE} {text}")
 
     def rows(self) -> Iterator[tuple[str, str, str]]:
-        """Every row, by part and key."""
+        """Yield every row: part, key, value."""
         yield from self._read("SELECT part, key, value FROM kept ORDER BY part, key")
 
     def batches(self) -> Iterator[Batch]:
-        """All batches, log by log in the order of their offsets."""
+        """Yield all batches by log and offset."""
         mask = (1 << OFFSET_BITS) - 1
         for number, is_clean, payload in self._read("SELECT * FROM batches ORDER BY id"):
             yield number >> OFFSET_BITS, number & mask, is_clean, payload
@@ -150,11 +150,11 @@ class Database:
 
     @property
     def is_behind(self) -> bool:
-        """Whether there are batches in the journal."""
+        """Return whether the journal contains batches."""
         return bool(self._journal.size)
 
     def append(self, rows: Sequence[JournalRow]) -> None:
-        """Keep new batches by their ids, and nothing else. Raises sqlite3.Error or OSError."""
+        """Write new batches to the journal. Raises sqlite3.Error or OSError."""
         self._journal.append(rows)
         if self._journal.size > JOURNAL_BYTES_MAX:
             self.flush()
@@ -172,11 +172,11 @@ class Database:
         *,
         clears: bool = False,
     ) -> None:
-        """Commit in one transaction: the batches of the journal, the deletion of batches (`gone`:
-        number of the log, first offset, offset after the last), new batches, and rows. `clears`:
-        everything that was written before is deleted first, the journal's batches too.
+        """Commit in one transaction: the journal's batches, new batches, rows, and deletions.
 
-        Raises sqlite3.Error or OSError; then nothing is written.
+        `gone` are batches to delete: number of the log, first offset, offset after the last.
+        `clears`: everything that was written before, also in the journal, is deleted first. Raises
+        sqlite3.Error or OSError; then nothing is written.
         """
         run, run_many = self._connection.execute, self._connection.executemany
         journal = self._journal
@@ -207,7 +207,7 @@ class Database:
         journal.begin(following)
 
     def close(self) -> None:
-        """Leave the directory to others; `flush` before leaves them one file."""
+        """Release the directory; after `flush`, it contains one file."""
         self._opened.close()
 
 

@@ -54,11 +54,11 @@ _TYPES: Mapping[type, GroupType] = {
 
 
 class UnsettledError(Exception):
-    """The group is between two generations: the last one stays written, as on a real broker."""
+    """The group is rebalancing; its last generation stays written, as on a real broker."""
 
 
 def group_text(group: Group | None) -> str | None:
-    """The row of a group; None if it is not there. Raises UnsettledError."""
+    """Return the row of a group; None if it does not exist. Raises UnsettledError."""
     if group is None:
         return None
     if group.type is GroupType.CONSUMER:
@@ -100,7 +100,7 @@ def _classic_text(found: ClassicGroup) -> str:
 
 
 def put_groups(cluster: Cluster, rows: Mapping[str, Kept]) -> None:
-    """Have the groups again; members have the whole of their sessions to be heard."""
+    """Restore groups; each member gets a full session timeout."""
     for group_id, value in rows.get("group", {}).items():
         row = msgspec.json.decode(
             value,
@@ -122,7 +122,7 @@ def put_groups(cluster: Cluster, rows: Mapping[str, Kept]) -> None:
 
 
 def _put_classic(group: ClassicGroup, row: ClassicRow) -> None:
-    """Make a new classic group what was written."""
+    """Restore a classic group into a new one."""
     cycle = group.cycle
     cycle.generation_id, cycle.protocol_name = row.generation_id, row.protocol_name
     cycle.empty_since_ms = row.empty_since_ms
@@ -156,20 +156,20 @@ def offset_key(group_id: str, topic_id: bytes, partition: int) -> str:
 
 
 def offset_text(offsets: Offsets, group_id: str, topic_id: bytes, partition: int) -> str | None:
-    """The row of a committed offset; None if there is none."""
+    """Return the row of a committed offset; None if there is none."""
     found = offsets.get(group_id, topic_id, partition)
     return None if found is None else text(found)
 
 
 def held_text(offsets: Offsets, group_id: str, producer_id: int) -> str | None:
-    """The row of what a transaction would commit; None if that is nothing."""
+    """Return the row of a transaction's pending offsets; None if there are none."""
     held = offsets.held(group_id, producer_id)
     rows = [(topic_id, partition, offset) for (topic_id, partition), offset in held.items()]
     return text(rows) if rows else None
 
 
 def put_offsets(offsets: Offsets, rows: Mapping[str, Kept], part: str) -> None:
-    """Have committed offsets again, and those that wait for the end of a transaction."""
+    """Restore committed offsets, and pending ones of transactions."""
     found = list[tuple[str, bytes, int, CommittedOffset]]()
     for key, value in rows.get(part, {}).items():
         group_id, topic_id, partition = msgspec.json.decode(key, type=tuple[str, bytes, int])
@@ -186,13 +186,13 @@ def put_offsets(offsets: Offsets, rows: Mapping[str, Kept], part: str) -> None:
 
 
 def share_text(cluster: Cluster, key: ShareKey) -> str | None:
-    """The row of a share partition; None if nothing is known of it."""
+    """Return the row of a share partition; None if it has no state."""
     found = cluster.share_states.kept(key)
     return None if found is None else text(found)
 
 
 def put_shares(cluster: Cluster, rows: Mapping[str, Kept]) -> None:
-    """Have the states of share partitions again."""
+    """Restore the states of share partitions."""
     for key, value in rows.get("share-partition", {}).items():
         state = msgspec.json.decode(value, type=ShareState)
         cluster.share_states.put_back(msgspec.json.decode(key, type=tuple[str, bytes, int]), state)

@@ -1,7 +1,7 @@
-"""Batches on their way into the database: appended to a file, which costs a tenth of a commit.
+"""The journal: a file of new batches, to which appending costs a tenth of a commit.
 
-The file is emptied once its batches are committed. Each entry names the round in which it was
-written: after a kill those of the round that the database waits for are put into it.
+The file is emptied after its batches are committed. Each entry has the number of its round. After a
+kill, the entries of the database's next round are committed.
 """
 
 import errno
@@ -22,7 +22,7 @@ Row = tuple[int, int, bytes]
 
 
 class Journal:
-    """The file of one process. Raises OSError where it cannot be written."""
+    """The journal of a process. Raises OSError if it cannot be written."""
 
     def __init__(self, directory: Path) -> None:
         self._path = directory / FILE
@@ -35,7 +35,7 @@ class Journal:
         """The bytes of that."""
 
     def append(self, rows: Sequence[Row]) -> None:
-        """Write batches at the end."""
+        """Append batches."""
         number, pack, crc32 = self.round, _ENTRY.pack, zlib.crc32
         parts: list[bytes] = []
         for batch_id, is_clean, payload in rows:
@@ -48,7 +48,7 @@ class Journal:
         self.size += len(content)
 
     def begin(self, number: int) -> None:
-        """Begin another round: all that was appended is in the database."""
+        """Begin another round, after all batches were committed."""
         if self.size:
             os.ftruncate(self._file, 0)
         self.round = number
@@ -56,7 +56,7 @@ class Journal:
         self.size = 0
 
     def read(self) -> Iterator[tuple[int, Row]]:
-        """Yield what is in the file, each with its round, up to an entry that is not whole."""
+        """Yield each batch with its round, up to the first incomplete entry."""
         content = self._path.read_bytes()
         self.size = len(content)
         at = 0
@@ -70,7 +70,7 @@ class Journal:
             yield number, (batch_id, is_clean, payload)
 
     def close(self) -> None:
-        """Leave the file alone; it goes if there is nothing in it."""
+        """Close the file, and delete it if it is empty."""
         os.close(self._file)
         if not self.size:
             self._path.unlink(missing_ok=True)

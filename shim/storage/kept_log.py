@@ -1,6 +1,6 @@
-"""A log that notes what changes, and what is written of it besides its batches.
+"""A log that reports its changes, and its row beside the batches.
 
-As in Kafka, producers are read from the headers of the batches behind the last picture of them.
+As in Kafka, producers are restored from the headers of the batches after their last snapshot.
 """
 
 from bisect import bisect_left
@@ -41,7 +41,7 @@ class KeptProducer(msgspec.Struct):
 
 
 class LogRow(msgspec.Struct):
-    """A log up to `end`; what came behind that is in its batches."""
+    """The state of a log up to `end`; later state is in the batches."""
 
     start: int
     end: int
@@ -59,7 +59,7 @@ class LogMarks(Protocol):
 
 
 class NotingProducers(PartitionProducers, gc=True):
-    """Producers that report changes which the batches do not contain to their log."""
+    """Producers that report changes which are not in batches to their log."""
 
     _noted: Callable[[], None] = lambda: None
 
@@ -93,7 +93,7 @@ class NotingProducers(PartitionProducers, gc=True):
 
 
 class KeptLog(Log):
-    """A log of a cluster whose data stays; `number` is its own in the file."""
+    """A log of a cluster with `--data-dir`; `number` is its number in the file."""
 
     __slots__ = ("_marks", "number")
 
@@ -114,7 +114,7 @@ class KeptLog(Log):
         self._marks.log(self)
 
     def append(self, batch: StoredBatch, leader_epoch: int) -> None:
-        self._marks.appended(self, batch)  # first: requests that are woken may be answered
+        self._marks.appended(self, batch)  # first, since waiting requests may then be answered
         super().append(batch, leader_epoch)
 
     def delete_before(self, offset: int) -> None:
@@ -123,7 +123,7 @@ class KeptLog(Log):
 
     def replace(self, count: int, batches: list[StoredBatch]) -> None:
         super().replace(count, batches)
-        self._marks.closed(self)  # and all of its batches are written anew
+        self._marks.closed(self)  # all of its batches are then written again
         for batch in self.batches:
             self._marks.appended(self, batch)
         self._note()
@@ -134,16 +134,16 @@ class KeptLog(Log):
 
     @property
     def first_kept(self) -> int:
-        """The offset below which there are no batches."""
+        """Return the first offset with a batch."""
         return self._batches[0].base_offset if self._batches else self.end_offset
 
     def has(self, batch: StoredBatch) -> bool:
-        """Whether a batch that was appended is still there."""
+        """Return whether an appended batch still exists."""
         at = bisect_left(self._batches, batch.base_offset, key=attrgetter("base_offset"))
         return at < len(self._batches) and self._batches[at] is batch
 
     def row(self) -> LogRow:
-        """What is written of it besides its batches."""
+        """Return the log's state beside its batches."""
         producers = self.producers
         return LogRow(
             self.start_offset,
@@ -154,7 +154,7 @@ class KeptLog(Log):
         )
 
     def put_back(self, row: LogRow | None, batches: list[tuple[int, bool, bytes]]) -> None:
-        """Have batches again, each as its first offset, whether it was cleaned, and its bytes."""
+        """Restore batches: first offset, whether it was cleaned, and bytes of each."""
         if row is None:
             row = LogRow(0, 0, [(0, 0)], [], [])
         self.start_offset = row.start
@@ -178,9 +178,9 @@ class KeptLog(Log):
         self.end_offset = batch.last_offset + 1
 
     def _produced(self, batch: StoredBatch, header: tuple[int, ...]) -> None:
-        """Know the producer of a batch, as when it was appended."""
+        """Register the producer of a batch, as if it were appended."""
         attributes, delta, _, timestamp, producer_id, epoch, first = header[5:]
-        if producer_id < 0 or attributes & _CONTROL:  # `ended` notes the rest
+        if producer_id < 0 or attributes & _CONTROL:  # control batches are handled by `ended`
             return
         produced = ProducedBatch(first, (first + delta) % SEQUENCES, batch.base_offset, timestamp)
         self.producers.appended(

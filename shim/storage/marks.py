@@ -1,4 +1,4 @@
-"""What changed since the last commit."""
+"""The changes since the last commit."""
 
 from collections.abc import Callable
 
@@ -10,7 +10,7 @@ from kafka_shim.shim.storage.kept_log import KeptLog
 
 
 class NotedAcls(set[Acl]):
-    """ACLs that came or went."""
+    """A set of ACLs that reports its changes."""
 
     def __init__(self, noted: Callable[[], None]) -> None:
         super().__init__()
@@ -22,7 +22,7 @@ class NotedAcls(set[Acl]):
 
 
 class Marks:
-    """The changes of one turn, by part; `when_first` is called with the first of them."""
+    """The changes of a turn, by part; `when_first` is called with the first one."""
 
     def __init__(self, when_first: Callable[[], None]) -> None:
         self._when_first = when_first
@@ -30,7 +30,7 @@ class Marks:
         self.forget()
 
     def forget(self) -> None:
-        """All of it is written."""
+        """Clear the changes after they were written."""
         self.is_marked = False
         self.batches: list[tuple[KeptLog, StoredBatch]] = []
         self.has_rows = False
@@ -38,7 +38,7 @@ class Marks:
         self._forget_rows()
 
     def forget_batches(self) -> None:
-        """All of it is written, and was nothing but batches."""
+        """Clear the changes after they were written, if they were only batches."""
         assert not self.has_rows
         self.is_marked = False
         self.batches.clear()
@@ -59,7 +59,7 @@ class Marks:
         self.sections: set[str] = set()
 
     def mark(self) -> None:
-        """Something changed that is not a new batch."""
+        """Record a change other than a new batch."""
         self.has_rows = True
         if not self.is_marked:
             self.is_marked = True
@@ -77,7 +77,7 @@ class Marks:
         self.mark()
 
     def closed(self, log: KeptLog) -> None:
-        """The log is no more."""
+        """Record that a log was deleted."""
         self.gone_logs.append(log.number)
         self.mark()
 
@@ -97,7 +97,7 @@ class Marks:
         self.mark()
 
     def transaction(self, transactional_id: str) -> None:
-        """The transaction of an id may change; empty: the next producer id."""
+        """Record that a transactional id may change; empty: the next producer id."""
         self.transactions.add(transactional_id)
         self.mark()
 
@@ -114,7 +114,7 @@ class Marks:
         self.mark()
 
     def section(self, name: str) -> None:
-        """A part that is looked at as a whole may have changed."""
+        """Record that a part may have changed which is compared as a whole."""
         self.sections.add(name)
         self.mark()
 

@@ -1,6 +1,6 @@
 """Groups whose members have epochs: consumer, share and streams groups (KIP-848, 932, 1071).
 
-As on a real broker, nobody's heartbeat finds after a restart that anything is different.
+As on a real broker, members notice no difference after a restart.
 """
 
 from collections.abc import Mapping
@@ -25,7 +25,7 @@ Since = list[tuple[bytes, int, int]]
 
 
 class TargetRow(msgspec.Struct):
-    """The epochs of a group, and what its members should have."""
+    """The epochs of a group, and the target assignment of its members."""
 
     epoch: int
     target_epoch: int
@@ -33,7 +33,7 @@ class TargetRow(msgspec.Struct):
 
 
 class StepRow(msgspec.Struct):
-    """How far a member is."""
+    """A member's progress towards its target assignment."""
 
     epoch: int
     previous_epoch: int
@@ -61,7 +61,7 @@ class ConsumerMemberRow(msgspec.Struct):
 
 
 class ConsumerRow(msgspec.Struct, tag="consumer"):
-    """A consumer group; `matching` are the topics of its expressions."""
+    """A consumer group; `matching` are the topics that its regular expressions match."""
 
     target: TargetRow
     matching: dict[str, frozenset[str]]
@@ -82,7 +82,7 @@ class ShareMemberRow(msgspec.Struct):
 
 
 class ShareRow(msgspec.Struct, tag="share"):
-    """A share group, and the partitions that it has begun."""
+    """A share group, and its initialised partitions."""
 
     target: TargetRow
     has_begun: bool
@@ -127,7 +127,7 @@ _STREAMS_FIELDS = (
 
 
 def consumer_row(group: ConsumerGroup) -> ConsumerRow:
-    """A consumer group as it is written."""
+    """Return the row of a consumer group."""
     members = [
         ConsumerMemberRow(
             member_id=member.member_id,
@@ -141,7 +141,7 @@ def consumer_row(group: ConsumerGroup) -> ConsumerRow:
 
 
 def put_consumer(group: ConsumerGroup, row: ConsumerRow) -> None:
-    """Make a new consumer group what was written."""
+    """Restore a consumer group into a new one."""
     for kept in row.members:
         member = ConsumerMember(kept.member_id, kept.instance_id)
         _set(member, kept, _CONSUMER_FIELDS)
@@ -156,7 +156,7 @@ def put_consumer(group: ConsumerGroup, row: ConsumerRow) -> None:
 
 
 def share_row(group: ShareGroup) -> ShareRow:
-    """A share group as it is written."""
+    """Return the row of a share group."""
     members = [
         ShareMemberRow(
             member_id=member.member_id,
@@ -170,7 +170,7 @@ def share_row(group: ShareGroup) -> ShareRow:
 
 
 def put_share(group: ShareGroup, row: ShareRow) -> None:
-    """Make a new share group what was written."""
+    """Restore a share group into a new one."""
     group.has_begun = row.has_begun
     group.have_begun({topic_id: set(partitions) for topic_id, partitions in row.begun})
     for kept in row.members:
@@ -183,7 +183,7 @@ def put_share(group: ShareGroup, row: ShareRow) -> None:
 
 
 def streams_row(group: StreamsGroup) -> StreamsRow:
-    """A streams group as it is written."""
+    """Return the row of a streams group."""
     members = [
         StreamsMemberRow(
             member_id=member.member_id, step=_step(member), **_fields(member, _STREAMS_FIELDS)
@@ -195,7 +195,7 @@ def streams_row(group: StreamsGroup) -> StreamsRow:
 
 
 def put_streams(group: StreamsGroup, row: StreamsRow) -> None:
-    """Make a new streams group what was written."""
+    """Restore a streams group into a new one."""
     for kept in row.members:
         member = StreamsMember(kept.member_id)
         _set(member, kept, _STREAMS_FIELDS)

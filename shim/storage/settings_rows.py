@@ -1,6 +1,6 @@
-"""What is looked at as a whole: users, tokens, quotas, settings and features.
+"""Parts that are compared as a whole: users, tokens, quotas, settings and features.
 
-A section is a function that returns all its rows, by part and key, and one that reads them again.
+A section is a function that returns all its rows, by part and key, and one that restores them.
 """
 
 from collections.abc import Callable, Mapping
@@ -23,12 +23,12 @@ PRODUCER_ID_BLOCK = 1000
 
 
 def text(value: object) -> str:
-    """Return a value as it is written: JSON, bytes in base64."""
+    """Return a value as JSON; bytes are in base64."""
     return msgspec.json.encode(value).decode()
 
 
 def users(cluster: Cluster) -> Rows:
-    """Passwords, and what AlterUserScramCredentials stored."""
+    """Return passwords, and credentials of AlterUserScramCredentials."""
     known = cluster.users
     rows = {("user", name): text(password) for name, password in known.passwords.items()}
     for name in known.stored_names():
@@ -38,7 +38,7 @@ def users(cluster: Cluster) -> Rows:
 
 
 def _put_users(cluster: Cluster, rows: Mapping[str, Kept]) -> None:
-    """The configuration has the last word about a password."""
+    """Restore users; passwords in the configuration take precedence."""
     for name, password in rows.get("user", {}).items():
         if name not in cluster.users.passwords:
             cluster.users.add(name, msgspec.json.decode(password, type=str))
@@ -49,7 +49,7 @@ def _put_users(cluster: Cluster, rows: Mapping[str, Kept]) -> None:
 
 
 def tokens(cluster: Cluster) -> Rows:
-    """Delegation tokens."""
+    """Return delegation tokens."""
     return {("token", token.token_id): text(token) for token in cluster.tokens}
 
 
@@ -59,7 +59,7 @@ def _put_tokens(cluster: Cluster, rows: Mapping[str, Kept]) -> None:
 
 
 def quotas(cluster: Cluster) -> Rows:
-    """Quotas are one row, as their order counts."""
+    """Return quotas in one row, since their order matters."""
     return {("quotas", ""): text(list(cluster.quotas.all()))}
 
 
@@ -78,7 +78,7 @@ _CONFIGS: Mapping[str, Any] = {
 
 
 def configs(cluster: Cluster) -> Rows:
-    """Dynamic settings but those of topics; levels of loggers end with a broker."""
+    """Return dynamic settings except those of topics; logger levels are not kept."""
     rows = {("config", name): text(getattr(cluster.configs, name)) for name in _CONFIGS}
     rows["config", "prepared"] = text(cluster.topics.prepared)
     return rows
@@ -93,7 +93,7 @@ def _put_configs(cluster: Cluster, rows: Mapping[str, Kept]) -> None:
 
 
 def features(cluster: Cluster) -> Rows:
-    """Levels of features, which are those of a release."""
+    """Return feature levels, which belong to a release."""
     levels = {feature.name: feature.level for feature in cluster.features}
     return {("features", cluster.release): text(levels)}
 
@@ -121,7 +121,7 @@ SECTION_OF: Mapping[int, str] = {
     ApiKey.ALTER_CLIENT_QUOTAS: "quotas",
     ApiKey.ALTER_CONFIGS: "configs",
     ApiKey.INCREMENTAL_ALTER_CONFIGS: "configs",
-    ApiKey.CREATE_TOPICS: "configs",  # settings that were prepared for a topic
+    ApiKey.CREATE_TOPICS: "configs",  # settings can exist before their topic
     ApiKey.UPDATE_FEATURES: "features",
     ApiKey.CREATE_ACLS: "acls",
     ApiKey.DELETE_ACLS: "acls",

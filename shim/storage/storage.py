@@ -1,4 +1,4 @@
-"""Writes what changed at the end of each turn of the event loop, before any answer leaves."""
+"""Writes changes at the end of each turn of the event loop, before any response is sent."""
 
 import asyncio
 import contextlib
@@ -37,7 +37,7 @@ class Storage:
     """The data directory of a cluster."""
 
     def __init__(self, directory: Path) -> None:
-        """Open it; ConfigError says why it cannot be used."""
+        """Open the directory; ConfigError if it cannot be used."""
         self._where = f"--data-dir {directory}"
         self._database = Database(directory)
         self._waiting: list[Callable[[], None]] = []
@@ -56,7 +56,7 @@ class Storage:
     # changes
 
     def attach(self, cluster: Cluster) -> None:
-        """Have the stores of a cluster note what changes; once more after each `Cluster.begin`."""
+        """Observe a cluster's stores; to be called again after each `Cluster.begin`."""
         marks = self._marks
         self._cluster = cluster
         cluster.group_clock = NotingClock(cluster.clock, marks.every_group)
@@ -86,7 +86,7 @@ class Storage:
         return KeptLog(settings, clock, when_filled, self._marks, self._logs)
 
     def begin_anew(self, cluster: Cluster) -> None:
-        """The cluster has begun anew: nothing of what was written counts any more."""
+        """Discard what was written, since the cluster was reset."""
         self._marks.forget()
         self._written.clear()
         self._groups.clear()
@@ -95,21 +95,22 @@ class Storage:
         self.note_all()
 
     def note(self, api_key: int) -> None:
-        """A request of this API was worked on."""
+        """Record that a request of this API was handled."""
         section = SECTION_OF.get(api_key)
         if section is not None:
             self._marks.section(section)
 
     def note_all(self) -> None:
-        """Anything may have changed but what stores note by themselves."""
+        """Record that anything may have changed, except what stores report themselves."""
         for name in (*SECTIONS, "acls"):
             self._marks.section(name)
 
     # commits
 
     def holds(self, send: Callable[[], None], *, at_once: bool = False) -> bool:
-        """Whether an answer has to wait for a commit; `send` is called after it. `at_once`: it
-        cannot wait, and so the commit comes now.
+        """Return whether a response must wait for a commit; `send` is called after it.
+
+        `at_once`: the response cannot wait, so commit now.
         """
         self.is_asked = False
         if not self._marks.is_marked:
@@ -127,8 +128,8 @@ class Storage:
         return not getattr(asyncio.get_running_loop(), "_ready", _UNKNOWN)
 
     def _plan(self) -> None:
-        """Commit after the turn of the loop; if a request is being handled, the code that sends its
-        answer commits. Before the loop runs, `commit` is called in time.
+        """Commit after the turn of the loop, or when the response to the current request is sent.
+        Before the loop runs, `commit` is called in time.
         """
         if self._is_planned or self.is_asked:
             return
@@ -139,7 +140,7 @@ class Storage:
         self._is_planned = True
 
     def commit(self) -> None:
-        """Write what changed, then let the answers go that waited for it."""
+        """Write the changes, then send the waiting responses."""
         self._is_planned = False
         if self._marks.is_marked and self.failure is None:
             try:
@@ -154,12 +155,12 @@ class Storage:
 
     def _fail(self, error: Exception) -> None:
         self.failure = f"{self._where}: cannot write: {error}"
-        log.error(self.failure)  # a full disk needs no traceback
+        log.error(self.failure)  # for a full disk, a traceback does not help
         self._waiting.clear()
         self.when_failed()
 
     def _plan_flush(self) -> None:
-        """Have batches in the database soon, for those who read it meanwhile."""
+        """Move batches into the database soon, for other programs that read it."""
         if self._flushing is None and self._database.is_behind:
             with contextlib.suppress(RuntimeError):  # before the loop runs
                 loop = asyncio.get_running_loop()
@@ -193,13 +194,15 @@ class Storage:
             for kept, batch in marks.batches
             if not kept.is_closed and (kept not in marks.logs or kept.has(batch))
         ]
-        if rows or gone or batches or self._is_cleared:  # a heartbeat may change nothing
+        if (
+            rows or gone or batches or self._is_cleared
+        ):  # there may be no change, such as after a heartbeat
             self._database.write(gone, batches, rows, clears=self._is_cleared)
         self._is_cleared = False
         marks.forget()
 
     def _rows(self, marks: Marks, cluster: Cluster) -> Iterator[Row]:
-        """What has changed of everything but batches."""
+        """Yield changed rows of everything except batches."""
         if self._is_cleared:
             yield "meta", CLUSTER_ID, cluster.cluster_id
             yield "meta", STARTS, str(self._starts)
@@ -271,7 +274,7 @@ class Storage:
     # the start and the end
 
     def restore(self, cluster: Cluster) -> bool:
-        """Give a cluster that has just begun what was written; whether there was anything."""
+        """Restore a new cluster; return whether there was anything to restore."""
         self.attach(cluster)
         rows: dict[str, dict[str, str]] = {}
         for part, key, value in self._database.rows():
@@ -280,7 +283,9 @@ class Storage:
         self._starts = int(meta.get(STARTS, "0")) + 1
         self._take_cluster_id(cluster, meta.get(CLUSTER_ID, cluster.cluster_id))
         if self._starts > 1 and cluster.config.seed is not None:
-            cluster.random.seed(f"{cluster.config.seed}/{self._starts}")  # ids are not used twice
+            cluster.random.seed(
+                f"{cluster.config.seed}/{self._starts}"
+            )  # so that ids are not reused
         try:
             self._put_back(cluster, rows)
         except (msgspec.DecodeError, ValueError, KeyError, struct.error) as error:
@@ -297,7 +302,7 @@ class Storage:
         return bool(meta)
 
     def _take_cluster_id(self, cluster: Cluster, kept: str) -> None:
-        """The id stays; ConfigError if the configuration asks for another one."""
+        """Keep the cluster id; ConfigError if the configuration has another one."""
         if cluster.cluster_id not in (kept, Config().cluster_id):
             raise ConfigError(
                 f"{self._where} belongs to cluster {kept}, not to {cluster.cluster_id}: leave out"
@@ -330,7 +335,7 @@ class Storage:
                 authorizer.create_acls(Actor("User:ANONYMOUS", "127.0.0.1"), batch)
 
     def _remember(self, cluster: Cluster, rows: Mapping[str, Mapping[str, str]]) -> None:
-        """What the file has of that of which only differences are written."""
+        """Remember the file's rows of parts of which only differences are written."""
         self._groups = dict(rows.get("group", {}))
         for name, section in SECTIONS.items():
             parts = {part for part, _ in section(cluster)}
@@ -341,7 +346,7 @@ class Storage:
             self._written["acls"] = {("acl", key): "" for key in rows["acl"]}
 
     def close(self) -> None:
-        """Write the rest, and leave the directory to others: one file, unless it is full."""
+        """Write the rest and release the directory, with one file (unless the disk is full)."""
         self.commit()
         if self._flushing is not None:
             self._flushing.cancel()

@@ -27,7 +27,7 @@ class PartitionRow(msgspec.Struct):
 
 
 class TopicRow(msgspec.Struct):
-    """A topic with the settings of its own."""
+    """A topic with its own settings."""
 
     topic_id: bytes
     configs: dict[str, str]
@@ -50,7 +50,7 @@ class TransactionRow(msgspec.Struct):
 
 
 def topic_text(topic: Topic | None) -> str | None:
-    """The row of a topic; None if there is none."""
+    """Return the row of a topic; None if it does not exist."""
     if topic is None:
         return None
     partitions = [
@@ -73,7 +73,7 @@ def put_topics(
     rows: Mapping[str, Kept],
     batches: Iterable[tuple[int, int, int, bytes]],
 ) -> None:
-    """Make the topics again, in the order in which they were made, and fill their logs."""
+    """Restore topics in the order of their creation, with their logs."""
     found = {
         name: msgspec.json.decode(value, type=TopicRow)
         for name, value in rows.get("topic", {}).items()
@@ -93,9 +93,9 @@ def put_topics(
 
 
 def lead_anew(topics: Topics) -> None:
-    """Move every partition to a new leader epoch: its broker was gone, and is back.
+    """Start a new leader epoch in every partition, since its broker was restarted.
 
-    Two epochs later, as 4.3.1 after each restart; 3.9.1 after a kill stays in the old one.
+    The epoch grows by two, as in 4.3.1 after each restart (in 3.9.1, a kill does not change it).
     """
     for topic in topics:
         for partition in topic.partitions:
@@ -136,7 +136,7 @@ def _by_log(
 
 
 def transaction_text(cluster: Cluster, transactional_id: str) -> str | None:
-    """The row of a transactional id; None if nothing is known of it."""
+    """Return the row of a transactional id; None if it has no state."""
     found = cluster.transactions.kept(transactional_id)
     if found is None:
         return None
@@ -157,7 +157,7 @@ def transaction_text(cluster: Cluster, transactional_id: str) -> str | None:
 
 
 def put_transactions(cluster: Cluster, rows: Mapping[str, Kept]) -> None:
-    """Know transactional ids again; the next producer ids are of another block."""
+    """Restore transactional ids; the next producer ids are from another block."""
     for transactional_id, value in rows.get("transaction", {}).items():
         row = msgspec.json.decode(value, type=TransactionRow)
         found = Transaction(transactional_id, row.producer_id, row.updated_ms)
