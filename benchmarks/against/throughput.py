@@ -4,7 +4,7 @@
                                             [--json] [--check]
 
 Figures are MiB per second, medians of rounds in which the brokers take turns; the client has one
-core and the broker the other. Each round has a topic of three partitions of its own, which is deleted
+core and the broker the other. Each round has its own topic of three partitions, which is deleted
 after it. Clients log in and need ACLs. Needs Go, Java 17 and Maven.
 """
 
