@@ -4,6 +4,7 @@ import asyncio
 import time
 from collections import deque
 from collections.abc import Callable
+from contextvars import Context
 from weakref import WeakValueDictionary
 
 from kafka_shim.shim.clock import TURN_S, Timer
@@ -22,7 +23,8 @@ class _Timer:
 
     def begin(self, loop: asyncio.AbstractEventLoop) -> None:
         if self._callback is not None:
-            self._handle = loop.call_later(self._delay_s, self._ring)
+            context = self._clock.context
+            self._handle = loop.call_later(self._delay_s, self._ring, context=context)
 
     def cancel(self) -> None:
         self._callback = None
@@ -53,6 +55,10 @@ class SystemClock:
         self.fired = 0
         self._early: list[_Timer] = []
         self._rung: deque[_Timer] = deque()
+        self.context = Context()
+        """Where timers ring: one for all, as each of its own is an object more to the garbage
+        collector.
+        """
 
     def begin(self) -> None:
         """The event loop runs: timers that were set before it count from now."""

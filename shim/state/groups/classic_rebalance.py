@@ -66,7 +66,7 @@ class ClassicRebalance:
             self._joined_meanwhile = True
         self.roster.add(member, protocol_type)
         member.is_new = not self.is_stuck
-        member.session_timer = self._later(NEW_MEMBER_JOIN_TIMEOUT_MS, lambda: self._expire(member))
+        self._start_session(member, NEW_MEMBER_JOIN_TIMEOUT_MS)
         self.begin()
 
     def remove(self, member: ClassicMember) -> None:
@@ -95,11 +95,18 @@ class ClassicRebalance:
         """Restart the session timeout of a member that has sent a request."""
         member.session_ends_ms = self._clock.now_ms() + member.session_timeout_ms
         if member.session_timer is None:
-            member.session_timer = self._later(
-                member.session_timeout_ms, lambda: self._expire(member)
-            )
+            self._start_session(member, member.session_timeout_ms)
         else:
             member.session_timer.restart(member.session_timeout_ms)
+
+    def _start_session(self, member: ClassicMember, delay_ms: float) -> None:
+        """Start the session timer, of few objects: a group may have very many members."""
+        member.session_timer = Deadline(self._clock, partial(self._session_ends, member))
+        member.session_timer.restart(delay_ms)
+
+    def _session_ends(self, member: ClassicMember) -> None:
+        self._expire(member)
+        self.speak()
 
     def expire_overdue(self) -> None:
         """Remove members whose session has timed out, even if their timers have not run yet: a busy
