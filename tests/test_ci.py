@@ -38,12 +38,12 @@ def program(folder: Path, name: str, text: str) -> None:
 # ------------------------------------------------------------------ workflows
 
 
-def test_there_is_one_for_changes_and_one_for_releases() -> None:
+def test_there_are_workflows_for_changes_and_releases() -> None:
     assert [path.name for path in WORKFLOWS] == ["ci.yml", "release.yml"]
 
 
 @pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.name)
-def test_a_workflow_names_what_there_is(path: Path) -> None:
+def test_names_in_a_workflow_exist(path: Path) -> None:
     rules = set(re.findall(r"^([\w-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
     commands = "\n".join(step["run"] for step in steps(path) if "run" in step)
     targets = re.findall(r"\bmake ([a-z-]+)", commands)
@@ -106,7 +106,7 @@ def test_a_script_can_be_read_by_bash(path: Path) -> None:
         ("ERROR: x: Dependency not found and could not be audited", 1, 2, "could not be audited"),
     ],
 )
-def test_an_audit_tells_safe_from_not_asked(
+def test_an_audit_distinguishes_safe_from_unchecked(
     report: str, code: int, expected: int, line: str, tmp_path: Path
 ) -> None:
     program(tmp_path, "pip-audit", f"#!/bin/sh\necho '{report}'\nexit {code}\n")

@@ -248,13 +248,13 @@ def test_images_run_as_a_number_with_labels() -> None:
             assert f"org.opencontainers.image.{label}=" in target
 
 
-def test_sparks_command_is_one_of_ours() -> None:
+def test_the_command_of_spark_exists() -> None:
     spark = argparse.ArgumentParser()
     load_command("pipeline").add_arguments(spark)
     assert spark.parse_args(command_of("spark")).trace == ["/traces"]
 
 
-def test_images_start_what_there_is() -> None:
+def test_images_start_existing_commands() -> None:
     text = (ROOT / "Dockerfile").read_text()
     commands = re.findall(r"^CMD (\[.*\])$", text, re.MULTILINE)
     entries = re.findall(r"^ENTRYPOINT (\[.*\])$", text, re.MULTILINE)

@@ -31,6 +31,6 @@ def test_a_process_gets_whole_files(node_id: str, unit: str) -> None:
     assert conftest.unit_of(node_id) == unit
 
 
-def test_what_takes_longest_begins_first() -> None:
+def test_the_longest_tests_begin_first() -> None:
     files = ["tests/test_tidy.py", "tests/shim/cli/test_acls.py", "tests/pipeline/test_commands.py"]
     assert sorted(files, key=conftest.order_of) == files[::-1]

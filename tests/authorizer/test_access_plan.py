@@ -30,7 +30,7 @@ def test_conditions_and_paths_belong_to_rows() -> None:
     assert set(_CONDITIONS) <= rows
 
 
-def test_every_path_leads_somewhere() -> None:
+def test_every_path_exists_in_its_messages() -> None:
     from kafka_shim.protocol.api_versions import served
 
     ranges = served(NEWEST)
@@ -67,7 +67,7 @@ def test_topic_ids_need_names() -> None:
     assert plan.unknown == ("Fetch.topic",)
 
 
-def test_alternatives_are_in_the_order_of_asking() -> None:
+def test_alternatives_are_in_the_order_of_the_checks() -> None:
     from kafka_shim.protocol.messages.init_producer_id_request import InitProducerIdRequest
 
     plan = access_plan(
@@ -111,7 +111,7 @@ REQUESTS = {
 
 
 @pytest.mark.asyncio
-async def test_the_broker_asks_what_was_planned(tmp_path: Path) -> None:
+async def test_the_broker_checks_what_was_planned(tmp_path: Path) -> None:
     import msgspec
 
     from tests.shim.wire import connected, serving

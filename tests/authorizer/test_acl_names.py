@@ -20,7 +20,7 @@ def test_operations_in_every_spelling(operation: Operation) -> None:
         assert parse_operation(text) is operation
 
 
-def test_kafkas_spelling() -> None:
+def test_names_are_spelled_as_in_kafka() -> None:
     assert camel_case(Operation.IDEMPOTENT_WRITE) == "IdempotentWrite"
     assert camel_case(ResourceType.TRANSACTIONAL_ID) == "TransactionalId"
     assert parse_resource_type("TransactionalId") is ResourceType.TRANSACTIONAL_ID
@@ -44,7 +44,7 @@ def test_kafkas_spelling() -> None:
         (parse_permission, "unknown", "one of Deny, Allow$"),
     ],
 )
-def test_other_names_are_explained(parse: object, text: str, complaint: str) -> None:
+def test_unknown_names_are_reported(parse: object, text: str, complaint: str) -> None:
     assert callable(parse)
     with pytest.raises(AclTextError, match=complaint):
         parse(text)

@@ -149,7 +149,7 @@ FILTERS = st.builds(
 
 @settings(max_examples=300)
 @given(ACL_SETS, ACTORS, st.builds(Action, OPERATIONS, TYPES, NAMES), st.booleans())
-def test_decisions_are_the_reference(
+def test_decisions_agree_with_the_naive_engine(
     acls: list[Acl], actor: Actor, action: Action, everyone: bool
 ) -> None:
     decision = decide(AclStore(acls), actor, action, frozenset(), everyone)
@@ -164,7 +164,7 @@ def test_decisions_are_the_reference(
 
 @settings(max_examples=300)
 @given(ACL_SETS, ACTORS, st.one_of(WRITING, OPERATIONS), TYPES, st.booleans())
-def test_decisions_by_resource_type_are_the_reference(
+def test_decisions_by_resource_type_agree_with_the_naive_engine(
     acls: list[Acl], actor: Actor, operation: Operation, kind: ResourceType, everyone: bool
 ) -> None:
     store = AclStore(acls)
@@ -188,7 +188,7 @@ def test_decisions_by_resource_type_are_the_reference(
     ],
     AclFilter(resource_name="ab", pattern_type=PatternType.MATCH),
 )
-def test_filters_are_the_reference(acls: list[Acl], acl_filter: AclFilter) -> None:
+def test_filters_agree_with_the_naive_engine(acls: list[Acl], acl_filter: AclFilter) -> None:
     found = list(AclStore(acls).matching(acl_filter))
     assert len(found) == len(set(found))
     assert set(found) == {acl for acl in acls if naive_selects(acl_filter, acl)}

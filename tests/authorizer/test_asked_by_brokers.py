@@ -59,7 +59,7 @@ def quiet_in_table(release: str) -> set[tuple[str, str]]:
 
 
 @pytest.mark.parametrize("release", RELEASES)
-def test_the_table_asks_what_the_broker_asks(release: str) -> None:
+def test_the_table_has_the_checks_of_real_brokers(release: str) -> None:
     broker = recorded(release)
     for api, questions in in_table(release).items():
         expected = {question.rstrip("~") for question in broker.get(api, set())}
@@ -82,7 +82,7 @@ def test_denied_probes_are_logged_as_the_broker_does(release: str) -> None:
     assert {(api, what) for api, what in quiet_in_table(release) if api in served} == broker
 
 
-def test_the_record_knows_every_api_that_asks() -> None:
+def test_the_recording_has_every_api_with_checks() -> None:
     apis = {line.partition(": ")[0].split()[1] for line in RECORDED.read_text().splitlines()}
     assert apis == {row.api.wire_name for row in requirements.TABLE}
     assert apis <= {key.wire_name for key in ApiKey}

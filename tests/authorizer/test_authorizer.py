@@ -51,7 +51,7 @@ def test_an_acl_is_created_decided_by_described_and_deleted() -> None:
     assert not authorizer.authorize(ALICE, READ_ORDERS).allowed
 
 
-def test_a_batch_goes_on_after_a_refused_element() -> None:
+def test_a_batch_continues_after_a_rejected_element() -> None:
     authorizer = StandardAuthorizer()
     acls = [read_acl("a"), read_acl(principal="alice"), read_acl("b"), read_acl("a")]
     results = authorizer.create_acls(ADMIN, acls)
@@ -59,7 +59,7 @@ def test_a_batch_goes_on_after_a_refused_element() -> None:
     assert set(authorizer.acls(AclFilter())) == {read_acl("a"), read_acl("b")}
 
 
-def test_too_many_new_acls_are_all_refused() -> None:
+def test_too_many_new_acls_are_all_rejected() -> None:
     authorizer = StandardAuthorizer(rules=AclRules(batch_limit=3))
     acls = [read_acl(f"t{n}") for n in range(4)]
     results = authorizer.create_acls(ADMIN, acls)
@@ -75,7 +75,7 @@ def test_too_many_new_acls_are_all_refused() -> None:
     assert len(authorizer.store) == 4
 
 
-def test_without_a_limit_everything_goes() -> None:
+def test_without_a_limit_any_number_is_stored() -> None:
     authorizer = StandardAuthorizer(rules=AclRules(batch_limit=None))
     acls = [read_acl(f"t{n}") for n in range(10_001)]
     assert authorizer.create_acls(ADMIN, acls) == [AclCreateResult()] * 10_001
@@ -105,7 +105,7 @@ def test_overlapping_filters(rules: AclRules, matches: list[tuple[Acl, ...]]) ->
     assert len(authorizer.store) == 0
 
 
-def test_a_refused_filter_does_not_stop_the_others() -> None:
+def test_a_rejected_filter_does_not_stop_the_others() -> None:
     authorizer = StandardAuthorizer(store=AclStore([A]))
     filters = [AclFilter(operation=Operation.UNKNOWN), AclFilter(resource_name="z"), AclFilter()]
     results = authorizer.delete_acls(ADMIN, filters)
@@ -145,7 +145,7 @@ def test_configuration_by_kafkas_names() -> None:
     assert authorizer.authorize(ALICE, READ_ORDERS).because is Because.DEFAULT_ALLOW
 
 
-def test_what_is_not_configured_stays() -> None:
+def test_missing_settings_keep_their_values() -> None:
     authorizer = StandardAuthorizer(super_users=["User:admin"], allow_everyone=True)
     authorizer.configure({"broker.id": "1"})
     assert authorizer.authorize(ADMIN, READ_ORDERS).because is Because.SUPER_USER
@@ -159,7 +159,7 @@ def test_what_is_not_configured_stays() -> None:
 # ------------------------------------------------------------------ decisions that are kept
 
 
-def test_a_kept_decision_does_not_outlive_a_change() -> None:
+def test_a_cached_decision_ends_with_a_change() -> None:
     authorizer = StandardAuthorizer()
     asked = lambda: authorizer.authorize(ALICE, READ_ORDERS).allowed  # noqa: E731 read as a name
     assert [asked(), asked()] == [False, False]
@@ -185,7 +185,7 @@ def test_the_default_returns_with_the_removal_of_the_last_acl() -> None:
     assert authorizer.authorize(ALICE, READ_ORDERS).because is Because.DEFAULT_ALLOW
 
 
-def test_a_kept_decision_by_type_does_not_outlive_a_change() -> None:
+def test_a_cached_decision_by_type_ends_with_a_change() -> None:
     authorizer = StandardAuthorizer()
     question = (ALICE, Operation.READ, ResourceType.TOPIC)
     asked = lambda: authorizer.authorize_by_resource_type(*question).allowed  # noqa: E731 a name
@@ -207,7 +207,7 @@ def test_a_kept_decision_by_type_does_not_outlive_a_change() -> None:
     assert not asked()
 
 
-def test_every_part_of_a_question_counts() -> None:
+def test_every_part_of_an_access_is_in_the_cache_key() -> None:
     authorizer = StandardAuthorizer(store=AclStore([read_acl()]))
     assert authorizer.authorize(ALICE, READ_ORDERS).allowed
     others = [
@@ -224,7 +224,7 @@ def test_every_part_of_a_question_counts() -> None:
     assert not authorizer.authorize(Actor("User:alice", "10.0.0.2"), READ_ORDERS).allowed
 
 
-def test_kept_decisions_are_limited(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_cached_decisions_are_limited(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("kafka_shim.authorizer.authorizer.DECISIONS_KEPT", 3)
     authorizer = StandardAuthorizer(store=AclStore([read_acl()]))
     for n in range(10):
@@ -257,6 +257,6 @@ def test_super_users(text: str, expected: set[str]) -> None:
         ),
     ],
 )
-def test_wrong_configuration_is_explained(config: dict[str, str], complaint: str) -> None:
+def test_an_invalid_configuration_is_reported(config: dict[str, str], complaint: str) -> None:
     with pytest.raises(ValueError, match=complaint.replace(".", r"\.")):
         StandardAuthorizer().configure(config)

@@ -56,7 +56,7 @@ ACLS = st.lists(
 
 @settings(max_examples=300)
 @given(ACLS, NAMES, st.booleans())
-def test_it_decides_by_what_the_walk_meets(acls: list[Acl], name: str, everyone: bool) -> None:
+def test_decisions_follow_the_search_order(acls: list[Acl], name: str, everyone: bool) -> None:
     store = AclStore(acls)
     authorizer = StandardAuthorizer(allow_everyone=everyone, rules=RULES, store=store)
     met = walk(acls, name)
@@ -77,7 +77,7 @@ def test_a_name_in_between_hides_a_prefix() -> None:
     assert authorizer.authorize(ALICE, action).allowed
 
 
-def test_the_default_answers_whoever_has_acls() -> None:
+def test_the_default_decides_even_if_others_have_acls() -> None:
     store = AclStore([make("ab", LITERAL, of="User:bob")])
     action = Action(Operation.READ, TOPIC, "ab")
     early = StandardAuthorizer(allow_everyone=True, rules=RULES, store=store)

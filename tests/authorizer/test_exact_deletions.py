@@ -71,6 +71,6 @@ def test_before_patterns_a_malformed_principal_is_refused(release: str) -> None:
     assert deleted(release, MALFORMED, EVERYBODYS)[0] == 0
 
 
-def test_later_releases_look_everything_up() -> None:
+def test_later_releases_search_all_acls() -> None:
     assert deleted("2.4.1", any_of()) == [2]
     assert deleted("2.4.1", MALFORMED) == [0]

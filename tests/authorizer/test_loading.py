@@ -20,7 +20,7 @@ from kafka_shim.authorizer.rules import AclRules
         "kafka.security.auth.SimpleAclAuthorizer",
     ],
 )
-def test_kafkas_class_names_mean_ours(spec: str) -> None:
+def test_kafkas_class_names_mean_the_standard_authorizer(spec: str) -> None:
     rules = AclRules(two_phase_commit=False)
     authorizer = load_authorizer(f" {spec} ", {}, rules)
     assert isinstance(authorizer, StandardAuthorizer)
@@ -50,7 +50,7 @@ def own_module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]
     sys.modules.pop("own_rules", None)
 
 
-def test_an_authorizer_of_ones_own(own_module: str) -> None:
+def test_a_users_class_is_loaded(own_module: str) -> None:
     authorizer = load_authorizer(f"{own_module}:Own", {"any.key": "value"})
     assert isinstance(authorizer, Authorizer)
     assert authorizer.seen == {"any.key": "value"}  # type: ignore[attr-defined]
@@ -72,7 +72,9 @@ def test_an_authorizer_of_ones_own(own_module: str) -> None:
         ),
     ],
 )
-def test_what_cannot_be_loaded_is_explained(own_module: str, spec: str, complaint: str) -> None:
+def test_classes_that_cannot_be_loaded_are_reported(
+    own_module: str, spec: str, complaint: str
+) -> None:
     assert own_module
     with pytest.raises(ValueError, match=complaint):
         load_authorizer(spec, {})

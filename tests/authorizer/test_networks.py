@@ -33,7 +33,7 @@ from kafka_shim.protocol.enums import Operation, PatternType, Permission, Resour
         ("10.0.0.0/8", "localhost", False),
     ],
 )
-def test_whom_a_network_includes(acl_host: str, host: str, covered: bool) -> None:
+def test_a_network_includes_its_addresses(acl_host: str, host: str, covered: bool) -> None:
     assert covers_host(acl_host, host, networks=True) is covered
     assert not covers_host(acl_host, host, networks=False)
 

@@ -25,7 +25,7 @@ def test_a_pattern_is_a_mapping_from_subjects_to_grants(puts: list[tuple[int, in
         assert pattern.is_empty is (not expected)
 
 
-def test_whom_a_subject_includes() -> None:
+def test_a_subject_includes_matching_actors() -> None:
     actor = Actor("User:alice", "10.0.0.1")
     for principal in ("User:alice", "User:*"):
         for host in ("10.0.0.1", "*"):

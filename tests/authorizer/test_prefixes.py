@@ -58,7 +58,7 @@ def test_a_shorter_name_than_its_neighbours_is_not_found_twice() -> None:
     assert matching(index, "ab") == ["ab", "a"]
 
 
-def test_hints_are_made_anew_when_most_of_them_are_stale() -> None:
+def test_hints_are_rebuilt_when_most_of_them_are_stale() -> None:
     index = PrefixIndex()
     names = [f"{'kept' if n < 100 else 'gone'}-{n:05d}{'-x' * (n % 7)}" for n in range(6000)]
     patterns = [make(name) for name in names]

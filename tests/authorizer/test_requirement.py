@@ -36,7 +36,7 @@ def test_without_names_it_is_about_the_cluster() -> None:
     assert row().names == (CLUSTER_NAME,)
 
 
-def test_rows_are_told_apart_by_identity() -> None:
+def test_rows_are_compared_by_identity() -> None:
     first, second = row(), row()
     assert first != second
     assert len({first, second, first}) == 2
@@ -88,7 +88,7 @@ def test_needs_keep_their_order() -> None:
         row(any_of=(Need(Operation.READ, ResourceType.TOPIC, since="4.0"),)),
     ],
 )
-def test_a_row_that_the_release_lacks_asks_nothing(absent: Requirement) -> None:
+def test_a_row_of_other_releases_checks_nothing(absent: Requirement) -> None:
     bound = bind(absent, "3.9")
     assert bound.needs == ()
     assert bound.denials == ()
@@ -97,7 +97,7 @@ def test_a_row_that_the_release_lacks_asks_nothing(absent: Requirement) -> None:
     assert not bound.asks(0)
 
 
-def test_it_is_asked_in_its_versions_only() -> None:
+def test_a_row_is_checked_in_its_versions_only() -> None:
     bound = bind(row(versions=(8, 10)), "2.8")
     assert [version for version in range(13) if bound.asks(version)] == [8, 9, 10]
 

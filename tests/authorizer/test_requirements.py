@@ -45,7 +45,7 @@ def test_every_api_of_every_release_asks_or_is_open_to_all() -> None:
             assert key in asking or key in OPEN_TO_ALL, (release, key)
 
 
-def test_nothing_is_open_without_a_reason() -> None:
+def test_every_open_api_has_a_reason() -> None:
     assert all(OPEN_TO_ALL.values())
     conditional = {row.api for row in TABLE} & OPEN_TO_ALL.keys()
     assert conditional == {
@@ -87,7 +87,7 @@ def test_periods_and_versions_are_sound(row: Requirement) -> None:
 
 
 @every_row
-def test_it_is_asked_somewhere(row: Requirement) -> None:
+def test_every_row_is_checked_in_some_version(row: Requirement) -> None:
     assert any(bind_row(row, release).needs for release in RELEASES)
     if row.api not in {ApiKey.ENVELOPE, ApiKey.ALLOCATE_PRODUCER_IDS}:
         assert any(bound.row is row for release in RELEASES for bound in in_force(release))
@@ -224,7 +224,7 @@ def test_names_are_paths_into_the_messages(row: Requirement) -> None:
         ("InitProducerId.two_phase_commit", "4.1", [], ["TWO_PHASE_COMMIT TRANSACTIONAL_ID"]),
     ],
 )
-def test_what_a_release_changed(
+def test_rows_change_between_releases(
     row_id: str, release: str, before: list[str], after: list[str]
 ) -> None:
     assert needed(row_id, RELEASES[release_index(release) - 1]) == before
@@ -282,6 +282,6 @@ def test_in_force_leaves_out_what_no_version_asks() -> None:
     assert not any(row_id.startswith("Envelope") for row_id in in_2_3)
 
 
-def test_binding_again_is_free() -> None:
+def test_bound_rows_are_cached() -> None:
     assert requirements.bind("4.3") is requirements.bind("4.3")
     assert requirements.bind("4.3").keys() == set(TABLE)

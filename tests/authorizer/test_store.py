@@ -64,7 +64,7 @@ def test_every_field_tells_acls_apart() -> None:
     assert list(store.matching(AclFilter(principal="User:alice"))) == []
 
 
-def test_many_subjects_of_one_pattern_come_and_go_in_any_order() -> None:
+def test_many_subjects_of_a_pattern_are_added_and_removed_in_any_order() -> None:
     acls = [make(principal=f"User:u{n}") for n in range(5)]
     for order in (acls, acls[::-1], acls[2:] + acls[:2]):
         store = AclStore(acls)
@@ -162,7 +162,7 @@ def test_filters(acl_filter: AclFilter, names: str) -> None:
         make(resource_type=ResourceType.ANY),
     ],
 )
-def test_what_is_not_concrete_is_our_mistake(acl: Acl) -> None:
+def test_acls_that_are_not_concrete_raise_an_error(acl: Acl) -> None:
     store = AclStore()
     with pytest.raises(AssertionError):
         store.add(acl)
@@ -170,7 +170,7 @@ def test_what_is_not_concrete_is_our_mistake(acl: Acl) -> None:
     assert store.epoch == 0
 
 
-def test_what_is_remembered_is_forgotten_when_acls_change() -> None:
+def test_cached_lookups_end_when_acls_change() -> None:
     wide, other = make("ord", pattern=PatternType.PREFIXED), make(principal="User:bob")
     alice, bob = Actor("User:alice", "h"), Actor("User:bob", "h")
     store = RememberingAclStore([wide])

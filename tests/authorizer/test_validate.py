@@ -60,7 +60,7 @@ def outcomes(odd: AclCodes, rules: AclRules = NEWEST_RULES) -> list[int] | str:
         (1, [-1, -1, -1], "closed"),
     ],
 )
-def test_codes_that_no_acl_can_have(
+def test_invalid_codes_are_rejected(
     field: str, code: int, newest: list[int] | str, zookeeper: list[int] | str
 ) -> None:
     odd = changed(GOOD, **{field: code})
@@ -76,12 +76,12 @@ def test_match_is_for_filters() -> None:
     assert outcomes(odd, ZOOKEEPER_RULES) == "closed"
 
 
-def test_closing_beats_answering_the_batch() -> None:
+def test_closing_takes_precedence_over_errors() -> None:
     read = read_acls([changed(GOOD, operation=1), changed(GOOD, permission=0)])
     assert isinstance(read, Closes)
 
 
-def test_a_good_acl_is_read() -> None:
+def test_a_valid_acl_is_read() -> None:
     acl = Acl(
         ResourceType.TOPIC,
         "orders",
@@ -151,7 +151,9 @@ def test_hosts_are_checked_since_4_4(host: str) -> None:
         ("\ue000", False, False),
     ],
 )
-def test_names_that_zookeeper_cannot_have(name: str, nested: bool, accepted: bool) -> None:
+def test_names_that_are_no_zookeeper_path_are_rejected(
+    name: str, nested: bool, accepted: bool
+) -> None:
     rules = AclRules(slash_in_name=False, slash_inside_name=nested)
     assert outcomes(changed(GOOD, resource_name=name), rules) == [0, 0 if accepted else -1, 0]
 
@@ -176,13 +178,13 @@ def test_a_principal_without_a_colon(error: ErrorCode | None, code: int) -> None
         ("two_phase_commit", {"operation": 15}),
     ],
 )
-def test_what_a_release_does_not_know_yet(fact: str, fields: dict[str, object]) -> None:
+def test_codes_of_later_releases_are_rejected(fact: str, fields: dict[str, object]) -> None:
     odd = changed(GOOD, **fields)
     assert outcomes(odd) == [0, 0, 0]
     assert outcomes(odd, AclRules(**{fact: False})) == [0, 42, 0]  # type: ignore[arg-type]
 
 
-def test_refusals_say_what_is_wrong() -> None:
+def test_errors_name_the_invalid_part() -> None:
     texts = {
         "resource_name": ("", "the resource name is empty; name a resource, or `*` for all"),
         "principal": (
@@ -252,13 +254,13 @@ def test_an_unmapped_code_in_a_filter(field: str, code: int) -> None:
         ("two_phase_commit", {"operation": 15}),
     ],
 )
-def test_a_filter_for_what_a_release_does_not_know(fact: str, fields: dict[str, object]) -> None:
+def test_a_filter_with_codes_of_later_releases(fact: str, fields: dict[str, object]) -> None:
     codes = changed(ANYTHING, **fields)
     assert check_deletion(read_filter(codes)) is None
     assert check_deletion(read_filter(codes, AclRules(**{fact: False}))) is not None  # type: ignore[arg-type]
 
 
-def test_legal_filters_are_not_refused() -> None:
+def test_valid_filters_are_accepted() -> None:
     assert check_deletion(AclFilter()) is None
     assert check_deletion(AclFilter(pattern_type=PatternType.MATCH)) is None
     assert check_deletion(AclFilter(resource_name="")) is None

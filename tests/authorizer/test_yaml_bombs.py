@@ -38,7 +38,7 @@ BOMBS = {
 
 @pytest.mark.timeout(20, func_only=True)
 @pytest.mark.parametrize("text", BOMBS.values(), ids=BOMBS)
-def test_a_bomb_is_refused(text: str) -> None:
+def test_a_bomb_is_rejected(text: str) -> None:
     tracemalloc.start()
     with pytest.raises(AclTextError):
         load(text)

@@ -146,7 +146,7 @@ class AclBehaviours:
         stage.wait_for(_topics(stage, None, "ANY"), {acl})
         assert driver.delete_acls([_topics(stage, None, "ANY")], user="bob") == [{acl}]
 
-    def test_a_super_user_may_log_in(self, driver: Driver, stage: Stage) -> None:
+    def test_a_super_user_can_log_in(self, driver: Driver, stage: Stage) -> None:
         acl = _topic_acl(stage, stage.name, "LITERAL")
         stage.create(acl)
         assert driver.list_acls(_topics(stage, None, "ANY"), user="admin") == {acl}

@@ -24,7 +24,7 @@ def topic(driver: Driver, stage: Stage) -> str:
     return name
 
 
-def test_accepted_records_come_once(driver: Driver, stage: Stage, topic: str) -> None:
+def test_accepted_records_are_delivered_once(driver: Driver, stage: Stage, topic: str) -> None:
     group = stage.group()
     first = driver.share_consume(topic, group, 3)
     assert first == [(value, 1) for value in VALUES]
@@ -33,7 +33,7 @@ def test_accepted_records_come_once(driver: Driver, stage: Stage, topic: str) ->
     assert driver.share_consume(topic, group, 1) == [("four", 1)]
 
 
-def test_released_records_come_again_and_rejected_ones_do_not(
+def test_released_records_are_redelivered_and_rejected_ones_are_not(
     driver: Driver, stage: Stage, topic: str
 ) -> None:
     types = {"one": ["RELEASE", "RELEASE"], "two": ["REJECT"]}
@@ -46,7 +46,7 @@ def test_a_renewed_record_stays_with_its_member(driver: Driver, stage: Stage, to
     assert found == [("one", 1), ("two", 1), ("three", 1), ("two", 1)]
 
 
-def test_a_record_that_is_always_released_wears_out(
+def test_a_record_is_delivered_a_limited_number_of_times(
     driver: Driver, stage: Stage, topic: str
 ) -> None:
     found = driver.share_consume(topic, stage.group(), 7, types={"one": ["RELEASE"] * 9})

@@ -97,7 +97,7 @@ TOPIC = "a new topic is in Metadata a moment after CreateTopics was answered"
         ),
     ],
 )
-def test_what_was_changed_a_moment_before_may_be_late_on_the_real_side(
+def test_recent_changes_may_be_late_on_the_real_broker(
     change: Asked,
     asked: Asked,
     found: Difference,

@@ -74,7 +74,9 @@ def until(condition: Callable[[], bool], *readers: Reader) -> None:
 
 @pytest.mark.parametrize("strategy", ["range", "cooperative-sticky"])
 @pytest.mark.parametrize("order", ["classic first", "classic last"])
-def test_one_goes_and_the_other_goes_on(broker: KafkaBroker, order: str, strategy: str) -> None:
+def test_one_member_leaves_and_the_other_continues(
+    broker: KafkaBroker, order: str, strategy: str
+) -> None:
     classic = CLASSIC | {"partition.assignment.strategy": strategy}
     options = [classic, MODERN] if order == "classic first" else [MODERN, classic]
     first = Reader(broker, options[0])

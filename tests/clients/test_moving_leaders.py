@@ -89,7 +89,7 @@ def reads_from(cluster: KafkaBroker, node_id: int, offset: int) -> bool:
     ("client", "options"),
     [*((name, {}) for name in CLIENTS), ("java", {"group_protocol": "consumer"})],
 )
-def test_a_consumer_follows(
+def test_a_consumer_follows_its_leader(
     cluster: KafkaBroker, tmp_path: Path, client: str, options: dict[str, str]
 ) -> None:
     bootstrap = Bootstrap(cluster.bootstrap_servers, cluster.listeners["SASL_PLAINTEXT"])

@@ -105,7 +105,9 @@ def test_outcomes_are_those_of_a_real_broker(
     assert trace_and_outcomes[1] == OUTCOMES
 
 
-def test_the_least_acls_of_what_it_did(trace_and_outcomes: tuple[Path, dict[str, Any]]) -> None:
+def test_least_acls_finds_the_acls_of_the_run(
+    trace_and_outcomes: tuple[Path, dict[str, Any]],
+) -> None:
     """Names of groups have a generated part, so there a prefix is the least that is of any use."""
     by_principal: dict[str, list[dict[str, Any]]] = defaultdict(list)
     for split in plan([str(trace_and_outcomes[0])]):

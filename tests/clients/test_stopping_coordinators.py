@@ -90,7 +90,7 @@ def test_a_transaction_is_fenced_by_the_next_producer_at_another_coordinator(
     assert committed(cluster, 3) == ["kept"] * 3
 
 
-def test_a_transaction_goes_on_when_its_coordinator_is_back(cluster: KafkaBroker) -> None:
+def test_a_transaction_continues_after_its_coordinator_restarts(cluster: KafkaBroker) -> None:
     client = producer(cluster)
     client.init_transactions(SECONDS)
     client.begin_transaction()

@@ -50,7 +50,7 @@ FAILED = {
     "name",
     [pytest.param(name, marks=() if name in QUICK else pytest.mark.heavy) for name in COMMANDS],
 )
-def test_a_driver_plays_its_part(name: str) -> None:
+def test_a_driver_passes_its_cases(name: str) -> None:
     results: list[Result] = []
     cases = chosen(all_cases(), CASES)
     asyncio.run(play(COMMANDS[name](), cases, RELEASES[-1], results.append))

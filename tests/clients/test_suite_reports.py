@@ -22,14 +22,14 @@ REPORTS = {
 }
 
 
-def test_a_row_counts_what_ended_how_in_each_family() -> None:
+def test_a_row_counts_outcomes_by_family() -> None:
     assert list(table(REPORTS))[2:] == [
         "| Java 1 | 1 / 0 / 0 | 1 / 0 / 0 | 0 / 0 / 0 |",
         "| kafkajs 2 | 0 / 2 / 1, **1** | 0 / 1 / 0, **1** | 0 / 1 / 1 |",
     ]
 
 
-def test_a_finding_explains_its_cases_and_the_rest_is_said_to_be_unknown() -> None:
+def test_findings_explain_cases_and_others_are_unknown() -> None:
     finding = Finding(("kafkajs",), ("denials.a.*",), "drops the error", "by hand")
     lines = list(causes(["denials.a.tells", "denials.b.tells"], [finding]))
     assert lines[2:] == [
@@ -38,7 +38,7 @@ def test_a_finding_explains_its_cases_and_the_rest_is_said_to_be_unknown() -> No
     ]
 
 
-def test_findings_are_about_clients_that_are_driven() -> None:
+def test_findings_are_about_clients_with_drivers() -> None:
     for finding in read_findings():
         assert set(finding.clients) <= COMMANDS.keys()
         assert finding.whose in {"client", "suite"}

@@ -71,7 +71,7 @@ def of(page: str) -> list[Command]:
     return [command for command in ALL if command.page == page]
 
 
-def test_every_command_is_run_by_somebody() -> None:
+def test_every_command_is_run_by_a_test() -> None:
     kinds = (is_plain, is_spark, is_benchmark, is_suite, is_example)
     nobody = [
         str(command)
@@ -81,7 +81,7 @@ def test_every_command_is_run_by_somebody() -> None:
     assert not nobody, "run them here, or say in RUN_BY_OTHERS who does"
 
 
-def test_those_who_run_the_others_are_there() -> None:
+def test_named_tests_of_commands_exist() -> None:
     assert RUN_BY_OTHERS.keys() <= {key(command) for command in ALL}
     for place in RUN_BY_OTHERS.values():
         path, _, name = place.partition("::")
@@ -118,7 +118,7 @@ def test_the_readme_shows_what_its_commands_print(shell: Shell) -> None:
     assert advice in succeeds(shell, second)
 
 
-def test_what_make_run_says_to_try_works(shell: Shell) -> None:
+def test_suggestions_of_make_run_work(shell: Shell) -> None:
     text = (ROOT / "examples" / "demo.txt").read_text()
     found = re.findall(r"^ +(\.venv/\S+ .+)$", text, re.MULTILINE)
     assert len(found) == 4
@@ -126,7 +126,7 @@ def test_what_make_run_says_to_try_works(shell: Shell) -> None:
         assert succeeds(shell, Command("examples/demo.txt", 0, command)).strip()
 
 
-def test_what_pages_make_can_be_made() -> None:
+def test_make_targets_on_pages_exist() -> None:
     """Targets that a page names, in its text too."""
     rules = set(re.findall(r"^([\w-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
     for page in pages():
@@ -134,7 +134,7 @@ def test_what_pages_make_can_be_made() -> None:
         assert set(named) <= rules, page
 
 
-def test_extras_that_pages_name_are_there() -> None:
+def test_extras_on_pages_exist() -> None:
     known = set(re.findall(r"^(\w+) = \[", (ROOT / "pyproject.toml").read_text(), re.MULTILINE))
     for page in pages():
         named = re.findall(r"pip install '[^'\[]+\[([\w,]+)\]'", (ROOT / page).read_text())

@@ -18,7 +18,7 @@ SHOWN = re.findall(
 """Path, language and text of each block, and whether it is to be copied whole."""
 
 
-def test_code_is_that_of_the_examples() -> None:
+def test_code_on_the_page_is_that_of_the_examples() -> None:
     assert len(SHOWN) == len(re.findall(r"^```(?:js|go|java)$", PAGE, re.MULTILINE)) == 6
     for path, language, text, folded in SHOWN:
         written = (ROOT / path).read_text()
@@ -34,7 +34,7 @@ def test_the_files_to_copy_are_small() -> None:
         assert len((ROOT / path).read_text().splitlines()) < 120, path
 
 
-def test_the_answer_is_one_of_the_api() -> None:
+def test_the_shown_response_is_one_of_the_api() -> None:
     [text] = re.findall(r"^```json\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
     shown = msgspec.json.decode(text)
     row = msgspec.convert(shown, BrokerRow)

@@ -14,7 +14,7 @@ from kafka_shim.shim.cli.reference import reference
 from tests.docs.shown import ROOT, pages
 
 
-def test_links_lead_somewhere() -> None:
+def test_links_have_targets() -> None:
     for path in [ROOT / page for page in (*pages(), "docs/commands.md")]:
         for link in re.findall(r"\]\(([^)#]+?)(?:#[^)]*)?\)", path.read_text()):
             if "://" not in link:
@@ -59,7 +59,7 @@ def test_every_page_is_in_the_index() -> None:
     assert missing == {"README.md"}, "name the page in docs/README.md"
 
 
-def test_every_page_says_first_who_it_is_for() -> None:
+def test_every_page_begins_with_its_audience() -> None:
     said = {
         path.relative_to(ROOT / "docs").as_posix(): path.read_text().split("\n\n")[1]
         for path in (ROOT / "docs").rglob("*.md")

@@ -21,7 +21,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def test_every_page_is_in_it(site: Path) -> None:
+def test_every_page_is_in_the_site(site: Path) -> None:
     for page in (ROOT / "docs").glob("*.md"):
         name = "index" if page.stem == "README" else page.stem
         assert (site / f"{name}.html").exists(), f"{page.name} is missing"
@@ -32,7 +32,7 @@ def test_every_page_is_in_it(site: Path) -> None:
     BROWSER is None or DRIVER is None,
     reason="needs a browser: Debian's packages chromium and chromium-driver",
 )
-def test_it_is_searched_from_a_folder(site: Path) -> None:
+def test_the_site_is_searchable_from_a_folder(site: Path) -> None:
     with chromium() as driver:
         driver.get((site / "index.html").as_uri())
         driver.execute_script("document.querySelector('[data-md-component=search-query]').focus()")

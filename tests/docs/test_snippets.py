@@ -22,13 +22,13 @@ SNIPPETS, PAGES = "tests/docs/test_snippets.py", "tests/test_pages.py"
 CONTRACT = "tests/shim/traffic/suite/test_contract.py"
 EXAMPLES = (
     "tests/clients/test_examples.py::test_an_example_is_green",
-    "tests/docs/test_control_page.py::test_code_is_that_of_the_examples",
+    "tests/docs/test_control_page.py::test_code_on_the_page_is_that_of_the_examples",
 )
 SAME_BROKER = (f"{PAGES}::test_all_describe_the_same_broker",)
 RUN_BY_OTHERS: dict[tuple[str, str], tuple[str, ...]] = {
     # not code: the functions on the way of a request
     ("docs/architecture.md", ""): (
-        f"{SNIPPETS}::test_the_way_of_a_request_goes_through_these_files",
+        f"{SNIPPETS}::test_files_on_the_architecture_page_handle_requests",
     ),
     # the workflows with the package are run; those with the image need GitHub's and GitLab's
     # services, so the addresses in them are held against the image's configuration
@@ -48,7 +48,7 @@ RUN_BY_OTHERS: dict[tuple[str, str], tuple[str, ...]] = {
     ("docs/conformance.md", "json"): (f"{CONTRACT}::test_the_lines_of_the_pages_keep_to_it",),
     ("docs/driver-contract.md", "json"): (f"{CONTRACT}::test_the_lines_of_the_pages_keep_to_it",),
     ("docs/control-api.md", "json"): (
-        "tests/docs/test_control_page.py::test_the_answer_is_one_of_the_api",
+        "tests/docs/test_control_page.py::test_the_shown_response_is_one_of_the_api",
     ),
     # copies of the examples, whose tests are run
     ("docs/control-api.md", "go"): EXAMPLES,
@@ -84,7 +84,7 @@ def shown_tests() -> dict[str, str]:
     return found
 
 
-def test_every_block_is_run_by_somebody() -> None:
+def test_every_block_is_run_by_a_test() -> None:
     others = {
         (block.page, block.language) for block in ALL if block.language not in ("python", "bash")
     }
@@ -170,7 +170,7 @@ def test_the_suite_prints_what_the_page_shows(tmp_path: Path) -> None:
     assert shown.strip() in done.stdout
 
 
-def test_the_way_of_a_request_goes_through_these_files() -> None:
+def test_files_on_the_architecture_page_handle_requests() -> None:
     [way] = [block.text for block in ALL if block.page == "docs/architecture.md"]
     steps = re.findall(r"^ *(?:\w+\.)?(\w+)\(.*?  +(\S+\.py)\b", way, re.MULTILINE)
     assert len(steps) == 4

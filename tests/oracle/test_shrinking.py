@@ -13,7 +13,7 @@ def scenario() -> Scenario:
     return Scenario("s7", ["s7-a", "s7-b"], ["s7-g"], acls, steps)
 
 
-def test_only_what_matters_is_left() -> None:
+def test_shrinking_leaves_only_relevant_requests() -> None:
     def differs(played: Scenario) -> bool:
         versions = {step.version for step in played.steps}
         return {2, 9} <= versions and {"operation": 4} in played.acls
@@ -24,7 +24,7 @@ def test_only_what_matters_is_left() -> None:
     assert short.groups == []
 
 
-def test_each_trial_has_names_of_its_own() -> None:
+def test_each_trial_has_its_own_names() -> None:
     seen: list[str] = []
 
     def differs(played: Scenario) -> bool:
@@ -49,7 +49,7 @@ def test_renaming_reaches_names_and_topic_ids() -> None:
     assert new.acls == [{"resource_name": "s7x1"}, {"resource_name": "s70-x"}]
 
 
-def test_a_tally_counts_by_api_and_shows_where_answers_part() -> None:
+def test_a_tally_counts_by_api_and_shows_the_first_difference() -> None:
     played = scenario()
     played.steps = played.steps[:2]
     tally = Tally()

@@ -237,7 +237,7 @@ def test_the_least_acls_allow_exactly_what_was_allowed(case: Case) -> None:
     assert len(without) < len(least)
 
 
-def test_super_users_are_guessed_where_no_rule_tells(spark: Any) -> None:
+def test_super_users_are_guessed_without_rules(spark: Any) -> None:
     from kafka_shim.pipeline.jobs.least_acls import likely_super_users
 
     alter, read = ("ALTER", "CLUSTER"), ("READ", "TOPIC")

@@ -49,7 +49,7 @@ def test_what_clients_do_survives_every_upgrade(name: str) -> None:
 
 
 @pytest.mark.parametrize("target", RELEASES[RELEASES.index("3.9") :])
-def test_what_an_upgrade_breaks_is_told(target: str) -> None:
+def test_readiness_reports_what_an_upgrade_breaks(target: str) -> None:
     """A consumer with no more than READ on its group, on 3.9 and on later releases."""
     message = ConsumerGroupHeartbeatRequest(
         *("g", "m", 0),
@@ -65,5 +65,5 @@ def test_what_an_upgrade_breaks_is_told(target: str) -> None:
     assert bool(breaks) == (target != "3.9")
 
 
-def test_a_creation_needs_nothing_more() -> None:
+def test_creating_topics_needs_no_further_permission() -> None:
     assert told(create_frame("orders"), "1.1", "4.4") == []

@@ -36,7 +36,7 @@ def run(folder: Path) -> Run:
 
 
 @pytest.mark.parametrize("source", SOURCES)
-def test_all_that_is_told_is_right(source: str, run: Run) -> None:
+def test_all_derived_decisions_are_right(source: str, run: Run) -> None:
     log, rows = run
     agreement = Agreement(log, rows[source])
     assert not agreement.wrong
@@ -44,7 +44,9 @@ def test_all_that_is_told_is_right(source: str, run: Run) -> None:
 
 
 @pytest.mark.parametrize("source", SOURCES)
-def test_all_that_the_bytes_determine_is_told(source: str, folder: Path, run: Run) -> None:
+def test_all_decisions_that_messages_determine_are_derived(
+    source: str, folder: Path, run: Run
+) -> None:
     """As often as it was decided, but where pairs of a real broker show that nobody can tell."""
     log, rows = run
     agreement = Agreement(log, rows[source])
@@ -88,7 +90,9 @@ TOLD = [
 
 @pytest.mark.parametrize("wanted", TOLD, ids=lambda wanted: " ".join(map(str, wanted)))
 @pytest.mark.parametrize("source", DERIVED)
-def test_what_answers_tell_is_found(source: str, wanted: tuple[Any, ...], run: Run) -> None:
+def test_decisions_shown_by_responses_are_found(
+    source: str, wanted: tuple[Any, ...], run: Run
+) -> None:
     log, rows = run
     assert wanted in {_short(decision) for decision in Agreement(log, rows[source]).told}
 
@@ -104,7 +108,7 @@ NOT_TOLD = [
 
 @pytest.mark.parametrize("wanted", NOT_TOLD, ids=" ".join)
 @pytest.mark.parametrize("source", DERIVED)
-def test_what_answers_do_not_tell_is_unknown(
+def test_decisions_not_shown_by_responses_are_unknown(
     source: str, wanted: tuple[str, ...], run: Run
 ) -> None:
     _, rows = run
@@ -132,7 +136,7 @@ def test_the_probe_of_any_topic_denies_nothing(run: Run) -> None:
 
 
 @pytest.mark.heavy
-def test_spark_tells_the_same(spark: Any, folder: Path, run: Run) -> None:
+def test_spark_returns_the_same(spark: Any, folder: Path, run: Run) -> None:
     """With a first pass of its own for jobs, and for those who name nothing but the trace."""
     from kafka_shim.pipeline.commands.reading import Source
     from kafka_shim.pipeline.spark.source import FORMAT

@@ -115,7 +115,7 @@ def test_time_and_apis_select(tmp_path: Path, nobody: StandardAuthorizer) -> Non
     assert set(table("accesses", tmp_path, fetches)["api"].to_pylist()) == {"Fetch"}
 
 
-def test_damage_is_told_and_costs_no_other_block(
+def test_damage_is_reported_and_affects_no_other_block(
     tmp_path: Path, nobody: StandardAuthorizer
 ) -> None:
     maker = TraceMaker(tmp_path, nobody)
@@ -134,7 +134,7 @@ def test_damage_is_told_and_costs_no_other_block(
     assert table("damage", tmp_path, split_bytes=150).num_rows == 2
 
 
-def test_an_empty_trace_has_no_splits_and_a_missing_one_is_said(tmp_path: Path) -> None:
+def test_an_empty_trace_has_no_splits_and_a_missing_one_is_an_error(tmp_path: Path) -> None:
     assert plan([str(tmp_path)]) == []
     with pytest.raises(PipelineError, match="does not exist"):
         plan([str(tmp_path / "no")])
@@ -147,7 +147,7 @@ def roles_of(folder: Path) -> list[tuple[str, str, str, list[str]]]:
     ]
 
 
-def test_what_was_tried_first_is_no_denial(tmp_path: Path, nobody: StandardAuthorizer) -> None:
+def test_a_denied_alternative_is_no_denial(tmp_path: Path, nobody: StandardAuthorizer) -> None:
     maker = TraceMaker(tmp_path, nobody)
     asked = [(Operation.CREATE, C, CLUSTER), (Operation.CREATE, T, "x"), (Operation.CREATE, T, "y")]
     maker.ask("User:a", "h", ApiKey.CREATE_TOPICS, asked, create_frame("x", "y"))
@@ -159,7 +159,7 @@ def test_what_was_tried_first_is_no_denial(tmp_path: Path, nobody: StandardAutho
     ]
 
 
-def test_what_the_broker_did_not_ask_comes_from_the_request(
+def test_unchecked_alternatives_come_from_the_request(
     tmp_path: Path, nobody: StandardAuthorizer
 ) -> None:
     maker = TraceMaker(tmp_path, nobody)

@@ -43,7 +43,7 @@ def shim(*words: str, **environment: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-def test_without_java_one_line_says_so(tmp_path: Path) -> None:
+def test_without_java_one_line_reports_it(tmp_path: Path) -> None:
     done = shim("denials", str(tmp_path), JAVA_HOME=str(tmp_path))
     assert done.returncode == 1
     assert done.stdout == ""
@@ -55,7 +55,7 @@ def test_without_java_one_line_says_so(tmp_path: Path) -> None:
     assert done.stderr.count("\n") == 1
 
 
-def test_a_java_that_cannot_run_it_is_said(tmp_path: Path) -> None:
+def test_an_unsuitable_java_is_reported(tmp_path: Path) -> None:
     java = tmp_path / "bin" / "java"
     java.parent.mkdir()
     java.write_text("#!/bin/sh\necho 'this Java is too old' >&2\nexit 1\n")
@@ -70,7 +70,9 @@ def test_a_java_that_cannot_run_it_is_said(tmp_path: Path) -> None:
     Path(log).unlink()
 
 
-def test_without_the_extra_one_line_says_so(monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
+def test_without_the_extra_one_line_reports_it(
+    monkeypatch: pytest.MonkeyPatch, capsys: Any
+) -> None:
     monkeypatch.setattr(requisites, "find_spec", lambda _: None)
     assert cli.run(parsed("denials", "x")) == 1
     [line] = capsys.readouterr().err.splitlines()
@@ -91,7 +93,7 @@ def test_the_command_line_imports_neither_spark_nor_arrow() -> None:
     assert done.stdout.splitlines()[-1] == "[]"
 
 
-def test_workers_in_other_folders_find_what_is_named(
+def test_workers_in_other_folders_find_relative_paths(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -102,7 +104,7 @@ def test_workers_in_other_folders_find_what_is_named(
     assert parsed("diff", "a", "--with", "b").other == f"{here}/b"
 
 
-def test_acls_are_read_in_any_form(tmp_path: Path) -> None:
+def test_acls_are_read_in_any_format(tmp_path: Path) -> None:
     acls = random_acls(random.Random(5), 40)
     path = tmp_path / "acls"
     said = [  # neither form of commands has these
@@ -117,7 +119,7 @@ def test_acls_are_read_in_any_form(tmp_path: Path) -> None:
         assert set(read_acls(str(path))) == set(said), form
 
 
-def test_a_file_that_is_no_acls_is_said(tmp_path: Path) -> None:
+def test_a_file_without_acls_is_reported(tmp_path: Path) -> None:
     path = tmp_path / "acls"
     path.write_text("- {principal: User:a, allow: Fly, topic: x}")
     with pytest.raises(PipelineError, match="Fly"):
@@ -126,7 +128,7 @@ def test_a_file_that_is_no_acls_is_said(tmp_path: Path) -> None:
         read_acls(str(tmp_path / "none"))
 
 
-def test_a_number_that_is_none_is_said_before_spark_starts() -> None:
+def test_an_invalid_number_is_reported_before_spark_starts() -> None:
     done = shim("least-acls", "trace", "--over-grant", "-1")
     assert done.returncode == 2
     assert done.stderr.startswith(
@@ -154,7 +156,7 @@ class Tasks:
         return None if stage == 3 else SimpleNamespace(numCompletedTasks=stage, numTasks=6)
 
 
-def test_progress_is_shown_to_those_who_look_and_gone_in_the_end(
+def test_progress_is_shown_on_a_terminal_and_removed_at_the_end(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     assert bar("starting Spark", 0, 0) == "starting Spark ..."

@@ -121,7 +121,7 @@ def test_least_acls_say_what_to_add_to_others_and_what_to_remove(
     assert "1 to add and 1 to remove" in capsys.readouterr().err
 
 
-def test_mistakes_are_said_before_spark_works(
+def test_invalid_options_are_reported_before_spark_starts(
     spark: Any, traced: tuple[Path, Path, AclSet], capsys: Any, tmp_path: Path
 ) -> None:
     assert spark

@@ -166,7 +166,7 @@ def test_a_silent_producer_is_allowed_once_a_later_request_is_answered(tmp_path:
 
 
 @pytest.mark.parametrize("release", [RELEASES[0], RELEASES[-1]])
-def test_other_ways_are_said(tmp_path: Path, release: str) -> None:
+def test_alternatives_are_listed(tmp_path: Path, release: str) -> None:
     from tests.pipeline.traces import create_frame
 
     write(tmp_path, [Request(0, 0, START_US, create_frame("x"))])
@@ -183,7 +183,7 @@ def test_other_ways_are_said(tmp_path: Path, release: str) -> None:
         assert row["instead"] == ["CREATE|CLUSTER|kafka-cluster"]
 
 
-def test_an_authorizers_log_says_so(tmp_path: Path) -> None:
+def test_accesses_of_an_authorizers_log_are_marked(tmp_path: Path) -> None:
     decisions = (("Denied", "Cluster:LITERAL:kafka-cluster"), ("Allowed", "Topic:LITERAL:x"))
     lines = [
         f"[2026-01-31 12:00:00,123] DEBUG Principal = User:a is {outcome} operation = CREATE from"

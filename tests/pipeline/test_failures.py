@@ -59,7 +59,7 @@ def test_a_failure_is_one_line_with_what_to_do(text: str, line: str) -> None:
         ("", ""),
     ],
 )
-def test_why_java_did_not_start_is_in_what_it_printed(printed: str, said: str) -> None:
+def test_the_reason_why_java_did_not_start_is_printed(printed: str, said: str) -> None:
     from kafka_shim.pipeline.spark.log_file import SparkLog
 
     with SparkLog() as log:

@@ -37,7 +37,7 @@ def told(asked: Asked) -> tuple[set[str], bool]:
     return {topic.topic for topic in asked.request.topics}, asked.is_whole
 
 
-def test_what_a_session_began_with_is_asked_again() -> None:
+def test_topics_of_a_session_count_for_later_requests() -> None:
     sessions = FetchSessions()
     begun(sessions, "a", "b")
     assert told(sessions.asked(PLACE, request(1))) == ({"a", "b"}, True)
@@ -45,14 +45,14 @@ def test_what_a_session_began_with_is_asked_again() -> None:
     assert told(sessions.asked(PLACE, request(3))) == ({"b", "c"}, True)
 
 
-def test_a_session_of_another_broker_or_from_before_is_not_known() -> None:
+def test_a_session_of_another_broker_or_an_earlier_one_is_unknown() -> None:
     sessions = FetchSessions()
     begun(sessions, "a")
     assert told(sessions.asked(OTHER, request(1, "b"))) == ({"b"}, False)
     assert told(sessions.asked(PLACE, request(1, session=6))) == (set(), False)
 
 
-def test_a_session_that_the_broker_lost_is_not_known() -> None:
+def test_a_session_that_the_broker_lost_is_unknown() -> None:
     sessions = FetchSessions()
     begun(sessions, "a")
     sessions.answered(PLACE, sessions.asked(PLACE, request(1)), FetchResponse(error_code=70))

@@ -16,7 +16,7 @@ def test_each_file_of_a_command_is_listed() -> None:
     assert files == set(MODULES)
 
 
-def test_each_command_says_what_its_module_says() -> None:
+def test_each_command_has_the_summary_of_its_module() -> None:
     for job, module in zip(JOBS, MODULES, strict=True):
         first = (COMMANDS / f"{module}.py").read_text().splitlines()[0]
         assert first.startswith(f'"""`{job}`: '), module

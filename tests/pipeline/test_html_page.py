@@ -59,7 +59,7 @@ def test_a_page_loads_nothing_and_runs_nothing() -> None:
     assert policy == ["default-src 'none'; style-src 'unsafe-inline'"]
 
 
-def test_everything_has_a_name_for_those_who_listen() -> None:
+def test_everything_has_a_name_for_screen_readers() -> None:
     tags = Tags(page_of(whole_report(), ["t"])).found
     ids = [attributes["id"] for _, attributes in tags if "id" in attributes]
     assert len(ids) == len(set(ids))
@@ -78,13 +78,13 @@ def test_everything_has_a_name_for_those_who_listen() -> None:
             assert str(attributes["href"])[1:] in ids
 
 
-def test_foreign_text_stays_text() -> None:
+def test_foreign_text_is_escaped() -> None:
     text = page_of(denials(), ["t"])
     assert AWKWARD not in text
     assert "&lt;script&gt;" in text
 
 
-def test_bars_are_as_long_as_their_values_say() -> None:
+def test_bars_are_proportional_to_their_values() -> None:
     chart = bars("T", "requests", [*PEOPLE.items(), *((f"n{n:02}", 1) for n in range(20))])
     widths = [float(w) for w in re.findall(r'<rect [^>]*width="([\d.]+)"', chart.svg)]
     assert len(widths) == 16
@@ -93,7 +93,7 @@ def test_bars_are_as_long_as_their_values_say() -> None:
     assert len(chart.values) == 23
 
 
-def test_columns_add_up_and_lines_do_not() -> None:
+def test_columns_are_stacked_and_lines_are_not() -> None:
     points = [(BEGIN, "a", 3.0), (BEGIN, "b", 1.0), *((BEGIN, f"x{n}", 0.5) for n in range(5))]
     chart = columns("T", "requests", points, 60)
     assert chart.heads == ("time", "a", "b", "x0", "x1", "x2", "others")

@@ -43,7 +43,7 @@ def contents(lake: Lake) -> list[str]:
 
 
 @pytest.mark.parametrize("killed_at", range(8))
-def test_a_run_that_dies_is_finished_or_forgotten(
+def test_an_interrupted_run_is_completed_or_discarded(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, killed_at: int
 ) -> None:
     lake = Lake(tmp_path)
@@ -95,7 +95,7 @@ def test_one_process_writes_and_a_lake_without_its_checkpoint_is_refused(tmp_pat
         lake.recover()
 
 
-def test_offsets_go_on_where_they_ended(tmp_path: Path) -> None:
+def test_offsets_continue_where_they_ended(tmp_path: Path) -> None:
     two, gone = tmp_path / "b", "/no/longer.ktrace"
     random_trace(tmp_path / "a", random.Random(1), AUTHORIZER, 200)
     first = written([str(tmp_path / "a")], {gone: 7})

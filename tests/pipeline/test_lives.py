@@ -42,14 +42,14 @@ def there(*rows: Seen, kind: str = GROUP, place: str = PLACE) -> list[str]:
     return list(Lives(rows).there(place, kind, DURING))
 
 
-def test_what_is_seen_before_and_after_was_there() -> None:
+def test_things_seen_before_and_after_existed_in_between() -> None:
     assert there(seen(GROUP, 10, 90)) == ["x"]
     assert there(seen(GROUP, 10, 20), seen(GROUP, 80, 90)) == ["x"]  # from two pieces of the trace
     assert there(seen(GROUP, 10, 59)) == there(seen(GROUP, 51, 90)) == []
     assert there(seen(GROUP, 10, 90), place="2 SASL") == []
 
 
-def test_what_may_have_been_deleted_in_between_is_not_known() -> None:
+def test_things_that_may_have_been_deleted_are_unknown() -> None:
     assert there(seen(GROUP, 10, 90), ended(GROUP, 20)) == []
     assert there(seen(GROUP, 10, 90), ended(GROUP, 9)) == ["x"]
     assert there(seen(GROUP, 10, 90), ended(GROUP, 90)) == ["x"]  # its deletion saw it last
@@ -125,7 +125,7 @@ LISTS: list[tuple[str, str, Any, Any, bool]] = [
 
 
 @pytest.mark.parametrize(("kind", "requirement", "request_", "answer", "is_whole"), LISTS)
-def test_only_a_whole_list_leaves_out_what_was_denied(
+def test_only_a_complete_list_shows_denials(
     kind: str, requirement: str, request_: Any, answer: Any, *, is_whole: bool
 ) -> None:
     lives = Lives([seen(kind, 10, 90, owner="g" if kind == OFFSETS else "")])

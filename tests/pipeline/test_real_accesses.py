@@ -38,7 +38,7 @@ def derived(exchange: Exchange, folder: Path) -> list[dict[str, Any]]:
 
 
 @pytest.mark.parametrize("name", exchanges())
-def test_what_is_decided_is_what_the_broker_logged(name: str, tmp_path: Path) -> None:
+def test_decisions_are_those_that_the_broker_logged(name: str, tmp_path: Path) -> None:
     exchange = exchanges()[name]
     logged = {
         (decision.operation, decision.resource_type, decision.resource_name): decision.allowed
@@ -135,5 +135,5 @@ EXPECTED = {
 
 
 @pytest.mark.parametrize("name", EXPECTED)
-def test_what_the_bytes_determine_is_told_and_no_more(name: str, tmp_path: Path) -> None:
+def test_only_decisions_that_messages_determine_are_derived(name: str, tmp_path: Path) -> None:
     assert said(exchanges()[name], tmp_path) == set(EXPECTED[name].split(", "))

@@ -19,7 +19,7 @@ ONLY_LOGGED = "records are not logged"
 
 
 @pytest.mark.parametrize("name", PAIRS)
-def test_the_same_is_said_and_not_the_same_decided(name: str) -> None:
+def test_equal_responses_with_different_decisions_exist(name: str) -> None:
     assert is_same(PAIRS[name], "request log")
     assert is_same(PAIRS[name], "proxy") == (name != ONLY_LOGGED)
     assert differing(PAIRS[name])
@@ -27,7 +27,7 @@ def test_the_same_is_said_and_not_the_same_decided(name: str) -> None:
 
 @pytest.mark.parametrize("half", [0, 1])
 @pytest.mark.parametrize("name", PAIRS)
-def test_what_is_told_is_right_in_both(name: str, half: int, tmp_path: Path) -> None:
+def test_derived_decisions_are_right_for_both(name: str, half: int, tmp_path: Path) -> None:
     logged = {
         (decided.operation, decided.resource_type, decided.resource_name): decided.allowed
         for decided in PAIRS[name].halves[half].decisions

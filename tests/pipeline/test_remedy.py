@@ -50,7 +50,7 @@ def allowed(acls: list[Acl], row: dict[str, Any], *, everyone: bool) -> bool:
     st.booleans(),
     st.lists(st.sampled_from(HOSTS), min_size=1),
 )
-def test_every_remedy_is_a_whole_one_and_no_step_too_many(
+def test_every_remedy_is_complete_and_minimal(
     seed: int, release: str, everyone: bool, hosts: list[str]
 ) -> None:
     rng = random.Random(seed)
@@ -70,7 +70,7 @@ def test_every_remedy_is_a_whole_one_and_no_step_too_many(
 
 
 @pytest.mark.parametrize("release", EARLY)
-def test_a_remedy_is_whole_where_acls_are_overlooked(release: str) -> None:
+def test_a_remedy_is_complete_if_acls_are_overlooked(release: str) -> None:
     """Of that release the authorizer itself is asked: its search is no plain reading."""
     rng = random.Random(release)
     for _ in range(300):
@@ -88,7 +88,7 @@ DENIED = "CLUSTER|kafka-cluster|LITERAL|User:*|*|ALL|DENY"
 
 
 @pytest.mark.parametrize("rules", [[], [DENIED]])
-def test_instead_of_any_topic_what_names_something_is_added(rules: list[str]) -> None:
+def test_a_remedy_for_any_topic_names_a_resource(rules: list[str]) -> None:
     acls = [acl for rule in rules if (acl := parse_acl_rule(rule))]
     asked = row("User:a", "h", INIT, "*", instead=[INSTEAD])
     found = remedy(AclSet(tuple(acls)).authorizer(), [asked])
@@ -120,7 +120,7 @@ DENY = "TOPIC|orders|LITERAL|User:a|*|READ|DENY"
         (["", "DefaultDeny"], [ADDED], "whether a DENY applies"),
     ],
 )
-def test_without_the_acls_what_is_not_known_is_said(
+def test_without_the_acls_unknown_parts_are_reported(
     rules: list[str], steps: list[str], not_known: str
 ) -> None:
     rows = [row("User:a", f"h{n}", READ, "orders", rule=rule) for n, rule in enumerate(rules)]
@@ -128,7 +128,7 @@ def test_without_the_acls_what_is_not_known_is_said(
     assert ([str(step) for step in found.steps], found.not_known) == (steps, not_known)
 
 
-def test_nobody_can_be_granted_the_empty_name() -> None:
+def test_a_remedy_never_names_an_empty_resource() -> None:
     found = remedy(AclSet(()).authorizer(), [row("User:a", "h", READ, "")])
     assert [acl_rule(step.acl) for step in found.steps] == ["TOPIC|*|LITERAL|User:a|*|READ|ALLOW"]
     assert found.steps[0].acl.permission is Permission.ALLOW

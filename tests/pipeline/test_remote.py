@@ -60,7 +60,7 @@ def printed(jobs: list[list[str]], *where: str) -> str:
 
 @needs_client
 @pytest.mark.heavy
-def test_jobs_find_on_a_server_what_they_find_here(tmp_path: Path) -> None:
+def test_jobs_return_the_same_on_a_server(tmp_path: Path) -> None:
     rng = random.Random(1)
     acls = random_acls(rng, 30)
     authorizer = StandardAuthorizer(super_users=["User:root"], store=AclStore(acls))
@@ -86,7 +86,7 @@ def test_jobs_find_on_a_server_what_they_find_here(tmp_path: Path) -> None:
 
 @needs_client
 @pytest.mark.heavy
-def test_what_the_workers_lack_is_said(tmp_path: Path) -> None:
+def test_packages_that_workers_lack_are_reported(tmp_path: Path) -> None:
     trace = str(made(tmp_path / "trace"))
     with serving(tmp_path, *WORKERS_NEED) as address:
         done = subprocess.run(
@@ -110,7 +110,7 @@ def test_what_the_workers_lack_is_said(tmp_path: Path) -> None:
         (("watch", "--remote", "sc://127.0.0.1:1"), "watch does not run on a Spark Connect server"),
     ],
 )
-def test_a_server_that_cannot_be_used_is_said(
+def test_an_unusable_server_is_reported(
     words: tuple[str, ...], problem: str, tmp_path: Path, capsys: Any
 ) -> None:
     code = 1 if "cannot connect" in problem else 2

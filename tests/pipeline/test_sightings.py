@@ -96,7 +96,7 @@ CASES: dict[str, tuple[list[Exchange], bool]] = {
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_what_was_there_all_the_while_was_denied(name: str, tmp_path: Path) -> None:
+def test_names_missing_in_a_list_were_denied_if_they_existed(name: str, tmp_path: Path) -> None:
     exchanges, is_denied = CASES[name]
     entries: list[Entry] = [entry for exchange in exchanges for entry in exchange]
     write(tmp_path, entries)

@@ -58,7 +58,7 @@ def candidates(rows: list[dict[str, Any]]) -> list[Acl]:
     ]
 
 
-def test_no_smaller_set_decides_as_was_observed() -> None:
+def test_no_smaller_set_has_the_observed_decisions() -> None:
     twin.RULES = NEWEST_RULES
     rng = random.Random(11)
     sizes = set()
@@ -144,7 +144,7 @@ def test_each_request_counts_for_one_acl() -> None:
         ("12345", None),
     ],
 )
-def test_names_that_look_made_up(name: str, prefix: str | None) -> None:
+def test_generated_names_are_detected(name: str, prefix: str | None) -> None:
     found = made_up([Acl(ResourceType.GROUP, name, PatternType.LITERAL, "User:a", "*",
                          Operation.READ, Permission.ALLOW)])  # fmt: skip
     assert list(found) == ([] if prefix is None else [(ResourceType.GROUP, prefix)])

@@ -101,7 +101,7 @@ def test_a_stream_has_the_rows_of_the_batch_in_small_steps(spark: Any, tmp_path:
     assert len(whole) == 180
 
 
-def test_news_are_told_once(spark: Any, tmp_path: Path) -> None:
+def test_news_are_reported_once(spark: Any, tmp_path: Path) -> None:
     from kafka_shim.pipeline.jobs.watch import Watcher, watch
 
     random_trace(tmp_path, random.Random(5), AUTHORIZER, 300)
@@ -260,7 +260,7 @@ def test_a_real_kill_in_the_middle_costs_and_doubles_nothing(
 
 
 @pytest.mark.heavy
-def test_following_goes_on_until_it_is_told_to_stop(spark: Any, tmp_path: Path) -> None:
+def test_following_continues_until_it_is_stopped(spark: Any, tmp_path: Path) -> None:
     from kafka_shim.pipeline.jobs.ingest import lake_table
 
     trace, lake = tmp_path / "trace", tmp_path / "lake"
@@ -280,7 +280,7 @@ def test_following_goes_on_until_it_is_told_to_stop(spark: Any, tmp_path: Path) 
 
 
 @pytest.mark.heavy
-def test_what_would_be_denied_is_told_while_it_happens(tmp_path: Path) -> None:
+def test_future_denials_are_reported_while_they_happen(tmp_path: Path) -> None:
     trace, candidate = tmp_path / "trace", tmp_path / "candidate.yaml"
     random_trace(trace, random.Random(1), AUTHORIZER, 50)
     candidate.write_text(write(ACLS[5:], "yaml"))

@@ -25,7 +25,7 @@ print(spark.read.format("delta").load(sys.argv[1]).select("principal", "requests
 """
 
 
-def test_a_package_for_another_spark_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_package_for_another_spark_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     from kafka_shim.pipeline.spark import table_formats
 
     versions = {"pyspark": "4.3.0"}
@@ -51,7 +51,7 @@ def test_a_package_for_another_spark_is_said(monkeypatch: pytest.MonkeyPatch) ->
     assert settings["spark.jars.packages"] == "io.delta:delta-spark_4.2_2.13:4.4.0"
 
 
-def test_what_there_is_instead_of_iceberg_is_said(capsys: pytest.CaptureFixture[str]) -> None:
+def test_iceberg_is_rejected_with_an_alternative(capsys: pytest.CaptureFixture[str]) -> None:
     words = ["pipeline", "denials", "/t", "--table", "/x", "--table-format", "iceberg"]
     with pytest.raises(SystemExit) as ended:
         main(words)

@@ -38,7 +38,7 @@ pytestmark = [pytest.mark.spark, pytest.mark.timeout(600)]
 OLD, NEW = "3.9", "4.0"
 
 
-def test_readiness_names_the_versions_that_are_gone(spark: Any, tmp_path: Path) -> None:
+def test_readiness_names_dropped_versions(spark: Any, tmp_path: Path) -> None:
     from kafka_shim.pipeline.jobs.readiness import DROPPED, readiness
     from kafka_shim.pipeline.spark.source import trace_table
 
@@ -90,7 +90,7 @@ def test_readiness_is_what_plain_loops_find(spark: Any) -> None:
 
 
 @pytest.mark.parametrize(("acl", "is_denied"), [("READ", False), ("", True)])
-def test_readiness_judges_what_an_upgrade_asks_besides(
+def test_readiness_decides_added_checks(
     spark: Any, tmp_path: Path, capsys: Any, acl: str, is_denied: bool
 ) -> None:
     """4.0 asks DESCRIBE of the topics of a ConsumerGroupHeartbeat."""
@@ -146,7 +146,7 @@ def test_requests_without_an_answer_are_counted(spark: Any, tmp_path: Path) -> N
     assert found == {("User:a", "Fetch"): (2, 2, 500), ("User:b", "Produce"): (3, 0, None)}
 
 
-def test_diff_tells_what_was_lost(spark: Any, tmp_path: Path) -> None:
+def test_diff_reports_lost_access(spark: Any, tmp_path: Path) -> None:
     from kafka_shim.pipeline.jobs.diff import diff
     from kafka_shim.pipeline.spark.observed import needed, observed
     from kafka_shim.pipeline.spark.source import trace_table
@@ -165,7 +165,7 @@ def test_diff_tells_what_was_lost(spark: Any, tmp_path: Path) -> None:
     ]
 
 
-def test_clients_are_told_with_their_software_from_a_lake_too(spark: Any, tmp_path: Path) -> None:
+def test_clients_of_a_lake_have_their_software(spark: Any, tmp_path: Path) -> None:
     from kafka_shim.pipeline.commands.reading import Source
     from kafka_shim.pipeline.jobs.clients import clients
     from kafka_shim.pipeline.jobs.ingest import ingest, lake_table

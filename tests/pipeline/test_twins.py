@@ -144,7 +144,7 @@ def test_unused_acls(case: Case) -> None:
     assert case.expected(rest) == {}
 
 
-def test_unused_acls_where_only_the_authorizer_can_tell(case: Case) -> None:
+def test_unused_acls_that_only_the_authorizer_can_decide(case: Case) -> None:
     """With other ways to meet a requirement, and questions about a whole resource type."""
     cluster = {"operation": "IDEMPOTENT_WRITE", "resource_type": "CLUSTER"}
     asked = {"host": HOSTS[0], "api_key": int(ApiKey.INIT_PRODUCER_ID), "instead": []}
@@ -205,7 +205,7 @@ def early(tmp_path: Path, request: pytest.FixtureRequest) -> Case:
     return Case(tmp_path, request.param, everyone=False)
 
 
-def test_a_search_that_stops_early_is_asked_as_it_is(early: Case) -> None:
+def test_an_early_search_is_decided_with_its_bugs(early: Case) -> None:
     assert early.changes(early.present) == {}
 
 

@@ -99,7 +99,7 @@ def replayed(trace: Path, target: Running, users: dict[str, str], capsys: Any) -
     ("work", "survives"),
     [pytest.param(as_client_may, True, marks=pytest.mark.heavy), (as_old_clients_do, False)],
 )
-def test_what_is_ready_is_answered_the_same(
+def test_a_ready_workload_gets_the_same_responses(
     work: Any, survives: bool, spark: Any, tmp_path: Path, capsys: Any
 ) -> None:
     assert spark

@@ -67,7 +67,9 @@ def test_wrong_settings(kafka_broker):
     [(), ("-o", "kafka_broker_in_process=true", "-W", "error"), ("-n", "2", "--dist", "loadfile")],
     ids=["own process", "in process, warnings are errors", "xdist"],
 )
-def test_the_session_ends_as_its_tests_do(tmp_path: Path, options: tuple[str, ...]) -> None:
+def test_the_session_has_the_exit_code_of_its_tests(
+    tmp_path: Path, options: tuple[str, ...]
+) -> None:
     done = run(tmp_path, BROKEN, *options, ini="asyncio_default_fixture_loop_scope = function")
     said = done.stdout + done.stderr
     assert done.returncode == 1, said

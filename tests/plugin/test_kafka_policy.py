@@ -26,7 +26,7 @@ def test_a_test_asks_the_acls_of_its_project(tmp_path: Path) -> None:
     assert "1 passed" in run_pytest(tmp_path).stdout
 
 
-def test_without_files_it_says_so(tmp_path: Path) -> None:
+def test_a_policy_without_files_is_reported(tmp_path: Path) -> None:
     (tmp_path / "test_policy.py").write_text(TEST)
     out = run_pytest(tmp_path).stdout
     assert "1 error" in out
@@ -34,13 +34,13 @@ def test_without_files_it_says_so(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "[", "- {principal: a, allow: Read, topic: t}"])
-def test_nothing_unreadable_is_a_policy(tmp_path: Path, text: str) -> None:
+def test_an_unreadable_policy_is_an_error(tmp_path: Path, text: str) -> None:
     (tmp_path / "acls.yaml").write_text(text)
     with pytest.raises(ValueError, match=r"acls\.yaml(:\d)?: "):
         KafkaPolicy([tmp_path / "acls.yaml"])
 
 
-def test_what_is_no_question_is_refused(tmp_path: Path) -> None:
+def test_invalid_questions_are_rejected(tmp_path: Path) -> None:
     (tmp_path / "acls.yaml").write_text(ACLS)
     policy = KafkaPolicy([tmp_path / "acls.yaml"], "2.7")
     for words in (("a", "Read", "topic:t"), ("User:a", "Fly", "topic:t"), ("User:a", "Read", "t")):

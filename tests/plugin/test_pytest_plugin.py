@@ -205,7 +205,7 @@ def test_it(kafka_broker_factory):
 """
 
 
-def test_a_broker_that_does_not_start_says_why(tmp_path: Path) -> None:
+def test_a_broker_that_does_not_start_reports_the_reason(tmp_path: Path) -> None:
     done = run(tmp_path, NEVER_STARTS)
     assert "1 failed" in done.stdout
     assert "the broker did not start" in done.stdout

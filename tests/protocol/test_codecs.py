@@ -49,7 +49,7 @@ SEEDS = 4
 
 
 @pytest.mark.parametrize("name", ALL_NAMES)
-def test_there_and_back_as_the_twin_says(name: str) -> None:
+def test_a_round_trip_agrees_with_the_reference_codec(name: str) -> None:
     spec = load(name)
     for version in versions_of(name):
         read, write, twin = reader(name, version), writer(name, version), Interpreted(spec, version)
@@ -63,7 +63,7 @@ def test_there_and_back_as_the_twin_says(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ALL_NAMES)
-def test_defaults_can_be_said_in_every_version(name: str) -> None:
+def test_defaults_can_be_encoded_in_every_version(name: str) -> None:
     default = classes(name)[name]()
     for version in versions_of(name):
         assert reader(name, version)(writer(name, version)(default), 0) == default
@@ -155,7 +155,7 @@ def test_elements_with_unknown_tags_among_those_without() -> None:
         ({"group_id": 7}, "HeartbeatRequest v4"),
     ],
 )
-def test_what_cannot_be_said_is_an_encode_error(fields: dict[str, Any], said: str) -> None:
+def test_values_that_cannot_be_encoded_are_an_error(fields: dict[str, Any], said: str) -> None:
     with pytest.raises(EncodeError, match=said):
         write_request(HeartbeatRequest(**fields), 4)
 

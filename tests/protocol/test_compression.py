@@ -40,7 +40,7 @@ def test_it_gets_smaller(codec: Compression) -> None:
 
 
 @pytest.mark.parametrize("codec", REAL)
-def test_a_bomb_is_refused(codec: Compression) -> None:
+def test_a_bomb_is_rejected(codec: Compression) -> None:
     bomb = compress(codec, bytes(10_000_000))
     assert len(decompress(codec, bomb, 10_000_000)) == 10_000_000
     with pytest.raises(DecodeError, match="over 9999999 bytes when decompressed"):

@@ -169,7 +169,7 @@ def test_longest_string() -> None:
         read_request(3, 9, longer[:4] + b"x" + longer[4:], 0)
 
 
-def test_stated_size_of_a_known_tag_is_not_looked_at() -> None:
+def test_the_stated_size_of_a_known_tag_is_ignored() -> None:
     start = write_request(FetchRequest(), 12)[:-1]
     assert read_request(1, 12, start + b"\1\0\5\2c", 0).cluster_id == "c"
     # 2.7.2 refuses a tag that comes twice
@@ -208,9 +208,7 @@ def test_many_unknown_tags() -> None:
         ),
     ],
 )
-def test_claims_are_seen_through_before_memory_is_taken(
-    key: int, version: int, data: bytes
-) -> None:
+def test_announced_lengths_do_not_allocate_memory(key: int, version: int, data: bytes) -> None:
     request_reader(key, version)
     tracemalloc.start()
     try:

@@ -84,7 +84,7 @@ def test_limit_changes_between_frames() -> None:
         splitter.feed(framed(b"x" * 6))
 
 
-def test_memory_is_what_arrived() -> None:
+def test_memory_is_allocated_for_received_bytes() -> None:
     splitter = FrameSplitter(1 << 30)
     tracemalloc.start()
     try:

@@ -81,7 +81,7 @@ def test_the_table_of_apis() -> None:
         assert is_flexible(key, high + 1) == (flexible != NEVER)
 
 
-def test_what_there_is_not() -> None:
+def test_unknown_names_are_an_error() -> None:
     assert not is_flexible(999, 0)
     with pytest.raises(UnsupportedVersionError, match="unknown API key 999"):
         api_name(999)

@@ -107,7 +107,7 @@ def test_damaged_header_of_a_known_version_is_refused(frame: bytes) -> None:
         (b"\xff\xff\0\0\0\0\0\7\xff\xff", None, 10),
     ],
 )
-def test_what_nobody_has_can_still_be_answered(
+def test_unknown_apis_can_still_be_answered(
     frame: bytes, client_id: str | None, body_at: int
 ) -> None:
     header, found_at = read_request_header(frame)

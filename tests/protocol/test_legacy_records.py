@@ -144,7 +144,7 @@ def test_a_fetch_may_end_within_a_message() -> None:
         ),
     ],
 )
-def test_compressed_messages_that_are_none(value: bytes | None, said: str) -> None:
+def test_invalid_compressed_messages_are_rejected(value: bytes | None, said: str) -> None:
     outer = write_message_set([Record(0, NOW, None, value)], 1)
     body = bytearray(outer)
     body[17] = GZIP  # attributes
@@ -209,7 +209,7 @@ def test_down_conversion() -> None:
     assert kinds == [0, 0, 0, 1, 0]
 
 
-def test_zstd_cannot_be_said_in_old_formats() -> None:
+def test_zstd_cannot_be_encoded_in_old_formats() -> None:
     with pytest.raises(EncodeError, match="zstd exists only in batches of format 2"):
         write_message_set(some_records(), 1, Compression.ZSTD)
 

@@ -46,7 +46,7 @@ def test_of_numbers_in_a_list() -> None:
     assert everything == []
 
 
-def test_what_is_only_mentioned_is_left_out() -> None:
+def test_partitions_only_mentioned_are_left_out() -> None:
     forgotten = [made("Fetch", "ForgottenTopic", topic="gone", partitions=[1])]
     found = partitions_of(ApiKey.FETCH, 12, "Fetch", topics=[], forgotten_topics_data=forgotten)
     assert found == []
@@ -56,6 +56,6 @@ def test_of_a_request_without_any() -> None:
     assert partitions_of(ApiKey.HEARTBEAT, 4, "Heartbeat", group_id="g", member_id="m") == []
 
 
-def test_damage_is_told() -> None:
+def test_damage_is_reported() -> None:
     with pytest.raises(DecodeError):
         request_partitions(ApiKey.FETCH, 12, b"\x00", 0)

@@ -42,7 +42,7 @@ def agree(content: bytes, count: int) -> bool:
 
 
 @given(record_lists(), st.integers(0, 1 << 60))
-def test_looking_at_records_tells_what_reading_them_does(records: list[Record], seed: int) -> None:
+def test_a_survey_of_records_agrees_with_decoding(records: list[Record], seed: int) -> None:
     random = Random(seed)
     plain = [Record(at, NOW + at, row.key, row.value or b"") for at, row in enumerate(records)]
     for rows in (records, plain):

@@ -41,7 +41,7 @@ def test_the_newest_version_is_shown_when_none_is_asked_for(
     assert "# OffsetCommitKey v0" in capsys.readouterr().out
 
 
-def test_what_there_is_not(capsys: pytest.CaptureFixture[str]) -> None:
+def test_unknown_names_are_an_error(capsys: pytest.CaptureFixture[str]) -> None:
     assert show.main(["Nothing"]) == 2
     assert "there is no message `Nothing`" in capsys.readouterr().err
     assert show.main(["CreateAcls", "9"]) == 2

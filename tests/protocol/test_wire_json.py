@@ -43,7 +43,7 @@ def test_only_the_fields_of_the_version_are_there() -> None:
     assert uuid_text(bytes(16)) == "AAAAAAAAAAAAAAAAAAAAAA"
 
 
-def test_tagged_fields_show_when_they_say_something() -> None:
+def test_tagged_fields_are_shown_unless_default() -> None:
     partition = FetchPartition(partition=0, partition_max_bytes=1)
     request = FetchRequest(topics=[FetchTopic(topic="t", partitions=[partition])])
     assert "clusterId" not in message_json(request, 12)

@@ -27,14 +27,14 @@ def test_what_was_saved_is_read(tmp_path: Path) -> None:
     assert recordings.load("4.3.1") == {"fetch-all": []}
 
 
-def test_the_same_answers_are_the_same_bytes(tmp_path: Path) -> None:
+def test_equal_responses_are_stored_as_equal_bytes(tmp_path: Path) -> None:
     for name in ("a", "b"):
         write_file(tmp_path / f"{name}.gz", b"same")
     assert (tmp_path / "a.gz").read_bytes() == (tmp_path / "b.gz").read_bytes()
     assert read_file(tmp_path / "a.gz") == b"same"
 
 
-def test_a_recording_is_shown_an_answer_a_line(tmp_path: Path) -> None:
+def test_a_recording_is_shown_with_one_response_per_line(tmp_path: Path) -> None:
     Recordings(tmp_path).save("4.3.1", ANSWERS)
     assert list(shown(tmp_path / "4.3.1.json.gz")) == [
         "fetch-all",

@@ -105,7 +105,7 @@ def test_calls_of_a_handler_have_those_of_its_lambdas() -> None:
     }
 
 
-def test_the_checklist_is_told_to_people_and_to_machines() -> None:
+def test_the_checklist_is_written_as_text_and_json() -> None:
     rows = [Finding("apis", "Made", "new")]
     rows += checklist.answers([("9.1.0", ({"Read": 2}, 40)), ("9.1.0-matrix", ({}, 10))])
     text = checklist.as_text("9.0.0", "9.1.0", rows)

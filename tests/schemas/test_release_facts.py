@@ -73,7 +73,7 @@ def test_facts_edited_by_hand_fail_the_check(
     assert "manifest.json does not match its files" in capsys.readouterr().err
 
 
-def test_differences_from_jars_are_said_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_differences_from_jars_are_reported_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(extract, "pinned", lambda: {version: [] for version in RELEASE})
     assert extract.differences("1.1.1", RELEASE["1.1.1"], FACTS) == []
     found = {"broker": {"a": NUMBER, "c": NUMBER}, "topic": {"a": NUMBER}}
@@ -84,7 +84,7 @@ def test_differences_from_jars_are_said_one_by_one(monkeypatch: pytest.MonkeyPat
     ]
 
 
-def test_the_check_with_jars_asks_each_release(
+def test_the_check_with_jars_reads_each_release(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(extract, "pinned", lambda: {version: [] for version in RELEASE})

@@ -107,7 +107,7 @@ def test_versions(text: str | None, versions: list[int]) -> None:
     assert spell(versions, 5) == (text or "none")
 
 
-def test_versions_with_a_gap_cannot_be_said() -> None:
+def test_versions_with_a_gap_are_an_error() -> None:
     with pytest.raises(ValueError, match=r"versions \[1, 3\] have a gap"):
         spell([1, 3], 3)
 
@@ -230,14 +230,16 @@ def test_a_jar_with_another_checksum_is_refused(tmp_path: Path) -> None:
         vendor.find(jar, [path])
 
 
-def test_a_message_that_a_jar_lacks_is_said(tmp_path: Path) -> None:
+def test_a_message_missing_in_a_jar_is_reported(tmp_path: Path) -> None:
     path = tmp_path / "foo-1.jar"
     jar = jar_with(path, FooRequest=JSON_WITH_COMMENTS)._replace(only=frozenset({"Gone"}))
     with pytest.raises(LookupError, match="does not define Gone"):
         read_jar(path, jar)
 
 
-def test_without_maven_the_way_out_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_maven_the_alternative_is_reported(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(vendor, "LOCAL_REPOSITORY", tmp_path)
     monkeypatch.setattr(shutil, "which", lambda _: None)
     with pytest.raises(FileNotFoundError, match=r"no mvn to fetch `org\.example:foo:1`"):

@@ -50,6 +50,6 @@ def test_acls_go_through_it() -> None:
     assert (resource.resource_type, resource.resource_name) == (ResourceType.TOPIC, "t")
 
 
-def test_what_it_raises_at_the_start_is_a_clear_message() -> None:
+def test_an_exception_at_startup_is_reported_clearly() -> None:
     with pytest.raises(ConfigError, match="office"):
         stage("early-late")

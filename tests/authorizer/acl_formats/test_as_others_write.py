@@ -8,7 +8,7 @@ from kafka_shim.authorizer.acl_formats.trace_rule import acl_rule, parse_acl_rul
 from tests.authorizer.acl_formats.samples import ACLS_LISTED, refusal, rules
 
 
-def test_rules_of_traces_go_round() -> None:
+def test_rules_of_traces_survive_a_round_trip() -> None:
     assert [parse_acl_rule(acl_rule(acl)) for acl in ACLS_LISTED] == ACLS_LISTED
     assert parse_acl_rule("DefaultDeny") is None
 
@@ -70,7 +70,7 @@ def test_a_list_of_kafka_users_as_kubectl_prints_it() -> None:
     assert rules(text) == ["GROUP|g|LITERAL|User:a|*|READ|ALLOW"]
 
 
-def test_what_is_no_kafka_user_is_told() -> None:
+def test_invalid_kafka_users_are_reported() -> None:
     text = STRIMZI % "tls"
     assert "`prefixed` is not one of literal, prefix" in refusal(
         text.replace("prefix}", "prefixed}")
@@ -92,7 +92,7 @@ def test_a_kafka_user_may_have_a_name_of_its_own() -> None:
     assert {rule.split("|")[3] for rule in rules(text)} == {"User:CN=Billing_1"}
 
 
-def test_nothing_below_acls_is_told() -> None:
+def test_an_empty_acls_key_is_reported() -> None:
     text = (STRIMZI % "tls").partition("      - resource")[0]
     assert "KafkaUser billing: there is nothing below `acls`; write `acls: []`" in refusal(text)
 
@@ -119,7 +119,9 @@ def test_nothing_below_acls_is_told() -> None:
         ),
     ],
 )
-def test_misspelt_keys_of_a_kafka_user_are_told(key: str, misspelt: str, complaint: str) -> None:
+def test_misspelt_keys_of_a_kafka_user_are_reported(
+    key: str, misspelt: str, complaint: str
+) -> None:
     said = refusal((STRIMZI % "tls").replace(key, misspelt))
     assert complaint in said
     assert said.startswith("line ")
@@ -157,12 +159,12 @@ def test_principals_of_jikkou_have_the_acls_of_their_roles() -> None:
     ]
 
 
-def test_what_jikkou_alone_understands_is_told() -> None:
+def test_features_of_jikkou_alone_are_reported() -> None:
     assert "MATCH is a regular expression" in refusal(JIKKOU.replace("PREFIXED", "MATCH"))
     assert "unknown role `x`" in refusal(JIKKOU.replace("[readers]", "[x]"))
 
 
-def test_misspelt_keys_of_jikkou_are_told() -> None:
+def test_misspelt_keys_of_jikkou_are_reported() -> None:
     first = refusal(JIKKOU.replace("acls:", "acl:", 1))
     assert "KafkaPrincipalRole readers: `spec`: unknown key `acl`; did you mean `acls`" in first
     second = refusal(JIKKOU.replace("roles:", "role:"))
@@ -184,7 +186,7 @@ def test_tables_with_another_separator_or_without_pattern_types() -> None:
     ]
 
 
-def test_what_is_no_table_is_told() -> None:
+def test_invalid_tables_are_reported() -> None:
     head = "KafkaPrincipal,ResourceType,PatternType,ResourceName,Operation,PermissionType,Host\n"
     assert "the column `Host` is missing" in refusal(head.replace(",Host", ""))
     assert "line 1: the columns: unknown key `Pattern`; did you mean `PatternType`" in refusal(
@@ -221,7 +223,7 @@ def test_nodes_of_zookeeper() -> None:
     ]
 
 
-def test_what_is_no_node_of_zookeeper_is_told() -> None:
+def test_invalid_zookeeper_nodes_are_reported() -> None:
     assert "is not a path of ACLs" in refusal(json.dumps({"/brokers/ids": NODE}), "zookeeper")
     node = NODE.replace('"version":1', '"version":2')
     assert "version 2 is not 1" in refusal(json.dumps({"/kafka-acl/Topic/t": node}))
@@ -285,11 +287,11 @@ def test_a_script_of_commands() -> None:
         ("kafka-acls --add 'x", "line 1: the command is not finished"),
     ],
 )
-def test_what_is_no_command_is_told(line: str, complaint: str) -> None:
+def test_invalid_commands_are_reported(line: str, complaint: str) -> None:
     assert complaint in refusal(line, "commands")
 
 
-def test_two_dashes_are_a_name_like_others() -> None:
+def test_two_dashes_are_a_valid_name() -> None:
     assert rules("kafka-acls --add --allow-principal User:a --operation Read --topic=--") == [
         "TOPIC|--|LITERAL|User:a|*|READ|ALLOW"
     ]

@@ -78,7 +78,7 @@ resource "kafka_acl" "a" {
         ("notes.txt", "Ask the platform team for ACLs.\n", "no list of ACLs"),
     ],
 )
-def test_what_has_no_acls_is_passed_over(name: str, text: str, said: str) -> None:
+def test_files_without_acls_are_ignored(name: str, text: str, said: str) -> None:
     assert why_passed_over(text, name) == said
 
 
@@ -126,7 +126,7 @@ def test_what_has_no_acls_is_passed_over(name: str, text: str, said: str) -> Non
         ("any.acls", "hello"),
     ],
 )
-def test_what_could_have_acls_is_not(name: str, text: str) -> None:
+def test_files_that_may_have_acls_are_not_ignored(name: str, text: str) -> None:
     assert why_passed_over(text, name) is None
 
 
@@ -137,7 +137,7 @@ def test_resources_of_other_kinds_beside_acls() -> None:
     assert passed_over("acls: []\n", "yaml") == []
 
 
-def test_other_acls_beside_those_of_a_form_are_told() -> None:
+def test_acls_of_another_format_are_reported() -> None:
     other = "---\nkind: KafkaPrincipalAuthorization\nmetadata: {name: User:b}\nspec: {acls: []}\n"
     assert "`KafkaPrincipalAuthorization` is no KafkaUser, and its key `acls`" in refusal(
         USER + other

@@ -11,7 +11,7 @@ GRANT = (
 
 
 @pytest.mark.parametrize("word", ["User:$WHO", '"User:${WHO}"', "User:$(whoami)", "User:`whoami`"])
-def test_what_a_shell_would_fill_in_is_refused(word: str) -> None:
+def test_shell_expansions_are_rejected(word: str) -> None:
     with pytest.raises(AclTextError, match=r"^line 2: `User:.*` is a shell expression"):
         read(f"#!/bin/sh\n{GRANT.format(word)}\n", "commands")
 
@@ -20,6 +20,6 @@ def test_what_a_shell_would_fill_in_is_refused(word: str) -> None:
     ("word", "principal"),
     [("'User:$WHO'", "User:$WHO"), (r"User:\$WHO", "User:$WHO"), ("User:a$", "User:a$")],
 )
-def test_what_a_shell_leaves_alone_is_meant(word: str, principal: str) -> None:
+def test_characters_that_a_shell_keeps_are_literal(word: str, principal: str) -> None:
     [acl] = read(GRANT.format(word), "commands")
     assert acl.principal == principal

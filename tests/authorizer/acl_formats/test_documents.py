@@ -10,17 +10,17 @@ from kafka_shim.authorizer.acl_names import AclTextError
     "text",
     ["a: 1\nb: {c: 1}\na: 2", "x:\n  a: 1\n  a: 1", '{"b": 1,\n\n"a": 1, "a": 2}'],
 )
-def test_a_key_that_is_there_twice_is_an_error(text: str) -> None:
+def test_a_duplicate_key_is_an_error(text: str) -> None:
     with pytest.raises(AclTextError, match="line 3: not YAML: duplicate key `a`"):
         load(text)
 
 
-def test_what_looks_alike_may_be_there() -> None:
+def test_keys_that_only_look_alike_are_accepted() -> None:
     assert load("a: 1\n'1': 2\n1: 3") == {"a": 1, "1": 2, 1: 3}
     assert load("- {a: 1}\n- {a: 1}") == [{"a": 1}, {"a": 1}]
 
 
-def test_a_mapping_may_be_merged_with_others_and_say_it_differently() -> None:
+def test_merged_mappings_may_override_keys() -> None:
     text = "x: &x {a: 1, b: 1}\ny: &y {c: 1}\nz: {<<: [*x, *y], a: 2}\nw: {<<: *x, <<: *y}"
     found = load(text)
     assert found["z"] == {"a": 2, "b": 1, "c": 1}
@@ -31,7 +31,7 @@ def test_a_mapping_may_be_merged_with_others_and_say_it_differently() -> None:
     "text",
     ["[" * 100_000, "{a: " * 100_000, "- " * 5000, "a:\n" + " " * 10_000 + "b: 1", "? " * 300],
 )
-def test_nesting_without_end_is_an_error(text: str) -> None:
+def test_too_deep_nesting_is_an_error(text: str) -> None:
     with pytest.raises(AclTextError, match="nested more than 100 deep"):
         load(text)
 

@@ -43,7 +43,7 @@ CLUSTER = st.builds(
 @pytest.mark.parametrize("form", FORMATS)
 @settings(max_examples=25)
 @given(acls=st.lists(PLAIN | CLUSTER, max_size=8, unique=True))
-def test_usual_acls_go_round_in_every_form(form: str, acls: list[Acl]) -> None:
+def test_usual_acls_survive_a_round_trip_in_every_format(form: str, acls: list[Acl]) -> None:
     acls = [acl for acl in acls if _kafka_acls_takes(acl)] if form == "commands" else acls
     assert set(read(write(acls, form), form)) == set(acls)
 
@@ -52,7 +52,7 @@ def test_usual_acls_go_round_in_every_form(form: str, acls: list[Acl]) -> None:
 @settings(max_examples=30)
 @given(acls=acls_of(ANY_TEXT))
 @example(acls=[])
-def test_any_acls_go_round_or_are_refused(form: str, acls: list[Acl]) -> None:
+def test_any_acls_survive_a_round_trip_or_are_rejected(form: str, acls: list[Acl]) -> None:
     try:
         text = write(acls, form)
     except AclTextError:
@@ -63,13 +63,13 @@ def test_any_acls_go_round_or_are_refused(form: str, acls: list[Acl]) -> None:
 @pytest.mark.parametrize("form", FORMATS)
 @settings(max_examples=30)
 @given(text=ANY_TEXT | st.text("[]{}\"':,-=`/\\|<>#$%\n a1", max_size=60))
-def test_any_text_is_read_or_refused(form: str, text: str) -> None:
+def test_any_text_is_read_or_rejected(form: str, text: str) -> None:
     with suppress(AclTextError):
         assert all(isinstance(acl, Acl) for acl in read(text, form))
 
 
 @pytest.mark.parametrize("form", FORMATS)
-def test_a_form_is_known_by_sight(form: str) -> None:
+def test_formats_are_detected(form: str) -> None:
     acls = [acl for acl in ACLS_LISTED if acl.principal == "User:bob" and form != "commands"]
     acls = acls or [_acl(Operation.READ)]
     text = write(acls, form)
@@ -94,7 +94,9 @@ def test_a_form_is_known_by_sight(form: str) -> None:
         ("commands", Operation.ALTER_CONFIGS, "only supports operations"),
     ],
 )
-def test_what_a_form_cannot_say_is_told(form: str, acl: Any, complaint: str) -> None:
+def test_acls_that_a_format_cannot_express_are_reported(
+    form: str, acl: Any, complaint: str
+) -> None:
     special = {
         "/": _acl(Operation.READ, name="a//b"),
         "\n": _acl(Operation.READ, name="a\nb"),
@@ -108,7 +110,7 @@ def test_what_a_form_cannot_say_is_told(form: str, acl: Any, complaint: str) -> 
         write([special or _acl(acl)], form)
 
 
-def test_an_unknown_form_is_told() -> None:
+def test_an_unknown_format_is_reported() -> None:
     with pytest.raises(AclTextError, match="unknown format `xml`; expected one of yaml, json"):
         write([], "xml")
 

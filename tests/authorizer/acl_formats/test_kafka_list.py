@@ -17,7 +17,7 @@ def test_a_list_is_printed_and_read_as_kafka_acls_does() -> None:
     assert read("", "list") == []
 
 
-def test_what_the_tool_says_around_the_list_is_skipped() -> None:
+def test_other_lines_of_the_tool_are_skipped() -> None:
     adding = LISTED.replace("Current ACLs", "Adding ACLs").replace("`:\n", "`: \n ")
     assert read("ACLs for principal `User:alice`\r\n" + adding, "list") == ACLS_LISTED
 
@@ -57,11 +57,11 @@ def test_lists_of_old_releases_are_read() -> None:
         (LISTED.replace("=TOPIC", "=SUBJECT"), "unknown resource type `SUBJECT`"),
     ],
 )
-def test_what_is_no_list_is_explained(text: str, complaint: str) -> None:
+def test_invalid_lists_are_reported(text: str, complaint: str) -> None:
     with pytest.raises(AclTextError, match=complaint):
         read(text, "list")
 
 
 @given(acls_of(LINES.filter(lambda text: ", host=" not in text and "patternType=" not in text)))
-def test_lists_go_round(acls: list[Acl]) -> None:
+def test_lists_survive_a_round_trip(acls: list[Acl]) -> None:
     assert set(read(kafka_list.write(acls), "list")) == set(acls)

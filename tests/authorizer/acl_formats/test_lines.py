@@ -131,7 +131,7 @@ ZOOKEEPER = """\
     ],
     ids=["yaml", "strimzi", "jikkou", "terraform", "list", "commands", "csv", "zookeeper"],
 )
-def test_acls_have_the_line_that_says_them(text: str, lines: list[tuple[str, int]]) -> None:
+def test_acls_have_their_line_numbers(text: str, lines: list[tuple[str, int]]) -> None:
     assert [(acl.operation.name, line) for acl, line in read_placed(text)] == lines
     for number, (operation, line) in enumerate(lines):
         wrong = _misspelt(text, line, operation)
@@ -151,7 +151,7 @@ def _misspelt(text: str, line: int, operation: str) -> str | None:
 
 
 @pytest.mark.parametrize("form", sorted(FORMATS))
-def test_each_line_of_what_is_written_names_its_operation(form: str) -> None:
+def test_each_written_line_names_its_operation(form: str) -> None:
     what = (ResourceType.TOPIC, "t", PatternType.LITERAL, "User:a", "*")
     acls = [Acl(*what, op, Permission.ALLOW) for op in (Operation.READ, Operation.WRITE)]
     text = write(acls, form)
@@ -173,13 +173,13 @@ def test_json_knows_the_lines_of_objects_and_keys() -> None:
 
 @given(st.recursive(st.text() | st.none(), lambda x: st.lists(x) | st.dictionaries(st.text(), x)))
 @settings(max_examples=60)
-def test_json_is_read_as_ever(value: object) -> None:
+def test_json_is_read_as_by_the_standard_library(value: object) -> None:
     found = load_json(json.dumps(value, indent=1))
     assert found == value
     assert type(found) is (Lined if isinstance(value, dict) else type(value))
 
 
 @pytest.mark.parametrize("text", ['{"a": 1}}', "}", '"a": {', "{", '{"a" 1}', "{}{", '{"a": {]}'])
-def test_what_is_no_json_is_told(text: str) -> None:
+def test_invalid_json_is_reported(text: str) -> None:
     with pytest.raises(AclTextError, match=r"^line 1: not JSON: "):
         load_json(text)

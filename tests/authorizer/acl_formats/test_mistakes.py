@@ -77,7 +77,7 @@ resource "kafka_acl" "b" {
     ],
     ids=["yaml", "keys", "list", "commands", "json", "strimzi", "jikkou", "csv", "terraform"],
 )
-def test_all_of_them(text: str, lines: list[int]) -> None:
+def test_all_mistakes_are_reported_at_once(text: str, lines: list[int]) -> None:
     with pytest.raises(AclTextError) as caught:
         read(text)
     assert [error.line for error in (caught.value, *caught.value.others)] == lines
@@ -97,7 +97,7 @@ def test_all_of_them(text: str, lines: list[int]) -> None:
         ("\tUser:a has Allow permission", "line 1: not a known form of ACLs (yaml, json, list,"),
     ],
 )
-def test_what_form_it_should_have_had(text: str, said: str) -> None:
+def test_the_error_names_the_expected_format(text: str, said: str) -> None:
     with pytest.raises(AclTextError) as caught:
         read(text)
     assert said in str(caught.value)

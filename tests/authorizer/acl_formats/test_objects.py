@@ -12,7 +12,7 @@ from kafka_shim.protocol.enums import PatternType, Permission, ResourceType
 from tests.authorizer.acl_formats.samples import ACLS_LISTED, ANY_TEXT, acls_of
 
 
-def test_objects_have_texts_only() -> None:
+def test_objects_have_only_text_values() -> None:
     assert to_objects(ACLS_LISTED)[2] == {
         "principal": "User:bob",
         "host": "10.0.0.1",
@@ -25,7 +25,7 @@ def test_objects_have_texts_only() -> None:
 
 
 @given(acls_of(ANY_TEXT))
-def test_objects_go_round_through_json(acls: list[Acl]) -> None:
+def test_objects_survive_a_round_trip_through_json(acls: list[Acl]) -> None:
     assert parse_objects(json.loads(json.dumps(to_objects(acls)))) == acls
 
 
@@ -61,6 +61,6 @@ def test_some_fields_may_be_left_out() -> None:
         ),
     ],
 )
-def test_other_objects_are_explained(objects: object, complaint: str) -> None:
+def test_invalid_objects_are_reported(objects: object, complaint: str) -> None:
     with pytest.raises(AclTextError, match=complaint):
         parse_objects(objects)

@@ -53,7 +53,7 @@ def test_the_cluster_needs_no_name(key: str) -> None:
     assert (acl.resource_type, acl.resource_name) == (ResourceType.CLUSTER, "kafka-cluster")
 
 
-def test_an_asterisk_at_the_end_has_to_be_meant() -> None:
+def test_a_trailing_asterisk_must_be_explicit() -> None:
     rule = "principal: User:a, allow: Read, topic: 'orders-*'"
     with pytest.raises(AclTextError, match="acl 3: `orders-\\*` is not a pattern"):
         rule_of(f"{{{rule}}}")
@@ -91,7 +91,7 @@ def test_an_asterisk_at_the_end_has_to_be_meant() -> None:
         ),
     ],
 )
-def test_other_rules_are_explained(text: str, complaint: str) -> None:
+def test_invalid_rules_are_reported(text: str, complaint: str) -> None:
     with pytest.raises(AclTextError, match=complaint):
         rule_of(text)
 
@@ -117,7 +117,7 @@ def test_a_rule_is_short() -> None:
 
 
 @given(acls_of(ANY_TEXT | st.sampled_from(["a*", "*", "null", "5", "no"])))
-def test_rules_go_round_through_yaml(acls: list[Acl]) -> None:
+def test_rules_survive_a_round_trip_through_yaml(acls: list[Acl]) -> None:
     text = yaml.safe_dump(to_rules(acls))
     rules = yaml.safe_load(text) or []
     assert {acl for rule in rules for acl in parse_rule(rule)} == set(acls)

@@ -43,7 +43,7 @@ def test_expressions_of_terraform_are_not_evaluated(value: str) -> None:
     assert "resource a: `acl_host` is an expression; give the output" in refusal(TERRAFORM % value)
 
 
-def test_what_is_no_resource_of_terraform_is_told() -> None:
+def test_invalid_terraform_resources_are_reported() -> None:
     text = TERRAFORM % '"*"'
     assert "`count` is an expression" in refusal(
         text.replace("  lifecycle", "  count = 2\n  lifecycle")
@@ -61,14 +61,14 @@ def test_what_is_no_resource_of_terraform_is_told() -> None:
         ('resource "confluent_kafka_acl" "a" {\n  kafka_cluster { id = "x" }\n}\n', "hosts"),
     ],
 )
-def test_misspelt_attributes_are_told_with_their_line(text: str, name: str) -> None:
+def test_misspelt_attributes_are_reported_with_their_line(text: str, name: str) -> None:
     line = text.count("\n")
     misspelt = text.removesuffix("}\n") + f'  {name} = "Prefixed"\n}}\n'
     said = f"line {line}: resource a: unknown key `{name}`"
     assert refusal(misspelt).startswith(said)
 
 
-def test_a_wrong_value_is_told_with_its_line() -> None:
+def test_an_invalid_value_is_reported_with_its_line() -> None:
     text = TERRAFORM % '"*"'
     assert refusal(text.replace("IdempotentWrite", "Idempotent")).startswith("line 11: resource a:")
     assert refusal(TERRAFORM % "var.host").startswith("line 10: resource a: `acl_host`")
@@ -103,7 +103,7 @@ def test_an_attribute_that_does_not_matter_may_be_an_expression() -> None:
     assert len(rules(text)) == 1
 
 
-def test_what_terraform_shows() -> None:
+def test_the_output_of_terraform_show_is_read() -> None:
     values = {
         "principal": "User:sa-1",
         "host": "*",

@@ -29,7 +29,7 @@ TEAM = "- {principal: User:alice, allow: Write, topic: team-, pattern: prefixed}
 ALL = "- {principal: 'User:*', allow: Describe, topic: '*'}\n"
 
 
-def test_nothing_changes_by_an_acl_that_says_nothing_new() -> None:
+def test_a_redundant_acl_changes_nothing() -> None:
     assert changes(ALICE, ALICE) == ()
     assert changes(ALICE, ALICE + ALICE.replace("Read", "Describe")) == ()
 
@@ -42,14 +42,14 @@ def test_an_implied_operation_is_gained_too() -> None:
     assert (change.hosts, change.except_hosts) == (("*",), ())
 
 
-def test_a_prefix_is_gained_but_for_what_was_there() -> None:
+def test_a_prefix_is_gained_except_for_existing_access() -> None:
     [named] = changes(TEAM.replace("team-, pattern: prefixed", "team-a"), TEAM)
     assert named.names == Names("team-", is_prefix=True)
     assert named.except_names == (Names("team-a"),)
     assert named.operations == (Operation.WRITE, Operation.DESCRIBE)
 
 
-def test_a_deny_takes_a_part_away() -> None:
+def test_a_deny_removes_a_part() -> None:
     deny = "- {principal: User:alice, deny: Write, topic: team-secret-, pattern: prefixed}\n"
     [change] = changes(TEAM, TEAM + deny)
     assert not change.gained
@@ -57,7 +57,7 @@ def test_a_deny_takes_a_part_away() -> None:
     assert change.operations == (Operation.WRITE,)  # DESCRIBE by ALLOW WRITE stays
 
 
-def test_everyone_gains_but_those_who_are_denied() -> None:
+def test_everyone_gains_except_denied_principals() -> None:
     deny = "- {principal: User:eve, deny: Describe, topic: '*'}\n"
     found = changes(deny, deny + ALL)
     assert {(c.principal, c.except_principals) for c in found} == {("User:*", ("User:eve",))}
@@ -67,7 +67,7 @@ def test_everyone_gains_but_those_who_are_denied() -> None:
     ]
 
 
-def test_a_host_gains_where_others_do_not() -> None:
+def test_only_one_host_gains() -> None:
     [change] = changes("[]", ALICE.replace("}", ", host: 10.0.0.1}"))
     assert (change.hosts, change.except_hosts) == (("10.0.0.1",), ())
     other = ALICE.replace("allow", "deny").replace("}", ", host: 10.0.0.1}")
@@ -76,7 +76,7 @@ def test_a_host_gains_where_others_do_not() -> None:
     assert (there.hosts, there.operations) == (("10.0.0.1",), (Operation.DESCRIBE,))
 
 
-def test_an_idempotent_producer_gains_the_right_to_begin() -> None:
+def test_an_idempotent_producer_gains_write_on_any_topic() -> None:
     write = ALICE.replace("Read", "Write")
     by_type = [change for change in changes("[]", write) if change.names is None]
     assert [(change.gained, change.operations) for change in by_type] == [
@@ -84,7 +84,7 @@ def test_an_idempotent_producer_gains_the_right_to_begin() -> None:
     ]
 
 
-def test_the_first_acl_of_a_resource_takes_it_from_everyone() -> None:
+def test_the_first_acl_of_a_resource_closes_it_for_everyone() -> None:
     found = changes("[]", ALICE, everyone=True)
     assert {(change.principal, change.gained) for change in found} == {
         ("User:*", False),
@@ -92,7 +92,7 @@ def test_the_first_acl_of_a_resource_takes_it_from_everyone() -> None:
     }
 
 
-def test_a_release_that_overlooks_acls_is_refused() -> None:
+def test_a_release_that_overlooks_acls_is_rejected() -> None:
     overlooking = StandardAuthorizer(rules=rules_of("3.2"), store=AclStore())
     with pytest.raises(OverlookingError, match="choose another --kafka-version"):
         difference(overlooking, overlooking, "3.2")
@@ -101,7 +101,7 @@ def test_a_release_that_overlooks_acls_is_refused() -> None:
 @pytest.mark.deep
 @settings(max_examples=60, deadline=None)
 @given(ACL_SETS, st.lists(ACLS, max_size=6), st.data(), st.booleans())
-def test_it_is_what_is_answered_differently(
+def test_differences_are_the_changed_decisions(
     old: list[Acl], added: list[Acl], data: st.DataObject, everyone: bool
 ) -> None:
     removed = data.draw(st.sets(st.sampled_from(old))) if old else set()
@@ -150,7 +150,7 @@ def test_rights_on_any_resource_of_a_type(old: list[Acl], new: list[Acl], everyo
 @pytest.mark.deep
 @settings(max_examples=60, deadline=None)
 @given(ACL_SETS, ACL_SETS, st.booleans())
-def test_every_change_is_seen_by_somebody(old: list[Acl], new: list[Acl], everyone: bool) -> None:
+def test_every_change_affects_a_decision(old: list[Acl], new: list[Acl], everyone: bool) -> None:
     """No change is empty: a name of it, asked of the naive engine, is answered differently."""
     sides = [authorizer(side, everyone=everyone) for side in (old, new)]
     for change in difference(sides[0], sides[1], NEWEST):

@@ -54,12 +54,12 @@ def test_names_that_the_pattern_does_not_have_do_not_count() -> None:
         ({"liek": "a*"}, "unknown key `liek`"),
     ],
 )
-def test_what_is_no_pattern(topic: object, said: str) -> None:
+def test_invalid_patterns_are_reported(topic: object, said: str) -> None:
     with pytest.raises(AclTextError, match=said):
         parse_expectation({"principal": "User:a", "may": "Read", "topic": topic}, "1", NEWEST)
 
 
-def test_acls_are_not_like_something() -> None:
+def test_acls_do_not_accept_like() -> None:
     with pytest.raises(AclTextError, match="`like` requires may or can"):
         parse_expectation({"no-acl": {"topic": {"like": "a*b"}}}, "1", NEWEST)
 
@@ -72,7 +72,7 @@ GLOBS = st.lists(st.sampled_from(["", "a", "b", "ab", "z", "*"]), min_size=2, ma
 @pytest.mark.deep
 @settings(max_examples=150, deadline=None)
 @given(ACL_SETS, GLOBS, st.booleans())
-def test_it_holds_if_the_naive_engine_says_so_of_all_such_names(
+def test_verdicts_about_globs_agree_with_the_naive_engine(
     acls: list[Acl], glob: str, wanted: bool
 ) -> None:
     entry = {"principal": "User:a", "may" if wanted else "may-not": "Read", "topic": {"like": glob}}

@@ -42,7 +42,7 @@ def advice(found: Verdict) -> list[tuple[bool, str, str, str]]:
     ]
 
 
-def test_what_is_allowed_names_the_rule() -> None:
+def test_an_allowed_access_names_the_rule() -> None:
     found = verdict([ALICE], principal="User:alice", may="Describe", topic="orders")
     assert found.held
     [answer] = found.answers
@@ -50,7 +50,7 @@ def test_what_is_allowed_names_the_rule() -> None:
     assert answer.decision.acl.operation is Operation.WRITE
 
 
-def test_a_prefix_is_all_names_that_begin_so() -> None:
+def test_a_prefix_covers_all_names_with_it() -> None:
     rule = ALICE | {"topic": "team-", "pattern": "prefixed"}
     deny = {"principal": "User:alice", "deny": "Write", "topic": "team-x"}
     assert verdict([rule], principal="User:alice", may="Write", topic="team-a*").held
@@ -59,7 +59,7 @@ def test_a_prefix_is_all_names_that_begin_so() -> None:
     assert advice(found) == [(False, "User:alice", "WRITE", "team-x")]
 
 
-def test_whom_a_removed_deny_denied_is_denied_by_the_advice_too() -> None:
+def test_advice_that_removes_a_deny_still_denies_its_principals() -> None:
     allowed = [ALICE | {"principal": who} for who in ("User:alice", "User:bob")]
     deny = {"principal": "User:*", "deny": "Write", "topic": "orders"}
     found = verdict([*allowed, deny], only=["User:alice"], may="Write", topic="orders")
@@ -69,7 +69,7 @@ def test_whom_a_removed_deny_denied_is_denied_by_the_advice_too() -> None:
     }
 
 
-def test_every_host_is_meant_unless_some_are_named() -> None:
+def test_without_hosts_every_host_is_checked() -> None:
     rule = ALICE | {"host": "10.0.0.1"}
     asked: dict[str, Any] = {"principal": "User:alice", "may": "Write", "topic": "orders"}
     assert not verdict([rule], **asked).held
@@ -88,7 +88,7 @@ def test_a_network_is_every_host_in_it() -> None:
     assert advice(found) == [(False, "User:alice", "WRITE", "orders")]
 
 
-def test_what_must_not_be_is_taken_away_narrowly() -> None:
+def test_unwanted_access_is_removed_narrowly() -> None:
     found = verdict([ALICE], principal="User:alice", may_not="Write", topic="orders")
     assert advice(found) == [(False, "User:alice", "WRITE", "orders")]
     found = verdict([ALICE], principal="User:alice", may_not="Describe", topic="orders")
@@ -109,7 +109,7 @@ def test_nobody_but() -> None:
     assert verdict([], nobody_but=[], may="Write", topic="*").held
 
 
-def test_only_is_nobody_else_and_them() -> None:
+def test_only_is_may_and_nobody_but() -> None:
     expected: dict[str, Any] = {"only": "User:alice", "may": "Write", "topic": "orders"}
     assert verdict([ALICE], **expected).held
     assert advice(verdict([], **expected)) == [(True, "User:alice", "WRITE", "orders")]
@@ -126,11 +126,11 @@ def test_no_acl() -> None:
     assert verdict([ALICE], no_acl={"deny": None}).held
 
 
-def test_every_name_is_what_a_wildcard_covers() -> None:
+def test_an_asterisk_means_the_names_that_a_wildcard_covers() -> None:
     assert verdict([EVERYONE], principal="User:x", may="Read", topic="*").held
 
 
-def test_a_super_user_cannot_be_refused() -> None:
+def test_a_super_user_cannot_be_denied() -> None:
     root = StandardAuthorizer(super_users=("User:root",), store=AclStore())
     refuse = {"principal": "User:root", "may-not": "Write", "topic": "t"}
     found = Judge(root).verdict(parse_expectation(refuse, "", NEWEST))
@@ -145,7 +145,7 @@ PRODUCER = "kafka-acls --add --allow-principal User:a --producer --topic t"
 
 
 @pytest.mark.parametrize("release", [r for r in RELEASES if r != "3.2"])
-def test_what_kafka_acls_grants_a_role_is_its_profile(release: str) -> None:
+def test_profiles_are_what_kafka_acls_grants_the_roles(release: str) -> None:
     """The tool's --consumer and --producer are Kafka's own word for who needs what."""
     consumer, producer = (read(text, "commands") for text in (CONSUMER, PRODUCER))
     transactional = read(PRODUCER + " --transactional-id tx --idempotent", "commands")
@@ -211,7 +211,7 @@ def test_a_profile_holds_after_its_advice(profile: str) -> None:
         ({"no-acl": {"topic": "t"}, "release": "9.9"}, "9.9"),
     ],
 )
-def test_what_is_no_expectation_says_what_was_expected(entry: object, said: str) -> None:
+def test_an_invalid_expectation_names_what_was_expected(entry: object, said: str) -> None:
     with pytest.raises(AclTextError) as refused:
         parse_expectation(entry, "expectation 3", NEWEST)
     assert str(refused.value).startswith("expectation 3: ")
@@ -233,7 +233,7 @@ NAMES = st.sampled_from(["a", "ab", "a*", "ab*", "b*", "*"])
     st.sampled_from(["may", "may-not"]),
     st.sampled_from(["*", "10.0.0.1", "10.0.0.0/8"]),
 )
-def test_it_holds_if_every_question_is_answered_so(
+def test_verdicts_agree_with_the_decisions(
     acls: list[Acl], principal: str, operation: str, name: str, verb: str, host: str
 ) -> None:
     entry = {"principal": principal, verb: operation, "topic": name, "host": host}
@@ -262,7 +262,7 @@ def test_it_holds_if_every_question_is_answered_so(
     st.sampled_from(["Write", "Describe"]),
     NAMES,
 )
-def test_nobody_else_may(
+def test_nobody_but_checks_all_other_principals(
     acls: list[Acl], named: list[str], key: str, operation: str, name: str
 ) -> None:
     if key == "only":
@@ -296,7 +296,7 @@ def test_nobody_else_may(
     st.sampled_from(["consume", "produce-idempotent", "create-topic", "commit"]),
     NAMES,
 )
-def test_the_advice_about_a_request_is_whole_and_not_too_much(
+def test_advice_about_a_request_is_complete_and_minimal(
     acls: list[Acl], verb: str, profile: str, name: str
 ) -> None:
     given = dict.fromkeys(slots(profile), name)

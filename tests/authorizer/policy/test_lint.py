@@ -35,12 +35,12 @@ def found(*rules: dict[str, Any], release: str = NEWEST, **more: Any) -> list[tu
     return [(finding.kind, finding.written.line) for finding in all_found]
 
 
-def test_nothing_odd() -> None:
+def test_usual_acls_have_no_findings() -> None:
     assert found(READ, TEAM, READ | {"principal": "User:bob"}) == []
     assert found() == []
 
 
-def test_what_a_broader_acl_says() -> None:
+def test_an_acl_below_a_broader_one_is_shadowed() -> None:
     assert found(TEAM | {"topic": "team-a", "pattern": "literal"}, TEAM) == [("shadowed", 1)]
     assert found(READ, READ | {"host": "10.0.0.1"}) == [("shadowed", 2)]
     assert found(READ | {"host": "10.0.0.0/8"}, READ | {"host": "10.0.0.1"}) == [("shadowed", 2)]
@@ -50,7 +50,7 @@ def test_what_a_broader_acl_says() -> None:
     ]
 
 
-def test_what_another_operation_includes() -> None:
+def test_an_included_operation_is_redundant() -> None:
     both = {"allow": ["Alter", "Describe"]}
     assert found(READ | both) == [("redundant", 2)]
     assert found({"principal": "User:a", "allow": ["Read", "Describe"], "group": "g"}) == [
@@ -58,14 +58,14 @@ def test_what_another_operation_includes() -> None:
     ]
 
 
-def test_describe_beside_read_or_write_is_what_kafka_acls_writes() -> None:
+def test_describe_beside_read_or_write_is_no_finding() -> None:
     assert found(READ | {"allow": ["Read", "Describe"]}) == []
     assert found(READ | {"allow": "Describe", "topic": "ord-x"}, TEAM | {"topic": "ord-"}) == [
         ("shadowed", 1)
     ]
 
 
-def test_what_several_acls_say_together() -> None:
+def test_an_acl_covered_by_several_is_redundant() -> None:
     each = ["Read", "Write", "Create", "Delete", "Alter", "AlterConfigs"]
     several = [READ | {"allow": operation} for operation in each]
     prefix = [rule | {"topic": "order", "pattern": "prefixed"} for rule in several]
@@ -118,7 +118,7 @@ def test_grants_to_everybody_and_prefixes_within_words() -> None:
         {"host": "2001:db8::1"},
     ],
 )
-def test_names_that_nothing_has(change: dict[str, str]) -> None:
+def test_names_that_cannot_exist_are_found(change: dict[str, str]) -> None:
     assert found(READ | change) == [("name", 1)]
 
 
@@ -132,13 +132,13 @@ def test_what_a_release_cannot_express() -> None:
     assert found(READ | {"principal": "alice"}) == [("release", 1)]
 
 
-def test_the_same_twice_names_the_first() -> None:
+def test_duplicates_name_the_first() -> None:
     assert found(READ, READ, READ) == [("duplicate", 2), ("duplicate", 3)]
     [second, _] = findings(parse_rules([READ, READ, READ]))
     assert [written.line for written in second.because] == [1]
 
 
-def test_a_release_that_overlooks_acls_is_refused() -> None:
+def test_a_release_that_overlooks_acls_is_rejected() -> None:
     with pytest.raises(OverlookingError):
         findings([], "3.2")
 
@@ -146,7 +146,7 @@ def test_a_release_that_overlooks_acls_is_refused() -> None:
 @pytest.mark.deep
 @settings(max_examples=80, deadline=None)
 @given(ACL_SETS, st.booleans())
-def test_it_is_where_nothing_differs_without_the_acl(acls: list[Acl], everyone: bool) -> None:
+def test_findings_are_acls_that_change_no_decision(acls: list[Acl], everyone: bool) -> None:
     acls = list(dict.fromkeys(acls))
     kinds: dict[Acl, set[str]] = {}
     for finding in findings(acls, everyone=everyone):

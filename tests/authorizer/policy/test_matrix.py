@@ -25,7 +25,7 @@ def cells(*rules: dict[str, Any], everyone: bool = False) -> dict[str, list[Cell
     return {row.principal: list(row.cells) for row in rows}
 
 
-def test_what_is_allowed_on_all_names_and_on_some() -> None:
+def test_operations_allowed_on_all_names_and_on_some() -> None:
     deny = {"principal": "User:alice", "deny": "Write", "topic": "team-secret"}
     found = cells(ALICE, deny)
     assert found["User:alice"] == [
@@ -35,12 +35,12 @@ def test_what_is_allowed_on_all_names_and_on_some() -> None:
     assert found["User:*"] == [Cell(), Cell()]
 
 
-def test_hosts_of_which_only_some_are_allowed() -> None:
+def test_access_from_some_hosts_is_not_always_allowed() -> None:
     [cell] = cells(ALICE | {"host": "10.0.0.1"})["User:alice"]
     assert cell == Cell((), (Operation.WRITE, Operation.DESCRIBE))
 
 
-def test_everybody_else_has_what_everybody_has() -> None:
+def test_everyone_else_has_the_acls_of_all_users() -> None:
     found = cells(ALICE | {"principal": "User:*"}, ALICE | {"topic": "x"})
     assert list(found) == ["User:alice", "User:*"]
     assert found["User:*"][0].always == (Operation.WRITE, Operation.DESCRIBE)
@@ -50,7 +50,7 @@ def test_everybody_else_has_what_everybody_has() -> None:
 @pytest.mark.deep
 @settings(max_examples=60, deadline=None)
 @given(ACL_SETS, st.booleans())
-def test_cells_are_what_the_naive_engine_answers(acls: list[Acl], everyone: bool) -> None:
+def test_cells_agree_with_the_naive_engine(acls: list[Acl], everyone: bool) -> None:
     resources = [r for r in resources_of(acls) if r.kind is not ResourceType.CLUSTER]
     rows = matrix(
         authorizer(acls, everyone=everyone), NEWEST, principals_of(acls), resources, OPERATIONS

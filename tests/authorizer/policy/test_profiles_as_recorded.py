@@ -17,7 +17,7 @@ UNUSED = "|DELETE|ALLOW"
 """To purge what was repartitioned, which Streams tries once in a while, and goes on without."""
 
 
-def test_the_applications_are_there() -> None:
+def test_every_application_is_recorded() -> None:
     assert set(CONTENT["runs"]) == {*STREAMS, "connect"}
 
 

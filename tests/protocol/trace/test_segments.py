@@ -214,7 +214,7 @@ def test_noise_is_damage_not_an_error(tmp_path: Path) -> None:
 
 
 @needs_a_limit
-def test_what_a_full_disk_took_of_a_block_is_cut_off_again(tmp_path: Path) -> None:
+def test_an_incomplete_block_on_a_full_disk_is_removed(tmp_path: Path) -> None:
     writer = SegmentWriter(tmp_path, "w")
     written = 0
     with files_up_to(1000), contextlib.suppress(OSError):
@@ -227,14 +227,14 @@ def test_what_a_full_disk_took_of_a_block_is_cut_off_again(tmp_path: Path) -> No
     assert 1 < len(found) == written < 1000
 
 
-def test_a_segment_that_nothing_was_written_to_does_not_stay(tmp_path: Path) -> None:
+def test_an_empty_segment_is_removed(tmp_path: Path) -> None:
     writer = SegmentWriter(tmp_path, "w")
     assert segments(tmp_path) == [writer.path]
     writer.close()
     assert segments(tmp_path) == []
 
 
-def test_a_trace_is_for_its_owner_alone(tmp_path: Path) -> None:
+def test_a_trace_is_readable_by_its_owner_only(tmp_path: Path) -> None:
     umask = os.umask(0)
     try:
         writer = SegmentWriter(tmp_path / "trace", "broker-1")

@@ -53,7 +53,7 @@ def test_names_of_a_scenario_begin_with_its_prefix() -> None:
 
 
 @pytest.mark.parametrize("story", STORIES, ids=lambda story: story.__name__)
-def test_a_story_takes_only_from_what_it_has_told(story: object) -> None:
+def test_a_story_uses_only_its_earlier_steps(story: object) -> None:
     for seed in range(5):
         told = list(story(Teller(Draw("4.3", seed), "alice", 1)))  # type: ignore[operator]
         assert len(told) > 3

@@ -107,7 +107,7 @@ class _Stage:
 
 
 @pytest.mark.parametrize(("release", "name"), PAIRS)
-def test_connections_fare_as_with_the_real_broker(release: str, name: str) -> None:
+def test_connections_end_as_on_the_real_broker(release: str, name: str) -> None:
     stage = _Stage(release, name)
     for step in SCENARIOS[name].steps:
         stage.take(step)

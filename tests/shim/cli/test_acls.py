@@ -63,7 +63,7 @@ def test_listing_prints_what_the_tool_prints_to_the_byte(
 
 
 @pytest.mark.parametrize(("answer", "left"), [("n", 1), ("yes", 1), ("", 1), ("y", 0), ("Y", 0)])
-def test_removal_asks_and_only_y_agrees(
+def test_removal_asks_and_only_y_confirms(
     acls: Acls,
     broker: Running,
     capsys: pytest.CaptureFixture[str],
@@ -85,7 +85,7 @@ def test_removal_asks_and_only_y_agrees(
 
 
 @pytest.mark.parametrize("stream", [None, io.StringIO()], ids=["closed", "at its end"])
-def test_removal_without_anybody_to_ask(
+def test_removal_without_a_terminal_is_cancelled(
     acls: Acls,
     broker: Running,
     capsys: pytest.CaptureFixture[str],
@@ -138,7 +138,7 @@ def test_json_of_each_action(acls: Acls, capsys: pytest.CaptureFixture[str]) -> 
     ]
 
 
-def test_login_by_jaas_and_a_denial_that_can_be_read(
+def test_login_by_jaas_and_a_readable_denial(
     broker: Running, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     def as_user(user: str, password: str, *words: str) -> int:
@@ -205,7 +205,7 @@ def test_tls_with_a_certificate_of_one_s_own(
     assert "a TLS listener SSL or SASL_SSL" in capsys.readouterr().err
 
 
-def test_no_authorizer_is_said(
+def test_a_missing_authorizer_is_reported(
     start: Callable[..., Running], capsys: pytest.CaptureFixture[str]
 ) -> None:
     bootstrap = start(authorizer="none").plaintext
@@ -215,7 +215,7 @@ def test_no_authorizer_is_said(
     assert "set authorizer.class.name" in err
 
 
-def test_nobody_at_the_address(capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_unreachable_broker_is_reported(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["acls", "--bootstrap-server", "127.0.0.1:1", "--list"]) == 1
     assert "cannot connect to 127.0.0.1:1: Connection refused" in capsys.readouterr().err
 
@@ -233,7 +233,7 @@ def test_the_address_may_come_from_the_environment(
 
 
 @pytest.mark.parametrize("release", ["0.11", "1.1", "2.0", "2.8", "3.9", "4.3"])
-def test_every_release_is_served(
+def test_every_release_is_supported(
     start: Callable[..., Running], capsys: pytest.CaptureFixture[str], release: str
 ) -> None:
     server = ("--bootstrap-server", start(release=release).plaintext)

@@ -33,7 +33,7 @@ def test_a_list_is_read_and_printed_as_by_the_tool(release: str) -> None:
 
 
 @pytest.mark.parametrize("release", RELEASES)
-def test_additions_are_told_as_by_the_tool(
+def test_additions_are_printed_as_by_the_tool(
     release: str, broker: Running, capsys: pytest.CaptureFixture[str]
 ) -> None:
     words = ["acls", "--bootstrap-server", broker.plaintext, "--kafka-version", release]

@@ -101,7 +101,7 @@ def test_options_that_do_not_go_together(
         (TABLE.replace("alice", "Alice"), "strimzi", "--to strimzi: `User:Alice` cannot be a"),
     ],
 )
-def test_what_cannot_be_converted_is_told(
+def test_acls_that_cannot_be_converted_are_reported(
     text: str, form: str, complaint: str, table: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     Path(table).write_text(text)
@@ -111,7 +111,7 @@ def test_what_cannot_be_converted_is_told(
     assert captured.out == ""
 
 
-def test_it_answers_in_well_under_half_a_second(broker: Running, tmp_path: Path) -> None:
+def test_the_command_takes_less_than_half_a_second(broker: Running, tmp_path: Path) -> None:
     command = [
         *SHIM,
         "acls",

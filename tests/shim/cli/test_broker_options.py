@@ -34,7 +34,7 @@ def write(tmp_path: Path) -> Callable[[str, str], str]:
     return writing
 
 
-def test_nothing_asked_for_is_the_default() -> None:
+def test_without_options_the_defaults_apply() -> None:
     sasl = ListenerConfig("SASL_PLAINTEXT", SecurityProtocol.SASL_PLAINTEXT, "127.0.0.1", 9093)
     listeners = (*Config().listeners, sasl)
     assert make() == Config(listeners=listeners, super_users=SUPER_USERS)
@@ -87,7 +87,7 @@ ready-file = "here"
 
 
 @pytest.mark.parametrize(("name", "text"), [("a.yaml", YAML), ("a.toml", TOML)])
-def test_a_file_says_what_options_can(
+def test_a_file_has_the_same_options(
     write: Callable[[str, str], str], name: str, text: str
 ) -> None:
     args = parse("--config", write(name, text))
@@ -131,7 +131,7 @@ def test_command_line_before_environment_before_file_before_default(
     assert found(*file, "-c", "super.users=User:c", **env) == (("User:c",), "5")
 
 
-def test_parts_of_one_thing_may_come_from_different_places(
+def test_settings_are_merged_from_several_places(
     write: Callable[[str, str], str],
 ) -> None:
     file = ("--config", write("a.properties", PROPERTIES))
@@ -186,7 +186,9 @@ def test_a_listener_that_is_advertised_needs_a_protocol() -> None:
         make(KAFKA_ADVERTISED_LISTENERS="PLAINTEXT://a:1,OTHER://b:2")
 
 
-def test_what_is_advertised_and_not_there_is_noted(capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_advertised_listener_that_is_missing_is_reported(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     asked = "CONTROLLER://b:1,PLAINTEXT://a:2,OTHER://c:3"
     words = ("-c", f"advertised.listeners={asked}", "-c", "controller.listener.names=CONTROLLER")
     (listener,) = make("--listener", "PLAINTEXT://127.0.0.1:0", *words).listeners
@@ -211,7 +213,7 @@ def test_a_broker_without_authorizer_class_name_has_none(
     assert capsys.readouterr().err == ""
 
 
-def test_mistyped_variables_are_noted(capsys: pytest.CaptureFixture[str]) -> None:
+def test_mistyped_variables_are_reported(capsys: pytest.CaptureFixture[str]) -> None:
     make(KAFKA_NUM_PARTITONS="3", KAFKA_HEAP_OPTS="-Xmx1G")
     assert capsys.readouterr().err == (
         "kafka-shim: note: KAFKA_NUM_PARTITONS is not a setting of any Kafka release;"
@@ -219,7 +221,7 @@ def test_mistyped_variables_are_noted(capsys: pytest.CaptureFixture[str]) -> Non
     )
 
 
-def test_unknown_settings_are_noted(
+def test_unknown_settings_are_reported(
     write: Callable[[str, str], str], capsys: pytest.CaptureFixture[str]
 ) -> None:
     make("-c", "my.setting=1", "-c", "num.partitions=1")
@@ -237,7 +239,7 @@ groups: {g: {orders: {0: 1}}}
 """
 
 
-def test_the_state_is_there_besides_the_options(write: Callable[[str, str], str]) -> None:
+def test_the_state_is_added_to_the_options(write: Callable[[str, str], str]) -> None:
     acls = write("acls.yaml", "[{principal: User:b, allow: Read, topic: t}]")
     config = make(
         *("--state", write("state.yaml", STATE), "--acls", acls, "--super-user", "User:cli"),
@@ -267,7 +269,7 @@ def test_the_state_is_there_besides_the_options(write: Callable[[str, str], str]
         ("a.properties", "listeners=9092", "listener `9092`: expected NAME://HOST:PORT"),
     ],
 )
-def test_what_is_wrong_with_a_file(
+def test_errors_in_a_file_are_reported(
     write: Callable[[str, str], str], name: str, text: str, complaint: str
 ) -> None:
     path = write(name, text)
@@ -289,19 +291,19 @@ def test_what_is_wrong_with_a_file(
         (("--config", "none.properties"), "--config none.properties: No such file"),
     ],
 )
-def test_what_is_wrong_with_an_option(words: tuple[str, ...], complaint: str) -> None:
+def test_errors_in_an_option_are_reported(words: tuple[str, ...], complaint: str) -> None:
     with pytest.raises(ConfigError, match=complaint):
         make(*words)
 
 
-def test_what_is_wrong_in_the_environment() -> None:
+def test_errors_in_the_environment_are_reported() -> None:
     with pytest.raises(ConfigError, match=r"^environment: "):
         make(KAFKA_LISTENERS="nonsense")
     with pytest.raises(ConfigError, match=r"^advertised.listeners: listener `nonsense`: expected"):
         make(KAFKA_ADVERTISED_LISTENERS="nonsense")
 
 
-def test_clients_are_told_the_advertised_address(start: Callable[..., Running]) -> None:
+def test_clients_get_the_advertised_address(start: Callable[..., Running]) -> None:
     told = ListenerConfig(
         "PLAINTEXT", SecurityProtocol.PLAINTEXT, "127.0.0.1", 0, advertised=("kafka.example", 9094)
     )
@@ -321,7 +323,7 @@ def test_clients_are_told_the_advertised_address(start: Callable[..., Running]) 
         ("--listener-principal PLAINTEXT=alice", "`alice` is not of the form Type:name"),
     ],
 )
-def test_what_no_cluster_can_have(words: str, complaint: str) -> None:
+def test_impossible_clusters_are_rejected(words: str, complaint: str) -> None:
     with pytest.raises(ConfigError, match=re.escape(complaint)):
         make(*words.split())
 
@@ -337,6 +339,6 @@ def test_what_no_cluster_can_have(words: str, complaint: str) -> None:
         ("--acl-propagation-delay -3", "`-3`: expected 0 or more milliseconds"),
     ],
 )
-def test_what_no_broker_would_start_with(words: str, complaint: str) -> None:
+def test_invalid_settings_are_rejected_at_startup(words: str, complaint: str) -> None:
     with pytest.raises(ConfigError, match=re.escape(complaint)):
         Broker(make(*words.split()))

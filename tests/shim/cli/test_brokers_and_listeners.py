@@ -59,7 +59,7 @@ def serve(tmp_path: Path) -> Iterator[Serving]:
 OPEN = ("--listener", "PLAINTEXT://127.0.0.1:0", "--super-user", "User:ANONYMOUS")
 
 
-def test_brokers_have_the_ids_and_racks_asked_for(serve: Serving) -> None:
+def test_brokers_have_the_given_ids_and_racks(serve: Serving) -> None:
     words = ("--brokers", "3", "--first-broker-id", "0", "--rack", "a,b", "--rack", "c")
     servers, lines = serve(*OPEN, *words)
     assert lines[-1].startswith("[KafkaServer id=0] started")
@@ -156,7 +156,7 @@ def test_where_ids_and_racks_come_from(
         ("--listener ://127.0.0.1:0", "expected NAME://HOST:PORT"),
     ],
 )  # fmt: skip
-def test_what_cannot_be_is_said(words: str, complaint: str) -> None:
+def test_impossible_ids_and_racks_are_reported(words: str, complaint: str) -> None:
     with pytest.raises(ConfigError, match=re.escape(complaint)):
         make(*words.split())
 
@@ -202,7 +202,7 @@ def test_a_host_of_two_addresses_has_one_free_port(
         socket.create_connection((address, int(port)), 5).close()
 
 
-def test_what_is_advertised_is_printed_besides(serve: Serving) -> None:
+def test_advertised_addresses_are_printed_too(serve: Serving) -> None:
     told = "advertised.listeners=PLAINTEXT://kafka.example:9094"
     _, lines = serve(*OPEN, "--listener", "SASL_PLAINTEXT://127.0.0.1:0", "-c", told)
     first = r"listening on PLAINTEXT://127\.0\.0\.1:\d+, advertised as kafka\.example:9094"
@@ -210,7 +210,7 @@ def test_what_is_advertised_is_printed_besides(serve: Serving) -> None:
     assert re.fullmatch(r"listening on SASL_PLAINTEXT://127\.0\.0\.1:\d+", lines[1])
 
 
-def test_settings_tell_where_it_listens_and_what_is_advertised(
+def test_settings_have_listeners_and_advertised_addresses(
     start: Callable[..., Running],
 ) -> None:
     listener = ListenerConfig(
@@ -224,7 +224,7 @@ def test_settings_tell_where_it_listens_and_what_is_advertised(
     assert advertised == "PLAINTEXT://kafka.example:9094"
 
 
-def test_an_advertised_port_0_is_the_one_it_listens_on(start: Callable[..., Running]) -> None:
+def test_an_advertised_port_0_becomes_the_bound_port(start: Callable[..., Running]) -> None:
     listener = ListenerConfig(
         "PLAINTEXT", SecurityProtocol.PLAINTEXT, "127.0.0.1", 0, advertised=("localhost", 0)
     )

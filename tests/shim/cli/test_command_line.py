@@ -29,7 +29,7 @@ def spoken(words: list[str], text: str = "", **more: str) -> subprocess.Complete
     )
 
 
-def test_two_dashes_are_a_value_like_others(tmp_path: Path) -> None:
+def test_two_dashes_are_a_valid_value(tmp_path: Path) -> None:
     """Up to Python 3.12, argparse drops them; it was a traceback."""
     parser = CommandParser()
     add_broker_arguments(parser)
@@ -69,7 +69,7 @@ def test_help_names_the_value_of_an_option_once(capsys: pytest.CaptureFixture[st
         ),
     ],
 )
-def test_wrong_options_are_one_line(
+def test_invalid_options_are_reported_in_one_line(
     command: str, options: str, complaint: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with pytest.raises(SystemExit) as ended:
@@ -116,7 +116,7 @@ def test_an_invalid_value_is_named_with_what_was_expected(
     assert said.count("\n") == 1
 
 
-def test_a_command_that_there_is_not(capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_unknown_command_is_reported(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as ended:
         main(["nope"])
     assert ended.value.code == EXIT_USAGE
@@ -165,7 +165,7 @@ def examples(leaf: argparse.ArgumentParser) -> list[str]:
 
 
 @pytest.mark.parametrize("program", LEAVES)
-def test_help_has_examples_that_are_understood(
+def test_examples_in_the_help_can_be_parsed(
     program: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     found = examples(LEAVES[program])
@@ -243,7 +243,7 @@ def test_names_are_utf_8_whatever_the_locale(encoding: str) -> None:
     assert "User:jürgen✓" in done.stdout.decode("utf-8")
 
 
-def test_an_interrupt_while_the_command_is_loaded_is_no_traceback(
+def test_an_interrupt_during_loading_prints_no_traceback(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def interrupted(name: str) -> None:

@@ -163,14 +163,14 @@ def test_a_client_that_errs_fails(tmp_path: Path) -> None:
         (["list"], 0, ""),
     ],
 )
-def test_what_can_go_wrong_is_said(words: list[str], code: int, says: str) -> None:
+def test_errors_are_reported(words: list[str], code: int, says: str) -> None:
     done = conformance(*words)
     assert done.returncode == code
     assert says in done.stderr
     assert "Traceback" not in done.stderr
 
 
-def test_the_catalogue_is_there_for_people_and_as_json() -> None:
+def test_the_catalogue_is_printed_as_text_and_json() -> None:
     rows = json.loads(conformance("list", "--json").stdout)
     assert [set(row) for row in rows] == [{"id", "kip", "text", "seen"}] * len(rows)
     printed = conformance("list").stdout
@@ -205,7 +205,7 @@ def test_a_broker_makes_the_scorecard_of_its_clients_when_it_stops(
         assert "failed         versions.negotiated" in out
 
 
-def test_a_form_that_there_is_not_is_refused() -> None:
+def test_an_unknown_format_is_rejected() -> None:
     command = [*SHIM, "serve", "--conformance", "yaml"]
     done = subprocess.run(
         command, capture_output=True, text=True, timeout=20, check=False, env=environment()
@@ -233,6 +233,6 @@ def test_suite_lists_its_cases_and_prints_its_contract() -> None:
         (["--driver", "x", "--kafka-version", "9"], "9"),
     ],
 )
-def test_suite_refuses_what_it_cannot_use(words: list[str], said: str) -> None:
+def test_suite_rejects_invalid_options(words: list[str], said: str) -> None:
     done = conformance("suite", *words)
     assert (done.returncode, said in done.stderr) == (2, True), done.stderr

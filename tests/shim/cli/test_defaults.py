@@ -73,7 +73,7 @@ def test_acls_decide_what_users_may_do(tmp_path: Path) -> None:
 
 
 @pytest.mark.client
-def test_what_is_named_is_all_there_is() -> None:
+def test_named_listeners_replace_the_defaults() -> None:
     options = ("--listener", "PLAINTEXT://127.0.0.1:0", "--topic", "orders")
     code = """
 print(publish("PLAINTEXT"), "KAFKA_BOOTSTRAP_SERVERS_SASL_PLAINTEXT" in os.environ)
@@ -109,12 +109,12 @@ def test_the_fixture_has_the_same_defaults(tmp_path: Path) -> None:
         "-c listeners=PLAINTEXT://:0 --authorizer standard",
     ],
 )
-def test_nothing_is_granted_besides_what_is_named(words: str) -> None:
+def test_named_super_users_replace_the_defaults(words: str) -> None:
     assert not {*SUPER_USERS}.intersection(make(*words.split()).super_users)
 
 
 @pytest.mark.parametrize("users", ["[]", "[User:alice]"])
-def test_super_users_of_the_state_are_all(tmp_path: Path, users: str) -> None:
+def test_super_users_of_the_state_replace_the_defaults(tmp_path: Path, users: str) -> None:
     state = tmp_path / "state.yaml"
     state.write_text(f"super_users: {users}")
     config = make("--state", str(state))
@@ -169,7 +169,7 @@ TLS = "--listener SSL://127.0.0.1:0 --super-user User:CN=client"
         (f"{PLAIN} --state later.yaml", []),
     ],
 )  # fmt: skip
-def test_what_has_to_be_known_is_said_in_a_line(
+def test_notes_are_one_line_each(
     words: str, notes: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "acls").write_text("[{principal: User:a, allow: Read, topic: t}]")
@@ -182,7 +182,7 @@ def test_what_has_to_be_known_is_said_in_a_line(
         assert note in line
 
 
-def test_acls_may_come_by_the_control_api() -> None:
+def test_acls_can_be_added_by_the_control_api() -> None:
     broker = Broker(make(*SASL.split()))
     assert list(access_notes(broker))
     assert not list(access_notes(broker, has_control=True))

@@ -34,7 +34,7 @@ def question(user: str, operation: str, topic: str) -> tuple[str, ...]:
     return ("--principal", f"User:{user}", "--operation", operation, "--topic", topic)
 
 
-def test_a_denial_can_be_read(explain: Explain, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_denial_is_explained(explain: Explain, capsys: pytest.CaptureFixture[str]) -> None:
     assert explain(*question("carol", "Write", "orders")) == 3
     assert capsys.readouterr().out == (
         "denied: Write on topic `orders` by User:carol from 127.0.0.1\n"
@@ -44,7 +44,7 @@ def test_a_denial_can_be_read(explain: Explain, capsys: pytest.CaptureFixture[st
     )
 
 
-def test_a_denial_by_an_acl_names_it_and_how_to_undo_it(
+def test_a_denial_by_an_acl_names_it_and_its_removal(
     explain: Explain, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert explain(*question("bob", "read", "orders-secret")) == 3
@@ -61,7 +61,7 @@ def test_a_denial_by_an_acl_names_it_and_how_to_undo_it(
     )
 
 
-def test_an_allowed_question_names_its_acl(
+def test_an_allowed_access_names_its_acl(
     explain: Explain, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert explain(*question("bob", "Describe", "orders-eu"), "--host", "10.0.0.9") == 0
@@ -95,7 +95,7 @@ def test_json(explain: Explain, capsys: pytest.CaptureFixture[str]) -> None:
     assert "--allow-host 10.0.0.1" in step["command"]
 
 
-def test_super_users_and_the_open_door(
+def test_super_users_and_resources_without_acls(
     explain: Explain, capsys: pytest.CaptureFixture[str]
 ) -> None:
     words = question("carol", "Write", "payments")
@@ -130,7 +130,7 @@ def test_an_api_as_json(explain: Explain, capsys: pytest.CaptureFixture[str]) ->
     ]
 
 
-def test_an_api_that_asks_nothing(explain: Explain, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_api_without_checks(explain: Explain, capsys: pytest.CaptureFixture[str]) -> None:
     assert explain("--principal", "User:bob", "--api", "18") == 0
     assert "the API is open to everybody" in capsys.readouterr().out
 
@@ -155,7 +155,7 @@ def test_an_api_that_asks_nothing(explain: Explain, capsys: pytest.CaptureFixtur
         ((*question("a", "Read", "t"), "--super-user", "root"), "expected Type:name"),
     ],
 )
-def test_what_is_wrong_is_said(
+def test_errors_are_reported(
     explain: Explain, capsys: pytest.CaptureFixture[str], words: list[str], complaint: str
 ) -> None:
     with pytest.raises(SystemExit) as ended:
@@ -173,7 +173,9 @@ def test_a_source_is_needed(
     assert "--acls FILE or --bootstrap-server" in capsys.readouterr().err
 
 
-def test_a_running_broker_is_asked(broker: Running, capsys: pytest.CaptureFixture[str]) -> None:
+def test_acls_are_read_from_a_running_broker(
+    broker: Running, capsys: pytest.CaptureFixture[str]
+) -> None:
     server = ("--bootstrap-server", broker.plaintext)
     words = question("alice", "Read", "orders")
     assert main(["explain", *server, *words]) == 3
@@ -185,7 +187,7 @@ def test_a_running_broker_is_asked(broker: Running, capsys: pytest.CaptureFixtur
     assert main(["explain", *server, *words]) == 0
 
 
-def test_the_commands_it_gives_do_what_it_says(
+def test_the_printed_commands_allow_the_access(
     broker: Running, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Whatever stands in the way: run the advice, ask again."""
@@ -211,7 +213,7 @@ def test_the_commands_it_gives_do_what_it_says(
     assert main(asked) == 0
 
 
-def test_what_a_script_expects(explain: Explain) -> None:
+def test_expectations_set_the_exit_code(explain: Explain) -> None:
     allowed, denied = question("alice", "Write", "orders"), question("eve", "Write", "orders")
     assert [explain(*asked, "--expect", "denied") for asked in (allowed, denied)] == [3, 0]
     assert [explain(*asked, "--expect", "allowed") for asked in (allowed, denied)] == [0, 3]
@@ -231,7 +233,7 @@ def test_a_file_that_cannot_be_read_is_neither_allowed_nor_denied(
         assert f"--acls {path}: " in capsys.readouterr().err
 
 
-def test_a_broker_that_cannot_be_asked(
+def test_an_unreachable_broker_is_an_error(
     start: Callable[..., Running], capsys: pytest.CaptureFixture[str]
 ) -> None:
     bootstrap = start(authorizer="none").plaintext
@@ -256,7 +258,7 @@ def test_the_release_of_a_broker_is_found_by_its_versions(release: str) -> None:
         ("who-can", "Read", "topic:t"),
     ],
 )
-def test_an_answer_takes_less_than_half_a_second(tmp_path: Path, words: list[str]) -> None:
+def test_explaining_takes_less_than_half_a_second(tmp_path: Path, words: list[str]) -> None:
     path = tmp_path / "acls.yaml"
     path.write_text(ACLS)
     command = [*SHIM, *words, "--acls", str(path)]

@@ -77,7 +77,7 @@ def test_a_producer_and_consumer_need_four_acls(program: str, tmp_path: Path) ->
     }
 
 
-def test_names_that_differ_from_run_to_run_need_a_prefix(program: str) -> None:
+def test_names_that_differ_between_runs_need_a_prefix(program: str) -> None:
     command = ("--topic", "orders", "--json", "--", sys.executable, program, "--odd")
     done = least_acls(*command)
     assert done.returncode == 3
@@ -104,7 +104,7 @@ def test_names_that_differ_from_run_to_run_need_a_prefix(program: str) -> None:
         (["--no-proof", "--", sys.executable, "-c", "print(1)"], 0, "1\n"),
     ],
 )
-def test_what_can_go_wrong_is_said(words: list[str], code: int, says: str) -> None:
+def test_errors_are_reported(words: list[str], code: int, says: str) -> None:
     done = least_acls(*words)
     assert done.returncode == code
     assert says in done.stderr

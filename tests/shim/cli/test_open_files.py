@@ -42,7 +42,7 @@ def is_answered(peer: socket.socket) -> bool:
     return bool(peer.recv(4))
 
 
-def test_more_clients_than_a_shell_allows_at_first(tmp_path: Path) -> None:
+def test_the_limit_of_open_files_is_raised(tmp_path: Path) -> None:
     child, address = limited(tmp_path, "ulimit -Sn 50")
     with contextlib.ExitStack() as stack:
         stack.callback(child.communicate)
@@ -51,7 +51,7 @@ def test_more_clients_than_a_shell_allows_at_first(tmp_path: Path) -> None:
         assert all(is_answered(peer) for peer in peers)
 
 
-def test_clients_wait_while_there_is_no_room_and_a_line_says_so_now_and_then(
+def test_clients_wait_without_open_files_and_this_is_reported_now_and_then(
     tmp_path: Path,
 ) -> None:
     begun = time.monotonic()
@@ -74,7 +74,7 @@ def test_clients_wait_while_there_is_no_room_and_a_line_says_so_now_and_then(
 
 
 @pytest.mark.asyncio
-async def test_a_shortage_is_met_once_a_second_and_outlasts_no_listener(
+async def test_a_shortage_is_retried_once_a_second_until_the_listener_closes(
     monkeypatch: pytest.MonkeyPatch,
     capfd: pytest.CaptureFixture[str],
     caplog: pytest.LogCaptureFixture,

@@ -49,7 +49,7 @@ def test_the_difference_is_what_the_broker_answers_differently() -> None:
     assert (seen, unseen, differ) == SEEN
 
 
-def test_decisions_are_the_broker_s() -> None:
+def test_decisions_are_those_of_the_broker() -> None:
     for side, answers in (("old", "before"), ("new", "after")):
         engine = authorizer(read(RECORDED[side]))
         for question, bits in RECORDED[answers].items():

@@ -112,7 +112,7 @@ def test_a_folder_is_all_of_its_files(
         ("- {principal: User:a, allow: Read, cluster: c}", ":1", "`c` is no cluster"),
     ],
 )
-def test_what_cannot_be_read_is_no_difference(
+def test_unreadable_acls_are_an_error_and_no_difference(
     tmp_path: Path, diff: Diff, text: str, line: str, said: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "new.yaml").write_text(text)
@@ -164,7 +164,7 @@ def test_drift_of_a_cluster(
     assert main([*words, "--bootstrap-server", nobody]) == 1
 
 
-def test_a_trace_says_what_is_used(
+def test_a_trace_shows_which_access_is_used(
     diff: Diff, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     running = Running(Config(listeners=(PLAINTEXT,), super_users=("User:ANONYMOUS",)))
@@ -186,7 +186,7 @@ def test_a_trace_says_what_is_used(
     assert len(used) == 2
 
 
-def test_a_trace_without_decisions_says_nothing(
+def test_a_trace_without_decisions_is_an_error(
     diff: Diff, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "trace").mkdir()

@@ -75,7 +75,7 @@ def test_a_folder_of_strimzi(tmp_path: Path, capsys: pytest.CaptureFixture[str])
         ("m.yaml", "", "m.yaml: the file is empty"),
     ],
 )
-def test_what_could_hold_acls_is_not_passed_over(
+def test_files_that_may_contain_acls_are_not_ignored(
     tmp_path: Path, name: str, text: str, said: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert code_of(tmp_path, STRIMZI | {name: text}) == 2
@@ -103,7 +103,7 @@ def test_a_folder_without_acls(tmp_path: Path, capsys: pytest.CaptureFixture[str
     assert capsys.readouterr().err.endswith(said)
 
 
-def test_the_mistakes_of_all_files_are_told(
+def test_the_mistakes_of_all_files_are_reported(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     wrong = "- {principal: User:a, allow: Raed, topic: t}\n"
@@ -114,7 +114,7 @@ def test_the_mistakes_of_all_files_are_told(
     assert told == [f"{folder}/{place}" for place in places]
 
 
-def test_the_mistakes_of_all_expectations_are_told(
+def test_the_mistakes_of_all_expectations_are_reported(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     wrong = "- {principal: User:a, my: Read, topic: t}\n- {principal: User:a}\n"
@@ -129,7 +129,9 @@ def test_the_mistakes_of_all_expectations_are_told(
     assert "unknown key `my`; did you mean `may`? Known are" in lines[0]
 
 
-def test_so_many_mistakes_are_not_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_number_of_reported_mistakes_is_limited(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     wrong = "- {principal: User:a, allow: Raed, topic: t}\n"
     assert code_of(tmp_path, {"a.yaml": wrong * 60}) == 2
     lines = capsys.readouterr().err.splitlines()

@@ -67,7 +67,7 @@ def test_duplicates_over_files(
     assert f"{tmp_path / 'a.yaml'}:1\n" in out
 
 
-def test_what_is_not_looked_for(lint: Lint, capsys: pytest.CaptureFixture[str]) -> None:
+def test_kinds_of_findings_can_be_ignored(lint: Lint, capsys: pytest.CaptureFixture[str]) -> None:
     assert lint("--ignore", "shadowed", "--ignore", "redundant") == 0
     assert capsys.readouterr().out == f"0 findings in 3 ACLs for Kafka {RELEASES[-1]}\n"
     assert lint("--ignore", "redundant") == 3
@@ -100,7 +100,7 @@ def test_a_release_that_has_no_prefixes(lint: Lint, capsys: pytest.CaptureFixtur
 
 
 @pytest.mark.parametrize("text", ["", "hello", "- {principal: User:a, allow: Raed, topic: t}"])
-def test_nothing_unreadable_is_fine(
+def test_unreadable_acls_are_an_error(
     lint: Lint, tmp_path: Path, text: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "a.yaml").write_text(text)
@@ -116,7 +116,7 @@ def test_nothing_unreadable_is_fine(
         "--producer --topic t --transactional-id x",
     ],
 )
-def test_what_kafka_acls_writes_for_a_role_is_as_meant(
+def test_acls_of_kafka_acls_roles_have_no_findings(
     lint: Lint, tmp_path: Path, words: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "a.sh").write_text(f"kafka-acls --add --allow-principal User:alice {words}")
@@ -135,7 +135,7 @@ def test_a_cluster(
     assert f"{running.plaintext}: redundant: ALLOW User:alice DescribeConfigs" in found
 
 
-def test_without_acls_it_asks_for_them(
+def test_without_acls_a_usage_error_asks_for_them(
     lint: Lint, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.delenv("KAFKA_BOOTSTRAP_SERVERS", raising=False)

@@ -99,7 +99,7 @@ def test_it_asks(
     assert is_as(files[which], at)
 
 
-def test_it_is_taken_back_if_a_step_fails(
+def test_steps_are_undone_if_one_fails(
     files: Files,
     at: list[str],
     monkeypatch: pytest.MonkeyPatch,
@@ -122,7 +122,7 @@ def test_it_is_taken_back_if_a_step_fails(
     assert is_as(files[0], at)
 
 
-def test_apply_needs_a_cluster_and_somebody(
+def test_apply_needs_a_cluster_and_a_confirmation(
     files: Files,
     at: list[str],
     monkeypatch: pytest.MonkeyPatch,

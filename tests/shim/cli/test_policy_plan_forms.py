@@ -99,7 +99,7 @@ def test_a_stage_alone_can_be_piped_into_the_tool(
     assert out.endswith("# 2 ACLs to add, 2 to remove\n")
 
 
-def test_whom_nothing_is_left_is_deleted_in_jikkou(
+def test_a_principal_without_acls_is_deleted_in_jikkou(
     files: Files, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["policy", "plan", *files, "--to", "jikkou", "--stage", "2"]) == 0
@@ -128,7 +128,7 @@ def test_wrong_usage(
     assert said in capsys.readouterr().err
 
 
-def test_what_a_tool_cannot_say_is_told(
+def test_acls_that_a_tool_cannot_express_are_reported(
     files: Files, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "new.yaml").write_text("- {principal: Group:x, allow: Read, topic: t}")

@@ -47,7 +47,7 @@ def test_what_holds(test: Test, tmp_path: Path, capsys: pytest.CaptureFixture[st
     )
 
 
-def test_what_does_not_hold_says_what_would(
+def test_a_failed_expectation_shows_the_remedy(
     test: Test, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert test(BROKEN, "--quiet") == 3
@@ -149,7 +149,7 @@ def test_a_release_decides(test: Test) -> None:
         ("release: '9.9'\n" + HELD, "", "9.9"),
     ],
 )
-def test_nothing_unreadable_passes(
+def test_an_unreadable_expectation_is_an_error(
     test: Test, text: str, line: str, said: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert test(text) == 2
@@ -182,7 +182,7 @@ def test_nothing_unreadable_passes(
         '{"resource": {"kafka_acl": {"a": {}}}}',
     ],
 )
-def test_nothing_passes_by_acls_that_cannot_be_read(
+def test_expectations_with_unreadable_acls_are_an_error(
     test: Test, tmp_path: Path, text: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "other.yaml").write_text(text)
@@ -206,7 +206,7 @@ def test_a_cluster_is_tested(test: Test, broker: Running, nobody: str, tmp_path:
     assert test(HELD, "--bootstrap-server", nobody) == 1
 
 
-def test_files_of_a_folder_that_are_not_read_are_told(
+def test_ignored_files_of_a_folder_are_reported(
     test: Test, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     folder = tmp_path / "acls"

@@ -28,12 +28,12 @@ FORMS = {
 }
 
 
-def test_there_is_a_file_of_each() -> None:
+def test_every_tool_has_an_example_file() -> None:
     assert {path.name for path in TOOLS.iterdir()} == set(FORMS)
 
 
 @pytest.mark.parametrize(("name", "form"), FORMS.items(), ids=FORMS)
-def test_a_file_says_the_same_in_each_tool(
+def test_example_files_of_all_tools_have_the_same_acls(
     name: str, form: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     text = (TOOLS / name).read_text()

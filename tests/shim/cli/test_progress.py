@@ -91,7 +91,7 @@ def test_there_is_no_bar_among_rows(verb: str, places: dict[str, str]) -> None:
     assert "reading [" not in shown
 
 
-def test_what_is_behind_is_told_where_the_end_is_unknown() -> None:
+def test_progress_without_a_total_shows_the_number() -> None:
     terminal = Terminal()
     with contextlib.redirect_stderr(terminal.file), Progress("reading lines", 0) as progress:
         progress(12_345)

@@ -13,7 +13,7 @@ from tests.commands import SHIM, environment
 from tests.shim.cli.conftest import Running
 
 
-def test_clients_come_by_tls(tmp_path: Path, broker: Running) -> None:
+def test_clients_connect_over_tls(tmp_path: Path, broker: Running) -> None:
     command = [*SHIM, "proxy", "--upstream", broker.plaintext]
     command += ["--record", str(tmp_path / "trace"), "--tls-dir", str(tmp_path)]
     with subprocess.Popen(
@@ -73,7 +73,7 @@ def test_clients_come_by_tls(tmp_path: Path, broker: Running) -> None:
         ),
     ],
 )
-def test_what_can_go_wrong_is_one_line(
+def test_errors_are_reported_in_one_line(
     words: list[str],
     outcome: tuple[int, str],
     tmp_path: Path,

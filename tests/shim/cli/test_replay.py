@@ -87,7 +87,7 @@ def fields(report: dict[str, Any]) -> set[tuple[str, str]]:
 ALICE = ("--user", "alice:alice-secret")
 
 
-def test_a_fresh_broker_of_the_same_release_answers_the_same(
+def test_a_new_broker_of_the_same_release_sends_equal_responses(
     trace: Path, start: Callable[..., Running], capsys: pytest.CaptureFixture[str]
 ) -> None:
     code, report = replay(capsys, trace, start(seed=99), *ALICE)
@@ -98,7 +98,7 @@ def test_a_fresh_broker_of_the_same_release_answers_the_same(
     assert report["answers"] > 30
 
 
-def test_another_acl_shows_where_it_decides(
+def test_a_changed_acl_shows_as_a_difference(
     trace: Path, start: Callable[..., Running], capsys: pytest.CaptureFixture[str]
 ) -> None:
     code, report = replay(capsys, trace, start(acls=(CREATE,)), *ALICE)
@@ -141,7 +141,7 @@ def test_a_wrong_password_is_a_difference(
     assert ("SaslAuthenticate", "error_code") in fields(report)
 
 
-def test_a_target_that_is_not_there_is_said(
+def test_an_unreachable_target_is_reported(
     trace: Path, nobody: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["replay", str(trace), "--to", nobody]) == 3
@@ -162,7 +162,7 @@ def test_a_target_that_is_not_there_is_said(
         (["--to", "h:1", "--route", "x"], "LISTENER="),
     ],
 )
-def test_wrong_options_are_said(
+def test_invalid_options_are_reported(
     trace: Path, capsys: pytest.CaptureFixture[str], options: list[str], says: str
 ) -> None:
     assert main(["replay", str(trace), *options]) == 2

@@ -65,7 +65,7 @@ def replay(
     return code, json.loads(out[out.index("{\n") :])
 
 
-def test_answers_find_their_requests_though_some_were_not_recorded(
+def test_responses_match_requests_if_some_are_missing(
     cut_off: Path, start: Callable[..., Running], capsys: pytest.CaptureFixture[str]
 ) -> None:
     _, report = replay(capsys, cut_off, start())
@@ -90,7 +90,7 @@ def test_the_new_trace_has_the_answers_of_the_target(
     assert (code, report["answers"], report["unrecorded"]) == (0, 4, 0)
 
 
-def test_what_went_to_a_broker_goes_to_that_broker_of_the_target(
+def test_requests_go_to_the_same_broker_of_the_target(
     tmp_path: Path, start: Callable[..., Running], capsys: pytest.CaptureFixture[str]
 ) -> None:
     second = msgspec.structs.replace(WHO, number=1, writer_connection=2, node_id=2)
@@ -115,7 +115,7 @@ def test_what_went_to_a_broker_goes_to_that_broker_of_the_target(
 
 
 @pytest.mark.parametrize("words", [["--on-miss", "record"], ["--record", "somewhere"]])
-def test_record_needs_a_place_and_the_place_record(
+def test_record_requires_a_folder_and_the_folder_record(
     cut_off: Path, capsys: pytest.CaptureFixture[str], words: list[str]
 ) -> None:
     assert main(["replay", str(cut_off), "--to", "h:1", *words]) == 2

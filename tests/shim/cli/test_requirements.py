@@ -182,7 +182,7 @@ def test_json_of_nothing_is_an_empty_list(ask: Ask) -> None:
         (["--json", "--markdown"], "not allowed with argument --json"),
     ],
 )
-def test_a_wrong_word_is_named_with_a_way_out(
+def test_an_unknown_word_is_reported_with_a_suggestion(
     capsys: pytest.CaptureFixture[str], words: list[str], message: str
 ) -> None:
     with pytest.raises(SystemExit) as ended:

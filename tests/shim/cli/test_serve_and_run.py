@@ -31,7 +31,7 @@ def serving(tmp_path: Path) -> Iterator[tuple[subprocess.Popen[str], Path]]:
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_serve_tells_its_address_and_stops_gracefully(
+def test_serve_prints_its_address_and_stops_gracefully(
     serving: tuple[subprocess.Popen[str], Path], number: signal.Signals
 ) -> None:
     child, ready = serving
@@ -78,7 +78,7 @@ def test_a_port_in_use_is_one_clear_line() -> None:
         (["--control", "0.0.0.0:0", "--control-token", ""], "--control-token is empty"),
     ],
 )
-def test_wrong_options_are_said_clearly(arguments: list[str], says: str) -> None:
+def test_invalid_options_are_reported_clearly(arguments: list[str], says: str) -> None:
     done = subprocess.run(
         [*SHIM, "serve", *arguments],
         capture_output=True,
@@ -117,7 +117,7 @@ sys.exit(7)
     assert done.returncode == 7, done.stderr
 
 
-def test_run_tells_the_command_where_the_control_api_is() -> None:
+def test_run_sets_the_address_of_the_control_api() -> None:
     code = (
         "import os, urllib.request\n"
         "url = os.environ['KAFKA_SHIM_CONTROL_URL']\n"
@@ -131,7 +131,7 @@ def test_run_tells_the_command_where_the_control_api_is() -> None:
     assert f"the inspector is at {url}/inspector" in done.stderr
 
 
-def test_run_tells_the_command_the_token_of_the_control_api() -> None:
+def test_run_sets_the_token_of_the_control_api() -> None:
     code = (
         "import os, urllib.request\n"
         "url, token = (os.environ[f'KAFKA_SHIM_CONTROL_{name}'] for name in ('URL', 'TOKEN'))\n"
@@ -159,7 +159,7 @@ with socket.create_connection((host, int(port)), 5) as client:
     assert "ApiVersions" in done.stdout
 
 
-def test_run_of_a_killed_command_says_which_signal() -> None:
+def test_run_of_a_killed_command_names_the_signal() -> None:
     code = "import os, signal; os.kill(os.getpid(), signal.SIGKILL)"
     assert run(code).returncode == 128 + signal.SIGKILL
 
@@ -185,7 +185,7 @@ def test_run_of_a_missing_command_is_127() -> None:
     assert "no-such-command-anywhere" in done.stderr
 
 
-def test_a_folder_of_the_users_named_protocol_is_not_in_the_way(tmp_path: Path) -> None:
+def test_a_folder_named_protocol_does_not_matter(tmp_path: Path) -> None:
     (tmp_path / "protocol").mkdir()
     (tmp_path / "protocol" / "__init__.py").write_text("raise RuntimeError('not this one')")
     done = subprocess.run(

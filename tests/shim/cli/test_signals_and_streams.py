@@ -88,7 +88,7 @@ def test_a_closed_standard_input_ends_a_broker_that_watches_it() -> None:
     assert "started" in done.stdout
 
 
-def test_nobody_finds_the_addresses_of_a_broker_that_is_gone(tmp_path: Path) -> None:
+def test_the_ready_file_never_has_addresses_of_an_old_broker(tmp_path: Path) -> None:
     ready = tmp_path / "ready"
     ready.write_text("PLAINTEXT=127.0.0.1:1\n")
     done = served(f"--listener PLAINTEXT://192.0.2.1:0 --ready-file {ready}")
@@ -97,7 +97,7 @@ def test_nobody_finds_the_addresses_of_a_broker_that_is_gone(tmp_path: Path) -> 
     assert not ready.exists()
 
 
-def test_the_ready_file_goes_with_the_broker(tmp_path: Path) -> None:
+def test_the_ready_file_is_removed_with_the_broker(tmp_path: Path) -> None:
     ready = tmp_path / "ready"
     done = served(
         f"--listener PLAINTEXT://127.0.0.1:0 --authorizer none --ready-file {ready}"
@@ -107,7 +107,7 @@ def test_the_ready_file_goes_with_the_broker(tmp_path: Path) -> None:
     assert not ready.exists()
 
 
-def test_a_ready_file_without_its_folder_is_said_before_the_start(tmp_path: Path) -> None:
+def test_a_ready_file_in_a_missing_folder_is_reported_at_startup(tmp_path: Path) -> None:
     ready = tmp_path / "nowhere" / "ready"
     done = served(f"--listener PLAINTEXT://127.0.0.1:0 --ready-file {ready}")
     assert (done.returncode, done.stdout) == (2, "")

@@ -37,7 +37,7 @@ def lines(capsys: pytest.CaptureFixture[str]) -> list[dict[str, object]]:
     return [json.loads(line) for line in capsys.readouterr().out.splitlines()]
 
 
-def test_info_counts_what_there_is(trace: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_info_counts_entries(trace: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["trace", "info", str(trace), "--json"]) == 0
     info = json.loads(capsys.readouterr().out)
     assert info["apis"] == {"DescribeAcls v3": 2, "DescribeCluster v0": 1}
@@ -64,7 +64,7 @@ def test_cat_gives_every_entry_decoded(trace: Path, capsys: pytest.CaptureFixtur
     assert access["rule"] == "CLUSTER|kafka-cluster|LITERAL|User:bob|*|DESCRIBE|ALLOW"
 
 
-def test_lines_can_be_read_by_people(trace: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_cat_prints_readable_lines(trace: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["trace", "cat", str(trace), "--lines"]) == 0
     found = [text[23:].strip() for text in capsys.readouterr().out.splitlines()]
     assert found[0].startswith('1/0  User:alice  -> DescribeAcls v3 {"resourceTypeFilter": 1, ')
@@ -87,7 +87,7 @@ def test_lines_can_be_read_by_people(trace: Path, capsys: pytest.CaptureFixture[
         (["--denied", "--principal", "User:bob"], 0),
     ],
 )
-def test_grep_gives_what_fits(
+def test_grep_returns_matching_entries(
     trace: Path, capsys: pytest.CaptureFixture[str], conditions: list[str], count: int
 ) -> None:
     assert main(["trace", "grep", str(trace), *conditions]) == 0
@@ -97,7 +97,9 @@ def test_grep_gives_what_fits(
 @pytest.mark.parametrize(
     "words", [["info"], ["cat"], ["grep"], ["export"], ["export", "--as", "protocol-log"]]
 )
-def test_damage_is_said(words: list[str], trace: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_damage_is_reported_by_trace(
+    words: list[str], trace: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     (path,) = trace.glob("*.ktrace")
     path.write_bytes(path.read_bytes()[:-3])
     assert main(["trace", *words, str(trace)]) == 0
@@ -105,7 +107,7 @@ def test_damage_is_said(words: list[str], trace: Path, capsys: pytest.CaptureFix
 
 
 @pytest.mark.parametrize("words", [["info"], ["cat"], ["grep"], ["export"]])
-def test_what_is_no_trace_is_one_line(
+def test_an_invalid_trace_is_reported_in_one_line(
     words: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "text").write_text("nothing that was ever recorded")
@@ -137,7 +139,7 @@ def test_a_segment_that_has_just_begun_is_a_trace(
         (["--principal", "bob"], "--principal `bob`: expected Type:name"),
     ],
 )
-def test_conditions_that_nothing_can_fit(
+def test_impossible_conditions_are_rejected(
     trace: Path, capsys: pytest.CaptureFixture[str], condition: list[str], says: str
 ) -> None:
     with pytest.raises(SystemExit) as ended:
@@ -148,7 +150,7 @@ def test_conditions_that_nothing_can_fit(
 
 @pytest.mark.skipif(not FULL.exists(), reason="there is no /dev/full here")
 @pytest.mark.parametrize("words", [["info"], ["cat"], ["export"]])
-def test_output_that_cannot_be_written_is_one_line(words: list[str], trace: Path) -> None:
+def test_unwritable_output_is_reported_in_one_line(words: list[str], trace: Path) -> None:
     with FULL.open("w") as full:
         done = subprocess.run(
             [*SHIM, "trace", *words, str(trace)],

@@ -18,7 +18,7 @@ def capture(tmp_path: Path) -> Path:
     return path
 
 
-def test_what_was_found_and_what_was_lost(
+def test_an_import_reports_entries_and_losses(
     capture: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     words = ["trace", "import", "--from", "pcap", str(capture)]
@@ -59,7 +59,7 @@ def test_an_exported_capture_is_imported(
         (["export", "{trace}", "--as", "pcap"], "requires --output"),
     ],
 )
-def test_what_can_go_wrong_is_said(
+def test_errors_are_reported(
     words: list[str],
     says: str,
     trace: Path,  # noqa: F811

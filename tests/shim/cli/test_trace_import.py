@@ -94,7 +94,7 @@ def test_an_audit_log_becomes_accesses(tmp_path: Path, capsys: pytest.CaptureFix
         ("nothing of the kind", "log` contains nothing in the format request-log"),
     ],
 )
-def test_lines_that_cannot_be_read_are_told(
+def test_unreadable_lines_are_reported(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], text: str, says: str
 ) -> None:
     log = tmp_path / "log"

@@ -23,7 +23,9 @@ def acls(tmp_path: Path) -> str:
     return str(path)
 
 
-def test_who_may_and_who_may_not(acls: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_allowed_and_denied_principals_are_listed(
+    acls: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert main(["who-can", "READ", "topic:orders", "--acls", acls]) == 0
     assert capsys.readouterr().out == (
         "who is allowed Read on topic `orders`:\n"
@@ -37,7 +39,7 @@ def test_who_may_and_who_may_not(acls: str, capsys: pytest.CaptureFixture[str]) 
     )
 
 
-def test_everyone_is_named_so(acls: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_everyone_is_printed_as_everyone(acls: str, capsys: pytest.CaptureFixture[str]) -> None:
     words = ["who-can", "Describe", "topic:x", "--acls", acls, "--super-user", "User:root"]
     assert main(words) == 0
     out = capsys.readouterr().out
@@ -47,7 +49,7 @@ def test_everyone_is_named_so(acls: str, capsys: pytest.CaptureFixture[str]) -> 
     assert "  everyone else (User:*), from everywhere\n" in out
 
 
-def test_nobody(acls: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_nobody_is_allowed(acls: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["who-can", "Delete", "group:g", "--acls", acls]) == 3
     assert capsys.readouterr().out == "nobody is allowed Delete on group `g`\n"
 
@@ -64,7 +66,9 @@ def test_the_cluster_as_json(acls: str, capsys: pytest.CaptureFixture[str]) -> N
     assert answer["denied"] == []
 
 
-def test_a_running_broker_is_asked(broker: Running, capsys: pytest.CaptureFixture[str]) -> None:
+def test_acls_are_read_from_a_running_broker(
+    broker: Running, capsys: pytest.CaptureFixture[str]
+) -> None:
     server = ["--bootstrap-server", broker.plaintext]
     grant = ["--add", "--allow-principal", "User:a", "--producer", "--topic", "t"]
     main(["acls", *server, *grant])
@@ -85,7 +89,7 @@ def test_a_running_broker_is_asked(broker: Running, capsys: pytest.CaptureFixtur
         ("Fly", "topic:t", "`Fly`"),
     ],
 )
-def test_what_is_wrong_is_said(
+def test_errors_are_reported(
     acls: str, capsys: pytest.CaptureFixture[str], operation: str, resource: str, complaint: str
 ) -> None:
     with pytest.raises(SystemExit) as ended:

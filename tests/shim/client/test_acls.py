@@ -84,7 +84,7 @@ def test_an_error_without_a_name_is_a_number() -> None:
         describe_acls(client(DescribeAclsResponse(error_code=4711, error_message=None)))
 
 
-def test_what_two_filters_removed_is_told_once() -> None:
+def test_acls_removed_by_two_filters_are_reported_once() -> None:
     match = DeleteAclsMatchingAcl(0, None, 2, "t", 4, "User:a", "*", 3, 3)
     result = DeleteAclsFilterResult(matching_acls=[match])
     answer = DeleteAclsResponse(filter_results=[result, result])

@@ -70,7 +70,7 @@ def failure(address: str, config: ClientConfig = FAST) -> str:
     return str(caught.value)
 
 
-def test_a_peer_that_says_nothing(peer: Peer) -> None:
+def test_a_silent_peer_is_a_timeout(peer: Peer) -> None:
     address = peer(lambda connection: connection.recv(1000) and connection.recv(1000))
     assert failure(address) == f"{address} did not answer ApiVersions within 0.3 s"
 
@@ -81,7 +81,7 @@ def test_a_peer_that_hangs_up(peer: Peer) -> None:
     assert "security.protocol=SASL_PLAINTEXT" in text
 
 
-def test_a_peer_that_speaks_something_else(peer: Peer) -> None:
+def test_a_peer_with_another_protocol_is_an_error(peer: Peer) -> None:
     text = failure(peer(lambda connection: connection.sendall(b"SSH-2.0-x\r\n")))
     assert "does not speak the Kafka protocol" in text
 
@@ -91,7 +91,7 @@ def test_a_damaged_answer(peer: Peer) -> None:
     assert text.startswith("ApiVersions 0 to 127.0.0.1")
 
 
-def test_an_answer_to_something_else(peer: Peer) -> None:
+def test_a_response_with_another_correlation_id(peer: Peer) -> None:
     text = failure(peer(lambda connection: send(connection, b"\0\0\0\7")))
     assert "answered a request that was not sent" in text
 

@@ -63,6 +63,6 @@ def test_pem_files() -> None:
         ({"request.timeout.ms": "soon"}, "expected a number above 0"),
     ],
 )
-def test_what_is_wrong_is_said(properties: dict[str, str], complaint: str) -> None:
+def test_errors_are_reported(properties: dict[str, str], complaint: str) -> None:
     with pytest.raises(ConfigError, match=f"^file: .*{complaint}"):
         client_config(properties, "file")

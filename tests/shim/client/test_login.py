@@ -42,14 +42,14 @@ def test_names_are_escaped_and_nonces_differ() -> None:
 @pytest.mark.parametrize(
     "answer", [b"", b"r=other,s=AAAA,i=4096", SERVER_FIRST.replace(b"4096", b"x"), b"e=no"]
 )
-def test_a_first_answer_that_makes_no_sense(answer: bytes) -> None:
+def test_an_invalid_first_scram_message(answer: bytes) -> None:
     exchange = messages(LOGIN, NONCE)
     next(exchange)
     with pytest.raises(LoginError, match="is invalid"):
         exchange.send(answer)
 
 
-def test_a_server_that_does_not_know_the_password() -> None:
+def test_a_server_without_the_password_is_rejected() -> None:
     exchange = messages(LOGIN, NONCE)
     next(exchange)
     exchange.send(SERVER_FIRST)

@@ -127,7 +127,7 @@ def test_many_are_created_and_used_at_once(api: Http) -> None:
     assert [row["id"] for row in api.ask("GET", "/brokers")[1]["brokers"]] == ["first"]
 
 
-def test_one_of_those_who_ask_for_an_id_at_once_gets_it(api: Http) -> None:
+def test_an_id_requested_twice_at_once_is_given_once(api: Http) -> None:
     with ThreadPoolExecutor(8) as pool:
         answers = list(pool.map(lambda _: api.ask("POST", "/brokers", {"id": "x"}), range(8)))
     assert sorted(status for status, _ in answers) == [200] + [409] * 7
@@ -143,7 +143,7 @@ def test_calls_need_the_token_below_the_base_path_too(tmp_path: Path) -> None:
         works(api.ask("GET", f"{made['path']}/topics", **known), shapes.TopicRows)
 
 
-def test_without_open_files_nothing_is_created_and_all_goes_on(tmp_path: Path) -> None:
+def test_without_open_files_creation_fails_and_brokers_continue(tmp_path: Path) -> None:
     words = ["--control", "127.0.0.1:0", "--ready-file", "ready"]
     with Serving(tmp_path, *words, limit=64) as api:
         made = []
@@ -156,7 +156,7 @@ def test_without_open_files_nothing_is_created_and_all_goes_on(tmp_path: Path) -
         works(api.ask("POST", "/brokers", {"brokers": 5}), broker_shapes.BrokerRow)
 
 
-def test_what_a_removed_broker_asks_clients_for_is_gone(create: Create, api: Http) -> None:
+def test_metrics_subscriptions_of_a_removed_broker_are_gone(create: Create, api: Http) -> None:
     """Clients see a broker that is gone, not another one's answers."""
     made = create()
     admin = AdminClient(client(made))

@@ -138,7 +138,7 @@ def test_acls(api: Http) -> None:
 
 
 @pytest.mark.client
-def test_requests_and_decisions_are_seen(api: Http, broker: KafkaBroker) -> None:
+def test_requests_and_decisions_are_returned(api: Http, broker: KafkaBroker) -> None:
     assert produce(broker.config("alice")) == "TOPIC_AUTHORIZATION_FAILED"
     broker.acls.add(principal="alice", allow="Write", topic="seeded")
     assert produce(broker.config("alice", **{"client.id": "second"})) is None
@@ -240,12 +240,12 @@ def test_metrics(api: Http, broker: KafkaBroker) -> None:
     assert all(name.startswith('kafka_shim_requests_total{api="Metadata"') for name in errors)
 
 
-def test_time_that_runs_cannot_be_moved(api: Http) -> None:
+def test_running_time_cannot_be_advanced(api: Http) -> None:
     assert works(api.ask("GET", "/clock"), shapes.Time)["is_manual"] is False
     fails(api.ask("POST", "/clock/advance", {"by_ms": 1}), 409, "--manual-clock")
 
 
-def test_time_that_stands_still_can(broker: KafkaBroker) -> None:
+def test_frozen_time_can_be_moved(broker: KafkaBroker) -> None:
     with start(manual_clock=True) as still:
         now = still.clock.now_ms()
         assert still.clock.advance(5000) == now + 5000
@@ -257,7 +257,7 @@ def test_time_that_stands_still_can(broker: KafkaBroker) -> None:
         assert still.clock.now_ms() == now + 5000
 
 
-def test_what_cannot_be_understood_is_refused(api: Http) -> None:
+def test_invalid_bodies_are_rejected(api: Http) -> None:
     fails(api.ask("POST", "/topics", b"{"), 400, "not JSON")
     fails(api.ask("POST", "/topics", {"nme": "x"}), 400, "nme")
     fails(api.ask("GET", "/requests?prinicpal=x"), 400, "prinicpal")

@@ -46,7 +46,7 @@ def test_a_port_that_is_taken() -> None:
     assert "cannot listen on" in done.stderr
 
 
-def test_with_a_token_every_call_must_know_it() -> None:
+def test_with_a_token_every_call_must_send_it() -> None:
     child = subprocess.Popen(
         [*SERVE, "--control", "0.0.0.0:0", "--control-token", "s3cret"],
         stdout=subprocess.PIPE, text=True,

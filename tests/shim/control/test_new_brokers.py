@@ -60,7 +60,7 @@ def test_by_default_anonymous_may_do_everything_and_users_what_acls_allow(create
     assert produce(client(made, "bob", "b")) == "TOPIC_AUTHORIZATION_FAILED"
 
 
-def test_what_it_starts_with_does_not_propagate_late(api: Http, create: Create) -> None:
+def test_initial_acls_are_not_delayed(api: Http, create: Create) -> None:
     made = create(
         users={"alice": "a"},
         topics=["orders"],
@@ -91,7 +91,7 @@ def test_super_users_and_principals_are_those_named(create: Create) -> None:
     assert produce(client(nobody)) == "TOPIC_AUTHORIZATION_FAILED"
 
 
-def test_metrics_of_clients_are_taken_where_asked(api: Http, create: Create) -> None:
+def test_client_metrics_are_accepted_on_request(api: Http, create: Create) -> None:
     for made, is_asked in (create(client_telemetry=True), True), (create(), False):
         producer = Producer(client(made))
         producer.list_topics(timeout=20)
@@ -134,7 +134,7 @@ def test_metrics_of_clients_are_taken_where_asked(api: Http, create: Create) -> 
         ([], 400, "invalid body"),
     ],
 )  # fmt: skip
-def test_what_cannot_be_is_refused(api: Http, body: Any, status: int, text: str) -> None:
+def test_impossible_brokers_are_rejected(api: Http, body: Any, status: int, text: str) -> None:
     before = api.ask("GET", "/brokers")
     answer = api.ask("POST", "/brokers", body)
     fails(answer, status, text)

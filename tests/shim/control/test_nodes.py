@@ -76,7 +76,9 @@ def test_a_producer_follows_the_leader(broker: KafkaBroker, producer: Producer) 
     assert stored == [old, other_than(old)]
 
 
-def test_a_producer_goes_on_when_the_leader_stops(broker: KafkaBroker, producer: Producer) -> None:
+def test_a_producer_continues_when_the_leader_stops(
+    broker: KafkaBroker, producer: Producer
+) -> None:
     publish(producer, "one")
     old = leader(broker)
     broker.nodes.stop(old)
@@ -87,7 +89,7 @@ def test_a_producer_goes_on_when_the_leader_stops(broker: KafkaBroker, producer:
     publish(producer, "three")
 
 
-def test_a_group_goes_on_when_its_coordinator_moves(
+def test_a_group_continues_when_its_coordinator_moves(
     broker: KafkaBroker, producer: Producer
 ) -> None:
     consumer = Consumer(
@@ -203,7 +205,9 @@ def test_a_snapshot_without_a_leader_comes_back_with_one(broker: KafkaBroker) ->
         (lambda nodes: nodes.move_coordinator("readers", 9), "unknown broker 9"),
     ],
 )
-def test_what_is_not_there_is_refused(broker: KafkaBroker, verb: Any, text: str) -> None:
+def test_unknown_nodes_and_partitions_are_rejected(
+    broker: KafkaBroker, verb: Any, text: str
+) -> None:
     with pytest.raises(BrokerError, match=text):
         verb(broker.nodes)
 

@@ -45,7 +45,7 @@ def asked(server: RecordingServer, path: str) -> dict[str, Any]:
     return found
 
 
-def test_what_a_page_asks_of_a_recording(server: RecordingServer) -> None:
+def test_calls_of_the_page_work_for_a_recording(server: RecordingServer) -> None:
     exchanges = recorded(RELEASE).exchanges
     assert asked(server, "/health") == {"recording": "a trace", "requests": len(exchanges)}
     first = asked(server, "/requests?after=0&limit=2")
@@ -65,7 +65,7 @@ def test_what_a_page_asks_of_a_recording(server: RecordingServer) -> None:
     assert len(found) > 20
 
 
-def test_only_this_machine_is_answered(server: RecordingServer) -> None:
+def test_only_local_requests_are_answered(server: RecordingServer) -> None:
     assert get(server, "/inspector")[:2] == (200, "text/html; charset=utf-8")
     assert get(server, "/inspector/topics.js")[1] == "text/javascript; charset=utf-8"
     assert get(server, "/")[0] == 307

@@ -55,7 +55,7 @@ def consume(servers: str) -> Consumer:
     return consumer
 
 
-async def test_its_memory_is_free_though_clients_were_waiting(brokers: Brokers) -> None:
+async def test_memory_is_freed_even_with_waiting_clients(brokers: Brokers) -> None:
     made = await brokers.create(NewBroker(topics=["orders"]))
     consumer = await asyncio.to_thread(consume, made["bootstrap_servers"]["PLAINTEXT"])
     cluster = weakref.ref(cluster_of(brokers, made))

@@ -53,7 +53,7 @@ async def test_a_port_that_nobody_called_is_closed_too() -> None:
         await call(control.address)
 
 
-def test_what_answers_is_imported_for_the_first_caller() -> None:
+def test_the_server_is_imported_at_the_first_call() -> None:
     script = f"""
 import asyncio, sys
 sys.path.insert(0, {str(ROOT)!r})
@@ -78,7 +78,7 @@ asyncio.run(main())
     assert done.returncode == 0, done.stderr
 
 
-def test_without_the_extra_one_line_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_the_extra_one_line_reports_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(server, "find_spec", lambda name: None if name == "uvicorn" else name)
     with pytest.raises(ConfigError, match="--control requires the extra `control`"):
         ControlServer(broker(), PORT)

@@ -129,7 +129,7 @@ def test_transactions_and_their_producers(api: Http, broker: KafkaBroker) -> Non
     assert [record["control"] for record in records] == [None, "commit"]
 
 
-def test_who_may_and_the_matrix_of_any_type(api: Http, broker: KafkaBroker) -> None:
+def test_permissions_and_the_matrix_of_any_type(api: Http, broker: KafkaBroker) -> None:
     broker.acls.add(
         {"principal": "bob", "allow": "Read", "group": "billing"},
         {"principal": "bob", "allow": "Write", "topic": "orders"},

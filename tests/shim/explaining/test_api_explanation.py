@@ -82,13 +82,13 @@ def test_needs_are_asked_until_one_is_met() -> None:
     assert [answer.decision.allowed for answer in case.asked] == [False, True]
 
 
-def test_a_value_that_is_left_out_is_no_denial() -> None:
+def test_a_denial_shown_by_a_field_does_not_count() -> None:
     found = ask(ApiKey.CREATE_TOPICS, {TOPIC: ["x"]})["configs"]
     assert found.effect is Effect.VALUE
     assert not found.counts
 
 
-def test_of_the_conditions_on_a_named_type_the_first_counts() -> None:
+def test_the_first_condition_on_a_named_type_counts() -> None:
     found = ask(ApiKey.METADATA, {TOPIC: ["x"]})
     assert found["topic"].counts
     assert not found["all_topics"].counts
@@ -166,7 +166,7 @@ ENTRIES = st.lists(
 
 
 @given(ENTRIES, st.sampled_from(RELEASES))
-def test_every_row_comes_out_as_the_broker_decides_it(acls: list[Acl], release: str) -> None:
+def test_every_row_agrees_with_the_broker(acls: list[Acl], release: str) -> None:
     """As the handlers ask: `Access.error` for the row and the name."""
     authorizer = StandardAuthorizer(store=AclStore(acls), rules=rules_of(release))
     policy = Policy(release, authorizer, rules_of(release))

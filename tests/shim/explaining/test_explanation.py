@@ -35,7 +35,7 @@ PREFIXED_DENY = acl(name="ord", permission=Permission.DENY, pattern_type=Pattern
 EVERYONE_DENY = acl("User:*", Operation.ALL, permission=Permission.DENY)
 
 
-def test_nothing_there() -> None:
+def test_without_acls_an_allow_is_missing() -> None:
     found = explain(authorizer(), ALICE, READ_ORDERS)
     assert because_text(found) == "no ACL allows it; there is none on the resource"
     assert found.steps == (Step("add", ALLOW),)
@@ -43,7 +43,7 @@ def test_nothing_there() -> None:
     assert found.misses == ()
 
 
-def test_a_new_acl_can_be_for_the_host_alone() -> None:
+def test_a_new_acl_can_be_limited_to_the_host() -> None:
     assert explain(authorizer(), ALICE, READ_ORDERS, "10.0.0.1").steps == (
         Step("add", acl(host="10.0.0.1")),
     )
@@ -57,7 +57,7 @@ def test_an_allow_that_decides_and_another_one() -> None:
     assert found.steps == ()
 
 
-def test_every_deny_has_to_go_and_the_allow_is_there() -> None:
+def test_every_deny_must_be_removed_if_there_is_an_allow() -> None:
     found = explain(authorizer(ALLOW, PREFIXED_DENY, EVERYONE_DENY), ALICE, READ_ORDERS)
     assert because_text(found) == "an ACL denies it; DENY always wins"
     assert set(found.steps) == {Step("remove", PREFIXED_DENY), Step("remove", EVERYONE_DENY)}
@@ -77,7 +77,7 @@ def test_without_the_deny_an_allow_is_missing_too() -> None:
         (acl(operation=Operation.WRITE), "WRITE does not include READ"),
     ],
 )
-def test_what_does_not_apply_and_why(entry: Acl, why: str) -> None:
+def test_acls_that_do_not_apply_have_a_reason(entry: Acl, why: str) -> None:
     found = explain(authorizer(entry), ALICE, READ_ORDERS)
     assert found.misses == (Miss(entry, why),)
     assert because_text(found) == "no ACL allows it; 1 ACL for the principal does not apply"
@@ -107,7 +107,7 @@ def test_names_that_begin_with_an_asterisk() -> None:
     assert explain(old, ALICE, starred).misses == ()
 
 
-def test_reasons_that_are_no_acl() -> None:
+def test_decisions_without_an_acl_have_a_reason() -> None:
     root = explain(authorizer(super_users=("User:alice",)), ALICE, READ_ORDERS)
     assert because_text(root) == "User:alice is a super user"
     lax = explain(authorizer(allow_everyone=True), ALICE, READ_ORDERS)
@@ -132,7 +132,7 @@ OPERATIONS = st.sampled_from([Operation.READ, Operation.DESCRIBE])
 
 
 @given(ACLS, OPERATIONS, st.sampled_from(["*", "10.0.0.1"]))
-def test_the_steps_allow_it_and_none_is_too_much(
+def test_the_steps_are_sufficient_and_minimal(
     acls: list[Acl], operation: Operation, host: str
 ) -> None:
     action = Action(operation, ResourceType.TOPIC, "orders")
@@ -146,9 +146,7 @@ def test_the_steps_allow_it_and_none_is_too_much(
 
 
 @given(ACLS, OPERATIONS)
-def test_what_does_not_apply_changes_nothing_and_the_rest_does(
-    acls: list[Acl], operation: Operation
-) -> None:
+def test_only_acls_that_apply_matter(acls: list[Acl], operation: Operation) -> None:
     action = Action(operation, ResourceType.TOPIC, "orders")
     found = explain(authorizer(*acls), ALICE, action)
     applying = {*found.also, *([found.decision.acl] if found.decision.acl else [])}

@@ -38,7 +38,7 @@ def right(principal: str, *acls: Acl, **more: Any) -> Right:
     return Right(principal, acls=acls, **fields)
 
 
-def test_nobody() -> None:
+def test_nobody_is_allowed() -> None:
     assert ask() == Answer((), ())
     assert ask(acl("User:a", operation=Operation.DESCRIBE)) == Answer((), ())
 
@@ -51,7 +51,7 @@ def test_one_by_name_one_by_prefix() -> None:
     )
 
 
-def test_a_denied_principal_is_told_apart() -> None:
+def test_a_denied_principal_is_listed_separately() -> None:
     deny = acl("User:a", DENY)
     assert ask(acl("User:a"), deny) == Answer((), (Refusal("User:a", (deny,)),))
     assert ask(deny) == Answer((), ())
@@ -82,7 +82,7 @@ def test_hosts() -> None:
     )
 
 
-def test_super_users_and_the_open_door() -> None:
+def test_super_users_and_resources_without_acls() -> None:
     (root,) = ask(acl("User:*", DENY), super_users=("User:root",)).rights
     assert (root.principal, root.because) == ("User:root", Because.SUPER_USER)
     (everyone,) = ask(allow_everyone=True).rights
@@ -108,7 +108,7 @@ ACLS = st.lists(
 
 
 @given(ACLS, st.booleans())
-def test_it_says_what_the_authorizer_says(acls: list[Acl], allow_everyone: bool) -> None:
+def test_who_can_agrees_with_the_authorizer(acls: list[Acl], allow_everyone: bool) -> None:
     authorizer = StandardAuthorizer(store=AclStore(acls), allow_everyone=allow_everyone)
     answer = who_can(authorizer, READ)
     refused = {refusal.principal for refusal in answer.refusals}

@@ -74,7 +74,7 @@ def test_an_unknown_error_of_a_record_that_is_not_written(stage: Stage) -> None:
     assert answer.responses[0].partition_responses[0].error_code == 4711
 
 
-def test_api_versions_tells_others(stage: Stage) -> None:
+def test_api_versions_lists_other_versions(stage: Stage) -> None:
     told = {"Fetch": [0, 3], "Produce": None, "4711": [1, 2]}
     stage.dispatcher.faults.add({"action": {"api_versions": told}})
     request = ApiVersionsRequest("client", "1")
@@ -85,7 +85,7 @@ def test_api_versions_tells_others(stage: Stage) -> None:
     assert found.keys() ^ {row.api_key for row in own} == {ApiKey.PRODUCE, 4711}
 
 
-def test_an_answer_says_another_correlation_id_and_size(stage: Stage) -> None:
+def test_a_response_has_another_correlation_id_and_size(stage: Stage) -> None:
     sent = frame(stage, {"correlation_id": 4711, "size": -2})
     assert sent[:8] == (-2).to_bytes(4, "big", signed=True) + (4711).to_bytes(4, "big")
 
@@ -122,7 +122,7 @@ def test_a_version_without_tags_has_none(stage: Stage) -> None:
         ({"api_versions": {"Fetsch": None}}, None, "Fetsch"),
     ],
 )
-def test_what_is_no_alteration_is_refused(action: Any, api: str | None, text: str) -> None:
+def test_invalid_alterations_are_rejected(action: Any, api: str | None, text: str) -> None:
     with pytest.raises(FaultError, match=text):
         Faults().add({"action": action, "match": {"api": api}})
 

@@ -69,7 +69,7 @@ def test_a_retriable_error_is_retried(broker: KafkaBroker) -> None:
     assert (fault.fired, fault.calls, sender.stored) == (2, 3, 1)
 
 
-def test_an_error_that_is_not_is_told(broker: KafkaBroker) -> None:
+def test_an_error_that_is_not_retriable_is_reported(broker: KafkaBroker) -> None:
     fault = broker.faults.error("MESSAGE_TOO_LARGE", api="Produce")
     sender = Sender(broker)
     assert sender.send() == "MSG_SIZE_TOO_LARGE"
@@ -87,14 +87,14 @@ def test_a_slow_broker_is_waited_for(broker: KafkaBroker) -> None:
 
 
 @pytest.mark.parametrize(("when", "stored"), [("before", 1), ("after", 2)])
-def test_a_lost_answer_means_a_record_twice(broker: KafkaBroker, when: str, stored: int) -> None:
+def test_a_lost_response_duplicates_a_record(broker: KafkaBroker, when: str, stored: int) -> None:
     fault = broker.faults.disconnect(when, api="Produce")
     sender = Sender(broker)
     assert sender.send() is None
     assert (fault.fired, sender.stored) == (1, stored)
 
 
-def test_but_not_with_an_idempotent_producer(broker: KafkaBroker) -> None:
+def test_an_idempotent_producer_writes_no_duplicate(broker: KafkaBroker) -> None:
     fault = broker.faults.disconnect("after", api="Produce")
     sender = Sender(broker, enable_idempotence=True)
     assert sender.send() is None
@@ -113,7 +113,7 @@ def test_deny_is_an_authorization_error(broker: KafkaBroker) -> None:
     )  # fmt: skip
 
 
-def test_a_grant_is_lost_in_mid_stream(broker: KafkaBroker) -> None:
+def test_a_permission_is_revoked_while_writing(broker: KafkaBroker) -> None:
     rule = {"principal": "alice", "allow": ["Write", "Describe"], "topic": "orders"}
     broker.faults.revoke(rule, after=3, api="Produce")
     sender = Sender(broker)
@@ -122,7 +122,7 @@ def test_a_grant_is_lost_in_mid_stream(broker: KafkaBroker) -> None:
     assert sender.stored == 3
 
 
-def test_a_grant_comes_in_mid_stream(broker: KafkaBroker) -> None:
+def test_a_permission_is_granted_while_writing(broker: KafkaBroker) -> None:
     rule = {"principal": "alice", "allow": ["Write", "Describe"], "topic": "orders"}
     broker.acls.remove(rule)
     fault = broker.faults.grant(rule, after=2, api="Metadata")
@@ -158,7 +158,7 @@ def test_a_lost_sequence_is_fatal_for_an_idempotent_producer(broker: KafkaBroker
     ],
     ids=["once", "on_call", "times", "every_time", "with_probability"],
 )
-def test_when_a_fault_strikes(
+def test_triggers_select_requests(
     broker: KafkaBroker, trigger: dict[str, Any], struck: list[bool]
 ) -> None:
     fault = broker.faults.error("INVALID_REQUIRED_ACKS", api="Produce", partition=0, **trigger)
@@ -175,7 +175,7 @@ def test_a_black_hole_ends_in_a_timeout(broker: KafkaBroker) -> None:
     assert fault.fired >= 1
 
 
-def test_throttling_is_told(broker: KafkaBroker) -> None:
+def test_throttling_is_reported(broker: KafkaBroker) -> None:
     seen: list[float] = []
     broker.faults.throttle(700, api="Produce")
     sender = Sender(broker, throttle_cb=lambda event: seen.append(event.throttle_time))
@@ -201,7 +201,7 @@ def test_a_failed_login_is_tried_again(broker: KafkaBroker) -> None:
     assert "_AUTHENTICATION" in errors
 
 
-def test_a_lost_login_is_made_again(broker: KafkaBroker) -> None:
+def test_a_lost_login_is_repeated(broker: KafkaBroker) -> None:
     fault = broker.faults.disconnect("after", api="SaslAuthenticate")
     assert Sender(broker).send() is None
     assert fault.fired == 1
@@ -224,7 +224,7 @@ def test_a_pause_orders_what_two_clients_do(broker: KafkaBroker) -> None:
     assert error is None  # `==` with None fails in confluent-kafka
 
 
-def test_a_consumer_loses_its_grant(broker: KafkaBroker) -> None:
+def test_a_consumer_loses_its_permission(broker: KafkaBroker) -> None:
     rule = {"principal": "alice", "allow": "Read", "topic": "orders"}
     broker.acls.add(rule, {"principal": "alice", "allow": "Read", "group": "billing"})
     sender = Sender(broker)
@@ -249,7 +249,7 @@ def next_message(consumer: Consumer) -> Any:
     raise AssertionError("no message came")
 
 
-def test_an_admin_client_is_told(broker: KafkaBroker) -> None:
+def test_an_admin_client_reports_the_error(broker: KafkaBroker) -> None:
     broker.faults.error("POLICY_VIOLATION", api="DeleteTopics", every_time=True)
     admin = AdminClient(broker.config("admin") | QUICK)
     [future] = admin.delete_topics(["orders"]).values()

@@ -64,7 +64,7 @@ def test_a_black_hole_never_answers(stage: Stage) -> None:
         stage.outcome(ApiKey.HEARTBEAT, 4, pending)
 
 
-def test_a_pause_answers_when_it_is_released(stage: Stage) -> None:
+def test_a_released_pause_sends_the_response(stage: Stage) -> None:
     fault = stage.dispatcher.faults.add({"action": {"pause": True}, "trigger": {"times": 2}})
     held = [stage.ask(ApiKey.HEARTBEAT, 4, HEARTBEAT) for _ in range(2)]
     assert not any(pending.wait.is_done for pending in held)
@@ -74,7 +74,7 @@ def test_a_pause_answers_when_it_is_released(stage: Stage) -> None:
     assert fault.release() == 0
 
 
-def test_a_pause_that_is_lifted_answers(stage: Stage) -> None:
+def test_a_removed_pause_sends_the_response(stage: Stage) -> None:
     fault = stage.dispatcher.faults.add({"action": {"pause": True}})
     pending = stage.ask(ApiKey.HEARTBEAT, 4, HEARTBEAT)
     stage.dispatcher.faults.remove(fault.fault_id)
@@ -82,7 +82,7 @@ def test_a_pause_that_is_lifted_answers(stage: Stage) -> None:
     assert not stage.dispatcher.faults.by_id
 
 
-def test_throttle_time_is_told(stage: Stage) -> None:
+def test_throttle_time_is_returned(stage: Stage) -> None:
     stage.dispatcher.faults.add({"action": {"throttle_time_ms": 1234}})
     answer = stage.ask(ApiKey.HEARTBEAT, 4, HEARTBEAT)
     assert (answer.throttle_time_ms, answer.error_code) == (1234, UNKNOWN_MEMBER)
@@ -134,7 +134,7 @@ def test_deny_is_as_if_by_an_acl_even_for_super_users(stage: Stage) -> None:
         ({}, {"topic": "orders"}, True),
     ],
 )
-def test_deny_of_some_questions(
+def test_deny_applies_to_some_checks(
     stage: Stage, deny: dict[str, str], match: dict[str, str], is_denied: bool
 ) -> None:
     stage.topic("orders")

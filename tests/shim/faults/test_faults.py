@@ -169,7 +169,7 @@ def test_transactional_ids_match(stage: Stage) -> None:
     assert fault.fired == 1
 
 
-def test_several_faults_strike_together(stage: Stage) -> None:
+def test_several_faults_apply_together(stage: Stage) -> None:
     breaks(stage)
     slow = stage.dispatcher.faults.add({"action": {"delay_ms": 50}})
     pending = stage.ask(ApiKey.HEARTBEAT, 4, HEARTBEAT)
@@ -209,7 +209,7 @@ def test_several_faults_strike_together(stage: Stage) -> None:
         ({"action": {"revoke": [{"principal": "x"}]}}, "acl 1"),
     ],
 )
-def test_what_is_no_fault_is_refused(written: dict[str, Any], text: str) -> None:
+def test_invalid_faults_are_rejected(written: dict[str, Any], text: str) -> None:
     faults = Faults()
     with pytest.raises(FaultError, match=text):
         faults.add(written)

@@ -106,7 +106,7 @@ def test_a_retriable_error_is_retried(java: Java, broker: KafkaBroker) -> None:
     assert (fault.fired, fault.calls, stored(broker)) == (2, 3, 1)
 
 
-def test_an_error_that_is_not_is_told(java: Java, broker: KafkaBroker) -> None:
+def test_an_error_that_is_not_retriable_is_reported(java: Java, broker: KafkaBroker) -> None:
     fault = broker.faults.error("INVALID_TOPIC_EXCEPTION", api="Produce")
     assert java("send") == "InvalidTopicException"
     assert (fault.fired, stored(broker)) == (1, 0)
@@ -134,7 +134,7 @@ def test_a_slow_broker_is_waited_for(java: Java, broker: KafkaBroker) -> None:
     ("when", "idempotent", "records"),
     [("before", "false", 1), ("after", "false", 2), ("after", "true", 1)],
 )
-def test_a_lost_answer_means_a_record_twice_unless_it_is_idempotent(
+def test_a_lost_response_duplicates_a_record_unless_idempotent(
     java: Java, broker: KafkaBroker, when: str, idempotent: str, records: int
 ) -> None:
     java("producer", enable_idempotence=idempotent)
@@ -193,19 +193,19 @@ def wait_until_it_strikes(fault: SetFault) -> None:
         time.sleep(0.01)
 
 
-def test_throttling_is_told(java: Java, broker: KafkaBroker) -> None:
+def test_throttling_is_reported(java: Java, broker: KafkaBroker) -> None:
     broker.faults.throttle(300, api="Produce")
     assert java("send") == "ok"
     assert java("metric produce-throttle-time-max") == "300.0"
 
 
-def test_an_answer_cut_off_is_asked_for_again(java: Java, broker: KafkaBroker) -> None:
+def test_a_truncated_response_is_requested_again(java: Java, broker: KafkaBroker) -> None:
     fault = broker.faults.truncate(6, api="Produce")
     assert java("send") == "ok"
     assert (fault.fired, stored(broker)) == (1, 2)
 
 
-def test_a_corrupted_answer_is_none(java: Java, broker: KafkaBroker) -> None:
+def test_a_corrupted_response_is_discarded(java: Java, broker: KafkaBroker) -> None:
     """The client fails to parse it, and forgets the request; the batch expires."""
     java("producer", enable_idempotence="false", request_timeout_ms=300, delivery_timeout_ms=800)
     fault = broker.faults.corrupt(api="Produce")
@@ -222,14 +222,14 @@ def test_deny_is_an_authorization_error(java: Java, broker: KafkaBroker) -> None
     assert (denied.operation, denied.resource_name) == ("WRITE", "orders")
 
 
-def test_a_grant_is_lost_and_comes_back_in_mid_stream(java: Java, broker: KafkaBroker) -> None:
+def test_a_permission_is_revoked_and_granted_while_writing(java: Java, broker: KafkaBroker) -> None:
     broker.faults.revoke(RULE, after=2, api="Produce")
     broker.faults.grant(RULE, after=3, api="Produce")
     assert [java("send") for _ in range(4)] == ["ok", "ok", "TopicAuthorizationException", "ok"]
     assert stored(broker) == 3
 
 
-def test_a_consumer_loses_its_grant(java: Java, broker: KafkaBroker) -> None:
+def test_a_consumer_loses_its_permission(java: Java, broker: KafkaBroker) -> None:
     read = {"principal": "alice", "allow": "Read", "topic": "orders"}
     broker.acls.add(read, {"principal": "alice", "allow": "Read", "group": "billing"})
     assert java("send") == "ok"
@@ -239,7 +239,7 @@ def test_a_consumer_loses_its_grant(java: Java, broker: KafkaBroker) -> None:
     assert java("poll") == "TopicAuthorizationException"
 
 
-def test_a_failed_login_is_told_and_tried_again(java: Java, broker: KafkaBroker) -> None:
+def test_a_failed_login_is_reported_and_retried(java: Java, broker: KafkaBroker) -> None:
     fault = broker.faults.error(
         "SASL_AUTHENTICATION_FAILED", api="SaslAuthenticate", every_time=True
     )
@@ -250,7 +250,7 @@ def test_a_failed_login_is_told_and_tried_again(java: Java, broker: KafkaBroker)
     assert java("send") == "ok"
 
 
-def test_a_lost_login_is_made_again(java: Java, broker: KafkaBroker) -> None:
+def test_a_lost_login_is_repeated(java: Java, broker: KafkaBroker) -> None:
     fault = broker.faults.disconnect("after", api="SaslAuthenticate")
     assert java("producer") == "ok"
     assert (java("send"), fault.fired) == ("ok", 1)
@@ -270,7 +270,7 @@ def test_a_lost_login_is_made_again(java: Java, broker: KafkaBroker) -> None:
     ],
     ids=["once", "on_call", "times", "every_time", "with_probability"],
 )
-def test_when_a_fault_strikes(
+def test_triggers_select_requests(
     java: Java, broker: KafkaBroker, trigger: dict[str, Any], struck: list[bool]
 ) -> None:
     fault = broker.faults.error("INVALID_REQUIRED_ACKS", api="Produce", **trigger)

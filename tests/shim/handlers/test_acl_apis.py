@@ -110,7 +110,7 @@ def test_a_filters_code_in_one_creation_fails_them_all(bad: Any) -> None:
 
 
 @pytest.mark.parametrize("bad", [{"kind": 0}, {"pattern": 0}, {"operation": 0}, {"permission": 0}])
-def test_the_code_that_stands_for_nothing_closes(bad: Any) -> None:
+def test_the_code_0_closes_the_connection(bad: Any) -> None:
     stage = Stage()
     with pytest.raises(CloseConnection):
         create(stage, creation("u"), creation(**bad))

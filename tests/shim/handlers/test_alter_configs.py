@@ -97,7 +97,7 @@ def test_rights_by_kind(kind: int, name: str, changes: Any, who: str, error: int
 
 
 @pytest.mark.parametrize(("release", "error"), [("2.8", 31), ("4.3", 42)])
-def test_kraft_looks_over_a_broker_before_it_asks_for_rights(release: str, error: int) -> None:
+def test_kraft_validates_broker_settings_before_permissions(release: str, error: int) -> None:
     for name, changes in {
         "2": {"log.cleaner.threads": "2"},
         "abc": {"log.cleaner.threads": "2"},
@@ -149,7 +149,7 @@ def test_kraft_looks_over_a_broker_before_it_asks_for_rights(release: str, error
         ((GROUP, "g", {"streams.assignor.name": "other"}), 40),
     ],
 )
-def test_what_the_newest_release_refuses(resource: Resource, error: int) -> None:
+def test_errors_of_the_newest_release(resource: Resource, error: int) -> None:
     assert alter(stage_of(), resource) == [error]
     if resource[0] != LOGGER and error != 3:
         operations = [(key, SET, value) for key, value in resource[2].items()]
@@ -181,7 +181,7 @@ def test_what_is_appended_twice_is_added_once() -> None:
 
 
 @pytest.mark.parametrize("release", ["1.1", "2.3", "2.4"])
-def test_hours_cannot_be_altered_while_a_broker_runs(release: str) -> None:
+def test_retention_hours_cannot_be_altered_on_a_running_broker(release: str) -> None:
     """Though brokers up to 2.3 describe them as if they could: a real 2.3.1 answers 42."""
     resource = (BROKER, "1", {"log.retention.hours": "5"})
     assert alter(stage_of(release), resource) == [42]

@@ -88,14 +88,14 @@ def test_validation_alone_changes_nothing() -> None:
         ({"client-id": None}, {"producer_byte_rate": 7}, 0),
     ],
 )
-def test_what_an_entity_may_have(entity: Any, limits: Any, error: int) -> None:
+def test_quotas_depend_on_the_entity(entity: Any, limits: Any, error: int) -> None:
     stage = Stage()
     assert alter(stage, entry(entity, **limits)) == [error]
     if error:
         assert describe(stage) == {}
 
 
-def test_an_entity_that_is_there_twice_fails_alone() -> None:
+def test_a_duplicate_entity_fails_alone() -> None:
     stage = Stage()
     twice = entry(ALICE, producer_byte_rate=1), entry(ALICE, consumer_byte_rate=1)
     assert alter(stage, *twice, entry({"user": "bob"}, producer_byte_rate=1)) == [42, 0]

@@ -102,7 +102,7 @@ def test_not_more_than_fits_into_a_batch_of_the_controllers() -> None:
     assert ask(stage_of("3.4"), wish("a", 10_002), dry=True) == {"a": 0}
 
 
-def test_a_topic_does_not_grow_without_end() -> None:
+def test_the_number_of_partitions_is_limited() -> None:
     stage = stage_of("2.8")
     assert ask(stage, wish("a", 2**31 - 1)) == {"a": 37}
     assert len(stage.found("a").partitions) == 2

@@ -80,7 +80,7 @@ def test_before_kip_277_a_denial_is_of_the_cluster() -> None:
     assert [(row.name, row.error_code) for row in rows] == [("own", 31), ("bad name", 31)]
 
 
-def test_what_is_wrong_is_told_to_those_only_who_may_make_it() -> None:
+def test_errors_are_reported_only_to_those_who_may_create() -> None:
     stage = Stage()
     stage.topic("there")
     stage.allow(ALICE, Operation.CREATE, ResourceType.TOPIC, "own")
@@ -142,7 +142,7 @@ def _after_validating(release: str) -> Any:
         (topic("a_b"), 17),
     ],
 )
-def test_what_the_newest_release_refuses(wanted: CreatableTopic, error: int) -> None:
+def test_errors_of_the_newest_release(wanted: CreatableTopic, error: int) -> None:
     stage = Stage()
     stage.topic("a.b")
     assert outcome(ask(stage, wanted)) == {wanted.name: error}
@@ -173,7 +173,7 @@ def test_given_replicas(replicas: dict[int, list[int]], error: int) -> None:
         ]
 
 
-def test_too_much_for_one_request() -> None:
+def test_one_request_is_limited() -> None:
     assert outcome(ask(Stage(), topic("a", 9999), topic("b"))) == {"a": 44, "b": 44}
     assert outcome(ask(Stage("3.4"), topic("a", 9999), topic("b"))) == {"a": 0, "b": 0}
 
@@ -187,7 +187,7 @@ def test_brokers_on_zookeeper_send_the_client_to_the_controller() -> None:
     assert outcome(ask(stage, topic("t"))) == {"t": 0}
 
 
-def test_only_version_7_tells_the_id() -> None:
+def test_only_version_7_returns_the_id() -> None:
     stage = Stage()
     assert ask(stage, topic("a"), version=7)[0].topic_id == stage.found("a").topic_id
     assert ask(stage, topic("b"), version=6)[0].topic_id == NO_ID

@@ -94,7 +94,7 @@ def test_a_token_for_another_needs_create_tokens_on_that_user(stage: Stage) -> N
     assert create(stage, **other).error_code == ErrorCode.NONE
 
 
-def test_an_unauthenticated_listener_is_64_before_all_else(stage: Stage) -> None:
+def test_without_login_the_error_is_64_before_all_others(stage: Stage) -> None:
     anonymous = create(stage, "User:dave", renewers=[CreatableRenewers("Group", "x")])
     assert anonymous.error_code == ErrorCode.DELEGATION_TOKEN_REQUEST_NOT_ALLOWED
 
@@ -117,7 +117,7 @@ def test_without_a_secret_tokens_are_off() -> None:
     assert create(stage).error_code == ErrorCode.DELEGATION_TOKEN_AUTH_DISABLED
 
 
-def test_nobody_sees_anothers_token_without_the_rights(stage: Stage) -> None:
+def test_tokens_of_others_need_permissions_to_be_seen(stage: Stage) -> None:
     token_id = create(stage, renewers=[CreatableRenewers("User", "bob")]).token_id
     assert visible(stage, ALICE) == [token_id]
     assert visible(stage, BOB) == [token_id]

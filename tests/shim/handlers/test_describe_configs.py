@@ -120,11 +120,11 @@ def test_one_unknown_type_fails_all(release: str, kind: int) -> None:
         (BROKER, "", 0),
     ],
 )
-def test_names_that_no_resource_has(kind: int, name: str, error: int) -> None:
+def test_invalid_resource_names(kind: int, name: str, error: int) -> None:
     assert outcome(ask(stage_of(), (kind, name))) == [(name, error)]
 
 
-def test_what_each_version_tells() -> None:
+def test_fields_of_each_version() -> None:
     stage = stage_of("3.9")
     told = {}
     for version in (0, 1, 3):
@@ -136,7 +136,7 @@ def test_what_each_version_tells() -> None:
 
 
 @pytest.mark.parametrize(("release", "is_default"), [("2.6", True), ("2.7", False)])
-def test_version_0_forgot_what_a_default_is(release: str, is_default: bool) -> None:
+def test_version_0_marks_no_defaults_in_some_releases(release: str, is_default: bool) -> None:
     (result,) = ask(stage_of(release), (TOPIC, "hidden"), version=0, keys=["retention.ms"])
     assert result.configs[0].is_default is is_default
 
@@ -155,7 +155,7 @@ def test_what_is_shown_as_read_only(release: str, name: str, read_only: bool) ->
     assert result.configs[0].read_only is read_only
 
 
-def test_synonyms_and_documentation_are_told_when_asked_for() -> None:
+def test_synonyms_and_documentation_are_returned_on_request() -> None:
     stage = stage_of()
     (result,) = ask(
         stage,
@@ -186,7 +186,7 @@ def test_no_keys_are_all_keys(keys: list[str] | None, count: int) -> None:
     assert len(result.configs) == count  # as a real 4.3.1 shows
 
 
-def test_no_keys_were_no_keys_once() -> None:
+def test_an_empty_list_of_keys_returns_nothing_in_old_releases() -> None:
     (result,) = ask(stage_of("2.6"), (TOPIC, "a"), keys=[])
     assert result.configs == []
 

@@ -107,7 +107,7 @@ def test_settings_of_a_missing_topic_wait_for_it(release: str) -> None:
 
 
 @BOTH
-def test_a_broker_leaves_out_what_it_cannot_take(release: str) -> None:
+def test_invalid_settings_of_a_broker_are_left_out(release: str) -> None:
     stage = Stage(release)
     settings = {"log.cleaner.backoff.ms": "12345", "broker.id": "2", "message.max.bytes": "x"}
     assert alter(stage, (BROKER, "1", settings), (BROKER, "7", {})) == [(BROKER, 0), (BROKER, 0)]
@@ -141,7 +141,7 @@ def test_lists_take_one_element_at_a_time(release: str) -> None:
     assert change(stage, ("flush.ms", 9, "7")) == -1
 
 
-def test_what_is_checked_changed_from_one_to_the_next() -> None:
+def test_checks_differ_between_releases() -> None:
     first, second = Stage("3.0"), Stage("3.1")
     for stage in (first, second):
         stage.topic("a")

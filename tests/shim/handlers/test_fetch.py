@@ -133,7 +133,7 @@ def test_a_wait_ends_when_the_topic_is_deleted() -> None:
     assert fetched(stage.outcome(ApiKey.FETCH, 12, waiting)) == {"mine": 3}
 
 
-def test_what_fails_is_told_at_once() -> None:
+def test_errors_are_returned_at_once() -> None:
     stage = stage_with("mine", "others")
     request = fetch_request("mine", "others", max_wait_ms=5000, min_bytes=1)
     assert fetched(stage.ask(ApiKey.FETCH, 12, fetch_request("mine", offset=9), ADMIN)) == {

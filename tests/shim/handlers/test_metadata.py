@@ -87,7 +87,7 @@ def test_a_null_name_fails_the_whole_request(version: int, error: int) -> None:
     assert answer.error_code == (error if version >= 13 else 0)
 
 
-def test_brokers_and_ids_are_told_to_anybody() -> None:
+def test_brokers_and_ids_are_shown_to_every_client() -> None:
     answer = ask(describer(brokers=3), [], 12, BOB)
     assert [(broker.node_id, broker.port) for broker in answer.brokers] == [
         (1, 9092),
@@ -106,7 +106,7 @@ def test_cluster_operations_are_0_where_they_may_not_be_seen(who: str, bits: int
     assert ask(stage, [], 9, who).cluster_authorized_operations == NO_OPERATIONS
 
 
-def test_topic_operations_are_told_of_missing_topics_and_not_of_denied_ones() -> None:
+def test_topic_operations_are_returned_for_missing_but_not_denied_topics() -> None:
     answer = ask(
         describer(), ["a", "m", "hidden"], 12, ALICE, include_topic_authorized_operations=True
     )

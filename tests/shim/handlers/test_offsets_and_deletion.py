@@ -43,7 +43,7 @@ def deleted(stage: Stage, *topics: str) -> dict[str, int]:
     return {topic.name: topic.partitions[0].error_code for topic in answer.topics}
 
 
-def test_who_debugs_reads_replicas_and_everybody_else_leaders() -> None:
+def test_debug_consumers_read_replicas_and_others_leaders() -> None:
     """As 4.3.1 does it, which had another broker registered."""
     stage = Stage(brokers=2)
     stage.cluster.topics.create("t", [[2], [1], [2, 1]], {})
@@ -57,7 +57,7 @@ def test_who_debugs_reads_replicas_and_everybody_else_leaders() -> None:
 
 
 @pytest.mark.parametrize("release", ["1.0", "2.7", ""])
-def test_denied_topics_stand_last_and_tell_nothing(release: str) -> None:
+def test_denied_topics_are_last_and_show_nothing(release: str) -> None:
     stage = Stage(release)
     for name in ("mine", "others"):
         stage.topic(name)
@@ -67,7 +67,7 @@ def test_denied_topics_stand_last_and_tell_nothing(release: str) -> None:
     assert found == [("mine", 0, 0), ("gone", 3, -1), ("others", 29, -1), ("missing", 29, -1)]
 
 
-def test_the_first_release_says_that_there_is_none() -> None:
+def test_the_first_release_reports_denied_topics_as_unknown() -> None:
     stage = Stage("0.11")
     stage.topic("others")
     assert listed(stage, "others", "missing", version=1) == [("others", 3, -1), ("missing", 3, -1)]
@@ -93,7 +93,7 @@ def test_the_first_release_hides_what_may_not_be_described() -> None:
     assert deleted(stage, "mine", "others", "hidden") == {"mine": 0, "others": 29, "hidden": 3}
 
 
-def test_a_batch_that_cannot_be_opened_stands_for_its_records(
+def test_an_unreadable_batch_counts_for_its_records(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setitem(compression._MODULES, compression.Compression.ZSTD, "no_such_module")

@@ -63,7 +63,7 @@ def test_an_election_of_all_topics_is_refused_where_there_is_none() -> None:
     assert (answer.error_code, answer.replica_election_results) == (35, [])
 
 
-def test_who_is_down_cannot_lead() -> None:
+def test_a_stopped_broker_cannot_become_leader() -> None:
     stage = stage_of()
     stage.cluster.topics.elect(partition(stage), 2)
     stage.cluster.nodes[1].is_alive = False
@@ -120,7 +120,7 @@ def test_moving_replicas_is_done_at_once() -> None:
     ("replicas", "index", "error"),
     [(None, 0, 85), ([], 0, 39), ([1, 1], 0, 39), ([9], 0, 39), ([1], 7, 3)],
 )
-def test_what_cannot_be_moved(replicas: list[int] | None, index: int, error: int) -> None:
+def test_invalid_reassignments(replicas: list[int] | None, index: int, error: int) -> None:
     assert reassign(stage_of(), replicas, index) == (0, error)
 
 
@@ -152,7 +152,7 @@ def held(answer: Any) -> dict[str, list[int]]:
     }
 
 
-def test_a_broker_tells_what_it_holds() -> None:
+def test_log_dirs_list_the_partitions_of_a_broker() -> None:
     stage = stage_of()
     assert held(dirs(stage, None)) == {"t": [0]}
     assert held(dirs(stage, [DescribableLogDirTopic("t", [1, 9])])) == {}

@@ -82,7 +82,7 @@ CONTENTS: dict[str, tuple[Callable[[bytes], Sequence[bytes]], int, int, int]] = 
 
 @SIZES
 @pytest.mark.parametrize("case", CONTENTS)
-def test_contents_are_looked_at_as_a_broker_does(case: str, size: int) -> None:
+def test_contents_are_validated_as_by_a_broker(case: str, size: int) -> None:
     contents, plain, compressed, before = CONTENTS[case]
     content = b"".join(contents(record(0, b"x" * size, b"k", 0)))
     assert code(holding(content)) == plain
@@ -91,7 +91,7 @@ def test_contents_are_looked_at_as_a_broker_does(case: str, size: int) -> None:
     assert code(packed(content), "3.5") == before
 
 
-def test_old_releases_take_other_offsets() -> None:
+def test_old_releases_accept_other_offsets() -> None:
     """As 1.1.1 did when asked."""
     stage = Stage("1.1")
     stage.topic("t")
@@ -100,14 +100,14 @@ def test_old_releases_take_other_offsets() -> None:
 
 
 @pytest.mark.parametrize("codec", PACKED)
-def test_damaged_compression_is_told_apart(codec: Compression) -> None:
+def test_damaged_compression_has_its_own_error(codec: Compression) -> None:
     content = b"".join([record(0, bytes(range(256)) * 20, b"k", 0), *ROWS[1:]])
     whole = compress(codec, content)
     damaged = (whole[:-5], whole[: len(whole) // 2], whole[:3], b"\x99" * 50)
     assert [code(holding(part, 3, codec)) for part in damaged] == [UNKNOWN] * 4
 
 
-def test_what_follows_the_compressed_records() -> None:
+def test_bytes_after_the_compressed_records() -> None:
     content = b"".join(ROWS)
     whole = gzip.compress(content)
     assert code(holding(whole + b"zzzz", 3, GZIP)) == 0

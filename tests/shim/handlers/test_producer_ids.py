@@ -19,7 +19,7 @@ def code(stage: Stage, transactional_id: str | None = None, version: int = 0) ->
 @pytest.mark.parametrize(
     ("release", "any_topic_will_do"), [("0.11", False), ("2.7", False), ("2.8", True), ("", True)]
 )
-def test_without_an_id_a_topic_to_write_to_will_do(release: str, any_topic_will_do: bool) -> None:
+def test_without_an_id_write_on_any_topic_is_enough(release: str, any_topic_will_do: bool) -> None:
     stage = Stage(release)
     assert code(stage) == 31
     stage.allow(ALICE, Operation.READ, ResourceType.TOPIC, "read-only")

@@ -80,7 +80,7 @@ def batches(answer: Any) -> list[tuple[int, int, int, int]]:
     ]
 
 
-def test_what_was_never_begun() -> None:
+def test_partitions_without_state() -> None:
     share = Share()
     assert share.read(0, 0).error_code == 42
     assert share.write(1, (1, 4), 6) == 42

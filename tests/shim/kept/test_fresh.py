@@ -56,7 +56,7 @@ def test_scenarios_of_records_and_groups() -> None:
 
 
 @pytest.mark.parametrize("release", ["2.8.2", "4.4.0"])
-def test_a_change_that_nobody_counts_would_be_found(
+def test_a_change_that_is_not_counted_is_detected(
     release: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(Changes, "note", lambda _: None)

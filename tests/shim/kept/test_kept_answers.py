@@ -40,7 +40,7 @@ def test_the_third_answer_is_the_second_one() -> None:
     assert stage.kept.given == 1
 
 
-def test_everybody_has_answers_of_their_own() -> None:
+def test_responses_are_cached_for_each_principal() -> None:
     stage = KeepingStage()
     stage.topic("orders")
     stage.allow("User:alice", Operation.DESCRIBE, ResourceType.TOPIC, "orders")
@@ -51,7 +51,7 @@ def test_everybody_has_answers_of_their_own() -> None:
     assert stage.kept.given == 3
 
 
-def test_a_fault_ends_it() -> None:
+def test_a_fault_ends_caching() -> None:
     stage = KeepingStage()
     stage.thrice()
     fault = {"match": {"api": "Metadata"}, "action": {"error": 7}, "trigger": {"every_time": True}}
@@ -70,7 +70,7 @@ def test_a_topic_that_the_question_itself_makes_is_there_the_next_time() -> None
     assert codes[1:] == [0, 0, 0]
 
 
-def test_what_is_held_is_bounded_and_the_oldest_goes() -> None:
+def test_the_cache_is_limited_and_drops_the_oldest() -> None:
     stage = KeepingStage()
     stage.kept = stage.dispatcher.kept = KeptAnswers(stage.cluster, bytes_max=20_000)
     for number in range(200):

@@ -58,7 +58,7 @@ class Everything:
 
 @pytest.mark.parametrize("level", ["info", "debug"])
 @pytest.mark.parametrize("release", ["2.8.2", "4.4.0"])
-def test_nothing_tells_a_kept_answer_from_a_fresh_one(
+def test_cached_and_new_responses_are_equal(
     release: str, level: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     set_up_logs(level, "json")

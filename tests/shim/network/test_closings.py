@@ -35,7 +35,7 @@ def test_repeated_closings_are_one_line_and_then_a_count(
     assert len(lines(capsys)) == 1
 
 
-def test_what_was_counted_is_told_at_the_end(capsys: pytest.CaptureFixture[str]) -> None:
+def test_counts_are_logged_at_the_end(capsys: pytest.CaptureFixture[str]) -> None:
     set_up_logs("info", "console")
     clock = ManualClock()
     closings = Closings(clock)
@@ -68,7 +68,7 @@ def test_neither_reasons_nor_hosts_that_peers_make_up_fill_log_and_memory(
 
 
 @pytest.mark.asyncio
-async def test_a_client_that_does_not_log_in_is_told_by_name_what_to_set(
+async def test_a_client_without_login_is_logged_with_the_setting_it_needs(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     set_up_logs("info", "console")

@@ -124,7 +124,7 @@ async def test_the_listener_of_brokers_has_a_place_that_another_connection_gives
             assert broker.connections == 2
 
 
-async def test_limits_that_change_hold_for_those_who_are_there() -> None:
+async def test_changed_limits_apply_to_existing_connections() -> None:
     async with (
         limited({"max.connections": "3"}) as (broker, clock),
         several(broker, 3, "SASL_PLAINTEXT") as (first, *others),

@@ -85,7 +85,7 @@ async def test_pipelined_requests_take_turns_with_those_of_others() -> None:
             assert len(numbers) == 103
 
 
-async def test_who_resets_is_not_answered_any_more() -> None:
+async def test_a_client_that_resets_gets_no_more_responses() -> None:
     async with serving() as broker, connected(broker) as wire:
         with dispatched(broker, one_a_turn=True) as numbers:
             await wire.send(versions(wire, 1000))
@@ -186,7 +186,7 @@ async def test_large_requests_wait_until_there_is_memory_small_ones_do_not() -> 
         assert memory.bytes == 0
 
 
-async def test_who_goes_in_the_middle_of_a_request_gives_its_memory_back() -> None:
+async def test_a_client_that_disconnects_within_a_request_frees_its_memory() -> None:
     async with serving() as broker, connected(broker) as wire:
         memory = broker._server.memory
         await wire.send(large(wire, 10)[:100_000])

@@ -89,7 +89,7 @@ async def test_requests_before_authentication_close(api: ApiKey) -> None:
 
 
 @pytest.mark.parametrize(("release", "told"), [("2.3", []), ("2.4", [(18, 0, 3)])])
-async def test_an_unknown_version_of_api_versions_is_told_the_known_ones(
+async def test_an_unknown_version_of_api_versions_returns_the_known_ones(
     release: str, told: list[tuple[int, int, int]]
 ) -> None:
     """As real brokers of 2.3.1, 2.4.1 and 4.3.1 do, in the layout of version 0."""
@@ -103,7 +103,7 @@ async def test_an_unknown_version_of_api_versions_is_told_the_known_ones(
 
 
 @pytest.mark.parametrize("delay_ms", [0, 300])
-async def test_a_failed_log_in_is_told_after_a_while_and_closes(delay_ms: int) -> None:
+async def test_a_failed_log_in_is_answered_late_and_closes(delay_ms: int) -> None:
     settings = {"connection.failed.authentication.delay.ms": str(delay_ms)}
     async with (
         serving(properties=settings) as broker,
@@ -167,7 +167,7 @@ async def test_handshake_on_a_listener_without_sasl_is_34() -> None:
 
 
 @pytest.mark.parametrize("api", [ApiKey.API_VERSIONS, ApiKey.SASL_HANDSHAKE, ApiKey.LIST_GROUPS])
-async def test_what_comes_in_place_of_a_proof_is_34_and_closes(api: ApiKey) -> None:
+async def test_another_request_during_the_log_in_is_34_and_closes(api: ApiKey) -> None:
     """As 4.3.1 does it."""
     requests = {
         ApiKey.API_VERSIONS: ApiVersionsRequest(),

@@ -92,7 +92,7 @@ async def test_without_quotas_nothing_is_counted() -> None:
 
 
 @pytest.mark.client
-def test_librdkafka_is_told_of_its_throttling() -> None:
+def test_librdkafka_sees_its_throttle_time() -> None:
     told: list[float] = []
     with start(topics=["t"], in_process=True) as broker:
         entity, limit = EntityData("client-id", "slow"), OpData("producer_byte_rate", 20_000.0)

@@ -49,7 +49,7 @@ def test_denials_are_told_at_info_by_every_release(
         (True, "remove {principal: User:alice, deny: Describe, cluster: kafka-cluster}"),
     ],
 )
-def test_a_denial_says_what_would_allow_it(
+def test_a_denial_names_the_acl_that_would_allow_it(
     is_denied_by_name: bool, to_allow: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     stage = Stage()

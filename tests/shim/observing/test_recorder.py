@@ -59,7 +59,9 @@ async def log_in(wire: Any, user: str) -> None:
 
 
 @pytest.mark.asyncio
-async def test_requests_answers_and_decisions_are_told_with_who_was_there(tmp_path: Path) -> None:
+async def test_requests_responses_and_decisions_are_recorded_with_connections(
+    tmp_path: Path,
+) -> None:
     async with serving() as broker:
         broker.record(tmp_path)
         async with connected(broker, "SASL_PLAINTEXT") as wire:

@@ -51,7 +51,7 @@ def every_check_ends_a_turn(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(turns_module, "TURN_S", -1.0)
 
 
-def test_others_have_their_turn_between_two_items() -> None:
+def test_other_requests_run_between_two_items() -> None:
     loop, found = FakeLoop(), Found()
     events: list[str] = []
 

@@ -79,7 +79,7 @@ def test_a_token_is_taken_as_recorded(
 
 
 @pytest.mark.parametrize("name", IMPOSSIBLE)
-def test_tokens_of_unknown_origin_need_leave(keys: Path, name: str) -> None:
+def test_tokens_of_unknown_issuers_must_be_allowed(keys: Path, name: str) -> None:
     told = {"sasl.enabled.mechanisms": "OAUTHBEARER", JWKS_URL: keys.as_uri(), **IMPOSSIBLE[name]}
     listener = ListenerConfig("X", SecurityProtocol.SASL_PLAINTEXT, "127.0.0.1", 0)
     config = Config(listeners=(listener,), properties=told, release="4.4")
@@ -119,7 +119,7 @@ def test_settings_of_a_listener_go_before_those_of_all(keys: Path) -> None:
         ('{"keys": [{"kty": "new"}]}', "no usable key"),
     ],
 )
-def test_keys_that_are_none_are_told_at_the_start(
+def test_invalid_keys_are_reported_at_startup(
     tmp_path: Path, content: str | None, text: str
 ) -> None:
     path = tmp_path / "keys.json"
@@ -131,13 +131,13 @@ def test_keys_that_are_none_are_told_at_the_start(
         Broker(Config(listeners=(listener,), properties=told, release="4.3"))
 
 
-def test_a_skew_that_is_no_number_is_told(keys: Path) -> None:
+def test_an_invalid_skew_is_reported(keys: Path) -> None:
     told = {JWKS_URL: keys.as_uri(), "sasl.oauthbearer.clock.skew.seconds": "-1"}
     with pytest.raises(ConfigError, match="expected a number of 0 or more"):
         token_validator(told, "X", LENIENT)
 
 
-def test_without_the_extra_it_says_what_to_install() -> None:
+def test_without_the_extra_the_error_names_the_package() -> None:
     """In a process of its own, where importing joserfc fails."""
     program = (
         "import sys; sys.modules['joserfc'] = None\n"

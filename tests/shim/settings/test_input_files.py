@@ -64,7 +64,7 @@ def test_a_file_without_acls(tmp_path: Path, text: str) -> None:
         ("!!python/object/apply:os.system ['true']", "not YAML"),
     ],
 )
-def test_what_is_wrong_is_said(tmp_path: Path, text: str, complaint: str) -> None:
+def test_errors_are_reported(tmp_path: Path, text: str, complaint: str) -> None:
     path = tmp_path / "acls"
     path.write_text(text)
     with pytest.raises(ConfigError, match=complaint) as caught:

@@ -30,6 +30,6 @@ def test_a_module_without_options() -> None:
         ("m.M required a b c;", "expected `=` after `a`"),
     ],
 )
-def test_what_is_wrong_is_said(text: str, complaint: str) -> None:
+def test_errors_are_reported(text: str, complaint: str) -> None:
     with pytest.raises(ConfigError, match=f"^here: .*{complaint}"):
         parse_jaas(text, "here")

@@ -140,12 +140,12 @@ def test_an_empty_authorizer_is_none() -> None:
         ({"sasl.jaas.config": "user_a=b"}, "sasl.jaas.config: expected"),
     ],
 )
-def test_what_is_wrong_is_said(settings: dict[str, str], complaint: str) -> None:
+def test_errors_are_reported(settings: dict[str, str], complaint: str) -> None:
     with pytest.raises(ConfigError, match=f"^here: .*{complaint}"):
         translate(settings, settings, "here")
 
 
-def test_unknown_settings_are_told_apart() -> None:
+def test_unknown_settings_are_listed_separately() -> None:
     known = {"process.roles": "", "log.dirs": "", "super.users": "", "zookeeper.connect": ""}
     free = {"listener.name.x.ssl.client.auth": "", "shim.tls.directory": ""}
     assert unknown_settings(known | free | {"my.setting": "", "a": ""}) == ["a", "my.setting"]

@@ -109,7 +109,7 @@ def test_the_demo_is_read() -> None:
         ("a: [", "not YAML"),
     ],
 )
-def test_what_is_wrong_is_said(tmp_path: Path, text: str, complaint: str) -> None:
+def test_errors_are_reported(tmp_path: Path, text: str, complaint: str) -> None:
     with pytest.raises(ConfigError) as caught:
         read(tmp_path, text)
     assert str(caught.value).startswith(f"--state {tmp_path}/state.yaml: ")

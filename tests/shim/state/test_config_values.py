@@ -42,7 +42,7 @@ def test_values_are_shown_in_one_form(kind: str, given_: str, shown: str) -> Non
         ("int", ""),
     ],
 )
-def test_what_does_not_parse_is_refused(kind: str, value: str) -> None:
+def test_unparsable_values_are_rejected(kind: str, value: str) -> None:
     with pytest.raises(ConfigValueError, match=r"a\.setting"):
         check(kind, value)
 

@@ -64,7 +64,7 @@ def test_no_retention_stays_no_retention() -> None:
     assert configs(log_retention_hours="-1").topic_value({}, "retention.ms") == "-1"
 
 
-def test_what_kafka_does_not_know_is_a_secret() -> None:
+def test_unknown_settings_are_sensitive() -> None:
     found = entry(configs().broker_entries(1, with_unknown=True), "super.users")
     assert found.value is None
     assert found.is_sensitive
@@ -75,7 +75,7 @@ def test_what_kafka_does_not_know_is_a_secret() -> None:
     assert "super.users" not in names
 
 
-def test_passwords_are_never_told() -> None:
+def test_passwords_are_never_returned() -> None:
     found = entry(
         configs(ssl_key_password="geheim").broker_entries(1, with_unknown=True),
         "ssl.key.password",

@@ -67,7 +67,7 @@ def test_a_session_keeps_what_was_asked() -> None:
     assert client.end(again) == []  # nothing has changed
 
 
-def test_only_news_is_told() -> None:
+def test_only_changes_are_returned() -> None:
     client = Client()
     client.end(client.begin(0, 1))
     assert len(client.end(client.begin(), high_watermark=5)) == 2
@@ -85,7 +85,7 @@ def test_partitions_are_changed_and_forgotten() -> None:
     assert client.begin().error is ErrorCode.FETCH_SESSION_ID_NOT_FOUND
 
 
-def test_an_error_is_told_until_it_is_over() -> None:
+def test_an_error_is_returned_until_it_ends() -> None:
     client = Client()
     client.end(client.begin(0))
     for _ in range(2):
@@ -97,7 +97,7 @@ def test_an_error_is_told_until_it_is_over() -> None:
     assert len(client.end(client.begin())) == 1
 
 
-def test_what_had_records_goes_to_the_end_of_the_queue() -> None:
+def test_partitions_with_records_move_to_the_end() -> None:
     client = Client()
     client.end(client.begin(0, 1))
     fetch_round = client.begin()
@@ -134,7 +134,7 @@ def test_an_id_finds_its_topic_once_there_is_one() -> None:
     assert [position.topic for position in client.begin(0, version=BY_ID).wanted] == ["t"]
 
 
-def test_the_last_word_on_a_partition_counts_in_the_first_place() -> None:
+def test_the_last_entry_of_a_partition_counts_at_the_first_position() -> None:
     client = Client()
     rows = [FetchPartition(0, fetch_offset=1), FetchPartition(1), FetchPartition(0, fetch_offset=2)]
     request = FetchRequest(session_epoch=0, topics=[FetchTopic("t", bytes(16), rows)])

@@ -73,7 +73,7 @@ def test_the_table_of_a_small_history() -> None:
         ("[partitionId]:[brokerId],[partitionId]:[brokerId],...", "list", {"replicas": True}),
     ],
 )
-def test_what_validators_say(valid: str, kind: str, check: dict[str, Any]) -> None:
+def test_validators_are_translated(valid: str, kind: str, check: dict[str, Any]) -> None:
     assert check_of(valid, kind) == check
 
 

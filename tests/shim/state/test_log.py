@@ -163,7 +163,7 @@ def test_a_compacted_topic_keeps_all() -> None:
     assert log.start_offset == 0
 
 
-def test_who_waits_is_told_of_every_change_until_it_stops() -> None:
+def test_waiting_readers_are_notified_of_every_change() -> None:
     log = Log(InForce({}), ManualClock())
     told: list[int] = []
     stop = log.when_changed(lambda: told.append(log.end_offset))
@@ -174,7 +174,7 @@ def test_who_waits_is_told_of_every_change_until_it_stops() -> None:
     assert told == [2, 3]
 
 
-def test_who_waits_is_told_of_the_end() -> None:
+def test_waiting_readers_are_notified_of_the_end() -> None:
     log = log_of(1)
     told: list[bool] = []
     log.when_changed(lambda: told.append(log.is_closed))

@@ -98,7 +98,7 @@ def log_bytes(*sizes: int) -> int:
     return log.size_bytes
 
 
-def test_what_is_too_young_is_left_and_all_after_it() -> None:
+def test_young_records_and_later_ones_are_not_compacted() -> None:
     log = Log(InForce(COMPACT | {"min.compaction.lag.ms": "100"}), ManualClock())
     for time in (0, 10, 50, 20):
         add(log, [("a", b"%d" % time)], time=time)

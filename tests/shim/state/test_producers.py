@@ -69,7 +69,7 @@ def test_the_oldest_open_transaction_is_where_stable_ends() -> None:
     assert producers.first_unstable_offset is None
 
 
-def test_aborted_transactions_are_told_where_they_lie() -> None:
+def test_aborted_transactions_are_listed_with_their_offsets() -> None:
     producers = PartitionProducers()
     write(producers, 0, 3, transactional=True)
     producers.ended(OWNER, 0, 6, 0, is_committed=False)

@@ -154,7 +154,7 @@ def test_version_2_moves_on_with_every_end() -> None:
     assert coordinator.end((0, 2), bumps=True)[0] is ErrorCode.INVALID_TXN_STATE
 
 
-def test_strangers_and_wrong_epochs_are_told_apart() -> None:
+def test_unknown_producers_and_wrong_epochs_have_different_errors() -> None:
     coordinator = Coordinator()
     producer_id, epoch = coordinator.open()
     add = coordinator.transactions.add_partitions
@@ -164,7 +164,7 @@ def test_strangers_and_wrong_epochs_are_told_apart() -> None:
     assert add("", producer_id, epoch, []) is ErrorCode.INVALID_REQUEST
 
 
-def test_verifying_tells_what_was_not_added() -> None:
+def test_verifying_fails_for_missing_partitions() -> None:
     coordinator = Coordinator()
     owner = coordinator.open()
     verify = coordinator.transactions.verify

@@ -9,7 +9,7 @@ from kafka_shim.shim.errors import ConfigError
 from kafka_shim.shim.storage.database import FILE, Database
 
 
-def test_a_second_user_is_told(tmp_path: Path) -> None:
+def test_a_second_process_is_rejected(tmp_path: Path) -> None:
     first = Database(tmp_path)
     with pytest.raises(ConfigError, match="is in use by another kafka-shim"):
         Database(tmp_path)
@@ -22,13 +22,13 @@ def test_only_its_owner_may_read_it(tmp_path: Path) -> None:
     assert (tmp_path / FILE).stat().st_mode & 0o077 == 0
 
 
-def test_a_file_that_is_no_database(tmp_path: Path) -> None:
+def test_an_invalid_file_is_rejected(tmp_path: Path) -> None:
     (tmp_path / FILE).write_bytes(b"not a database, but long enough to have been one" * 100)
     with pytest.raises(ConfigError, match="cannot be used: file is not a database"):
         Database(tmp_path)
 
 
-def test_a_database_of_somebody_else(tmp_path: Path) -> None:
+def test_a_database_of_another_program_is_rejected(tmp_path: Path) -> None:
     with sqlite3.connect(tmp_path / FILE) as connection:
         connection.execute("CREATE TABLE kept (a)")
     connection.close()
@@ -56,7 +56,7 @@ def test_a_damaged_file(tmp_path: Path) -> None:
         Database(tmp_path)
 
 
-def test_a_directory_that_cannot_be(tmp_path: Path) -> None:
+def test_an_unusable_directory_is_rejected(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(ConfigError, match=r"--data-dir .*file/below: Not a directory"):
         Database(tmp_path / "file" / "below")

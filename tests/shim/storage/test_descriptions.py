@@ -20,7 +20,7 @@ BACKOFF_MS = 40_000
 """After which a description that was asked for, and did not come, is asked for again."""
 
 
-def test_after_a_restart_nobody_is_asked_for_what_was_told(tmp_path: Path) -> None:
+def test_descriptions_are_not_requested_again_after_a_restart(tmp_path: Path) -> None:
     stage = KeptStage(tmp_path, "4.4", properties={PLUGIN: "in memory"})
     assert joined(stage)
     assert told(stage) == 0

@@ -31,7 +31,7 @@ def test_every_option_of_serve_is_a_keyword_or_has_a_reason_not_to_be() -> None:
     assert all(NOT_OFFERED.values())
 
 
-def test_what_is_named_otherwise_is_still_an_option() -> None:
+def test_renamed_keywords_are_options_too() -> None:
     options = options_of_serve()
     assert options >= NAMED_OTHERWISE.keys()
     assert options >= NOT_OFFERED.keys()
@@ -182,16 +182,14 @@ def test_rules_besides_a_state_file(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         ({"listener_principals": {"SSL": "User:a"}}, "no listener is named SSL"),
     ],
 )
-def test_a_wrong_value_is_an_error_that_says_so(
-    options: Any, complaint: str, in_process: bool
-) -> None:
+def test_an_invalid_value_is_reported(options: Any, complaint: str, in_process: bool) -> None:
     with pytest.raises(BrokerError) as caught:
         start(in_process=in_process, **options)
     assert complaint in str(caught.value)
 
 
 @pytest.mark.parametrize("in_process", [True, False], ids=["in process", "own process"])
-def test_a_stopped_broker_says_so_and_can_be_stopped_again(in_process: bool) -> None:
+def test_using_a_stopped_broker_is_an_error_and_stopping_it_is_not(in_process: bool) -> None:
     broker = start(in_process=in_process)
     broker.stop()
     with pytest.raises(BrokerError, match="the broker was stopped"):

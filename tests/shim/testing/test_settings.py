@@ -18,7 +18,7 @@ from kafka_shim.shim.testing.settings import Settings, with_type
         ({"kafka_version": 3.9}, "kafka_version is 3.9: expected a text, as in '3.9'"),
     ],
 )
-def test_what_would_be_taken_for_something_else(settings: dict[str, Any], complaint: str) -> None:
+def test_ambiguous_values_are_rejected(settings: dict[str, Any], complaint: str) -> None:
     with pytest.raises(TypeError, match=complaint):
         Settings(**settings)
 

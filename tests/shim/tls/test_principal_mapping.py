@@ -47,7 +47,7 @@ def test_a_name_that_no_rule_matches_is_refused() -> None:
 @pytest.mark.parametrize(
     "rules", ["default", "RULE:^CN=(.*)$", "RULE:a/b/X", "RULE:(/a/", "RULE:a/$1/", "DEFAULT x"]
 )
-def test_what_is_no_rule_is_said(rules: str) -> None:
+def test_invalid_rules_are_rejected(rules: str) -> None:
     with pytest.raises(ValueError, match="principal mapping rules"):
         parse_rules(rules)
 

@@ -152,7 +152,7 @@ async def _ask(broker: Broker, folder: Path) -> bool:
         return await is_answered(wire)
 
 
-async def test_what_is_no_handshake_ends_alone(tmp_path: Path) -> None:
+async def test_an_invalid_handshake_ends_only_its_connection(tmp_path: Path) -> None:
     async with serving(tmp_path) as (broker, _), connected(broker, "SSL") as wrong:
         await wrong.send(b"\0\0\0\x0a\0\x12\0\0\0\0\0\1\xff\xff")
         with contextlib.suppress(ConnectionError):

@@ -166,7 +166,7 @@ async def test_a_pkcs12_keystore_and_truststore_with_mutual_tls(tmp_path: Path) 
         ({"ssl.client.auth": "maybe", "shim.tls.directory": "x"}, "maybe"),
     ],
 )
-async def test_what_is_wrong_with_the_settings_is_said(settings: dict[str, str], says: str) -> None:
+async def test_invalid_tls_settings_are_reported(settings: dict[str, str], says: str) -> None:
     with pytest.raises(ConfigError, match=says):
         async with serving(listeners=(TLS,), properties=settings):
             pass

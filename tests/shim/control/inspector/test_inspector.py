@@ -24,9 +24,7 @@ pytestmark = [pytest.mark.client, pytest.mark.timeout(300, func_only=True)]
 
 
 @needs_browser
-def test_requests_are_shown_as_they_come_with_their_answers(
-    page: Page, broker: KafkaBroker
-) -> None:
+def test_requests_are_shown_live_with_their_responses(page: Page, broker: KafkaBroker) -> None:
     page.wait(lambda: f"Kafka {RELEASES[-1]}" in page.element("#broker").text)
     send(broker, "alice")
     assert page.row("Produce", "User:alice", "shop-alice", "ok")
@@ -35,7 +33,7 @@ def test_requests_are_shown_as_they_come_with_their_answers(
 
 
 @needs_browser
-def test_a_request_that_waits_gets_its_answer_later(page: Page, broker: KafkaBroker) -> None:
+def test_a_waiting_request_shows_its_response_later(page: Page, broker: KafkaBroker) -> None:
     fault = broker.faults.pause(api="Produce")
     producer = Producer(broker.config("alice"))
     producer.produce("orders", b"1")
@@ -47,7 +45,7 @@ def test_a_request_that_waits_gets_its_answer_later(page: Page, broker: KafkaBro
 
 
 @needs_browser
-def test_a_denial_says_what_would_allow_it(page: Page, broker: KafkaBroker) -> None:
+def test_a_denial_names_the_acl_that_would_allow_it(page: Page, broker: KafkaBroker) -> None:
     send(broker, "bob")
     page.tab("decisions")
     page.press("/", "denied user:bob -audit", "\ue00c")
@@ -62,7 +60,7 @@ def test_a_denial_says_what_would_allow_it(page: Page, broker: KafkaBroker) -> N
 
 
 @needs_browser
-def test_a_request_says_what_it_is_about_and_when(page: Page, broker: KafkaBroker) -> None:
+def test_a_request_has_its_resources_and_time(page: Page, broker: KafkaBroker) -> None:
     send(broker, "alice")
     head = page.wait(lambda: page.rows and page.element("thead").text)
     assert "Time (UTC)" in head
@@ -86,7 +84,7 @@ def test_only_what_was_denied(page: Page, broker: KafkaBroker) -> None:
 
 
 @needs_browser
-def test_a_filter_says_how_much_it_hides(page: Page, broker: KafkaBroker) -> None:
+def test_a_filter_shows_the_number_of_hidden_rows(page: Page, broker: KafkaBroker) -> None:
     page.tab("acls")
     page.press("/", "nobody", "\ue00c")
     page.wait(lambda: page.element("#empty").text == "The filter hides all 3 rows.")
@@ -98,7 +96,7 @@ def test_a_filter_says_how_much_it_hides(page: Page, broker: KafkaBroker) -> Non
 
 
 @needs_browser
-def test_faults_are_set_released_and_lifted(page: Page, broker: KafkaBroker) -> None:
+def test_faults_are_added_released_and_removed(page: Page, broker: KafkaBroker) -> None:
     page.tab("faults")
     field = page.element("#fault")
     field.clear()

@@ -56,7 +56,7 @@ def test_every_client_has_a_snippet_with_the_address(page: Page, broker: KafkaBr
         assert broker.bootstrap_servers in page.element("#snippet").text
 
 
-def test_time_is_moved_where_it_stands_still(chrome: Any) -> None:
+def test_frozen_time_can_be_advanced(chrome: Any) -> None:
     with start(manual_clock=True, in_process=False) as broker:
         page = Page(chrome, broker.control_url, "overview")
         page.wait(lambda: page.shows("#advance"))
@@ -236,7 +236,7 @@ def test_the_matrix_of_each_type(page: Page, broker: KafkaBroker) -> None:
     page.wait(lambda: "User:bob R D" in page.grid and "billing" in page.grid)
 
 
-def test_a_matrix_of_many_draws_what_is_in_sight(page: Page, broker: KafkaBroker) -> None:
+def test_a_large_matrix_renders_visible_cells_only(page: Page, broker: KafkaBroker) -> None:
     for number in range(500):
         http(broker).ask("POST", "/topics", {"name": f"t{number:03}"})
     rules = [

@@ -39,7 +39,7 @@ from tests.shim.handlers.records import ALICE
 from tests.shim.play import Stage
 
 
-def test_the_last_answer_to_a_partition_counts() -> None:
+def test_the_last_entry_of_a_partition_counts() -> None:
     rows = [("a", 0, "first"), ("b", 0, "other"), ("a", 1, "more"), ("a", 0, "last")]
     assert dict(by_topic(rows)) == {"a": ["last", "more"], "b": ["other"]}
 

@@ -35,13 +35,13 @@ def errors(release: str, *operations: Operation) -> tuple[int, int]:
 
 
 @pytest.mark.parametrize("release", ["1.0", "2.0", "3.9", "4.3"])
-def test_a_denial_tells_nothing_of_existence(release: str) -> None:
+def test_a_denial_does_not_show_existence(release: str) -> None:
     assert errors(release) == (DENIED, DENIED)
     assert errors(release, Operation.DESCRIBE) == (DENIED, DENIED)
     assert errors(release, Operation.DELETE) == (NONE, MISSING)
 
 
-def test_in_011_what_cannot_be_described_is_missing() -> None:
+def test_in_011_topics_without_describe_are_unknown() -> None:
     assert errors("0.11") == (MISSING, MISSING)
     assert errors("0.11", Operation.DESCRIBE) == (DENIED, MISSING)
     assert errors("0.11", Operation.DELETE) == (NONE, MISSING)

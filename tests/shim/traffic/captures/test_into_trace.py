@@ -104,7 +104,7 @@ def test_shuffled_and_repeated_within_a_second(
 
 @settings(max_examples=60, deadline=None)
 @given(st.randoms(use_true_random=False))
-def test_what_is_lost_costs_its_frames_and_is_told(
+def test_a_lost_segment_costs_its_frames_and_is_reported(
     tmp_path_factory: pytest.TempPathFactory, rng: random.Random
 ) -> None:
     segments = conversation(COUNT, segment_bytes=1000)  # a frame a segment
@@ -149,7 +149,7 @@ def test_many_connections_and_ports_used_again(tmp_path: Path) -> None:
     assert len([entry for _, entry in found if isinstance(entry, Closed)]) == 20
 
 
-def test_other_protocols_and_ports_are_passed_over(tmp_path: Path) -> None:
+def test_other_protocols_and_ports_are_ignored(tmp_path: Path) -> None:
     def other(segment: Segment) -> Segment:
         ends = {CLIENT: CLIENT, SERVER: ("10.0.0.9", 80)}
         return msgspec.structs.replace(
@@ -171,7 +171,7 @@ def test_other_protocols_and_ports_are_passed_over(tmp_path: Path) -> None:
         import_capture(io.BytesIO(b"no capture at all, but long enough"), tmp_path / "none")
 
 
-def test_encrypted_connections_are_told(tmp_path: Path) -> None:
+def test_encrypted_connections_are_reported(tmp_path: Path) -> None:
     hello = b"\x16\x03\x01" + bytes(17)
     segments = [
         msgspec.structs.replace(segment, data=hello[: len(segment.data)])

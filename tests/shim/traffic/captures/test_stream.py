@@ -64,7 +64,7 @@ def test_any_order_and_any_repetition(
 
 @settings(deadline=None)  # a busy machine is no failure
 @given(cuts(), st.randoms(use_true_random=False))
-def test_what_is_lost_is_told_in_its_place(
+def test_a_loss_is_reported_at_its_position(
     made: tuple[bytes, int, list[tuple[int, bytes]]], rng: random.Random
 ) -> None:
     text, first, pieces = made
@@ -110,7 +110,7 @@ def test_an_acknowledged_fin_is_no_lost_byte() -> None:
     assert not heard.stream.lacks
 
 
-def test_too_much_behind_a_hole_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_waiting_for_a_lost_segment_is_limited(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("kafka_shim.shim.traffic.captures.stream.WAITING_BYTES_MAX", 100)
     heard = Heard()
     heard.stream.begin(0)

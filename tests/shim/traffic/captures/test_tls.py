@@ -109,7 +109,7 @@ def imported(
         (ssl.TLSVersion.TLSv1_2, "ECDHE+CHACHA20", "ECDHE-ECDSA-CHACHA20-POLY1305"),
     ],
 )
-def test_what_was_said_is_read(
+def test_encrypted_frames_are_read(
     version: ssl.TLSVersion, ciphers: str, name: str, tmp_path: Path
 ) -> None:
     pair = Pair(tmp_path / "keys", version, ciphers)
@@ -122,7 +122,7 @@ def test_what_was_said_is_read(
     assert (report.connections, report.troubles) == (1, [])
 
 
-def test_after_a_lost_segment_nothing_is_known(tmp_path: Path) -> None:
+def test_after_a_lost_segment_nothing_is_decrypted(tmp_path: Path) -> None:
     pair = Pair(tmp_path / "keys", ssl.TLSVersion.TLSv1_3)
     segments = connection(spoken(pair))
     large = max(range(len(segments)), key=lambda at: len(segments[at].data) + at / 1_000)
@@ -135,7 +135,7 @@ def test_after_a_lost_segment_nothing_is_known(tmp_path: Path) -> None:
     assert trouble.tls_failure == "bytes of it are lost"
 
 
-def test_without_its_keys_a_connection_is_told(tmp_path: Path) -> None:
+def test_a_connection_without_keys_is_reported(tmp_path: Path) -> None:
     pieces = spoken(Pair(tmp_path / "keys", ssl.TLSVersion.TLSv1_3))
     Pair(tmp_path / "others", ssl.TLSVersion.TLSv1_3)
     for keys, troubles in (
@@ -232,7 +232,7 @@ async def test_tcpdump_of_a_broker_with_tls(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("text", "says"), [(None, "No such file"), ("x y z\n# a\n", "no lines")])
-def test_a_key_log_that_is_none(text: str | None, says: str, tmp_path: Path) -> None:
+def test_an_invalid_key_log_is_reported(text: str | None, says: str, tmp_path: Path) -> None:
     if text is not None:
         (tmp_path / "keys").write_text(text)
     with pytest.raises(ConfigError, match=says):

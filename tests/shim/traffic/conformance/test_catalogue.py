@@ -218,7 +218,7 @@ def test_right_and_wrong(behaviour: str, right: list[Step], wrong: list[Step]) -
 
 
 @pytest.mark.parametrize(("behaviour", "step"), SEEN)
-def test_what_only_has_to_be_seen(behaviour: str, step: Step) -> None:
+def test_behaviours_that_only_must_occur(behaviour: str, step: Step) -> None:
     assert status(behaviour, step) is Status.PASSED
     assert status(behaviour, create_acl(), describe_acls(), METADATA) is Status.NOT_EXERCISED
 

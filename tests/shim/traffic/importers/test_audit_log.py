@@ -60,7 +60,7 @@ def test_other_lines_are_none(line: str) -> None:
     assert parse_line(line) is None
 
 
-def test_what_our_own_audit_line_says_is_read() -> None:
+def test_audit_lines_of_the_shim_are_read() -> None:
     line = (
         "Principal = User:alice is Allowed operation = Describe from host = 127.0.0.1 on resource ="
         " Cluster:LITERAL:kafka-cluster for request = DescribeAcls with resourceRefCount = 1 based"

@@ -121,7 +121,7 @@ def test_share_fetches_are_read_without_their_records(tmp_path: Path) -> None:
         assert row["response"] == theirs["response"]
 
 
-def test_a_field_that_nobody_knows_is_told(tmp_path: Path) -> None:
+def test_an_unknown_field_is_reported(tmp_path: Path) -> None:
     line = REQUESTS.read_text().splitlines()[0].replace('"request":{', '"request":{"newer":1,', 1)
     report = import_request_log(iter([line, line]), tmp_path)
     assert report.entries == 4

@@ -65,7 +65,7 @@ def test_entries_of_all_layouts(tmp_path: Path) -> None:
         ),
     ],
 )
-def test_what_cannot_be_read_is_told_and_the_rest_is_read(
+def test_unreadable_lines_are_reported_and_the_rest_is_read(
     tmp_path: Path, text: str, says: str
 ) -> None:
     lines = iter(f"{json.dumps(REQUEST)}\nnothing\n{text}".splitlines(keepends=True))

@@ -39,7 +39,7 @@ def test_every_form_is_read_back(form: str) -> None:
     assert set(read(text)) == set(NEEDED)
 
 
-def test_what_a_form_cannot_say_is_told() -> None:
+def test_acls_that_a_format_cannot_express_are_reported() -> None:
     odd = [
         Acl(
             ResourceType.TOPIC,

@@ -72,7 +72,7 @@ def test_addresses_are_rewritten(api: ApiKey, answer: Any) -> None:
     assert list(advertised(api, answer)) == [(3, "real-3", 9093)]
 
 
-def test_who_was_not_found_stays_nowhere() -> None:
+def test_a_response_without_coordinator_is_not_rewritten() -> None:
     refused = FindCoordinatorResponse(
         error_code=15, coordinators=[Coordinator("g", -1, "", -1, error_code=15)]
     )

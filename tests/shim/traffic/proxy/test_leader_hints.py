@@ -82,7 +82,7 @@ def partitions(answer: Any) -> Iterator[tuple[int, int]]:
 
 
 @pytest.mark.parametrize(("api", "version"), HINTS)
-async def test_the_leader_is_told_by_an_address_of_the_proxy(
+async def test_leader_hints_have_addresses_of_the_proxy(
     api: ApiKey, version: int, tmp_path: Path
 ) -> None:
     topics = (TopicSeed("t", 1),)
@@ -105,7 +105,9 @@ async def test_the_leader_is_told_by_an_address_of_the_proxy(
 
 
 @pytest.mark.parametrize("version", [1, 2])
-async def test_acknowledging_tells_the_leader_so_too(version: int, tmp_path: Path) -> None:
+async def test_leader_hints_of_share_acknowledge_have_addresses_of_the_proxy(
+    version: int, tmp_path: Path
+) -> None:
     """Only while a leader moves does a broker say so; here the answer is made."""
     api = ApiKey.SHARE_ACKNOWLEDGE
     row = PartitionData(0, ErrorCode.NOT_LEADER_OR_FOLLOWER, current_leader=LeaderIdAndEpoch(2, 5))

@@ -58,7 +58,7 @@ async def proxied(
         await proxy.stop()
 
 
-async def test_clients_are_told_addresses_of_the_proxy_that_work(tmp_path: Path) -> None:
+async def test_clients_get_working_addresses_of_the_proxy(tmp_path: Path) -> None:
     async with serving(brokers=2) as broker, proxied(broker, tmp_path) as (_, address):
         async with wired(address) as wire:
             metadata = await wire.ask(ApiKey.METADATA, 12, MetadataRequest(topics=[]))
@@ -153,7 +153,7 @@ async def test_without_the_broker_a_client_is_closed(tmp_path: Path) -> None:
             assert await wire.is_closed()
 
 
-async def test_a_port_in_use_is_said(tmp_path: Path) -> None:
+async def test_a_port_in_use_is_reported(tmp_path: Path) -> None:
     async with serving() as broker:
         taken = split(broker.bootstrap_servers())
         recorder = Recorder(tmp_path, SystemClock())

@@ -65,6 +65,6 @@ def found(code: int) -> FindCoordinatorResponse:
         (ApiKey.LIST_GROUPS, 4, ListGroupsResponse(error_code=15), True),
     ],
 )
-def test_what_puts_a_request_off(api: ApiKey, version: int, answer: Any, is_so: bool) -> None:
+def test_errors_that_delay_a_request(api: ApiKey, version: int, answer: Any, is_so: bool) -> None:
     frame = write_answer_frame(RequestHeader(api, version, 7, "c"), answer)
     assert is_put_off(Response(0, 0, 0, api, version, frame)) is is_so

@@ -165,7 +165,7 @@ def test_another_leader_swaps_nobody() -> None:
     assert heartbeats(ids) == [A2, B2]
 
 
-def test_members_are_told_apart_by_what_is_told_of_them() -> None:
+def test_members_are_identified_by_their_metadata() -> None:
     ids, ask = Ids(), DescribeGroupsRequest(groups=["g"])
 
     def described(*members: tuple[str, str]) -> DescribeGroupsResponse:

@@ -78,7 +78,7 @@ REBALANCING = HeartbeatResponse(error_code=REBALANCE_IN_PROGRESS)
         ),
     ],
 )
-def test_what_came_before_a_join(
+def test_requests_before_a_join(
     api: tuple[ApiKey, int],
     request_frame: bytes,
     recorded: Any,

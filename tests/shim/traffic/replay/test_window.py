@@ -87,7 +87,7 @@ def test_a_target_always_has_the_next_requests(asked_bytes: int) -> None:
     assert (report.answers, report.holds) == (COUNT, True)
 
 
-def test_nobody_waits_for_the_other_to_read() -> None:
+def test_neither_side_blocks_on_writing() -> None:
     """The target reads nothing while it writes, and its answers are larger than its buffers."""
     exchanges = [exchange(number, 1_500, 10_000) for number in range(200)]
 

@@ -62,7 +62,7 @@ def test_the_pages_have_what_the_commands_print() -> None:
     assert "\n".join(references.tables(all_cases())) in page
 
 
-def test_what_no_real_broker_is_brought_into_has_a_reason() -> None:
+def test_cases_without_a_real_broker_have_a_reason() -> None:
     for case in all_cases():
         reasons = [pattern for pattern, _ in references.UNREAL if fnmatchcase(case.id, pattern)]
         assert case.is_real or reasons, case.id

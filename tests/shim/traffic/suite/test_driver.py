@@ -72,14 +72,14 @@ def test_a_driver_that_ends_in_a_case_fails_it_and_is_started_again(tmp_path: Pa
     assert found[0].done == "the driver ended before it answered `delete_topics`"
 
 
-def test_what_a_driver_does_not_list_is_unsupported(tmp_path: Path) -> None:
+def test_commands_that_a_driver_does_not_list_are_unsupported(tmp_path: Path) -> None:
     (found,) = results(toy(tmp_path, '{"ok": {}}'), "denials.delete-records.tells")
     assert found.outcome is Outcome.UNSUPPORTED
     assert not found.breaks
     assert found.done == "command `delete_records`"
 
 
-def test_what_the_client_cannot_do_is_told_by_what_it_lacks(tmp_path: Path) -> None:
+def test_unsupported_cases_name_the_missing_capability(tmp_path: Path) -> None:
     (tmp_path / "toy.py").write_text((HELLO % '{"unsupported": True}').replace("topics", "records"))
     words = [sys.executable, str(tmp_path / "toy.py")]
     text = as_text(report_of("toy", results(words, "denials.delete-*.tells")))
@@ -109,7 +109,7 @@ def test_a_driver_that_is_silent_is_given_up() -> None:
         asyncio.run(_silent())
 
 
-def test_what_a_driver_says_is_cut_in_the_report(tmp_path: Path) -> None:
+def test_answers_of_a_driver_are_shortened_in_the_report(tmp_path: Path) -> None:
     answer = '{"ok": {"items": {"denied": {"text": "x" * 1000000}, "allowed": {}}}}'
     found, *_ = results(toy(tmp_path, answer), "denials.delete-topic.tells")
     assert len(found.said) < 1000

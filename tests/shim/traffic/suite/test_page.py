@@ -110,7 +110,7 @@ def test_a_card_shows_its_client_alone(page: Any) -> None:
 @pytest.mark.client
 @needs_browser
 @pytest.mark.timeout(120, func_only=True)
-def test_a_cell_tells_what_was_expected_said_and_sent(page: Any) -> None:
+def test_a_cell_shows_expectation_answer_and_requests(page: Any) -> None:
     page.find_elements("css selector", "td button")[2].click()
     details = page.find_element("css selector", "#details")
     for text in ("denials.b.tells", "TOPIC_AUTHORIZATION_FAILED (29)", f"ok {EVIL}", "9.9"):

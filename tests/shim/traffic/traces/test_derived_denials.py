@@ -29,7 +29,7 @@ def written(folder: Path) -> Path:
     return folder
 
 
-def test_what_a_broker_denied_is_found(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_denials_of_a_broker_are_found(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["trace", "grep", str(written(tmp_path)), "--denied"]) == 0
     rows = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
     found = {
@@ -72,9 +72,7 @@ def test_an_operation_of_a_later_kafka_is_shown(
     assert "User:a 99 77:orders" in capsys.readouterr().out
 
 
-def test_a_denial_that_may_be_another_one_says_so(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_an_ambiguous_denial_is_marked(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """alice may DESCRIBE the missing topic `seen-only`, and not CREATE it."""
     ARCHIVES.extract(RELEASE, tmp_path)
     assert main(["trace", "grep", str(tmp_path / PROXY), "--denied", "--lines"]) == 0
