@@ -1,7 +1,7 @@
 """The authorizer: the interface that brokers use, and the standard implementation."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Protocol, runtime_checkable
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from typing import Any, Protocol, runtime_checkable
 
 import msgspec
 
@@ -86,7 +86,8 @@ class StandardAuthorizer:
     """Kafka's own authorizer, with the `rules` of a release.
 
     Clients repeat the same accesses, so up to DECISIONS_KEPT decisions are cached until an ACL
-    changes. `store` may also be changed directly, since its epoch shows changes.
+    changes. `store` may also be changed directly, since its epoch shows changes. Callers can cache
+    what they derive from decisions in the same way, see `known`.
     """
 
     def __init__(
@@ -101,6 +102,7 @@ class StandardAuthorizer:
         self._allow_everyone = allow_everyone
         self._rules = rules
         self._decisions: dict[tuple[str | None, str, str, int], Decision] = {}
+        self._known: dict[Hashable, Any] = {}
         self._decisions_epoch = -1
         self.store = AclStore() if store is None else store
         self.store.read_networks(rules.host_networks)
@@ -143,6 +145,14 @@ class StandardAuthorizer:
         if decision is None:
             decision = decisions[key] = self.decide(actor, action)
         return decision
+
+    def known(self) -> dict[Hashable, Any]:
+        """Return a cache for what depends only on decisions. It is emptied when an ACL changes or
+        after DECISIONS_KEPT entries; do not keep a reference to it.
+        """
+        if self._decisions_epoch != self.store.epoch or len(self._known) >= DECISIONS_KEPT:
+            self._forget_decisions()
+        return self._known
 
     def decide(self, actor: Actor, action: Action) -> Decision:
         """Decide like `authorize`, but without the cache: for a large
@@ -249,6 +259,7 @@ class StandardAuthorizer:
 
     def _forget_decisions(self) -> None:
         self._decisions.clear()
+        self._known.clear()
         self._decisions_epoch = self.store.epoch
 
     def _is_too_much(self, count: int) -> bool:

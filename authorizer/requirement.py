@@ -110,7 +110,8 @@ class BoundRequirement(msgspec.Struct, frozen=True, eq=False):
 
     `needs` is empty if the release does not make the check. `error` is the code of a denial, the
     same in all API versions. `hidden_as` is the code for a resource without DESCRIBE, if that is
-    hidden; `describe_first`: this is checked before the operation.
+    hidden; `describe_first`: this is checked before the operation. `by_name`: there is a check, and
+    it is not of the cluster.
     """
 
     row: Requirement
@@ -119,6 +120,7 @@ class BoundRequirement(msgspec.Struct, frozen=True, eq=False):
     error: ErrorCode
     hidden_as: ErrorCode | None
     describe_first: bool
+    by_name: bool
 
     def asks(self, version: int) -> bool:
         """Return whether this version of the API makes the check."""
@@ -164,4 +166,5 @@ def bind(row: Requirement, release: str) -> BoundRequirement:
         error=denials[0].error if denials else ErrorCode.NONE,
         hidden_as=row.hidden.error if row.hidden and is_hidden else None,
         describe_first=bool(row.hidden and is_hidden and row.hidden.first),
+        by_name=bool(needs) and all(n.resource_type != ResourceType.CLUSTER for n in needs),
     )

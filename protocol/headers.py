@@ -22,6 +22,9 @@ _REQUEST_WITH_CLIENT = Struct(">hhih")
 _LENGTH = Struct(">h")
 _HEADER_0 = Struct(">hh").pack(_CONTROLLED_SHUTDOWN, 0)
 _CORRELATION = Struct(">i")
+_TAGS_BYTES: dict[bytes, int] = {}
+"""By the API key and version that a frame begins with: the size of an empty section of tags in its
+header, 0 or 1. Of versions that exist and have come."""
 
 
 class RequestHeader(msgspec.Struct, gc=False):
@@ -72,7 +75,20 @@ def read_request_header(frame: bytes) -> tuple[RequestHeader, int]:
     are not there, or when the header of a version that exists is damaged.
     """
     try:
-        return _read_request_header(frame)
+        tags_bytes = _TAGS_BYTES[frame[:4]]
+        api_key, version, correlation_id, length = _REQUEST_WITH_CLIENT.unpack_from(frame)
+        end = 10 + length
+        if 10 <= end <= len(frame) and not (tags_bytes and frame[end]):
+            client_id = frame[10:end].decode()
+            return RequestHeader(api_key, version, correlation_id, client_id), end + tags_bytes
+    except (KeyError, IndexError, struct_error, UnicodeDecodeError):
+        pass  # read again with care
+    return _read_with_care(frame)
+
+
+def _read_with_care(frame: bytes) -> tuple[RequestHeader, int]:
+    try:
+        found = _read_request_header(frame)
     except (DecodeError, IndexError, struct_error) as error:
         if len(frame) < _REQUEST.size:
             raise DecodeError(f"request header: only {len(frame)} bytes") from error
@@ -81,6 +97,10 @@ def read_request_header(frame: bytes) -> tuple[RequestHeader, int]:
             said = str(error) if isinstance(error, DecodeError) else "it ends early"
             raise DecodeError(f"request header: {said}") from error
         return header, len(frame)
+    key, version = found[0].api_key, found[0].api_version
+    if has_version(key, version) and frame[:4] != _HEADER_0:
+        _TAGS_BYTES[frame[:4]] = int(is_flexible(key, version))
+    return found
 
 
 def _read_request_header(frame: bytes) -> tuple[RequestHeader, int]:

@@ -7,6 +7,7 @@ release does not have is refused.
 import importlib
 from collections.abc import Callable, Mapping
 from functools import cache
+from struct import Struct
 from types import MappingProxyType
 from typing import Any, Protocol, cast
 
@@ -16,6 +17,10 @@ from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.protocol.headers import response_header_version
 from kafka_shim.shim.request.context import RequestContext
+
+_START = Struct(">hh")
+_ANSWER = Struct(">ii")  # the size and the correlation id
+_ANSWER_WITH_TAGS = Struct(">iix")
 
 HANDLED: tuple[ApiKey, ...] = (
     ApiKey.PRODUCE,
@@ -138,11 +143,22 @@ class Handler(Protocol):
 class ServedApi:
     """One API in one version: codec and handler, resolved once.
 
-    `response_tags` are between the correlation id and the body of an answer; `looks`: it is one of
-    LOOKING.
+    `pack_start` takes the size of an answer and its correlation id, and returns what is before the
+    body; `start_bytes` of that count for the size. `looks`: it is one of LOOKING.
     """
 
-    __slots__ = ("handle", "key", "looks", "read", "refuse", "response_tags", "version", "write")
+    __slots__ = (
+        "handle",
+        "has_response_tags",
+        "key",
+        "looks",
+        "pack_start",
+        "read",
+        "refuse",
+        "start_bytes",
+        "version",
+        "write",
+    )
 
     def __init__(self, key: ApiKey, version: int) -> None:
         handler = handler_of(key)
@@ -150,7 +166,10 @@ class ServedApi:
         self.version = version
         self.looks = key in LOOKING and version >= LOOKING[key]
         self.read: Callable[[bytes, int], Any] = codecs.request_reader(key, version)
-        self.response_tags = b"\0" if response_header_version(key, version) else b""
+        self.has_response_tags = response_header_version(key, version) > 0
+        start = _ANSWER_WITH_TAGS if self.has_response_tags else _ANSWER
+        self.pack_start: Callable[[int, int], bytes] = start.pack
+        self.start_bytes = start.size - 4
         write = codecs.response_writer(key, version)
         is_shared = key is ApiKey.API_VERSIONS  # the same answer for all clients, and a long one
         self.write: Callable[[Any], bytes] = _once(write) if is_shared else write
@@ -192,6 +211,8 @@ class ApiTable:
         self.advertised = advertised_apis(release, takes_metrics=takes_metrics)
         self._served = served(release)
         self._resolved: dict[tuple[int, int], ServedApi] = {}
+        self.by_start: dict[bytes, ServedApi] = {}
+        """Those that were found already, by the API key and version that a frame begins with."""
 
     def find(self, key: int, version: int) -> ServedApi | None:
         """None for what the release, or the shim, does not serve."""
@@ -205,4 +226,5 @@ class ApiTable:
             if api not in HANDLED or not low <= version <= high:
                 return None
             found = self._resolved[key, version] = ServedApi(api, version)
+            self.by_start[_START.pack(key, version)] = found
         return found

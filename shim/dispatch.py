@@ -1,7 +1,6 @@
 """A frame's way to its answer: header, codec, handler, codec. The only catch-all of the broker."""
 
 import sys
-from struct import Struct
 from typing import TYPE_CHECKING, Any
 
 from kafka_shim.authorizer.model import Actor
@@ -34,7 +33,6 @@ if TYPE_CHECKING:
 
 log = Log("shim.dispatch")
 
-_START = Struct(">ii")  # the size of a frame, and its correlation id
 _READY = Phase.READY  # by itself for the reason that NO_ERROR is
 _AUTHENTICATE = Phase.AUTHENTICATE
 
@@ -66,8 +64,7 @@ class Dispatcher:
         if turns is not None:
             with self.cluster.changes.noted():  # others are answered between the turns
                 return self._dispatch_anew(frame, session, turns)
-        may_be_kept = self.kept is not None and self.cluster.throttles is None
-        if self.kept is not None and may_be_kept and frame[:2] in LOOKING_KEYS:
+        if self.kept is not None and frame[:2] in LOOKING_KEYS and self.cluster.throttles is None:
             kept = self.kept.find(frame, session)
             if kept is not None and not self.faults.by_id:
                 return self.kept.give(kept, frame, session, self.recorder, self.history)
@@ -86,9 +83,11 @@ class Dispatcher:
             raise CloseConnection(f"unreadable request header: {error}") from error
         if session.phase is not _READY or session.expires_at_ms is not None:
             check_phase(header, session, self.cluster, len(frame))
-        api = self.apis.find(header.api_key, header.api_version)
-        if api is None and not is_request(header):
-            raise CloseConnection(f"a frame of {len(frame)} bytes that is not a request")
+        api = self.apis.by_start.get(frame[:4])
+        if api is None:
+            api = self.apis.find(header.api_key, header.api_version)
+            if api is None and not is_request(header):
+                raise CloseConnection(f"a frame of {len(frame)} bytes that is not a request")
         recorder = self.recorder
         if recorder is None:
             return self._dispatch(frame, header, body_at, api, session)
@@ -121,15 +120,11 @@ class Dispatcher:
         seen = None
         if self.history is not None:
             seen = self.history.request(session, header, frame, cluster.clock.now_us())
-        began_us = 0 if cluster.throttles is None else cluster.clock.now_us()
-        if self.faults.by_id or seen is not None:
-            answer = self._answer_in_spite_of_faults(api, request, context, (frame, body_at), seen)
+        if self.faults.by_id or seen is not None or cluster.throttles is not None:
+            answer = self._answer_watched(api, request, context, (frame, body_at), seen)
         else:
             answer = self._answer(api, request, context)
         cluster.counters.requests += 1
-        if cluster.throttles is not None:
-            busy_us = cluster.clock.now_us() - began_us
-            count_request(api, context, len(frame), busy_us)
         if context.access.records:
             if self.recorder is not None:
                 session.decided = context.access.records
@@ -139,23 +134,23 @@ class Dispatcher:
         if type(answer) is NoAnswer:  # asked of an enum, isinstance takes longer
             return answer
         framed = self.respond(api, context, answer, seen)
-        if as_of is not None:
+        kept = self.kept
+        if as_of is not None and kept is not None and (kept.asked or as_of != self._made()):
             self._keep(as_of, request, context, answer, framed)
         return framed
 
     def _keep(
-        self,
-        as_of: tuple[int, int],
-        request: Any,
-        context: RequestContext,
-        answer: Any,
-        framed: bytes,
+        self, as_of: int, request: Any, context: RequestContext, answer: Any, framed: bytes
     ) -> None:
         """Keep an answer, unless a topic was made for it or it failed."""
-        if as_of != (self.cluster.topics.epoch, self.cluster.counters.internal_errors):
+        if as_of != self._made():
             self.cluster.changes.note()
         elif self.kept is not None:
             self.kept.keep(request, context, answer, framed)
+
+    def _made(self) -> int:
+        """A number that grows with each topic that comes or goes, and each internal error."""
+        return self.cluster.topics.epoch + self.cluster.counters.internal_errors
 
     def _context(self, header: RequestHeader, session: Session) -> RequestContext:
         cluster, node_id = self.cluster, session.node_id
@@ -167,7 +162,7 @@ class Dispatcher:
             header, session, cluster, header.api_version, node_id, access, cluster.facts
         )
 
-    def _as_of(self, api: ServedApi, session: Session) -> tuple[int, int] | None:
+    def _as_of(self, api: ServedApi, session: Session) -> int | None:
         """What stays as it is if the answer to a request that only looks may be kept; None if it
         may not.
         """
@@ -177,7 +172,24 @@ class Dispatcher:
             return None
         if self.kept is None or session.turns is not None or cluster.throttles is not None:
             return None
-        return cluster.topics.epoch, cluster.counters.internal_errors
+        return self._made()
+
+    def _answer_watched(
+        self,
+        api: ServedApi,
+        request: Any,
+        context: RequestContext,
+        body: tuple[bytes, int],
+        seen: "Seen | None",
+    ) -> Any:
+        """The answer where quotas count what it takes, or faults or the history are concerned."""
+        cluster = self.cluster
+        began_us = 0 if cluster.throttles is None else cluster.clock.now_us()
+        answer = self._answer_in_spite_of_faults(api, request, context, body, seen)
+        if cluster.throttles is not None:
+            busy_us = cluster.clock.now_us() - began_us
+            count_request(api, context, len(body[0]), busy_us)
+        return answer
 
     def _answer_in_spite_of_faults(
         self,
@@ -213,11 +225,12 @@ class Dispatcher:
             self.history.answered(seen, answer, self.cluster.clock.now_us())
         try:
             turns = context.session.turns
-            frame = (
-                _frame(api, context.header, answer)
-                if turns is None
-                else turns.beside(_frame, api, context.header, answer)
-            )
+            if turns is None:
+                body = api.write(answer)
+                frame = api.pack_start(api.start_bytes + len(body), context.header.correlation_id)
+                frame += body
+            else:
+                frame = turns.beside(_frame, api, context.header, answer)
         except ProtocolError as error:
             self.cluster.counters.internal_errors += 1
             if self.raise_errors:
@@ -326,8 +339,7 @@ def _read_in_turns(api: ServedApi, frame: bytes, body_at: int, turns: "Turns[Any
 
 def _frame(api: ServedApi, header: RequestHeader, answer: Any) -> bytes:
     body = api.write(answer)
-    tags = api.response_tags
-    return _START.pack(4 + len(tags) + len(body), header.correlation_id) + tags + body
+    return api.pack_start(api.start_bytes + len(body), header.correlation_id) + body
 
 
 def _where(header: RequestHeader) -> dict[str, Any]:

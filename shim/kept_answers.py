@@ -79,13 +79,14 @@ class KeptAnswers:
         self._answers: OrderedDict[bytes, Kept] = OrderedDict()
         self._marks = [0] * MARKS
         self._misses = 0
-        self._asked = b""  # the key of the request that is being answered; empty: not to be kept
+        self.asked = b""
+        """The key of the request that is being answered; empty: its answer is not to be kept."""
         self._identities: dict[tuple[object, ...], bytes] = {}
         self._identified = 0
 
     def find(self, frame: bytes, session: Session) -> Kept | None:
         """The kept answer to a request, if nothing may have changed since."""
-        changes, self._asked = self._changes, b""
+        changes, self.asked = self._changes, b""
         if session.phase is not _READY or session.expires_at_ms is not None:
             return None
         if self._changes_then != changes.number or self._timers_then != self._clock.fired:
@@ -96,7 +97,7 @@ class KeptAnswers:
         if self._misses > MISSES_MAX and self._misses & 7:
             return None
         identity = session.identity or self._identify(session)
-        self._asked = key = identity + frame[:4] + frame[8:]
+        self.asked = key = identity + frame[:4] + frame[8:]
         kept = self._answers.get(key)
         if kept is not None:
             self._misses = 0
@@ -106,7 +107,7 @@ class KeptAnswers:
         """Keep the answer to the request that `find` was asked about last, `framed` as it goes
         out, if it may be given again.
         """
-        key, then = self._asked, self._changes_then
+        key, then = self.asked, self._changes_then
         if not key or then != self._changes.number or self._timers_then != self._clock.fired:
             return
         mark = hash(key) + then

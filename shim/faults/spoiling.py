@@ -64,7 +64,7 @@ def _tagged(api: ServedApi, length: int) -> Spoil:
     """Put an unknown tagged field into the header of an answer that has room for one, and into its
     body if that never has one of its own: then its last byte counts them, and is 0.
     """
-    if not api.response_tags:
+    if not api.has_response_tags:
         return lambda frame: frame
     spec = load(f"{api.key.wire_name}Response")
     has_tags = any(field.tagged.has(api.version) for field in spec.struct.fields)

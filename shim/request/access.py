@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from kafka_shim.authorizer.authorizer import Authorizer
+from kafka_shim.authorizer.authorizer import Authorizer, StandardAuthorizer
 from kafka_shim.authorizer.implied import supported_operations
 from kafka_shim.authorizer.model import WILDCARD, Acl, Action, Actor, Because, Decision
 from kafka_shim.authorizer.requirement import BoundRequirement, Need, Requirement
@@ -28,8 +28,11 @@ RECORDS_MAX = 1_000
 """How many decisions of a request are kept for the log, unless a trace or the history needs all."""
 
 
-class AccessRecord(msgspec.Struct, gc=False):
-    """One question that was put to the authorizer, with its answer, for log and trace."""
+class AccessRecord(msgspec.Struct, frozen=True, gc=False):
+    """One question that was put to the authorizer, with its answer, for log and trace.
+
+    Requests that ask the same share it.
+    """
 
     action: Action
     decision: Decision
@@ -77,6 +80,18 @@ class Access(msgspec.Struct, eq=False):
         authorizer = self._policy.deciding(self._node_id, bound.row)
         if authorizer is None or not bound.needs:
             return True
+        is_alone = count == 1 and self.denied is None
+        if type(authorizer) is StandardAuthorizer and bound.by_name and is_alone:
+            known, actor = authorizer.known(), self.actor
+            key = (bound, name, actor.principal, actor.host)
+            records = known.get(key)
+            if records is None:
+                records = known[key] = self._first_records(authorizer, bound, name)
+            if len(self.records) + len(records) <= self.records_max:
+                self.records += records
+            else:
+                self._keep(records)
+            return records[-1].decision.allowed
         for need in bound.needs:  # noqa: SIM110 - a generator takes longer than all the rest
             if self._decide(authorizer, need, name, count).allowed:
                 return True
@@ -165,6 +180,25 @@ class Access(msgspec.Struct, eq=False):
         """Return the broker's own copy of the ACLs, from which it answers DescribeAcls."""
         return self._policy.deciding(self._node_id)
 
+    def _first_records(
+        self, authorizer: StandardAuthorizer, bound: BoundRequirement, name: str
+    ) -> tuple[AccessRecord, ...]:
+        """Ask for the needs of a requirement until one is met, for this request and later ones."""
+        records = []
+        for need in bound.needs:
+            if need.any_name:
+                action = Action(need.operation, need.resource_type, WILDCARD)
+                decision = authorizer.authorize_by_resource_type(
+                    self.actor, need.operation, need.resource_type
+                )
+            else:
+                action = Action(need.operation, need.resource_type, name)
+                decision = authorizer.decide(self.actor, action)
+            records.append(AccessRecord(action, decision, 1, True, need.log_if_denied))  # noqa: FBT003 - faster
+            if decision.allowed:
+                break
+        return tuple(records)
+
     def _decide(self, authorizer: Authorizer, need: Need, name: str, count: int) -> Decision:
         """Ask for one need; about the cluster once a request, however many names there are."""
         of_cluster = need.resource_type is _CLUSTER
@@ -187,10 +221,7 @@ class Access(msgspec.Struct, eq=False):
         if self._of_cluster is not None and of_cluster:
             self._of_cluster[need.operation] = decision
         record = AccessRecord(action, decision, count, True, need.log_if_denied)  # noqa: FBT003 - faster
-        if len(self.records) < self.records_max:
-            self.records.append(record)
-        else:
-            self._count(record)
+        self._keep((record,))
         return decision
 
     def _probe(self, authorizer: Authorizer, action: Action) -> Decision:
@@ -203,6 +234,13 @@ class Access(msgspec.Struct, eq=False):
                 AccessRecord(action, decision, 1, log_if_allowed=False, log_if_denied=False)
             )
         return decision
+
+    def _keep(self, records: Iterable[AccessRecord]) -> None:
+        for record in records:
+            if len(self.records) < self.records_max:
+                self.records.append(record)
+            else:
+                self._count(record)
 
     def _count(self, record: AccessRecord) -> None:
         """Count a decision beyond `records_max`; keep it if it is one of the first denials."""
