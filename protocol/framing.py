@@ -33,6 +33,10 @@ class FrameSplitter:
         Raises FrameError on a size that is not above 0 or is over the limit; when frames come
         before it in the same data they are returned, `failure` is set, and the next call raises.
         """
+        if self.arriving_bytes < 0 and not self._pending and len(data) > _SIZE.size:
+            size = _SIZE.unpack_from(data)[0]  # mostly it is one whole frame
+            if size == len(data) - _SIZE.size <= self.frame_bytes_max and self.failure is None:
+                return [data[_SIZE.size :]]
         frames: list[bytes] = []
         if self.failure is None:
             self._cut(data, self._go_on(data, frames), frames)

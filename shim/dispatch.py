@@ -70,6 +70,12 @@ class Dispatcher:
                 return self.kept.give(kept, frame, session, self.recorder, self.history)
         return self._dispatch_anew(frame, session, None)
 
+    def disconnected(self, session: Session, reason: str) -> None:
+        """A connection has ended; the reason is empty if the client closed it."""
+        if self.recorder is not None:
+            self.recorder.closed(session, reason)
+        self.cluster.disconnected(session.node_id, session)
+
     def _dispatch_anew(
         self, frame: bytes, session: Session, turns: "Turns[Any] | None"
     ) -> "bytes | Pending | NoAnswer":

@@ -11,19 +11,18 @@ from kafka_shim.shim.clock import TURN_S, Timer
 from kafka_shim.shim.config import Limits, ListenerConfig
 from kafka_shim.shim.dispatch import Pending
 from kafka_shim.shim.errors import CloseConnection
-from kafka_shim.shim.handlers.shared.login import accept_token
+from kafka_shim.shim.handlers.shared.login import accept_token, failed_login_delay_ms
 from kafka_shim.shim.network.certificate import identify
-from kafka_shim.shim.network.guest import Arrival
+from kafka_shim.shim.network.guest import Arrival, session_of
 from kafka_shim.shim.network.holder import Holder
-from kafka_shim.shim.network.large_requests import Working
+from kafka_shim.shim.network.large_requests import Working, is_large
 from kafka_shim.shim.network.mute import Mute
 from kafka_shim.shim.network.request_memory import SMALL_BYTES, LargeRequest
-from kafka_shim.shim.request.session import Phase, Session, java_host_text
+from kafka_shim.shim.request.session import Phase, Session
 from kafka_shim.shim.state.cluster import Cluster
 from kafka_shim.shim.wait import NoAnswer
 
 _READY = Phase.READY  # by itself for the reason that NO_ERROR is
-_FAILED_LOGIN_DELAY = "connection.failed.authentication.delay.ms"
 _TOGETHER_BYTES = 64 * 1024  # answers go out at the latest when there are so many bytes of them
 _RECEIVED_BEHIND_WAIT = 16 * 1024  # bytes read at once behind a request that waits
 
@@ -82,13 +81,7 @@ class Connection(asyncio.BufferedProtocol):
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast("asyncio.Transport", transport)
-        peer = transport.get_extra_info("peername") or ("127.0.0.1", 0)
-        local = transport.get_extra_info("sockname") or ("", 0)
-        self._session = Session(
-            self._listener, self.node_id, java_host_text(peer[0]), peer[1], local[0]
-        )
-        self._cluster.counters.connections += 1
-        self._session.number = self._cluster.counters.connections
+        self._session = session_of(transport, self._listener, self.node_id, self._cluster)
         wrong = identify(self._transport, self._session, self._cluster)
         self._transport.set_write_buffer_limits(high=self._limits.write_buffer_bytes_max)
         if wrong:
@@ -118,12 +111,9 @@ class Connection(asyncio.BufferedProtocol):
         if self._pending is not None:
             self._pending.cancel()
             self._pending = None
-        recorder = self._dispatcher.recorder
-        if recorder is not None and self._session is not None:
-            recorder.closed(self._session, self._reason)
         self._large.end(self._cluster.clock.now_ms())
         if self._session is not None:
-            self._cluster.disconnected(self.node_id, self._session)
+            self._dispatcher.disconnected(self._session, self._reason)
         if self._arrival is not None:
             self._arrival.ended()
         elif self._session is not None:
@@ -157,7 +147,8 @@ class Connection(asyncio.BufferedProtocol):
             self._large.arrived()
         if self._again is None:
             self._run()
-        self._flow()
+        if self._frames or self._splitter.arriving_bytes > SMALL_BYTES or self._splitter.failure:
+            self._flow()  # else reading goes on, as nothing else has changed
 
     def go_on(self) -> None:
         """There is memory for the frame that is arriving."""
@@ -181,9 +172,16 @@ class Connection(asyncio.BufferedProtocol):
         if self._running:  # a wait completed inside a handler of this same connection
             return
         self._running, frames, clock_s = True, self._frames, self._holder.clock_s
-        ends_s = clock_s() + TURN_S if len(frames) > 1 else 0.0
+        is_one = len(frames) == 1 and self._dispatcher.storage is None
+        ends_s = 0.0 if is_one else clock_s() + TURN_S
         try:
-            while frames and self._writable and not self._is_waiting():
+            while (
+                frames
+                and self._writable
+                and self._pending is None
+                and self._parting is None
+                and self._mute.timer is None
+            ):
                 self._answer(frames.popleft())
                 if frames and clock_s() >= ends_s:
                     self._run_later()
@@ -192,14 +190,12 @@ class Connection(asyncio.BufferedProtocol):
             self._part_at_once(closing)
         finally:
             self._running = False
-            self._send()
+            if not (is_one and self._answers and self._holder.outbox.takes(self._send)):
+                self._send()
             if self._large.is_begun or self._splitter.failure is not None:
                 self._end_turn()
             if self._dispatcher.recorder is not None:
                 self._dispatcher.recorder.catch_up()
-
-    def _is_waiting(self) -> bool:
-        return self._pending is not None or self._parting is not None or self._mute.is_on
 
     def _run_later(self) -> None:
         """Go on when all other connections have had their turn."""
@@ -225,18 +221,20 @@ class Connection(asyncio.BufferedProtocol):
         was_ready = session.phase is _READY
         if not was_ready and session.phase is Phase.TOKENS:
             self._write(accept_token(frame, session, self._cluster))
-        elif was_ready and self._holder.large_requests.takes(frame):
+        elif (
+            was_ready and is_large(frame, self._cluster) and self._holder.large_requests.may_take()
+        ):
             self._pending = working = Working(frame, session, self._worked)
             self._holder.large_requests.begin(working)
         else:
-            self._take(self._dispatcher.dispatch(frame, session))
+            self._take(self._dispatcher.dispatch(frame, session), session)
         if session.phase is not _READY:
             if session.phase is Phase.FAILED:
                 self._part_later(session)
         elif not was_ready:
             self._splitter.frame_bytes_max = self._limits.frame_bytes_max
 
-    def _take(self, answer: bytes | Pending | NoAnswer) -> None:
+    def _take(self, answer: bytes | Pending | NoAnswer, session: Session) -> None:
         if type(answer) is bytes:
             self._write(answer)
         elif isinstance(answer, Pending):
@@ -244,21 +242,21 @@ class Connection(asyncio.BufferedProtocol):
             answer.wait.when_done(self._complete)
         elif answer is NoAnswer.CLOSE:
             raise CloseConnection("a request without a response failed")
-        self._mute.begin(self._session)
+        if session.muted_ms:
+            self._mute.begin(session)
 
     def _part_later(self, session: Session) -> None:
         """Tell that a log-in failed, and close, after a while: clients come again (KIP-306)."""
-        delay = self._cluster.configs.broker_value(_FAILED_LOGIN_DELAY, session.node_id)
-        if not int(delay or 0) or not self._answers:  # the setting came with KIP-306
+        delay_ms = failed_login_delay_ms(self._cluster, session.node_id)
+        if not delay_ms or not self._answers:
             raise CloseConnection("login failed")
         refusal = self._answers.pop()
         self._send(at_once=True)
         self._answers.append(refusal)
-        self._parting = self._cluster.clock.call_later(int(delay or 0), self._part)
+        self._parting = self._cluster.clock.call_later(delay_ms, self._part)
 
     def _part(self) -> None:
         self._parting = None
-        self._send(at_once=True)
         self.close("login failed")
 
     def _complete(self, answer: object) -> None:
@@ -278,9 +276,10 @@ class Connection(asyncio.BufferedProtocol):
 
     def _worked(self, outcome: Callable[[], bytes | Pending | NoAnswer]) -> None:
         """A large request has been worked on."""
-        self._pending = None
+        self._pending, session = None, self._session
+        assert session is not None
         try:
-            self._take(outcome())
+            self._take(outcome(), session)
         except CloseConnection as closing:
             self._part_at_once(closing)
             return
@@ -302,7 +301,6 @@ class Connection(asyncio.BufferedProtocol):
 
     def _part_at_once(self, closing: CloseConnection) -> None:
         self._write(closing.last_bytes)
-        self._send(at_once=True)
         self.close(closing.reason)
 
     def _write(self, frame: bytes) -> None:
@@ -345,7 +343,7 @@ class Connection(asyncio.BufferedProtocol):
             transport.resume_reading()
 
     def close(self, reason: str) -> None:
-        """Close, and log why."""
+        """Close after what is already answered has gone out, and log why."""
         if self._transport is None or self._transport.is_closing():
             return
         self._cluster.counters.closed += 1
@@ -356,4 +354,5 @@ class Connection(asyncio.BufferedProtocol):
                 session.host, session.port, self._listener.name, reason, session.principal
             )
         self._frames.clear()
+        self._send(at_once=True)
         self._transport.close()

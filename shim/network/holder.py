@@ -9,6 +9,7 @@ from kafka_shim.shim.network.connection_quotas import ConnectionQuotas
 from kafka_shim.shim.network.guest import Visitor
 from kafka_shim.shim.network.handshakes import Handshakes
 from kafka_shim.shim.network.large_requests import LargeRequests
+from kafka_shim.shim.network.outbox import Outbox
 from kafka_shim.shim.network.request_memory import RequestMemory
 
 
@@ -29,6 +30,8 @@ class Holder(Protocol):
     def quotas(self) -> ConnectionQuotas: ...
     @property
     def handshakes(self) -> Handshakes: ...
+    @property
+    def outbox(self) -> Outbox: ...
     @property
     def closings(self) -> Closings: ...
     def clock_s(self) -> float: ...

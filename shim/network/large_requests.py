@@ -68,10 +68,6 @@ class LargeRequests:
             and not asyncio.get_running_loop().get_debug()
         )
 
-    def takes(self, frame: bytes) -> bool:
-        """Whether this is the place to have a request answered."""
-        return is_large(frame, self._dispatcher.cluster) and self.may_take()
-
     def begin(self, working: Working) -> None:
         """Have a request answered; `done` is called on the loop, with a function that returns the
         answer or raises what the dispatcher raised, unless the request is cancelled.

@@ -12,25 +12,22 @@ class Mute:
     def __init__(self, clock: Clock, go_on: Callable[[], None]) -> None:
         self._clock = clock
         self._go_on = go_on
-        self._timer: Timer | None = None
-
-    @property
-    def is_on(self) -> bool:
-        return self._timer is not None
+        self.timer: Timer | None = None
+        """Runs while nothing more is answered."""
 
     def begin(self, session: Session | None) -> None:
-        """Stop reading if the last answer throttled the client."""
+        """Stop answering if the last answer throttled the client."""
         if session is not None and session.muted_ms:
             delay_ms, session.muted_ms = session.muted_ms, 0
             self.cancel()
-            self._timer = self._clock.call_later(delay_ms, self._end)
+            self.timer = self._clock.call_later(delay_ms, self._end)
 
     def cancel(self) -> None:
         """Call it off: the connection has ended."""
-        if self._timer is not None:
-            self._timer.cancel()
-            self._timer = None
+        if self.timer is not None:
+            self.timer.cancel()
+            self.timer = None
 
     def _end(self) -> None:
-        self._timer = None
+        self.timer = None
         self._go_on()

@@ -20,6 +20,7 @@ from kafka_shim.shim.network.guest import Visitor
 from kafka_shim.shim.network.handshakes import Handshakes
 from kafka_shim.shim.network.large_requests import LargeRequests
 from kafka_shim.shim.network.limits import limits_in_force
+from kafka_shim.shim.network.outbox import Outbox
 from kafka_shim.shim.network.request_memory import RequestMemory
 from kafka_shim.shim.network.reserved_port import ReservedPort
 
@@ -52,6 +53,7 @@ class Server:
         self.quotas = ConnectionQuotas(self.cluster)
         self.closings = Closings(self.cluster.clock)
         self.clock_s = time.perf_counter
+        self.outbox = Outbox(self.clock_s)
         self.limits = limits_in_force(self.cluster)
         self.memory = RequestMemory(self.limits.queued_bytes_max)
         self.handshakes = Handshakes(self.limits.handshakes_max)

@@ -17,11 +17,17 @@ if TYPE_CHECKING:  # a mechanism is imported with the first log-in by it
 
 log = Log("shim.sasl")
 
+_FAILED_LOGIN_DELAY = "connection.failed.authentication.delay.ms"
 _SCRAM = {
     mechanism.wire_name: mechanism
     for mechanism in ScramMechanism
     if mechanism is not ScramMechanism.UNKNOWN
 }
+
+
+def failed_login_delay_ms(cluster: Cluster, node_id: int) -> int:
+    """Return how long the answer to a failed log-in is held back; 0 before KIP-306."""
+    return int(cluster.configs.broker_value(_FAILED_LOGIN_DELAY, node_id) or 0)
 
 
 def begin(mechanism: str, session: Session, cluster: Cluster, next_phase: Phase) -> bool:
