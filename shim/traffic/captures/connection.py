@@ -1,4 +1,4 @@
-"""One captured TCP connection: two streams, two rows of frames, and which end is the broker."""
+"""A captured TCP connection: two streams, their frames, and which end is the broker."""
 
 from collections import deque
 from collections.abc import Callable
@@ -10,7 +10,7 @@ from kafka_shim.shim.traffic.captures.frames import FrameReader, looks_like_requ
 from kafka_shim.shim.traffic.captures.packets import CIRCLE, Address, Segment
 from kafka_shim.shim.traffic.captures.stream import Stream
 
-if TYPE_CHECKING:  # it needs a package that captures without a key log do without
+if TYPE_CHECKING:  # needs a package that is required for key logs only
     from kafka_shim.shim.traffic.captures.tls import TlsConnection
 
 PATIENCE_US = 1_000_000
@@ -27,7 +27,7 @@ _CLIENT, _SERVER = 0, 1
 
 
 class Troubles(msgspec.Struct):
-    """What was not in order on one connection; segments, bytes, frames."""
+    """The problems of a connection, in segments, bytes and frames."""
 
     client: str
     server: str
@@ -42,15 +42,15 @@ class Troubles(msgspec.Struct):
 
     @property
     def any(self) -> bool:
-        """Whether there is anything to tell but who was there."""
+        """Whether there were any problems."""
         return any(msgspec.structs.astuple(self)[2:])
 
 
 class CapturedConnection:
-    """Both directions; `request` and `answer` get whole frames.
+    """Both directions of a connection; `request` and `answer` are called with whole frames.
 
-    What an end sent after it had got something is held back until that something is there too, so
-    that answers never come before their requests, however the capture has mixed them up.
+    Bytes that an end sent after it had received others are kept until those are complete, so that
+    responses never precede their requests, whatever the order of packets in the capture.
     """
 
     def __init__(
@@ -77,18 +77,18 @@ class CapturedConnection:
 
     @property
     def is_over(self) -> bool:
-        """Whether both ends have finished, or one broke off, and nothing of it is missing."""
+        """Whether both ends have finished, or one has reset, and no bytes are missing."""
         if self._held or self._up.lacks or self._down.lacks:
             return False
         return self._is_reset or (self._up.is_at_end and self._down.is_at_end)
 
     def is_another(self, segment: Segment) -> bool:
-        """Whether a SYN from the client begins a new connection between the same ports."""
+        """Return whether a SYN from the client begins a new connection between the same ports."""
         is_first = segment.is_syn and segment.source == self.client
         return is_first and not self._up.is_start(segment.sequence)
 
     def segment(self, segment: Segment) -> None:
-        """A segment of either direction."""
+        """Process a segment of either direction."""
         self._now_us = max(self._now_us, segment.time_us)
         ours, theirs = self._streams(segment)
         self._is_reset |= segment.is_reset
@@ -106,11 +106,11 @@ class CapturedConnection:
         self._wait()
 
     def finish(self) -> None:
-        """No more segments come."""
+        """Process the end of the capture."""
         self._give_up(self._up, self._down)
 
     def troubles(self) -> Troubles:
-        """What was not in order so far."""
+        """Return the problems so far."""
         streams, frames = (self._up, self._down), (self._up_frames, self._down_frames)
         return Troubles(
             "{}:{}".format(*self.client),
@@ -126,12 +126,12 @@ class CapturedConnection:
         )
 
     def _streams(self, segment: Segment) -> tuple[Stream, Stream]:
-        """The sender's and the receiver's."""
+        """Return the sender's and the receiver's stream."""
         is_up = segment.source == self.client
         return (self._up, self._down) if is_up else (self._down, self._up)
 
     def _release(self) -> None:
-        """Hand on what was sent with knowledge of nothing that is still missing."""
+        """Deliver the bytes that do not depend on missing ones."""
         before = -1
         while before != len(self._held):
             before = len(self._held)
@@ -144,7 +144,7 @@ class CapturedConnection:
                     self._hand_on(segment)
 
     def _wait(self) -> None:
-        """Give up on what cannot come any more."""
+        """Skip bytes that can no longer arrive."""
         if not (self._up.lacks or self._down.lacks):
             self._lacking_since_us = None
         elif self._lacking_since_us is None:
@@ -154,14 +154,14 @@ class CapturedConnection:
             self._give_up(*(stream for stream in (self._up, self._down) if stream.lacks))
 
     def _give_up(self, *streams: Stream) -> None:
-        """Skip the holes of these streams, one by one: behind each something may be set free."""
+        """Skip the holes of these streams one by one, and deliver what follows each."""
         while True:
             self._release()
             if any(self._skip_hole(stream) for stream in streams):
                 continue
             if not self._held:
                 return
-            self._hand_on(self._held.popleft())  # it refers to bytes that were not captured
+            self._hand_on(self._held.popleft())  # its preceding bytes were not captured
 
     def _skip_hole(self, stream: Stream) -> bool:
         return stream.skip_hole(

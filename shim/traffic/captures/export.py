@@ -1,4 +1,4 @@
-"""A trace as a capture: the frames, in TCP segments that were never on a wire, for Wireshark."""
+"""Write a trace as a capture for Wireshark: its frames in generated TCP segments."""
 
 import ipaddress
 from collections.abc import Callable, Iterator
@@ -26,7 +26,7 @@ _CAPTURED_BYTES_MAX = 262_144
 
 
 class ExportReport(msgspec.Struct):
-    """Counts; `damage` is what of the trace could not be read."""
+    """Counts of an export; `damage` are the unreadable parts of the trace."""
 
     connections: int = 0
     packets: int = 0
@@ -34,11 +34,11 @@ class ExportReport(msgspec.Struct):
 
 
 class _Flow:
-    """One connection's packets: sequence numbers and addresses of both ends."""
+    """The packets of a connection: sequence numbers and addresses of both ends."""
 
     def __init__(self, client: Address, server: Address, number: int) -> None:
         self._ends = (client, server)
-        # connections between the same ports must not be taken for one another
+        # connections between the same ports must stay distinguishable
         self._sequences = [number * 7_919_000 % CIRCLE, number * 104_729_000 % CIRCLE]
 
     def begin(self) -> Iterator[bytes]:
@@ -49,7 +49,7 @@ class _Flow:
         yield self._packet(0, TH_ACK)
 
     def frame(self, sender: int, frame: bytes) -> Iterator[bytes]:
-        """A frame from the client (0) or the broker (1), its size put before it."""
+        """Yield the packets of a frame with its size, from the client (0) or the broker (1)."""
         data = len(frame).to_bytes(4, "big") + frame
         for at in range(0, len(data), SEGMENT_BYTES_MAX):
             part = data[at : at + SEGMENT_BYTES_MAX]
@@ -126,9 +126,10 @@ def _packets(
 
 
 def _ends(connection: Connection, number: int) -> tuple[Address, Address]:
-    """The client as it was recorded; the broker where a capture told it, else at Kafka's port.
+    """Return the client's recorded address, and the broker's if a capture had it, else Kafka's
+    port.
 
-    A trace has no addresses of brokers: they get one each in 10.92.0.0/16 or fd00:92::/32.
+    A trace has no addresses of brokers, so each gets one in 10.92.0.0/16 or fd00:92::/32.
     """
     host, _, port = connection.listener.rpartition(":")
     client = _address(connection.host) or ipaddress.ip_address("10.93.0.1")

@@ -1,7 +1,7 @@
-"""Capture files: packets with their time and link type, out of pcap and pcapng.
+"""Read packets with their time and link type from pcap and pcapng files.
 
-Both are walked here, block by block: libraries for it stop silently at a cut-off packet, or know
-only the first interface of pcapng (docs/decisions/0001-captures.md).
+Both formats are parsed here: libraries silently stop at a truncated packet, or support only the
+first interface of pcapng (docs/decisions/0001-captures.md).
 """
 
 from collections.abc import Iterator
@@ -26,7 +26,9 @@ _BYTES_MAX = 1 << 28
 
 
 class Packet(msgspec.Struct, frozen=True, gc=False):
-    """One captured packet. `link_type` is libpcap's LINKTYPE number, `time_us` since the epoch."""
+    """A captured packet; `link_type` is a LINKTYPE of libpcap,
+    `time_us` microseconds since 1970.
+    """
 
     time_us: int
     link_type: int
@@ -34,11 +36,11 @@ class Packet(msgspec.Struct, frozen=True, gc=False):
 
 
 class CaptureError(ConfigError):
-    """The file is no capture, or damaged from some place on; the text says which."""
+    """The file is not a capture, or is damaged; the text says where."""
 
 
 def packets(file: BinaryIO) -> Iterator[Packet]:
-    """Every packet, in the order of the file. Raises CaptureError where it cannot go on."""
+    """Yield every packet, in the order of the file; CaptureError at damage."""
     magic = file.read(4).ljust(4, b"\0")
     file.seek(0)
     try:
@@ -75,7 +77,7 @@ def _exactly(file: BinaryIO, count: int) -> bytes:
 
 
 class _Interface(msgspec.Struct):
-    """What packets of one interface of a pcapng section have in common."""
+    """The properties of an interface in a pcapng section."""
 
     link_type: int
     ticks_per_second: int = 1_000_000

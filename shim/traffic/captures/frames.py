@@ -1,4 +1,4 @@
-"""Kafka's frames out of a stream that may have holes, and the way back after one."""
+"""Cut Kafka's frames from a stream with holes, and find the next frame after a hole."""
 
 from collections.abc import Callable, Iterator
 from struct import Struct
@@ -23,9 +23,9 @@ _REQUEST = Struct(">ihhih")
 
 
 def looks_like_request(data: bytes) -> bool:
-    """Whether these bytes could be the start of a request, its size included.
+    """Return whether these bytes, which begin with a size, can be the start of a request.
 
-    One that is there to its end must be readable, too.
+    If the request is complete, it must also be decodable.
     """
     if len(data) < _REQUEST.size:
         return False
@@ -41,7 +41,7 @@ def looks_like_request(data: bytes) -> bool:
 
 
 def begins_with_request(data: bytes) -> bool:
-    """Whether there is a request to its end. An answer may look like the start of one."""
+    """Return whether there is a complete request; responses can look like the start of one."""
     size = int.from_bytes(data[: _SIZE.size], "big", signed=True)
     return _SIZE.size + size <= len(data) and looks_like_request(data)
 
@@ -57,7 +57,9 @@ def _is_readable(frame: bytes) -> bool:
 
 
 def _is_newer_greeting(api_key: int, version: int) -> bool:
-    """ApiVersions newer than we know: clients may begin so, and learn what there is (KIP-511)."""
+    """Return whether it is ApiVersions in a newer version, with which
+    clients may begin (KIP-511).
+    """
     return (
         api_key == ApiKey.API_VERSIONS
         and not has_version(api_key, version)
@@ -66,22 +68,22 @@ def _is_newer_greeting(api_key: int, version: int) -> bool:
 
 
 class FrameReader:
-    """Cuts frames, without their sizes. `skipped_bytes` belong to frames that are not whole.
+    """Cuts frames, without their sizes; `skipped_bytes` counts bytes of incomplete frames.
 
-    After a hole that hides where the next frame begins, what is fed is passed over until
-    `is_start` says of the beginning of a segment that a frame begins there.
+    If a hole hides where the next frame begins, bytes are skipped until `is_start` returns True for
+    the beginning of a segment.
     """
 
     def __init__(self, is_start: Callable[[bytes], bool]) -> None:
         self._is_start = is_start
         self._in_step = True
         self._pending = bytearray()
-        self._skip = 0  # what is still to come of a frame that has a hole
+        self._skip = 0  # remaining bytes of a frame with a hole
         self.skipped_bytes = 0
         self.broken_frames = 0
 
     def feed(self, data: bytes) -> Iterator[bytes]:
-        """What one segment completes."""
+        """Yield the frames that a segment completes."""
         if self._skip:
             passed = min(self._skip, len(data))
             self._skip -= passed
@@ -111,7 +113,7 @@ class FrameReader:
         self._in_step = left >= count
 
     def _frame_bytes(self) -> int | None:
-        """How long the frame is that is arriving, its size included; None if that is not known."""
+        """Return the length of the incomplete frame with its size; None if unknown."""
         if len(self._pending) < _SIZE.size:
             return None
         return _SIZE.size + int(_SIZE.unpack_from(self._pending)[0])

@@ -1,4 +1,4 @@
-"""A capture into a trace: every connection to a Kafka broker, as if a proxy had stood there."""
+"""Import a capture: every connection to a Kafka broker, as if a proxy had recorded it."""
 
 import itertools
 from collections.abc import Callable
@@ -18,7 +18,7 @@ from kafka_shim.shim.traffic.captures.frames import begins_with_request, looks_l
 from kafka_shim.shim.traffic.captures.packets import Address, Segment, segment
 from kafka_shim.shim.traffic.traces.observed import ObservedConnection
 
-if TYPE_CHECKING:  # it needs a package that captures without a key log do without
+if TYPE_CHECKING:  # needs a package that is required for key logs only
     from kafka_shim.shim.traffic.captures.tls import KeyLog
 
 UNDECIDED_MAX = 100
@@ -26,9 +26,9 @@ UNDECIDED_MAX = 100
 
 
 class CaptureReport(msgspec.Struct):
-    """Counts of packets, connections and entries, what was passed over, and what was damaged.
+    """Counts of packets, connections and entries, of ignored and of damaged ones.
 
-    `damage` is why the file could not be read to its end, empty if it was.
+    `damage` says why the file could not be read to its end; empty if it could.
     """
 
     packets: int = 0
@@ -47,7 +47,7 @@ class CaptureReport(msgspec.Struct):
 
 
 class _CaptureClock:
-    """Time as the packets tell it; nothing ever falls due."""
+    """A clock with the packets' times; it has no timers."""
 
     def __init__(self) -> None:
         self.us = 0
@@ -63,7 +63,7 @@ class _CaptureClock:
         return _NeverDue()
 
     def begin(self) -> None:
-        """There is nothing to begin."""
+        """Do nothing; there are no timers."""
 
 
 class _NeverDue:
@@ -72,7 +72,7 @@ class _NeverDue:
 
 
 class _Client:
-    """A Kafka client's connection, and what the trace calls it."""
+    """The connection of a Kafka client, and its connection in the trace."""
 
     def __init__(
         self,
@@ -103,7 +103,7 @@ class _Client:
             self._observed.closed()
 
     def end(self) -> None:
-        """No more segments come: the capture ends, or the port is used for another connection."""
+        """Process the end of the connection: the capture ends, or its port is reused."""
         self.connection.finish()
         troubles = self.connection.troubles()
         if not self._is_kafka:
@@ -133,7 +133,9 @@ class _Client:
 
 
 class _Import:
-    """All connections of a capture. Without `ports`, Kafka's are found by what is said there."""
+    """All connections of a capture; without `ports`, Kafka's ports are
+    detected from the traffic.
+    """
 
     def __init__(self, folder: Path, ports: frozenset[int], keys: "KeyLog | None") -> None:
         self.report = CaptureReport()
@@ -215,12 +217,10 @@ def import_capture(
     progress: Callable[[int], None] = lambda _: None,
     keys: "KeyLog | None" = None,
 ) -> CaptureReport:
-    """Read a capture; `progress` gets the position in the file.
+    """Import a capture; `progress` is called with the position in the file.
 
-    `keys` open what is encrypted (TLS).
-
-    What a damaged file has before its damage is kept. Raises CaptureError if it is no capture, and
-    OSError if there is no room for the trace.
+    `keys` decrypt TLS. The part of a damaged file before the damage is imported. Raise CaptureError
+    if the file is not a capture, and OSError if the trace cannot be written.
     """
     importing = _Import(folder, ports, keys)
     report = importing.report

@@ -1,4 +1,4 @@
-"""TCP segments out of captured packets, whatever link they were captured on. dpkt reads headers."""
+"""Extract TCP segments from packets of any supported link type; dpkt parses the headers."""
 
 from collections.abc import Callable
 from typing import Any, TypeAlias
@@ -25,7 +25,7 @@ CIRCLE = 1 << 32
 
 
 class Segment(msgspec.Struct, frozen=True, gc=False):
-    """One TCP segment. `acked` is the acknowledged sequence number, None without one."""
+    """A TCP segment; `acked` is the acknowledged sequence number, or None."""
 
     time_us: int
     source: Address
@@ -39,7 +39,7 @@ class Segment(msgspec.Struct, frozen=True, gc=False):
 
     @property
     def first(self) -> int:
-        """The sequence number of the first byte of data: a SYN has one of its own."""
+        """The sequence number of the first data byte; a SYN uses one of its own."""
         return (self.sequence + self.is_syn) % CIRCLE
 
 
@@ -63,7 +63,7 @@ _LINKS: dict[int, Callable[[bytes], Any]] = {
 
 
 def segment(packet: Packet) -> Segment | str:
-    """The TCP segment in a packet, or why there is none that could be read."""
+    """Return the TCP segment in a packet, or the reason why there is none."""
     link = _LINKS.get(packet.link_type)
     if link is None:
         return f"link type {packet.link_type} is not known"

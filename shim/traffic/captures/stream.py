@@ -1,6 +1,6 @@
-"""One direction of a TCP connection, put back in order: what arrives twice, late or never.
+"""Reassembles one direction of a TCP connection from repeated, late and lost segments.
 
-Why this is not a library's: docs/decisions/0001-captures.md.
+docs/decisions/0001-captures.md says why no library is used.
 """
 
 import heapq
@@ -13,10 +13,10 @@ WAITING_BYTES_MAX = 64 * 1024 * 1024
 
 
 class Stream:
-    """Delivers bytes in the sender's order, segment by segment, and tells of holes between them.
+    """Delivers bytes in the sender's order, segment by segment, and reports holes between them.
 
-    `deliver` gets bytes, `lose` the size of a hole: None where nobody knows, since the connection's
-    beginning was not captured.
+    `deliver` is called with bytes, `lose` with the size of a hole, or None if it is unknown because
+    the beginning of the connection was not captured.
     """
 
     def __init__(
@@ -25,11 +25,11 @@ class Stream:
         self._deliver = deliver
         self._lose = lose
         self._base: int | None = None  # the sequence number at position 0
-        self._began = False  # where the stream begins is known, or was given up
+        self._began = False  # the beginning is known, or was given up
         self._next = 0  # the position of the byte to deliver next
-        self._lowest: int | None = None  # of the sender's positions, until it began
+        self._lowest: int | None = None  # lowest position of the sender until then
         self._acked = 0  # the receiver has everything before this position
-        self._end: int | None = None  # where it ends, once a FIN was there
+        self._end: int | None = None  # the end, after a FIN
         self._waiting: list[tuple[int, bytes]] = []
         self._waiting_bytes = 0
         self.out_of_order = 0
@@ -38,28 +38,28 @@ class Stream:
 
     @property
     def lacks(self) -> bool:
-        """Whether the receiver has got what was not here yet: captured late, or not at all."""
+        """Whether the receiver has bytes that were captured late or not at all."""
         return not self._began or self._acked > self._next
 
     @property
     def is_at_end(self) -> bool:
-        """Whether everything was delivered, up to the sender's FIN."""
+        """Whether everything up to the sender's FIN was delivered."""
         return self._began and self._end is not None and self._next >= self._end
 
     def is_before(self, sequence: int) -> bool:
-        """Whether something before this number was not delivered yet."""
+        """Return whether bytes before this sequence number were not delivered yet."""
         return not self._began or self._clamped(sequence) > self._next
 
     def is_start(self, sequence: int) -> bool:
-        """Whether a SYN of this number is the one that this connection began with, or could be."""
+        """Return whether a SYN with this number can be the one of this connection."""
         return not self._began or (sequence + 1) % CIRCLE == self._base
 
     def begin(self, sequence: int) -> None:
-        """A SYN of this number; again is no harm."""
+        """Process a SYN; it may be repeated."""
         if self._began:
             return
         first = (sequence + 1) % CIRCLE
-        if self._base is not None:  # segments came before it
+        if self._base is not None:  # earlier segments were captured before it
             shift = self._position(first)
             self._waiting = [(at - shift, data) for at, data in self._waiting]
             self._acked = max(0, self._acked - shift)
@@ -75,7 +75,7 @@ class Stream:
             self._lowest = at if self._lowest is None else min(at, self._lowest)
 
     def add(self, sequence: int, data: bytes) -> None:
-        """A segment of the sender's."""
+        """Process a segment of the sender."""
         at = self._place(sequence)
         if self._began and at + len(data) <= self._next:
             self.retransmitted += 1
@@ -90,21 +90,22 @@ class Stream:
             self.give_up()
 
     def end(self, sequence: int) -> None:
-        """The sender's FIN is at this number."""
+        """Process the sender's FIN."""
         self._end = self._place(sequence)
         self._acked = min(self._acked, self._end)
 
     def acknowledge(self, sequence: int) -> None:
-        """The receiver says that it has everything before this number."""
+        """Process the receiver's acknowledgement of everything before this number."""
         self._acked = max(self._acked, self._clamped(sequence))
 
     def give_up(self) -> None:
-        """Stop waiting for what is missing: deliver what is there, and tell the holes."""
+        """Stop waiting for missing bytes: deliver the rest and report the holes."""
         while self.skip_hole():
             pass
 
     def skip_hole(self, held: Iterable[tuple[int, int]] = ()) -> bool:
-        """Give up one hole, up to what is there or was acknowledged; False if there is none.
+        """Skip one hole, up to the next captured or acknowledged byte; return False if there is
+        none.
 
         `held` are sequence numbers and lengths of segments that the caller keeps back.
         """
@@ -128,7 +129,7 @@ class Stream:
         return True
 
     def _clamped(self, sequence: int) -> int:
-        """An acknowledged position: a FIN is acknowledged as if it were a byte."""
+        """Return an acknowledged position within the stream; a FIN is acknowledged like a byte."""
         at = self._place(sequence)
         return at if self._end is None else min(at, self._end)
 
@@ -138,7 +139,9 @@ class Stream:
         return self._position(sequence)
 
     def _position(self, sequence: int) -> int:
-        """The place of a sequence number, which goes round, nearest to where we are."""
+        """Return the position of a sequence number, which wraps around,
+        nearest to the current one.
+        """
         assert self._base is not None
         ahead = (sequence - self._base - self._next + CIRCLE // 2) % CIRCLE - CIRCLE // 2
         return self._next + ahead

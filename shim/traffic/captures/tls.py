@@ -1,6 +1,6 @@
-"""TLS in a capture: what was said, where a key log (SSLKEYLOGFILE) has the keys.
+"""Decrypt TLS in a capture with the keys of a key log (SSLKEYLOGFILE).
 
-TLS 1.2 and 1.3 with authenticated ciphers; no early data, and no renegotiation.
+TLS 1.2 and 1.3 with authenticated ciphers are supported, without early data and renegotiation.
 """
 
 from collections.abc import Iterator
@@ -34,10 +34,10 @@ _SIDES = ("CLIENT", "SERVER")
 
 
 class KeyLog:
-    """Secrets by their label and the random of the client's hello."""
+    """Secrets by label and by the random of the client's hello."""
 
     def __init__(self, lines: Iterator[str]) -> None:
-        """Lines of the form `LABEL RANDOM SECRET`, in hex; others are passed over."""
+        """Read lines of the form `LABEL RANDOM SECRET` in hex; others are ignored."""
         self._secrets: dict[tuple[str, bytes], bytes] = {}
         for line in lines:
             words = line.split()
@@ -52,11 +52,11 @@ class KeyLog:
         return len(self._secrets)
 
     def connection(self) -> "TlsConnection":
-        """A new connection, to be opened with these."""
+        """Return a new connection, which is decrypted with these keys."""
         return TlsConnection(self)
 
     def secret(self, label: str, random: bytes) -> bytes:
-        """TlsError if it is not in the log."""
+        """Return a secret; TlsError if it is not in the log."""
         found = self._secrets.get((label, random))
         if found is None:
             raise TlsError("the key log has nothing for this connection")
@@ -64,7 +64,7 @@ class KeyLog:
 
 
 def read_key_log(path: Path) -> KeyLog:
-    """The file; ConfigError if it cannot be read, or has no secrets."""
+    """Read a key log; ConfigError if it cannot be read, or has no secrets."""
     try:
         with path.open(encoding="ascii", errors="replace") as lines:
             found = KeyLog(lines)
@@ -78,7 +78,7 @@ def read_key_log(path: Path) -> KeyLog:
 
 
 class _Side:
-    """One direction: its records, what is left of a handshake message, its keys by now."""
+    """One direction: its records, incomplete handshake message, and current keys."""
 
     def __init__(self) -> None:
         self.records = Records()
@@ -89,7 +89,7 @@ class _Side:
 
 
 class TlsConnection:
-    """Both directions of one connection, fed in the order in which they were sent."""
+    """Both directions of a connection, whose bytes are fed in the order of sending."""
 
     def __init__(self, keys: KeyLog) -> None:
         self._keys = keys
@@ -109,7 +109,7 @@ class TlsConnection:
         return b""
 
     def lose(self) -> None:
-        """Some bytes are not in the capture: where the next record begins is not known."""
+        """Record a loss, after which the next record cannot be found."""
         self.failure = self.failure or "bytes of it are lost"
 
     def _feed(self, side: int, data: bytes) -> bytes:
@@ -148,7 +148,7 @@ class TlsConnection:
                 self._change_keys(side, kind)
 
     def _agree(self, hello: bytes) -> None:
-        """The server's hello decides version and cipher, and so the keys."""
+        """Take version and cipher from the server's hello, and derive the keys."""
         try:
             at = _SESSION_ID_AT + 1 + hello[_SESSION_ID_AT]
             suite = _SHORT.unpack_from(hello, at)[0]
@@ -170,7 +170,9 @@ class TlsConnection:
                 self._use(number, self._keys.secret(label, self._random))
 
     def _change_keys(self, side: int, kind: int) -> None:
-        """After Finished come the keys for data, after KeyUpdate the next ones (RFC 8446, 7.2)."""
+        """Change to the keys for data after Finished, or to the next ones after KeyUpdate (RFC
+        8446, 7.2).
+        """
         own = self._sides[side]
         if kind == _FINISHED:
             self._use(side, self._keys.secret(f"{_SIDES[side]}_TRAFFIC_SECRET_0", self._random))
@@ -184,7 +186,7 @@ class TlsConnection:
 
 
 def _version(hello: bytes, at: int) -> int:
-    """That of the extension, which TLS 1.3 has; else that of the hello itself."""
+    """Return the version in the extension, which TLS 1.3 has, or else in the hello itself."""
     end = at + 2 + _SHORT.unpack_from(hello, at)[0] if len(hello) >= at + 2 else at
     at += 2
     while at + 4 <= end:

@@ -1,4 +1,4 @@
-"""Records of one direction of a TLS connection: cut from the stream, and opened with its keys."""
+"""Records of one direction of a TLS connection: cut from the stream, and decrypted."""
 
 import hmac
 from collections.abc import Iterator
@@ -20,11 +20,11 @@ _EXPLICIT_BYTES = 8
 
 
 class TlsError(Exception):
-    """The rest of the connection cannot be opened; the text says why."""
+    """The rest of the connection cannot be decrypted; the text says why."""
 
 
 class Cipher(NamedTuple):
-    """A cipher suite as far as it matters here; all have tags of 16 bytes."""
+    """The relevant properties of a cipher suite; all have tags of 16 bytes."""
 
     key_bytes: int
     digest: str
@@ -44,7 +44,7 @@ CIPHERS = {
 
 
 class Record(NamedTuple):
-    """One record as it came; `head` is its header."""
+    """A record as received; `head` is its header."""
 
     kind: int
     head: bytes
@@ -58,7 +58,7 @@ class Records:
         self._rest = b""
 
     def feed(self, data: bytes) -> Iterator[Record]:
-        """Whole records; TlsError if there is none where one should begin."""
+        """Yield whole records; TlsError if none begins where one should."""
         self._rest += data
         while len(self._rest) >= HEADER_BYTES:
             kind, version, length = _HEADER.unpack_from(self._rest)
@@ -73,7 +73,7 @@ class Records:
 
 
 class Opener:
-    """Opens the records of one direction under one key, in their order."""
+    """Decrypts the records of one direction with one key, in their order."""
 
     def __init__(self, cipher: Cipher, version: int, key: bytes, iv: bytes) -> None:
         self._aead = ChaCha20Poly1305(key) if cipher.is_chacha else AESGCM(key)
@@ -83,7 +83,7 @@ class Opener:
         self._sequence = 0
 
     def open(self, record: Record) -> tuple[int, bytes]:
-        """Kind and content; TlsError if it was not made with this key."""
+        """Return kind and content; TlsError if the key does not fit."""
         sequence = _SEQUENCE.pack(self._sequence)
         self._sequence += 1
         sealed = record.body
@@ -111,7 +111,7 @@ class Opener:
 
 
 def expanded(secret: bytes, label: str, length: int, digest: str) -> bytes:
-    """HKDF-Expand-Label without a context (RFC 8446, 7.1)."""
+    """Return HKDF-Expand-Label without a context (RFC 8446, 7.1)."""
     name = b"tls13 " + label.encode()
     info = _LENGTH.pack(length) + bytes([len(name)]) + name + b"\0"
     out = block = b""
@@ -124,13 +124,16 @@ def expanded(secret: bytes, label: str, length: int, digest: str) -> bytes:
 
 
 def opener_1_3(cipher: Cipher, secret: bytes) -> Opener:
-    """The keys of a traffic secret."""
+    """Return a decrypter with the keys of a traffic secret."""
     key = expanded(secret, "key", cipher.key_bytes, cipher.digest)
     return Opener(cipher, TLS_1_3, key, expanded(secret, "iv", 12, cipher.digest))
 
 
 def openers_1_2(cipher: Cipher, master: bytes, randoms: bytes) -> tuple[Opener, Opener]:
-    """The client's and the server's (RFC 5246, 6.3); `randoms`: the server's, then the client's."""
+    """Return the decrypters of client and server (RFC 5246, 6.3).
+
+    `randoms` are the server's and then the client's.
+    """
     iv_bytes = 12 if cipher.is_chacha else 4
     sizes = (cipher.key_bytes, cipher.key_bytes, iv_bytes, iv_bytes)
     block = _pseudo_random(master, b"key expansion" + randoms, sum(sizes), cipher.digest)

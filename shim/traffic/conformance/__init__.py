@@ -1,1 +1,1 @@
-"""Which behaviours of a Kafka client can be seen on the wire, and whether they are right."""
+"""Behaviours of Kafka clients that requests show, and whether they are right."""

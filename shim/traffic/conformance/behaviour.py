@@ -1,4 +1,4 @@
-"""What a row of the catalogue is, and what is found for it in a trace."""
+"""Rows of the catalogue of behaviours, and their results for a trace."""
 
 from collections.abc import Callable, Iterable
 from enum import Enum
@@ -13,7 +13,7 @@ FRAMES_SHOWN = 5
 
 
 class Sight(msgspec.Struct, frozen=True):
-    """One place where a behaviour is seen: right or wrong, by which exchange, and a word on it."""
+    """An occurrence of a behaviour: right or wrong, the exchange, and a note."""
 
     right: bool
     exchange: Exchange
@@ -24,7 +24,7 @@ Look: TypeAlias = Callable[[list[Exchange]], Iterable[Sight]]
 
 
 class Behaviour(msgspec.Struct, frozen=True):
-    """A row of the catalogue. `seen` says in words how it is seen on the wire."""
+    """A row of the catalogue; `seen` says how the behaviour is detected."""
 
     id: str
     text: str
@@ -34,7 +34,7 @@ class Behaviour(msgspec.Struct, frozen=True):
 
 
 class Status(Enum):
-    """What a trace says of a behaviour."""
+    """The result of a behaviour in a trace."""
 
     PASSED = "passed"
     FAILED = "failed"
@@ -42,9 +42,9 @@ class Status(Enum):
 
 
 class Result(msgspec.Struct, frozen=True):
-    """A behaviour with its status; the frames are those that failed, or the first that passed.
+    """A behaviour with its status; frames are those that failed, or the first that passed.
 
-    `hindrance` is a denial that kept the client from it.
+    `hindrance` is a denial that prevented the behaviour.
     """
 
     behaviour: Behaviour
@@ -55,7 +55,7 @@ class Result(msgspec.Struct, frozen=True):
 
 
 def score(behaviour: Behaviour, seen: list[Exchange], decisions: Decisions) -> Result:
-    """Look for one behaviour in a trace: a single wrong sight fails it."""
+    """Evaluate a behaviour in a trace; a single wrong occurrence fails it."""
     sights = list(behaviour.look(seen))
     wrong = [sight for sight in sights if not sight.right]
     shown = tuple(_frame(sight) for sight in (wrong or sights)[:FRAMES_SHOWN])

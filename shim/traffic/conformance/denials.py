@@ -1,4 +1,4 @@
-"""What a client was denied, and which behaviours could not come up because of that."""
+"""The denials of a client, and the behaviours that they prevented."""
 
 from collections import Counter
 
@@ -33,14 +33,14 @@ class Denial(msgspec.Struct, frozen=True):
 
 
 class Decisions:
-    """The decisions in a trace. There are none if the recorder did not decide."""
+    """The decisions in a trace; empty if the recorder made none."""
 
     def __init__(self) -> None:
         self.denied: Counter[Denial] = Counter()
         self._allowed: set[str] = set()  # resource types
 
     def look_at(self, block: Block) -> None:
-        """Take in the decisions of a block."""
+        """Process the decisions of a block."""
         principals = {who.number: who.principal for who in block.body.connections}
         for entry in block.body.entries:
             if not isinstance(entry, Access):
@@ -59,11 +59,11 @@ class Decisions:
 
     @property
     def are_all_denials(self) -> bool:
-        """Whether there are some, and nothing was allowed to anybody."""
+        """Whether there are decisions and all are denials."""
         return bool(self.denied) and not self._allowed
 
     def hindering(self, behaviour_id: str) -> Denial | None:
-        """Return a denial that kept the client from a behaviour; None if there is none."""
+        """Return a denial that prevented a behaviour; None if there is none."""
         area = behaviour_id.partition(".")[0]
         types = [kind.name for kind in _HINDERED_BY.get(area, ()) if kind.name not in self._allowed]
         found = (denial for denial in self.denied if denial.resource_type in types)

@@ -1,4 +1,4 @@
-"""How requests are written: versions, strict encoding, known codes."""
+"""Encoding of requests: versions, canonical encoding, known codes."""
 
 import re
 from collections.abc import Iterator
@@ -45,7 +45,7 @@ def _falls_back(seen: list[Exchange]) -> Iterator[Sight]:
         before = refused.pop(exchange.line, None)
         if before is not None:
             rows = {row.api_key: row.max_version for row in before.answer.api_keys}
-            # brokers before KIP-511 refuse without a list: then any lower version is a try
+            # brokers before KIP-511 reject without a list, so any lower version is right
             highest = rows.get(ApiKey.API_VERSIONS, before.version - 1)
             is_lower = exchange.api == ApiKey.API_VERSIONS and exchange.version <= highest
             yield Sight(is_lower, exchange, f"after error 35, which leaves up to {highest}")

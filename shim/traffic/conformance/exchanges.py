@@ -1,4 +1,4 @@
-"""A trace as exchanges: each request, decoded, with its answer."""
+"""A trace as exchanges: each decoded request with its response."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -16,11 +16,11 @@ from kafka_shim.shim.traffic.replay.events import Event, Line, Recording
 
 
 class Exchange(msgspec.Struct):
-    """One request as the client sent it, and what it was answered.
+    """A request with its response.
 
-    `request` is None if it could not be read (`decode_error` says why), `answer` if there was none.
-    `trailing` counts the bytes after the message; `is_canonical` is None where secrets were
-    blanked, so that nobody can tell.
+    `request` is None if it could not be decoded (`decode_error` says why), `answer` if there was
+    none. `trailing` counts the bytes after the message. `is_canonical` is None if secrets were
+    removed, since it is then unknown.
     """
 
     line: Line
@@ -46,12 +46,12 @@ class Exchange(msgspec.Struct):
 
     @property
     def errors(self) -> list[int]:
-        """All error codes of the answer that are not 0."""
+        """All error codes in the response except 0."""
         return [] if self.answer is None else error_codes(self.answer)
 
     @property
     def name(self) -> str:
-        """`connection 3 request 7: CreateAcls v2`."""
+        """The name of the exchange, such as `connection 3 request 7: CreateAcls v2`."""
         try:
             api = ApiKey(self.api).wire_name
         except ValueError:
@@ -60,7 +60,7 @@ class Exchange(msgspec.Struct):
 
 
 def exchanges(recording: Recording) -> list[Exchange]:
-    """Every request of a trace, in its order."""
+    """Return every request of a trace, in its order."""
     found: dict[tuple[Line, int], Exchange] = {}
     for event in recording.events:
         entry = event.entry

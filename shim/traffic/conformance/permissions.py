@@ -1,4 +1,4 @@
-"""ACLs, authorized operations, and what a client makes of being denied."""
+"""Behaviours about ACLs, authorized operations and denials."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -32,7 +32,7 @@ def _of(seen: list[Exchange], *apis: ApiKey) -> Iterator[Exchange]:
 
 
 def _filters(seen: list[Exchange]) -> Iterator[tuple[Exchange, Any, tuple[str | None, ...]]]:
-    """Each ACL filter with its three names: resource, principal, host."""
+    """Yield each ACL filter with its three names: resource, principal, host."""
     for exchange in _of(seen, *_FILTERED):
         rows = (
             [exchange.request] if exchange.api == ApiKey.DESCRIBE_ACLS else exchange.request.filters
@@ -85,14 +85,16 @@ def _has_pattern_types(seen: list[Exchange]) -> Iterator[Sight]:
 
 
 def _falls_back_to_v0(seen: list[Exchange]) -> Iterator[Sight]:
-    """A broker before KIP-290 takes no pattern types: what has to be said must do without."""
+    """Check that a client works without pattern types on brokers before KIP-290."""
     for exchange, highest in _offers(seen):
         if highest == 0:
             yield Sight(exchange.version == 0, exchange)
 
 
 def _offers(seen: list[Exchange]) -> Iterator[tuple[Exchange, int]]:
-    """Each request about ACLs, and the highest version that the broker had offered by then."""
+    """Yield each request about ACLs, with the highest version that the
+    broker had offered by then.
+    """
     offered: dict[int, int] = {}
     for exchange in seen:
         if exchange.api == ApiKey.API_VERSIONS and exchange.answer is not None:
@@ -102,7 +104,9 @@ def _offers(seen: list[Exchange]) -> Iterator[tuple[Exchange, int]]:
 
 
 def _decodes_operations(seen: list[Exchange]) -> Iterator[Sight]:
-    """Check that answers with operations are not requested again after failing to decode them."""
+    """Check that responses with operations are not requested again
+    because they were not decoded.
+    """
     for number, exchange in enumerate(seen):
         if exchange.request is None or exchange.answer is None or exchange.api not in _DESCRIBING:
             continue

@@ -1,4 +1,4 @@
-"""Producers, consumer groups, and errors that pass."""
+"""Behaviours of producers and consumer groups, and about retriable errors."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -19,7 +19,7 @@ _SEQUENCES = 1 << 31
 
 
 def _produced(seen: list[Exchange]) -> Iterator[tuple[Exchange, object, Batch]]:
-    """Every batch of format 2, with the partition it was for."""
+    """Yield every batch of format 2 with its partition."""
     for exchange in seen:
         if exchange.api != ApiKey.PRODUCE or exchange.request is None or exchange.version < 3:
             continue
@@ -53,7 +53,7 @@ def _has_right_checksums(seen: list[Exchange]) -> Iterator[Sight]:
 
 def _counts_sequences(seen: list[Exchange]) -> Iterator[Sight]:
     last: dict[object, tuple[int, int]] = {}
-    given: Counter[tuple[int, int]] = Counter()  # an id of another broker is another producer
+    given: Counter[tuple[int, int]] = Counter()  # the same id on another broker is another producer
     for exchange in seen:
         if exchange.api == ApiKey.INIT_PRODUCER_ID and exchange.answer is not None:
             given[exchange.answer.producer_id, exchange.answer.producer_epoch] += 1
@@ -63,7 +63,7 @@ def _counts_sequences(seen: list[Exchange]) -> Iterator[Sight]:
             producer = (batch.producer_id, batch.producer_epoch)
             key = (partition, producer, given[producer])
             first, following = last.get(key, (0, 0))
-            is_right = batch.base_sequence in (first, following)  # the same again is a retry
+            is_right = batch.base_sequence in (first, following)  # an equal sequence is a retry
             yield Sight(is_right, exchange, f"sequence {batch.base_sequence}, {following} expected")
             count = batch.last_offset_delta + 1
             last[key] = (batch.base_sequence, (batch.base_sequence + count) % _SEQUENCES)
@@ -75,7 +75,7 @@ def _uses_given_ids(seen: list[Exchange]) -> Iterator[Sight]:
         for exchange in seen
         if exchange.api == ApiKey.INIT_PRODUCER_ID and exchange.answer is not None
     }
-    # EndTxn 5 and later give out the next epoch (KIP-890)
+    # EndTxn 5 and later return the next epoch (KIP-890)
     given |= {
         (exchange.answer.producer_id, exchange.answer.producer_epoch)
         for exchange in seen
@@ -120,7 +120,7 @@ def _joins_with_its_id(seen: list[Exchange]) -> Iterator[Sight]:
 
 
 def _leaves(seen: list[Exchange]) -> Iterator[Sight]:
-    """A member that joined and was given a generation says goodbye."""
+    """Check that a member that got a generation sends LeaveGroup."""
     left = set()
     for exchange in seen:
         if exchange.request is None:

@@ -1,4 +1,4 @@
-"""The catalogue over a trace, and the scorecard in four forms."""
+"""The scorecard: the catalogue evaluated for a trace, in four formats."""
 
 import json
 from collections import Counter
@@ -22,25 +22,25 @@ _MARKS = {Status.PASSED: "✅", Status.FAILED: "❌", Status.NOT_EXERCISED: "⬜
 
 
 class Scorecard(msgspec.Struct, frozen=True):
-    """The results for every behaviour of the catalogue, and what was decided meanwhile."""
+    """The results of all behaviours, and the decisions in the trace."""
 
     results: list[Result]
     decisions: Decisions
 
     @property
     def hindered(self) -> list[Result]:
-        """What was not exercised because of a denial."""
+        """The behaviours that a denial prevented."""
         return [result for result in self.results if result.hindrance is not None]
 
     @property
     def holds(self) -> bool:
-        """Whether nothing failed, and the client was not denied everything."""
+        """Whether no behaviour failed, and the client was not denied everything."""
         failed = any(result.status is Status.FAILED for result in self.results)
         return not failed and not self.decisions.are_all_denials
 
 
 def scorecard(trace: Path, progress: Callable[[int], None] = lambda _: None) -> Scorecard:
-    """Every behaviour of the catalogue, as a trace shows it; `progress` gets the bytes behind."""
+    """Evaluate every behaviour for a trace; `progress` is called with the number of bytes read."""
     decisions = Decisions()
     seen = exchanges(read_recording(trace, progress, decisions.look_at))
     return Scorecard([score(behaviour, seen, decisions) for behaviour in CATALOGUE], decisions)
@@ -86,9 +86,9 @@ def as_json(card: Scorecard, name: str) -> str:
 
 
 def as_junit(card: Scorecard, name: str) -> str:
-    """JUnit's XML: a failure for what failed, skipped for what was not exercised.
+    """Return JUnit XML; behaviours that were not exercised are skipped cases.
 
-    A client that was denied everything has a failed case besides.
+    A client that was denied everything also has a failed case.
     """
     counts = Counter(result.status for result in card.results)
     denied = list(card.decisions.denied) if card.decisions.are_all_denials else []

@@ -1,1 +1,1 @@
-"""Traces from what others wrote (a broker's logs), and traces in their spelling."""
+"""Imports logs of brokers and proxies into traces, and exports traces in their formats."""

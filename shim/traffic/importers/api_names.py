@@ -1,4 +1,4 @@
-"""APIs as logs name them: `DescribeAcls`, `DESCRIBE_ACLS`."""
+"""Names of APIs in logs: `DescribeAcls`, `DESCRIBE_ACLS`."""
 
 from kafka_shim.protocol.enums import ApiKey
 
@@ -6,5 +6,5 @@ _APIS = {key.wire_name.lower(): key for key in ApiKey}
 
 
 def api_of(name: str) -> ApiKey | None:
-    """The API of this name; None if there is none."""
+    """Return the API with this name; None if it is unknown."""
     return _APIS.get(name.replace("_", "").lower())

@@ -6,8 +6,8 @@
     ... with resourceRefCount = 1 based on rule MatchingAcl(acl=StandardAcl(resourceType=TOPIC, ...
     ... (since 4.2) based on rule MatchingAcl(acl=StandardAcl[resourceType=TOPIC, ...
 
-The first is of SimpleAclAuthorizer (its later releases with the pattern type), the second of
-AclAuthorizer (KAFKA-8760), the third of StandardAuthorizer (KIP-801).
+The first is from SimpleAclAuthorizer (later releases add the pattern type), the second from
+AclAuthorizer (KAFKA-8760), the others from StandardAuthorizer (KIP-801).
 """
 
 import re
@@ -32,9 +32,9 @@ _LINE = re.compile(
 
 
 class AuditLine(msgspec.Struct, frozen=True):
-    """One decision. `api_key` is -1 where the line does not tell.
+    """A decision; `api_key` is -1 if the line does not name the API.
 
-    `rule` is in the spelling of a trace's accesses, empty where the release does not name it.
+    `rule` is in the format of a trace, or empty if the release does not log it.
     """
 
     principal: str

@@ -1,6 +1,6 @@
-"""Fields that logs of earlier releases call otherwise: renamed by Kafka, with the same bytes.
+"""Fields that Kafka renamed: their names in logs of earlier releases (the bytes are the same).
 
-Found by laying the message definitions of 2.7 to 4.4 side by side.
+They were found by comparing the message definitions of 2.7 to 4.4.
 """
 
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""Log files into a trace."""
+"""Import log files into a trace."""
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing
@@ -16,9 +16,9 @@ from kafka_shim.shim.traffic.traces.writing import Writing
 
 
 class Imported(msgspec.Struct):
-    """How many lines became entries, and which could not be read, by their number.
+    """The number of imported lines, and the unreadable ones by number.
 
-    `unknown` are fields of messages that were left out, and how often.
+    `unknown` are fields of messages that were left out, with their counts.
     """
 
     lines: int = 0
@@ -32,7 +32,7 @@ class Imported(msgspec.Struct):
 
 
 def import_audit_log(lines: Iterator[str], folder: Path) -> Imported:
-    """Decisions as accesses; each has a sequence of its own, since the log names no requests."""
+    """Import decisions as accesses, each with its own sequence, since the log names no requests."""
     report = Imported()
     with closing(Writing(folder, "audit-log")) as writing:
         _import(lines, report, lambda line, at: _audit(writing, parse_line(line), at))
@@ -40,7 +40,7 @@ def import_audit_log(lines: Iterator[str], folder: Path) -> Imported:
 
 
 def import_request_log(lines: Iterator[str], folder: Path) -> Imported:
-    """Requests with their answers, on the connections that the log names."""
+    """Import requests with their responses, on the connections in the log."""
     report = Imported()
     with closing(Writing(folder, "request-log")) as writing:
         _import(lines, report, lambda line, at: _logged(writing, parse_request(line), at, report))
@@ -101,7 +101,7 @@ def _logged(writing: Writing, request: LoggedRequest | None, at_us: int, report:
     )
     place = writing.in_block(who)
     sequence = writing.sequence(number)
-    began_us = max(0, at_us - request.took_us)  # the line is written when all is done
+    began_us = max(0, at_us - request.took_us)  # the line is written at the end of the request
     key, version = request.api_key, request.api_version
     frame, _ = without_secrets(request.request, key)
     writing.add(Request(place, sequence, began_us, frame, redacted=True))

@@ -1,4 +1,4 @@
-"""When a line of a Kafka log was written."""
+"""The time of a line in a Kafka log."""
 
 import re
 from datetime import UTC, datetime
@@ -7,7 +7,7 @@ _TIME = re.compile(r"\[?(\d{4}-\d\d-\d\d)[ T](\d\d:\d\d:\d\d)[,.](\d{3})")
 
 
 def time_us(line: str) -> int | None:
-    """Microseconds since 1970; None if the line has no time. The log has no zone: UTC is taken."""
+    """Return microseconds since 1970; None without a time. Logs have no zone, so UTC is assumed."""
     found = _TIME.search(line[:60])
     if found is None:
         return None

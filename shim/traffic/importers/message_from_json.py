@@ -1,6 +1,6 @@
-"""Messages from JSON in the spelling of Kafka's request log: the inverse of `wire_json`.
+"""Make messages of JSON in the format of Kafka's request log: the inverse of `wire_json`.
 
-The log has no record contents, only their size; records are left empty.
+The log has only the size of records, so they are left empty.
 """
 
 import base64
@@ -19,10 +19,9 @@ class JsonMessageError(ValueError):
 
 
 def message_from_json(name: str, content: Any, unknown: set[str]) -> Any:
-    """A message by its full name, such as `CreateAclsRequest`.
+    """Return a message by its full name, such as `CreateAclsRequest`.
 
-    Keys that are not known are passed over; where they were goes to `unknown`. Raises
-    JsonMessageError.
+    Unknown keys are ignored, and their places are added to `unknown`. Raise JsonMessageError.
     """
     try:
         return _Reading(classes(name), unknown).struct(load(name).struct, content, name)
@@ -31,7 +30,7 @@ def message_from_json(name: str, content: Any, unknown: set[str]) -> Any:
 
 
 class _Reading:
-    """One message: the classes of its structs, and what was not known in it."""
+    """One message: the classes of its structs, and its unknown fields."""
 
     def __init__(self, types: Mapping[str, Any], unknown: set[str]) -> None:
         self._types = types

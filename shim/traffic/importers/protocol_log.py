@@ -1,11 +1,11 @@
-"""The protocol log of kroxylicious (its ProtocolLogger filter): requests and answers as JSON.
+"""The protocol log of kroxylicious (its filter ProtocolLogger): requests and responses as JSON.
 
     {"header": {"type": "REQUEST", "apiKey": "METADATA", "apiVersion": 13, "correlationId": 2,
       "clientId": "rdkafka"}, "payload": {...}} sessionId=...
 
-An entry takes one line or, as kroxylicious prints it, many, of which the last begins with `}`. It
-stands alone, within a line of a log, or as text in a line that is itself JSON. The connection is
-told by `sessionId` beside the entry, if the log's layout has it. What carries credentials has no
+An entry has one line, or several as kroxylicious prints it, of which the last begins with `}`. It
+is a line of its own, a part of a log line, or a text in a log line that is JSON. The connection is
+the `sessionId` beside the entry, if the log's layout has it. Messages with credentials have no
 payload, and records are left out.
 """
 
@@ -32,7 +32,7 @@ _decode = json.JSONDecoder().raw_decode
 
 
 class LoggedEntry(msgspec.Struct, frozen=True):
-    """A request or an answer: its re-encoded frame, and where it was in the log.
+    """A request or a response: its encoded frame, and its place in the log.
 
     `unknown` are fields that were left out.
     """
@@ -47,7 +47,7 @@ class LoggedEntry(msgspec.Struct, frozen=True):
 
 
 def entries(lines: Iterator[str]) -> Iterator[LoggedEntry | tuple[int, str]]:
-    """Every entry, or the number of a line and why what begins there cannot be read."""
+    """Yield every entry, or the number of a line and why the entry cannot be read."""
     for number, text in _candidates(lines):
         try:
             found = _entry(number, text)
@@ -59,7 +59,7 @@ def entries(lines: Iterator[str]) -> Iterator[LoggedEntry | tuple[int, str]]:
 
 
 def _candidates(lines: Iterator[str]) -> Iterator[tuple[int, str]]:
-    """Texts that may hold an entry each, with the number of their first line."""
+    """Yield texts that may be an entry, with the number of their first line."""
     first, parts, length = 0, list[str](), 0
     for number, line in enumerate(lines, start=1):
         if parts:
@@ -99,7 +99,7 @@ def _entry(number: int, text: str) -> LoggedEntry | None:
 
 
 def _unpacked(content: Any) -> dict[str, Any] | None:
-    """The entry itself, or the one in a text of a log line that is JSON."""
+    """Return the entry itself, or the one in a text of a JSON log line."""
     if not isinstance(content, dict):
         return None
     if isinstance(content.get("header"), dict):
@@ -124,7 +124,7 @@ def _frame(content: dict[str, Any]) -> tuple[RequestHeader, bytes, frozenset[str
     header = RequestHeader(api, version, correlation_id, head.get("clientId"))
     kind = {"REQUEST": "Request", "RESPONSE": "Response"}[head["type"]]
     name = f"{api_name(api)}{kind}"
-    # what carries credentials is withheld: its fields are at their defaults
+    # messages with credentials have no payload, so their fields have default values
     unknown: set[str] = set()
     message = message_from_json(name, {} if payload is None else payload, unknown)
     if kind == "Request":

@@ -26,7 +26,7 @@ def export_entries(
     progress: Callable[[int], None] = lambda _: None,
     damage: list[Damage] | None = None,
 ) -> Iterator[dict[str, Any]]:
-    """Each request, when its answer is there, followed by the answer."""
+    """Yield each request that has a response, followed by the response."""
     for row in export_rows(trace, progress, damage):
         yield _entry(row, "REQUEST", row["request"])
         if row.get("response") is not None:

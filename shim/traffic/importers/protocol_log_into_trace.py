@@ -1,4 +1,4 @@
-"""kroxylicious' protocol log into a trace."""
+"""Import kroxylicious' protocol log into a trace."""
 
 from collections.abc import Iterator
 from contextlib import closing
@@ -12,7 +12,7 @@ from kafka_shim.shim.traffic.traces.writing import Writing
 
 
 def import_protocol_log(lines: Iterator[str], folder: Path) -> Imported:
-    """Requests and answers by session; where the log has no sessions, a client id is one."""
+    """Import requests and responses by session; without sessions, a client id is a connection."""
     report = Imported()
     with closing(_Pairing(folder)) as pairing:
         for found in entries(_counted(lines, report)):
@@ -33,15 +33,15 @@ def _counted(lines: Iterator[str], report: Imported) -> Iterator[str]:
 
 
 class _Pairing:
-    """Answers find their requests by session, correlation id and API."""
+    """Matches responses with requests by session, correlation id and API."""
 
     def __init__(self, folder: Path) -> None:
         self._writing = Writing(folder, "protocol-log")
         self._waiting: dict[tuple[str, int, int], list[tuple[int, int]]] = {}
-        self._now_us = 0  # of the last line with a time
+        self._now_us = 0  # time of the last line that has one
 
     def add(self, entry: LoggedEntry) -> bool:
-        """Note an entry; False if it is an answer to nothing."""
+        """Add an entry; return False for a response without a request."""
         self._now_us = max(self._now_us, entry.time_us or 0)
         header = entry.header
         waiting = self._waiting.setdefault(
@@ -75,6 +75,8 @@ class _Pairing:
         )
 
     def _place(self, number: int) -> int:
-        """The log does not tell who the client is, nor from where it comes."""
+        """Return the connection's number; the log has neither principal
+        nor address of the client.
+        """
         who = Connection(0, number, -1, "", "", 0, "User:ANONYMOUS", accesses=DERIVED)
         return self._writing.in_block(who)

@@ -21,10 +21,10 @@ _CONNECTION = re.compile(r"(?P<host>.+):(?P<port>\d+)-(?:\d+-)?\d+")
 
 
 class LoggedRequest(msgspec.Struct, frozen=True):
-    """One line: frames encoded from the JSON, without record contents.
+    """A line as frames, encoded from its JSON without record contents.
 
-    `connection` is Kafka's connection id. `took_us` is the time until the answer, `response`
-    None where there was no answer. `unknown` are fields that were left out.
+    `connection` is Kafka's connection id, `took_us` the time until the response. `response` is None
+    without a response. `unknown` are fields that were left out.
     """
 
     connection: str
@@ -43,7 +43,7 @@ class LoggedRequest(msgspec.Struct, frozen=True):
 
 
 def parse_request(line: str) -> LoggedRequest | None:
-    """The request of a line; None if the line has none. Raises JsonMessageError."""
+    """Return the request in a line; None if it has none. Raise JsonMessageError."""
     start = line.find("{")
     if start < 0 or '"requestHeader"' not in line:
         return None
@@ -94,7 +94,7 @@ def _response(name: str, content: Any, header: RequestHeader, unknown: set[str])
 
 
 def _peer(connection: str) -> tuple[str, int]:
-    """The client's half of `server:port-client:port-index` (with a processor number in 4.x)."""
+    """Return the client's part of `server:port-client:port-index` (4.x adds a processor number)."""
     _, _, rest = connection.partition("-")
     found = _CONNECTION.fullmatch(rest)
     return ("", 0) if found is None else (found["host"], int(found["port"]))

@@ -1,4 +1,4 @@
-"""A trace as lines of JSON in the spelling of Kafka's request log (KIP-673)."""
+"""Export a trace as JSON lines in the format of Kafka's request log (KIP-673)."""
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -19,9 +19,9 @@ def export_rows(
     progress: Callable[[int], None] = lambda _: None,
     damage: list[Damage] | None = None,
 ) -> Iterator[dict[str, Any]]:
-    """One object a request, when its answer is there; those without an answer at the end.
+    """Yield one object per request, when its response is read; those without one at the end.
 
-    `progress` gets the number of bytes read; what cannot be read goes to `damage`.
+    `progress` is called with the number of bytes read; unreadable parts are added to `damage`.
     """
     waiting: dict[tuple[str, int, int], tuple[Connection, Request]] = {}
     for block in read_trace(trace, progress):

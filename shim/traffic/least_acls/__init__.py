@@ -1,1 +1,1 @@
-"""The least ACLs that a program needs, learned by running it where everything is allowed."""
+"""The smallest set of ACLs for a program, learned by running it with everything allowed."""

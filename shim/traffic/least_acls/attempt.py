@@ -1,4 +1,4 @@
-"""One run of a program against a broker of its own."""
+"""Runs of a program with a broker of its own."""
 
 import asyncio
 import os
@@ -23,9 +23,9 @@ PLACEHOLDER = "{bootstrap}"
 
 
 class Attempt(msgspec.Struct, frozen=True):
-    """How a run ended: the questions of a run that allowed everything, the denials of another.
+    """The result of a run: the checks of a run that allowed everything, the denials of another.
 
-    `denied` are the denials that showed as errors.
+    `denied` are the denials that were visible as errors.
     """
 
     exit_code: int
@@ -34,7 +34,7 @@ class Attempt(msgspec.Struct, frozen=True):
 
 
 async def learn(config: Config, words: Sequence[str]) -> Attempt:
-    """Run with everything allowed."""
+    """Run the program with everything allowed."""
     broker = Broker(msgspec.structs.replace(config, super_users=(), acls=()))
     learning = LearningAuthorizer(broker.cluster.policy.rules)
     put_in_charge(broker.cluster, learning)
@@ -43,7 +43,7 @@ async def learn(config: Config, words: Sequence[str]) -> Attempt:
 
 
 async def prove(config: Config, words: Sequence[str], acls: Sequence[Acl]) -> Attempt:
-    """Run with these ACLs alone, and no super user."""
+    """Run the program with these ACLs only, and without super users."""
     broker = Broker(msgspec.structs.replace(config, super_users=(), acls=()))
     proving = ProvingAuthorizer(broker.cluster.policy.rules, acls)
     put_in_charge(broker.cluster, proving)
@@ -52,7 +52,7 @@ async def prove(config: Config, words: Sequence[str], acls: Sequence[Acl]) -> At
 
 
 async def _run(broker: Broker, words: Sequence[str]) -> int:
-    """The program's exit code; its output goes to our standard error."""
+    """Run the program and return its exit code; its output goes to standard error."""
     await broker.start()
     relay = Relay()
     try:

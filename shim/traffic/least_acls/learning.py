@@ -1,8 +1,8 @@
-"""An authorizer that allows everything and remembers what was asked, question by question.
+"""An authorizer that allows everything and records the checks.
 
 Of alternatives (KIP-277: CREATE on the cluster or on the topic; KIP-679: IDEMPOTENT_WRITE on the
-cluster or WRITE on any topic) it turns down all but the last, which the requirements table lists as
-the narrowest: so every alternative is asked, and none of a wider kind is taken for needed.
+cluster or WRITE on any topic) it denies all but the last, which is the narrowest in the
+requirements table. So every alternative is checked, and no wider one is recorded as needed.
 """
 
 from collections.abc import Iterable
@@ -25,10 +25,10 @@ _UNSEEN = frozenset({Effect.HIDE, Effect.VALUE, Effect.EMPTY})
 
 
 class Question(msgspec.Struct, frozen=True):
-    """One requirement as it was put for one name: any of `alternatives` meets it.
+    """A requirement for a name, which any of `alternatives` meets.
 
-    `any_name`: the last alternative is met on any resource of its type. `is_optional`: a denial
-    shows no error, so whether the program needs it cannot be seen from here.
+    `any_name`: the last alternative is met on any resource of its type. `is_optional`: a denial is
+    not visible as an error, so whether the program needs it is unknown.
     """
 
     principal: str
@@ -39,20 +39,21 @@ class Question(msgspec.Struct, frozen=True):
 
 
 class AttentiveAuthorizer(StandardAuthorizer):
-    """Knows which requirement a question belongs to; questions of no requirement are probes."""
+    """Knows the requirement of each check; checks without a requirement are probes."""
 
     def __init__(self, rules: AclRules, acls: Iterable[Acl] = ()) -> None:
         super().__init__(rules=rules, store=AclStore(acls))
         self._bound: BoundRequirement | None = None
 
     def begin(self, bound: BoundRequirement) -> None:
-        """A requirement is about to be asked."""
+        """Begin the checks of a requirement."""
         self._bound = bound if bound.needs else None
 
     def position(self, action: Action) -> tuple[BoundRequirement | None, bool]:
-        """The requirement that the question is part of, and whether it is its last alternative.
+        """Return the requirement of a check, and whether it is its last alternative.
 
-        None for a probe: authorized operations were asked for (KIP-430), nothing depends on it.
+        The requirement is None for a probe: authorized operations (KIP-430), on which nothing
+        depends.
         """
         bound = self._bound
         kinds = [(need.operation, need.resource_type) for need in bound.needs] if bound else []
@@ -65,7 +66,7 @@ class AttentiveAuthorizer(StandardAuthorizer):
 
 
 class LearningAuthorizer(AttentiveAuthorizer):
-    """Allows, and collects the distinct questions in the order they came up."""
+    """Allows everything, and collects the distinct checks in their order."""
 
     def __init__(self, rules: AclRules) -> None:
         super().__init__(rules)
@@ -98,7 +99,7 @@ class LearningAuthorizer(AttentiveAuthorizer):
 
 
 class ProvingAuthorizer(AttentiveAuthorizer):
-    """Decides by its ACLs, and collects what was denied so that it showed as an error."""
+    """Decides with its ACLs, and collects the denials that are visible as errors."""
 
     def __init__(self, rules: AclRules, acls: Iterable[Acl]) -> None:
         super().__init__(rules, acls)
@@ -121,12 +122,12 @@ class ProvingAuthorizer(AttentiveAuthorizer):
 
 
 def is_unseen(bound: BoundRequirement) -> bool:
-    """Whether a denial is no error: the answer only says less."""
+    """Return whether a denial is no error: the response only contains less."""
     return all(denial.effect in _UNSEEN for denial in bound.denials)
 
 
 class AttentivePolicy(Policy):
-    """Tells the authorizer which requirement the next questions belong to."""
+    """Sets the requirement of the next checks in the authorizer."""
 
     __slots__ = ("attentive",)
 
@@ -141,5 +142,5 @@ class AttentivePolicy(Policy):
 
 
 def put_in_charge(cluster: Cluster, authorizer: AttentiveAuthorizer) -> None:
-    """Let it decide; before the cluster's first connection."""
+    """Make it the cluster's authorizer; to be called before the first connection."""
     cluster.policy = AttentivePolicy(cluster.release, authorizer, cluster.policy.rules)

@@ -1,4 +1,4 @@
-"""From questions to the fewest, narrowest ACLs that answer each of them with yes. Pure."""
+"""Compute the fewest and narrowest ACLs that allow all checks: pure functions."""
 
 from collections.abc import Iterable, Sequence
 
@@ -11,10 +11,10 @@ from kafka_shim.shim.traffic.least_acls.learning import Question
 def minimal_acls(
     questions: Iterable[Question], prefixes: Sequence[str] = (), *, optional: bool = False
 ) -> list[Acl]:
-    """The ACLs for the questions; for the optional ones too, if asked for.
+    """Return the ACLs for the checks; for optional ones too, if wanted.
 
-    Names that begin with one of `prefixes` are granted by that prefix. What another ACL implies
-    (READ includes DESCRIBE) is left out, and so is an alternative where another one is granted.
+    Names that begin with one of `prefixes` are granted by that prefix. ACLs that another one
+    implies (READ includes DESCRIBE) are left out, and so are alternatives of granted ones.
     """
     asked = [question for question in questions if optional or not question.is_optional]
     granted: dict[Acl, None] = {}
@@ -27,12 +27,12 @@ def minimal_acls(
 
 
 def _certainty(question: Question) -> tuple[bool, int]:
-    """What has no alternative first: it may meet the others."""
+    """Return a sort key: checks without alternatives first, as they may meet others."""
     return question.any_name, len(question.alternatives)
 
 
 def _preferred(question: Question) -> Action:
-    """The narrowest alternative; on any resource of a type only where nothing else would do."""
+    """Return the narrowest alternative; any resource of a type only if there is no other."""
     if question.any_name and len(question.alternatives) > 1:
         return question.alternatives[-2]
     return question.alternatives[-1]
@@ -74,7 +74,7 @@ def _covers(acl: Acl, name: str) -> bool:
 
 
 def _is_implied(acl: Acl, granted: Iterable[Acl]) -> bool:
-    """Whether a stronger ACL of the same kind includes this one."""
+    """Return whether a stronger ACL of the same kind includes this one."""
     stronger = allowing(acl.operation) - {acl.operation}
     return any(
         other.operation in stronger

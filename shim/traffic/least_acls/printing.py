@@ -1,4 +1,4 @@
-"""ACLs in any form that other commands take."""
+"""Print ACLs in any format that other commands read."""
 
 import json
 from collections.abc import Callable, Mapping
@@ -55,9 +55,9 @@ FORMS = tuple(dict.fromkeys((*_WITH_OPTIONAL, *FORMATS)))
 def printed(
     form: str, acls: list[Acl], optional: list[Acl], facts: Mapping[str, Any]
 ) -> tuple[str, int]:
-    """The text, and how many of the optional ACLs there was no place for in it.
+    """Return the text, and the number of optional ACLs that the format cannot contain.
 
-    ConfigError if the format cannot express one of the ACLs.
+    Raise ConfigError if the format cannot express one of the ACLs.
     """
     if form in _WITH_OPTIONAL:
         return _WITH_OPTIONAL[form](acls, optional, facts), 0

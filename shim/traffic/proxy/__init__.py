@@ -1,1 +1,1 @@
-"""A pass-through in front of a real cluster that records what clients do there."""
+"""A proxy in front of a real cluster that records what clients send."""

@@ -1,6 +1,6 @@
-"""Advertised addresses in answers: each broker of the cluster gets an address of the proxy's own.
+"""Replaces the brokers' addresses in responses by addresses of the proxy.
 
-Without this a client would learn the brokers' real addresses and go around the proxy.
+Otherwise clients would connect to the brokers directly.
 """
 
 from collections.abc import Callable, Iterator
@@ -17,7 +17,7 @@ def _listed(answer: Any) -> Iterator[Any]:
 
 
 def _coordinators(answer: Any) -> Iterator[Any]:
-    """One on top before version 4, a list since; a denied or missing one has no address."""
+    """Yield coordinators: one before version 4, then a list; denied ones have no address."""
     yield from (coordinator for coordinator in answer.coordinators if coordinator.port >= 0)
     if answer.port > 0:
         yield answer
@@ -40,18 +40,18 @@ _PLACES: dict[int, Callable[[Any], Iterator[Any]]] = {
 
 
 def has_addresses(api_key: int) -> bool:
-    """Whether answers of this API tell where brokers are."""
+    """Return whether responses of this API contain addresses of brokers."""
     return api_key in _PLACES
 
 
 def advertised(api_key: int, answer: Any) -> Iterator[tuple[int, str, int]]:
-    """Yield the brokers in an answer: id, host and port of each."""
+    """Yield the brokers in a response: id, host and port of each."""
     for place in _PLACES[api_key](answer):
         yield _node_id(place), place.host, place.port
 
 
 def rewrite(api_key: int, answer: Any, address_of: Rewrite) -> bool:
-    """Put the proxy's addresses into an answer; whether there was anything to do."""
+    """Put the proxy's addresses into a response; return whether it had any addresses."""
     changed = False
     for place in _PLACES[api_key](answer):
         place.host, place.port = address_of(_node_id(place), place.host, place.port)

@@ -1,4 +1,4 @@
-"""One client of the proxy and its connection to the broker: frames over, answers back, in order."""
+"""A client of the proxy and its connection to the broker; frames keep their order."""
 
 import asyncio
 from typing import Any
@@ -21,7 +21,7 @@ LAST_ANSWERS_S = 5.0
 
 
 class Link:
-    """Carries frames both ways until either side ends; nothing changes but addresses."""
+    """Forwards frames in both directions until either side ends; changes only addresses."""
 
     def __init__(
         self,
@@ -42,9 +42,9 @@ class Link:
         client: tuple[asyncio.StreamReader, asyncio.StreamWriter],
         broker: tuple[asyncio.StreamReader, asyncio.StreamWriter],
     ) -> None:
-        """Run both directions; the end of one ends the other.
+        """Forward in both directions; the end of one ends the other.
 
-        The broker still answers what a client has asked that is gone: the trace has it.
+        The broker still answers requests of a client that has left, for the trace.
         """
         over = asyncio.create_task(
             self._pump(client[0], broker[1], self.request, self._requests, is_answer=False)
@@ -81,7 +81,7 @@ class Link:
                 passed: list[bytes] = []
                 try:
                     passed.extend(transform(frame) for frame in splitter.feed(data))
-                finally:  # what came before a frame that is none goes over
+                finally:  # forward the frames before an invalid one
                     goes_on = await self._passed_on(passed, target, is_answer=is_answer)
                 if not goes_on:
                     return
@@ -91,7 +91,9 @@ class Link:
     async def _passed_on(
         self, frames: list[bytes], target: asyncio.StreamWriter, *, is_answer: bool
     ) -> bool:
-        """Write frames; return whether to go on. Answers outlive their client."""
+        """Write frames; return whether to continue. Responses are read
+        even without their client.
+        """
         if not (is_answer and self._is_client_gone):
             try:
                 for frame in frames:
@@ -104,12 +106,12 @@ class Link:
         return not (is_answer and self._is_client_gone) or self._observed.is_owed
 
     def request(self, frame: bytes) -> bytes:
-        """Note a request; it goes over as it came."""
+        """Record a request, which is forwarded unchanged."""
         self._observed.request(frame)
         return frame
 
     def answer(self, frame: bytes) -> bytes:
-        """Note an answer and put our addresses into it."""
+        """Record a response, and put the proxy's addresses into it."""
         header = self._observed.answer(frame)
         if header is None or not has_addresses(header.api_key):
             return frame

@@ -1,4 +1,4 @@
-"""The proxy itself: a listener for the bootstrap address and one for every broker it hears of."""
+"""The proxy: a listener for the bootstrap address, and one for every broker in responses."""
 
 import asyncio
 import contextlib
@@ -36,7 +36,7 @@ class Proxy:
         brokers: Upstream | None = None,
         tls: ssl.SSLContext | None = None,
     ) -> None:
-        """`brokers`: how they are reached, otherwise in plain; `tls`: what clients come by."""
+        """`brokers` opens connections to brokers (default: without TLS); `tls` is for clients."""
         self._name = name
         self._brokers = brokers or Upstream()
         self._tls = tls
@@ -49,7 +49,7 @@ class Proxy:
         self._numbers = itertools.count(1)
 
     async def start(self) -> str:
-        """Open the bootstrap listener; UnavailableError if it cannot be."""
+        """Open the bootstrap listener; UnavailableError if that fails."""
         try:
             local = self._listen_for(self._upstream, -1, self._listen[1])
         except OSError as error:
@@ -75,7 +75,7 @@ class Proxy:
         return self._local[broker]
 
     def _listen_for(self, broker: Address, node_id: int, port: int) -> Address:
-        """Bind at once, so that the address is known; connections are accepted a moment later."""
+        """Bind at once, so that the address is known; accept connections soon after."""
         family = socket.AF_INET6 if ":" in self._listen[0] else socket.AF_INET
         bound = socket.create_server((self._listen[0], port), family=family)
         self._keep(self._serve(bound, broker, node_id))
@@ -132,7 +132,7 @@ def _text(address: Address) -> str:
 
 
 def _reason(error: Exception) -> str:
-    """What the system says, without the address that asyncio puts in its place."""
+    """Return the system's error text instead of asyncio's, which has the address in it."""
     if isinstance(error, ConnectionError) and error.errno:
         return os.strerror(error.errno)
     return (isinstance(error, OSError) and error.strerror) or str(error)

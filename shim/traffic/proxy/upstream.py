@@ -1,4 +1,4 @@
-"""How the proxy reaches brokers: in plain or by TLS, with clients' log-ins or one of its own."""
+"""The proxy's connections to brokers: with or without TLS, with clients' log-ins or its own."""
 
 import asyncio
 import ssl
@@ -12,10 +12,10 @@ Streams = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 
 
 class Upstream:
-    """Opens connections to brokers; `config` is what Kafka's tools take with --command-config."""
+    """Opens connections to brokers; `config` has client properties as for --command-config."""
 
     def __init__(self, config: ClientConfig = PLAINTEXT) -> None:
-        """ConfigError if its keys or certificates cannot be used."""
+        """Prepare TLS; ConfigError if keys or certificates cannot be used."""
         self.login = config.login
         self._context: ssl.SSLContext | None = None
         if config.protocol.tls:
@@ -24,7 +24,7 @@ class Upstream:
             self._context = context_of(config.trust)
 
     async def open(self, host: str, port: int) -> Streams:
-        """A connection that is ready for the client's frames; OSError or LoginError if not."""
+        """Return a connection that is ready for the client's frames; OSError or LoginError."""
         try:
             async with asyncio.timeout(CONNECT_SECONDS):
                 streams = await asyncio.open_connection(host, port, ssl=self._context)

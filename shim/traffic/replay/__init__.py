@@ -1,1 +1,1 @@
-"""Replays a trace against a broker and compares its answers with the recorded ones."""
+"""Replays a trace to a broker and compares its responses with the recorded ones."""

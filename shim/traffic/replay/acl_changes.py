@@ -38,7 +38,7 @@ Rule = tuple[str, str, int, int]
 
 
 class Change(msgspec.Struct, frozen=True):
-    """ACLs that a request has made or removed, and its version."""
+    """ACLs that a request added or removed, and its version."""
 
     created: frozenset[tuple[Place, Rule]]
     removed: frozenset[tuple[Place, Rule]]
@@ -63,7 +63,9 @@ class Change(msgspec.Struct, frozen=True):
         return self.created <= found and not self.removed & found
 
     def wait(self, peers: Iterable[Peer], timeout_s: float) -> None:
-        """Until all of these brokers know of it, or the time is over. Raises GoneError."""
+        """Wait until all of these brokers have applied it, or the time
+        is over. Raises GoneError.
+        """
         deadline = time.monotonic() + timeout_s
         for peer in peers:
             while not self.is_known_to(peer) and time.monotonic() < deadline:

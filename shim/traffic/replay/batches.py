@@ -1,4 +1,4 @@
-"""Producer ids inside record batches of format 2: they are replaced, the checksum made anew."""
+"""Replace producer ids inside record batches of format 2, with new checksums."""
 
 from collections.abc import Callable
 from struct import Struct
@@ -13,9 +13,9 @@ _CRC = Struct(">I")
 
 
 def with_producer(records: bytes, actual: Callable[[int, int], tuple[int, int]]) -> bytes:
-    """Return the records with what `actual` makes of each batch's producer id and epoch.
+    """Return the records with producer id and epoch of each batch replaced by `actual`.
 
-    Anything but a whole batch of format 2 stays as it is.
+    Anything except whole batches of format 2 is unchanged.
     """
     changed = bytearray(records)
     at = 0

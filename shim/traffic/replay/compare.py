@@ -1,4 +1,4 @@
-"""Two answers to the same request, compared by all that does not depend on the run."""
+"""Compare two responses to a request by everything that does not depend on the run."""
 
 from collections.abc import Iterator
 from typing import Any, NamedTuple
@@ -22,14 +22,14 @@ _MEMBERS = "members[]"
 
 
 class Context(NamedTuple):
-    """The version of two messages, and which members and topics correspond."""
+    """The version of two messages, and the corresponding members and topics."""
 
     version: int
     partners: Partners
 
 
 class Difference(msgspec.Struct, frozen=True):
-    """A field by its path, such as `topics[].error_code`, and what either side says."""
+    """A differing field by its path, such as `topics[].error_code`, and both values."""
 
     field: str
     recorded: Any
@@ -39,7 +39,7 @@ class Difference(msgspec.Struct, frozen=True):
 def compare(
     learned: Counterparts, event: Event, request: bytes, entry: Response, frame: bytes
 ) -> list[Difference]:
-    """The recorded answer to a request, and the target's frame, from which there is to learn."""
+    """Compare a recorded response with the target's frame; learn ids and offsets from it."""
     key, version = entry.api_key, entry.api_version
     kinds = id_kinds(key, version, "Response")
     ids = learned.ids
@@ -70,7 +70,7 @@ def compare(
 def differences(
     version: int, recorded: Any, actual: Any, partners: Partners = NOBODY
 ) -> list[Difference]:
-    """What differs between two messages of the same type and version."""
+    """Return the differences between two messages of the same type and version."""
     name = type(recorded).__name__
     found = list(_struct(load(name).struct, recorded, actual, Context(version, partners), ""))
     if name == f"{ApiKey.FETCH.wire_name}Response":
@@ -79,7 +79,7 @@ def differences(
 
 
 def _is_silence(difference: Difference) -> bool:
-    """An incremental Fetch leaves out partitions without news, which is a matter of timing."""
+    """Return whether only an incremental Fetch left out a partition without new records."""
     return MISSING in (difference.recorded, difference.actual)
 
 
@@ -118,7 +118,7 @@ def _row(row: Any) -> str:
 
 
 def plain(value: Any) -> Any:
-    """A value for JSON."""
+    """Return a value for JSON."""
     if isinstance(value, bytes):
         return value.hex()
     if isinstance(value, list):

@@ -1,4 +1,4 @@
-"""What stands at the target for what was recorded: ids, offsets, and where its brokers are."""
+"""The target's counterparts of recorded ids and offsets, and its brokers' addresses."""
 
 from typing import Any, NamedTuple
 
@@ -14,7 +14,7 @@ from kafka_shim.shim.traffic.replay.offsets import TEACHES_OFFSETS, Offsets
 
 
 class Pair(NamedTuple):
-    """A request and its two answers, as bytes without what differs from request to request."""
+    """A request and its two responses, as bytes without the correlation ids."""
 
     line: Line
     api_key: int
@@ -25,7 +25,7 @@ class Pair(NamedTuple):
 
 
 class Counterparts:
-    """Fed with pairs of answers, recorded and actual, to the same request."""
+    """Learns from pairs of responses, recorded and actual, to the same request."""
 
     def __init__(self) -> None:
         self.ids = Ids()
@@ -36,11 +36,11 @@ class Counterparts:
         self._alike: dict[tuple[Line, int, int], tuple[int, Pair]] = {}
 
     def knows(self, pair: Pair) -> bool:
-        """Whether these two answers were found to be alike, and would teach nothing new now."""
+        """Return whether the pair is known to be equal and to teach nothing new."""
         return self._alike.get(pair[:3]) == (self._changes, pair)
 
     def remember(self, pair: Pair) -> None:
-        """These two are alike; there is no need to read them again while nothing else changes."""
+        """Remember an equal pair, which need not be decoded again until something else changes."""
         self._alike[pair[:3]] = self._changes, pair
 
     @property
@@ -49,11 +49,11 @@ class Counterparts:
 
     @property
     def differs(self) -> bool:
-        """Whether requests must be rewritten at all."""
+        """Whether requests must be rewritten."""
         return self.ids.differ or self.offsets.differ
 
     def learn(self, event: Event, request: bytes, recorded: Any, actual: Any) -> bool:
-        """Take what two answers to a recorded request tell; whether another leads the group."""
+        """Learn from two responses; return whether another member leads the group."""
         header, message = _readable(request)
         if has_addresses(header.api_key):
             for node_id, host, port in advertised(header.api_key, actual):
@@ -73,17 +73,19 @@ class Counterparts:
         return self._leaders.learn(message, recorded, actual)
 
     def address(self, event: Event) -> tuple[str, int] | None:
-        """Where the target has said that the broker of this connection is."""
+        """Return the address that the target advertises for the broker of this connection."""
         return self._nodes.get((event.listener, event.node_id))
 
     def rewritten(self, line: Line, header: RequestHeader, frame: bytes, at: int) -> bytes:
-        """A recorded request with the target's ids and offsets.
+        """Return a recorded request with the target's ids and offsets.
 
-        As it is if it cannot be read: what the target makes of it is part of the comparison.
+        It is unchanged if it cannot be decoded; the target's response to it is still compared.
         """
         try:
             message = codecs.read_request(header.api_key, header.api_version, frame, at)
-            with_offsets = self.offsets.rewrite(message)  # it has topics by recorded ids
+            with_offsets = self.offsets.rewrite(
+                message
+            )  # while the message still has recorded topic ids
             if not self.ids.rewrite(line, message) and not with_offsets:
                 return frame
             return write_request_header(header) + codecs.write_request(message, header.api_version)
@@ -92,7 +94,7 @@ class Counterparts:
 
 
 def _readable(frame: bytes) -> tuple[RequestHeader, Any]:
-    """A request as it was recorded; None if it cannot be read."""
+    """Return a decoded recorded request; None if it cannot be decoded."""
     header, at = read_request_header(frame)
     try:
         return header, codecs.read_request(header.api_key, header.api_version, frame, at)

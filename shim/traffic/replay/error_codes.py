@@ -1,4 +1,4 @@
-"""The error codes of answers, and which of them put a request off."""
+"""The error codes of responses, and which of them mean that the broker was not ready."""
 
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -13,19 +13,19 @@ _NOT_YET_BYTES = tuple(code.to_bytes(2, "big") for code in NOT_YET)
 
 
 def error_code(entry: Response, frame: bytes | None = None) -> int:
-    """The code of the recorded answer, or of another one to the same request."""
+    """Return the code of the recorded response, or of another one to the same request."""
     try:
         told = entry.frame if frame is None else frame
         answer, _ = read_answer_frame(entry.api_key, entry.api_version, told)
     except ProtocolError:
         return -1
-    for rows in ("coordinators", "groups"):  # since versions that ask about several at once
+    for rows in ("coordinators", "groups"):  # in versions for several coordinators or groups
         inner = getattr(answer, rows, None)
         if inner and hasattr(inner[0], "error_code"):  # groups in a list have none
             return int(inner[0].error_code)
     codes = _PARTITION_CODES.get(entry.api_key)
     if codes is not None:
-        return next(codes(answer), 0)  # a coordinator's error is on all of them
+        return next(codes(answer), 0)  # a coordinator's error is in all of them
     return int(getattr(answer, "error_code", 0))
 
 
@@ -48,7 +48,7 @@ _PARTITION_CODES: dict[int, Callable[[Any], Iterator[int]]] = {
 
 
 def is_put_off(entry: Response, frame: bytes | None = None) -> bool:
-    """Whether the broker was not ready for the request (`NOT_YET`); read only if it may be so."""
+    """Return whether the broker was not ready (`NOT_YET`); decodes only if that is possible."""
     if entry.api_key not in COORDINATED:
         return False
     seen = entry.frame if frame is None else frame

@@ -1,4 +1,4 @@
-"""A trace as what a replay needs: requests, answers and endings, in their recorded order."""
+"""The events of a trace for a replay: requests, responses and ends, in recorded order."""
 
 import heapq
 from collections.abc import Callable, Iterable, Iterator
@@ -15,7 +15,7 @@ Line = tuple[str, int]
 
 
 class Event(msgspec.Struct, frozen=True):
-    """One entry with the connection it was on, and who was known to be there."""
+    """An entry with its connection."""
 
     line: Line
     principal: str
@@ -27,16 +27,16 @@ class Event(msgspec.Struct, frozen=True):
 
 
 class Recording(msgspec.Struct, frozen=True):
-    """All events, to be gone through more than once, and what of the trace could not be read."""
+    """All events, which can be iterated more than once, and the unreadable parts of the trace."""
 
     events: Iterable[Event]
     damage: list[Damage]
 
 
 class TraceEvents:
-    """The events of a trace, read anew each time: only a block of each writer is in memory.
+    """The events of a trace, read again for each pass: only one block per writer is in memory.
 
-    `damage` is what the last pass met. The events of several writers are merged by their times.
+    `damage` is that of the last pass. The events of several writers are merged by their times.
     """
 
     def __init__(self, path: Path, progress: Callable[[int], None] = lambda _: None) -> None:
@@ -71,9 +71,9 @@ def read_recording(
     progress: Callable[[int], None] = lambda _: None,
     watch: Callable[[Block], None] = lambda _: None,
 ) -> Recording:
-    """Read a trace whole; the entries of several writers are merged by their times.
+    """Read a whole trace; the entries of several writers are merged by their times.
 
-    `progress` gets the number of bytes read, `watch` gets each block.
+    `progress` is called with the number of bytes read, `watch` with each block.
     """
     events: list[Event] = []
     damage: list[Damage] = []

@@ -1,6 +1,6 @@
-"""Which fields of messages are ids, which are values of the moment, and which name a row.
+"""Fields of messages that are ids, that depend on the run, and that name a row.
 
-By the fields' names in snake_case, so that they hold for every API and version.
+They are identified by name in snake_case, for all APIs and versions.
 """
 
 from kafka_shim.protocol.enums import ApiKey

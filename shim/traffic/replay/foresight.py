@@ -1,4 +1,4 @@
-"""What a replay has to know of a recording before it begins: little, from a first pass."""
+"""Facts about a recording that a replay needs before it begins, from a first pass."""
 
 from collections.abc import Iterable
 
@@ -13,8 +13,8 @@ _Place = tuple[Line, int]
 
 
 class Foresight:
-    """`count` events from `first_us` on; who each connection turned out to be; answers to log-ins;
-    requests that the recorded broker was not ready for.
+    """`count` events from `first_us` on, the principal of each connection, responses to log-ins,
+    and requests for which the recorded broker was not ready.
     """
 
     def __init__(self, events: Iterable[Event]) -> None:

@@ -1,6 +1,6 @@
-"""Ids of the recorded run and those that the target gives out instead.
+"""The ids of the recorded run and of the target.
 
-They are learned from pairs of answers, recorded and actual, and put into later requests.
+They are learned from pairs of responses, recorded and actual, and put into later requests.
 """
 
 from collections.abc import Iterator
@@ -26,7 +26,7 @@ Key = tuple[str, object, object]
 
 
 class Ids:
-    """Everything learned so far in one replay."""
+    """The ids learned so far in a replay."""
 
     def __init__(self) -> None:
         self._known: dict[Key, Any] = {}
@@ -39,18 +39,18 @@ class Ids:
         """How often something new was learned."""
         self.differ = False
         """Whether any id of the target is another one: if not, requests go out as recorded."""
-        self._texts: dict[bytes, bytes] = {}  # long ids that differ, as they stand in a frame
+        self._texts: dict[bytes, bytes] = {}  # long ids that differ, encoded as in a frame
 
     def __len__(self) -> int:
         return len(self._known)
 
     @property
     def partners(self) -> Partners:
-        """Which rows of two lists belong together by their ids."""
+        """The rows of two lists that correspond by their ids."""
         return Partners(self.members, self._topics, self._recorded_topics)
 
     def learn(self, connection: object, request: Any, recorded: Any, actual: Any) -> None:
-        """Take the ids from two answers to the same request."""
+        """Learn the ids from two responses to the same request."""
         spec = load(type(recorded).__name__).struct
         group = getattr(request, "group_id", "")
         own = getattr(recorded, "member_id", None)
@@ -67,7 +67,7 @@ class Ids:
                 self._note_text(old, new)
 
     def _learn_member(self, old: str, new: str, *, is_sure: bool) -> None:
-        """An answer to the member itself is sure; a guess that says otherwise is dropped."""
+        """Learn a member's id; a response to the member is certain and replaces guesses."""
         if is_sure:
             self._guessed.discard(old)
             for other in [guess for guess in self._guessed if self.members[guess] == new]:
@@ -78,7 +78,7 @@ class Ids:
         self.members[old] = new
 
     def _learn_topic(self, old: bytes, new: bytes) -> None:
-        """Take a topic's id; one that was guessed by its place in a list gives way."""
+        """Learn a topic's id, which replaces one guessed by its position in a list."""
         guess = self._topics.get(old, new)
         if guess != new and self._recorded_topics.get(guess) == old:
             del self._recorded_topics[guess]
@@ -86,9 +86,9 @@ class Ids:
         self._recorded_topics[new] = old
 
     def change(self, old: str, new: str) -> bool:
-        """Let a recorded member be another of the target, whose place gets its own id.
+        """Exchange the target's ids of two recorded members.
 
-        False if it is not known whose place that is.
+        Return False if the other member is unknown.
         """
         others = [other for other, own in self.members.items() if own == new]
         own = self.members.get(old)
@@ -102,7 +102,7 @@ class Ids:
         return True
 
     def in_frame(self, frame: bytes) -> bytes:
-        """A recorded frame with the target's long ids, which cannot be there by chance."""
+        """Return a frame with the target's long ids, which cannot occur by chance."""
         if len(self._texts) <= TEXTS_MAX:
             for old, new in self._texts.items():
                 frame = frame.replace(old, new)
@@ -115,7 +115,7 @@ class Ids:
             self._texts[old] = new
 
     def rewrite(self, connection: object, request: Any) -> bool:
-        """Put the target's ids into a request, in place; whether anything changed."""
+        """Put the target's ids into a request, in place; return whether anything changed."""
         group = getattr(request, "group_id", "")
         return self._rewrite(load(type(request).__name__).struct, request, connection, group)
 
@@ -151,7 +151,9 @@ class Ids:
 
 
 def _key(kind: str, producer: object, old: object, connection: object, group: object) -> Key:
-    """Epochs belong to a producer, generations to a group, fetch sessions to a connection."""
+    """Return the key: epochs belong to a producer, generations to a group, sessions to a
+    connection.
+    """
     scopes = {"producer epoch": producer, "generation": group, "session": connection}
     return kind, scopes.get(kind), old
 
@@ -180,7 +182,7 @@ def _is_none(kind: str, value: object) -> bool:
 
 
 def _producer_of(value: msgspec.Struct) -> object:
-    """The producer id next to an epoch, whatever the field is called in this API."""
+    """Return the producer id beside an epoch, under any of its field names."""
     for name in ("producer_id", "v3_and_below_producer_id"):
         if hasattr(value, name):
             return getattr(value, name)
@@ -189,7 +191,7 @@ def _producer_of(value: msgspec.Struct) -> object:
 
 @cache
 def id_kinds(api_key: int, version: int, side: str) -> frozenset[str]:
-    """The kinds of ids in a `Request` or `Response` of this API, `records` among them."""
+    """Return the kinds of ids in a `Request` or `Response` of this API, including `records`."""
     try:
         name = ApiKey(api_key).wire_name
     except ValueError:
@@ -209,7 +211,7 @@ def _kinds(spec: StructSpec, version: int) -> Iterator[str]:
 
 @lru_cache(maxsize=4096)
 def names_ids(frame_body: bytes, api_key: int, version: int) -> bool:
-    """Whether there is an id in the body of a request, or records, which may have one."""
+    """Return whether the body of a request contains ids, or records, which may contain one."""
     try:
         message = codecs.read_request(api_key, version, frame_body, 0)
     except ProtocolError:
@@ -236,7 +238,7 @@ _found: dict[int, tuple[StructSpec, list[FieldSpec]]] = {}
 
 
 def _fields_with_ids(spec: StructSpec) -> list[FieldSpec]:
-    """The fields that are ids, or have some inside."""
+    """Return the fields that are ids or contain some."""
     known = _found.get(id(spec))
     if known is None:
         fields = [

@@ -1,7 +1,7 @@
-"""Groups that another member leads at the target than in the recording.
+"""Groups with another leader at the target than in the recording.
 
-When its leader leaves, a broker takes the next by the hash of its random id. The two members then
-change their ids in the replay: the recorded leader stays the leader.
+When a leader leaves, a broker chooses the next one by a hash of random ids. The two members then
+exchange their ids in the replay, so that the recorded leader stays the leader.
 """
 
 from typing import Any
@@ -10,21 +10,21 @@ from kafka_shim.shim.traffic.replay.ids import Ids
 
 
 class Leaders:
-    """Fed with answers to JoinGroup; `ids` are those that the two members change in."""
+    """Learns from responses to JoinGroup; exchanges the two members in `ids`."""
 
     def __init__(self, ids: Ids) -> None:
         self._ids = ids
         self._changed: set[tuple[str, int]] = set()
 
     def has_changed(self, group: str, generation: int) -> bool:
-        """Whether members changed their ids in this recorded generation.
+        """Return whether members exchanged their ids in this recorded generation.
 
-        Earlier answers to JoinGroup then do not tell the ids.
+        Earlier responses to JoinGroup then do not show the ids.
         """
         return (group, generation) in self._changed
 
     def learn(self, request: Any, recorded: Any, actual: Any) -> bool:
-        """Take two answers to the same JoinGroup; whether another member leads."""
+        """Learn from two responses to the same JoinGroup; return whether another member leads."""
         if not (recorded.leader and actual.leader):
             return False
         if self._ids.members.get(recorded.leader, recorded.leader) == actual.leader:

@@ -1,4 +1,4 @@
-"""A recorded connection and its counterpart, with requests that are sent ahead of their answers."""
+"""A recorded connection and its counterpart, with pipelined requests."""
 
 from collections import deque
 from collections.abc import Iterator
@@ -20,7 +20,7 @@ for another: the target always has work.
 
 
 class Sent:
-    """A request that is on its way: its frame as it went out, and what was recorded of it."""
+    """A request in flight: its sent frame, and its recorded event."""
 
     __slots__ = ("event", "frame", "recorded")
 
@@ -31,7 +31,7 @@ class Sent:
 
     @property
     def expects_answer(self) -> bool:
-        """Produce without acks has none."""
+        """Whether it gets a response; Produce with acks=0 does not."""
         try:
             header, at = read_request_header(self.recorded)
             if header.api_key != ApiKey.PRODUCE:
@@ -43,11 +43,11 @@ class Sent:
 
 
 class Link:
-    """One connection of the replay.
+    """A connection of the replay.
 
-    A broker answers a connection's requests one after another, so a request may go out before the
-    answers to those before it are in: nothing changes for the broker. `due` are the answers whose
-    turn has come in the recording and which have not been taken from the target yet.
+    A broker answers the requests of a connection one after another, so a request can be sent before
+    earlier ones are answered. `due` are the responses that the recording has reached and that were
+    not received from the target yet.
     """
 
     def __init__(self, peer: Peer | None, why_not: str) -> None:
@@ -55,40 +55,40 @@ class Link:
         self.why_not = why_not
         self.sent: dict[int, Sent] = {}
         self.due: deque[tuple[Event, Response]] = deque()
-        self.teaches = False  # whether answers that are due may hold ids
+        self.teaches = False  # whether due responses may contain ids
         self.teaches_offsets = False
         self.mechanism = "PLAIN"
         self.login_error: int | None = None
         self._ahead: list[bytes] = []
         self._ahead_bytes = 0
-        self._open_bytes = 0  # of requests whose answers have not been taken
+        self._open_bytes = 0  # of requests without a received response
 
     @property
     def is_full(self) -> bool:
-        """Whether no more should be sent before answers are taken, of those that can be."""
+        """Whether responses must be received before more is sent, of those that can be."""
         if self._open_bytes > WINDOW_BYTES:
             return bool(self.due)
         return len(self.due) >= WINDOW_REQUESTS
 
     @property
     def has_room(self) -> bool:
-        """Whether more may be sent again, and no answer is there that could be taken at once."""
+        """Whether more can be sent again, and no response is available at once."""
         if self.peer is not None and self.peer.has_answer:
             return False
         return 3 * self._open_bytes < 2 * WINDOW_BYTES and 3 * len(self.due) < 2 * WINDOW_REQUESTS
 
     @property
     def is_clogged(self) -> bool:
-        """Whether many requests are out whose answers the recording does not have."""
+        """Whether many requests are in flight whose responses are not in the recording."""
         return len(self.sent) >= 2 * WINDOW_REQUESTS
 
     @property
     def is_laden(self) -> bool:
-        """Whether what was put should go out, even if no answer is due."""
+        """Whether queued requests should be sent, even if no response is due."""
         return 2 * self._ahead_bytes > WINDOW_BYTES or 2 * len(self._ahead) >= WINDOW_REQUESTS
 
     def put(self, sent: Sent, sequence: int) -> None:
-        """Send this one with the next `flush`."""
+        """Queue a request for the next `flush`."""
         self.sent[sequence] = sent
         size = len(sent.frame)
         self._ahead.append(sent.frame)
@@ -96,26 +96,26 @@ class Link:
         self._open_bytes += size
 
     def answered(self, sequence: int) -> Sent:
-        """The request of an answer that was taken."""
+        """Return the request of a received response."""
         sent = self.sent.pop(sequence)
         self._open_bytes -= len(sent.frame)
         return sent
 
     def flush(self) -> None:
-        """Send what was put. Raises GoneError."""
+        """Send queued requests. Raises GoneError."""
         if self._ahead and self.peer is not None:
             frames, self._ahead, self._ahead_bytes = self._ahead, [], 0
             self.peer.send(*frames)
 
     def expect(self, event: Event, entry: Response) -> None:
-        """It is this answer's turn."""
+        """Mark a response as due."""
         self.due.append((event, entry))
         kinds = id_kinds(entry.api_key, entry.api_version, "Response") - {"records"}
         self.teaches = self.teaches or bool(kinds)
         self.teaches_offsets = self.teaches_offsets or entry.api_key in TEACHES_OFFSETS
 
     def unrecorded(self, until: int | None = None) -> Iterator[tuple[Sent, bytes]]:
-        """The answers that come before that of a request, or all; the recording has none of them.
+        """Yield the responses before that of a request, or all, that the recording does not have.
 
         Raises GoneError.
         """
@@ -130,13 +130,13 @@ class Link:
                 yield sent, frame
 
     def take(self) -> None:
-        """The first answer that was due is in."""
+        """Mark the first due response as received."""
         self.due.popleft()
         self.teaches = self.teaches and bool(self.due)
         self.teaches_offsets = self.teaches_offsets and bool(self.due)
 
     def give_up(self, why: str) -> list[Event]:
-        """Close for good; return the events whose answers are outstanding."""
+        """Close the connection; return the events whose responses are outstanding."""
         if self.peer is not None:
             self.peer.close()
         self.peer, self.why_not = None, why

@@ -19,7 +19,7 @@ class NoPasswordError(Exception):
 def login_of(
     name: str, mechanism: str, passwords: Mapping[str, str], *, was_refused: bool
 ) -> Login:
-    """What to log in with where `name` did. Raises NoPasswordError."""
+    """Return the log-in for a recorded user. Raises NoPasswordError."""
     if was_refused:
         return WRONG_PASSWORD
     if name not in passwords:
@@ -34,9 +34,9 @@ def log_in(
     at: int,
     login: Callable[[str], Login],
 ) -> None:
-    """Remember the mechanism; at the first message of the exchange, go through a whole one.
+    """Remember the mechanism; at the first message of the exchange, do a complete log-in.
 
-    Raises GoneError if the target hangs up, and what `login` raises, which gets the mechanism.
+    Raise GoneError if the target closes the connection, and the errors of `login`.
     """
     if header.api_key == ApiKey.SASL_HANDSHAKE:
         request = codecs.read_request(header.api_key, header.api_version, frame, at)

@@ -1,8 +1,7 @@
-"""Offsets of the recorded run and those of the target, where its topics are not empty at first.
+"""The offsets of the recorded run and of the target, whose topics may not be empty at first.
 
-Two offsets of a partition are as far apart there as they were in the recording, so each pair that
-is learned (where records were appended, what was looked up, what a group had committed) tells those
-after it too.
+Two offsets of a partition have the same distance at the target as in the recording. So each learned
+pair (of an append, a lookup or a committed offset) determines the offsets after it.
 """
 
 from bisect import bisect_right, insort
@@ -31,7 +30,7 @@ _Place = tuple[_Topic, int]
 
 
 class Offsets:
-    """Everything learned so far in one replay."""
+    """The offsets learned so far in a replay."""
 
     def __init__(self) -> None:
         self._known: dict[_Place, list[tuple[int, int]]] = {}
@@ -41,12 +40,12 @@ class Offsets:
         self.differ = False
 
     def name_topics(self, metadata: Any) -> None:
-        """Take the names of topic ids from recorded metadata."""
+        """Learn the names of topic ids from recorded metadata."""
         for topic in metadata.topics:
             self._topic(topic)
 
     def learn(self, recorded: Any, actual: Any) -> None:
-        """Take the offsets from two answers to the same request."""
+        """Learn the offsets from two responses to the same request."""
         spec = load(type(recorded).__name__).struct
         for place, old_row, new_row in self._rows(spec, recorded, actual, ""):
             for name in LEARNED:
@@ -55,7 +54,7 @@ class Offsets:
                     self._note(place, old, new)
 
     def rewrite(self, request: Any) -> bool:
-        """Put the target's offsets into a request, in place; whether anything changed."""
+        """Put the target's offsets into a request, in place; return whether anything changed."""
         changed = False
         spec = load(type(request).__name__).struct
         for place, row, _ in self._rows(spec, request, request, ""):
@@ -73,7 +72,7 @@ class Offsets:
             insort(known, (old, new))
             self.changes += 1
             if known[-1] == (old, new) and _is_run(known[-3:]):
-                del known[-2]  # the ends of a stretch say all of it, however long it grows
+                del known[-2]  # the ends of a range determine all of it
         self.differ |= old != new
 
     def _actual(self, place: _Place, old: int) -> int:
@@ -86,7 +85,7 @@ class Offsets:
     def _rows(
         self, spec: StructSpec, old_row: Any, new_row: Any, topic: _Topic
     ) -> Iterator[tuple[_Place, Any, Any]]:
-        """What is said of partitions in both messages, each with its topic and number."""
+        """Yield the partitions in both messages, each with its topic and number."""
         topic = self._topic(old_row) or topic
         number = next(
             (getattr(old_row, name) for name in _PARTITIONS if hasattr(old_row, name)), None
@@ -113,5 +112,5 @@ class Offsets:
 
 
 def _is_run(known: list[tuple[int, int]]) -> bool:
-    """Whether three offsets in a row are as far from their counterparts."""
+    """Return whether three consecutive offsets have the same distance to their counterparts."""
     return len(known) == 3 and len({new - old for old, new in known}) == 1

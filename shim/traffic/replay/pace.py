@@ -8,10 +8,10 @@ LATE_S = 0.01
 
 
 class Pace:
-    """Waits before each event; with no speed it does not.
+    """Waits before each event; without a speed it does not wait.
 
-    Pauses matter to a broker: members who join a new group within a delay are in one generation. So
-    a target that is slower than the recorded one moves everything that follows.
+    Pauses matter to a broker: members that join a new group within a delay are in one generation.
+    So if the target is slower than the recorded broker, all later events are delayed.
     """
 
     def __init__(
@@ -28,7 +28,7 @@ class Pace:
         self._began = now()
 
     def wait(self, time_us: int) -> None:
-        """Wait until it is the turn of what was recorded at this time."""
+        """Wait until an event recorded at this time is due."""
         if self._speed is None:
             return
         due = self._began + (time_us - self._first_us) / 1_000_000 / self._speed

@@ -1,4 +1,4 @@
-"""One connection to the target: frames out, frames in, a log-in in place of the recorded one."""
+"""A connection to the target: sends and receives frames, and logs in."""
 
 import socket
 
@@ -13,11 +13,11 @@ target that waits for us to read."""
 
 
 class GoneError(Exception):
-    """The target hung up, or did not answer in time; the text says which."""
+    """The target closed the connection or did not answer in time; the text says which."""
 
 
 class Peer:
-    """Answers arrive in the order of the requests, so they need no matching."""
+    """A connection; responses arrive in the order of the requests."""
 
     def __init__(self, host: str, port: int, timeout_s: float) -> None:
         """Connect; GoneError if that fails."""
@@ -31,10 +31,10 @@ class Peer:
         self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 2 * WINDOW_BYTES)
         self._received = b""
-        self._at = 0  # up to here it has been handed out
+        self._at = 0  # bytes before this position were returned
 
     def send(self, *frames: bytes) -> None:
-        """Send frames, which come without their sizes, in one go."""
+        """Send frames, given without their sizes, in one call."""
         pieces = [piece for frame in frames for piece in (len(frame).to_bytes(4, "big"), frame)]
         try:
             self._socket.sendall(b"".join(pieces))
@@ -43,13 +43,13 @@ class Peer:
 
     @property
     def has_answer(self) -> bool:
-        """Whether a whole frame has been read that was not handed out."""
+        """Return whether a whole frame was read that was not returned yet."""
         begin = self._at + 4
         size = int.from_bytes(self._received[self._at : begin], "big")
         return len(self._received) >= begin + size
 
     def receive(self) -> bytes:
-        """The next frame, without its size."""
+        """Return the next frame, without its size."""
         self._fill(4)
         begin = self._at + 4
         size = int.from_bytes(self._received[self._at : begin], "big")
@@ -64,7 +64,7 @@ class Peer:
         self._socket.close()
 
     def log_in(self, login: Login) -> int:
-        """Log in; the error code that the target answers, 0 if it takes the login."""
+        """Log in; return the target's error code, 0 for success."""
         exchange = login_frames(login)
         try:
             frame = next(exchange)
@@ -77,7 +77,7 @@ class Peer:
             raise GoneError(f"the log-in failed: {error}") from error
 
     def _fill(self, count: int) -> None:
-        """Read on until so many bytes are there that have not been handed out."""
+        """Read until this number of bytes is available."""
         left = len(self._received) - self._at
         if left >= count:
             return

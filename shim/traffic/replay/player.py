@@ -1,8 +1,8 @@
-"""Sends the requests of a recording to a target, in the recorded order, and compares the answers.
+"""Sends the requests of a recording to a target, in recorded order, and compares the responses.
 
-A request is sent once every answer that the recorded client, or any other, had got before it has
-come from the target too: so causes stay before effects, whatever the speed. Requests that follow
-one another on one connection go out together, as the target answers them in their order anyway.
+A request is sent after the target has sent every response that precedes the request in the
+recording. So causes precede effects at any speed. Consecutive requests of a connection are sent
+together, as the target answers them in order.
 """
 
 import time
@@ -46,7 +46,7 @@ _SECRET = frozenset(
 
 
 class Player:
-    """One replay."""
+    """A replay."""
 
     def __init__(
         self, recording: Recording, target: Target, foresight: Foresight | None = None
@@ -61,9 +61,9 @@ class Player:
         self.report = Report(ignored=target.ignored)
 
     def play(self, progress: Callable[[int], None] = lambda _: None) -> Report:
-        """Replay everything; MissError at the first miss if the target is set so.
+        """Replay everything; MissError at the first miss if the target is configured so.
 
-        `progress` regularly gets the number of replayed events.
+        `progress` is regularly called with the number of replayed events.
         """
         began = time.monotonic()
         pace = Pace(self._target.speed, self._foresight.first_us)
@@ -119,13 +119,13 @@ class Player:
         return named or self._learned.address(event) or self._target.address
 
     def _end(self, link: Link, why: str) -> None:
-        """Nothing more is sent; the answers that are left belong into a trace of the replay."""
+        """Stop sending; outstanding responses are added to a trace of the replay."""
         if self._rerecording is not None:
             self._take_unrecorded(link)
         link.give_up(why)
 
     def _take_unrecorded(self, link: Link, until: int | None = None) -> None:
-        """Take answers with none in the recording to compare them with; those before `until`."""
+        """Receive responses that the recording does not have, up to `until`."""
         try:
             for sent, frame in link.unrecorded(until):
                 self.report.unrecorded += 1
@@ -162,7 +162,7 @@ class Player:
         key, version = header.api_key, header.api_version
         takes_offsets = key in TAKES_OFFSETS
         if takes_offsets or id_kinds(key, version, "Request"):
-            # what belongs into it may be in the answers that are due
+            # due responses may contain the ids that it needs
             waits = takes_offsets and link.teaches_offsets
             has_ids = names_ids(frame[at:], key, version)
             if waits or (link.teaches and has_ids):
@@ -238,7 +238,7 @@ class Player:
             self._lost(event, link, str(error))
 
     def _settle(self, link: Link, *, only_for_room: bool = False) -> None:
-        """Send what waits to be sent, and take the answers that are due; or some, to send more."""
+        """Send queued requests and receive due responses; or only some, to be able to send more."""
         if not link.due:
             try:
                 link.flush()
@@ -266,7 +266,7 @@ class Player:
                 self.report.differ(place_of(event), found)
 
     def _answer(self, link: Link, peer: Peer, request: bytes, entry: Response) -> bytes:
-        """The target's answer; one that is not ready yet is asked again, as a client would."""
+        """Return the target's response; retry while it is not ready, as a client would."""
         deadline = time.monotonic() + self._target.timeout_s
         while True:
             frame = peer.receive()
@@ -284,7 +284,7 @@ class Player:
             yield from (sent.frame for sent in link.sent.values())
 
     def _await_acls(self, event: Event, change: Change | None) -> None:
-        """Until the brokers that this user is connected to know of a change: some learn late."""
+        """Wait until the brokers with connections of this user have applied a change of ACLs."""
         if change is None:
             return
         principals = self._foresight.principals
@@ -298,7 +298,7 @@ class Player:
         change.wait(peers.values(), self._target.timeout_s)
 
     def _compare_login(self, event: Event, entry: Response, link: Link) -> None:
-        """Only whether the target takes the log-in: the messages themselves never agree."""
+        """Compare only the error code of a log-in; its messages always differ."""
         actual = link.login_error
         if self._rerecording is not None and self._target.logs_in:
             self._rerecording.recorded(event, entry)
@@ -310,7 +310,7 @@ class Player:
             self.report.differ(place_of(event), [Difference("error_code", recorded, actual)])
 
     def _lost(self, event: Event, link: Link, why: str) -> None:
-        """The connection cannot be used any more; what it was still to answer is missed too."""
+        """Give up a connection; its outstanding responses are missed too."""
         lost = link.give_up(f"before it: {why}")
         for missed in lost or [event]:
             self._miss(place_of(missed), why if missed is event else link.why_not)

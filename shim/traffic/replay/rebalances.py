@@ -1,7 +1,7 @@
-"""Answers of a target that has not yet seen a JoinGroup which was sent on another connection.
+"""Responses of a target that has not yet handled a JoinGroup of another connection.
 
-JoinGroup is answered late, so a replay cannot wait for that before it sends the next request, and
-brokers serve several connections at once.
+JoinGroup is answered late, so a replay cannot wait for its response before it sends the next
+request, and brokers serve several connections concurrently.
 """
 
 from collections.abc import Iterable
@@ -22,9 +22,9 @@ _TOLD = frozenset({ApiKey.HEARTBEAT, ApiKey.SYNC_GROUP})
 def is_before_join(
     request: bytes, entry: Response, actual: bytes, unanswered: Iterable[bytes]
 ) -> bool:
-    """Whether the target answered a member's `request` as if the group did not rebalance yet.
+    """Return whether the target answered a member's `request` as if the group were not rebalancing.
 
-    `entry` is the recorded answer, `actual` the target's; `unanswered` are requests on their way.
+    `entry` is the recorded response, `actual` the target's; `unanswered` are requests in flight.
     """
     if entry.api_key not in _TOLD or error_code(entry) != REBALANCE_IN_PROGRESS:
         return False
@@ -39,7 +39,7 @@ def is_before_join(
 
 
 def _read(frame: bytes) -> Any:
-    """A request; None if it cannot be read."""
+    """Return a decoded request; None if it cannot be decoded."""
     header, at = read_request_header(frame)
     try:
         return codecs.read_request(header.api_key, header.api_version, frame, at)

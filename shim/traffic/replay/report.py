@@ -1,4 +1,4 @@
-"""What a replay found, for people and for JSON."""
+"""The report of a replay, as text and JSON."""
 
 from collections.abc import Iterator
 from struct import Struct
@@ -19,9 +19,9 @@ KEPT = 10_000
 
 
 class Place(msgspec.Struct, frozen=True):
-    """A request of the trace: connection, sequence, API and version, and who sent it.
+    """A request of the trace: connection, sequence, API and version, and principal.
 
-    A connection's number is unique among those of its writer.
+    A connection's number is unique for its writer.
     """
 
     connection: int
@@ -33,12 +33,11 @@ class Place(msgspec.Struct, frozen=True):
 
 
 class Report(msgspec.Struct):
-    """Counts, differences by API and field, and what could not be replayed.
+    """Counts, differences by API and field, and requests that could not be replayed.
 
-    `left_out` are requests that the recorded broker put off (coordinator not ready) and log-ins
-    that it did not answer, `unrecorded` answers with none in the trace to compare them with. The
-    first `KEPT` of each kind of difference, and of what was missed, are kept; `counts` and `misses`
-    are of all.
+    `left_out` counts requests for which the recorded broker was not ready, and log-ins that it did
+    not answer; `unrecorded` counts responses that the trace does not have. The first `KEPT` of each
+    kind of difference and miss are kept; `counts` and `misses` count all.
     """
 
     requests: int = 0
@@ -55,11 +54,11 @@ class Report(msgspec.Struct):
 
     @property
     def holds(self) -> bool:
-        """Whether every answer was compared and none differs."""
+        """Whether every response was compared and none differs."""
         return not self.found and not self.missed
 
     def differ(self, place: Place, differences: list[Difference]) -> None:
-        """Count an answer's differences, but for those to ignore: `Api` or `Api.field`."""
+        """Count a response's differences, except ignored ones: `Api` or `Api.field`."""
         if place.api in self.ignored:
             return
         differences = [d for d in differences if f"{place.api}.{d.field}" not in self.ignored]
@@ -77,7 +76,7 @@ class Report(msgspec.Struct):
             self.missed.append((place, why))
 
     def row(self) -> dict[str, Any]:
-        """Everything, for JSON."""
+        """Return everything, for JSON."""
         return {
             "requests": self.requests,
             "answers": self.answers,

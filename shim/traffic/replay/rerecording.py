@@ -1,4 +1,4 @@
-"""The replay as a trace of its own: what was sent, and what the target answered."""
+"""A trace of the replay: what was sent, and the target's responses."""
 
 import time
 from pathlib import Path
@@ -11,7 +11,7 @@ from kafka_shim.shim.traffic.traces.writing import Writing
 
 
 class Rerecording:
-    """Writes under the recorded connections' numbers; every answer of the target finds a place."""
+    """Writes a trace with the recorded connections' numbers and all responses of the target."""
 
     def __init__(self, folder: Path) -> None:
         self._writing = Writing(folder, "replay")
@@ -29,7 +29,7 @@ class Rerecording:
         self._writing.add(Response(place, sequence, _now_us(), key, version, frame, redacted))
 
     def recorded(self, event: Event, entry: Request | Response) -> None:
-        """A log-in: what was recorded stands for it, without its secrets."""
+        """Write a log-in as it was recorded, without its secrets."""
         place = self._place(event)
         if isinstance(entry, Request):
             self._writing.add(Request(place, entry.sequence, _now_us(), entry.frame, redacted=True))

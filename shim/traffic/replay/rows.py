@@ -1,4 +1,4 @@
-"""Which rows of two lists belong together."""
+"""Match the rows of two lists."""
 
 import re
 from collections.abc import Callable, Container, Iterator, Mapping
@@ -8,9 +8,9 @@ from kafka_shim.shim.traffic.replay.fields import ACL_NAMES, MEMBER_TRAITS, NO_I
 
 
 class Partners(NamedTuple):
-    """The target's ids by the recorded ones, as far as they are known.
+    """The target's ids by the recorded ones, as far as known.
 
-    `target_topics` are the topic ids of the target among them.
+    `target_topics` are the target's topic ids.
     """
 
     members: Mapping[str, str] = {}
@@ -26,12 +26,10 @@ _MADE_UP = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$")
 def pairs(
     recorded: list[Any], actual: list[Any], partners: Partners = NOBODY
 ) -> Iterator[tuple[Any, Any]]:
-    """Rows of the same name, None where there is no partner; nameless rows by their place.
+    """Yield rows with the same name, in order, with None for missing ones; others by position.
 
-    The name of a topic that has none is its id, if that is known from other answers.
-
-    Rows of the same name are taken in their order. Members of a group are matched by what is known
-    of their ids; those that are not known by what else is told of them.
+    The name of a topic without one is its id, if that is known from other responses. Members of a
+    group are matched by their known ids, and otherwise by their metadata.
     """
     if recorded and hasattr(recorded[0], "member_id"):
         yield from _members(recorded, actual, partners.members)
@@ -68,7 +66,7 @@ def _members(
 
 
 def _traits(row: Any) -> object:
-    """What of a member does not change from run to run."""
+    """Return the properties of a member that do not depend on the run."""
     values = (getattr(row, name, None) for name in MEMBER_TRAITS)
     return _MADE_UP.sub("", row.member_id), *(str(value) for value in values)
 
@@ -91,11 +89,11 @@ def _paired(
 
 
 def name_of(row: Any, name_of_topic: Callable[[bytes], bytes]) -> object:
-    """What a row is about, as far as it says; topic ids only where there is no name.
+    """Return the name of a row; topic ids only if there is no name.
 
-    Ids of topics differ from run to run: those that nothing is known of have no name.
+    Topic ids differ between runs, so an unknown one is not a name.
     """
-    if hasattr(row, "permission_type"):  # an ACL is all that it says
+    if hasattr(row, "permission_type"):  # the name of an ACL is all its fields
         return tuple(getattr(row, attribute, None) for attribute in ACL_NAMES)
     found: list[object] = []
     for attribute in ROW_NAMES:

@@ -1,4 +1,4 @@
-"""Where a replay goes, and how."""
+"""The target of a replay, and its options."""
 
 from collections.abc import Mapping
 from enum import Enum
@@ -8,7 +8,7 @@ import msgspec
 
 
 class OnMiss(Enum):
-    """What to do about a request that cannot be replayed, or is not answered."""
+    """What to do about requests that cannot be replayed or get no response."""
 
     FAIL = "fail"
     SKIP = "skip"
@@ -16,15 +16,15 @@ class OnMiss(Enum):
 
 
 class MissError(Exception):
-    """Something cannot be replayed, and it was asked to stop then."""
+    """A request cannot be replayed, and the replay is configured to stop then."""
 
 
 class Target(msgspec.Struct, frozen=True):
-    """Where to, and how. `routes` are addresses for recorded listeners and broker ids, `address` is
-    for all others.
+    """The target of a replay.
 
-    `speed` None is as fast as it goes. `logs_in` False leaves the recorded log-ins out, for a
-    target that has none. `record` is a folder for a trace of the replay itself.
+    `routes` are addresses for recorded listeners and broker ids, `address` is for all others.
+    `speed` None means without pauses. `logs_in` False leaves out recorded log-ins, for a target
+    without them. `record` is a folder for a trace of the replay.
     """
 
     address: tuple[str, int]

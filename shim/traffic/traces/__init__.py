@@ -1,1 +1,1 @@
-"""What is recorded of connections, ours and those between others, and how it reads."""
+"""Recording of the shim's and others' connections, and reading of traces."""

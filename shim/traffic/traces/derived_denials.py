@@ -1,4 +1,4 @@
-"""What answers tell was denied, in traces whose writer saw messages and no decisions."""
+"""Denials shown by responses, in traces without decisions."""
 
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -18,14 +18,14 @@ _Key = tuple[int, int]
 
 
 class Denial(NamedTuple):
-    """An access that was denied, or one of others in its place: the answer does not tell which."""
+    """A denied access; if the response is ambiguous, with the others that may have been denied."""
 
     action: Action
     instead: tuple[Action, ...]
 
 
 class DerivedDenials:
-    """Plans requests as they come, and reads their answers. Learns the names of topic ids."""
+    """Plans the accesses of requests, and evaluates responses; learns names of topic ids."""
 
     def __init__(self, release: str = RELEASES[-1]) -> None:
         self._release = release
@@ -43,7 +43,7 @@ class DerivedDenials:
             self._plans[connection, entry.sequence] = plan
 
     def response(self, connection: int, entry: Response) -> Iterator[Denial]:
-        """Yield the denials that the answer shows."""
+        """Yield the denials that a response shows."""
         plan = self._plans.pop((connection, entry.sequence), None)
         if plan is None and entry.api_key not in NAMING_APIS:
             return

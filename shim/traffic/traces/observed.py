@@ -1,4 +1,4 @@
-"""A connection between others as a bystander records it: the proxy, or a network capture."""
+"""A connection that a proxy or a network capture observes."""
 
 import contextlib
 from collections import deque
@@ -17,14 +17,14 @@ _LOGIN = frozenset({ApiKey.SASL_HANDSHAKE, ApiKey.SASL_AUTHENTICATE})
 
 
 class _Outstanding(NamedTuple):
-    """A request that still has to be answered."""
+    """A request without a response so far."""
 
     header: RequestHeader
     sequence: int
 
 
 class ObservedConnection:
-    """Records requests and answers, and learns who the client is as they pass."""
+    """Records requests and responses, and learns the client's principal from them."""
 
     def __init__(self, session: Session, recorder: Recorder) -> None:
         self._session = session
@@ -35,7 +35,7 @@ class ObservedConnection:
         self._raw_tokens = False  # after SaslHandshake version 0 frames are bare SASL
 
     def request(self, frame: bytes) -> None:
-        """A request on its way to the broker."""
+        """Record a request."""
         if self._raw_tokens:
             return
         try:
@@ -44,7 +44,7 @@ class ObservedConnection:
             return  # the broker will close the connection over it
         if not is_request(header):
             self._not_a_request = f"a frame of {len(frame)} bytes that is not a request"
-            return  # it may be a raw token with a password
+            return  # it may be a raw SASL token with a password
         sequence = self._recorder.request(self._session, header, frame)
         self._recorder.catch_up()
         if _expects_answer(header, frame, at):
@@ -57,7 +57,7 @@ class ObservedConnection:
             self._note_software(header, frame, at)
 
     def answer(self, frame: bytes) -> RequestHeader | None:
-        """Match an answer with its request; return that one's header, None if it was not seen."""
+        """Record a response; return the header of its request, or None if that was not observed."""
         if self._raw_tokens:
             return None
         found = self._asked(frame[:4])
@@ -73,15 +73,15 @@ class ObservedConnection:
 
     @property
     def is_owed(self) -> bool:
-        """Whether answers to requests are to come."""
+        """Return whether responses are outstanding."""
         return bool(self._outstanding)
 
     def closed(self) -> None:
-        """Either side ended it."""
+        """Record the end of the connection."""
         self._recorder.closed(self._session, self._not_a_request)
 
     def _asked(self, correlation_id: bytes) -> _Outstanding | None:
-        """The request with this id; those before it will not be answered any more."""
+        """Return the request with this id; earlier ones will not be answered."""
         number = int.from_bytes(correlation_id, "big", signed=True)
         if not any(request.header.correlation_id == number for request in self._outstanding):
             return None
@@ -103,7 +103,7 @@ class ObservedConnection:
 
 
 def _expects_answer(header: RequestHeader, frame: bytes, at: int) -> bool:
-    """Produce with acks=0 has no response."""
+    """Return whether the request gets a response; Produce with acks=0 does not."""
     if header.api_key != ApiKey.PRODUCE:
         return True
     try:

@@ -1,4 +1,4 @@
-"""Who logs in on a connection: seen in passing, without keeping any secret."""
+"""Find out the principal of an observed connection, without keeping secrets."""
 
 from typing import Any
 
@@ -14,14 +14,14 @@ class PassingLogin:
         self._claimed: str | None = None
 
     def request(self, api_key: int, message: Any) -> None:
-        """A SaslHandshake or SaslAuthenticate request on its way to the broker."""
+        """Process a SaslHandshake or SaslAuthenticate request."""
         if api_key == ApiKey.SASL_HANDSHAKE:
             self._session.mechanism = message.mechanism
         elif self._claimed is None:
             self._claimed = claimed_name(self._session.mechanism or "", message.auth_bytes)
 
     def response(self, api_key: int, message: Any) -> None:
-        """The broker's answer: only what it accepts makes a principal."""
+        """Process the broker's response, which decides whether the principal is accepted."""
         if api_key != ApiKey.SASL_AUTHENTICATE or self._claimed is None:
             return
         if message.error_code != 0:
@@ -31,7 +31,7 @@ class PassingLogin:
 
 
 def claimed_name(mechanism: str, token: bytes) -> str | None:
-    """The user that a client's first SASL message names; None where it names none."""
+    """Return the user in a client's first SASL message; None if it has none."""
     if mechanism == "PLAIN":
         parts = token.split(b"\0")
         return parts[1].decode(errors="replace") if len(parts) == 3 else None

@@ -1,4 +1,4 @@
-"""What a trace holds in all: counts by kind, and how they lie in time."""
+"""The summary of a trace: counts by kind and over time."""
 
 import collections
 from collections.abc import Iterable
@@ -22,7 +22,7 @@ _SLOTS_US = tuple(
 
 
 class Slot(msgspec.Struct):
-    """A stretch of the time line, `start_us` microseconds after the first entry."""
+    """An interval of the time line that begins `start_us` microseconds after the first entry."""
 
     start_us: int
     requests: int = 0
@@ -44,7 +44,7 @@ class Summary:
 
     @property
     def seconds(self) -> float:
-        """From the first entry to the last."""
+        """The seconds from the first entry to the last."""
         return self._span_us / 1_000_000
 
     @property
@@ -52,7 +52,7 @@ class Summary:
         return 0 if self.first_us is None else self.last_us - self.first_us
 
     def time_line(self) -> tuple[int, list[Slot]]:
-        """At most SLOTS_MAX slots of one length, in microseconds, which is returned first."""
+        """Return the length of the intervals in microseconds, and at most SLOTS_MAX of them."""
         span, first_us = self._span_us, self.first_us or 0
         length = next(
             (slot_us for slot_us in _SLOTS_US if span < slot_us * SLOTS_MAX), _SLOTS_US[-1]

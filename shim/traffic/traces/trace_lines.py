@@ -1,4 +1,4 @@
-"""A trace's entries as lines for people, out of the rows of `trace_rows`."""
+"""A trace's entries as lines of text, made of the rows of `trace_rows`."""
 
 import json
 from datetime import UTC, datetime
@@ -14,7 +14,9 @@ _ARROWS = {"request": "->", "response": "<-"}
 
 
 def line(row: dict[str, Any]) -> str:
-    """When (UTC), `connection/sequence`, who, and what: `->` a request, `<-` an answer."""
+    """Return time (UTC), `connection/sequence`, principal, and `->` a
+    request or `<-` a response.
+    """
     time = datetime.fromtimestamp(row["time_us"] / 1_000_000, UTC).isoformat(
         " ", timespec="milliseconds"
     )

@@ -1,4 +1,4 @@
-"""A trace's entries as plain rows for people and for JSON: decoded, in Kafka's own field names."""
+"""A trace's entries as decoded rows in Kafka's field names, for text and JSON."""
 
 from collections.abc import Callable, Iterator
 from enum import IntEnum
@@ -30,7 +30,7 @@ FROM_ANSWER = "the answer"
 
 
 class TraceReader:
-    """Reads a trace from the start each time; `damage` is what the last pass met."""
+    """Reads a trace from the start each time; `damage` is that of the last pass."""
 
     def __init__(self, path: Path, progress: Callable[[int], None] = lambda _: None) -> None:
         self._path = path
@@ -38,9 +38,10 @@ class TraceReader:
         self.damage: list[Damage] = []
 
     def rows(self, *, with_denials: bool = False) -> Iterator[dict[str, Any]]:
-        """One dict an entry, in the order of the trace.
+        """Yield one dict per entry, in the order of the trace.
 
-        `with_denials`: after an answer of a trace without decisions, what it tells was denied.
+        `with_denials`: in a trace without decisions, add the denials that a response shows after
+        it.
         """
         self.damage = []
         derived = DerivedDenials()
@@ -121,7 +122,7 @@ def _access(entry: Access) -> dict[str, Any]:
 
 
 def _name(kind: type[IntEnum], code: int) -> str:
-    """The name of a code; the code itself if a newer writer knew more of them."""
+    """Return the name of a code, or the code itself if it is unknown."""
     try:
         return kind(code).name
     except ValueError:

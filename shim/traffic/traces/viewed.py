@@ -1,4 +1,4 @@
-"""A trace's rows as the inspector shows those of a live broker."""
+"""The rows of a trace in the format of the inspector."""
 
 from collections.abc import Iterable, Iterator
 from typing import Any
@@ -14,9 +14,9 @@ _Key = tuple[int, int, int]
 
 
 class Viewed:
-    """The first requests of a trace with their answers and decisions; `left_out` counts others.
+    """The first requests of a trace with responses and decisions; `left_out` counts the others.
 
-    What was decided without a request, as an authorizer's log has it, is a decision of its own.
+    A decision without a request, from an authorizer's log, is a row of its own.
     """
 
     def __init__(self, name: str, rows: Iterable[dict[str, Any]]) -> None:

@@ -1,4 +1,4 @@
-"""Entries of a trace that is made of another one, or of a log, written block by block."""
+"""Write entries of a trace that is made of another trace or a log, block by block."""
 
 from pathlib import Path
 
@@ -11,7 +11,7 @@ BLOCK_ENTRIES = 10_000
 
 
 class Writing:
-    """One writer of a trace; what is added is written by `close` at the latest."""
+    """A writer of a trace; `close` writes the remaining entries."""
 
     def __init__(self, folder: Path, writer: str) -> None:
         self._segments = SegmentWriter(folder, writer)
@@ -21,32 +21,32 @@ class Writing:
         self._entries: list[Entry] = []
 
     def number(self, key: object) -> int:
-        """A connection's number among all."""
+        """Return a connection's number among all."""
         return self._numbers.setdefault(key, len(self._numbers) + 1)
 
     def sequence(self, connection: int) -> int:
-        """The next request's on a connection."""
+        """Return the sequence number of the next request on a connection."""
         self._sequences[connection] = self._sequences.get(connection, -1) + 1
         return self._sequences[connection]
 
     def in_block(self, connection: Connection) -> int:
-        """The number of a connection, described so, in this block."""
+        """Return the number of a connection with this description in this block."""
         return self._in_block.setdefault(connection, len(self._in_block))
 
     def add(self, *entries: Entry) -> None:
-        """Keep entries; a full block is written."""
+        """Add entries; a full block is written."""
         self._entries += entries
         if len(self._entries) >= BLOCK_ENTRIES:
             self.flush()
 
     def flush(self) -> None:
-        """Write what is kept as a block."""
+        """Write the added entries as a block."""
         if self._entries:
             people = [msgspec.structs.replace(who, number=n) for who, n in self._in_block.items()]
             self._segments.write(Body(people, self._entries))
         self._in_block, self._entries = {}, []
 
     def close(self) -> None:
-        """Write what is left, and the segment's index."""
+        """Write the remaining entries and the segment's index."""
         self.flush()
         self._segments.close()
