@@ -1,6 +1,7 @@
 """Starts and stops shims for Kafka's own tests, over HTTP, as RealHost.java does real brokers."""
 
 import threading
+import time
 from collections.abc import Callable, Mapping
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -10,6 +11,9 @@ from tests.suites.kafka import java_properties, shim_features, shim_settings
 from tests.suites.kafka.shim_process import ShimProcess
 
 Answer = Mapping[str, str]
+
+RESTART_SECONDS = 1.5
+"""Until clients are back (`reconnect.backoff.max.ms`): the start of a real broker lasts longer."""
 
 
 class ShimHost:
@@ -59,6 +63,7 @@ class ShimHost:
             self._nodes[node_id] = settings
         elif node_id in self._stopped:
             self._broker.control("POST", f"/nodes/{node_id}/start")
+            time.sleep(RESTART_SECONDS)
             self._stopped.discard(node_id)
         else:
             raise ValueError(f"node {node_id}: a cluster that runs gets no more nodes")
