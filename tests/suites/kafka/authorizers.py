@@ -1,4 +1,11 @@
-"""Authorizers that Kafka's tests bring along as Java classes, written again for the shim."""
+"""Authorizers and principal builders that Kafka's tests bring along as Java classes, written again
+for the shim.
+"""
+
+from collections.abc import Mapping
+from typing import ClassVar
+
+import msgspec
 
 from kafka_shim.authorizer.authorizer import StandardAuthorizer
 from kafka_shim.authorizer.model import Action, Actor, Because, Decision
@@ -7,10 +14,26 @@ from kafka_shim.protocol.enums import Operation, ResourceType
 ALLOWED = Decision(allowed=True, because=Because.SUPER_USER)
 DENIED = Decision(allowed=False, because=Because.DEFAULT_DENY)
 UNAUTHORIZED = "User:Unauthorized"
+_SERVERS = "RULE:^O=A server,CN=.*$/server/,RULE:^O=A .*,CN=super-user$/server/"
 
 BY_JAVA_NAME = {
-    "kafka.server.AlterCredentialsTest$TestStandardAuthorizer": f"{__name__}:AllButAlteringUsers"
+    "kafka.server.AlterCredentialsTest$TestStandardAuthorizer": f"{__name__}:AllButAlteringUsers",
+    "kafka.api.SslAdminIntegrationTest$TestableStandardAuthorizer": "standard",
 }
+MAPPING_RULES = {
+    "kafka.api.SslAdminIntegrationTest$TestPrincipalBuilder": (
+        f"{_SERVERS},RULE:^O=A .*,CN=client$/client/,RULE:^.*$/ANONYMOUS/"
+    ),
+    "kafka.api.SslEndToEndAuthorizationTest$TestPrincipalBuilder": (
+        f"{_SERVERS},RULE:^O=A .*?,CN=(.*)$/$1/,RULE:^.*$/ANONYMOUS/"
+    ),
+}
+"""`ssl.principal.mapping.rules` with the principals of a builder for certificates."""
+RENAMING = {
+    "kafka.api.SaslPlainSslEndToEndAuthorizationTest$TestPrincipalBuilder": f"{__name__}:Shortened",
+    "kafka.api.GroupEndToEndAuthorizationTest$GroupPrincipalBuilder": f"{__name__}:Grouped",
+}
+"""Authorizers that know users who have logged in by the names that a builder gives them."""
 
 
 class AllButAlteringUsers(StandardAuthorizer):
@@ -24,3 +47,32 @@ class AllButAlteringUsers(StandardAuthorizer):
         self, actor: Actor, operation: Operation, resource_type: ResourceType
     ) -> Decision:
         return ALLOWED
+
+
+class Shortened(StandardAuthorizer):
+    """The standard authorizer, which knows some principals by other names."""
+
+    names: ClassVar[Mapping[str, str]] = {
+        "User:plain-admin": "User:admin",
+        "User:plain-user": "User:user",
+    }
+
+    def authorize(self, actor: Actor, action: Action) -> Decision:
+        return super().authorize(self._renamed(actor), action)
+
+    def authorize_by_resource_type(
+        self, actor: Actor, operation: Operation, resource_type: ResourceType
+    ) -> Decision:
+        return super().authorize_by_resource_type(self._renamed(actor), operation, resource_type)
+
+    def _renamed(self, actor: Actor) -> Actor:
+        return msgspec.structs.replace(
+            actor, principal=self.names.get(actor.principal, actor.principal)
+        )
+
+
+class Grouped(Shortened):
+    names: ClassVar[Mapping[str, str]] = {
+        "User:scram-admin": "Group:scram-admin",
+        "User:scram-user": "Group:testGroup",
+    }

@@ -5,9 +5,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from tests.suites.kafka import java_properties
-from tests.suites.kafka.authorizers import BY_JAVA_NAME
+from tests.suites.kafka.authorizers import BY_JAVA_NAME, MAPPING_RULES, RENAMING
 
 _AUTHORIZER = "authorizer.class.name"
+_BUILDER = "principal.builder.class"
 _TOKENS = "delegation.token.secret.key"
 _OWN = "outside."
 _PRINCIPAL = "outside.principal."
@@ -53,11 +54,21 @@ def words(
     for key, value in merged.items():
         if key.startswith(_STORE):
             kept |= _pkcs12(key.removeprefix(_STORE), value)
-    authorizer = kept.get(_AUTHORIZER, "")
-    kept |= {_AUTHORIZER: BY_JAVA_NAME.get(authorizer, authorizer)} if authorizer else {}
+    kept |= _who_and_what(kept)
     path = folder / "server.properties"
     path.write_text(java_properties.write(kept))
     return [*found, "--config", str(path)]
+
+
+def _who_and_what(settings: Mapping[str, str]) -> dict[str, str]:
+    """The settings that stand for a test's own authorizer and principal builder."""
+    authorizer, builder = settings.get(_AUTHORIZER), settings.get(_BUILDER, "")
+    found = {}
+    if authorizer:
+        found[_AUTHORIZER] = RENAMING.get(builder) or BY_JAVA_NAME.get(authorizer, authorizer)
+    if builder in MAPPING_RULES:
+        found["ssl.principal.mapping.rules"] = MAPPING_RULES[builder]
+    return found
 
 
 def _pkcs12(store: str, path: str) -> dict[str, str]:

@@ -58,8 +58,9 @@ public final class Settings {
         String builder = found.getProperty(BUILDER);
         if (builder == null)
             return;
+        String listeners = "," + found.getProperty("listeners", "");
         config.effectiveListenerSecurityProtocolMap().forEach((listener, protocol) -> {
-            if (protocol == SecurityProtocol.PLAINTEXT)
+            if (protocol == SecurityProtocol.PLAINTEXT && listeners.contains("," + listener.value() + "://"))
                 found.setProperty("outside.principal." + listener.value(), anonymous(builder, listener.value()));
         });
     }
