@@ -99,7 +99,7 @@ public final class RealHost {
         return Integer.parseInt(given.getProperty("node.id", given.getProperty("broker.id")));
     }
 
-    private void start(Properties given) {
+    private void start(Properties given) throws Exception {
         login((String) given.remove("outside.jaas"));
         given.keySet().removeIf(key -> ((String) key).startsWith("outside."));
         if (!given.containsKey("log.dirs") && given.containsKey("metadata.log.dir"))
@@ -112,7 +112,7 @@ public final class RealHost {
         if (!controller(node).isEmpty())
             controllers.add(id(given));
         node.startup();
-        broker(node).forEach(broker -> ports.put(id(given), bound(broker)));
+        ports.put(id(given), bound(node));
     }
 
     private static void login(String path) {
@@ -131,10 +131,15 @@ public final class RealHost {
         return String.join(",", found);
     }
 
-    private static Properties bound(BrokerServer broker) {
+    private static Properties bound(KafkaRaftServer node) throws Exception {
         Properties found = new Properties();
-        for (var listener : scala.jdk.javaapi.CollectionConverters.asJava(broker.config().dataPlaneListeners()))
-            found.setProperty(listener.listener(), Integer.toString(broker.boundPort(new ListenerName(listener.listener()))));
+        for (BrokerServer broker : broker(node))
+            for (var listener : scala.jdk.javaapi.CollectionConverters.asJava(broker.config().dataPlaneListeners()))
+                found.setProperty(listener.listener(), Integer.toString(broker.boundPort(new ListenerName(listener.listener()))));
+        for (ControllerServer controller : controller(node))
+            found.setProperty(
+                controller.config().controllerListenerNames().get(0),
+                controller.socketServerFirstBoundPortFuture().get().toString());
         return found;
     }
 
