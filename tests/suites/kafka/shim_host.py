@@ -61,6 +61,7 @@ class ShimHost:
     def _start(self, node_id: int, settings: dict[str, str]) -> None:
         if self._broker is None:
             self._nodes[node_id] = settings
+            self._stopped.discard(node_id)
         elif node_id in self._stopped:
             self._broker.control("POST", f"/nodes/{node_id}/start")
             time.sleep(RESTART_SECONDS)
@@ -71,11 +72,9 @@ class ShimHost:
     def _stop(self, node_id: int) -> None:
         if not shim_settings.is_broker(self._nodes.get(node_id, {})):
             return
-        if self._broker is None:
-            del self._nodes[node_id]
-            return
         self._stopped.add(node_id)
-        self._broker.control("POST", f"/nodes/{node_id}/stop")
+        if self._broker is not None:
+            self._broker.control("POST", f"/nodes/{node_id}/stop")
 
     def _ports(self, node_id: int) -> Answer:
         addresses = self._running().addresses()
@@ -96,6 +95,8 @@ class ShimHost:
             features = shim_features.lowered(formatted, self._release)
             address = broker.addresses()[self._brokers()[0]]["OUTSIDE"]
             shim_features.lower(features, self._release, address)
+            for node_id in self._stopped:
+                broker.control("POST", f"/nodes/{node_id}/stop")
         return self._broker
 
     def _end(self) -> None:

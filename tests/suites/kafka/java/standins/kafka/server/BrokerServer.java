@@ -29,6 +29,7 @@ import outside.Log;
 import outside.OutsideCoordinator;
 import outside.OutsideCredentials;
 import outside.OutsideMetadata;
+import outside.OutsideMetrics;
 import outside.OutsideReplicas;
 import outside.OutsideTokens;
 import outside.Settings;
@@ -37,6 +38,7 @@ import scala.Option;
 /** A broker in another process, seen as its clients see it; the rest is `Inside`. */
 public class BrokerServer extends Log implements KafkaBroker {
     private final SharedServer shared;
+    private final Metrics metrics = OutsideMetrics.unseen();
     private boolean runs;
     private boolean wasStopped;
 
@@ -119,12 +121,12 @@ public class BrokerServer extends Log implements KafkaBroker {
 
     @Override
     public Option<Plugin<Authorizer>> authorizerPlugin() {
-        return ControllerServer.authorizer(config(), cluster(), metrics());
+        return ControllerServer.authorizer(config(), cluster(), shared.metrics());
     }
 
     @Override
     public Metrics metrics() {
-        return shared.metrics();
+        return metrics;
     }
 
     private Cluster cluster() {

@@ -13,6 +13,10 @@ public class KafkaApis {
         this.broker = broker;
     }
 
+    public int brokerId() {
+        return broker.config().brokerId();
+    }
+
     public MetadataCache metadataCache() {
         return broker.metadataCache();
     }
