@@ -82,6 +82,13 @@ def test_only_tests_that_pass_on_a_real_broker_count() -> None:
     assert f"| 1 | {figures.OPEN} |" in table
 
 
+def test_a_later_class_of_the_same_name_has_its_whole_name() -> None:
+    assert figures.label("org.apache.kafka.clients.consumer.ConsumerBounceTest") == (
+        "ConsumerBounceTest"
+    )
+    assert figures.label("kafka.api.ConsumerBounceTest") == "kafka.api.ConsumerBounceTest"
+
+
 def test_reasons_are_found_whatever_the_parameters_of_a_test() -> None:
     name = "OffsetFetchRequestTest.testGroupErrors()[1]"
     assert known.reason(name) == known.COORDINATORS

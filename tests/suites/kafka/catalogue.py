@@ -66,7 +66,7 @@ CLASSES = (
         SaslScramSslEndToEndAuthorizationTest SaslOAuthBearerSslEndToEndAuthorizationTest
         GroupEndToEndAuthorizationTest SslAdminIntegrationTest SslConsumerTest
         PlaintextProducerSendTest SslProducerSendTest GroupCoordinatorIntegrationTest
-        ClientIdQuotaTest UserQuotaTest UserClientIdQuotaTest
+        ClientIdQuotaTest UserClientIdQuotaTest
         TransactionsBounceTest ConsumerBounceTest""",
     ),
     *_of("outside", "PlainAdminIntegrationTest"),

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
+from tests.suites.kafka.catalogue import CLASSES
 from tests.suites.kafka.known import reason
 from tests.suites.kafka.running import Outcome, run
 from tests.suites.outcome import PASSED, Result
@@ -38,7 +39,7 @@ def row(real: Outcome, shim: Outcome) -> Row:
     passed = {test.name for test in real.tests if test.state == PASSED}
     on_shim = {test.name for test in shim.tests if test.state == PASSED}
     return {
-        "class": real.name.rpartition(".")[2],
+        "class": label(real.name),
         "tests": len(real.tests),
         "inside": sum(_is_inside(test) for test in real.tests),
         "real": len(passed),
@@ -47,6 +48,13 @@ def row(real: Outcome, shim: Outcome) -> Row:
         "seconds": [round(real.seconds), round(shim.seconds)],
         "processor_seconds": [round(real.processor_seconds), round(shim.processor_seconds)],
     }
+
+
+def label(name: str) -> str:
+    """Return a class's own name; the whole one if an earlier class of the catalogue has it."""
+    own = name.rpartition(".")[2]
+    first = next((each for each in CLASSES if each.endswith(f".{own}")), name)
+    return own if first == name else name
 
 
 def keep(rows: Iterable[Row]) -> None:

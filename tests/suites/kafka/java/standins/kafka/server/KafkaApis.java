@@ -21,6 +21,10 @@ public class KafkaApis {
         return broker.metadataCache();
     }
 
+    public QuotaFactory.QuotaManagers quotas() {
+        return broker.quotaManagers();
+    }
+
     public Option<Plugin<Authorizer>> authorizerPlugin() {
         return broker.authorizerPlugin();
     }
