@@ -61,6 +61,11 @@ def test_a_shim_has_the_settings_of_all_nodes(tmp_path: Path) -> None:
     }
 
 
+def test_a_reporter_of_client_metrics_is_an_option(tmp_path: Path) -> None:
+    words = shim_settings.words({0: {**BROKER, "outside.telemetry": "true"}}, [0], tmp_path)
+    assert "--client-telemetry" in words
+
+
 def test_features_that_a_cluster_is_not_formatted_with_are_lowered() -> None:
     formatted = {"outside.feature.group.version": "1", "outside.feature.transaction.version": "1"}
     lowered = shim_features.lowered(formatted, VERSION)

@@ -1,8 +1,9 @@
 """Which of Kafka's test classes are run, the most telling ones first.
 
 Left out are classes of which every test needs the inside of a broker, its files or its metrics, and
-those about several controllers, GSSAPI and remote storage. `outside` has tests of such a class, run
-with another mechanism.
+those about several controllers, GSSAPI and remote storage, and those that ask a controller as a
+broker does (AllocateProducerIdsRequestTest, BrokerRegistrationRequestTest). `outside` has tests of
+such a class, run with another mechanism.
 """
 
 
@@ -54,6 +55,7 @@ CLASSES = (
         ProduceRequestTest AlterReplicaLogDirsRequestTest ControllerMutationQuotaTest
         RequestQuotaTest EdgeCaseRequestTest LogOffsetTest DynamicConfigChangeTest""",
     ),
+    *_of("kafka.network", "DynamicConnectionQuotaTest"),
     *_of(
         "org.apache.kafka.server",
         "MetadataRequestTest quota.ClientQuotasRequestTest config.DynamicConfigTest",

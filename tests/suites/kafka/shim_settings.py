@@ -39,6 +39,8 @@ def words(
             principal = "User:outside"
         if principal is not None:
             found += ["--listener-principal", f"{name}={principal}"]
+    if merged.get("outside.telemetry") == "true":
+        found.append("--client-telemetry")
     racks = [nodes[node_id].get("broker.rack", "") for node_id in brokers]
     if all(racks):
         found += ["--rack", ",".join(racks)]

@@ -13,6 +13,8 @@ import org.apache.kafka.common.security.auth.KafkaPrincipalBuilder;
 import org.apache.kafka.common.security.auth.PlaintextAuthenticationContext;
 import org.apache.kafka.common.security.auth.SecurityProtocol;
 import org.apache.kafka.common.utils.Utils;
+import org.apache.kafka.server.telemetry.ClientTelemetry;
+import org.apache.kafka.server.telemetry.ClientTelemetryExporterProvider;
 
 /**
  * The settings of a node as another process can read them, with one listener more: its clients are
@@ -32,6 +34,8 @@ public final class Settings {
         if (found.containsKey("authorizer.class.name"))
             found.merge("super.users", OutsidePrincipals.PRINCIPAL.toString(), (old, own) -> old.equals("") ? own : old + ";" + own);
         principals(config, found);
+        if (config.getList("metric.reporters").stream().anyMatch(Settings::takesClientMetrics))
+            found.setProperty("outside.telemetry", "true");
         for (String key : List.of("log.dirs", "log.dir", "metadata.log.dir"))
             found.computeIfPresent(key, (name, paths) -> absolute((String) paths));
         Stores.convert(found);
@@ -69,6 +73,15 @@ public final class Settings {
         try {
             var context = new PlaintextAuthenticationContext(InetAddress.getLoopbackAddress(), listener);
             return Utils.newInstance(builder, KafkaPrincipalBuilder.class).build(context).toString();
+        } catch (ClassNotFoundException error) {
+            throw new IllegalArgumentException(error);
+        }
+    }
+
+    private static boolean takesClientMetrics(String reporter) {
+        try {
+            Class<?> type = Class.forName(reporter);
+            return ClientTelemetry.class.isAssignableFrom(type) || ClientTelemetryExporterProvider.class.isAssignableFrom(type);
         } catch (ClassNotFoundException error) {
             throw new IllegalArgumentException(error);
         }

@@ -1,5 +1,6 @@
 package kafka.network;
 
+import java.net.InetAddress;
 import java.util.function.ToIntFunction;
 import org.apache.kafka.common.network.ListenerName;
 import outside.Inside;
@@ -14,6 +15,10 @@ public class SocketServer {
 
     public int boundPort(ListenerName listener) {
         return ports.applyAsInt(listener);
+    }
+
+    public int connectionCount(InetAddress address) {
+        throw new Inside("connectionCount");
     }
 
     public ConnectionQuotas connectionQuotas() {
