@@ -32,13 +32,7 @@ def words(
     found = ["--brokers", str(len(brokers)), "--first-broker-id", str(brokers[0])]
     for name, secret in _users(merged.get("outside.jaas")).items():
         found += ["--user", f"{name}:{secret}"]
-    listeners = {text.partition(":")[0] for text in merged["listeners"].split(",")}
-    for name in sorted(listeners.difference(merged["controller.listener.names"].split(","))):
-        principal = merged.get(f"{_PRINCIPAL}{name}")
-        if name == "OUTSIDE":
-            principal = "User:outside"
-        if principal is not None:
-            found += ["--listener-principal", f"{name}={principal}"]
+    found += _principals(merged)
     if merged.get("outside.telemetry") == "true":
         found.append("--client-telemetry")
     racks = [nodes[node_id].get("broker.rack", "") for node_id in brokers]
@@ -60,6 +54,19 @@ def words(
     path = folder / "server.properties"
     path.write_text(java_properties.write(kept))
     return [*found, "--config", str(path)]
+
+
+def _principals(merged: Mapping[str, str]) -> list[str]:
+    """The options that name whom clients of a listener are that do not log in."""
+    found = []
+    listeners = {text.partition(":")[0] for text in merged["listeners"].split(",")}
+    for name in sorted(listeners.difference(merged["controller.listener.names"].split(","))):
+        principal = merged.get(f"{_PRINCIPAL}{name}")
+        if name == "OUTSIDE":
+            principal = "User:outside"
+        if principal is not None:
+            found += ["--listener-principal", f"{name}={principal}"]
+    return found
 
 
 def _who_and_what(settings: Mapping[str, str]) -> dict[str, str]:
