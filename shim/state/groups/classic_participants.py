@@ -23,6 +23,7 @@ from kafka_shim.shim.state.groups.classic_member import (
 from kafka_shim.shim.state.groups.consumer_group import CONSUMERS, ConsumerGroup
 from kafka_shim.shim.state.groups.consumer_member import ClassicTerms, ConsumerMember
 from kafka_shim.shim.state.groups.reconciliation import MemberState
+from kafka_shim.shim.state.groups.topic_subscriptions import names_of
 from kafka_shim.shim.state.topics import Topics
 
 Decided = tuple[Joined, ConsumerMember | None, bool]
@@ -101,7 +102,7 @@ class ClassicParticipants:
         member.client_id, member.client_host = joining.client_id, joining.client_host
         member.rebalance_timeout_ms = joining.rebalance_timeout_ms
         member.rack_id = told.rack_id or member.rack_id
-        member.topic_names = frozenset(told.topics)
+        member.topic_names = names_of(told.topics)
         is_last = replaced is not None and replaced.classic is None and group.turns_classic()
         keeps = is_last and self._facts.downgrade_keeps_target
         epoch = group.target.epoch

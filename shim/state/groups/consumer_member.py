@@ -8,6 +8,7 @@ import msgspec
 from kafka_shim.shim.state.groups.assignors import Assignment
 from kafka_shim.shim.state.groups.classic_member import Protocols
 from kafka_shim.shim.state.groups.reconciliation import ReconcilingMember
+from kafka_shim.shim.state.groups.topic_subscriptions import names_of
 
 Subscription = tuple[frozenset[str], str | None]
 """Topic names and a regular expression."""
@@ -84,7 +85,7 @@ class ConsumerMember(ReconcilingMember):
         if heartbeat.server_assignor is not None:
             self.server_assignor = heartbeat.server_assignor
         if heartbeat.topic_names is not None:
-            self.topic_names = frozenset(heartbeat.topic_names)
+            self.topic_names = names_of(heartbeat.topic_names)
         if heartbeat.topic_regex is not None:
             self.topic_regex = heartbeat.topic_regex or None
 

@@ -17,6 +17,7 @@ from kafka_shim.shim.state.groups.classic_member import ClassicMember, Joining
 from kafka_shim.shim.state.groups.classic_rebalance import ClassicState
 from kafka_shim.shim.state.groups.consumer_group import ConsumerGroup
 from kafka_shim.shim.state.groups.consumer_member import ClassicTerms, ConsumerMember
+from kafka_shim.shim.state.groups.topic_subscriptions import names_of
 from kafka_shim.shim.state.topics import Topics
 
 
@@ -56,7 +57,7 @@ def _upgraded(old: ClassicMember, group: ClassicGroup, topics: Topics) -> Consum
     member.client_id = old.client_id
     member.client_host = old.client_host
     member.rebalance_timeout_ms = old.rebalance_timeout_ms
-    member.topic_names = frozenset(told.topics)
+    member.topic_names = names_of(told.topics)
     member.classic = ClassicTerms(old.session_timeout_ms, old.protocols)
     member.begin_at(group.cycle.generation_id, assigned)
     return member

@@ -26,7 +26,7 @@ from kafka_shim.shim.state.groups.group_target import GroupTarget
 from kafka_shim.shim.state.groups.heartbeat_answer import HeartbeatAnswer
 from kafka_shim.shim.state.groups.reconciliation import LEAVING
 from kafka_shim.shim.state.groups.share_assignor import assign_simple
-from kafka_shim.shim.state.groups.topic_subscriptions import TopicSubscriptions
+from kafka_shim.shim.state.groups.topic_subscriptions import TopicSubscriptions, names_of
 from kafka_shim.shim.state.sharing.share_state import ShareStates
 from kafka_shim.shim.state.topics import Topics
 
@@ -71,7 +71,7 @@ class ShareMember:
         if heartbeat.rack_id is not None:
             self.rack_id = heartbeat.rack_id
         if heartbeat.topic_names is not None:
-            self.topic_names = frozenset(heartbeat.topic_names)
+            self.topic_names = names_of(heartbeat.topic_names)
         return before != self.topic_names
 
     def move_to(self, epoch: int) -> None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Final, NamedTuple, Protocol
+from weakref import WeakValueDictionary
 
 from kafka_shim.shim.patterns import compile_pattern
 from kafka_shim.shim.state.java_hash_map import ordered
@@ -20,6 +21,17 @@ Visible = Callable[[list[str]], list[str]]
 def at_once(work: Callable[..., frozenset[str]], *arguments: object) -> frozenset[str]:
     """Call the function synchronously."""
     return work(*arguments)
+
+
+_NAMES: "WeakValueDictionary[frozenset[str], frozenset[str]]" = WeakValueDictionary()
+
+
+def names_of(topics: Iterable[str]) -> frozenset[str]:
+    """Return the names, as one set for all members with the same: sets are compared again and
+    again, and a set is quickly found to be itself.
+    """
+    names = frozenset(topics)
+    return _NAMES.setdefault(names, names)
 
 
 class Matching(NamedTuple):
