@@ -82,12 +82,13 @@ def _of_members(cluster: Cluster, frame: bytes) -> bool:
 
 
 def _consumer_heartbeat(cluster: Cluster, frame: bytes) -> bool:
-    if _of_topics(cluster, frame):
-        return True
-    if cluster.groups.joins < large_heartbeats.MANY_MEMBERS:
+    has_many = _of_topics(cluster, frame)
+    if not has_many and cluster.groups.joins < large_heartbeats.MANY_MEMBERS:
         return False
     request = _read(frame)
-    return request is not None and large_heartbeats.of_consumers(cluster, request)
+    return request is not None and large_heartbeats.of_consumers(
+        cluster, request, has_many_topics=has_many
+    )
 
 
 def _share_heartbeat(cluster: Cluster, frame: bytes) -> bool:

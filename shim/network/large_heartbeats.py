@@ -13,17 +13,21 @@ if TYPE_CHECKING:  # a kind of groups is imported with the first group of it
 MANY_MEMBERS = 1000
 """A target assignment of as many takes its time."""
 MANY_STREAMS = 250
+MANY_MOVED = 5
+"""To move as many partitions of a member, those of all others are collected (`epoch_group.FEW`)."""
 MANY_SHARED = 250
 """Members of a share group and partitions, together."""
 
 
-def of_consumers(cluster: Cluster, request: Any) -> bool:
-    """Whether it may bring a new target assignment of very many members."""
+def of_consumers(cluster: Cluster, request: Any, *, has_many_topics: bool) -> bool:
+    """Whether it may bring a new target assignment of very many members, or of very many partitions
+    if there are as many; or move its member by a great step.
+    """
     group = cluster.groups.kept(request.group_id)
     if group is None or group.type is not GroupType.CONSUMER:
-        return False
+        return has_many_topics
     found = cast("ConsumerGroup", group)
-    if len(found.members) < MANY_MEMBERS:
+    if not has_many_topics and len(found.members) < MANY_MEMBERS:
         return False
     told = (
         request.subscribed_topic_names,
@@ -31,7 +35,21 @@ def of_consumers(cluster: Cluster, request: Any) -> bool:
         request.server_assignor,
     )
     changes = request.member_epoch == 0 or told != (None, None, None)
-    return found.target.is_near(changed=changes or not found.subscriptions.are_noticed)
+    is_other = changes or not found.subscriptions.are_noticed
+    if found.target.is_near(changed=is_other):
+        return True
+    return has_many_topics and (
+        is_other or bool(found.subscriptions.matched) or _moves_far(found, request)
+    )
+
+
+def _moves_far(group: "ConsumerGroup", request: Any) -> bool:
+    """Whether a member gets, gives up or reports so many partitions that all are looked at."""
+    member = group.members.get(request.member_id)
+    if member is None or member.is_reconciled(group.target.target_epoch):
+        return request.topic_partitions is not None
+    held = (*group.target.of(member.member_id).values(), *member.assigned.values())
+    return request.topic_partitions is not None or sum(map(len, held)) >= MANY_MOVED
 
 
 def of_sharers(cluster: Cluster, request: Any) -> bool:

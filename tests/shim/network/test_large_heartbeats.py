@@ -17,7 +17,7 @@ from kafka_shim.protocol.messages.streams_group_heartbeat_request import (
     Subtopology,
     Topology,
 )
-from kafka_shim.shim.network import large_heartbeats
+from kafka_shim.shim.network import large_answers, large_heartbeats
 from kafka_shim.shim.network.large_requests import is_large
 from kafka_shim.shim.state.groups.share_group import ShareHeartbeat
 from tests.shim.play import Stage
@@ -60,6 +60,27 @@ def test_a_heartbeat_takes_turns_where_very_many_members_get_a_target(
     groups.consumer_heartbeat("g", beat("m0", epoch=-1))
     assert is_large(stays, stage.cluster)
     assert not is_large(stays[:-9], stage.cluster)
+
+
+def test_a_heartbeat_takes_turns_where_it_may_move_many_of_very_many_partitions(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(large_answers, "MANY", 8)
+    stage = Stage("4.3")
+    stage.topic("a", 9)
+    groups = stage.cluster.groups
+    stays = heartbeat_frame(member_id="m0", member_epoch=2)
+    assert is_large(stays, stage.cluster), "there is no group"
+    groups.consumer_heartbeat("g", beat("m0", "a"))
+    stage.clock.advance(10_000)
+    assert not is_large(stays, stage.cluster)
+    reports = heartbeat_frame(member_id="m0", member_epoch=2, topic_partitions=[])
+    assert is_large(reports, stage.cluster)
+    groups.consumer_heartbeat("g", beat("m1", "a"))
+    assert is_large(stays, stage.cluster), "it has nine partitions and gives up some"
+    assert not is_large(heartbeat_frame(member_id="m1", member_epoch=3), stage.cluster)
+    stage.topic("b", 1)
+    assert is_large(heartbeat_frame(member_id="m1", member_epoch=3), stage.cluster)
 
 
 def shared_frame(*names: str, member_id: str = "z", epoch: int = 0) -> bytes:
