@@ -13,6 +13,8 @@ if TYPE_CHECKING:  # a kind of groups is imported with the first group of it
 MANY_MEMBERS = 1000
 """A target assignment of as many takes its time."""
 MANY_STREAMS = 250
+MANY_TOPICS = 500
+"""As many that members subscribe to are counted again for each change."""
 MANY_MOVED = 5
 """To move as many partitions of a member, those of all others are collected (`epoch_group.FEW`)."""
 MANY_SHARED = 250
@@ -35,11 +37,15 @@ def of_consumers(cluster: Cluster, request: Any, *, has_many_topics: bool) -> bo
         request.server_assignor,
     )
     changes = request.member_epoch == 0 or told != (None, None, None)
-    is_other = changes or not found.subscriptions.are_noticed
-    if found.target.is_near(changed=is_other):
+    has_news = not found.subscriptions.are_noticed
+    if found.target.is_near(changed=changes or has_news):
         return True
     return has_many_topics and (
-        is_other or bool(found.subscriptions.matched) or _moves_far(found, request)
+        has_news
+        or (changes and found.target.topic_count >= MANY_TOPICS)
+        or request.subscribed_topic_regex is not None
+        or bool(found.subscriptions.matched)
+        or _moves_far(found, request)
     )
 
 
@@ -47,9 +53,9 @@ def _moves_far(group: "ConsumerGroup", request: Any) -> bool:
     """Whether a member gets, gives up or reports so many partitions that all are looked at."""
     member = group.members.get(request.member_id)
     if member is None or member.is_reconciled(group.target.target_epoch):
-        return request.topic_partitions is not None
+        return bool(request.topic_partitions)
     held = (*group.target.of(member.member_id).values(), *member.assigned.values())
-    return request.topic_partitions is not None or sum(map(len, held)) >= MANY_MOVED
+    return bool(request.topic_partitions) or sum(map(len, held)) >= MANY_MOVED
 
 
 def of_sharers(cluster: Cluster, request: Any) -> bool:

@@ -121,6 +121,11 @@ class GroupTarget:
         self._by_member[new_id] = self.forget(old_id)
 
     @property
+    def topic_count(self) -> int:
+        """Number of topics with assignable partitions at the last refresh."""
+        return len(self._counts)
+
+    @property
     def was_ever_set(self) -> bool:
         return self._assigned_ms is not None
 

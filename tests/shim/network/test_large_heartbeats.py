@@ -10,6 +10,7 @@ from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.headers import RequestHeader, write_request_header
 from kafka_shim.protocol.messages.consumer_group_heartbeat_request import (
     ConsumerGroupHeartbeatRequest,
+    TopicPartitions,
 )
 from kafka_shim.protocol.messages.share_group_heartbeat_request import ShareGroupHeartbeatRequest
 from kafka_shim.protocol.messages.streams_group_heartbeat_request import (
@@ -66,6 +67,7 @@ def test_a_heartbeat_takes_turns_where_it_may_move_many_of_very_many_partitions(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(large_answers, "MANY", 8)
+    monkeypatch.setattr(large_heartbeats, "MANY_TOPICS", 2)
     stage = Stage("4.3")
     stage.topic("a", 9)
     groups = stage.cluster.groups
@@ -74,13 +76,20 @@ def test_a_heartbeat_takes_turns_where_it_may_move_many_of_very_many_partitions(
     groups.consumer_heartbeat("g", beat("m0", "a"))
     stage.clock.advance(10_000)
     assert not is_large(stays, stage.cluster)
-    reports = heartbeat_frame(member_id="m0", member_epoch=2, topic_partitions=[])
+    held = [TopicPartitions(bytes(16), [0])]
+    reports = heartbeat_frame(member_id="m0", member_epoch=2, topic_partitions=held)
     assert is_large(reports, stage.cluster)
     groups.consumer_heartbeat("g", beat("m1", "a"))
     assert is_large(stays, stage.cluster), "it has nine partitions and gives up some"
     assert not is_large(heartbeat_frame(member_id="m1", member_epoch=3), stage.cluster)
+    joins = heartbeat_frame(member_id="m2", member_epoch=0, subscribed_topic_names=["a"])
+    assert not is_large(joins, stage.cluster), "a target is not due, and of one topic"
+    matches = heartbeat_frame(member_id="m2", member_epoch=0, subscribed_topic_regex="a")
+    assert is_large(matches, stage.cluster)
     stage.topic("b", 1)
     assert is_large(heartbeat_frame(member_id="m1", member_epoch=3), stage.cluster)
+    groups.consumer_heartbeat("g", beat("m3", "b"))
+    assert is_large(joins, stage.cluster), "there are two topics"
 
 
 def shared_frame(*names: str, member_id: str = "z", epoch: int = 0) -> bytes:
