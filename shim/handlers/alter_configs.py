@@ -97,7 +97,7 @@ def _by_controllers(request: AlterConfigsRequest, context: RequestContext) -> Al
 
 
 def _put(resource: AlterConfigsResource, *, context: RequestContext, validate_only: bool) -> None:
-    """What a controller of 3.0 or 3.1 does; a setting without a value is left out."""
+    """Apply settings like a controller of 3.0 or 3.1, which leaves out settings without a value."""
     kind, name = resource.resource_type, resource.resource_name
     new = {config.name: config.value for config in resource.configs if config.value is not None}
     early_controllers.held(kind, name, context)
@@ -134,7 +134,7 @@ def _response(
 
 
 def _check_all(request: AlterConfigsRequest, context: RequestContext) -> None:
-    """What makes a broker on ZooKeeper fail a whole request."""
+    """Raise the errors for which a ZooKeeper broker fails the whole request."""
     for resource in request.resources:
         if not _is_alterable(resource.resource_type, context):
             raise not_alterable(resource.resource_type)

@@ -74,7 +74,7 @@ def refuse(
 
 
 def _merged(request: AlterPartitionReassignmentsRequest) -> list[ReassignableTopic]:
-    """A controller on ZooKeeper keeps one wish a partition, the last."""
+    """Merge requests for a partition; a controller on ZooKeeper uses the last one."""
     wishes: dict[str, dict[int, ReassignablePartition]] = {}
     for topic in request.topics:
         by_index = wishes.setdefault(topic.name, {})

@@ -69,14 +69,14 @@ def _response(outcomes: Iterable[tuple[str, Outcome]]) -> AlterUserScramCredenti
 
 
 def _failure_of_one(alterations: list[Alteration], context: RequestContext) -> Outcome | None:
-    """A user can be altered once; a failure of the first alteration comes before that."""
+    """Return the error for a user that is altered twice; a failure of the first comes before it."""
     first = alterations[0]
     failure = _failure(first) or _missing(first, context.cluster.users)
     return failure or (_duplicate(first) if len(alterations) > 1 else None)
 
 
 def _failure_of_several(alterations: list[Alteration], context: RequestContext) -> Outcome | None:
-    """On ZooKeeper each mechanism of a user can be altered once, and all of them come or none."""
+    """Return the error on ZooKeeper: each mechanism of a user once, and all alterations or none."""
     failure = next(filter(None, map(_failure, context.in_turns(alterations))), None)
     if failure is not None:
         return failure
@@ -103,7 +103,7 @@ def _failure(alteration: Alteration) -> Outcome | None:
 
 
 def _missing(alteration: Alteration, users: Users) -> Outcome | None:
-    """A credential that is to be deleted has to be there."""
+    """Return the error if a credential to delete does not exist."""
     mechanism = ScramMechanism(alteration.mechanism)
     has_it = any(kind is mechanism for kind, _ in users.stored(alteration.name))
     if has_it or isinstance(alteration, ScramCredentialUpsertion):

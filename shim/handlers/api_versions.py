@@ -51,7 +51,7 @@ def handle(request: ApiVersionsRequest, context: RequestContext) -> ApiVersionsR
 
 
 def _told(context: RequestContext) -> ApiVersionsResponse:
-    """The answer, the same object for all clients as long as the features are the same."""
+    """Return the response, which all clients share while the features do not change."""
     cluster = context.cluster
     has_metrics = takes_metrics(cluster.config.properties)
     key = cluster.release, context.version, has_metrics
@@ -94,7 +94,7 @@ def refuse(
 
 
 def refuse_version(known: tuple[int, int] | None) -> ApiVersionsResponse:
-    """The answer to a version that is not served: the known ones, for clients to try again."""
+    """Return the response to an unsupported version: the supported ones, for another try."""
     answer = ApiVersionsResponse(error_code=ErrorCode.UNSUPPORTED_VERSION)
     if known is not None:
         answer.api_keys = [ApiVersion(ApiKey.API_VERSIONS, *known)]

@@ -56,7 +56,7 @@ def refuse(
 
 
 def _check(request: ConsumerGroupHeartbeatRequest, context: RequestContext) -> None:
-    """What can be said against a request without looking at its group."""
+    """Raise the errors that do not depend on the group's state."""
     joins = request.member_epoch == 0
     needs_id = context.version >= MEMBER_ID_BY_CLIENT_SINCE or not joins
     subscribes = (

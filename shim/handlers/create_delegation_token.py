@@ -69,7 +69,7 @@ def _create(
 def _response(
     owner: str, requester: str, error: ErrorCode, version: int
 ) -> CreateDelegationTokenResponse:
-    """A denial echoes owner and, from version 3, requester."""
+    """Return the response; a denial repeats the owner and, from version 3, the requester."""
     owner_type, _, owner_name = owner.partition(":")
     requester_type, _, requester_name = requester.partition(":") if version >= 3 else ("",) * 3
     return CreateDelegationTokenResponse(

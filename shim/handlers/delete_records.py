@@ -50,7 +50,7 @@ def refuse(
 
 
 def _wanted(request: DeleteRecordsRequest) -> list[tuple[str, list[DeleteRecordsPartition]]]:
-    """Of a partition that is named twice only the last offset is looked at."""
+    """Return the last offset of each partition in the request."""
     rows = (
         (topic.name, partition.partition_index, partition)
         for topic in request.topics
@@ -89,7 +89,7 @@ def _delete(
 def _offset_error(
     name: str, partition: Partition | None, offset: int, context: RequestContext
 ) -> ErrorCode:
-    """Why nothing can be deleted here."""
+    """Return the error for a partition; NONE if records can be deleted."""
     if partition is None:
         return ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
     if name in context.cluster.topics.internal_names:

@@ -60,7 +60,7 @@ def refuse(
 
 
 def _names(request: DeleteShareGroupOffsetsRequest, context: RequestContext) -> list[str]:
-    """Topics as often as they are named, but once those that are there."""
+    """Return the topics: existing ones once, missing ones as often as they are named."""
     topics = context.cluster.topics
     keyed: dict[str | int, str] = {}
     for at, topic in enumerate(request.topics):

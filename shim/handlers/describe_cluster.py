@@ -51,7 +51,9 @@ def refuse(
 
 
 def _check_endpoint_type(endpoint_type: int, context: RequestContext) -> None:
-    """A broker answers for brokers only (KIP-919); version 0 has no field for it."""
+    """Check the endpoint type: brokers describe brokers only (KIP-919); version 0 has no such
+    field.
+    """
     context.access.nothing_more()
     if endpoint_type == CONTROLLERS:
         raise Refused(ErrorCode.MISMATCHED_ENDPOINT_TYPE, "this is a broker, not a controller")

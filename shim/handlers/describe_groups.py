@@ -102,7 +102,7 @@ def _described(group_id: str, wants_operations: bool, context: RequestContext) -
 
 
 def _in_order(members: Iterable[MemberView], context: RequestContext) -> list[MemberView]:
-    """Newer coordinators keep them in a HashMap."""
+    """Return groups in the coordinator's order, which is that of a HashMap in newer releases."""
     by_id = {member.member_id: member for member in members}
     if not context.facts.groups.new_coordinator:
         return list(by_id.values())

@@ -1,6 +1,6 @@
 """35 DescribeLogDirs, versions 0-5. The partitions in this broker's only log directory (KIP-113).
 
-Up to version 2 a denial is an empty answer without an error. Sizes are those of the records in
+Up to version 2 a denial is an empty response without an error. Sizes are those of the records in
 memory.
 
 DEVIATION: total and usable size of the disk are unknown (KIP-827), since there is none.
@@ -52,7 +52,7 @@ def refuse(
     error: ErrorCode,
     message: str | None,
 ) -> DescribeLogDirsResponse:
-    """Versions that have no code are refused by handle alone."""
+    """Return the response to a denial; without a field for its code, `handle` deals with it."""
     return DescribeLogDirsResponse(error_code=error)
 
 

@@ -114,7 +114,7 @@ def _share_error(key: str, context: RequestContext) -> ErrorCode:
 
 
 def _unknown_type(key_type: int, context: RequestContext) -> Exception:
-    """What fails the whole request."""
+    """Return the error for an unknown key type, which fails the whole request."""
     text = f"coordinator type {int(key_type)} is unknown"
     code = context.facts.groups.unknown_key_type_error
     return CloseConnection(text) if code is None else Refused(ErrorCode(code), text)

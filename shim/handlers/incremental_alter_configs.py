@@ -138,7 +138,7 @@ def refuse(
 
 
 def _check_types(request: IncrementalAlterConfigsRequest, context: RequestContext) -> None:
-    """On ZooKeeper one resource of an unknown type fails the whole request."""
+    """Raise the error for an unknown resource type, which on ZooKeeper fails the whole request."""
     for resource in request.resources:
         if not is_known_type(resource.resource_type, context):
             message = f"resource type {resource.resource_type} cannot be altered"
@@ -146,7 +146,7 @@ def _check_types(request: IncrementalAlterConfigsRequest, context: RequestContex
 
 
 def _alter(resource: AlterConfigsResource, context: RequestContext, *, validate_only: bool) -> None:
-    """One resource, on ZooKeeper."""
+    """Alter one resource on ZooKeeper."""
     if resource.resource_type == ConfigResourceType.BROKER_LOGGER:
         alter_loggers(resource, context, validate_only=validate_only)
         return
@@ -159,7 +159,7 @@ def _alter(resource: AlterConfigsResource, context: RequestContext, *, validate_
 def _is_forwarded(
     resource: AlterConfigsResource, context: RequestContext, *, validate_only: bool
 ) -> bool:
-    """What a broker on KRaft does: whether it leaves the resource to the controller."""
+    """Check a resource like a KRaft broker; return whether it leaves the rest to the controller."""
     kind, name = resource.resource_type, resource.resource_name
     _check_form(resource, context)
     if not is_known_type(kind, context):
@@ -181,7 +181,7 @@ def _ask_controller(
     *,
     validate_only: bool,
 ) -> None:
-    """All fail, and none is changed, if one that may be altered has an unknown operation."""
+    """Alter resources like the controller: all fail if a permitted one has an unknown operation."""
     allowed = []
     for resource, response in context.in_turns(forwarded):
         with _telling(response):
@@ -233,7 +233,7 @@ def _check_form(resource: AlterConfigsResource, context: RequestContext) -> None
 def _applied(
     resource: AlterConfigsResource, held: Mapping[str, str], context: RequestContext
 ) -> dict[str, str]:
-    """The resource's own settings after the operations."""
+    """Return the resource's own settings after the operations."""
     new = dict(held)
     for config in resource.configs:
         match config.config_operation:
@@ -250,7 +250,7 @@ def _applied(
 def _extended(
     kind: int, config: AlterableConfig, held: Mapping[str, str], context: RequestContext
 ) -> str:
-    """A list with some elements more or less; one that is not set starts as its default."""
+    """Return a list with elements added or removed; an unset list starts as its default."""
     definitions = context.cluster.configs.definitions_of(kind)
     definition = definitions.get(config.name)
     is_like_no_list = (

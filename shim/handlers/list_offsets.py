@@ -75,7 +75,7 @@ def refuse(
 
 
 class _Listing:
-    """What is the same for all partitions of a request."""
+    """The parameters that all partitions of a request share."""
 
     def __init__(
         self,
@@ -169,9 +169,9 @@ def _merged(topics: list[ListOffsetsTopicResponse]) -> list[ListOffsetsTopicResp
 def _old_offsets(
     log: Log, wanted: ListOffsetsPartition, now_ms: int, facts: RecordFacts
 ) -> list[int]:
-    """The end and the start of segments written by a time, the newest first; we have one segment.
+    """Return offsets for version 0: end and start of the segments before a time, the newest first.
 
-    Its time is that of the last write, which is taken to be now.
+    The shim has one segment, and the time of its last write is assumed to be now.
     """
     offsets = [log.start_offset]
     if wanted.timestamp not in (EARLIEST, EARLIEST_LOCAL) and log.high_watermark > log.start_offset:

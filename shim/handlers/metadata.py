@@ -73,7 +73,7 @@ def refuse(
 
 
 def _check_form(request: MetadataRequest, version: int) -> None:
-    """Names may be null only where ids may stand for them, from version 12."""
+    """Check that names are null only in versions with topic ids (from 12)."""
     if version < 10:
         return
     has_id = lacks_name = False
@@ -146,7 +146,7 @@ def _by_id(
 def _missing(
     name: str, request: MetadataRequest, context: RequestContext, *, auto_creates: bool
 ) -> MetadataResponseTopic:
-    """The entry of a missing topic, which is there the next time if creation is automatic."""
+    """Return the entry of a missing topic, which exists next time if topics are created."""
     error: int = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
     is_checked = auto_creates or context.facts.topics.metadata_checks_names
     if name_error(name) is not None:
@@ -164,8 +164,8 @@ def _missing(
 
 
 def _creates(name: str, context: RequestContext, *, auto_creates: bool) -> bool:
-    """Make the missing topic, if this release and its settings want that; True if it is made,
-    or was made and is not known yet.
+    """Create a missing topic if release and settings allow it; return whether it was created now,
+    or before and is not visible yet.
     """
     is_internal = name in context.cluster.topics.internal_names
     if not auto_creates and not (is_internal and context.facts.topics.metadata_creates_internal):
@@ -184,7 +184,7 @@ def _create_denied(name: str, context: RequestContext) -> MetadataResponseTopic:
 
 
 def _nameless(topic_id: bytes, error: ErrorCode) -> MetadataResponseTopic:
-    """Ids are no secret, names are."""
+    """Return an entry without its name; topic ids need no permission."""
     return MetadataResponseTopic(error_code=error, name=None, topic_id=topic_id)
 
 
@@ -232,7 +232,7 @@ def _unasked_operations(context: RequestContext) -> int:
 
 
 def _cluster_operations(request: MetadataRequest, context: RequestContext) -> int:
-    """Only versions 8 to 10 have the field; without DESCRIBE it is 0 (KIP-430)."""
+    """Return the operations on the cluster (versions 8 to 10); 0 without DESCRIBE (KIP-430)."""
     if not 8 <= context.version <= 10:
         return NO_OPERATIONS
     if not request.include_cluster_authorized_operations:
@@ -248,7 +248,9 @@ def _creates_topics(cluster: Cluster) -> bool:
 
 
 def _create_automatically(cluster: Cluster, name: str) -> Topic | None:
-    """A new topic with the broker's defaults; None if its name collides with another's."""
+    """Create a topic with the broker's defaults; return None if its
+    name collides with another's.
+    """
     assert name not in cluster.topics
     if cluster.topics.colliding(name):
         return None
@@ -260,9 +262,9 @@ def _create_automatically(cluster: Cluster, name: str) -> Topic | None:
 def _create(
     cluster: Cluster, name: str, partitions: str, replicas: str, configs: dict[str, str]
 ) -> Topic:
-    """Partitions and replicas by the broker settings of these names.
+    """Create a topic with partitions and replicas from broker settings.
 
-    At most a replica for each broker: a test cluster is smaller than the defaults expect.
+    It has at most one replica per broker, since test clusters are often smaller than the defaults.
     """
     alive = cluster.live_nodes()
     factor = min(cluster.configs.broker_int(replicas), len(alive))

@@ -60,7 +60,7 @@ class _Rows:
 
 
 class _Wanted(msgspec.Struct):
-    """A partition that may be committed, as asked and as found."""
+    """A permitted partition: the request's entry and the partition."""
 
     asked: OffsetCommitRequestTopic
     partition: OffsetCommitRequestPartition
@@ -99,7 +99,7 @@ def handle(request: OffsetCommitRequest, context: RequestContext) -> OffsetCommi
 def refuse(
     request: OffsetCommitRequest, error: ErrorCode, message: str | None
 ) -> OffsetCommitResponse:
-    """A topic that is in the request twice is so in this answer (seen on 4.3.1)."""
+    """Return the response to a denial, with duplicate topics as in the request (seen on 4.3.1)."""
     return OffsetCommitResponse(
         topics=[
             OffsetCommitResponseTopic(
@@ -120,7 +120,7 @@ def refuse(
 def _allowed(
     asked: OffsetCommitRequestTopic, rows: _Rows, context: RequestContext
 ) -> Iterator[_Wanted]:
-    """The partitions of a topic that exist and may be read; the others are answered."""
+    """Return the existing permitted partitions of a topic; add the errors of the others."""
     by_id = context.version >= BY_ID_SINCE
     error, topic = topic_of(context, OFFSET_COMMIT_TOPIC, asked, by_id=by_id)
     checks = context.facts.groups.commit_checks_partition

@@ -67,7 +67,7 @@ def handle(request: OffsetDeleteRequest, context: RequestContext) -> OffsetDelet
 
 
 def _check_size(topics: list[OffsetDeleteResponseTopic]) -> None:
-    """DEVIATION: the first form of the answer grows with the square of a topic's partitions."""
+    """DEVIATION: limit the response, which in 2.4 grows with the square of a topic's partitions."""
     rows = sum(len(topic.partitions) ** 2 for topic in topics)
     if rows > ROWS_MAX:
         raise CloseConnection(f"the response to an OffsetDelete has more than {ROWS_MAX} rows")
@@ -76,8 +76,8 @@ def _check_size(topics: list[OffsetDeleteResponseTopic]) -> None:
 def _merged(
     topics: list[OffsetDeleteResponseTopic], facts: GroupFacts
 ) -> list[OffsetDeleteResponseTopic]:
-    """Each topic once, its partitions as often as they were named: where the group did not come
-    to them since 3.5, all of them since 4.0; else the last one counts.
+    """Merge topics. Partitions are repeated since 3.5 if the group did not handle them, and always
+    since 4.0; before, the last entry counts.
     """
     found: dict[str, dict[int, OffsetDeleteResponsePartition]] = {}  # each in its place
     places: dict[tuple[str, int], list[int]] = {}

@@ -53,7 +53,7 @@ def _all_failed(
 
 
 def _merged(topics: list[OffsetForLeaderTopic]) -> list[OffsetForLeaderTopic]:
-    """Each topic once and in it each partition once: the last word on it counts."""
+    """Merge duplicate topics and partitions; the last entry counts."""
     found: dict[str, dict[int, OffsetForLeaderPartition]] = {}
     for topic in topics:
         found.setdefault(topic.topic, {}).update(

@@ -85,7 +85,7 @@ def refuse(
 
 
 def _refused(topics: Iterable[TopicRows], error: ErrorCode) -> ProduceResponse:
-    """The answer to a request that is refused for what it says, each partition once."""
+    """Return the response to a rejected request, with each partition once."""
     return ProduceResponse(
         responses=[
             TopicProduceResponse(
@@ -103,7 +103,7 @@ def _refused(topics: Iterable[TopicRows], error: ErrorCode) -> ProduceResponse:
 def _request_error(
     request: ProduceRequest, first_batches: list[Batch], context: RequestContext
 ) -> ErrorCode:
-    """Why nothing at all may be appended."""
+    """Return the error for which the whole request fails."""
     if context.facts.records.last_batch_counts:
         first_batches = first_batches[-1:]
     is_transactional = is_idempotent = False
@@ -155,7 +155,7 @@ def _append_all(
 
 
 def _topic(topic: TopicProduceData, context: RequestContext) -> tuple[str, ErrorCode]:
-    """The topic's name, and why nothing may be appended to it."""
+    """Return the topic's name and the error for which its partitions fail."""
     name = topic.name
     if context.version >= IDS_SINCE:
         found = context.cluster.topics.by_id(topic.topic_id)
@@ -173,8 +173,8 @@ def _answer(
     context: RequestContext,
     facts: RecordFacts,
 ) -> PartitionProduceResponse:
-    """The answer for a partition. Where it is named twice, the last that can be read is appended,
-    and one that cannot be read is what the answer tells of; older releases look at the last alone.
+    """Return the row of a partition. If the request has it twice, the last readable entry is
+    appended, and the error is that of an unreadable one; older releases use only the last entry.
     """
     index = rows[0].index
     if error:
@@ -203,7 +203,7 @@ def _answer(
 
 
 def _missing(name: str, request: ProduceRequest, context: RequestContext) -> RefusedRecords:
-    """Why a missing partition is refused: where only topics are looked up, it is found late."""
+    """Return the error for a missing partition; releases that check topics only find it late."""
     if context.facts.records.missing_partitions_in_place:
         try:
             check_request(name, request, context)
@@ -229,7 +229,7 @@ def _failed(
 
 
 def _name_leaders(response: ProduceResponse, context: RequestContext) -> None:
-    """Tell who leads the partitions that this node does not lead (KIP-951)."""
+    """Add the leaders of the partitions that this node does not lead (KIP-951)."""
     leaders = set()
     for topic in response.responses:
         for row in context.in_turns(topic.partition_responses):

@@ -64,7 +64,9 @@ def refuse(
 def _refused_later(
     request: ShareFetchRequest, context: RequestContext, error: ErrorCode
 ) -> Wait[ShareFetchResponse]:
-    """After its longest wait, so that a client that finds no session does not ask all the time."""
+    """Reject after the maximum wait, so that a client without a
+    session does not retry in a loop.
+    """
     wait: Wait[ShareFetchResponse] = Wait()
     answer = refuse(request, error, None)
     context.cluster.clock.call_later(request.max_wait_ms, lambda: wait.complete(answer))

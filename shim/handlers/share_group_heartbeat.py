@@ -59,7 +59,7 @@ def refuse(
 
 
 def _check(request: ShareGroupHeartbeatRequest) -> None:
-    """What can be said against a request without looking at its group."""
+    """Raise the errors that do not depend on the group's state."""
     joins = request.member_epoch == 0
     for is_wrong, text in (
         (not request.group_id.strip(), "the group id is empty"),

@@ -87,7 +87,7 @@ def refuse(
 
 
 def _check_supported(request: StreamsGroupHeartbeatRequest, context: RequestContext) -> None:
-    """Raise Refused for what the message can say, and the release cannot do yet."""
+    """Raise Refused for fields that the release does not support yet."""
     is_early = not context.facts.groups.streams_static_members
     reported = (request.task_offsets, request.task_end_offsets)
     subtopologies = [] if request.topology is None else request.topology.subtopologies
@@ -102,7 +102,7 @@ def _check_supported(request: StreamsGroupHeartbeatRequest, context: RequestCont
 
 
 def _check(request: StreamsGroupHeartbeatRequest, topology: StreamsTopology | None) -> None:
-    """What can be said against a request without looking at its group."""
+    """Raise the errors that do not depend on the group's state."""
     joins = request.member_epoch == 0
     tasks = (request.active_tasks, request.standby_tasks, request.warmup_tasks)
     some_tasks = sum(task_ids is not None for task_ids in tasks)
@@ -203,7 +203,7 @@ def _owned(tasks: list[AskedTaskIds] | None) -> Assignment | None:
 
 
 def _reported(request: StreamsGroupHeartbeatRequest) -> dict[str, frozenset[int]]:
-    """The partitions of all tasks that are reported, by subtopology."""
+    """Return the partitions of all reported tasks, by subtopology."""
     found: dict[str, frozenset[int]] = {}
     for tasks in (request.active_tasks, request.standby_tasks, request.warmup_tasks):
         for task in tasks or ():
@@ -219,7 +219,7 @@ def _offsets(offsets: list[TaskOffset] | None) -> TaskOffsets | None:
 
 
 def _uncreated(answer: StreamsAnswer, context: RequestContext) -> list[str]:
-    """Make the internal topics that are missing; the names of those the caller may not make."""
+    """Create missing internal topics; return the names of those that the caller may not create."""
     names = [topic.name for topic, _ in answer.to_make]
     denied = context.access.split(STREAMS_GROUP_HEARTBEAT_CREATE, names, str)[1]
     if denied:

@@ -48,7 +48,7 @@ def handle(
 
 
 def _check(description: TopologyDescription) -> None:
-    """Raise Refused if nodes are of no known kind, or stores not made of the right ones."""
+    """Raise Refused for nodes of an unknown kind, and for stores without the right nodes."""
     nodes = [node for subtopology in description.subtopologies for node in subtopology.nodes]
     for store in description.global_stores:
         nodes += [store.source, store.processor]

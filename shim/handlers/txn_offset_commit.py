@@ -53,7 +53,7 @@ _OFFSET_COMMIT_VERSION, _OFFSET_COMMIT_VERSION_BY_ID = 8, 10
 
 
 class _Wanted(msgspec.Struct):
-    """A partition that may be committed, as asked and as found."""
+    """A permitted partition: the request's entry and the partition."""
 
     asked: TxnOffsetCommitRequestTopic
     partition: TxnOffsetCommitRequestPartition
@@ -114,7 +114,7 @@ def refuse(
 def _as_asked(
     request: TxnOffsetCommitRequest, codes: Iterable[ErrorCode]
 ) -> TxnOffsetCommitResponse:
-    """Where the group was asked for everything, with topics as often as they are in the request."""
+    """Return the rows as in the request, with duplicate topics, if all were passed to the group."""
     found = iter(codes)
     response = refuse(request, ErrorCode.NONE, None)
     for topic in response.topics:
@@ -134,7 +134,7 @@ def _add(rows: Rows, asked: TxnOffsetCommitRequestTopic, index: int, error: Erro
 def _allowed(
     asked: TxnOffsetCommitRequestTopic, rows: Rows, context: RequestContext
 ) -> Iterator[_Wanted]:
-    """The partitions of a topic that exist and may be read; the others are answered."""
+    """Return the existing permitted partitions of a topic; add the errors of the others."""
     by_id = context.version >= BY_ID_SINCE
     error, topic = topic_of(context, TXN_OFFSET_COMMIT_TOPIC, asked, by_id=by_id)
     checks_partition = context.facts.records.checks_committed_partition
@@ -151,7 +151,7 @@ def _allowed(
 def _commit(
     request: TxnOffsetCommitRequest, wanted: list[_Wanted], context: RequestContext
 ) -> list[ErrorCode]:
-    """The code of each partition."""
+    """Commit, and return the error code of each partition."""
     groups = context.cluster.groups
     bytes_max = groups.settings.offset_metadata_bytes_max
     fits = [metadata_fits(commit.partition, bytes_max) for commit in context.in_turns(wanted)]
@@ -192,7 +192,7 @@ def _group_error(request: TxnOffsetCommitRequest, context: RequestContext) -> Er
 
 
 def _log(request: TxnOffsetCommitRequest, context: RequestContext) -> tuple[TopicPartition, Log]:
-    """The group's partition of the offsets topic."""
+    """Return the log of the group's partition of the offsets topic."""
     coordinators = context.cluster.coordinators
     offsets = coordinators.topic(KeyType.GROUP)
     index = coordinators.partition_of(KeyType.GROUP, request.group_id)
@@ -200,7 +200,7 @@ def _log(request: TxnOffsetCommitRequest, context: RequestContext) -> tuple[Topi
 
 
 def _transaction_error(request: TxnOffsetCommitRequest, context: RequestContext) -> ErrorCode:
-    """Whether the group is part of the producer's open transaction, where it is asked (KIP-890)."""
+    """Return the error if the group is not part of the producer's transaction (KIP-890)."""
     target, log = _log(request, context)
     facts = context.facts.records
     producer = request.producer_id, request.producer_epoch

@@ -44,7 +44,7 @@ def handle(request: WriteTxnMarkersRequest, context: RequestContext) -> WriteTxn
 def refuse(
     request: WriteTxnMarkersRequest, error: ErrorCode, message: str | None
 ) -> WriteTxnMarkersResponse:
-    """Of a producer with several markers, only the last."""
+    """Return the response to a denial, with only the last marker of each producer."""
     return _response(
         {
             marker.producer_id: [
@@ -58,7 +58,7 @@ def refuse(
 
 
 def _response(rows: Mapping[int, Iterable[_Row]]) -> WriteTxnMarkersResponse:
-    """Rows (topic, partition, code) by producer id; each partition once."""
+    """Return the response with rows (topic, partition, code) by producer id, each once."""
     return WriteTxnMarkersResponse(
         markers=[
             WritableTxnMarkerResult(

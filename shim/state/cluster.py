@@ -112,7 +112,9 @@ class Cluster(LateStores):
         self.forget_late_stores()
 
     def _static_settings(self, node_id: int) -> Mapping[str, str]:
-        """Those of a broker, made anew only when it listens elsewhere."""
+        """Return a broker's static settings; they are computed again
+        only if its listeners change.
+        """
         node = self.nodes.get(node_id) or Node(node_id, None)
         known = self._static.get(node_id)
         if known is None or known[0] != node.bound or known[1] != node.endpoints:

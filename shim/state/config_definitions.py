@@ -28,7 +28,7 @@ CONFIG_TYPES: Final = {
 
 
 class Check(msgspec.Struct, frozen=True, rename={"other": "or"}):
-    """What a value must fulfil besides its type."""
+    """A check of a value beyond its type."""
 
     min: float | None = None
     max: float | None = None
@@ -45,8 +45,9 @@ class Check(msgspec.Struct, frozen=True, rename={"other": "or"}):
 
 
 class Definition(msgspec.Struct, frozen=True):
-    """One setting in one release. `broker` is the broker's setting that it defaults to; what is not
-    `defined` only running brokers know, and there is no documentation of it.
+    """A setting in a release; `broker` is the broker's setting that it defaults to.
+
+    Settings that are not `defined` exist only in running brokers, and have no documentation.
     """
 
     type: str
@@ -95,7 +96,7 @@ class _Table(msgspec.Struct):
 
 @cache
 def definitions(release: str) -> Definitions:
-    """The settings of a minor release such as `2.8`."""
+    """Return the settings of a minor release such as `2.8`."""
     table = _read()
     at = release_index(release)
     return Definitions(

@@ -1,6 +1,6 @@
-"""What DescribeConfigs says of a setting (KIP-569): its name and facts.
+"""The documentation of a setting in DescribeConfigs (KIP-569): its name and facts.
 
-For those that users of test clusters look up, a sentence in our own words follows.
+Settings that users of test clusters look up also have a sentence in our own words.
 """
 
 from collections.abc import Iterator
@@ -14,7 +14,7 @@ from kafka_shim.shim.state.config_definitions import Check, Definition
 
 
 def documentation(resource_type: int, name: str, definition: Definition | None) -> str | None:
-    """What the setting takes, and what it is for; None where there is no such setting."""
+    """Return the setting's documentation; None for an unknown setting."""
     kind = ConfigResourceType(resource_type).name.lower()
     text = _texts().get(kind, {}).get(name)
     if definition is None:
@@ -24,7 +24,7 @@ def documentation(resource_type: int, name: str, definition: Definition | None) 
 
 
 def _facts(definition: Definition) -> Iterator[str]:
-    """Type, default and the values that are valid, as in Kafka's reference."""
+    """Return type, default and valid values, as in Kafka's reference."""
     yield definition.type
     if definition.default is None:
         yield "no default"

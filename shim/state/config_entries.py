@@ -9,7 +9,7 @@ from kafka_shim.shim.state.config_values import ConfigValueError, canonical
 
 
 class Source(IntEnum):
-    """Where a value comes from, in the codes of the wire (KIP-226)."""
+    """The source of a value, with the codes of the protocol (KIP-226)."""
 
     TOPIC = 1
     BROKER = 2
@@ -65,7 +65,7 @@ def entry(
 
 
 def unknown_entry(name: str, source: Source, *, read_only: bool = True) -> ConfigEntry:
-    """A setting that Kafka does not know: its value is taken for a secret."""
+    """Return the entry of a setting unknown to Kafka, whose value is treated as sensitive."""
     return ConfigEntry(
         name=name,
         value=None,
@@ -78,7 +78,7 @@ def unknown_entry(name: str, source: Source, *, read_only: bool = True) -> Confi
 
 
 def printed(name: str, definition: Definition, value: str) -> str:
-    """The value as brokers print it; one that does not parse is shown as it is."""
+    """Return the value as brokers print it; an invalid one is unchanged."""
     try:
         return canonical(name, definition, value)
     except ConfigValueError:

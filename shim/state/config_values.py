@@ -20,7 +20,7 @@ class ConfigValueError(Exception):
 
 
 def canonical(name: str, definition: Definition, value: str) -> str:
-    """The value as a broker shows it; ConfigValueError if it does not fit the setting."""
+    """Return the value as a broker shows it; ConfigValueError if the setting does not accept it."""
     text = _PARSERS.get(definition.type, _plain)(name, definition.type, value.strip())
     if definition.check.distinct:
         text = _distinct(name, text)
@@ -29,7 +29,7 @@ def canonical(name: str, definition: Definition, value: str) -> str:
 
 
 def elements(value: str) -> list[str]:
-    """The elements of a list setting."""
+    """Return the elements of a list setting."""
     return [part.strip() for part in value.split(",")] if value.strip() else []
 
 

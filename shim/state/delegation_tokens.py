@@ -166,6 +166,8 @@ class DelegationTokens:
                 del self._by_id[token.token_id]
 
     def _is_over(self, token: DelegationToken) -> bool:
-        """Brokers compare by `<`, but a later request never comes in the same millisecond."""
+        """Return whether the time is over; brokers compare with `<`, which later requests cannot
+        notice.
+        """
         now_ms = self._clock.now_ms()
         return token.expires_ms <= now_ms or token.max_ms <= now_ms

@@ -1,4 +1,4 @@
-"""The order in which Java goes through a HashMap: some answers of brokers have it."""
+"""The iteration order of Java's HashMap, which is visible in some responses of brokers."""
 
 import struct
 from collections.abc import Callable, Collection, Iterable, Iterator
@@ -11,7 +11,7 @@ _GOLDEN_RATIO = 0x9E37_79B9_7F4A_7C15
 
 
 class HashOrder(Generic[Key]):
-    """Keys that are added once each, with their hash codes. `size` is what was asked to fit."""
+    """Keys in Java's order, each added once with its hash code; `size` is the initial capacity."""
 
     def __init__(self, size: int = 16) -> None:
         self._buckets: list[list[tuple[Key, int]]] = [
@@ -38,12 +38,12 @@ class HashOrder(Generic[Key]):
         self._count += 1
 
     def make_room(self) -> None:
-        """Grow as `computeIfAbsent` does before it looks."""
+        """Grow like `computeIfAbsent` before its lookup."""
         if self._is_full():
             self._grow()
 
     def remove(self, key: Key, hash_code: int) -> None:
-        """Take a key out, which is there."""
+        """Remove an existing key."""
         bucket, spread = self._bucket(hash_code)
         bucket.remove((key, spread))
         self._count -= 1
@@ -63,8 +63,8 @@ class HashOrder(Generic[Key]):
 
 
 class HashMap(Generic[Key, Value]):
-    """Values by key, gone through as Java does. `hash_code` gives that of a key, `size` is the
-    capacity that was asked for.
+    """Values by key, iterated in Java's order; `hash_code` returns a key's hash code, `size` is the
+    initial capacity.
     """
 
     def __init__(self, hash_code: Callable[[Key], int], size: int = 16) -> None:
@@ -96,7 +96,7 @@ class HashMap(Generic[Key, Value]):
         self._values[key] = value
 
     def compute(self, key: Key, make: Callable[[], Value]) -> Value:
-        """Return the value of a key, made now if there is none, as `computeIfAbsent` does."""
+        """Return the value of a key, created if missing, like `computeIfAbsent`."""
         if key in self._values:
             self._order.make_room()
         else:
@@ -118,12 +118,12 @@ class HashSet(HashMap[Key, None]):
 
 
 def fitting(count: int) -> int:
-    """Return the capacity that Kafka asks for to have room for a number of keys."""
+    """Return the initial capacity that Kafka uses for a number of keys."""
     return int((count + 1) / 0.75 + 1)
 
 
 def copied(keys: Collection[Key], hash_code: Callable[[Key], int]) -> HashSet[Key]:
-    """Return a HashSet made of a collection."""
+    """Return a HashSet of a collection."""
     found = HashSet[Key](hash_code, max(int(len(keys) / 0.75) + 1, 16))
     for key in keys:
         found.add(key)

@@ -157,7 +157,7 @@ class LateStores:
 
     @cached_property
     def share_partitions(self) -> "SharePartitions":
-        """The share partitions of all brokers."""
+        """Return the share partitions of all brokers."""
         from kafka_shim.shim.state.between_brokers import brokers_may
         from kafka_shim.shim.state.sharing.dead_letters import DeadLetters
         from kafka_shim.shim.state.sharing.share_partitions import SharePartitions

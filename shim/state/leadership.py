@@ -21,7 +21,7 @@ def settle(topics: Topics, alive: Collection[int]) -> None:
 
 
 def move_leader(topics: Topics, partition: Partition, node_id: int) -> None:
-    """Have a live broker lead; one that holds no replica takes the place of the leader's."""
+    """Make a live broker the leader; without a replica, it replaces the leader's replica."""
     if node_id == partition.leader_id:
         return
     if node_id not in partition.replicas:

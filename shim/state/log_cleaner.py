@@ -15,7 +15,7 @@ from kafka_shim.shim.state.producers import AbortedTransaction
 
 
 class Cleaned(msgspec.Struct, frozen=True):
-    """What there was to clean in a log, and what is left of it."""
+    """The sizes of a log's cleanable part before and after compaction."""
 
     records_before: int = 0
     records_after: int = 0
@@ -45,7 +45,7 @@ def clean(logs: Sequence[Log], now_ms: int, *, stamps_horizon: bool) -> list[Cle
 
 
 def _cleanable(log: Log, now_ms: int) -> int:
-    """How many batches may be cleaned, from the start of the log on."""
+    """Return the number of batches that can be compacted, from the start of the log."""
     lag_ms = log.settings.min_compaction_lag_ms
     for at, stored in enumerate(log.batches):
         is_young = lag_ms > 0 and stored.max_timestamp > now_ms - lag_ms
@@ -60,9 +60,9 @@ def _open(stored: StoredBatch) -> _Opened:
 
 
 class _Transactions:
-    """Which transactions the batches belong to, while these are read in order.
+    """The transactions of batches, while these are read in order.
 
-    `gone` are the aborted ones of which nothing but the marker was left.
+    `gone` are aborted transactions of which only the marker was left.
     """
 
     def __init__(self, aborted: list[AbortedTransaction]) -> None:
@@ -96,7 +96,7 @@ class _Transactions:
 
 
 class _Run:
-    """One run over a log: what it would leave, and the outcome of that."""
+    """A compaction of a log: the remaining batches, and the result."""
 
     def __init__(self, log: Log, now_ms: int, *, stamps_horizon: bool) -> None:
         self._log = log
@@ -182,7 +182,7 @@ class _Run:
 
 
 def _has_deleted(batch: _Opened, records: list[Record], is_void: bool) -> bool:
-    """Whether what is left has something that is to go later."""
+    """Return whether the remaining batches contain something to remove later."""
     if batch.header.is_control:
         return is_void
     return any(record.value is None for record in records)

@@ -31,16 +31,16 @@ DEFAULTS = {
 
 
 class LogSettings(msgspec.Struct, frozen=True, gc=False):
-    """What a log obeys; sizes in bytes, -1 is no limit, or for ever.
+    """The settings of a log; sizes in bytes, times in ms, -1: no limit.
 
-    `index_interval_bytes`: how far the entries of Kafka's index of offsets are apart, at least.
-    `segment_bytes`, `segment_ms`: up to which size, and for how long, a segment is written to.
-    `delete_retention_ms`: how long tombstones stay after they were first cleaned.
+    `index_interval_bytes`: minimum distance of entries in Kafka's offset index.
+    `segment_bytes`, `segment_ms`: maximum size and age of the active segment.
+    `delete_retention_ms`: how long tombstones are kept after they were first compacted.
     `decompressed_bytes_max`: of a record in a compressed batch (4.4 and later).
-    `min_compaction_lag_ms`: how old a record must be to be cleaned (KIP-58).
-    `is_zstd`: `compression.type` is zstd, whatever the producers' batches are.
-    `before_max_ms`, `after_max_ms`: how far before and after now a record's time may be (KIP-937;
-    once one for both), FOREVER_MS is no limit; `limits_times`: there is one of the two.
+    `min_compaction_lag_ms`: minimum age of a record to be compacted (KIP-58).
+    `is_zstd`: `compression.type` is zstd, whatever the producers' batches use.
+    `before_max_ms`, `after_max_ms`: how far a record's time may be before and after now (KIP-937;
+    earlier one limit for both), FOREVER_MS: no limit; `limits_times`: at least one is limited.
     """
 
     retention_ms: int
@@ -80,7 +80,7 @@ class InForce:
         """The settings as they were when somebody asked; None: nobody did."""
 
     def now(self) -> LogSettings:
-        """The settings of this moment."""
+        """Return the present settings."""
         configs, settings = self._configs, self.last_read
         if settings is not None and self._own == self._own_then:
             if configs is None:

@@ -1,8 +1,7 @@
-"""Which clients a subscription to metrics is for: `match`, patterns by what is known of a client
-(KIP-714).
+"""The clients of a metrics subscription: `match` has patterns by property of a client (KIP-714).
 
-DEVIATION: RE2 runs the patterns, as for other APIs; real brokers use Java's expressions here, whose
-time can grow exponentially, and which know look-ahead and back-references besides.
+DEVIATION: RE2 runs the patterns, as in other APIs. Real brokers use Java's expressions here, which
+also support look-ahead and back-references, and whose time can grow exponentially.
 """
 
 from collections.abc import Mapping
@@ -25,9 +24,9 @@ FIELDS: Final = frozenset(
 
 
 def patterns_of(match: str, facts: TelemetryFacts) -> Mapping[str, Pattern]:
-    """Patterns by field; of a field that is there twice the last counts.
+    """Return patterns by field; the last one of a field counts.
 
-    ValueError says which one is wrong.
+    ValueError names the invalid one.
     """
     found = {}
     for text in _split(match, facts):

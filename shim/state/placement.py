@@ -54,7 +54,7 @@ def _walk(ring: Sequence[Node], start: int, index: int) -> Iterator[Node]:
 
 
 def _replicas(walk: Sequence[Node], racks: int, count: int) -> list[int]:
-    """The first brokers of so many racks, then the others."""
+    """Return the first brokers of this number of racks, then the others."""
     first: dict[str | None, Node] = {}
     for node in walk:
         if len(first) < racks:

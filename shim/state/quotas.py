@@ -70,7 +70,7 @@ def is_address(name: str) -> bool:
 
 
 def _address(name: str) -> Address:
-    """An address; of other names only localhost is known."""
+    """Parse an address; of host names, only localhost is known."""
     return ipaddress.ip_address("127.0.0.1" if name == "localhost" else name)
 
 
@@ -165,7 +165,7 @@ class Quotas:
 
 
 def key_of(entity: Entity) -> EntityKey:
-    """Return what is equal for equal entities."""
+    """Return a key that is equal for equal entities."""
     return frozenset(entity.items())
 
 
@@ -177,14 +177,14 @@ def hash_of(key: EntityKey) -> int:
 
 
 def in_order(entity: Entity, size: int = 16) -> dict[str, str | None]:
-    """Return an entity's parts as Kafka has them in a map made for `size` of them."""
+    """Return an entity's parts in the order of Kafka's map with this capacity."""
     return {kind: entity[kind] for kind in ordered(entity, size)}
 
 
 def _after(
     before: Limits, hashes: Mapping[EntityKey, int], changes: Mapping[EntityKey, Changes]
 ) -> tuple[Limits, dict[EntityKey, int]]:
-    """The limits of all entities after some changed, in their order, and the hashes of entities."""
+    """Return the limits of all entities after a change, in their order, and the hashes."""
     altered = HashOrder[EntityKey]()
     known = dict(hashes)
     for key in changes:

@@ -7,7 +7,7 @@ from kafka_shim.shim.clock import TURN_S, Clock, Timer
 
 
 class Rounds:
-    """Goes through the results of `work` after each interval, for as long as one of them is True.
+    """Repeats `work` after each interval as long as one of its results is True.
 
     A round is done in turns: other work may be done after each result.
     """
@@ -40,7 +40,7 @@ class Rounds:
             self.plan()
 
     def _go_on(self, results: Iterator[bool]) -> None:
-        """Go through results for as long as a turn takes."""
+        """Continue for the length of a turn."""
         self._turn = None
         ends_s = time.perf_counter() + TURN_S
         for is_left in results:

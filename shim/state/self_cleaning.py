@@ -36,7 +36,7 @@ class SelfCleaning:
         self._is_asked_for = configs.own_broker_value(ENABLE) == "true"
 
     def plan(self) -> None:
-        """Look after the logs from now on, if that is asked for."""
+        """Begin to compact logs periodically, if the setting enables it."""
         if self._is_asked_for:
             self._rounds.plan()
 

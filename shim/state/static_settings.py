@@ -21,7 +21,7 @@ def static_settings(
     *,
     has_process_roles: bool,
 ) -> dict[str, str]:
-    """The settings of one broker. `authorizer_class` is the one that the release brings."""
+    """Return the static settings of a broker; `authorizer_class` is the release's own."""
     settings = {
         "broker.id": str(node.node_id),
         "listeners": _listeners(node.bound),

@@ -65,10 +65,10 @@ class Subscription(msgspec.Struct, frozen=True):
 
 
 class Push(msgspec.Struct, frozen=True):
-    """Metrics that came: their size as they were sent, and decompressed.
+    """Received metrics: their compressed and decompressed sizes.
 
-    `bytes_decompressed` is None where a release does not look at it, and where the package of the
-    compression is not there.
+    `bytes_decompressed` is None if the release does not decompress them, or the package for the
+    compression is missing.
     """
 
     client: Client
@@ -79,7 +79,7 @@ class Push(msgspec.Struct, frozen=True):
 
 
 class Pushed(msgspec.Struct, frozen=True):
-    """A push as it was sent; its compression may be unknown."""
+    """A push as received; its compression may be unknown."""
 
     client: Client
     is_terminating: bool

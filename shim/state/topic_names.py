@@ -7,7 +7,7 @@ NAME_LENGTH_MAX = 249
 
 
 def name_error(name: str) -> str | None:
-    """What makes `name` no topic name; None if nothing does."""
+    """Return why `name` is not a valid topic name; None if it is."""
     if not name:
         return "topic name is empty"
     if name in (".", ".."):
@@ -20,5 +20,5 @@ def name_error(name: str) -> str | None:
 
 
 def metric_name(name: str) -> str:
-    """The name as metrics show it: topics that differ only in `.` and `_` cannot coexist."""
+    """Return the name in metrics; topics that differ only in `.` and `_` cannot coexist."""
     return name.replace(".", "_")

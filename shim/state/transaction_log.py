@@ -88,7 +88,7 @@ class TransactionLog:
             self._clean(at, partition.log)
 
     def _clean(self, at: int, log: Log) -> None:
-        """DEVIATION: compact by the number of records; a real broker does by their size on disk."""
+        """Compact. DEVIATION: by the number of records; a real broker uses their size on disk."""
         from kafka_shim.shim.state.log_cleaner import clean  # noqa: PLC0415 - few brokers need it
 
         clean([log], self._clock.now_ms(), stamps_horizon=self._stamps_horizon)
@@ -96,7 +96,9 @@ class TransactionLog:
 
 
 def _partitions(transaction: Transaction) -> list[PartitionsSchema]:
-    """DEVIATION: a request may add thousands, again and again, and others would wait meanwhile."""
+    """Return the first partitions. DEVIATION: requests may add
+    thousands, and would block others.
+    """
     first = sorted(islice(transaction.partitions, PARTITIONS_MAX))
     return [
         PartitionsSchema(topic, [index for _, index in rows])

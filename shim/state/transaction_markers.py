@@ -23,7 +23,7 @@ def write_markers(
     commit: bool,
     now_ms: int,
 ) -> None:
-    """Write `ended`'s markers with a producer epoch; they come too late where a newer one wrote."""
+    """Write the markers of `ended`; they have no effect where a newer epoch has written."""
     owner = (ended.producer_id, epoch)
     for name, index in ended.partitions:
         partition = topics.partition(name, index)
@@ -65,8 +65,8 @@ def append_marker(
 
 @lru_cache(maxsize=64)
 def _marker(now_ms: int, producer: tuple[int, int], commit: bool, coordinator_epoch: int) -> Batch:
-    """The control batch at offset 0. All partitions of a transaction have the same one: offset and
-    leader epoch are not part of its checksum.
+    """Return the control batch at offset 0, the same for all partitions of a transaction: offset
+    and leader epoch are not part of its checksum.
     """
     content = control_batch(0, now_ms, producer, commit=commit, coordinator_epoch=coordinator_epoch)
     (batch,) = batches(content)

@@ -1,4 +1,4 @@
-"""What Produce asks about one partition before its records are appended."""
+"""The checks of a partition in Produce before records are appended."""
 
 from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.protocol.messages.produce_request import ProduceRequest
@@ -30,7 +30,7 @@ def append_checked(
     context: RequestContext,
     facts: RecordFacts,
 ) -> Appended:
-    """The checks of one partition in Kafka's order, then the append; raises RefusedRecords."""
+    """Check a partition in Kafka's order, and append to it; raises RefusedRecords."""
     content, batch = row.content, row.batch
     if content is None:
         raise RefusedRecords(ErrorCode.UNKNOWN_SERVER_ERROR, tells_start=True)
@@ -76,7 +76,7 @@ def _check_transaction(
     context: RequestContext,
     facts: RecordFacts,
 ) -> None:
-    """See that the partition is part of the producer's transaction, or make it so (KIP-890)."""
+    """Check that the partition is part of the producer's transaction, or add it (KIP-890)."""
     owner = batch.producer_id, batch.producer_epoch
     if batch.producer_id <= NO_PRODUCER:
         return

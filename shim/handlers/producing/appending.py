@@ -39,9 +39,9 @@ NOTHING_APPENDED = Appended(-1)
 
 
 def append(partition: Partition, batch: Batch, limits: Limits) -> Appended:
-    """Append a batch of format 2, or find that it is there already; RefusedRecords if it cannot be.
+    """Append a batch of format 2, unless it is a duplicate; RefusedRecords if it is invalid.
 
-    A batch that came before is answered as it was then (KIP-98).
+    A duplicate gets the response of the first time (KIP-98).
     """
     newest = check(batch, limits)
     log = partition.log
@@ -88,9 +88,9 @@ def _store(partition: Partition, batch: Batch, limits: Limits, newest: int) -> A
 
 
 def _with_own_times(payload: bytes, max_timestamp: int) -> bytes:
-    """A batch whose records bear their own times, and whose header says the greatest of them.
+    """Return a batch with the producer's record times, and their maximum in its header.
 
-    Its producer decides neither.
+    The producer's own header is not used for either.
     """
     out = bytearray(payload)
     out[_ATTRIBUTES_AT + 1] &= ~_APPEND_TIME & 0xFF
@@ -100,7 +100,7 @@ def _with_own_times(payload: bytes, max_timestamp: int) -> bytes:
 
 
 def append_any_format(partition: Partition, records: bytes, limits: Limits) -> Appended:
-    """Append what versions 0 to 2 of Produce carry: messages of any format, kept as format 2."""
+    """Append the records of Produce 0 to 2: messages of any format, stored as format 2."""
     try:
         formats = {magic for *_, magic in entry_sizes(records)}
         if formats == {2}:
@@ -117,7 +117,7 @@ def append_any_format(partition: Partition, records: bytes, limits: Limits) -> A
 
 
 def _old_records(records: bytes, limits: Limits) -> tuple[list[Record], Compression]:
-    """The records of messages of formats 0 and 1, and how they were compressed."""
+    """Return the records in messages of formats 0 and 1, and their compression."""
     rows: list[Record] = []
     compression = Compression.NONE
     for start, end, magic in entry_sizes(records):

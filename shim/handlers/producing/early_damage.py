@@ -1,8 +1,8 @@
-"""How brokers up to 2.8 read damaged records: one after the other, and not ready for all damage.
+"""Damaged records as brokers up to 2.8 read them: one after the other, with incomplete checks.
 
-What they expect is an invalid record. Over the rest they fail, and answer UNKNOWN_SERVER_ERROR: a
-record of an uncompressed batch that is longer than what is left, unless it is the last; up to 2.6
-the name of a header that is; up to 2.5 a negative size in a compressed batch.
+Damage that they check is an invalid record. Other damage fails with UNKNOWN_SERVER_ERROR: a record
+of an uncompressed batch (except the last) that is longer than the rest; up to 2.6 such a header
+name; up to 2.5 a negative size in a compressed batch.
 """
 
 import zlib
@@ -50,8 +50,8 @@ def is_unexpected(batch: Batch, facts: RecordFacts, scope: Scope) -> bool | None
 
 
 def _inflated(data: bytes) -> bytes:
-    """Return what is in gzip, as its checksum is only looked at after the records; empty if that
-    is damaged or too much.
+    """Return the content of gzip, whose checksum is verified only after the records; empty if it is
+    damaged or too large.
     """
     stream = zlib.decompressobj(-zlib.MAX_WBITS)
     try:

@@ -1,4 +1,4 @@
-"""What a Produce request has for each partition, which may be in it more than once."""
+"""The entries of a Produce request by partition, which the request may have more than once."""
 
 from collections.abc import Iterable
 from itertools import islice
@@ -21,10 +21,10 @@ from kafka_shim.shim.request.context import RequestContext
 
 
 class Row(msgspec.Struct, gc=False):
-    """What a request has for a partition, once.
+    """An entry of a request for a partition.
 
-    `batch` is the one that `content` consists of from version 3 on; None until it is looked for, if
-    there is more than it.
+    `batch` is the batch that `content` consists of from version 3; None until it is searched, if
+    there is more than one.
     """
 
     index: int
@@ -44,9 +44,9 @@ class TopicRows(msgspec.Struct, gc=False):
 def rows_of(
     request: ProduceRequest, context: RequestContext
 ) -> tuple[list[Batch], list[TopicRows]]:
-    """The first batches of format 2 in a request, in its order, and all of it: each topic once.
+    """Return the first batches of format 2 in a request, and all entries by topic.
 
-    CloseConnection where a release cannot parse it.
+    Raise CloseConnection if the release cannot parse it.
     """
     has_batches = context.version >= FORMAT_2_SINCE
     first_batches: list[Batch] = []
@@ -74,7 +74,7 @@ def rows_of(
 
 
 def _first_batch(records: bytes, context: RequestContext) -> list[Batch]:
-    """The first batch of a partition, if it is one of format 2."""
+    """Return the first batch of a partition if it has format 2."""
     found: list[Batch] = []
     try:
         sizes = list(islice(entry_sizes(records, partial=True), 2))
@@ -102,7 +102,7 @@ def _check_form(formats: list[int], context: RequestContext) -> None:
 def last_readable(
     rows: Iterable[Row], version: int, facts: RecordFacts
 ) -> tuple[Row | None, RefusedRecords | None]:
-    """The last that a partition has in a form that can be appended, and why others are not."""
+    """Return a partition's last entry that can be appended, and the errors of the others."""
     readable = unreadable = None
     for row in rows:
         try:
@@ -120,7 +120,9 @@ def last_readable(
 def null_records_error(
     produced: Iterable[tuple[TopicRows, str, ErrorCode]], context: RequestContext
 ) -> ErrorCode:
-    """DEVIATION: null records keep a real broker from storing anything, and from answering."""
+    """DEVIATION: return an error; with null records, a real broker stores nothing and never
+    answers.
+    """
     for topic, name, error in context.in_turns(produced):
         if error or not topic.has_nulls:
             continue

@@ -1,9 +1,10 @@
-"""What a broker looks at before it appends records, in Kafka's order; refusals as exceptions.
+"""The broker's checks of records, in Kafka's order; errors are exceptions.
 
-Every batch is looked into, whatever its size, in one pass that builds no records.
+Every batch is checked in one pass that builds no records, whatever its size.
 
 DEVIATION: a compressed batch may have `DECOMPRESSED_BYTES_MAX` bytes and `COMPRESSED_ITEMS_MAX`
-records and headers, and an answer lists `LISTED_MAX` refused records; real brokers have no limits.
+records and headers, and a response lists `LISTED_MAX` rejected records; real brokers have no
+limits.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -32,7 +33,7 @@ NO_TIMESTAMP = -1
 
 
 class RefusedRecords(Exception):  # noqa: N818 - an outcome, not an error
-    """Nothing is appended; `tells_start`: the answer says where the log starts."""
+    """Nothing is appended; `tells_start`: the response has the log start offset."""
 
     def __init__(
         self,
@@ -50,7 +51,7 @@ class RefusedRecords(Exception):  # noqa: N818 - an outcome, not an error
 
 
 class Limits(msgspec.Struct, frozen=True, gc=False):
-    """What a log demands of records at a moment, in ms since 1970."""
+    """The limits of a log for records at a time, in ms since 1970."""
 
     settings: LogSettings
     facts: RecordFacts
@@ -58,7 +59,7 @@ class Limits(msgspec.Struct, frozen=True, gc=False):
 
     @property
     def times(self) -> tuple[int, int]:
-        """The earliest and the latest time that a record may have."""
+        """Return the earliest and the latest allowed time of a record."""
         after_ms = self.settings.after_max_ms
         latest = self.now_ms + after_ms if after_ms != FOREVER_MS else FOREVER_MS
         return self.now_ms - self.settings.before_max_ms, latest
@@ -66,7 +67,7 @@ class Limits(msgspec.Struct, frozen=True, gc=False):
     def invalid(
         self, error: ErrorCode | None = None, records: Sequence[tuple[int, str]] = ()
     ) -> RefusedRecords:
-        """The errors of a release for invalid records, and for records that are refused singly."""
+        """Return a release's errors for invalid records, and for single rejected records."""
         tells_start = self.facts.invalid_record_tells_start
         message = records[0][1] if records else None
         if not self.facts.lists_every_record:
@@ -80,7 +81,7 @@ class Limits(msgspec.Struct, frozen=True, gc=False):
 
 
 def only_batch(records: bytes, facts: RecordFacts) -> Batch:
-    """The one batch that versions from 3 on carry for a partition."""
+    """Return the only batch for a partition, as required from version 3."""
     try:
         sizes = list(entry_sizes(records, partial=True))
         if any(magic > 2 for *_, magic in sizes[:2]):
@@ -94,7 +95,7 @@ def only_batch(records: bytes, facts: RecordFacts) -> Batch:
 
 
 def check_compression(batch: Batch, version: int, facts: RecordFacts) -> None:
-    """Raise RefusedRecords for what a version of Produce must not carry (KIP-110)."""
+    """Raise RefusedRecords for a compression that the version of Produce must not use (KIP-110)."""
     if version >= ZSTD_SINCE or not facts.knows_zstd:
         return
     if batch.compression == _ZSTD:
@@ -144,7 +145,7 @@ def _check_attributes(batch: Batch, limits: Limits) -> None:
 
 
 def _scope(limits: Limits) -> Scope:
-    """How far a compressed batch is looked into."""
+    """Return the limits within which a compressed batch is read."""
     return Scope(
         has_sizes=limits.facts.checks_compressed_sizes,
         items_max=COMPRESSED_ITEMS_MAX,
@@ -153,7 +154,7 @@ def _scope(limits: Limits) -> Scope:
 
 
 def _unreadable(batch: Batch, limits: Limits, cause: DecodeError) -> RefusedRecords:
-    """What a release says of records that cannot be read."""
+    """Return a release's error for unreadable records."""
     fails = None
     if limits.facts.reads_one_by_one:
         scope = _scope(limits) if batch.compression else EVERYTHING

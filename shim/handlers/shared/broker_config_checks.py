@@ -1,6 +1,6 @@
-"""What a running broker asks of its new settings beside their definitions (KIP-226).
+"""Checks of a running broker's new settings beyond their definitions (KIP-226).
 
-Taken from a matrix of all settings that real brokers were asked for (tests/recordings/settings).
+They were measured with all settings on real brokers (tests/recordings/settings).
 """
 
 import re
@@ -56,9 +56,9 @@ _ASSIGNMENT_INTERVAL: Final = re.compile(r"group\.(\w+)\.assignment\.interval\.m
 
 
 def check_running(new: Mapping[str, str], context: RequestContext) -> None:
-    """Raise ResourceError for settings with which the broker could not go on.
+    """Raise ResourceError for settings that a running broker rejects.
 
-    Their values have been checked against their definitions.
+    Their values were already checked against their definitions.
     """
     if new.get("log.cleaner.threads", "").strip() == "0":
         raise ResourceError(ErrorCode(context.facts.configs.no_cleaner_error), None)
@@ -116,7 +116,7 @@ def _names(name: str, value: str) -> list[str]:
 
 
 def _codec(value: str, settings: _Settings) -> Iterator[str]:
-    """Brokers' definition says what is allowed since 3.3, that of topics always."""
+    """Check a compression type by the broker's definition (since 3.3), or by that of topics."""
     try:
         canonical("compression.type", settings.configs.topic_definitions["compression.type"], value)
     except ConfigValueError as error:
@@ -180,7 +180,7 @@ def _advertised(value: str, settings: _Settings) -> Iterator[str]:
 
 
 def _endpoints(value: str) -> tuple[list[str], str]:
-    """The names of listeners in a text, and what is wrong with it."""
+    """Return the listener names in a text, and what is wrong with it."""
     names = list[str]()
     ports = list[str]()
     for part in value.split(","):
@@ -219,7 +219,7 @@ def _dedupe_buffer(settings: _Settings) -> Iterator[str]:
 
 
 def _remote_limits(settings: _Settings) -> Iterator[str]:
-    """What is kept here, and what is late elsewhere, is at most what is kept at all (KIP-405)."""
+    """Check that local retention and remote copy lag are at most the total retention (KIP-405)."""
     for unit in ("ms", "bytes"):
         name, kept = f"log.local.retention.{unit}", settings.text(f"log.retention.{unit}")
         if settings.now(name) is None:

@@ -17,7 +17,7 @@ LEVELS = frozenset({"TRACE", "DEBUG", "INFO", "WARN", "ERROR", "FATAL"})
 def alter_loggers(
     resource: AlterConfigsResource, context: RequestContext, *, validate_only: bool
 ) -> None:
-    """Set levels of loggers, or take back what was set; ResourceError if that cannot be."""
+    """Set or reset levels of loggers; ResourceError for an invalid change."""
     name = resource.resource_name
     require_config(context, INCREMENTAL_ALTER_CONFIGS_CLUSTER, name, is_said=False)
     node_id = broker_of(name, context, may_be_all=False)

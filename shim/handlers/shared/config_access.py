@@ -8,10 +8,9 @@ from kafka_shim.shim.request.context import RequestContext
 
 
 def config_error(context: RequestContext, requirement: Requirement, name: str) -> ErrorCode:
-    """NONE, or the denial; existence is not looked at.
+    """Return NONE or the denial; existence is not checked.
 
-    0.11 hides what the caller may not even DESCRIBE: then the denial is that there is no such
-    topic.
+    In 0.11, a resource without DESCRIBE is hidden: the denial is UNKNOWN_TOPIC_OR_PARTITION.
     """
     error = context.access.error(requirement, name)
     if error is ErrorCode.NONE:
@@ -25,7 +24,7 @@ def config_error(context: RequestContext, requirement: Requirement, name: str) -
 def require_config(
     context: RequestContext, requirement: Requirement, name: str, *, is_said: bool = True
 ) -> None:
-    """Raise ResourceError for a denied alteration; not every release says what was denied."""
+    """Raise ResourceError for a denied alteration; some releases do not name the resource."""
     error = config_error(context, requirement, name)
     if error is not ErrorCode.NONE:
         text = error.name.lower().replace("_", " ")
@@ -35,6 +34,6 @@ def require_config(
 
 
 def require_broker(context: RequestContext, requirement: Requirement, name: str) -> None:
-    """Ask for the alteration of a broker before its settings are looked at, where releases do."""
+    """Check the permission to alter a broker before its settings, in releases that do so."""
     if context.facts.configs.brokers_are_authorized_first:
         require_config(context, requirement, name, is_said=False)

@@ -35,9 +35,9 @@ MIN_INSYNC = "min.insync.replicas"
 
 
 def current(resource_type: int, name: str, context: RequestContext) -> dict[str, str]:
-    """Return what is set on the resource itself; ResourceError if there can be no such resource.
+    """Return the settings of the resource itself; ResourceError if such a resource cannot exist.
 
-    Names of others than brokers are left to `check`: operations on settings are looked at before.
+    Names of resources other than brokers are checked later by `check`, after the operations.
     """
     configs = context.cluster.configs
     match resource_type:
@@ -110,8 +110,8 @@ def store(resource_type: int, name: str, new: Mapping[str, str], context: Reques
 
 
 def check_broker(name: str, new: Mapping[str, str], context: RequestContext) -> None:
-    """Raise ResourceError for what a broker cannot be told while it runs; names that Kafka does
-    not know are for its plugins.
+    """Raise ResourceError for settings that a running broker rejects; unknown names are accepted,
+    since they may belong to plugins.
     """
     definitions = context.cluster.configs.broker_definitions
     known = {
@@ -181,7 +181,7 @@ def _check_values(
 def _check_distinct(
     new: Mapping[str, str], definitions: Mapping[str, Definition], error: ErrorCode
 ) -> None:
-    """Brokers and groups refuse a list that names something twice; for others it counts once."""
+    """Reject duplicates in lists of brokers and groups; elsewhere they count once."""
     for key, value in new.items():
         parts = elements(value)
         if definitions[key].check.distinct and len(set(parts)) < len(parts):
@@ -189,7 +189,9 @@ def _check_distinct(
 
 
 def check_eligible_replicas(name: str, altered: Iterable[str], context: RequestContext) -> None:
-    """With eligible leader replicas there is one min.insync.replicas for all (KIP-966)."""
+    """Check that min.insync.replicas is set for the cluster only, with eligible leader replicas
+    (KIP-966).
+    """
     if name and MIN_INSYNC in altered and _has_eligible_replicas(context):
         text = f"{MIN_INSYNC} cannot be altered on single brokers"
         raise ResourceError(ErrorCode.INVALID_CONFIG, text)
@@ -208,7 +210,7 @@ def _has_eligible_replicas(context: RequestContext) -> bool:
 
 
 def check_subscription(new: Mapping[str, str], cluster: Cluster) -> None:
-    """Raise ResourceError unless clients can be asked for their metrics so (KIP-714)."""
+    """Raise ResourceError for an invalid subscription of client metrics (KIP-714)."""
     definitions = cluster.configs.client_metrics_definitions
     _check_known(new, definitions, ErrorCode.INVALID_REQUEST)
     _check_values(new, definitions, cluster.facts.telemetry.bad_interval_error)
@@ -227,7 +229,7 @@ def check_subscription(new: Mapping[str, str], cluster: Cluster) -> None:
 
 
 def _put(held: dict[str, dict[str, str]], name: str, new: Mapping[str, str]) -> None:
-    """A resource without settings is none."""
+    """Store settings; a resource without settings is removed."""
     if new:
         held[name] = dict(new)
     else:

@@ -14,7 +14,7 @@ class ResourceError(Exception):
 
 
 def not_alterable(resource_type: int) -> ResourceError:
-    """The error for a type whose settings cannot be altered."""
+    """Return the error for a type whose settings cannot be altered."""
     message = f"resource type {resource_type} cannot be altered"
     return ResourceError(ErrorCode.INVALID_REQUEST, message)
 
@@ -31,20 +31,20 @@ def is_known_type(resource_type: int, context: RequestContext) -> bool:
 
 
 def echoed_type(resource_type: int, context: RequestContext) -> int:
-    """The type as an error repeats it: older brokers forget what they do not know."""
+    """Return the type in an error; older brokers return 0 for unknown types."""
     echoed = context.facts.configs.echoed_resource_types
     return resource_type if echoed is None or resource_type in echoed else 0
 
 
 def altered_type(resource_type: int, context: RequestContext) -> int:
-    """The type as an answer of AlterConfigs repeats it."""
+    """Return the type in a response of AlterConfigs."""
     if context.facts.configs.altered_types_are_echoed:
         return resource_type
     return echoed_type(resource_type, context)
 
 
 def broker_of(name: str, context: RequestContext, *, may_be_all: bool) -> int | None:
-    """The broker that a resource name means, which has to be the one asked; None: all of them."""
+    """Return the broker of a resource name, which must be this one; None: all of them."""
     if not name and may_be_all:
         return None
     try:

@@ -1,7 +1,7 @@
-"""Partitions that a request names twice.
+"""Partitions that occur twice in a request.
 
-Real brokers collect many answers in maps by topic and partition: there each comes once, the last
-one counts, and a topic that is named twice is one topic.
+Real brokers collect many responses in maps by topic and partition: each partition occurs once, the
+last entry counts, and duplicate topics are merged.
 """
 
 from collections.abc import Callable, Hashable, Iterable, Iterator
@@ -11,7 +11,7 @@ Row = TypeVar("Row")
 
 
 def by_topic(rows: Iterable[tuple[str, int, Row]]) -> Iterator[tuple[str, list[Row]]]:
-    """Rows (topic, partition, answer) as such a map: each topic with its answers."""
+    """Group rows (topic, partition, answer) like such a map: each topic with its answers."""
     found: dict[str, dict[int, Row]] = {}
     for name, index, row in rows:
         found.setdefault(name, {})[index] = row
@@ -20,5 +20,5 @@ def by_topic(rows: Iterable[tuple[str, int, Row]]) -> Iterator[tuple[str, list[R
 
 
 def last_of_each(rows: Iterable[Row], key: Callable[[Row], Hashable]) -> list[Row]:
-    """The rows of different keys, each where its key comes first."""
+    """Return the last row of each key, at the position of the first one."""
     return list({key(row): row for row in rows}.values())

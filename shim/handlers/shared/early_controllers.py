@@ -1,8 +1,7 @@
-"""Altering settings on KRaft 3.0 and 3.1: brokers check nothing, and controllers little.
+"""Altering settings on KRaft 3.0 and 3.1, where brokers check nothing and controllers little.
 
-Unknown types of resources are refused first, then those that a request names twice, then what the
-caller may not alter. There need not be such a topic or broker, and a broker's setting can have any
-value: brokers leave out what they cannot take.
+Unknown resource types are rejected first, then duplicate resources, then denied ones. The topic or
+broker need not exist, and a broker's setting can have any value: brokers ignore invalid ones.
 """
 
 from collections import Counter
@@ -40,9 +39,9 @@ Altered = TypeVar("Altered", bound=Resource)
 def sift(
     resources: Sequence[Altered], requirements: Mapping[int, Requirement], context: RequestContext
 ) -> tuple[list[tuple[Altered, ResourceError | None]], list[Altered]]:
-    """Return resources that are refused, with their errors, and those that may be altered.
+    """Return rejected resources with their errors, and resources that may be altered.
 
-    Each is there once, one of an unknown type as often as it was named.
+    Each occurs once, except that resources of an unknown type occur as often as in the request.
     """
     rows: list[tuple[Altered, ResourceError | None]] = []
     named: dict[tuple[int, str], Altered] = {}
@@ -72,7 +71,7 @@ def sift(
 def each(
     allowed: Sequence[Altered], alter: Callable[[Altered], None], context: RequestContext
 ) -> Iterator[tuple[Altered, ResourceError | None]]:
-    """Alter one after the other, and return their errors."""
+    """Alter resources one after the other, and return their errors."""
     for resource in context.in_turns(allowed):
         try:
             alter(resource)
@@ -83,7 +82,7 @@ def each(
 
 
 def held(kind: int, name: str, context: RequestContext) -> Mapping[str, str]:
-    """Return what is set on a resource; ResourceError for a name that it cannot have."""
+    """Return the settings of a resource; ResourceError for an invalid name."""
     if kind == ConfigResourceType.TOPIC:
         message = name_error(name)
         if message is not None:
@@ -102,7 +101,7 @@ def check(kind: int, new: Mapping[str, str], context: RequestContext) -> None:
 
 
 def store(kind: int, name: str, new: Mapping[str, str], context: RequestContext) -> None:
-    """Put settings in place of those that a resource had; a topic may be made later."""
+    """Replace the settings of a resource; its topic may be created later."""
     if kind == ConfigResourceType.TOPIC and name not in context.cluster.topics:
         prepared = context.cluster.topics.prepared
         if new:
@@ -127,7 +126,7 @@ def _node_id(name: str) -> int:
 
 
 def _accepted(name: str, new: Mapping[str, str], context: RequestContext) -> dict[str, str]:
-    """Return what a broker takes of its settings."""
+    """Return the settings that a broker accepts."""
     accepted = {}
     for key, value in new.items():
         with suppress(ResourceError):

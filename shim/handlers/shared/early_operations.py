@@ -21,7 +21,7 @@ NULL = "null"
 
 
 def alter(resource: AlterConfigsResource, *, context: RequestContext, validate_only: bool) -> None:
-    """Do what was asked to one resource; ResourceError if it cannot be."""
+    """Apply the operations to a resource; ResourceError if one is invalid."""
     kind, name = resource.resource_type, resource.resource_name
     held = early_controllers.held(kind, name, context)
     new = dict(held)
@@ -39,7 +39,7 @@ def alter(resource: AlterConfigsResource, *, context: RequestContext, validate_o
 def _value(
     kind: int, config: AlterableConfig, held: Mapping[str, str], context: RequestContext
 ) -> str | None:
-    """Return what a setting shall be; None: not set."""
+    """Return the new value of a setting; None: not set."""
     match config.config_operation:
         case ConfigOperation.SET:
             return config.value

@@ -1,4 +1,4 @@
-"""What the values of a group's settings must fulfil beside their definitions."""
+"""Checks of a group's settings beyond their definitions."""
 
 from collections.abc import Iterable, Mapping
 
@@ -29,7 +29,7 @@ def check_group_settings(new: Mapping[str, str], configs: Configs) -> None:
 
 
 def _beyond_bounds(new: Mapping[str, str], configs: Configs) -> Iterable[str]:
-    """The broker has bounds for many settings: `group.<kind>.min.<setting>` and `max`."""
+    """Check the broker's bounds for a setting: `group.<kind>.min.<setting>` and `max`."""
     for key, value in new.items():
         kind, _, setting = key.partition(".")
         bounded = _BOUNDED_AS.get(setting, setting)

@@ -1,8 +1,9 @@
-"""How the groups of newer protocols are described: ConsumerGroupDescribe (KIP-848),
+"""Descriptions of groups of the newer protocols: ConsumerGroupDescribe (KIP-848),
 ShareGroupDescribe (KIP-932) and StreamsGroupDescribe (KIP-1071).
 
-Denied groups come first. If the caller may not describe one topic of a group, the whole group is
-replaced by an entry with 29. Groups that are missing or of another type are 69.
+Denied groups come first. If the caller may not describe a topic of a group, the group's entry has
+only TOPIC_AUTHORIZATION_FAILED (29). Missing groups and groups of other types get
+GROUP_ID_NOT_FOUND (69).
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
@@ -28,7 +29,7 @@ Row = TypeVar("Row")
 
 
 class Request(Protocol):
-    """What is asked of each of these APIs."""
+    """The request of any of these APIs."""
 
     group_ids: list[str]
     include_authorized_operations: bool
@@ -50,7 +51,7 @@ class GroupDescription(msgspec.Struct, Generic[Group, Row], frozen=True):
     failed: Callable[[str, ErrorCode, str | None], Row]
 
     def all(self, request: Request, context: RequestContext) -> list[Row]:
-        """An entry for each group asked for; raises Refused where none can be described."""
+        """Return an entry for each requested group; raises Refused if none can be described."""
         if self.protocol not in context.cluster.groups.settings.protocols:
             context.access.nothing_more()
             raise Refused(ErrorCode.UNSUPPORTED_VERSION)
@@ -86,9 +87,7 @@ Member = TypeVar("Member")
 
 
 def in_order(members: Mapping[str, Member], context: RequestContext) -> Iterable[Member]:
-    """Return members in the order of Kafka's own kind of map; very many are ordered, and gone
-    through, while others are served.
-    """
+    """Return members in the order of Kafka's map; large groups are sorted and read in turns."""
     if len(members) <= MANY:
         return _in_order(members)
     return context.in_turns(context.beside(_in_order, dict(members)))
@@ -99,7 +98,7 @@ def _in_order(members: Mapping[str, Member]) -> list[Member]:
 
 
 def named(assignment: Assignment, context: RequestContext) -> list[tuple[bytes, str, list[int]]]:
-    """An assignment's topics that there still are: id, name, partitions in order."""
+    """Return an assignment's existing topics: id, name, partitions in order."""
     topics = context.cluster.topics
     held = context.in_turns(list(assignment.items()))
     found = ((topics.by_id(topic_id), partitions) for topic_id, partitions in held)
@@ -111,7 +110,7 @@ def named(assignment: Assignment, context: RequestContext) -> list[tuple[bytes, 
 
 
 def names_in(assignments: Iterable[Assignment], context: RequestContext) -> list[str]:
-    """The names of all topics of some assignments, in order, each once."""
+    """Return the distinct names of all topics of some assignments, in order."""
     names = {name for assignment in assignments for _, name, _ in named(assignment, context)}
     return names_in_order(names, context)
 

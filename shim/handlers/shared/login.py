@@ -26,7 +26,7 @@ _SCRAM = {
 
 
 def failed_login_delay_ms(cluster: Cluster, node_id: int) -> int:
-    """Return how long the answer to a failed log-in is held back; 0 before KIP-306."""
+    """Return the delay of the response to a failed log-in in ms; 0 before KIP-306."""
     return int(cluster.configs.broker_value(_FAILED_LOGIN_DELAY, node_id) or 0)
 
 
@@ -68,7 +68,7 @@ def _scram_exchange(kind: ScramMechanism, cluster: Cluster) -> SaslExchange:
 
 
 def _token_account(kind: ScramMechanism, token_id: str, cluster: Cluster) -> "ScramAccount | None":
-    """Return the owner of a delegation token, who is the principal of its login (KIP-48)."""
+    """Return the owner of a delegation token, which is the principal of its log-in (KIP-48)."""
     token = cluster.tokens.valid(token_id)
     if token is None:
         return None
@@ -79,7 +79,7 @@ def _token_account(kind: ScramMechanism, token_id: str, cluster: Cluster) -> "Sc
 
 
 def advance(message: bytes, session: Session, cluster: Cluster) -> SaslStep:
-    """Feed one message to the exchange; on success the session has its principal."""
+    """Process a message of the exchange; on success, set the session's principal."""
     exchange = cast("SaslExchange", session.sasl)
     try:
         step = exchange.step(message)
@@ -99,7 +99,7 @@ def advance(message: bytes, session: Session, cluster: Cluster) -> SaslStep:
 
 
 def _log_in(step: SaslStep, principal: str, session: Session, cluster: Cluster) -> None:
-    """A second log-in on a connection must be the same principal's (KIP-368)."""
+    """Log in; a second log-in on a connection must have the same principal (KIP-368)."""
     if session.is_authenticated and session.principal != principal:
         raise SaslFailure("authentication failed: a connection cannot change its principal")
     now_ms = cluster.clock.now_ms()
@@ -117,7 +117,7 @@ def _log_in(step: SaslStep, principal: str, session: Session, cluster: Cluster) 
 
 
 def accept_token(frame: bytes, session: Session, cluster: Cluster) -> bytes:
-    """A raw token in, a raw token out; a failure can only close (there is no error field)."""
+    """Process a raw token and return one; a failure closes, since there is no error field."""
     cluster.changes.note()
     try:
         step = advance(frame, session, cluster)

@@ -1,4 +1,4 @@
-"""How many changes of topics a client may make (KIP-599)."""
+"""The quota for changes of topics (KIP-599)."""
 
 from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.shim.handlers.shared.topic_plan import TopicError
@@ -6,7 +6,7 @@ from kafka_shim.shim.request.context import RequestContext
 
 
 def check_mutations(context: RequestContext, count: int, strict_since: int) -> None:
-    """Raise TopicError if so many are too many; those of older versions are made, and wait."""
+    """Raise TopicError above the quota; changes of older versions are made, and throttled."""
     throttles = context.cluster.throttles
     if throttles is None:
         return

@@ -28,7 +28,7 @@ AskedPartition = OffsetCommitRequestPartition | TxnOffsetCommitRequestPartition
 
 
 def merged(response: Response) -> Response:
-    """The answer of a release that collects it in a map: every topic and partition but once."""
+    """Merge a response for releases that collect it in a map: every topic and partition once."""
     first = {topic.name: topic for topic in reversed(response.topics)}
     rows = (
         (topic.name, partition.partition_index, partition)
@@ -43,7 +43,7 @@ def merged(response: Response) -> Response:
 
 
 def offset_of(partition: AskedPartition) -> CommittedOffset:
-    """What is kept of a commit."""
+    """Return the stored offset of a commit."""
     return CommittedOffset(
         partition.committed_offset,
         partition.committed_leader_epoch,
@@ -52,7 +52,7 @@ def offset_of(partition: AskedPartition) -> CommittedOffset:
 
 
 def kept_as(topic: Topic, index: int) -> bytes:
-    """Return the topic id under which a partition's offset is kept."""
+    """Return the topic id with which a partition's offset is stored."""
     return stray_id(topic.name) if topic.partition(index) is None else topic.topic_id
 
 
@@ -64,7 +64,7 @@ def metadata_fits(partition: AskedPartition, bytes_max: int) -> bool:
 def topic_of(
     context: RequestContext, requirement: Requirement, asked: AskedTopic, *, by_id: bool
 ) -> tuple[ErrorCode, Topic | None]:
-    """Return the topic that is committed to, or why not: an unknown id comes before permission."""
+    """Return the topic of a commit, or its error; an unknown id precedes a denial."""
     topics = context.cluster.topics
     topic = topics.by_id(asked.topic_id) if by_id else None
     if by_id and topic is None:

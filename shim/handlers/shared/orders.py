@@ -19,7 +19,7 @@ TopicPartition = tuple[str, int]
 
 
 def refusal(requirement: Requirement, broker_epoch: int, context: RequestContext) -> ErrorCode:
-    """Why an order is not obeyed, in the order of a real broker's checks."""
+    """Return the error for an order between brokers, in the order of a real broker's checks."""
     denial = context.access.error(requirement)
     if denial is not ErrorCode.NONE:
         return denial
@@ -31,7 +31,7 @@ def refusal(requirement: Requirement, broker_epoch: int, context: RequestContext
 def answered(
     partitions: Iterable[TopicPartition], context: RequestContext
 ) -> Iterable[TopicPartition]:
-    """Those that an answer lists, of those in the request."""
+    """Return the partitions of the request that the response lists."""
     if context.facts.cluster.orders_list_each_duplicate:
         return partitions
     return dict.fromkeys(partitions)

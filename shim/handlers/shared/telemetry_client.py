@@ -1,4 +1,4 @@
-"""Who a client is to the subscriptions of its metrics (KIP-714)."""
+"""The properties of a client that select its metrics subscriptions (KIP-714)."""
 
 from kafka_shim.protocol.wire_json import uuid_text
 from kafka_shim.shim.request.context import RequestContext

@@ -1,7 +1,7 @@
-"""What CreateTopics is asked to make, checked as the emulated release checks it.
+"""The plan of CreateTopics, checked as by the emulated release.
 
-The order of the checks shows when several things are wrong at once: KRaft looks at the name first,
-older brokers at the settings or at the number of partitions.
+The order of the checks is visible if there are several errors: KRaft checks the name first, older
+brokers the settings or the number of partitions.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -32,7 +32,7 @@ class TopicError(Exception):
 
 
 class TopicPlan(msgspec.Struct, frozen=True):
-    """A topic that can be made: its replicas partition by partition, and its settings."""
+    """A valid new topic: its replicas by partition, and its settings."""
 
     name: str
     assignments: Sequence[Sequence[int]]
@@ -40,7 +40,7 @@ class TopicPlan(msgspec.Struct, frozen=True):
 
 
 def plan(topic: CreatableTopic, cluster: Cluster) -> TopicPlan:
-    """Check one topic of the request; TopicError says what is wrong with it."""
+    """Check a topic of the request; TopicError if it is invalid."""
     if cluster.facts.topics.create_topics_sees_name_first:
         _check_name(topic.name, cluster)
         configs = _configs(topic.configs, cluster)
@@ -107,7 +107,7 @@ def _check_null_values(configs: Iterable[CreatableTopicConfig], cluster: Cluster
 
 
 def unfit_settings(configs: Mapping[str, str], cluster: Cluster) -> str | None:
-    """Say what a topic cannot have together, or without remote storage (KIP-405, KIP-354)."""
+    """Return which settings exclude each other, or need remote storage (KIP-405, KIP-354)."""
     is_remote = configs.get("remote.storage.enable", "").strip().lower() == "true"
     if is_remote and cluster.facts.topics.remote_storage_is_checked:
         return "the broker has no remote storage: remote.storage.enable cannot be true"
@@ -148,16 +148,16 @@ def _assignments(topic: CreatableTopic, cluster: Cluster) -> Sequence[Sequence[i
 
 
 class Room:
-    """How many partitions one request may still make.
+    """The number of partitions that a request may still create.
 
-    DEVIATION: brokers before 3.5 take any number, and may not survive it.
+    DEVIATION: brokers before 3.5 have no limit, and may not survive it.
     """
 
     def __init__(self) -> None:
         self._left = PARTITIONS_MAX
 
     def take(self, partitions: int) -> None:
-        """Count partitions of a topic; TopicError for more than may be made."""
+        """Count the partitions of a topic; TopicError above the limit."""
         if partitions > PARTITIONS_AT_ONCE or partitions > self._left:
             most = f"{PARTITIONS_AT_ONCE} of a topic and {PARTITIONS_MAX} in all"
             message = f"{partitions} partitions: one request can make {most}"
@@ -166,7 +166,7 @@ class Room:
 
 
 def check_count(partitions: int) -> None:
-    """TopicError for more than a topic can have."""
+    """Raise TopicError for more partitions than a topic can have."""
     if partitions > PARTITIONS_MAX:
         message = f"{partitions} partitions: at most {PARTITIONS_MAX} can be kept"
         raise TopicError(ErrorCode.INVALID_PARTITIONS, message)
@@ -204,7 +204,7 @@ def _check_replicas(node_ids: Sequence[int], cluster: Cluster) -> None:
 def _check_consistency(
     topic: CreatableTopic, assignments: Sequence[Sequence[int]], cluster: Cluster
 ) -> None:
-    """What brokers on ZooKeeper look at in given replicas; they do not mind unknown brokers."""
+    """Check given replicas like brokers on ZooKeeper, which accept unknown brokers."""
     _check_lengths(assignments)
     if any(len(set(replicas)) < len(replicas) for replicas in assignments):
         raise _bad_assignment("a broker is given twice for one partition")

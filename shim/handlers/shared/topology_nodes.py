@@ -15,7 +15,7 @@ SOURCE, PROCESSOR, SINK = 1, 2, 3
 
 
 def shown(description: told.TopologyDescription) -> TopologyDescription:
-    """The description as it is answered."""
+    """Return the description in the form of the response."""
     return TopologyDescription(
         subtopologies=[
             TopologyDescriptionSubtopology(

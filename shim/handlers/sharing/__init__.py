@@ -1,1 +1,1 @@
-"""What the APIs of share groups have in common (KIP-932)."""
+"""Shared code of the APIs of share groups (KIP-932)."""

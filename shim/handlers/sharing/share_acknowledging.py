@@ -40,9 +40,9 @@ class Acknowledger(msgspec.Struct, frozen=True):
     denials: Mapping[str, ErrorCode]
 
     def all(self, topics: Iterable[AskedTopic]) -> dict[Place, Outcome]:
-        """The outcome by partition.
+        """Return the outcome by partition.
 
-        Partitions with nothing to acknowledge have one only if others have (asked of 4.3.1).
+        Partitions without acknowledgements have one only if others have some (observed on 4.3.1).
         """
         failed: dict[Place, Outcome] = {}
         empty: dict[Place, Outcome] = {}
@@ -75,7 +75,7 @@ class Acknowledger(msgspec.Struct, frozen=True):
         return denial
 
     def _are_valid(self, batches: Iterable[Acknowledgement]) -> bool:
-        """What can be said without looking at the records."""
+        """Return whether acknowledgements are valid, without the records."""
         version = self.context.version
         greatest = RENEW if version >= RENEWS_SINCE else RENEW - 1
         before = -1

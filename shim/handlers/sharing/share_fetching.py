@@ -1,4 +1,4 @@
-"""Reading for ShareFetch: what the partitions of a share session give now, and whether to wait."""
+"""Reads for ShareFetch: the records of a session's partitions, and whether to wait."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
@@ -23,7 +23,7 @@ Rows = list[tuple[Shared, PartitionData]]
 
 
 class Source(msgspec.Struct, frozen=True):
-    """A partition that may be read, as it is shared in the group."""
+    """A permitted partition with its share partition in the group."""
 
     shared: Shared
     partition: Partition
@@ -113,9 +113,9 @@ class ShareReading:
         return log.last_stable_offset if self._reads_committed else log.high_watermark
 
     def _is_enough(self) -> bool:
-        """Whether to answer now; also decides what to read first.
+        """Return whether to answer now; also decide the order of reads.
 
-        What nobody has looked at yet is read beforehand, and so comes last (asked of 4.3.1).
+        Partitions that were never read are read in advance, and so come last (observed on 4.3.1).
         """
         if not self._sources:
             return True
@@ -144,7 +144,7 @@ class ShareReading:
         return bool(sources) and ready >= min(request.min_bytes, self._bytes_max)
 
     def _read(self) -> Rows:
-        """Records for as many partitions as there is room for."""
+        """Return records of partitions up to the limits."""
         rows: Rows = []
         turns = self._turns or [self._acquirable()]
         limit = max(0, self._bytes_max) // max(1, sum(map(len, turns)))
@@ -165,7 +165,7 @@ class ShareReading:
     def _take(
         self, source: Source, records_max: int, bytes_max: int, *, whole_first: bool
     ) -> tuple[PartitionData, int, int]:
-        """One partition's row, how many records it gives, how many bytes were read."""
+        """Return a partition's row, its number of records, and the number of read bytes."""
         log, sharing = source.partition.log, source.sharing
         data = PartitionData(partition_index=source.shared.index, records=b"")
         offset, end = sharing.next_offset, self._end(source.partition)
@@ -194,7 +194,7 @@ class ShareReading:
     def _aborted(
         self, partition: Partition, offset: int, batches: Sequence[Batch]
     ) -> list[Offsets]:
-        """The batches of aborted transactions, for those who read what is committed."""
+        """Return the batches of aborted transactions, for readers of committed records."""
         if not self._reads_committed:
             return []
         after = batches[-1].last_offset + 1
@@ -212,14 +212,14 @@ class ShareReading:
 
 
 def failed(index: int, error: ErrorCode) -> PartitionData:
-    """The row of a partition that cannot be read."""
+    """Return the row of a partition that cannot be read."""
     return PartitionData(partition_index=index, error_code=error, records=b"")
 
 
 def _overlapping(
     payloads: Iterable[bytes], batches: Sequence[Batch], taken: Sequence[Acquired]
 ) -> bytes:
-    """The batches from the first to the last that has a record of those taken."""
+    """Return the batches from the first to the last acquired record."""
     first, last = taken[0].first, taken[-1].last
     rows = zip(payloads, batches, strict=True)
     kept = [

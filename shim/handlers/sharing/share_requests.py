@@ -29,7 +29,7 @@ def check_request(
 def topic_denials(
     context: RequestContext, requirement: Requirement, names: Iterable[str | None]
 ) -> dict[str, ErrorCode]:
-    """The error of each topic, or NONE; one without a name cannot be asked about."""
+    """Return the error of each topic, or NONE; permissions of unknown ids cannot be checked."""
     known = list(dict.fromkeys(names))
     if None in known:
         raise Refused(ErrorCode.UNKNOWN_SERVER_ERROR)

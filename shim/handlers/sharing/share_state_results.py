@@ -23,7 +23,7 @@ def results_of(
     result: Callable[[bytes, list[Row]], Result],
     row: Callable[[bytes, AskedPartition], Row],
 ) -> list[Result]:
-    """A result for each topic asked about, with the rows of its partitions."""
+    """Return a result for each requested topic, with the rows of its partitions."""
     return [
         result(topic.topic_id, [row(topic.topic_id, partition) for partition in topic.partitions])
         for topic in topics

@@ -1,8 +1,9 @@
-"""Who reads which partitions: what the server-side assignors have in common, and `range`.
+"""Server-side assignors: shared code, and the assignor `range`.
 
-Pure functions of the members' subscriptions, what they have now, and the sizes of the topics.
-`uniform_assignor.py` and `share_assignor.py` have the others. Ties are decided as in Kafka, by the
-order of Java's hash maps: `python -m tests.oracle.assignors` holds them against Kafka's classes.
+They are pure functions of the members' subscriptions, their current partitions and the sizes of the
+topics. `uniform_assignor.py` and `share_assignor.py` have the others. Ties are decided as in Kafka,
+by the order of Java's hash maps: `python -m tests.oracle.assignors` compares them with Kafka's
+classes.
 """
 
 from collections.abc import Callable, Collection, Iterable, Mapping
@@ -50,9 +51,9 @@ Assignor = Callable[[list[Subscriber], Mapping[bytes, int]], Mapping[str, Held]]
 def assign_range(
     members: list[Subscriber], partition_counts: Mapping[bytes, int]
 ) -> dict[str, Held]:
-    """Topic by topic, a run of partitions for each; the first members get one more.
+    """Assign consecutive partitions of each topic; the first members get one more.
 
-    The order is that of instance ids, then member ids, so that equal topics are cut alike.
+    Members are ordered by instance id, then member id, so that equal topics are divided equally.
     """
     given: dict[str, dict[bytes, range]] = {member.member_id: {} for member in members}
     in_order = sorted(
@@ -82,7 +83,7 @@ def in_order_of_map(held: Mapping[bytes, range], topic_ids: Collection[bytes]) -
 
 
 def takers_of(members: Iterable[Subscriber]) -> dict[bytes, list[Subscriber]]:
-    """The members that want each topic, in their order."""
+    """Return the members that subscribe to each topic, in their order."""
     found: dict[bytes, list[Subscriber]] = {}
     for member in members:
         for topic_id in member.topic_ids:
@@ -91,10 +92,10 @@ def takers_of(members: Iterable[Subscriber]) -> dict[bytes, list[Subscriber]]:
 
 
 class Holding:
-    """What one member has, on the way from one assignment to the next.
+    """The partitions of a member between two assignments.
 
-    A broker reads the last one from its log; it makes a copy before it changes anything. Both
-    decide the order in which Java goes through it.
+    A broker reads the last assignment from its log, and copies it before a change. Both determine
+    the order in which Java iterates over it.
     """
 
     def __init__(self, current: Held) -> None:
@@ -120,12 +121,14 @@ class Holding:
         self._held, self._is_copy = found, True
 
     def add(self, topic_id: bytes, partition: int, room: int = 16) -> None:
-        """Give a partition; `room` is the capacity of a topic's set that is made for it."""
+        """Add a partition; `room` is the capacity of a new set of a topic's partitions."""
         self.copy()
         self._held.compute(topic_id, lambda: HashSet(_itself, room)).add(partition)
 
     def take(self, topic_id: bytes, partition: int, *, keeps_topic: bool = False) -> bool:
-        """Take a partition away; whether it was there. The topic goes with the last, or stays."""
+        """Remove a partition; return whether it existed. The topic may be removed with its last
+        one.
+        """
         self.copy()
         partitions = self._held.get(topic_id)
         if partitions is None or partition not in partitions:

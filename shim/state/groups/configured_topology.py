@@ -1,7 +1,7 @@
-"""How many tasks each subtopology of a streams application has, and which topics it lacks.
+"""The number of tasks of each subtopology of a streams application, and its missing topics.
 
-A subtopology has a task for each partition of its sources. Topics between subtopologies and those
-of state stores are internal: the broker makes them, as wide as what they are filled from.
+A subtopology has a task for each partition of its sources. Topics between subtopologies and of
+state stores are internal: the broker creates them, with as many partitions as their sources.
 """
 
 import heapq
@@ -47,11 +47,11 @@ class Shape:
         return name in self.sources_of or name in self.readers
 
     def seen(self, topics: Topics) -> Seen:
-        """Those of its topics that exist."""
+        """Return the existing topics of the topology."""
         return _seen(topics.named(self.names))
 
     def seen_in_turns(self, topics: Topics, over: Over) -> Seen:
-        """The same, with interruptions: `over` goes through the names."""
+        """Return the same, with interruptions: `over` iterates over the names."""
         return _seen(topic for name in over(self.names) if (topic := topics.get(name)) is not None)
 
     def _add(self, at: int, subtopology: Subtopology) -> None:
@@ -71,9 +71,9 @@ def _seen(topics: Iterable[Topic]) -> Seen:
 
 
 class Configured:
-    """A topology against the topics that there are.
+    """A topology with the existing topics.
 
-    It looks at its arguments only, so it can be made beside the event loop.
+    It uses only its arguments, so it can be computed beside the event loop.
     """
 
     def __init__(self, shape: Shape, seen: Seen, epoch: int) -> None:
@@ -111,15 +111,15 @@ class Configured:
             }
 
     def count(self, name: str) -> int:
-        """How many partitions a topic has; 0 if there is none."""
+        """Return the number of a topic's partitions; 0 if it does not exist."""
         topic = self.seen.get(name)
         return 0 if topic is None else topic[1]
 
     def _spread(self) -> dict[int, int]:
-        """Find how wide internal topics are; how wide the subtopologies are, by their places.
+        """Compute the partitions of internal topics; return those of subtopologies, by position.
 
-        Repartition topics are as wide as the widest subtopology that fills them, changelogs as wide
-        as the subtopology whose they are. The widest goes first, so each passes its own on once.
+        Repartition topics have as many as the largest subtopology that writes them, changelogs as
+        many as their subtopology. The largest is first, so that each passes its number on once.
         """
         subtopologies = self.shape.topology.subtopologies
         partitions, fixed, readers = self.partitions, self.shape.fixed, self.shape.readers
@@ -146,7 +146,9 @@ class Configured:
         return widths
 
     def _first_widths(self) -> dict[int, int]:
-        """By the sources that there are, and the repartition topics whose width is given."""
+        """Return the numbers given by existing sources, and by repartition topics with a fixed
+        number.
+        """
         widths: dict[int, int] = {}
         for name in self.shape.sources_of.keys() & self.seen.keys():
             count = self.count(name)

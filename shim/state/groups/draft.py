@@ -1,5 +1,5 @@
-"""Long work on a group, done on a copy while others are served: the group then becomes what the
-copy is, at once, or stays as it was.
+"""Long computations for a group on a copy, while others are served; then the group becomes the copy
+in one step, or stays unchanged.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -17,8 +17,8 @@ Item = TypeVar("Item")
 
 
 class Turns(Protocol):
-    """How others are served meanwhile: `beside` work that changes nothing that they see, and
-    between two items that work goes `over`.
+    """How other requests are served meanwhile: `beside` is for work that they cannot see, `over`
+    interrupts between two items.
     """
 
     def beside(self, work: Callable[..., Item], *arguments: Any) -> Item: ...
@@ -26,7 +26,7 @@ class Turns(Protocol):
 
 
 class Draftable(Protocol):
-    """What has to be known of a group."""
+    """The interface of groups with copies."""
 
     group_id: str
     members: dict[str, Any]
@@ -55,7 +55,7 @@ class Draft(Generic[Drafted]):
         self.copy.members.update(self._copied)
 
     def publish(self) -> bool:
-        """Make the group what the copy is; False, and nothing is done, if it changed meanwhile."""
+        """Replace the group by the copy; return False, without effect, if the group has changed."""
         group, made = self._group, self.copy
         if _state(group) != self._before:
             return False
@@ -75,17 +75,17 @@ class Draft(Generic[Drafted]):
 
 
 def _own(group: Draftable, names: Iterable[str]) -> dict[str, Any]:
-    """Those of these attributes that a group of its type has."""
+    """Return those of these attributes that a group of its type has."""
     return {name: vars(group)[name] for name in names if name in vars(group)}
 
 
 def _dicts(group: Draftable) -> dict[str, Any]:
-    """Who is in a group, as attributes."""
+    """Return the attributes with the members of a group."""
     return {name: dict(value) for name, value in _own(group, _DICTS).items()}
 
 
 def _state(group: Draftable) -> tuple[Any, ...]:
-    """All that a heartbeat reads of a group, to see whether it is another later."""
+    """Return everything that a heartbeat reads of a group, to detect changes."""
     members = {member_id: _lasting(member) for member_id, member in group.members.items()}
     parts = [dict(vars(part)) for part in _own(group, _PARTS).values()]
     return vars(group.target.copy()), parts, _own(group, _VALUES), _dicts(group), members

@@ -29,7 +29,7 @@ class Group(ABC):
     @property
     @abstractmethod
     def state_name(self) -> str:
-        """The name of the state in answers."""
+        """The name of the state in responses."""
 
     @property
     @abstractmethod

@@ -1,6 +1,4 @@
-"""Offsets that are committed to groups. A group comes to be with its first member or its first
-committed offset.
-"""
+"""Commits of offsets; a group is created by its first member or its first committed offset."""
 
 from collections.abc import Callable, Collection
 
@@ -28,7 +26,7 @@ class GroupCommits(GroupStore):
     """The groups of a cluster as far as their offsets are concerned."""
 
     def group_id_error(self, group_id: str) -> ErrorCode:
-        """INVALID_GROUP_ID for an empty id, where the release says so."""
+        """Return INVALID_GROUP_ID for an empty id, in releases that reject it."""
         wrong = not group_id and self.facts.checks_group_ids
         return ErrorCode.INVALID_GROUP_ID if wrong else ErrorCode.NONE
 
@@ -40,10 +38,10 @@ class GroupCommits(GroupStore):
         producer_id: int | None = None,
         append_error: Callable[[], ErrorCode] = lambda: ErrorCode.NONE,
     ) -> ErrorCode:
-        """Store offsets, those with a producer id until its transaction ends (`end_transaction`).
+        """Store offsets; those with a producer id count after its transaction (`end_transaction`).
 
-        An error is of the whole commit, and nothing is stored then. `append_error` is asked last:
-        whether the log of the coordinator takes what there is to store.
+        An error applies to the whole commit, and nothing is stored. `append_error` is called last:
+        it returns whether the coordinator's log accepts the offsets.
         """
         group = self.find(group_id)
         identity.is_transactional = producer_id is not None
@@ -87,7 +85,7 @@ class GroupCommits(GroupStore):
         return ErrorCode.ILLEGAL_GENERATION
 
     def end_transaction(self, producer_id: int, *, committed: bool) -> None:
-        """The offsets that a producer's transaction held back count now, or never."""
+        """Commit or discard the pending offsets of a producer's transaction."""
         self.offsets.settle(producer_id, committed=committed)
 
     def delete_offset(self, group_id: str, topic_id: bytes, partition: int) -> None:

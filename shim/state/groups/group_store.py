@@ -1,4 +1,4 @@
-"""All groups by id, with their offsets: how they come to be, are found, and go.
+"""All groups by id, with their offsets: creation, lookup and removal.
 
 Offsets outlive members but not the group.
 """
@@ -27,7 +27,7 @@ GROUPS_TOPIC = "__consumer_offsets"
 
 
 class GroupStore:
-    """The groups of a cluster. Not finding one is an answer of its own in every API."""
+    """The groups of a cluster; each API has its own error for a missing one."""
 
     def __init__(
         self,
@@ -58,7 +58,7 @@ class GroupStore:
         self._rounds = Rounds(clock, lambda: settings.offsets_check_interval_ms, self._expire)
 
     def stop(self) -> None:
-        """Look after nothing any more."""
+        """Stop periodic work."""
         self._rounds.stop()
 
     def __len__(self) -> int:
@@ -74,27 +74,27 @@ class GroupStore:
         return self._groups.get(group_id)
 
     def ids(self) -> set[str]:
-        """The ids of all groups."""
+        """Return the ids of all groups."""
         return set(self._groups)
 
     def kept(self, group_id: str) -> Group | None:
-        """The group as it is, to be put aside."""
+        """Return the group's state for a snapshot."""
         return self._groups.get(group_id)
 
     def classic(self, group_id: str) -> "ClassicGroup | None":
-        """The group, if there is one and it follows the classic protocol."""
+        """Return the group if it exists and uses the classic protocol."""
         return cast("ClassicGroup | None", self._of_type(group_id, GroupType.CLASSIC))
 
     def consumer(self, group_id: str) -> "ConsumerGroup | None":
-        """The group, if there is one and it follows the consumer protocol."""
+        """Return the group if it exists and uses the consumer protocol."""
         return cast("ConsumerGroup | None", self._of_type(group_id, GroupType.CONSUMER))
 
     def share(self, group_id: str) -> "ShareGroup | None":
-        """The group, if there is one and it is a share group."""
+        """Return the group if it exists and is a share group."""
         return cast("ShareGroup | None", self._of_type(group_id, GroupType.SHARE))
 
     def streams(self, group_id: str) -> "StreamsGroup | None":
-        """The group, if there is one and it is a streams group."""
+        """Return the group if it exists and is a streams group."""
         return cast("StreamsGroup | None", self._of_type(group_id, GroupType.STREAMS))
 
     def _of_type(self, group_id: str, wanted: GroupType) -> Group | None:
@@ -102,7 +102,7 @@ class GroupStore:
         return group if group is not None and group.type is wanted else None
 
     def classic_or_new(self, group_id: str) -> "ClassicGroup":
-        """The classic group, made if there is none."""
+        """Return the classic group; create it if it does not exist."""
         group = self.classic(group_id)
         if group is None:
             group = self._new_classic(group_id)
@@ -115,7 +115,7 @@ class GroupStore:
         return ClassicGroup(group_id, self.settings, self.facts, self._clock, self._random)
 
     def keep(self, group: Group) -> None:
-        """Have the group, in place of another one of its id."""
+        """Store the group, replacing another one with its id."""
         replaced = self._groups.get(group.group_id)
         if replaced is not None and replaced is not group:
             replaced.close()
@@ -139,7 +139,7 @@ class GroupStore:
         return ErrorCode.NONE
 
     def remove_if_idle(self, group: Group) -> None:
-        """Offsets were deleted: an empty group without any is gone, except to newer releases."""
+        """Remove an empty group whose last offset was deleted, except in newer releases."""
         keeps = self.facts.new_coordinator
         if not keeps and group.is_empty and not self.offsets.has_offsets(group.group_id):
             self._remove(group)
@@ -151,8 +151,8 @@ class GroupStore:
         self.offsets.forget_group(group.group_id)
 
     def _notice_deleted_topics(self) -> None:
-        """Offsets of deleted topics go, and in older releases empty groups that have no others; all
-        groups go with the topic that they are kept in.
+        """Remove offsets of deleted topics, and in older releases empty groups without other
+        offsets; remove all groups if their internal topic was deleted.
         """
         if self._deletions == self._topics.deletions:
             return

@@ -35,7 +35,7 @@ class Assignable(Protocol):
 
     @property
     def changes(self) -> int:
-        """A number that differs whenever the other results may differ."""
+        """A number that changes whenever other results may change."""
 
     def counts(self, members: Any) -> Mapping[bytes, int]:
         """Return the number of assignable partitions by topic id."""
@@ -86,7 +86,7 @@ class GroupTarget:
 
     @property
     def by_member(self) -> Mapping[str, Assignment]:
-        """The target of each member."""
+        """The target assignment of each member."""
         return self._by_member
 
     def put_back(self, epochs: tuple[int, int], by_member: Mapping[str, Assignment]) -> None:

@@ -1,4 +1,4 @@
-"""What members ask of groups, by the protocol that these follow."""
+"""The requests of members to groups, by protocol."""
 
 from base64 import urlsafe_b64encode
 from collections.abc import Callable, Collection, Sequence
@@ -37,16 +37,17 @@ Answer = TypeVar("Answer")
 
 
 class Groups(GroupCommits):
-    """The groups of a cluster and what their members ask of them."""
+    """The groups of a cluster, and the requests of their members."""
 
     # the classic protocol
 
     def join(
         self, group_id: str, joining: Joining, answer: JoinAnswer, turns: "Turns | None" = None
     ) -> None:
-        """JoinGroup: answered at once with an error, or when the next generation begins.
+        """Handle JoinGroup; it is answered at once with an error, or when the next generation
+        begins.
 
-        With turns others are served while it is worked out what members of a consumer group get.
+        With turns, others are served while the assignment of a consumer group is computed.
         """
         self.joins += 1
         error = self._join_error(group_id, joining)
@@ -80,8 +81,8 @@ class Groups(GroupCommits):
         return ErrorCode.NONE
 
     def _takes_classic(self, group: Group) -> bool:
-        """Groups of consumers or streams give way to a classic member when they have no members;
-        consumer groups may take it in before.
+        """Return whether a classic member may join: empty consumer and streams groups are replaced,
+        and consumer groups may accept it.
         """
         if group.type is GroupType.STREAMS:
             return group.is_empty
@@ -90,7 +91,9 @@ class Groups(GroupCommits):
         return _is_classic(group)
 
     def sync(self, group_id: str, syncing: Syncing, answer: SyncAnswer) -> None:
-        """SyncGroup: answered at once with an error, or when the leader has assigned."""
+        """Handle SyncGroup; it is answered at once with an error, or
+        when the leader has assigned.
+        """
         group = self._with_classic_members(group_id)
         if group is None:
             answer(Synced(error=self._no_member(group_id)))
@@ -100,21 +103,21 @@ class Groups(GroupCommits):
     def heartbeat(
         self, group_id: str, member_id: str, instance_id: str | None, generation_id: int
     ) -> ErrorCode:
-        """Heartbeat of a classic member; NONE if it may go on."""
+        """Handle a classic member's heartbeat; return NONE if it is up to date."""
         group = self._with_classic_members(group_id)
         if group is None:
             return self._no_member(group_id)
         return group.heartbeat(member_id, instance_id, generation_id)
 
     def leave(self, group_id: str, identities: Sequence[tuple[str, str | None]]) -> list[ErrorCode]:
-        """LeaveGroup of members, each by its id, or by its instance id alone (KIP-345)."""
+        """Handle LeaveGroup of members, each by its id, or only by its instance id (KIP-345)."""
         group = self._with_classic_members(group_id)
         if group is None:
             return [self._no_member(group_id)] * len(identities)
         return group.leave(identities)
 
     def _with_classic_members(self, group_id: str) -> "ClassicGroup | ClassicParticipants | None":
-        """None too for a group without a name, which may have offsets but no members."""
+        """Return the group; None also for a group without a name, which may have only offsets."""
         if self.group_id_error(group_id) is not ErrorCode.NONE:
             return None
         group = self.consumer(group_id)
@@ -134,8 +137,9 @@ class Groups(GroupCommits):
     def consumer_heartbeat(
         self, group_id: str, heartbeat: "ConsumerHeartbeat", turns: "Turns | None" = None
     ) -> "HeartbeatAnswer":
-        """Raises Refused with the error of the whole request. With turns others are served
-        meanwhile.
+        """Handle a heartbeat; raises Refused with the error of the whole request.
+
+        With turns, others are served meanwhile.
         """
         self.joins += heartbeat.member_epoch == 0
         if turns is not None and heartbeat.member_epoch >= 0:
@@ -184,7 +188,9 @@ class Groups(GroupCommits):
     def _upgrade(
         self, old: "ClassicGroup", made: "ConsumerGroup", enter: Callable[[], Answer]
     ) -> Answer:
-        """A member of the consumer protocol comes to classic ones (KIP-848), if it may `enter`."""
+        """Upgrade a classic group for a member of the consumer protocol, if it may `enter`
+        (KIP-848).
+        """
         from kafka_shim.shim.state.groups import migration  # noqa: PLC0415 - see above
 
         migration.check_upgrade(old, self.settings)
@@ -204,7 +210,7 @@ class Groups(GroupCommits):
     def _turn_classic(
         self, group: "ConsumerGroup", leaving: Collection["ConsumerMember"], rebalances: bool
     ) -> bool:
-        """Without members of the consumer protocol the group is a classic one (KIP-848)."""
+        """Downgrade a group without members of the consumer protocol to a classic one (KIP-848)."""
         from kafka_shim.shim.state.groups import migration  # noqa: PLC0415 - see above
 
         if not migration.may_downgrade(group, leaving, self.settings):
@@ -224,7 +230,7 @@ class Groups(GroupCommits):
     def share_heartbeat(
         self, group_id: str, heartbeat: "ShareHeartbeat", turns: "Turns | None" = None
     ) -> "HeartbeatAnswer":
-        """As `consumer_heartbeat`."""
+        """Handle a heartbeat like `consumer_heartbeat`."""
         self.joins += heartbeat.member_epoch == 0
         if turns is not None and heartbeat.member_epoch >= 0:
             with self.long_heartbeats.one_of(group_id, turns):
@@ -238,7 +244,7 @@ class Groups(GroupCommits):
 
     @cached_property
     def long_heartbeats(self) -> "LongHeartbeats":
-        """Those that are worked out while others are served."""
+        """Heartbeats that are computed while others are served."""
         from kafka_shim.shim.state.groups.long_heartbeats import LongHeartbeats  # noqa: PLC0415 - see above
 
         return LongHeartbeats(self)
@@ -248,7 +254,7 @@ class Groups(GroupCommits):
         return self.share(group_id) or self._new_share_group(group_id, may_be_new=joins)
 
     def share_to_alter(self, group_id: str) -> "ShareGroup":
-        """A share group without members, new if there is none; it is kept by `keep`."""
+        """Return a share group without members, or a new one, which `keep` stores."""
         group = self.share(group_id) or self._new_share_group(group_id, may_be_new=True)
         if not group.is_empty:
             raise Refused(ErrorCode.NON_EMPTY_GROUP, f"group `{group_id}` has members")
@@ -269,7 +275,7 @@ class Groups(GroupCommits):
     def streams_heartbeat(
         self, group_id: str, heartbeat: "StreamsHeartbeat", turns: "Turns | None" = None
     ) -> "StreamsAnswer":
-        """As `consumer_heartbeat`."""
+        """Handle a heartbeat like `consumer_heartbeat`."""
         self.joins += heartbeat.member_epoch == 0
         if turns is not None and heartbeat.member_epoch >= 0:
             with self.long_heartbeats.one_of(group_id, turns):
@@ -299,7 +305,7 @@ class Groups(GroupCommits):
         return StreamsGroup(group_id, self.settings, self.facts, self._topics, self._clock)
 
     def put_back(self, group_id: str, group_type: GroupType) -> Group:
-        """An empty group of a type, for one that was put aside."""
+        """Restore an empty group of a type from a snapshot."""
         group: Group
         if group_type is GroupType.CONSUMER:
             group = self._make_consumer(group_id)
@@ -314,17 +320,19 @@ class Groups(GroupCommits):
 
     @cached_property
     def descriptions(self) -> "TopologyDescriptions":
-        """What is known of the topologies of streams groups."""
+        """The known topologies of streams groups."""
         from kafka_shim.shim.state.groups.topology_descriptions import TopologyDescriptions  # noqa: PLC0415 - see above
 
         return TopologyDescriptions(self.settings, self._clock, self._random)
 
     def new_member_id(self) -> str:
-        """An id for a member that came without: a UUID in URL-safe base64, as Kafka prints it."""
+        """Return an id for a new member: a UUID in URL-safe base64, as Kafka prints it."""
         return urlsafe_b64encode(self._random.randbytes(16)).decode().rstrip("=")
 
     def _check_replaceable(self, group: Group | None, group_id: str, *, joins: bool) -> None:
-        """A first member may take over the id of an empty classic group, offsets and all."""
+        """Check that a first member may replace an empty classic group,
+        and take over its offsets.
+        """
         if not joins or (group is not None and not (_is_classic(group) and group.is_empty)):
             text = f"unknown group `{group_id}` of this protocol"
             raise Refused(ErrorCode.GROUP_ID_NOT_FOUND, text)

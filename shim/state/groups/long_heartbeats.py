@@ -1,5 +1,5 @@
-"""Heartbeats that can take long, because of their subscriptions or because of all the topics that
-there are: what they change of a group is worked out while others are served.
+"""Heartbeats that may take long because of their subscriptions or the number of topics: the changed
+group is computed while others are served.
 """
 
 from collections.abc import Callable, Collection, Iterator
@@ -29,7 +29,7 @@ Result = TypeVar("Result")
 
 
 class LongHeartbeats:
-    """Of a group one is worked out at a time; those that are answered at once may come between."""
+    """Computes one heartbeat of a group at a time; fast ones may be answered in between."""
 
     def __init__(self, groups: GroupStore) -> None:
         self._groups = groups
@@ -56,8 +56,8 @@ class LongHeartbeats:
     def consumer(
         self, group: ConsumerGroup, found: Group | None, heartbeat: ConsumerHeartbeat, turns: Turns
     ) -> HeartbeatAnswer:
-        """As `heartbeat` of the group, of a member that joins or stays; the group is new if it is
-        not the one that was found.
+        """Handle a heartbeat of a joining or current member like the group's `heartbeat`; the group
+        is new if it is not the stored one.
         """
 
         def speakers() -> tuple[str, ...]:
@@ -82,7 +82,7 @@ class LongHeartbeats:
     def share(
         self, group: ShareGroup, found: Group | None, heartbeat: ShareHeartbeat, turns: Turns
     ) -> HeartbeatAnswer:
-        """The same of a share group."""
+        """Do the same for a share group."""
 
         def speakers() -> tuple[str, ...]:
             return (heartbeat.member_id,)
@@ -103,7 +103,7 @@ class LongHeartbeats:
         heartbeat: "StreamsHeartbeat",
         turns: Turns,
     ) -> "StreamsAnswer":
-        """The same of a streams group."""
+        """Do the same for a streams group."""
 
         def speakers() -> tuple[str, ...]:
             return heartbeat.member_id, group.instances.get(heartbeat.instance_id or "", "")
@@ -122,7 +122,7 @@ class LongHeartbeats:
         speakers: Callable[[], Collection[str]],
         work: Callable[[ConsumerGroup], Result],
     ) -> Result:
-        """What work for a classic member of a consumer group returns."""
+        """Return the result of work for a classic member of a consumer group."""
         with self.one_of(group.group_id, turns):
             return self._worked_out(group, group, speakers, turns, work)
 
@@ -134,9 +134,9 @@ class LongHeartbeats:
         turns: Turns,
         work: Callable[[Drafted], Result],
     ) -> Result:
-        """What work on a group returns; the group has become what it makes of it.
+        """Do work on a copy of the group, replace the group by it, and return the result.
 
-        Raises Refused if the group becomes another one again and again.
+        Raises Refused if the group changes again and again in the meantime.
         """
         for _ in range(TRIES):
             draft = Draft(group, speakers())
@@ -149,7 +149,7 @@ class LongHeartbeats:
 
 
 class _Lock:
-    """One that can be looked up as long as somebody has it or waits for it."""
+    """A lock that exists as long as it is held or waited for."""
 
     def __init__(self) -> None:
         lock = Lock()

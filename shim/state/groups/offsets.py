@@ -1,6 +1,7 @@
-"""Committed offsets of all groups, and those that wait for the end of a transaction.
+"""Committed offsets of all groups, and pending ones of transactions.
 
-Keyed by topic id, so that the offsets of a deleted topic are gone even if the name comes back.
+The key has the topic id, so that offsets of a deleted topic do not count for a new topic of its
+name.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -16,9 +17,9 @@ _BY_NAME = bytes(17)
 
 
 def stray_id(name: str) -> bytes:
-    """Stand for the topic id of offsets of partitions that the topic does not have (up to 1.1).
+    """Return an id for offsets of partitions that the topic does not have (up to 1.1).
 
-    A topic that goes takes the offsets of its partitions with it, and leaves these.
+    Deleting a topic deletes the offsets of its partitions, but not these.
     """
     return _BY_NAME + name.encode()
 
@@ -29,7 +30,7 @@ def stray_name(topic_id: bytes) -> str | None:
 
 
 class CommittedOffset(msgspec.Struct, frozen=True, gc=False):
-    """What a member committed for one partition; `leader_epoch` is -1 if it did not say."""
+    """A committed offset of a partition; `leader_epoch` is -1 if the member sent none."""
 
     offset: int
     leader_epoch: int = NO_EPOCH
@@ -102,7 +103,7 @@ class Offsets:
             self._drop_empty()
 
     def settle(self, producer_id: int, *, committed: bool) -> None:
-        """A producer's transaction has ended: its offsets count, unless newer ones do."""
+        """Commit the pending offsets of an ended transaction, unless newer ones were committed."""
         for group_id, group in self._groups.items():
             held = group.pending.pop(producer_id, {})
             if held:
@@ -118,12 +119,14 @@ class Offsets:
         self._drop_empty()
 
     def get(self, group_id: str, topic_id: bytes, partition: int) -> CommittedOffset | None:
-        """What counts of a partition; None if nothing was committed."""
+        """Return the committed offset of a partition; None if there is none."""
         group = self._groups.get(group_id)
         return None if group is None else group.committed.get(topic_id, {}).get(partition)
 
     def of_group(self, group_id: str) -> Iterator[tuple[bytes, TopicOffsets]]:
-        """Topic ids with the offsets of their partitions, in the order of the first commit."""
+        """Return topic ids with the offsets of their partitions, in the
+        order of the first commit.
+        """
         group = self._groups.get(group_id)
         if group is not None:
             yield from group.committed.items()
@@ -139,7 +142,7 @@ class Offsets:
         return group_id in self._groups
 
     def forget(self, group_id: str, topic_id: bytes, partition: int) -> None:
-        """Delete one offset, committed or pending; if there is none, nothing happens."""
+        """Delete an offset, committed or pending, if it exists."""
         group = self._groups.get(group_id)
         if group is None:
             return
@@ -170,7 +173,7 @@ class Offsets:
         self._drop_empty()
 
     def topic_ids(self) -> set[bytes]:
-        """Every topic that some group has an offset of."""
+        """Return the ids of all topics with a committed offset."""
         found: set[bytes] = set()
         for group in self._groups.values():
             found.update(group.committed)
@@ -182,7 +185,7 @@ class Offsets:
         return msgspec.structs.replace(offset, order=self._order, committed_ms=now_ms)
 
     def held(self, group_id: str, producer_id: int) -> dict[tuple[bytes, int], CommittedOffset]:
-        """The offsets of a group that wait for the end of a producer's transaction."""
+        """Return a group's pending offsets of a producer's transaction."""
         group = self._groups.get(group_id)
         return {} if group is None else group.pending.get(producer_id, {})
 

@@ -1,7 +1,7 @@
-"""The assignor `simple` of KIP-932: members of share groups, of which several have a partition.
+"""The assignor `simple` of KIP-932 for share groups, where several members can have a partition.
 
-Every partition gets as many members as there are members for each, rounded up, and every member
-its part of that. Who has too much loses some, then those with too little are gone through.
+Every partition gets the number of members per partition, rounded up, and every member its share.
+Members with too many partitions lose some, then members with too few get more.
 """
 
 import math
@@ -86,9 +86,9 @@ def _assign_topic(
 
 
 class _Sharing(Generic[Key]):
-    """Who shares what, of one topic or of all; members are known by their places.
+    """The assignment of one topic or of all; members are identified by their positions.
 
-    `targets` are the partitions to give, each a key of which `partition_of` makes a partition.
+    `targets` are the partitions to assign, each a key that `partition_of` converts to a partition.
     """
 
     def __init__(
@@ -113,7 +113,7 @@ class _Sharing(Generic[Key]):
             self.parts[place] = math.ceil(each * (turn + 1)) - math.ceil(each * turn)
 
     def has(self, place: int, key: Key) -> None:
-        """Note what a member has already."""
+        """Record a current partition of a member."""
         self._by_partition.compute(key, lambda: HashSet(_itself)).add(place)
         self._note(place, key)
 
@@ -140,7 +140,7 @@ class _Sharing(Generic[Key]):
                     unfilled.add(place)
 
     def spread(self, unfilled: HashSet[int], room: int) -> None:
-        """Go round the members with too little; `room` is that of new sets of a partition's."""
+        """Assign partitions in turn to members with too few; `room` is the capacity of new sets."""
         for key in self._targets:
             self._by_partition.compute(key, lambda: HashSet(_itself, room))
         turns = _Turns(unfilled)
@@ -185,7 +185,7 @@ class _Turns:
         return place
 
     def has_given(self, *, is_full: bool) -> None:
-        """The member whose turn it was took a partition."""
+        """Record that the current member got a partition."""
         self._gave = True
         if is_full:
             self._unfilled.remove(self._last)

@@ -1,5 +1,5 @@
-"""Groups whose members may be static: an instance is one member after another, and keeps what it
-has (KIP-345, KIP-848; KIP-1071 since 4.4).
+"""Groups with static members: an instance keeps its assignment across several member ids
+(KIP-345, KIP-848; KIP-1071 since 4.4).
 """
 
 from collections.abc import Callable
@@ -26,7 +26,7 @@ class StaticMembersGroup(EpochGroup[Member]):
         self.instances: dict[str, str] = {}
 
     def released(self, instance_id: str) -> Member | None:
-        """The member that an instance was; raises Refused if it still is that member."""
+        """Return the former member of an instance; raises Refused if it is still that member."""
         current = self.members.get(self.instances.get(instance_id, ""))
         if current and not current.is_classic and current.epoch != LEAVING_FOR_A_WHILE:
             text = f"instance `{instance_id}` is still in use by `{current.member_id}`"
@@ -34,7 +34,7 @@ class StaticMembersGroup(EpochGroup[Member]):
         return current
 
     def instance(self, instance_id: str, member_id: str) -> Member:
-        """The member that an instance is; raises Refused if it is unknown or another member now."""
+        """Return the member of an instance; raises Refused if it is unknown or another one now."""
         if instance_id not in self.instances:
             raise self.unknown(instance_id)
         current = self.member(self.instances[instance_id])
@@ -44,7 +44,7 @@ class StaticMembersGroup(EpochGroup[Member]):
         return current
 
     def leaving(self, member_id: str, instance_id: str | None) -> Member:
-        """The member that wants to leave; raises Refused if there is none."""
+        """Return the member that leaves; raises Refused if it does not exist."""
         if instance_id is None:
             return self.member(member_id)
         return self.instance(instance_id, member_id)

@@ -1,8 +1,8 @@
-"""Which member of a streams group runs which active task: Kafka's assignor `sticky` (KIP-1071).
+"""Kafka's assignor `sticky` for active tasks of streams groups (KIP-1071).
 
-A task stays where it is while that member has less than its share; others go to the process with
-the least tasks a member, and there to the member with the least. Ties are decided by the order of
-Java's hash maps and heaps, as in 4.2 and later; 4.1 goes through its tasks in another order.
+A task stays while its member has less than its share. Other tasks go to the process with the fewest
+tasks per member, and there to the member with the fewest. Ties are decided by the order of
+Java's hash maps and heaps, as since 4.2; 4.1 iterates over its tasks in another order.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -99,7 +99,7 @@ class _Sticky:
         return -(-self._open_tasks // self._open_members) if self._open_members else 0
 
     def _fill(self, member_id: str) -> None:
-        """A member that has its share, and its tasks, count no more towards the others' share."""
+        """Remove a member that has its share from the computation of the others' share."""
         count = len(self.given[member_id])
         if count == self._quota:
             self._open_members -= 1

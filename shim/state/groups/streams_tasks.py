@@ -1,4 +1,4 @@
-"""What a streams group has to assign: the tasks of its topology whose topics exist."""
+"""The tasks that a streams group assigns: those of its topology whose topics exist."""
 
 from collections.abc import Mapping
 
@@ -9,9 +9,9 @@ from kafka_shim.shim.state.topics import Topics
 
 
 class StreamsTasks:
-    """What a streams group has to assign: the tasks of its topology, to every member alike.
+    """The tasks of a topology, which all members can run.
 
-    The topology is `configured` by the topics that there were at the last heartbeat.
+    The topology is `configured` with the topics that existed at the last heartbeat.
     """
 
     def __init__(self, topics: Topics) -> None:
@@ -30,8 +30,8 @@ class StreamsTasks:
         return self.configured is None or self.configured.epoch == self._topics.epoch
 
     def configure(self, made: Configured | None) -> None:
-        """Look at the topics that there are now; `made` is of a member's topology, and may be of
-        topics that have changed since.
+        """Configure the topology with the present topics; `made` is a topology computed before,
+        whose topics may have changed since.
         """
         known, epoch = self.configured, self._topics.epoch
         if known is None and made is not None:
@@ -47,7 +47,7 @@ class StreamsTasks:
             self.configured = Configured(shape, seen, epoch)
 
     def take_note(self) -> bool:
-        """Whether the topics are others than at the last time this was asked."""
+        """Return whether the topics have changed since the last call."""
         if self.configured is None:
             return False
         before, self._known = self._known, self.configured.seen
@@ -61,7 +61,7 @@ class StreamsTasks:
         return frozenset(self.counts(member))
 
     def unknown_task(self, reported: Mapping[str, frozenset[int]]) -> str | None:
-        """What is wrong with the tasks that a member reports; None if nothing is."""
+        """Return what is wrong with a member's reported tasks; None if they are valid."""
         tasks = {} if self.configured is None else self.configured.tasks
         for subtopology_id, partitions in reported.items() if tasks else ():
             count = tasks.get(subtopology_id)
@@ -72,7 +72,7 @@ class StreamsTasks:
         return None
 
     def reader_of(self, topic_id: bytes) -> str | None:
-        """The subtopology that reads a topic."""
+        """Return the subtopology that reads a topic."""
         topic = self._topics.by_id(topic_id)
         if self.topology is None or topic is None:
             return None
@@ -80,8 +80,8 @@ class StreamsTasks:
         return next((part.subtopology_id for part in readers), None)
 
     def partitions_read(self, assigned: Assignment) -> dict[str, frozenset[int]] | None:
-        """The partitions that tasks read, by topic; None while topics of the topology are missing
-        or do not fit, which keeps brokers from answering.
+        """Return the partitions that tasks read, by topic; None while topics of the topology are
+        missing or do not match it, since brokers then do not answer.
         """
         configured, topology = self.configured, self.topology
         if configured is None or topology is None or not configured.fits:

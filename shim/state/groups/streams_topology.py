@@ -8,7 +8,7 @@ from kafka_shim.shim.state.topic_names import name_error
 
 
 class InternalTopic(msgspec.Struct, frozen=True):
-    """A topic that the broker makes for the application; 0 stands for the usual number."""
+    """A topic that the broker creates for the application; 0 means the default number."""
 
     name: str
     partitions: int
@@ -27,7 +27,7 @@ class Subtopology(msgspec.Struct, frozen=True):
 
     @property
     def reads(self) -> tuple[str, ...]:
-        """The topics that its tasks read."""
+        """The topics that the subtopology reads."""
         return (*self.sources, *(topic.name for topic in self.repartition))
 
 
@@ -38,7 +38,7 @@ class StreamsTopology(msgspec.Struct, frozen=True):
     subtopologies: tuple[Subtopology, ...]
 
     def topics(self) -> Iterator[str]:
-        """Every topic that is mentioned, some more than once."""
+        """Every topic of the topology, possibly more than once."""
         for subtopology in self.subtopologies:
             yield from subtopology.sources
             yield from subtopology.sinks
@@ -72,7 +72,7 @@ class StreamsTopology(msgspec.Struct, frozen=True):
         )
 
     def sourceless(self) -> str | None:
-        """The id of a subtopology that reads nothing."""
+        """The id of a subtopology without sources."""
         reads = (
             (subtopology.subtopology_id, subtopology.sources or subtopology.repartition)
             for subtopology in self.subtopologies

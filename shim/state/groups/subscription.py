@@ -21,15 +21,15 @@ _NEWEST: Final = 3
 
 
 def read(metadata: bytes) -> ConsumerProtocolSubscription | None:
-    """The subscription in a member's metadata, or None if the bytes are none."""
+    """Return the subscription in a member's metadata; None if it cannot be decoded."""
     found: ConsumerProtocolSubscription | None = _read(ConsumerProtocolSubscription, metadata)
     return found
 
 
 def topics_of(metadata: bytes) -> frozenset[str] | None:
-    """The names of the topics, or None if the bytes are no subscription.
+    """Return the names of the topics; None if the bytes are not a subscription.
 
-    Brokers read the layout of version 0 for that, whatever the version is.
+    Brokers decode them in version 0, whatever the version is.
     """
     if len(metadata) < len(_VERSION_0):
         return None
@@ -38,15 +38,15 @@ def topics_of(metadata: bytes) -> frozenset[str] | None:
 
 
 def owned_by(told: ConsumerProtocolSubscription, topics: Topics) -> Assignment:
-    """What a member says it has, of topics that exist."""
+    """Return the partitions that a member reports as owned, of existing topics."""
     return _by_id(told.owned_partitions, topics)
 
 
 def read_assignment(data: bytes, topics: Topics) -> Assignment | None:
-    """What a leader assigned to a member, of topics that exist; None if the bytes are nothing such,
-    or have data of the leader's own.
+    """Return a leader's assignment to a member, of existing topics; None if it cannot be decoded or
+    has user data.
 
-    No bytes at all are no partitions: the member has never synced.
+    Empty bytes are no partitions: the member has never sent SyncGroup.
     """
     if not data:
         return {}
@@ -55,7 +55,7 @@ def read_assignment(data: bytes, topics: Topics) -> Assignment | None:
 
 
 def write_assignment(assignment: Assignment, metadata: bytes, topics: Topics) -> bytes:
-    """An assignment as a member reads it: in the version of its own metadata."""
+    """Encode an assignment in the version of the member's metadata."""
     version = _version(metadata)
     assert version is not None
     rows = [

@@ -61,7 +61,7 @@ class TopicSubscriptions:
 
     @property
     def matched(self) -> Mapping[str, frozenset[str]]:
-        """The topics of each regular expression."""
+        """The topics that match each regular expression."""
         return self._matching
 
     def put_back(self, matching: Mapping[str, frozenset[str]]) -> None:

@@ -1,7 +1,7 @@
-"""The assignor `uniform` of KIP-848: as even as possible, and members keep what they can.
+"""The assignor `uniform` of KIP-848: as even as possible, and members keep partitions if possible.
 
-If all members want the same topics, each keeps as much as its share and the rest fills up those
-with less. Otherwise partitions are handed out, then moved, topic by topic.
+If all members subscribe to the same topics, each keeps up to its share, and the rest goes to
+members with less. Otherwise partitions are assigned, then moved, topic by topic.
 """
 
 import struct
@@ -22,7 +22,7 @@ def assign_uniform(
     alike: bool,
     saves_extra: bool = True,
 ) -> dict[str, Held]:
-    """Give every partition of a wanted topic to one of those who want it.
+    """Assign every partition of a subscribed topic to one of its subscribers.
 
     `alike`: all members subscribe to the same names. `saves_extra`: see the fact of that name.
     """
@@ -120,12 +120,14 @@ class _Balance:
     def _rank(
         self, topic_id: bytes, partition_counts: Mapping[bytes, int]
     ) -> tuple[float, int, tuple[int, ...]]:
-        """First the topics with the most partitions a member, then those that few want."""
+        """Return a sort key: topics with the most partitions per member first, then with few
+        members.
+        """
         takers = len(self._takers[topic_id])
         return -(partition_counts[topic_id] / takers), takers, struct.unpack(">qq", topic_id)
 
     def keep(self) -> None:
-        """Leave to each what it has and still wants."""
+        """Let each member keep its partitions of subscribed topics."""
         for place, (member, holding) in enumerate(zip(self._members, self.holdings, strict=True)):
             for topic_id, partitions in holding.topics():
                 if topic_id not in member.topic_ids:
@@ -202,7 +204,7 @@ class _Levels:
 
     @property
     def are_equal(self) -> bool:
-        """Whether nothing can be gained; asked before anything else."""
+        """Return whether the assignment is already balanced; called first."""
         return self._high - self._low <= 3
 
     @property
@@ -210,7 +212,7 @@ class _Levels:
         return self._high - self._low <= 1
 
     def poorest(self) -> int:
-        """Return who is next to get a partition."""
+        """Return the next member to get a partition."""
         if self._low_next >= self._low_end:
             self._low += 1
             while self._low_end < len(self._takers) and self._load(self._low_end) == self._low:
@@ -235,7 +237,9 @@ class _Levels:
         return self._takers[self._high_next + 1]
 
     def exclude(self) -> None:
-        """The one that was named last has nothing to lose: it changes places with the last."""
+        """Exclude the member returned last, which has no partition to lose, by swapping it to the
+        end.
+        """
         place, last = self._high_next + 1, self._high_end - 1
         takers = self._takers
         takers[place], takers[last] = takers[last], takers[place]

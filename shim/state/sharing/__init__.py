@@ -1,1 +1,1 @@
-"""Share partitions (KIP-932): what their records come to, and who has acquired them."""
+"""Share partitions (KIP-932): the states of their records, and the members that acquired them."""

@@ -80,7 +80,7 @@ class ShareLog:
         """Called with the key of a share partition that has a snapshot by itself."""
 
     def stop(self) -> None:
-        """Look after nothing any more."""
+        """Stop periodic work."""
         self._idle.stop()
         self._pruning.stop()
 
@@ -100,7 +100,7 @@ class ShareLog:
     def changed(
         self, key: Key, state: ShareState, start_offset: int, deliveries: Sequence[Deliveries] = ()
     ) -> None:
-        """Write the start offset and what has changed, or a snapshot after updates enough."""
+        """Write the start offset and the changes, or a snapshot after enough updates."""
         if state.updates >= self._settings.updates_max:
             state.snapshot_epoch += 1
             self._snapshot(key, state)
@@ -155,7 +155,7 @@ class ShareLog:
         return self._coordinators.topic(KeyType.SHARE).partitions[at]
 
     def _write_idle(self) -> Iterator[bool]:
-        """Write a snapshot of what has had none but its first; yield for each state that it is."""
+        """Write snapshots of states without updates; yield for each state."""
         before_ms = self._clock.now_ms() - self._settings.idle_ms
         for key, state in list(self.states.items()):
             is_current = self.states.get(key) is state
@@ -166,7 +166,7 @@ class ShareLog:
             yield is_current
 
     def _prune(self) -> Iterator[bool]:
-        """Delete what lies before the snapshots that count; yield for each state that it is."""
+        """Delete records before the valid snapshots; yield for each state."""
         partitions = self._coordinators.topic(KeyType.SHARE).partitions
         needed = {  # states that begin meanwhile are behind these
             each.index: each.log.batches[-1].base_offset if each.log.batches else 0

@@ -41,7 +41,7 @@ class SharePartitions:
         self._known: dict[Key, SharePartition] = {}
 
     def find(self, key: Key) -> SharePartition | None:
-        """The share partition, if somebody has fetched from it."""
+        """Return the share partition if a member has fetched from it."""
         found = self._known.get(key)
         if found is not None and found.is_fenced:
             self._drop(key)
@@ -49,7 +49,7 @@ class SharePartitions:
         return found
 
     def load(self, key: Key, partition: Partition) -> tuple[ErrorCode, SharePartition | None]:
-        """The share partition, or why it cannot be had."""
+        """Return the share partition, or the error why it is not available."""
         known = self.find(key)
         if known is not None and known.leader_epoch == partition.leader_epoch:
             return ErrorCode.NONE, known
@@ -75,12 +75,12 @@ class SharePartitions:
         return ErrorCode.NONE, made
 
     def drop_group(self, group_id: str) -> None:
-        """Nobody of a group is connected any more."""
+        """Remove the share partitions of a group without connections."""
         for key in [key for key in self._known if key[0] == group_id]:
             self._drop(key)
 
     def stop(self) -> None:
-        """End no locks any more: the cluster begins anew."""
+        """Stop the timers of locks, since the cluster is reset."""
         for partition in self._known.values():
             partition.stop()
 

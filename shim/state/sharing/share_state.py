@@ -41,7 +41,7 @@ class ShareStates:
         self._when_changed: Callable[[Key], None] = lambda _: None
 
     def note_changes(self, noted: Callable[[Key], None]) -> None:
-        """Have `noted` called with the key of each share partition that changes."""
+        """Call `noted` with the key of each share partition that changes."""
         self._when_changed = self._log.when_changed = noted
 
     def stop(self) -> None:

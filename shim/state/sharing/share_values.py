@@ -23,10 +23,11 @@ NO_EPOCH = -1
 
 
 class ShareState(msgspec.Struct):
-    """What is kept of one share partition; -1 is what is not known yet.
+    """The stored state of a share partition; -1: unknown.
 
-    `complete` counts the records from `start_offset` on that are done with. The rest is about its
-    records: epoch, offset and time of the last snapshot, time of the first one, updates since.
+    `complete` counts the finished records from `start_offset` on. The other fields are about its
+    records in the topic: epoch, offset and time of the last snapshot, time of the first one,
+    updates.
     """
 
     state_epoch: int
@@ -42,7 +43,7 @@ class ShareState(msgspec.Struct):
 
 
 class StateUpdate(msgspec.Struct, frozen=True):
-    """What the leader of a share partition has to tell."""
+    """An update by the leader of a share partition."""
 
     state_epoch: int
     leader_epoch: int
