@@ -73,11 +73,13 @@ def may_downgrade(
 ) -> bool:
     """Return whether a group becomes classic once these members leave: only classic ones remain."""
     gone = {member.member_id for member in leaving}
-    staying = [member for member in group.members.values() if member.member_id not in gone]
     return (
         settings.downgrades
-        and 0 < len(staying) <= settings.size_max
-        and all(member.classic is not None for member in staying)
+        and 0 < len(group.members) - len(gone & group.members.keys()) <= settings.size_max
+        and all(
+            member.classic is not None or member_id in gone
+            for member_id, member in group.members.items()
+        )
     )
 
 
