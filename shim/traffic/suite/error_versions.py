@@ -12,17 +12,27 @@ from kafka_shim.shim.traffic.suite.situation import Situation
 
 _E = ErrorCode
 SINCE: Mapping[tuple[str, ErrorCode], tuple[int, ErrorCode | None]] = {
+    # as real brokers answer each version: `python -m tests.oracle.error_versions`
     ("EndTxn", _E.PRODUCER_FENCED): (2, _E.INVALID_PRODUCER_EPOCH),
     ("InitProducerId", _E.PRODUCER_FENCED): (4, _E.INVALID_PRODUCER_EPOCH),
-    ("EndTxn", _E.TRANSACTION_ABORTABLE): (4, _E.INVALID_TXN_STATE),
     ("CreateTopics", _E.THROTTLING_QUOTA_EXCEEDED): (6, None),
     ("Fetch", _E.KAFKA_STORAGE_ERROR): (6, _E.NOT_LEADER_OR_FOLLOWER),
     ("Fetch", _E.FETCH_SESSION_ID_NOT_FOUND): (7, None),
     ("Fetch", _E.FENCED_LEADER_EPOCH): (9, None),
     ("Fetch", _E.UNKNOWN_LEADER_EPOCH): (9, None),
     ("Fetch", _E.UNKNOWN_TOPIC_ID): (13, _E.UNKNOWN_TOPIC_OR_PARTITION),
+    ("JoinGroup", _E.FENCED_INSTANCE_ID): (5, None),
+    ("OffsetCommit", _E.ILLEGAL_GENERATION): (1, None),
+    ("OffsetCommit", _E.UNKNOWN_MEMBER_ID): (1, None),
+    # the version is from Kafka's definition of the message; no broker up to 4.4 answers EndTxn with
+    # it, and what one would answer before is taken from KIP-890
+    ("EndTxn", _E.TRANSACTION_ABORTABLE): (4, _E.INVALID_TXN_STATE),
 }
-"""By API and error: the first version that is answered so, and the error before (None: none)."""
+"""By API and error: the first version that is answered so, and the error before (None: none).
+
+Other errors are answered to every version. That includes KAFKA_STORAGE_ERROR (56) of Produce, of
+which Kafka's definition says that it came with version 4: real brokers answer it to version 3, too.
+"""
 
 
 class Strikes(msgspec.Struct):
