@@ -2,8 +2,9 @@
 
     python -m tests.clients.suite_reports [--client NAME] [--case PATTERN]
 
-The JSON of each run is kept in `.cache/conformance`; the page is written from all that are there,
-with what conformance/findings.toml says of the failures.
+The JSON of each run is kept in `.cache/conformance`; with --case, what was played replaces that of
+the run before. The page is written from all that are there, with what conformance/findings.toml
+says of the failures.
 """
 
 import argparse
@@ -19,6 +20,7 @@ from typing import Any
 import pytest
 
 from kafka_shim.schemas.pins import read_pins
+from kafka_shim.shim.traffic.suite.cases import all_cases
 from kafka_shim.shim.traffic.suite.page_forms import PAGE_FORMS
 from kafka_shim.shim.traffic.suite.report import read_report
 from tests.clients.suite_drivers import COMMANDS
@@ -59,7 +61,11 @@ def main() -> int:
             sys.stderr.write(f"{missing}\n")
             continue
         sys.stderr.write(f"{name}\n")
-        (KEPT / f"{name}.json").write_bytes(played(command, args.case))
+        kept = KEPT / f"{name}.json"
+        report = json.loads(played(command, args.case))
+        if args.case and kept.exists():
+            report = merged(json.loads(kept.read_bytes()), report)
+        kept.write_text(json.dumps(report))
     reports = {
         name: json.loads((KEPT / f"{name}.json").read_bytes())
         for name in COMMANDS
@@ -92,6 +98,15 @@ def played(driver: Sequence[str], cases: Sequence[str]) -> bytes:
     if done.returncode not in (0, 3):  # 3: a case failed
         raise RuntimeError(f"{shlex.join(words)} ended with {done.returncode}")
     return done.stdout
+
+
+def merged(before: Report, after: Report) -> Report:
+    """Return a report in which what was played again, or for the first time, is as it was after."""
+    order = {case.id: at for at, case in enumerate(all_cases())}
+    rows = {row["id"]: row for report in (before, after) for row in report["results"]}
+    results = [row for name, row in rows.items() if name in order]
+    results.sort(key=lambda row: order[row["id"]])
+    return {**after, "results": results}
 
 
 def page(reports: Mapping[str, Report], findings: Sequence[Finding]) -> Iterator[str]:

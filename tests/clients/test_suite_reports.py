@@ -1,8 +1,9 @@
 """The page of the conformance reports, from what two runs told."""
 
+from kafka_shim.shim.traffic.suite.cases import all_cases
 from tests.clients.suite_drivers import COMMANDS
 from tests.clients.suite_findings import Finding, read_findings
-from tests.clients.suite_reports import PAGE, causes, table
+from tests.clients.suite_reports import PAGE, causes, merged, table
 
 
 def row(case: str, outcome: str, *, breaks: bool = False) -> dict[str, str | bool]:
@@ -27,6 +28,19 @@ def test_a_row_counts_outcomes_by_family() -> None:
         "| Java 1 | 1 / 0 / 0 | 1 / 0 / 0 | 0 / 0 / 0 |",
         "| kafkajs 2 | 0 / 2 / 1, **1** | 0 / 1 / 0, **1** | 0 / 1 / 1 |",
     ]
+
+
+def test_cases_played_again_replace_those_of_the_run_before_in_their_order() -> None:
+    first, second, third = (case.id for case in all_cases()[:3])
+    before = {
+        "client": "a 1",
+        "results": [row(first, "passed"), row(third, "failed"), row("x", "passed")],
+    }
+    after = {"client": "a 2", "results": [row(third, "passed"), row(second, "failed")]}
+    assert merged(before, after) == {
+        "client": "a 2",
+        "results": [row(first, "passed"), row(second, "failed"), row(third, "passed")],
+    }
 
 
 def test_findings_explain_cases_and_others_are_unknown() -> None:
