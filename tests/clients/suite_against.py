@@ -10,9 +10,11 @@ import asyncio
 import hashlib
 import secrets
 import sys
+import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from itertools import groupby
+from pathlib import Path
 
 from kafka_shim.protocol.api_versions import parse_release
 from kafka_shim.protocol.enums import ApiKey
@@ -22,6 +24,7 @@ from kafka_shim.protocol.messages.alter_user_scram_credentials_request import (
 )
 from kafka_shim.shim.cli import EXIT_MISMATCH
 from kafka_shim.shim.client.client import connect
+from kafka_shim.shim.traffic.suite import signing
 from kafka_shim.shim.traffic.suite.case import Case, Outcome, Result
 from kafka_shim.shim.traffic.suite.cases import all_cases
 from kafka_shim.shim.traffic.suite.forms import as_text
@@ -42,6 +45,12 @@ TWO_REPLICAS = {
     "auto.leader.rebalance.enable": "false",
 }
 """What lets coordinators move, and leaders stay where a case has moved them."""
+VALIDATOR = {
+    "listener.name.sasl_plaintext.oauthbearer.sasl.server.callback.handler.class": (
+        "org.apache.kafka.common.security.oauthbearer.OAuthBearerValidatorCallbackHandler"
+    )
+}
+"""What checks signed tokens; brokers before 3.4 have it by another name."""
 SCRAM_BY_REQUEST, SCRAM_BY_FORMAT = (2, 7), (3, 5)
 """The releases from which users get a SCRAM password so; between 3.0 and 3.5 there is no way."""
 
@@ -113,8 +122,11 @@ def _brokers(release: str, setup: Setup) -> Iterator[list[OperatedKafka]]:
     if setup.brokers > 1:
         settings |= TWO_REPLICAS
     scram = _has_scram(release)
-    first = OperatedKafka(release, mode, settings, scram=scram, has_tls=setup.has_tls)
     with ExitStack() as stack:
+        if setup.has_signed_tokens:
+            folder = stack.enter_context(tempfile.TemporaryDirectory())
+            settings |= {**signing.settings(Path(folder)), **VALIDATOR}
+        first = OperatedKafka(release, mode, settings, scram=scram, has_tls=setup.has_tls)
         brokers = [stack.enter_context(first)]
         for _ in range(1, setup.brokers):
             other = OperatedKafka(release, mode, settings, scram=scram, beside=first)

@@ -1,28 +1,8 @@
 import com.fasterxml.jackson.databind.JsonNode;
-import java.util.ArrayList;
-import java.util.Base64;
-import java.util.Collection;
-import java.util.HashMap;
-import java.util.LinkedHashMap;
-import java.util.List;
-import java.util.Map;
-import org.apache.kafka.clients.admin.ExpireDelegationTokenOptions;
-import org.apache.kafka.clients.admin.RenewDelegationTokenOptions;
-import org.apache.kafka.clients.admin.ScramCredentialInfo;
-import org.apache.kafka.clients.admin.ScramMechanism;
-import org.apache.kafka.clients.admin.UserScramCredentialAlteration;
-import org.apache.kafka.clients.admin.UserScramCredentialDeletion;
-import org.apache.kafka.clients.admin.UserScramCredentialUpsertion;
-import org.apache.kafka.common.acl.AccessControlEntry;
-import org.apache.kafka.common.acl.AccessControlEntryFilter;
-import org.apache.kafka.common.acl.AclBinding;
-import org.apache.kafka.common.acl.AclBindingFilter;
-import org.apache.kafka.common.acl.AclOperation;
-import org.apache.kafka.common.acl.AclPermissionType;
-import org.apache.kafka.common.resource.PatternType;
-import org.apache.kafka.common.resource.ResourcePattern;
-import org.apache.kafka.common.resource.ResourcePatternFilter;
-import org.apache.kafka.common.resource.ResourceType;
+import java.util.*;
+import org.apache.kafka.clients.admin.*;
+import org.apache.kafka.common.acl.*;
+import org.apache.kafka.common.resource.*;
 import org.apache.kafka.common.security.auth.KafkaPrincipal;
 import org.apache.kafka.common.security.token.delegation.DelegationToken;
 
@@ -66,58 +46,47 @@ final class Access {
             wanted.put(String.valueOf(wanted.size()), filter(filter));
         }
         var done = client.admin().deleteAcls(wanted.values()).values();
-        return Driver.items(
-                wanted.keySet(),
-                number -> {
-                    List<AclBinding> deleted = new ArrayList<>();
-                    for (var result : done.get(wanted.get(number)).get().values()) {
-                        if (result.exception() != null) {
-                            throw result.exception();
-                        }
-                        deleted.add(result.binding());
-                    }
-                    return Map.of("acls", shown(deleted));
-                });
+        return Driver.items(wanted.keySet(), number -> {
+            List<AclBinding> deleted = new ArrayList<>();
+            for (var result : done.get(wanted.get(number)).get().values()) {
+                if (result.exception() != null) {
+                    throw result.exception();
+                }
+                deleted.add(result.binding());
+            }
+            return Map.of("acls", shown(deleted));
+        });
     }
 
     private static AclBinding binding(JsonNode acl) {
+        var pattern = filter(acl).patternFilter();
+        var entry = filter(acl).entryFilter();
         return new AclBinding(
-                new ResourcePattern(
-                        ResourceType.valueOf(Driver.text(acl, "resource_type")),
-                        Driver.text(acl, "name"),
-                        PatternType.valueOf(Driver.text(acl, "pattern_type"))),
-                new AccessControlEntry(
-                        Driver.text(acl, "principal"),
-                        Driver.text(acl, "host"),
-                        AclOperation.valueOf(Driver.text(acl, "operation")),
-                        AclPermissionType.valueOf(Driver.text(acl, "permission"))));
+                new ResourcePattern(pattern.resourceType(), pattern.name(), pattern.patternType()),
+                new AccessControlEntry(entry.principal(), entry.host(), entry.operation(), entry.permissionType()));
     }
 
     private static AclBindingFilter filter(JsonNode acl) {
+        var type = ResourceType.valueOf(Driver.text(acl, "resource_type"));
+        var patternType = PatternType.valueOf(Driver.text(acl, "pattern_type"));
+        var operation = AclOperation.valueOf(Driver.text(acl, "operation"));
+        var permission = AclPermissionType.valueOf(Driver.text(acl, "permission"));
         return new AclBindingFilter(
-                new ResourcePatternFilter(
-                        ResourceType.valueOf(Driver.text(acl, "resource_type")),
-                        Driver.text(acl, "name"),
-                        PatternType.valueOf(Driver.text(acl, "pattern_type"))),
+                new ResourcePatternFilter(type, Driver.text(acl, "name"), patternType),
                 new AccessControlEntryFilter(
-                        Driver.text(acl, "principal"),
-                        Driver.text(acl, "host"),
-                        AclOperation.valueOf(Driver.text(acl, "operation")),
-                        AclPermissionType.valueOf(Driver.text(acl, "permission"))));
+                        Driver.text(acl, "principal"), Driver.text(acl, "host"), operation, permission));
     }
 
     private static List<Object> shown(Collection<AclBinding> bindings) {
         List<Object> acls = new ArrayList<>();
         for (AclBinding binding : bindings) {
-            acls.add(
-                    Map.of(
-                            "resource_type", binding.pattern().resourceType().name(),
-                            "name", binding.pattern().name(),
-                            "pattern_type", binding.pattern().patternType().name(),
-                            "principal", binding.entry().principal(),
-                            "host", binding.entry().host(),
-                            "operation", binding.entry().operation().name(),
-                            "permission", binding.entry().permissionType().name()));
+            var pattern = binding.pattern();
+            var entry = binding.entry();
+            acls.add(Map.of(
+                    "resource_type", pattern.resourceType(), "name", pattern.name(),
+                    "pattern_type", pattern.patternType(), "principal", entry.principal(),
+                    "host", entry.host(), "operation", entry.operation(),
+                    "permission", entry.permissionType()));
         }
         return acls;
     }
@@ -154,8 +123,7 @@ final class Access {
 
     private static Object describeTokens(Client client, JsonNode fields) throws Exception {
         List<Object> tokens = new ArrayList<>();
-        for (DelegationToken token :
-                client.admin().describeDelegationToken().delegationTokens().get()) {
+        for (DelegationToken token : client.admin().describeDelegationToken().delegationTokens().get()) {
             tokens.add(shown(token));
         }
         return Map.of("tokens", tokens);
@@ -171,30 +139,23 @@ final class Access {
     private static Object describeScramUsers(Client client, JsonNode fields) throws Exception {
         List<String> users = Driver.texts(fields, "users");
         var found = client.admin().describeUserScramCredentials(users);
-        return Driver.items(
-                users,
-                user -> {
-                    List<String> mechanisms = new ArrayList<>();
-                    for (ScramCredentialInfo info : found.description(user).get().credentialInfos()) {
-                        mechanisms.add(info.mechanism().mechanismName());
-                    }
-                    return Map.of("mechanisms", mechanisms);
-                });
+        return Driver.items(users, user -> {
+            List<String> mechanisms = new ArrayList<>();
+            for (ScramCredentialInfo info : found.description(user).get().credentialInfos()) {
+                mechanisms.add(info.mechanism().mechanismName());
+            }
+            return Map.of("mechanisms", mechanisms);
+        });
     }
 
     private static Object alterScramUsers(Client client, JsonNode fields) throws Exception {
         ScramMechanism mechanism = ScramMechanism.fromMechanismName(Driver.text(fields, "mechanism"));
+        var info = new ScramCredentialInfo(mechanism, ITERATIONS);
         List<UserScramCredentialAlteration> wanted = new ArrayList<>();
-        Driver.pairs(fields, "passwords")
-                .forEach(
-                        (user, password) ->
-                                wanted.add(
-                                        password == null
-                                                ? new UserScramCredentialDeletion(user, mechanism)
-                                                : new UserScramCredentialUpsertion(
-                                                        user,
-                                                        new ScramCredentialInfo(mechanism, ITERATIONS),
-                                                        password)));
+        Driver.pairs(fields, "passwords").forEach((user, password) -> wanted.add(
+                password == null
+                        ? new UserScramCredentialDeletion(user, mechanism)
+                        : new UserScramCredentialUpsertion(user, info, password)));
         return Driver.items(client.admin().alterUserScramCredentials(wanted).values());
     }
 }

@@ -1,26 +1,18 @@
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import java.io.BufferedReader;
-import java.io.FileDescriptor;
-import java.io.FileOutputStream;
-import java.io.InputStreamReader;
-import java.io.PrintStream;
+import java.io.*;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
-import java.util.ArrayList;
-import java.util.Collection;
-import java.util.HashMap;
-import java.util.List;
-import java.util.Map;
-import java.util.Properties;
-import java.util.TreeMap;
+import java.util.*;
 import java.util.concurrent.ExecutionException;
 import org.apache.kafka.clients.admin.Admin;
+import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.common.KafkaFuture;
 import org.apache.kafka.common.errors.RetriableException;
 import org.apache.kafka.common.errors.UnknownServerException;
 import org.apache.kafka.common.protocol.Errors;
+import org.apache.kafka.common.serialization.StringSerializer;
 
 /** Drives Kafka's own clients: a command a line of JSON in, an answer a line out. */
 public final class Driver {
@@ -60,8 +52,7 @@ public final class Driver {
         PrintStream answers =
                 new PrintStream(new FileOutputStream(FileDescriptor.out), true, StandardCharsets.UTF_8);
         System.setOut(System.err); // whatever else prints must not be taken for an answer
-        BufferedReader lines =
-                new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
+        BufferedReader lines = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
         for (String line = lines.readLine(); line != null; line = lines.readLine()) {
             JsonNode asked = JSON.readTree(line);
             ObjectNode answer = JSON.createObjectNode().put("id", asked.get("id").asLong());
@@ -94,8 +85,10 @@ public final class Driver {
         try (var file = Driver.class.getResourceAsStream("/kafka/kafka-version.properties")) {
             client.load(file);
         }
-        // its classes are loaded before anybody measures the time
-        Admin.create(Map.of("bootstrap.servers", "127.0.0.1:1")).close(Duration.ZERO);
+        // classes are loaded before anybody measures the time
+        Map<String, Object> nowhere = Map.of("bootstrap.servers", "127.0.0.1:1");
+        Admin.create(nowhere).close(Duration.ZERO);
+        new KafkaProducer<>(nowhere, new StringSerializer(), new StringSerializer()).close(Duration.ZERO);
         Map<String, Object> found = new TreeMap<>();
         found.put("name", "Java");
         found.put("version", client.getProperty("version"));
@@ -149,12 +142,10 @@ public final class Driver {
 
     /** Outcomes of which nothing but the error is told. */
     static Map<String, Object> items(Map<?, ? extends KafkaFuture<?>> futures) throws Unsupported {
-        return items(
-                futures.keySet(),
-                name -> {
-                    futures.get(name).get();
-                    return null;
-                });
+        return items(futures.keySet(), name -> {
+            futures.get(name).get();
+            return null;
+        });
     }
 
     static String text(JsonNode fields, String name) {

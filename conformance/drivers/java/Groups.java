@@ -1,10 +1,5 @@
 import com.fasterxml.jackson.databind.JsonNode;
-import java.util.Collections;
-import java.util.HashMap;
-import java.util.LinkedHashMap;
-import java.util.List;
-import java.util.Map;
-import java.util.Set;
+import java.util.*;
 import org.apache.kafka.clients.admin.DescribeConsumerGroupsOptions;
 import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 import org.apache.kafka.common.TopicPartition;
@@ -32,14 +27,12 @@ final class Groups {
                 client.admin()
                         .describeConsumerGroups(Driver.texts(fields, "names"), options)
                         .describedGroups();
-        return Driver.items(
-                found.keySet(),
-                name -> {
-                    var group = found.get(name).get();
-                    Map<String, Object> shown = Topics.operations(group.authorizedOperations());
-                    shown.put("members", group.members().size());
-                    return shown;
-                });
+        return Driver.items(found.keySet(), name -> {
+            var group = found.get(name).get();
+            Map<String, Object> shown = Topics.operations(group.authorizedOperations());
+            shown.put("members", group.members().size());
+            return shown;
+        });
     }
 
     private static Object delete(Client client, JsonNode fields) throws Exception {
@@ -57,8 +50,7 @@ final class Groups {
     }
 
     private static Object alterOffsets(Client client, JsonNode fields) throws Exception {
-        TopicPartition partition =
-                new TopicPartition(Driver.text(fields, "topic"), fields.get("partition").asInt());
+        TopicPartition partition = partition(fields);
         var offset = new OffsetAndMetadata(fields.get("offset").asLong());
         client.admin()
                 .alterConsumerGroupOffsets(Driver.text(fields, "group"), Map.of(partition, offset))
@@ -71,8 +63,7 @@ final class Groups {
         Map<String, TopicPartition> asked = partitions(Driver.texts(fields, "partitions"));
         var done =
                 client.admin()
-                        .deleteConsumerGroupOffsets(
-                                Driver.text(fields, "group"), Set.copyOf(asked.values()));
+                        .deleteConsumerGroupOffsets(Driver.text(fields, "group"), Set.copyOf(asked.values()));
         return Driver.items(asked.keySet(), name -> done.partitionResult(asked.get(name)).get());
     }
 
@@ -85,6 +76,10 @@ final class Groups {
                     new TopicPartition(name.substring(0, at), Integer.parseInt(name.substring(at + 1))));
         }
         return found;
+    }
+
+    static TopicPartition partition(JsonNode fields) {
+        return new TopicPartition(Driver.text(fields, "topic"), fields.get("partition").asInt());
     }
 
     static Object offset(OffsetAndMetadata committed) {

@@ -1,14 +1,9 @@
 import com.fasterxml.jackson.databind.JsonNode;
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.util.Base64;
-import java.util.List;
-import java.util.Map;
-import java.util.Set;
+import java.util.*;
 import java.util.concurrent.ConcurrentHashMap;
-import javax.security.auth.callback.Callback;
-import javax.security.auth.callback.NameCallback;
-import javax.security.auth.callback.PasswordCallback;
+import javax.security.auth.callback.*;
 import javax.security.auth.login.AppConfigurationEntry;
 import org.apache.kafka.common.security.auth.AuthenticateCallbackHandler;
 import org.apache.kafka.common.security.oauthbearer.OAuthBearerToken;
@@ -44,8 +39,7 @@ public final class Logins implements AuthenticateCallbackHandler {
     }
 
     @Override
-    public void configure(
-            Map<String, ?> settings, String mechanism, List<AppConfigurationEntry> entries) {
+    public void configure(Map<String, ?> settings, String mechanism, List<AppConfigurationEntry> entries) {
         client = (String) entries.get(0).getOptions().get("client");
     }
 
@@ -69,8 +63,19 @@ public final class Logins implements AuthenticateCallbackHandler {
     @Override
     public void close() {}
 
-    /** A JSON web token with what the client wants to know of it. */
-    private record Token(String value) implements OAuthBearerToken {
+    /** A JSON web token; no two are equal, since a refreshed log-in drops what equals the old one. */
+    private static final class Token implements OAuthBearerToken {
+        private final String value;
+
+        Token(String value) {
+            this.value = value;
+        }
+
+        @Override
+        public String value() {
+            return value;
+        }
+
         private JsonNode claim(String name) {
             try {
                 byte[] claims = Base64.getUrlDecoder().decode(value.split("\\.")[1]);

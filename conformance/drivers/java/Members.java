@@ -1,10 +1,6 @@
 import com.fasterxml.jackson.databind.JsonNode;
 import java.time.Duration;
-import java.util.ArrayList;
-import java.util.HashMap;
-import java.util.List;
-import java.util.Map;
-import java.util.Set;
+import java.util.*;
 import java.util.concurrent.Future;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.OffsetAndMetadata;
@@ -99,8 +95,7 @@ final class Members {
     }
 
     private static Object sendOffsets(Client client, JsonNode fields) {
-        TopicPartition partition =
-                new TopicPartition(Driver.text(fields, "topic"), fields.get("partition").asInt());
+        TopicPartition partition = Groups.partition(fields);
         client.producer()
                 .sendOffsetsToTransaction(
                         Map.of(partition, new OffsetAndMetadata(fields.get("offset").asLong())),

@@ -1,19 +1,6 @@
 import com.fasterxml.jackson.databind.JsonNode;
-import java.util.ArrayList;
-import java.util.Collection;
-import java.util.HashMap;
-import java.util.List;
-import java.util.Map;
-import java.util.Set;
-import java.util.TreeMap;
-import org.apache.kafka.clients.admin.AlterConfigOp;
-import org.apache.kafka.clients.admin.ConfigEntry;
-import org.apache.kafka.clients.admin.DescribeClusterOptions;
-import org.apache.kafka.clients.admin.DescribeTopicsOptions;
-import org.apache.kafka.clients.admin.NewPartitions;
-import org.apache.kafka.clients.admin.NewTopic;
-import org.apache.kafka.clients.admin.OffsetSpec;
-import org.apache.kafka.clients.admin.RecordsToDelete;
+import java.util.*;
+import org.apache.kafka.clients.admin.*;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.acl.AclOperation;
 import org.apache.kafka.common.config.ConfigResource;
@@ -65,17 +52,14 @@ final class Topics {
 
     private static Object describe(Client client, JsonNode fields) throws Exception {
         var options =
-                new DescribeTopicsOptions()
-                        .includeAuthorizedOperations(fields.get("operations").asBoolean());
+                new DescribeTopicsOptions().includeAuthorizedOperations(fields.get("operations").asBoolean());
         var found = Release.describeTopics(client.admin(), Driver.texts(fields, "names"), options);
-        return Driver.items(
-                found.keySet(),
-                name -> {
-                    var topic = found.get(name).get();
-                    Map<String, Object> shown = operations(topic.authorizedOperations());
-                    shown.put("partitions", topic.partitions().size());
-                    return shown;
-                });
+        return Driver.items(found.keySet(), name -> {
+            var topic = found.get(name).get();
+            Map<String, Object> shown = operations(topic.authorizedOperations());
+            shown.put("partitions", topic.partitions().size());
+            return shown;
+        });
     }
 
     private static Object describeCluster(Client client, JsonNode fields) throws Exception {
@@ -119,15 +103,13 @@ final class Topics {
     private static Object describeConfigs(Client client, JsonNode fields) throws Exception {
         Map<String, ConfigResource> resources = resources(fields);
         var found = client.admin().describeConfigs(resources.values()).values();
-        return Driver.items(
-                resources.keySet(),
-                name -> {
-                    Map<String, String> settings = new HashMap<>();
-                    for (ConfigEntry entry : found.get(resources.get(name)).get().entries()) {
-                        settings.put(entry.name(), entry.value());
-                    }
-                    return Map.of("settings", settings);
-                });
+        return Driver.items(resources.keySet(), name -> {
+            Map<String, String> settings = new HashMap<>();
+            for (ConfigEntry entry : found.get(resources.get(name)).get().entries()) {
+                settings.put(entry.name(), entry.value());
+            }
+            return Map.of("settings", settings);
+        });
     }
 
     private static Object alterConfigs(Client client, JsonNode fields) throws Exception {
@@ -152,8 +134,7 @@ final class Topics {
     }
 
     private static Object deleteRecords(Client client, JsonNode fields) throws Exception {
-        TopicPartition partition =
-                new TopicPartition(Driver.text(fields, "topic"), fields.get("partition").asInt());
+        TopicPartition partition = Groups.partition(fields);
         var before = RecordsToDelete.beforeOffset(fields.get("before").asLong());
         client.admin().deleteRecords(Map.of(partition, before)).all().get();
         return null;

@@ -10,6 +10,7 @@ import msgspec
 from kafka_shim.shim.broker import Broker
 from kafka_shim.shim.config import Config, ListenerConfig, SecurityProtocol
 from kafka_shim.shim.settings.defaults import default_super_users
+from kafka_shim.shim.traffic.suite import signing
 from kafka_shim.shim.traffic.suite.frames import Frames, Tell
 from kafka_shim.shim.traffic.suite.place import Place, ShimPlace
 
@@ -28,6 +29,8 @@ class Setup(msgspec.Struct, frozen=True):
     authorizer: str = "standard"
     properties: tuple[tuple[str, str], ...] = ()
     mechanisms: tuple[str, ...] = MECHANISMS
+    has_signed_tokens: bool = False
+    """Tokens are checked with the key of `signing`; otherwise they need no signature."""
 
 
 DEFAULT_SETUP = Setup()
@@ -60,7 +63,7 @@ class Stages:
         return ShimPlace(await self.broker(setup))
 
     async def broker(self, setup: Setup) -> Broker:
-        """Return an empty broker; ConfigError if TLS is wanted but its extra is not installed."""
+        """Return an empty broker; ConfigError if an extra is missing: `tls`, `oauth`."""
         if setup in self._brokers:
             broker = self._brokers[setup]
             broker.reset()
@@ -85,8 +88,13 @@ class Stages:
             auto_create_topics=False,
             authorizer=setup.authorizer,
             brokers=setup.brokers,
-            properties={"shim.tls.directory": self._folder.name, **dict(setup.properties)},
+            properties=self._properties(setup),
         )
+
+    def _properties(self, setup: Setup) -> dict[str, str]:
+        folder = Path(self._folder.name)
+        keys = signing.settings(folder) if setup.has_signed_tokens else {}
+        return {"shim.tls.directory": str(folder), **keys, **dict(setup.properties)}
 
     @property
     def authority(self) -> str:

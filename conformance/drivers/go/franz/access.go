@@ -151,10 +151,7 @@ func listGroups(ctx context.Context, to *kadm.Client, _ loop.Fields) (loop.Ok, e
 func describeGroups(ctx context.Context, to *kadm.Client, asked loop.Fields) (loop.Ok, error) {
 	found, err := to.DescribeGroups(ctx, asked.Names...)
 	missing, err := partial(err)
-	if err != nil {
-		return nil, err
-	}
-	return driver.Items(asked.Names, func(name string) (loop.Ok, error) {
+	return driver.ItemsAfter(err, asked.Names, func(name string) (loop.Ok, error) {
 		group, isTold := found[name]
 		if !isTold {
 			return loop.Ok{"operations": nil}, missing
@@ -182,10 +179,7 @@ func describeConsumerGroup(ctx context.Context, to *kadm.Client, name string, is
 func deleteGroups(ctx context.Context, to *kadm.Client, asked loop.Fields) (loop.Ok, error) {
 	done, err := to.DeleteGroups(ctx, asked.Names...)
 	missing, err := partial(err)
-	if err != nil {
-		return nil, err
-	}
-	return driver.Items(asked.Names, func(name string) (loop.Ok, error) {
+	return driver.ItemsAfter(err, asked.Names, func(name string) (loop.Ok, error) {
 		if group, isTold := done[name]; isTold {
 			return nil, group.Err
 		}
@@ -196,10 +190,7 @@ func deleteGroups(ctx context.Context, to *kadm.Client, asked loop.Fields) (loop
 // groupOffsets asks for all that the group committed, which is what kadm has a call for.
 func groupOffsets(ctx context.Context, to *kadm.Client, asked loop.Fields) (loop.Ok, error) {
 	found, err := to.FetchOffsets(ctx, asked.Group)
-	if err != nil {
-		return nil, err
-	}
-	return driver.Items(asked.Partitions, func(name string) (loop.Ok, error) {
+	return driver.ItemsAfter(err, asked.Partitions, func(name string) (loop.Ok, error) {
 		place := loop.Partition(name)
 		offset, known := found.Lookup(place.Topic, place.Partition)
 		if !known || offset.At < 0 {
@@ -229,10 +220,7 @@ func deleteGroupOffsets(ctx context.Context, to *kadm.Client, asked loop.Fields)
 		places.Add(place.Topic, place.Partition)
 	}
 	done, err := to.DeleteOffsets(ctx, asked.Group, places)
-	if err != nil {
-		return nil, err
-	}
-	return driver.Items(asked.Partitions, func(name string) (loop.Ok, error) {
+	return driver.ItemsAfter(err, asked.Partitions, func(name string) (loop.Ok, error) {
 		place := loop.Partition(name)
 		err, _ := done.Lookup(place.Topic, place.Partition)
 		return nil, err

@@ -78,10 +78,7 @@ func partial(err error) (of error, whole error) {
 
 func deleteTopics(ctx context.Context, to *kadm.Client, asked loop.Fields) (loop.Ok, error) {
 	done, err := to.DeleteTopics(ctx, asked.Names...)
-	if err != nil {
-		return nil, err
-	}
-	return driver.Items(asked.Names, func(name string) (loop.Ok, error) { return nil, done[name].Err })
+	return driver.ItemsAfter(err, asked.Names, func(name string) (loop.Ok, error) { return nil, done[name].Err })
 }
 
 func createPartitions(ctx context.Context, to *kadm.Client, asked loop.Fields) (loop.Ok, error) {
@@ -109,10 +106,7 @@ func describeTopics(ctx context.Context, to *kadm.Client, asked loop.Fields) (lo
 		ctx = kadm.WithAuthorizedOps(ctx)
 	}
 	found, err := to.ListTopicsWithInternal(ctx, asked.Names...)
-	if err != nil {
-		return nil, err
-	}
-	return driver.Items(asked.Names, func(name string) (loop.Ok, error) {
+	return driver.ItemsAfter(err, asked.Names, func(name string) (loop.Ok, error) {
 		topic := found[name]
 		shown := loop.Ok{"operations": operations(topic.AuthorizedOperations, asked.Operations)}
 		shown["partitions"] = len(topic.Partitions)
@@ -164,10 +158,7 @@ func describeConfigs(ctx context.Context, to *kadm.Client, asked loop.Fields) (l
 	default:
 		return nil, loop.ErrUnsupported
 	}
-	if err != nil {
-		return nil, err
-	}
-	return driver.Items(asked.Names, func(name string) (loop.Ok, error) {
+	return driver.ItemsAfter(err, asked.Names, func(name string) (loop.Ok, error) {
 		resource, err := found.On(name, nil)
 		if err != nil {
 			return nil, err
@@ -192,10 +183,7 @@ func alterConfigs(ctx context.Context, to *kadm.Client, asked loop.Fields) (loop
 	default:
 		return nil, loop.ErrUnsupported
 	}
-	if err != nil {
-		return nil, err
-	}
-	return driver.Items(asked.Names, func(name string) (loop.Ok, error) {
+	return driver.ItemsAfter(err, asked.Names, func(name string) (loop.Ok, error) {
 		resource, err := done.On(name, nil)
 		if err != nil {
 			return nil, err
@@ -210,10 +198,7 @@ func listOffsets(ctx context.Context, to *kadm.Client, asked loop.Fields) (loop.
 		topics.Add(loop.Partition(name).Topic)
 	}
 	found, err := to.ListEndOffsets(ctx, topics.Topics()...)
-	if err != nil {
-		return nil, err
-	}
-	return driver.Items(asked.Partitions, func(name string) (loop.Ok, error) {
+	return driver.ItemsAfter(err, asked.Partitions, func(name string) (loop.Ok, error) {
 		place := loop.Partition(name)
 		if whole, failed := found.Lookup(place.Topic, -1); failed {
 			return nil, whole.Err

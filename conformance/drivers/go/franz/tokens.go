@@ -54,10 +54,7 @@ func describeTokens(ctx context.Context, to *kadm.Client, _ loop.Fields) (loop.O
 
 func describeScramUsers(ctx context.Context, to *kadm.Client, asked loop.Fields) (loop.Ok, error) {
 	found, err := to.DescribeUserSCRAMs(ctx, asked.Users...)
-	if err != nil {
-		return nil, err
-	}
-	return driver.Items(asked.Users, func(user string) (loop.Ok, error) {
+	return driver.ItemsAfter(err, asked.Users, func(user string) (loop.Ok, error) {
 		mechanisms := []string{}
 		for _, info := range found[user].CredInfos {
 			mechanisms = append(mechanisms, info.Mechanism.String())
@@ -83,8 +80,5 @@ func alterScramUsers(ctx context.Context, to *kadm.Client, asked loop.Fields) (l
 		}
 	}
 	done, err := to.AlterUserSCRAMs(ctx, deleted, upserted)
-	if err != nil {
-		return nil, err
-	}
-	return driver.Items(users, func(user string) (loop.Ok, error) { return nil, done[user].Err })
+	return driver.ItemsAfter(err, users, func(user string) (loop.Ok, error) { return nil, done[user].Err })
 }

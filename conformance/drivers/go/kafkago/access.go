@@ -82,10 +82,7 @@ func createAcls(ctx context.Context, to *kafka.Client, asked loop.Fields) (loop.
 		return nil, err
 	}
 	done, err := to.CreateACLs(ctx, &kafka.CreateACLsRequest{ACLs: wanted})
-	if err != nil {
-		return nil, err
-	}
-	return driver.Items(names, func(name string) (loop.Ok, error) { return nil, row(done.Errors, name) })
+	return driver.ItemsAfter(err, names, func(name string) (loop.Ok, error) { return nil, row(done.Errors, name) })
 }
 
 func describeAcls(ctx context.Context, to *kafka.Client, asked loop.Fields) (loop.Ok, error) {
@@ -127,10 +124,7 @@ func deleteAcls(ctx context.Context, to *kafka.Client, asked loop.Fields) (loop.
 		})
 	}
 	done, err := to.DeleteACLs(ctx, &kafka.DeleteACLsRequest{Filters: filters})
-	if err != nil {
-		return nil, err
-	}
-	return driver.Items(names, func(name string) (loop.Ok, error) {
+	return driver.ItemsAfter(err, names, func(name string) (loop.Ok, error) {
 		result := row(done.Results, name)
 		acls := []loop.Acl{}
 		for _, match := range result.MatchingACLs {
@@ -160,10 +154,7 @@ func describeScramUsers(ctx context.Context, to *kafka.Client, asked loop.Fields
 	if err == nil {
 		err = found.Error
 	}
-	if err != nil {
-		return nil, err
-	}
-	return driver.Items(asked.Users, func(user string) (loop.Ok, error) {
+	return driver.ItemsAfter(err, asked.Users, func(user string) (loop.Ok, error) {
 		for _, result := range found.Results {
 			if result.User == user {
 				mechanisms := []string{}

@@ -33,10 +33,7 @@ func admin(do work) command {
 
 // each tells the errors of several things by their names.
 func each(names []string, errors map[string]error, err error) (loop.Ok, error) {
-	if err != nil {
-		return nil, err
-	}
-	return driver.Items(names, func(name string) (loop.Ok, error) { return nil, errors[name] })
+	return driver.ItemsAfter(err, names, func(name string) (loop.Ok, error) { return nil, errors[name] })
 }
 
 func createTopics(ctx context.Context, to *kafka.Client, asked loop.Fields) (loop.Ok, error) {
@@ -98,10 +95,7 @@ func describeTopics(ctx context.Context, to *kafka.Client, asked loop.Fields) (l
 		return nil, loop.ErrUnsupported
 	}
 	found, err := to.Metadata(ctx, &kafka.MetadataRequest{Topics: asked.Names})
-	if err != nil {
-		return nil, err
-	}
-	return driver.Items(asked.Names, func(name string) (loop.Ok, error) {
+	return driver.ItemsAfter(err, asked.Names, func(name string) (loop.Ok, error) {
 		for _, topic := range found.Topics {
 			if topic.Name == name {
 				return loop.Ok{"operations": nil, "partitions": len(topic.Partitions)}, topic.Error
@@ -146,10 +140,7 @@ func describeConfigs(ctx context.Context, to *kafka.Client, asked loop.Fields) (
 		wanted = append(wanted, kafka.DescribeConfigRequestResource{ResourceType: kind, ResourceName: name})
 	}
 	found, err := to.DescribeConfigs(ctx, &kafka.DescribeConfigsRequest{Resources: wanted})
-	if err != nil {
-		return nil, err
-	}
-	return driver.Items(asked.Names, func(name string) (loop.Ok, error) {
+	return driver.ItemsAfter(err, asked.Names, func(name string) (loop.Ok, error) {
 		settings := map[string]string{}
 		for _, resource := range found.Resources {
 			if resource.ResourceName == name {
@@ -205,10 +196,7 @@ func listOffsets(ctx context.Context, to *kafka.Client, asked loop.Fields) (loop
 		}
 	}
 	found, err := to.ListOffsets(ctx, &kafka.ListOffsetsRequest{Topics: latest})
-	if err != nil {
-		return nil, err
-	}
-	return driver.Items(asked.Partitions, func(name string) (loop.Ok, error) {
+	return driver.ItemsAfter(err, asked.Partitions, func(name string) (loop.Ok, error) {
 		place := loop.Partition(name)
 		for _, row := range found.Topics[place.Topic] {
 			if row.Partition == int(place.Partition) {

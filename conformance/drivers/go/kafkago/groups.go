@@ -26,10 +26,7 @@ func describeGroups(ctx context.Context, to *kafka.Client, asked loop.Fields) (l
 		return nil, loop.ErrUnsupported
 	}
 	found, err := to.DescribeGroups(ctx, &kafka.DescribeGroupsRequest{GroupIDs: asked.Names})
-	if err != nil {
-		return nil, err
-	}
-	return driver.Items(asked.Names, func(name string) (loop.Ok, error) {
+	return driver.ItemsAfter(err, asked.Names, func(name string) (loop.Ok, error) {
 		for _, group := range found.Groups {
 			if group.GroupID == name {
 				return loop.Ok{"operations": nil, "members": len(group.Members)}, group.Error
@@ -59,10 +56,7 @@ func groupOffsets(ctx context.Context, to *kafka.Client, asked loop.Fields) (loo
 	if err == nil {
 		err = found.Error
 	}
-	if err != nil {
-		return nil, err
-	}
-	return driver.Items(asked.Partitions, func(name string) (loop.Ok, error) {
+	return driver.ItemsAfter(err, asked.Partitions, func(name string) (loop.Ok, error) {
 		place := loop.Partition(name)
 		for _, row := range found.Topics[place.Topic] {
 			if row.Partition == int(place.Partition) && row.CommittedOffset >= 0 {
@@ -96,10 +90,7 @@ func deleteGroupOffsets(ctx context.Context, to *kafka.Client, asked loop.Fields
 	if err == nil {
 		err = done.Error
 	}
-	if err != nil {
-		return nil, err
-	}
-	return driver.Items(asked.Partitions, func(name string) (loop.Ok, error) {
+	return driver.ItemsAfter(err, asked.Partitions, func(name string) (loop.Ok, error) {
 		place := loop.Partition(name)
 		for _, row := range done.Topics[place.Topic] {
 			if row.Partition == int(place.Partition) {

@@ -218,6 +218,14 @@ func (d *Driver[C]) hello() Ok {
 	}
 }
 
+// ItemsAfter tells the error of a call, or else what came of each of the things that it was about.
+func (d *Driver[C]) ItemsAfter(err error, names []string, outcome func(string) (Ok, error)) (Ok, error) {
+	if err != nil {
+		return nil, err
+	}
+	return d.Items(names, outcome)
+}
+
 // Items tells what came of each of several things: an object, or an error.
 func (d *Driver[C]) Items(names []string, outcome func(string) (Ok, error)) (Ok, error) {
 	found := Ok{}

@@ -125,10 +125,7 @@ func describeGroups(to sarama.ClusterAdmin, asked loop.Fields) (loop.Ok, error) 
 		return nil, loop.ErrUnsupported
 	}
 	found, err := to.DescribeConsumerGroups(asked.Names)
-	if err != nil {
-		return nil, err
-	}
-	return driver.Items(asked.Names, func(name string) (loop.Ok, error) {
+	return driver.ItemsAfter(err, asked.Names, func(name string) (loop.Ok, error) {
 		for _, group := range found {
 			if group.GroupId == name {
 				return loop.Ok{"operations": nil, "members": len(group.Members)}, known(group.Err)
@@ -144,10 +141,7 @@ func deleteGroups(to sarama.ClusterAdmin, asked loop.Fields) (loop.Ok, error) {
 
 func groupOffsets(to sarama.ClusterAdmin, asked loop.Fields) (loop.Ok, error) {
 	found, err := to.ListConsumerGroupOffsets(asked.Group, partitions(asked.Partitions))
-	if err != nil {
-		return nil, err
-	}
-	return driver.Items(asked.Partitions, func(name string) (loop.Ok, error) {
+	return driver.ItemsAfter(err, asked.Partitions, func(name string) (loop.Ok, error) {
 		place := loop.Partition(name)
 		block := found.GetBlock(place.Topic, place.Partition)
 		if block == nil || block.Offset < 0 && block.Err == sarama.ErrNoError {

@@ -91,10 +91,7 @@ func describeTopics(to sarama.ClusterAdmin, asked loop.Fields) (loop.Ok, error) 
 		return nil, loop.ErrUnsupported
 	}
 	found, err := to.DescribeTopics(asked.Names)
-	if err != nil {
-		return nil, err
-	}
-	return driver.Items(asked.Names, func(name string) (loop.Ok, error) {
+	return driver.ItemsAfter(err, asked.Names, func(name string) (loop.Ok, error) {
 		for _, topic := range found {
 			if topic.Name == name {
 				return loop.Ok{"operations": nil, "partitions": len(topic.Partitions)}, known(topic.Err)
@@ -172,10 +169,7 @@ func listOffsets(to sarama.ClusterAdmin, asked loop.Fields) (loop.Ok, error) {
 		latest[place.Topic][place.Partition] = sarama.OffsetNewest
 	}
 	found, err := to.ListOffsets(latest, nil)
-	if err != nil {
-		return nil, err
-	}
-	return driver.Items(asked.Partitions, func(name string) (loop.Ok, error) {
+	return driver.ItemsAfter(err, asked.Partitions, func(name string) (loop.Ok, error) {
 		place := loop.Partition(name)
 		result := found[place.Topic][place.Partition]
 		if result == nil {
@@ -201,10 +195,7 @@ func mechanism(name string) sarama.ScramMechanismType {
 
 func describeScramUsers(to sarama.ClusterAdmin, asked loop.Fields) (loop.Ok, error) {
 	found, err := to.DescribeUserScramCredentials(asked.Users)
-	if err != nil {
-		return nil, err
-	}
-	return driver.Items(asked.Users, func(user string) (loop.Ok, error) {
+	return driver.ItemsAfter(err, asked.Users, func(user string) (loop.Ok, error) {
 		for _, result := range found {
 			if result.User == user {
 				mechanisms := []string{}

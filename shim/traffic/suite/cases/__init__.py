@@ -14,6 +14,7 @@ FAMILIES = (
     "strange_answers",
     "large",
     "logins",
+    "signed_tokens",
     "tokens",
     "listeners",
     "trouble",

@@ -25,7 +25,7 @@ ATTEMPTS = 25
 """Number of log-ins within the deadline that is too high after a rejected one."""
 _SESSION_MS = 1500
 _SHORT = Setup(properties=(("connections.max.reauth.ms", str(_SESSION_MS)),))
-_RECORD: Mapping[str, Any] = {"topic": TOPIC, "values": ["a"]}
+PRODUCE: Mapping[str, Any] = {"topic": TOPIC, "values": ["a"]}
 _HAS_SESSIONS = serves(ApiKey.SASL_AUTHENTICATE, 1)
 _HAS_CODES = serves(ApiKey.SASL_AUTHENTICATE)
 
@@ -49,18 +49,19 @@ def bearer(situation: Situation, user: str = USER, seconds: float = 3600) -> dic
     return {"mechanism": "OAUTHBEARER", "token": token(situation, user, seconds)}
 
 
-async def _prepare(situation: Situation) -> None:
+async def prepare(situation: Situation) -> None:
+    """A topic, and a user who may do everything."""
     await situation.topic(TOPIC)
     await situation.grant(*EVERYTHING)
 
 
 async def try_login(situation: Situation, how: Mapping[str, Any]) -> Answer:
     """Return the answer of a client that logs in like this and produces."""
-    await _prepare(situation)
+    await prepare(situation)
     opened = await situation.try_open(**how)
     if opened.ok is None:
         return opened
-    return await situation.ask("produce", **_RECORD)
+    return await situation.ask("produce", **PRODUCE)
 
 
 async def works(how: Mapping[str, Any], situation: Situation) -> None:
@@ -172,10 +173,10 @@ async def expired_token(situation: Situation) -> None:
 
 async def struck(api: str, error: int, situation: Situation) -> None:
     """Check a log-in that gets this error; for an unknown code, the client may report any error."""
-    await _prepare(situation)
+    await prepare(situation)
     situation.strike(api, error=error, times=0)
     opened = await situation.try_open()
-    answer = opened if opened.ok is None else await situation.ask("produce", **_RECORD)
+    answer = opened if opened.ok is None else await situation.ask("produce", **PRODUCE)
     _expect_refused(answer, None if error == _UNKNOWN_CODE else error)
 
 
@@ -248,11 +249,11 @@ for _name, _api, _error, _what in (
     is_real=True,
 )
 async def session_ends(situation: Situation) -> None:
-    await _prepare(situation)
+    await prepare(situation)
     await situation.open()
     ends = time.monotonic() + 2 * _SESSION_MS / 1000
     while time.monotonic() < ends:
-        await situation.done("produce", **_RECORD)
+        await situation.done("produce", **PRODUCE)
         await asyncio.sleep(0.3)
     logins = len(situation.requests(ApiKey.SASL_AUTHENTICATE))
     if situation.sees_frames and logins < 2:
@@ -293,13 +294,13 @@ async def reauthenticates(situation: Situation) -> None:
     is_own=True,
 )
 async def principal_changed(situation: Situation) -> None:
-    await _prepare(situation)
+    await prepare(situation)
     await situation.open(login=bearer(situation, seconds=_SESSION_MS / 1000 + 1))
-    await situation.done("produce", **_RECORD)
+    await situation.done("produce", **PRODUCE)
     await situation.ask("set_login", login=bearer(situation, OTHER_USER))
     ends = time.monotonic() + 2 * _SESSION_MS / 1000
     while time.monotonic() < ends:
-        await situation.ask("produce", **_RECORD)
+        await situation.ask("produce", **PRODUCE)
         await asyncio.sleep(0.3)
 
 
@@ -315,14 +316,14 @@ async def principal_changed(situation: Situation) -> None:
     is_own=True,
 )
 async def password_changed(situation: Situation) -> None:
-    await _prepare(situation)
+    await prepare(situation)
     await situation.open()
-    await situation.done("produce", **_RECORD)
+    await situation.done("produce", **PRODUCE)
     await situation.operator.set_password(USER, WRONG)
     answer = Answer()
     ends = time.monotonic() + 4 * _SESSION_MS / 1000
     while answer.error is None and time.monotonic() < ends:
-        answer = await situation.ask("produce", **_RECORD)
+        answer = await situation.ask("produce", **PRODUCE)
         await asyncio.sleep(0.3)
     await situation.operator.set_password(USER, PASSWORD)
     _expect_refused(answer, None)
@@ -340,13 +341,13 @@ async def password_changed(situation: Situation) -> None:
     is_real=True,
 )
 async def delegation_token(situation: Situation) -> None:
-    await _prepare(situation)
+    await prepare(situation)
     await situation.open(client="owner")
     made = await situation.done("create_token", client="owner", renewers=[], owner=None)
     await situation.settle()
     how = login("SCRAM-SHA-256", made["token_id"], made["hmac"])
     await situation.open(login={**how, "is_delegation_token": True})
-    await situation.done("produce", **_RECORD)
+    await situation.done("produce", **PRODUCE)
 
 
 CASES = _LOGINS.cases

@@ -17,6 +17,8 @@ from kafka_shim.shim.traffic.suite.stages import DEFAULT_SETUP, Setup
 
 TOPIC, GROUP = "orders", "workers"
 _SECONDS, _PAUSE_S = 5.0, 0.5
+_NOTICED_S = 1.0
+"""How long a client has for what it does in the background: a Fetch, or a storm of them."""
 _LATER_S = 0.05
 """Pause before a revocation: kafkajs treats metadata as new within the same millisecond."""
 
@@ -38,6 +40,8 @@ class Revocation(msgspec.Struct, frozen=True):
     capabilities: str = ""
     possible: Callable[[str], bool] = lambda _: True
     setup: Setup = DEFAULT_SETUP
+    is_noticed: bool = False
+    """What the client does in the background meets the denial before `later` does."""
     is_fatal: bool = False
     origin: str = "KIP-11"
     level: Level = Level.MUST
@@ -55,6 +59,8 @@ _WRITE: Rule = {"deny": ["Write"], "topic": TOPIC}
 _READ: Rule = {"deny": ["Read"], "topic": TOPIC}
 _READ_GROUP: Rule = {"deny": ["Read"], "group": GROUP}
 _MEMBER = {"group_id": GROUP, "session_timeout_ms": "6000", "heartbeat_interval_ms": "500"}
+_QUIET = {"group_id": GROUP, "session_timeout_ms": "20000", "heartbeat_interval_ms": "6000"}
+"""A member whose commit comes before its next heartbeat."""
 _NEXT_GEN = {"group_id": GROUP, "group_protocol": "consumer"}
 _IDEMPOTENT = {"enable_idempotence": "true"}
 _TX = {"transactional_id": "tx", "enable_idempotence": "true"}
@@ -99,10 +105,17 @@ ROWS = (
     ),
     Revocation("consumer", *_CONSUME, _READ, 29, _MEMBER, reads=True),
     Revocation(
-        "commit-by-group", *_CONSUME, _READ_GROUP, 30, _MEMBER, ("commit_offsets", {}), reads=True
+        "commit-by-group", *_CONSUME, _READ_GROUP, 30, _QUIET, ("commit_offsets", {}), reads=True
     ),
     Revocation(
-        "commit-by-topic", *_CONSUME, _READ, 29, _MEMBER, ("commit_offsets", {}), reads=True
+        "commit-by-topic",
+        *_CONSUME,
+        _READ,
+        29,
+        _MEMBER,
+        ("commit_offsets", {}),
+        reads=True,
+        is_noticed=True,
     ),
     Revocation(
         "group-member",
@@ -159,21 +172,22 @@ ROWS = (
 
 async def _write(row: Revocation, situation: Situation) -> None:
     if row.reads:
-        await situation.done("produce", client="writer", topic=TOPIC, values=["a"])
+        await situation.write(TOPIC, b"a")
 
 
 async def _begin(row: Revocation, situation: Situation) -> None:
     await situation.topic(TOPIC)
     await situation.grant(*EVERYTHING)
-    if row.reads:
-        await situation.open(client="writer", login=None)
-        await _write(row, situation)
+    await _write(row, situation)
     await situation.open(row.settings)
     for command, fields in row.before:
         await situation.done(command, **fields)
     await situation.done(row.command, **row.fields)
     await situation.grant(row.denied)
     await asyncio.sleep(_LATER_S)
+    if row.is_noticed:
+        await _write(row, situation)
+        await asyncio.sleep(_NOTICED_S)
 
 
 async def _until(row: Revocation, situation: Situation, *, is_denied: bool) -> Answer:
@@ -194,11 +208,20 @@ async def _until(row: Revocation, situation: Situation, *, is_denied: bool) -> A
     return answer
 
 
+async def _linger(row: Revocation, situation: Situation) -> None:
+    """Let it go on without the permission: a storm may come after the first error."""
+    if row.reads and row.later is None:
+        await situation.ask(row.command, **{**row.fields, "seconds": _NOTICED_S})
+    await asyncio.sleep(_NOTICED_S)
+
+
 async def tells(row: Revocation, situation: Situation) -> None:
     await _begin(row, situation)
     answer = await _until(row, situation, is_denied=True)
     if answer.error is None or answer.error.code != row.code:
         raise UnmetError(error_text(row.code), f"the client reported {answer}")
+    if situation.sees_frames:
+        await _linger(row, situation)
     situation.expect_no_storm(row.code)
 
 
