@@ -1,7 +1,7 @@
 """61 DescribeProducers, version 0. Active producers of partitions and their transactions (KIP-664).
 
 An invalid name gets INVALID_TOPIC_EXCEPTION (17) first (since 3.0); then READ on the topic is
-checked, then whether it exists.
+checked, then whether it exists. Any broker with a replica answers, not only the leader.
 """
 
 from kafka_shim.authorizer.requirements import DESCRIBE_PRODUCERS_TOPIC
@@ -64,8 +64,8 @@ def _partition(name: str, index: int, context: RequestContext) -> PartitionRespo
         is_said = is_said and name not in context.cluster.topics
         message = "there is no such topic" if is_said else None
         return _failed(index, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, message)
-    if not partition.is_led_by(context.node_id):
-        message = "this broker does not lead it" if partition.is_open else None
+    if not (partition.is_open and context.node_id in partition.replicas):
+        message = "this broker has no replica of it" if partition.is_open else None
         return _failed(index, ErrorCode.NOT_LEADER_OR_FOLLOWER, message)
     return PartitionResponse(partition_index=index, active_producers=_producers(partition))
 

@@ -29,7 +29,7 @@ from kafka_shim.protocol.messages.write_txn_markers_request import (
     WriteTxnMarkersRequest,
 )
 from tests.shim.handlers.records import ALICE
-from tests.shim.play import Stage
+from tests.shim.play import ADMIN, Stage
 
 WRITE_ID = (Operation.WRITE, ResourceType.TRANSACTIONAL_ID, "x")
 READ_GROUP = (Operation.READ, ResourceType.GROUP, "g")
@@ -214,3 +214,15 @@ def test_producers_are_shown_to_readers() -> None:
     answer = stage.ask(ApiKey.DESCRIBE_PRODUCERS, 0, request, ALICE)
     codes = {topic.name: topic.partitions[0].error_code for topic in answer.topics}
     assert codes == {"mine": 0, "others": 29, "missing": 3, "no name!": 17}
+
+
+def test_producers_are_shown_by_every_replica() -> None:
+    stage = Stage(brokers=3)
+    stage.cluster.topics.create("t", [[2, 1]], {})
+    codes = {}
+    for node_id in (1, 2, 3):
+        stage.session(ADMIN).node_id = node_id
+        request = DescribeProducersRequest(topics=[TopicRequest("t", [0])])
+        answer = stage.ask(ApiKey.DESCRIBE_PRODUCERS, 0, request)
+        codes[node_id] = answer.topics[0].partitions[0].error_code
+    assert codes == {1: 0, 2: 0, 3: 6}
