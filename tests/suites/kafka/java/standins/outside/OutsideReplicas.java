@@ -59,6 +59,7 @@ public final class OutsideReplicas {
         return Mockito.mock(Partition.class, (InvocationOnMock call) ->
             switch (call.getMethod().getName()) {
                 case "leaderReplicaIdOpt" -> option(leader);
+                case "leaderIdIfLocal" -> option(leader.filter(id -> id == config.nodeId()));
                 case "leaderLogIfLocal" -> option(leader.filter(id -> id == config.nodeId()).map(id -> log()));
                 default -> throw inside(call);
             });

@@ -81,7 +81,9 @@ public class BrokerServer extends Log implements KafkaBroker {
 
     @Override
     public BrokerState brokerState() {
-        return isShutdown() ? BrokerState.NOT_RUNNING : BrokerState.RUNNING;
+        if (!isShutdown())
+            return BrokerState.RUNNING;
+        return wasStopped ? BrokerState.SHUTTING_DOWN : BrokerState.NOT_RUNNING;
     }
 
     @Override
