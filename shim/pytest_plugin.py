@@ -57,10 +57,11 @@ def pytest_unconfigure(config: pytest.Config) -> None:
 
 @pytest.fixture
 def kafka_broker(request: pytest.FixtureRequest) -> "KafkaBroker":
-    """A broker as new; who does not log in may do everything, users what ACLs allow.
+    """Return a broker in its initial state: clients without a log-in may do everything, users need
+    ACLs.
 
     Its process is shared by the tests of the session. Parametrize it indirectly to choose the
-    release (`"2.7"`) or more of its settings (`{"kafka_version": "2.7", "brokers": 3}`).
+    release (`"2.7"`) or more settings (`{"kafka_version": "2.7", "brokers": 3}`).
     """
     broker = _fresh(request.config, getattr(request, "param", None))
     for marker in request.node.iter_markers("kafka_acls"):
@@ -71,7 +72,7 @@ def kafka_broker(request: pytest.FixtureRequest) -> "KafkaBroker":
 
 @pytest.fixture(scope="session")
 def kafka_broker_session(request: pytest.FixtureRequest) -> Iterator["KafkaBroker"]:
-    """A broker for all tests of the session, never reset but by the tests themselves."""
+    """Return a broker for all tests of the session, which only tests themselves reset."""
     broker = _start(request.config, getattr(request, "param", None))
     yield broker
     broker.stop()
@@ -79,9 +80,10 @@ def kafka_broker_session(request: pytest.FixtureRequest) -> Iterator["KafkaBroke
 
 @pytest.fixture
 def kafka_broker_factory(request: pytest.FixtureRequest) -> Iterator["BrokerFactory"]:
-    """A function that starts brokers: `kafka_broker_factory(kafka_version="2.7", brokers=3)`.
+    """Return a function that starts brokers: `kafka_broker_factory(kafka_version="2.7",
+    brokers=3)`.
 
-    They stop with the test. `in_process=True` runs one on a thread of this process.
+    They stop with the test. `in_process=True` runs one in a thread of this process.
     """
     with ExitStack() as started:
 
@@ -96,9 +98,9 @@ def kafka_broker_factory(request: pytest.FixtureRequest) -> Iterator["BrokerFact
 
 @pytest.fixture(scope="session")
 def kafka_policy(request: pytest.FixtureRequest) -> "KafkaPolicy":
-    """The ACLs of the files in `kafka_policy_acls`, decided without a broker.
+    """Return decisions about the ACLs in the files of `kafka_policy_acls`, without a broker.
 
-    `kafka_policy.allows("User:alice", "Write", "topic:orders")`.
+    For example, `kafka_policy.allows("User:alice", "Write", "topic:orders")`.
     """
     from kafka_shim.shim.testing.policy import KafkaPolicy  # noqa: PLC0415 - see the module's docstring
 
@@ -136,7 +138,7 @@ def pytest_runtest_makereport(
 
 
 def _denials(broker: "KafkaBroker", after: int) -> str:
-    """Return what was denied, or why that is unknown: an exception here would end the session."""
+    """Return the denials, or why they are unknown; an exception here would end the session."""
     try:
         from kafka_shim.shim.testing.denials import denials_text  # noqa: PLC0415 - only failed tests need it
 

@@ -1,1 +1,1 @@
-"""What the command line and the fixture ask a broker with."""
+"""The Kafka client of the command line and the fixture."""

@@ -37,7 +37,7 @@ class AclRequestError(ClientError):
 
 
 def describe_acls(client: Client, acl_filter: AclFilter = EVERY_ACL) -> list[Acl]:
-    """The ACLs that the filter selects, in the broker's order."""
+    """Return the ACLs that the filter selects, in the broker's order."""
     request = DescribeAclsRequest(
         acl_filter.resource_type,
         acl_filter.resource_name,
@@ -74,7 +74,7 @@ def create_acls(client: Client, acls: Iterable[Acl]) -> None:
 
 
 def delete_acls(client: Client, filters: Sequence[AclFilter]) -> list[Acl]:
-    """Remove what the filters select; returns it."""
+    """Delete the ACLs that the filters select, and return them."""
     version = client.version_of(ApiKey.DELETE_ACLS)
     wire = [
         DeleteAclsFilter(
@@ -113,7 +113,9 @@ def _acl(
 
 
 def _pattern_type(acl_filter: AclFilter, version: int) -> PatternType:
-    """Version 0 knows literal patterns alone, so there ANY is LITERAL (KIP-290)."""
+    """Return the pattern type; in version 0, which has only literal patterns, ANY is LITERAL
+    (KIP-290).
+    """
     pattern_type = acl_filter.pattern_type
     if version > 0 or pattern_type is PatternType.LITERAL:
         return pattern_type

@@ -28,11 +28,11 @@ FRAME_BYTES_MAX = 104_857_600
 
 
 class ClientError(Exception):
-    """No broker answered as it should; the text says which, why, and what to try."""
+    """No broker answered as expected; the text says which, why, and what to try."""
 
 
 def connect(bootstrap: str, config: ClientConfig = PLAINTEXT) -> "Client":
-    """A connection to the first of the comma-separated HOST:PORT that answers, logged in."""
+    """Return a connection to the first HOST:PORT in a list that answers, logged in."""
     failures = []
     for address in bootstrap.split(","):
         host, port = _host_and_port(address.strip())
@@ -85,7 +85,7 @@ class Client:
         self._socket.close()
 
     def version_of(self, api: ApiKey) -> int:
-        """The highest version both sides have; ClientError if there is none."""
+        """Return the highest version that both sides support; ClientError if there is none."""
         if api not in self.versions:
             raise ClientError(
                 f"the broker at {self.address} does not serve {api.wire_name} requests"
@@ -100,7 +100,7 @@ class Client:
         return min(high, our_high)
 
     def ask(self, api: ApiKey, request: msgspec.Struct, version: int | None = None) -> Any:
-        """The broker's answer, whatever error codes it carries; ClientError if there is none."""
+        """Return the broker's response, with any error codes; ClientError if there is none."""
         if version is None:
             version = self.version_of(api)
         self._correlation_id += 1
@@ -156,7 +156,7 @@ class Client:
         self.versions = {api.api_key: (api.min_version, api.max_version) for api in answer.api_keys}
 
     def _log_in(self, login: Login) -> None:
-        """Say who we are, in SaslAuthenticate requests, or to 0.11 in raw tokens."""
+        """Log in with SaslAuthenticate requests, or on 0.11 with raw tokens."""
         from kafka_shim.shim.client.login import LoginError, messages  # noqa: PLC0415 - only where needed
 
         has_requests = ApiKey.SASL_AUTHENTICATE in self.versions

@@ -17,7 +17,7 @@ COMMAND_CONFIG = "--command-config"
 
 
 class Login(msgspec.Struct, frozen=True):
-    """Who the client says it is."""
+    """The client's user and password."""
 
     mechanism: str
     username: str
@@ -25,10 +25,10 @@ class Login(msgspec.Struct, frozen=True):
 
 
 class Trust(msgspec.Struct, frozen=True):
-    """Which server certificates are accepted; None and None: those the system accepts.
+    """The accepted server certificates; by default those of the system.
 
     `certificates` are PEM texts, `location` a PEM file. `key_location` is a PEM file with the
-    client's own key and certificates, `key_password` what it is locked with.
+    client's key and certificates, `key_password` the key's password.
     """
 
     location: str | None = None
@@ -39,7 +39,7 @@ class Trust(msgspec.Struct, frozen=True):
 
 
 class ClientConfig(msgspec.Struct, frozen=True):
-    """What a connection needs to know besides the address; `option` names the file that has it."""
+    """The settings of a connection; `option` names the file that they are from."""
 
     protocol: SecurityProtocol = SecurityProtocol.PLAINTEXT
     login: Login | None = None
@@ -53,7 +53,7 @@ PLAINTEXT = ClientConfig()
 
 
 def read_client_config(path: str | None, option: str = COMMAND_CONFIG) -> ClientConfig:
-    """The configuration in the properties file that an option names; without one, plaintext."""
+    """Read the properties file of an option; without one, return plaintext settings."""
     if path is None:
         return msgspec.structs.replace(PLAINTEXT, option=option)
     config = client_config(read_properties(path, option), f"{option} {path}")

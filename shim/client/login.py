@@ -23,7 +23,7 @@ class LoginError(Exception):
 
 
 def messages(login: Login, nonce: str | None = None) -> Messages:
-    """The client's messages of one log-in; a nonce is only given to repeat an exchange."""
+    """Return the client's messages of a log-in; a nonce is given only to repeat an exchange."""
     if login.mechanism in DIGESTS:
         return _scram(login, nonce or secrets.token_urlsafe(24))
     return _plain(login)

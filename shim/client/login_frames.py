@@ -22,9 +22,9 @@ Frames = Generator[bytes, bytes, int]
 
 
 def login_frames(login: Login) -> Frames:
-    """The frames of one log-in; the error code is 0 if it was taken.
+    """Yield the frames of a log-in; the error code is 0 for success.
 
-    Raises LoginError for an invalid answer.
+    Raises LoginError for an invalid response.
     """
     handshake = yield from _asked(ApiKey.SASL_HANDSHAKE, 1, SaslHandshakeRequest(login.mechanism))
     if handshake.error_code:

@@ -1,4 +1,4 @@
-"""TLS of the command line's client; a module of its own so that others do not wait for ssl."""
+"""TLS of the command line's client, in a separate module so that ssl is imported only if needed."""
 
 import socket
 import ssl
@@ -8,12 +8,12 @@ from kafka_shim.shim.errors import ConfigError
 
 
 def wrap(plain: socket.socket, host: str, trust: Trust) -> ssl.SSLSocket:
-    """The same connection, encrypted; OSError (ssl.SSLError) if the server is not accepted."""
+    """Return the connection with TLS; OSError (ssl.SSLError) if the server is not accepted."""
     return context_of(trust).wrap_socket(plain, server_hostname=host)
 
 
 def context_of(trust: Trust) -> ssl.SSLContext:
-    """What a client's connections are made with; ConfigError if a file cannot be used."""
+    """Return the TLS context of a client; ConfigError if a file cannot be used."""
     context = ssl.create_default_context()
     if trust.location is not None or trust.certificates is not None:
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)

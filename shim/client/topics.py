@@ -6,7 +6,7 @@ from kafka_shim.shim.client.client import Client
 
 
 def topic_names(client: Client) -> list[str]:
-    """Those that the client may describe, in lexical order."""
+    """Return the names of the topics that the client may describe, in lexical order."""
     request = MetadataRequest(topics=None, allow_auto_topic_creation=False)
     found = client.ask(ApiKey.METADATA, request).topics
     return sorted(topic.name for topic in found if topic.name is not None)

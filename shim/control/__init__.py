@@ -1,1 +1,1 @@
-"""The control API: what a test may see and change of a running broker, over HTTP or in process."""
+"""The control API: tests inspect and change a running broker, over HTTP or in process."""

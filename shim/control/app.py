@@ -1,4 +1,4 @@
-"""The control API over HTTP: routes of the table behind the checks of who may call."""
+"""The control API over HTTP: the routes, behind checks of the caller."""
 
 import hmac
 from collections.abc import Awaitable, Callable
@@ -27,13 +27,13 @@ LOOPBACK_NAMES = frozenset({"127.0.0.1", "localhost", "[::1]", "::1"})
 
 
 def application(brokers: Brokers, token: str | None) -> Starlette:
-    """The app: the API of each broker below its base path, that of the first without one too.
+    """Return the app: each broker's API below its base path; the first one's also without it.
 
-    With a token, every call but /health must carry it as a bearer token.
+    With a token, every call except /health must send it as a bearer token.
     """
 
     def control_of(names: dict[str, str]) -> Control:
-        """The broker that a path is about, whose id is taken out of the names of the path."""
+        """Return the broker of a path, and remove its id from the path's parameters."""
         return brokers.control(names.pop("broker", FIRST))
 
     async def openapi(request: Request) -> Response:

@@ -28,13 +28,13 @@ log = Log("shim.control")
 
 
 def _status(error: ConfigError) -> int:
-    """409 if the port or the limit of open files is in the way, 400 if the body is wrong."""
+    """Return 409 if the port or the limit of open files is the reason, 400 for an invalid body."""
     cause = error.__cause__
     return 409 if isinstance(cause, OSError) and cause.errno in _IN_THE_WAY else 400
 
 
 class Running(msgspec.Struct):
-    """A broker that has started, and what the control API does with it."""
+    """A running broker with its control API."""
 
     broker: Broker
     control: Control
@@ -57,7 +57,7 @@ class Brokers:
         self._numbers = itertools.count(1)
 
     def changing(self) -> AbstractContextManager[None]:
-        """What runs within changes none of the brokers: they come and go."""
+        """Do nothing: creating and removing brokers changes none of them."""
         return nullcontext()
 
     def control(self, broker_id: str) -> Control:
@@ -115,7 +115,7 @@ class Brokers:
 
     @property
     def _created(self) -> int:
-        """How many there are besides the first."""
+        """The number of brokers without the first."""
         return len(self._running) + len(self._starting) - 1
 
     def _known(self, broker_id: str) -> Running:

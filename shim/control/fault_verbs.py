@@ -1,4 +1,4 @@
-"""What the control API does with faults."""
+"""The control API's calls about faults."""
 
 from collections.abc import Mapping
 from typing import Any

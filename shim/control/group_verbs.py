@@ -1,4 +1,4 @@
-"""What the control API does with groups of all four kinds: members, offsets, lag, and a reset."""
+"""The control API's calls about groups of all four kinds: members, offsets, lag, reset."""
 
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, cast
@@ -44,7 +44,7 @@ class ControlGroups:
         return {"done": True}
 
     def reset(self, group_id: str, new: NewOffsets) -> Row:
-        """Move a group without members to other offsets; one that is not there comes to be."""
+        """Set the offsets of a group without members, which is created if it does not exist."""
         group = self._cluster.groups.find(group_id)
         if group is not None:
             self._check_empty(group)
@@ -67,7 +67,7 @@ class ControlGroups:
         groups.offsets.commit(group_id, topic.topic_id, partition.index, CommittedOffset(offset))
 
     def _places(self, group_id: str, new: NewOffsets) -> Iterator[tuple[Topic, Partition]]:
-        """The partitions that a reset is about."""
+        """Return the partitions of a reset."""
         topics = self._cluster.topics
         if new.topic is None:
             if new.partition is not None:
@@ -153,7 +153,7 @@ class ControlGroups:
             }
 
     def _topics(self, assignment: Assignment) -> list[Row]:
-        """By names; those of streams groups are subtopologies, which have none but their ids."""
+        """Return assignments by topic; those of streams groups are subtopologies with ids only."""
         rows = []
         for key, partitions in assignment.items():
             topic = self._cluster.topics.by_id(key)
@@ -195,7 +195,7 @@ class ControlGroups:
 
 
 def _all(group: Any) -> list[Any]:
-    """The members of a group of one of the newer protocols."""
+    """Return the members of a group of a newer protocol."""
     return list(group.members.values())
 
 

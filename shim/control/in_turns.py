@@ -8,7 +8,7 @@ from kafka_shim.shim.clock import TURN_S
 
 
 async def in_turns(steps: Iterator[None]) -> None:
-    """Go through the steps, and let the event loop do other work after each turn."""
+    """Iterate over the steps, and let the event loop do other work after each turn."""
     ends_s = time.perf_counter() + TURN_S
     for _ in steps:
         if time.perf_counter() >= ends_s:

@@ -1,4 +1,4 @@
-"""Who may do what on which resource: a table of decisions."""
+"""The table of principals, resources and allowed operations."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -18,10 +18,10 @@ RESOURCES_MAX = 200
 
 
 def matrix(cluster: Cluster, history: History, query: Mapping[str, str]) -> dict[str, Any]:
-    """Principals by resources of a type, with the operations that are allowed from a host.
+    """Return principals by resources of a type, with the operations that are allowed from a host.
 
-    Principals are those of users, ACLs, super users and the last requests; resources are those that
-    exist, and those that literal ACLs name. All names are returned, and decisions for some of them.
+    Principals are those of users, ACLs, super users and the last requests; resources are existing
+    ones and those of literal ACLs. All names are returned, with decisions for a part of them.
     """
     authorizer = authorizer_of(cluster)
     resource_type = _resource_type(query)

@@ -12,7 +12,7 @@ from kafka_shim.shim.observing.history import History
 
 
 class _Totals(Collector):
-    """Reads the counts at a scrape; nothing is kept twice."""
+    """Reads the counts at each scrape, so that nothing is counted twice."""
 
     def __init__(self, broker: Broker, history: History) -> None:
         self._broker = broker
@@ -67,7 +67,7 @@ class _Totals(Collector):
 
 
 def exposition(broker: Broker, history: History) -> str:
-    """What a scrape reads."""
+    """Return the metrics for a scrape."""
     registry = CollectorRegistry(auto_describe=False)
     registry.register(_Totals(broker, history))
     return generate_latest(registry).decode()

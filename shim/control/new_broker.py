@@ -1,4 +1,4 @@
-"""What the body of POST /brokers asks for, as a broker's configuration."""
+"""The configuration in the body of POST /brokers."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -22,7 +22,7 @@ TLS_DIRECTORY = "shim.tls.directory"
 
 
 def config_of(new: NewBroker, first: Config) -> Config:
-    """The configuration; ControlError says what is wrong with the body.
+    """Return the configuration; ControlError if the body is invalid.
 
     `first` is that of the process's own broker: code and folders that only the command line may
     name are allowed if they are named there.
@@ -74,7 +74,7 @@ def _config(new: NewBroker, inherited: Mapping[str, str]) -> Config:
 
 
 def _fields(new: NewBroker) -> dict[str, Any]:
-    """Return what the body names of the fields that settings of Kafka's can name, too."""
+    """Return the fields in the body that settings of Kafka can also set."""
     fields: dict[str, Any] = {}
     if new.listeners is not None:
         protocols = protocols_by_listener(new.properties)
@@ -103,5 +103,5 @@ def _properties(new: NewBroker) -> dict[str, str]:
 
 
 def _state(new: NewBroker) -> dict[str, Any]:
-    """The part of the body that a state file could have."""
+    """Return the part of the body that a state file can have."""
     return {name: getattr(new, name) for name in State.__struct_fields__}

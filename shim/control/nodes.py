@@ -35,7 +35,7 @@ class Nodes:
         }
 
     def listeners(self) -> dict[str, Any]:
-        """How clients connect, listener by listener."""
+        """Return the addresses and security settings of each listener."""
         mechanisms = sorted(self._cluster.mechanisms)
         return {
             "listeners": [
@@ -61,7 +61,7 @@ class Nodes:
         return self.rows()
 
     def pushes(self) -> dict[str, Any]:
-        """Metrics that clients pushed to any of them."""
+        """Return the metrics that clients pushed to any broker."""
         return {
             "pushes": [
                 {
@@ -82,7 +82,7 @@ class Nodes:
         }
 
     def lead(self, topic: str, partition: str, node_id: int) -> dict[str, Any]:
-        """A partition's leader moves."""
+        """Move a partition's leader."""
         found = None
         number = whole_number(partition)
         if number is not None:
@@ -92,7 +92,7 @@ class Nodes:
         return self._move(found, node_id)
 
     def coordinate(self, group_id: str, node_id: int) -> dict[str, Any]:
-        """A group's coordinator moves, and with it those of all groups of its partition."""
+        """Move a group's coordinator, and with it those of all groups in its partition."""
         coordinators = self._cluster.coordinators
         index = coordinators.partition_of(KeyType.GROUP, group_id)
         return self._move(coordinators.topic(KeyType.GROUP).partitions[index], node_id)

@@ -23,9 +23,9 @@ _OF_A_BROKER = {
 
 
 def document(version: str) -> dict[str, Any]:
-    """The document, OpenAPI 3.1; `version` is that of the package.
+    """Return the OpenAPI 3.1 document; `version` is that of the package.
 
-    The API of a created broker is the same as that of the first, at another server's address.
+    A created broker has the same API as the first one, at another server's address.
     """
     routes: tuple[Route[Any], ...] = (*BROKER_ROUTES, *ROUTES)
     shapes = list(dict.fromkeys([*_shapes(routes), Problem]))

@@ -12,7 +12,7 @@ async def _front(_: Request) -> Response:
 
 
 async def _page(request: Request) -> Response:
-    """The page, or what it is made of. There is nothing of the broker in it: no token is needed."""
+    """Return the page or one of its files; they contain nothing of the broker and need no token."""
     name = request.path_params.get("file", "index.html")
     if name not in FILES:
         return Response("there is no such file\n", 404, media_type="text/plain")
@@ -23,5 +23,5 @@ FRONT = Route("/", _front)
 
 
 def pages(base: str) -> tuple[Route, Route]:
-    """The inspector of the broker whose API is below this path."""
+    """Return the routes of a broker's inspector below this path."""
     return Route(f"{base}/inspector", _page), Route(f"{base}/inspector/{{file}}", _page)

@@ -25,7 +25,7 @@ class PastRequests:
         return {"requests": rows, "last": last}
 
     def request(self, number: str) -> dict[str, Any]:
-        """One request in full, as long as it is kept."""
+        """Return a request in full, if it is still kept."""
         wanted = whole_number(number)
         for seen in self._history:
             if seen.number == wanted:
@@ -57,7 +57,9 @@ class PastRequests:
     def _rows(
         self, query: Mapping[str, str], rows_of: Callable[[Seen], list[dict[str, Any]]]
     ) -> tuple[list[dict[str, Any]], int]:
-        """Rows of whole requests, about as many as the limit says, and where to go on."""
+        """Return rows of whole requests, about as many as the limit, and the number to continue
+        with.
+        """
         limit = _number("limit", query.get("limit", str(_ROWS_MAX)))
         rows: list[dict[str, Any]] = []
         before = _number("after", query.get("after", "0"))
@@ -69,7 +71,7 @@ class PastRequests:
         return rows, self._history.last_number
 
     def _seen(self, query: Mapping[str, str]) -> Iterator[Seen]:
-        """The requests that the query is about, oldest first."""
+        """Return the requests that match the query, oldest first."""
         api = _api(query.get("api"))
         principal, client_id = query.get("principal"), query.get("client_id")
         if principal is not None and not is_principal(principal):
@@ -94,7 +96,7 @@ def _api(name: str | None) -> ApiKey | None:
 
 
 def _named(query: Mapping[str, str]) -> dict[str, object]:
-    """Operation and resource type, as far as they are asked for, by the names that rows have."""
+    """Return the requested operation and resource type, by their names in rows."""
     found: dict[str, object] = {}
     try:
         if "operation" in query:

@@ -1,11 +1,11 @@
-"""How a verb of the control API says that it cannot be done."""
+"""The errors of the control API."""
 
 from kafka_shim.authorizer.authorizer import Authorizer
 from kafka_shim.shim.state.cluster import Cluster
 
 
 class ControlError(Exception):
-    """`status` as in HTTP, the text says why."""
+    """An error with its HTTP `status` and a text."""
 
     def __init__(self, status: int, text: str) -> None:
         super().__init__(text)
@@ -13,7 +13,7 @@ class ControlError(Exception):
 
 
 def authorizer_of(cluster: Cluster) -> Authorizer:
-    """The cluster's authorizer; ControlError without one."""
+    """Return the cluster's authorizer; ControlError if there is none."""
     authorizer = cluster.policy.authorizer
     if authorizer is None:
         raise ControlError(409, "the broker has no authorizer, so it has no ACLs")

@@ -1,4 +1,4 @@
-"""What the control API does with the records of a topic: show them, and produce one."""
+"""The control API's calls about records: show them, and produce one."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -33,7 +33,7 @@ class Records:
         self._cluster = cluster
 
     def rows(self, topic: str, query: Mapping[str, str]) -> dict[str, Any]:
-        """Records from an offset on, oldest first; without an offset, the newest."""
+        """Return records from an offset on, oldest first; without an offset, the newest."""
         partition = self._partition(topic, _number("partition", query.get("partition", "0")))
         limit = min(_number("limit", query.get("limit", str(_ROWS))), ROWS_MAX)
         log = partition.log

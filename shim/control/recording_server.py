@@ -19,7 +19,7 @@ _NUMBER = itemgetter("number")
 
 
 class Rows(Protocol):
-    """What a recording has to say, by number, as the control API says it of a live broker."""
+    """The rows of a recording, by number, in the form of the control API."""
 
     name: str
     requests: list[dict[str, Any]]
@@ -41,7 +41,7 @@ class RecordingServer(ThreadingHTTPServer):
         return f"http://{HOST}:{self.server_address[1]}{_PAGE}"
 
     def answer(self, path: str, query: Mapping[str, str]) -> dict[str, Any] | None:
-        """The answer to a call of the control API; None for a call that a recording lacks."""
+        """Return the response to a call of the control API; None if a recording has none."""
         rows = self.rows
         if path == "/health":
             return {"recording": rows.name, "requests": len(rows.requests)}
@@ -56,7 +56,9 @@ class RecordingServer(ThreadingHTTPServer):
 def _after(
     rows: list[dict[str, Any]], after: int, limit: int
 ) -> tuple[list[dict[str, Any]], int | None]:
-    """Rows of whole requests, about as many as the limit says, and the last number if more are."""
+    """Return rows of whole requests, about as many as the limit, and the last number if there are
+    more.
+    """
     start = bisect_right(rows, after, key=_NUMBER)
     end = start + limit
     if end >= len(rows):
@@ -88,7 +90,7 @@ class _Handler(BaseHTTPRequestHandler):
         self._send(200, content(name), FILES[name], HEADERS)
 
     def _is_of_this_machine(self) -> bool:
-        """Whether no page of another site sends the browser here, by a name of its own."""
+        """Return whether the call is not from another site's page, by its Host and Origin."""
         host = self.headers.get("Host", "")
         origin = self.headers.get("Origin")
         is_same = origin is None or origin == f"http://{host}"
@@ -107,4 +109,4 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.write(body)
 
     def log_message(self, *_: object) -> None:
-        """Say nothing of the calls."""
+        """Log nothing."""

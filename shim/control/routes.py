@@ -1,4 +1,4 @@
-"""The control API as a table: method, path, what it does, what it takes and gives."""
+"""The routes of the control API: method, path, function, body and response."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -16,7 +16,7 @@ from kafka_shim.shim.control.verbs import Control, convert
 
 
 class Call(msgspec.Struct):
-    """One call: what the path names, the query, and the body as JSON values."""
+    """A call: parameters of the path, the query, and the body as JSON values."""
 
     path: Mapping[str, str] = {}
     query: Mapping[str, str] = {}
@@ -24,7 +24,7 @@ class Call(msgspec.Struct):
 
 
 class Changeable(Protocol):
-    """What a verb works on."""
+    """The object of a verb."""
 
     def changing(self) -> AbstractContextManager[None]: ...
 
@@ -196,7 +196,7 @@ ROUTES: tuple[Route[Control], ...] = (
 
 
 async def call_route(target: Target, route: Route[Target], call: Call) -> Any:
-    """Do what a route says; ControlError if the query or the body is wrong, or it cannot be."""
+    """Call a route; ControlError if the query or the body is invalid, or the call fails."""
     unknown = sorted(call.query.keys() - route.query.keys())
     if unknown:
         known = ", ".join(route.query) or "none"
@@ -214,7 +214,7 @@ async def call_route(target: Target, route: Route[Target], call: Call) -> Any:
 
 
 def find(method: str, path: str) -> tuple[Route[Control], dict[str, str]]:
-    """The route of a path, with what it names; for calls that do not come over HTTP."""
+    """Return the route of a path with its parameters; for calls without HTTP."""
     for route in ROUTES:
         matched = _pattern(route.path).fullmatch(path)
         if matched is not None and route.method == method:

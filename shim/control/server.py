@@ -47,10 +47,10 @@ class ControlServer:
         self.address = ""
 
     async def start(self) -> None:
-        """Bind, and answer from then on; ConfigError if that cannot be.
+        """Bind and serve; ConfigError if that fails.
 
-        What answers takes a third of the whole start to import; so it waits for the first caller,
-        whose connection waits in the socket's queue.
+        Importing the server takes a third of the broker's startup time, so it is done at the first
+        call, whose connection waits in the socket's queue.
         """
         self._listening = self._bind()
         host, port = self._listening.getsockname()[:2]
@@ -113,7 +113,7 @@ def _require_extra() -> None:
 
 
 def _server(brokers: "Brokers", token: str | None) -> "uvicorn.Server":
-    """Uvicorn, in a loop that is not its own: signals are the broker's, logs are off."""
+    """Return a Uvicorn server for the broker's event loop, without signal handlers and logs."""
     import uvicorn  # noqa: PLC0415 - see start()
 
     from kafka_shim.shim.control.app import application  # noqa: PLC0415 - as above

@@ -9,7 +9,7 @@ PRODUCERS_MAX = 1000
 
 
 def transactions(cluster: Cluster) -> dict[str, Any]:
-    """Transactional ids by name, and at most 1000 producers, those with open transactions first."""
+    """Return transactional ids by name, and at most 1000 producers, first those in transactions."""
     found = sorted(cluster.transactions, key=lambda transaction: transaction.transactional_id)
     producers = sorted(_producers(cluster), key=lambda row: row["transaction_offset"] < 0)
     return {

@@ -1,4 +1,4 @@
-"""What the control API can do, apart from how it is asked: plain calls on a broker."""
+"""The calls of the control API, without HTTP: plain functions of a broker."""
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -61,7 +61,7 @@ class Control:
 
     @contextmanager
     def changing(self) -> Iterator[None]:
-        """What runs within may change the broker."""
+        """Mark that the code in the `with` block may change the broker."""
         with self._cluster.changes.noted():
             yield
         storage = self._broker.storage
@@ -264,7 +264,7 @@ class Control:
 
 
 def convert(body: Any, shape: type[msgspec.Struct]) -> Any:
-    """A body as its shape; ControlError says which key is wrong."""
+    """Convert a body to its shape; ControlError names the invalid key."""
     try:
         return msgspec.convert(body, shape)
     except msgspec.ValidationError as error:

@@ -15,7 +15,7 @@ from kafka_shim.shim.state.cluster import Cluster
 
 
 def who_may(cluster: Cluster, query: Mapping[str, str]) -> dict[str, Any]:
-    """Every principal that may do an operation on a resource, and by which ACLs."""
+    """Return the principals that may do an operation on a resource, and the ACLs that allow it."""
     authorizer = authorizer_of(cluster)
     if not isinstance(authorizer, StandardAuthorizer):
         raise ControlError(409, "an authorizer of your own decides: ask it for one decision")

@@ -1,1 +1,1 @@
-"""Why a decision came out as it did, and who may do what."""
+"""Explain decisions, and list who may do something."""

@@ -1,8 +1,8 @@
-"""What one API asks about a caller, and how each question comes out: the table, with ACLs applied.
+"""The permission checks of an API for a caller, with their results.
 
-Which rows count for the verdict: those without a condition (unless their denial merely leaves a
-value out of the answer), and of those with one the first about each resource type that was named.
-The others are shown with their condition.
+These rows count for the verdict: those without a condition (unless a denial only leaves a field
+out), and of those with one, the first for each resource type that was named. The others
+are shown with their condition.
 """
 
 from collections.abc import Mapping, Sequence
@@ -30,7 +30,7 @@ class Asked(msgspec.Struct, frozen=True):
 
 
 class Case(msgspec.Struct, frozen=True):
-    """A row asked about one name: what was asked, and the error if all of it was denied."""
+    """A row for one name: the checks, and the error if all of them are denied."""
 
     name: str
     asked: tuple[Asked, ...]
@@ -39,7 +39,7 @@ class Case(msgspec.Struct, frozen=True):
 
 
 class Outcome(msgspec.Struct, frozen=True):
-    """A row of the API. Without cases nothing was asked, for want of one of the `missing`."""
+    """A row of the API; without cases it was not checked, since one of `missing` was not named."""
 
     bound: BoundRequirement
     cases: tuple[Case, ...]
@@ -53,7 +53,7 @@ class Outcome(msgspec.Struct, frozen=True):
 
 
 class Caller(msgspec.Struct, frozen=True):
-    """Who asks whom. `host` is for whom a new ACL would be: the actor's, or `*`."""
+    """The caller and the authorizer; a new ACL would be for `host`, the actor's or `*`."""
 
     authorizer: StandardAuthorizer
     actor: Actor
@@ -63,7 +63,7 @@ class Caller(msgspec.Struct, frozen=True):
 def explain_api(
     caller: Caller, api: ApiKey, version: int, release: str, names: Names
 ) -> list[Outcome]:
-    """The rows that this version of the API asks in the release, each with its outcome."""
+    """Return the rows that this version of the API checks in the release, each with its outcome."""
     outcomes: list[Outcome] = []
     taken: set[ResourceType] = set()
     for bound in in_force(release):
@@ -85,7 +85,7 @@ def explain_api(
 
 
 def _nameable(bound: BoundRequirement) -> tuple[ResourceType, ...]:
-    """The types of resources that have to be named for the row to be asked."""
+    """Return the resource types that must be named for the row."""
     return tuple(
         dict.fromkeys(
             need.resource_type
@@ -102,7 +102,7 @@ def _cases(caller: Caller, bound: BoundRequirement, names: Names) -> tuple[Case,
 
 
 def _case(caller: Caller, bound: BoundRequirement, names: Names, name: str) -> Case:
-    """Ask from left to right until a need is met, as a broker does."""
+    """Check the needs from left to right until one is met, as a broker does."""
     asked: list[Asked] = []
     for need in bound.needs:
         answer = _ask(caller, need, names)
@@ -122,7 +122,7 @@ def _case(caller: Caller, bound: BoundRequirement, names: Names, name: str) -> C
 
 
 def _ask(caller: Caller, need: Need, names: Names) -> Asked | None:
-    """The answer to one need; None if its resource is not named."""
+    """Return the decision about a need; None if its resource is not named."""
     if need.any_name:
         decision = caller.authorizer.authorize_by_resource_type(
             caller.actor, need.operation, need.resource_type

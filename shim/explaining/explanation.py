@@ -1,4 +1,4 @@
-"""Why a decision came out as it did, and the least that would have to change to allow it."""
+"""Explain a decision, with the smallest change that would allow the access."""
 
 import msgspec
 
@@ -53,7 +53,7 @@ class Explanation(msgspec.Struct, frozen=True):
 def explain(
     authorizer: StandardAuthorizer, actor: Actor, action: Action, host: str = WILDCARD
 ) -> Explanation:
-    """Explain one question. `host` is for whom a new ACL would be: the actor's, or `*`."""
+    """Explain the decision about an access; a new ACL would be for `host`, the actor's or `*`."""
     decision = authorizer.authorize(actor, action)
     name = action.resource_name
     on_resource = authorizer.acls(AclFilter(action.resource_type, name, PatternType.MATCH))
@@ -80,7 +80,7 @@ def explain(
 
 
 def _steps(actor: Actor, action: Action, applying: list[Acl], host: str) -> tuple[Step, ...]:
-    """Every DENY that applies must go; then an ALLOW must be there, the narrowest if none is."""
+    """Return the steps: remove every DENY that applies; add the narrowest ALLOW if none applies."""
     steps = [Step("remove", acl) for acl in applying if acl.permission is Permission.DENY]
     if not any(acl.permission is Permission.ALLOW for acl in applying):
         steps.append(Step("add", narrowest_allow(action, actor.principal, host)))
@@ -88,13 +88,13 @@ def _steps(actor: Actor, action: Action, applying: list[Acl], host: str) -> tupl
 
 
 def _applies(authorizer: StandardAuthorizer, actor: Actor, action: Action, acl: Acl) -> bool:
-    """Whether the ACL, were it the only one, would decide; asked of the authorizer itself."""
+    """Return whether the ACL alone would decide, by the authorizer."""
     alone = StandardAuthorizer(rules=authorizer.rules, store=AclStore((acl,)))
     return alone.authorize(actor, action).because is Because.ACL
 
 
 def _why_not(authorizer: StandardAuthorizer, actor: Actor, action: Action, acl: Acl) -> str:
-    """Why an ACL with a matching pattern and principal does not apply."""
+    """Return why an ACL with a matching pattern and principal does not apply."""
     if not covers_host(acl.host, actor.host, networks=authorizer.rules.host_networks):
         return f"it is for host {acl.host}"
     asked, named = action.operation, acl.operation
@@ -108,7 +108,7 @@ def _why_not(authorizer: StandardAuthorizer, actor: Actor, action: Action, acl: 
 
 
 def because_text(explanation: Explanation) -> str:
-    """The reason in words."""
+    """Return the reason in words."""
     decision = explanation.decision
     match decision.because:
         case Because.SUPER_USER:
@@ -138,7 +138,9 @@ def _count(number: int) -> str:
 
 
 def _order(acl: Acl) -> tuple[object, ...]:
-    """DENY first, then the more specific pattern; longer prefixes are more specific."""
+    """Return a sort key: DENY first, then more specific patterns; longer prefixes are more
+    specific.
+    """
     wildcard = acl.resource_name == WILDCARD and acl.pattern_type is PatternType.LITERAL
     return (
         acl.permission,

@@ -1,4 +1,4 @@
-"""The least that would allow what was denied: an ACL to add, or the DENY that has to go."""
+"""The smallest change that allows a denied access: an ACL to add, or a DENY to remove."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -8,7 +8,9 @@ from kafka_shim.shim.request.access import AccessRecord
 
 
 def would_allow(record: AccessRecord, principal: str) -> dict[str, Any] | None:
-    """`{add: rule}` or `{remove: rule}`, a rule as in the state file; None if it was allowed."""
+    """Return `{add: rule}` or `{remove: rule}` in the state file's
+    format; None if it was allowed.
+    """
     if record.decision.allowed:
         return None
     from kafka_shim.authorizer.acl_formats.rules import to_rules  # noqa: PLC0415 - the start is shorter by it
@@ -20,7 +22,7 @@ def would_allow(record: AccessRecord, principal: str) -> dict[str, Any] | None:
 
 
 def rule_text(rule: Mapping[str, Any]) -> str:
-    """`{principal: User:alice, allow: Write, topic: orders}`, to paste into a state file."""
+    """Return `{principal: User:alice, allow: Write, topic: orders}`, as in a state file."""
     return f"{{{', '.join(f'{key}: {_value(value)}' for key, value in rule.items())}}}"
 
 

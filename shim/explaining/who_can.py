@@ -1,7 +1,7 @@
-"""Who may do something: every principal that an ACL names, and everybody else, asked one by one.
+"""List who may do something: every principal in an ACL, and everyone else.
 
-The authorizer itself decides, so the answer is the broker's by construction; candidates are the
-principals and hosts that occur in ACLs on the resource, and one of each that occurs in none.
+The authorizer makes the decisions, so the result agrees with the broker. Candidates are the
+principals and hosts in ACLs on the resource, and one of each that is in none.
 """
 
 from collections.abc import Iterable
@@ -26,10 +26,10 @@ NOWHERE = "\0nowhere in particular"
 
 
 class Right(msgspec.Struct, frozen=True):
-    """A principal that may, from `hosts`; `*` is everywhere but `except_hosts`.
+    """An allowed principal with its `hosts`; `*` means all except `except_hosts`.
 
-    `User:*` stands for everyone who is not named on his own, here or among the refusals. `acls`
-    are those that allow it, `denials` those that make the exceptions.
+    `User:*` stands for everyone who is not listed, here or among the refusals. `acls` allow it,
+    `denials` cause the exceptions.
     """
 
     principal: str
@@ -40,7 +40,7 @@ class Right(msgspec.Struct, frozen=True):
     denials: tuple[Acl, ...]
 
     def is_only_everyone_s(self, everyone: "Right | None") -> bool:
-        """Whether it says nothing that the right of everyone does not say."""
+        """Return whether it adds nothing to the right of everyone."""
         return everyone is not None and self == msgspec.structs.replace(
             everyone, principal=self.principal
         )
@@ -54,14 +54,14 @@ class Refusal(msgspec.Struct, frozen=True):
 
 
 class Answer(msgspec.Struct, frozen=True):
-    """Who may, and who may not although an ACL says so."""
+    """The allowed principals, and those that are denied although an ACL allows it."""
 
     rights: tuple[Right, ...]
     refusals: tuple[Refusal, ...]
 
 
 def who_can(authorizer: StandardAuthorizer, action: Action) -> Answer:
-    """Everybody who may do the action, super users included."""
+    """Return everyone who may do the action, including super users."""
     matching = AclFilter(action.resource_type, action.resource_name, PatternType.MATCH)
     acls = list(authorizer.acls(matching))
     everyone = _right(ANY_USER, _decisions(authorizer, action, ANY_USER, acls))
@@ -90,7 +90,7 @@ def who_can(authorizer: StandardAuthorizer, action: Action) -> Answer:
 def _decisions(
     authorizer: StandardAuthorizer, action: Action, principal: str, acls: list[Acl]
 ) -> dict[str, Decision]:
-    """The decision for each host that matters to the principal, and for `*`: all others."""
+    """Return the decision for each relevant host of the principal, and for `*`, all others."""
     hosts = {acl.host for acl in acls if acl.principal in (principal, ANY_USER)} - {WILDCARD}
     asked = NOBODY if principal == ANY_USER else principal
     decisions = {WILDCARD: authorizer.authorize(Actor(asked, NOWHERE), action)}

@@ -8,7 +8,7 @@ from kafka_shim.shim.explaining.who_can import Answer, Refusal, Right
 
 
 def who_can_object(action: Action, answer: Answer) -> dict[str, Any]:
-    """Who may do an action, and who may not although an ACL says so."""
+    """Return allowed principals, and denied ones with an ALLOW, as an object."""
     return {
         "operation": action.operation.name,
         "resource_type": action.resource_type.name,

@@ -1,6 +1,6 @@
-"""One fault on purpose: which requests it is about, when it strikes, and how often it did.
+"""An injected fault: conditions, trigger, and counts.
 
-How it is written is in `shim/faults/spec.py`, what it does to a request in `striking.py` there.
+`shim/faults/spec.py` has its definition, `striking.py` its effects on requests.
 """
 
 import random
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 def parse_fault(written: Mapping[str, Any]) -> FaultSpec:
-    """A fault as it was written; FaultError says what is wrong with it."""
+    """Parse a fault; FaultError if it is invalid."""
     try:
         return msgspec.convert(written, FaultSpec)
     except msgspec.ValidationError as error:
@@ -54,7 +54,7 @@ class Fault:
         self._held: list[Callable[[], None]] = []
 
     def row(self) -> dict[str, Any]:
-        """For the control API: the fault as it was written, with its counts."""
+        """Return the fault as it was defined, with its counts, for the control API."""
         written: dict[str, Any] = msgspec.to_builtins(self.spec)
         return {"id": self.fault_id, "calls": self.calls, "fired": self.fired} | written
 
@@ -105,7 +105,7 @@ class Fault:
         self._held.append(answer)
 
     def release(self) -> int:
-        """Let go what a pause holds back; how many answers that were."""
+        """Send the responses that a pause holds back; return their number."""
         held, self._held = self._held, []
         for answer in held:
             answer()

@@ -22,7 +22,7 @@ class Faults:
         return iter(list(self.by_id.values()))
 
     def add(self, written: Mapping[str, Any]) -> "Fault":
-        """Set a fault; FaultError says what is wrong with it."""
+        """Add a fault; FaultError if it is invalid."""
         from kafka_shim.shim.faults.fault import Fault, parse_fault  # noqa: PLC0415 - see above
 
         fault = Fault(self._next_id, parse_fault(written))
@@ -34,7 +34,9 @@ class Faults:
         return self.by_id.get(fault_id)
 
     def remove(self, fault_id: int) -> None:
-        """Lift a fault; what it holds back is answered. KeyError if there is none."""
+        """Remove a fault, and send the responses that it holds back;
+        KeyError if it does not exist.
+        """
         self.by_id.pop(fault_id).release()
 
     def clear(self) -> None:
@@ -44,7 +46,7 @@ class Faults:
     def striking(
         self, api: ApiKey, context: "RequestContext", frame: bytes, body_at: int
     ) -> list["Fault"]:
-        """Those that strike this request; every one that matches counts it."""
+        """Return the faults that apply to this request; every matching fault counts it."""
         from kafka_shim.shim.faults.names import Names  # noqa: PLC0415 - see above
 
         names = Names(context, frame, body_at)

@@ -1,4 +1,4 @@
-"""The names that a request says, for the faults that are about them."""
+"""The names in a request, for the conditions of faults."""
 
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 class Names:
-    """Looked for only when a fault asks; a request that cannot be read names nothing."""
+    """Names, searched only if a fault needs them; a request that cannot be decoded has none."""
 
     def __init__(self, context: "RequestContext", frame: bytes, body_at: int) -> None:
         self._context = context
@@ -32,7 +32,7 @@ class Names:
 
     @cached_property
     def partitions(self) -> set[tuple[str, int]]:
-        """Topic and index of every partition that the request names."""
+        """Return topic and index of every partition in the request."""
         from kafka_shim.protocol.partitions import request_partitions  # noqa: PLC0415 - faults are rare
 
         header = self._context.header

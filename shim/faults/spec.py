@@ -1,4 +1,4 @@
-"""A fault as people write it: which requests it is about, when it strikes, what it does."""
+"""The definition of a fault: conditions, trigger and effects."""
 
 from collections.abc import Callable
 from typing import Any, Literal
@@ -19,7 +19,7 @@ _API_NAMES = {key.wire_name.lower(): key for key in ApiKey}
 
 
 class FaultError(ValueError):
-    """A fault that cannot be; the text says what is wrong and what to write instead."""
+    """An invalid fault; the text says what is wrong and what to write instead."""
 
 
 class Match(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -62,20 +62,19 @@ class Denial(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defau
 
 
 class Effect(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """What happens; several may be combined.
+    """The effects of a fault, which can be combined.
 
-    `error`: the answer is this error (name or code, also one that does not exist), and nothing is
-    done. `delay_ms`: the answer
-    comes that much later. `disconnect`: the connection is closed `before` the request is handled,
-    or `after`, when its answer is lost. `black_hole`: handled, never answered. `pause`: handled,
-    answered once the fault is released. `throttle_time_ms`: what the answer says. `truncate`: so
-    many bytes of the answer, then the connection is closed. `corrupt`: bits of the answer's body
-    are flipped. `correlation_id`, `size`: what the answer says instead of its own. `tagged_bytes`:
-    an unknown tagged field of this many bytes is added (flexible versions). `set`: fields of the
-    answer by their paths, as in `topics.*.error_code`. `api_versions`: what ApiVersions tells of
-    an API: lowest and highest version, or null for none.
-    `deny`: permissions are missing, as if by a DENY ACL, even for super users.
-    `revoke`, `grant`: these ACLs go or come before the request is handled, for good.
+    `error`: answer with this error (name or code, also an unknown one) without handling the
+    request. `delay_ms`: delay the response. `disconnect`: close the connection `before` the request
+    is handled, or `after`, without its response. `black_hole`: handle the request, never answer it.
+    `pause`: handle it, answer when the fault is released. `throttle_time_ms`: the value in the
+    response. `truncate`: send this number of bytes of the response, then close the connection.
+    `corrupt`: flip bits of the response's body. `correlation_id`, `size`: other values in the
+    response. `tagged_bytes`: add an unknown tagged field of this size (flexible versions). `set`:
+    set fields of the response by their paths, such as `topics.*.error_code`. `api_versions`: lowest
+    and highest version of an API in ApiVersions, or null for none. `deny`: deny permissions as if
+    by a DENY ACL, even for super users. `revoke`, `grant`: remove or add ACLs permanently before
+    the request is handled.
     """
 
     error: str | int | None = None
@@ -123,7 +122,7 @@ def check(spec: FaultSpec) -> None:
 
 
 def api_named(name: str | None) -> ApiKey | None:
-    """The API of Kafka's name, in any case; FaultError if there is none."""
+    """Return the API with this name, in any case; FaultError if it is unknown."""
     if name is None:
         return None
     found = _API_NAMES.get(name.lower())
@@ -133,7 +132,7 @@ def api_named(name: str | None) -> ApiKey | None:
 
 
 def error_named(text: str | int | None) -> int | None:
-    """The code of an error by its name; a code as it is, also an unknown one."""
+    """Return the code of an error by its name; a number is returned unchanged, even if unknown."""
     if text is None:
         return None
     if isinstance(text, int):
@@ -173,7 +172,7 @@ def denial_of(spec: FaultSpec) -> Callable[[Action], bool] | None:
 
 
 def acls_of(rules: list[dict[str, Any]] | None) -> list[Acl]:
-    """ACLs written as in an ACL file; FaultError says which is wrong."""
+    """Parse ACLs as in an ACL file; FaultError names the invalid one."""
     from kafka_shim.authorizer.acl_formats.rules import parse_rules  # noqa: PLC0415 - faults are rare
 
     try:

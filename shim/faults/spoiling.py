@@ -19,7 +19,7 @@ _TAG = 9999
 
 
 def spoiler(effects: Sequence[Effect], api: ServedApi) -> Spoil | None:
-    """Return what the effects together do to a frame; None if nothing."""
+    """Return a function that applies the effects to a frame; None without such effects."""
     steps: list[Spoil] = []
     for effect in effects:
         if effect.tagged_bytes is not None:

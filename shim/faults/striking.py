@@ -1,4 +1,4 @@
-"""What the faults that strike a request do to it and to its answer."""
+"""Apply faults to a request and to its response."""
 
 from collections.abc import Callable
 from typing import Any
@@ -24,7 +24,7 @@ Handle = Callable[[ServedApi, Any, RequestContext], Any]
 def answer_struck(
     faults: list[Fault], api: ServedApi, request: Any, context: RequestContext, handle: Handle
 ) -> Any:
-    """Answer a request in the way of these faults. Raises CloseConnection where one says so."""
+    """Answer a request with these faults. Raises CloseConnection if one closes the connection."""
     for fault in faults:
         _before(fault, context)
     answer = _answer(faults, api, request, context, handle)
@@ -70,7 +70,7 @@ def _answer(
 
 
 def _late(faults: list[Fault], answer: Any, cluster: Cluster, version: int) -> Any:
-    """The answer itself, or a Wait for it as long as the faults hold it back."""
+    """Return the response, or a Wait for as long as faults hold it back."""
     hold = _Hold(faults, cluster, version)
     if not isinstance(answer, Wait | msgspec.Struct):
         return answer  # the protocol has no response here
@@ -104,7 +104,7 @@ class _Hold:
         return bool(self._delay_ms or self._pausing or self._is_lost)
 
     def came(self, answer: Any, late: Wait[Any]) -> None:
-        """The handler is done; `late` is what the connection waits for."""
+        """Record that the request was handled; the connection waits for `late`."""
         if self._is_lost:
             return
         if self._pausing:
@@ -120,7 +120,7 @@ class _Hold:
             late.complete(answer)
 
     def marked(self, answer: Any) -> Any:
-        """The answer with the fields that faults set."""
+        """Return the response with the fields that faults set."""
         for alter in self._alter:
             answer = alter(answer, self._version)
         if self._throttle_time_ms and hasattr(answer, "throttle_time_ms"):

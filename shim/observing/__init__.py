@@ -1,1 +1,1 @@
-"""What is kept of requests: the audit line, the history, the trace."""
+"""Records of requests: the audit log, the history, the trace."""

@@ -27,7 +27,7 @@ def writes_allowed() -> bool:
 
 
 def write(context: RequestContext, api: ApiKey) -> None:
-    """Log the decisions of a request that its level asks for."""
+    """Log the decisions of a request according to the log level."""
     access, debug = context.access, _stdlib.isEnabledFor(logging.DEBUG)
     if (not debug and _allowed_all(access)) or not _stdlib.isEnabledFor(logging.INFO):
         return
@@ -57,7 +57,7 @@ def _allowed_all(access: Access) -> bool:
 
 
 def _write_count(unwritten: dict[bool, int], context: RequestContext, api: ApiKey) -> None:
-    """DEVIATION: Kafka logs every decision, however many names a request has."""
+    """Log the number of other decisions. DEVIATION: Kafka logs every decision."""
     log.info(
         "further decisions of this request are not logged",
         denied=unwritten.get(False, 0),
@@ -68,7 +68,7 @@ def _write_count(unwritten: dict[bool, int], context: RequestContext, api: ApiKe
 
 
 def _to_allow(record: AccessRecord, context: RequestContext) -> str:
-    """What Kafka's line does not say: `add {...}` or `remove {...}`, the least that would do."""
+    """Return the remedy that Kafka's line does not have: `add {...}` or `remove {...}`."""
     from kafka_shim.shim.explaining.remedy import rule_text, would_allow  # noqa: PLC0415 - to log alone
 
     found = would_allow(record, context.access.actor.principal) or {}
@@ -76,7 +76,7 @@ def _to_allow(record: AccessRecord, context: RequestContext) -> str:
 
 
 def line(record: AccessRecord, context: RequestContext, api: ApiKey) -> str:
-    """The text of one decision."""
+    """Return the line of a decision."""
     action, actor, facts = record.action, context.access.actor, context.facts.access
     outcome = "Allowed" if record.decision.allowed else "Denied"
     operation = f"operation = {action.operation.name}"

@@ -1,7 +1,7 @@
-"""What the control API shows of the past: the last requests with their decisions, and totals.
+"""The history for the control API: the last requests with their decisions, and totals.
 
-Bounded by number and by bytes, those of decisions among them; what is older is forgotten, the
-totals are not.
+It is limited in number and in bytes, including decisions; older requests are dropped, but not
+their totals.
 """
 
 from collections import Counter, deque
@@ -38,9 +38,9 @@ _DECISION_BYTES = 250
 
 
 class Seen:
-    """One request that came in: who sent it, what was decided, what it was answered.
+    """A received request: its sender, decisions and response.
 
-    `errors` are the error codes of the answer that are not 0; None as long as there is no answer.
+    `errors` are the error codes of the response except 0; None without a response so far.
     `left_out` is the number of decisions that are not kept.
     """
 
@@ -90,7 +90,7 @@ class Seen:
         self.size_bytes = len(self._frame) + _OVERHEAD_BYTES
 
     def row(self) -> dict[str, Any]:
-        """The request for JSON, decoded, in Kafka's field names."""
+        """Return the request for JSON, decoded in Kafka's field names."""
         return self._head() | {
             "correlation_id": self.correlation_id,
             "connection": self.connection,
@@ -104,7 +104,7 @@ class Seen:
         }
 
     def detail(self) -> dict[str, Any]:
-        """The request and its answer, decoded and as bytes, without secrets."""
+        """Return the request and its response, decoded and as bytes, without secrets."""
         answer = None
         if self.answer is not None:
             answer = answer_without_secrets(self.answer[4:], self.api, self.version)[0]
@@ -118,7 +118,7 @@ class Seen:
         }
 
     def decisions(self) -> Iterator[dict[str, Any]]:
-        """What was decided for it, each for JSON."""
+        """Return its decisions for JSON."""
         for record in self.records:
             yield self._head() | {
                 "operation": record.action.operation.name,
@@ -180,7 +180,7 @@ class History:
 
     @property
     def answers(self) -> Counter[tuple[str, int, int]]:
-        """By api, version and error code, an answer without any error as 0."""
+        """Return the number of responses by API, version and error code (0: no error)."""
         found = self._answer_totals.items()
         return Counter({(api.wire_name, version, code): n for (api, version, code), n in found})
 

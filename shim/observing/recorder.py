@@ -1,7 +1,7 @@
-"""Records what clients send, what they are answered and what was decided (docs/trace-format.md).
+"""Records requests, responses and decisions (docs/trace-format.md).
 
-Entries are collected and written as a block: when there is about 1 MiB of them, and after 100 ms.
-What can wait is done when the answers are on their way, so that no client waits for it.
+Entries are collected and written as a block when it has about 1 MiB, or after 100 ms. Work that can
+wait is done after the responses are sent, so that no client waits for it.
 """
 
 from collections.abc import Sequence
@@ -49,12 +49,11 @@ Outcome: TypeAlias = tuple[int, int, RequestHeader, int, Sequence[AccessRecord],
 
 
 class Recorder:
-    """One writer of a trace; fed by dispatch, in the order in which things happen.
+    """A writer of a trace, called by the dispatcher in the order of events.
 
-    `accesses` is where those come from, as in a trace's connections. A full disk ends the
-    recording, which is logged; with `must_be_whole` it is raised (OSError) from whatever call. What
-    every request goes through is written out rather than called: calls are much of what a
-    recording costs.
+    `accesses` is their source, as in a trace's connections. A full disk ends the recording, which
+    is logged; with `must_be_whole`, the call raises OSError. Code that runs for every request is
+    inlined, since function calls are a large part of the cost of recording.
     """
 
     def __init__(
@@ -67,7 +66,7 @@ class Recorder:
         accesses: str = RECORDED,
         must_be_whole: bool = False,
     ) -> None:
-        """ConfigError if there cannot be a trace in that folder."""
+        """Open the trace; ConfigError if it cannot be written."""
         self._source = accesses
         self._must_be_whole = must_be_whole
         kept = keeping or Keeping()
@@ -118,8 +117,8 @@ class Recorder:
         decided: Sequence[AccessRecord],
         frame: bytes | None,
     ) -> None:
-        """Keep what was decided for a request, as of its arrival if that was kept last, and the
-        answer, `frame` without its size, if there is one by now.
+        """Record the decisions of a request, at its arrival time if it was recorded last, and the
+        response, `frame` without its size, if there is one by now.
         """
         row = session.trace_row
         if row is None or row[0] is not self._connections:
@@ -128,7 +127,7 @@ class Recorder:
         self._late.append((row[1], sequence, header, self._arrived_us, decided, now_us, frame))
 
     def catch_up(self) -> None:
-        """Note what was kept: to be called when answers are on their way."""
+        """Process recorded events; to be called after responses were sent."""
         if self._late:
             self._note_late()
         if self._bytes >= BLOCK_BYTES:
@@ -181,7 +180,7 @@ class Recorder:
         self._bytes += _ENTRY_BYTES
 
     def flush(self) -> None:
-        """Write what has been collected."""
+        """Write the collected entries."""
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
@@ -221,7 +220,7 @@ class Recorder:
         log.error("recording has ended early", segment=path, reason=error.strerror)
 
     def _row(self, session: Session) -> tuple[object, int]:
-        """The block's row for this connection as it is known by now; a block begins with one."""
+        """Return the block's row of this connection; a block begins with connections."""
         if self._timer is None:
             self._timer = self._clock.call_later(FLUSH_MS, self.flush)
         row = session.trace_row

@@ -1,7 +1,7 @@
-"""A broker for one's own tests, from Python: `start()` gives a `KafkaBroker`.
+"""A broker for tests in Python: `start()` returns a `KafkaBroker`.
 
-Tests import it from `kafka_shim.testing`. Nothing here needs more than the standard library; the
-broker itself runs in a process of its own, unless it is asked to run in this one.
+Tests import it from `kafka_shim.testing`. This package needs only the standard library; the
+broker runs in a process of its own unless `in_process` is set.
 """
 
 from typing import Protocol, Unpack
@@ -31,7 +31,9 @@ def start(**options: Unpack[Options]) -> KafkaBroker:
 
 
 class BrokerFactory(Protocol):
-    """What the fixture `kafka_broker_factory` is: `start`, with brokers that end with the test."""
+    """The type of the fixture `kafka_broker_factory`: `start`, for
+    brokers that stop with the test.
+    """
 
     def __call__(self, **options: Unpack[Options]) -> KafkaBroker:
         """Start a broker."""

@@ -46,18 +46,18 @@ class KafkaBroker:
 
     @property
     def bootstrap_servers(self) -> str:
-        """`host:port,...` of the first listener, which needs no log-in."""
+        """The bootstrap servers of the first listener, `host:port,...`, which needs no log-in."""
         return ",".join(next(iter(self._transport.listeners.values())))
 
     @property
     def listeners(self) -> dict[str, str]:
-        """Bootstrap servers by listener name."""
+        """The bootstrap servers by listener name."""
         found = self._transport.listeners
         return {name: ",".join(addresses) for name, addresses in found.items()}
 
     @property
     def control_url(self) -> str | None:
-        """Where the control API is; None in process."""
+        """The URL of the control API; None with `in_process`."""
         return self._transport.control_url
 
     def config(
@@ -68,11 +68,11 @@ class KafkaBroker:
         listener: str | None = None,
         **more: Any,
     ) -> dict[str, Any]:
-        """Return what a client is made with, to log in as `user`, who is added if need be.
+        """Return the settings with which a client logs in as `user`, who is created if necessary.
 
-        `style` is whose names: `confluent-kafka`, `kafka-python`, `aiokafka` or `java`. The
-        listener is one with a log-in if there is a user, and one with TLS if the broker was started
-        with `tls`. `more` is added to the result.
+        `style` selects the names of settings: `confluent-kafka`, `kafka-python`, `aiokafka` or
+        `java`. The listener is one with a log-in if there is a user, and one with TLS if the broker
+        was started with `tls`. `more` is added to the result.
         """
         name = self._listener_for(user) if listener is None else listener
         if name not in self.listeners:
@@ -122,7 +122,7 @@ class KafkaBroker:
         after: int = 0,
         **filters: Unpack[DecisionFilters],
     ) -> list[DecisionRow]:
-        """Return what was decided for them; `after`: only of requests with a greater number."""
+        """Return the decisions; `after`: only of requests with a greater number."""
         asked = {"api": api, "principal": _principal(principal), **filters}
         return self._all(DecisionRow, "decisions", asked, after)
 
@@ -131,19 +131,21 @@ class KafkaBroker:
         return self.decisions(allowed=False, logged=True, after=after)
 
     def last_request(self) -> int:
-        """The number of the newest request, for `after`."""
+        """Return the number of the newest request, for `after`."""
         return int(self._ask("GET", "/requests", query={"limit": "0"})["last"])
 
     def pushes(self) -> list[PushRow]:
-        """The metrics that clients pushed, by who and how many bytes; the broker needs the property
-        `shim.client.telemetry`.
+        """Return the metrics that clients pushed, with client and bytes; the broker needs the
+        property `shim.client.telemetry`.
         """
         return [PushRow(push) for push in self._ask("GET", "/telemetry")["pushes"]]
 
     # the state
 
     def reset(self) -> None:
-        """As it was at the start: state, faults and what was seen; clients are hung up on."""
+        """Restore the initial state, and remove faults, requests and decisions; clients are
+        disconnected.
+        """
         self._ask("POST", "/reset")
         self._know(self._settings.passwords())
 
@@ -154,19 +156,19 @@ class KafkaBroker:
         return number
 
     def restore(self, snapshot: int) -> None:
-        """Come back to a snapshot, as often as wanted; clients are hung up on."""
+        """Restore a snapshot, which can be repeated; clients are disconnected."""
         self._ask("POST", f"/snapshots/{snapshot}/restore")
         self._know(self._kept_passwords[snapshot])
 
     def state(self) -> StateRow:
-        """Topics, users, ACLs and groups in one."""
+        """Return topics, users, ACLs and groups."""
         return StateRow(self._ask("GET", "/state"))
 
     def health(self) -> HealthRow:
         return HealthRow(self._ask("GET", "/health"))
 
     def metrics(self) -> str:
-        """What a Prometheus would read."""
+        """Return the metrics in the format of Prometheus."""
         return str(self._ask("GET", "/metrics"))
 
     def stop(self) -> None:
@@ -191,7 +193,7 @@ class KafkaBroker:
     def _all(
         self, kind: type[_AnyRow], what: str, asked: Mapping[str, Any], after: int
     ) -> list[_AnyRow]:
-        """Return every row, asked for page by page."""
+        """Return all rows, requested in pages."""
         query = {name: _text(value) for name, value in asked.items() if value is not None}
         rows: list[_AnyRow] = []
         while True:

@@ -1,4 +1,4 @@
-"""What clients are made with, in the names of each library."""
+"""Settings of clients, with the names of each library."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ class Certificates:
 
 @dataclass(frozen=True)
 class Security:
-    """How a client connects; without certificates it trusts whom its library trusts."""
+    """The security settings of a client; without certificates it trusts those of its library."""
 
     protocol: str
     login: Login | None

@@ -1,4 +1,4 @@
-"""What a broker denied, in words for the report of a failed test."""
+"""The denials of a broker as text, for the report of a failed test."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -7,7 +7,7 @@ from kafka_shim.shim.explaining.remedy import rule_text
 
 
 def denials_text(rows: Iterable[Mapping[str, Any]]) -> str:
-    """One paragraph for each thing that was denied, however often it was."""
+    """Return one paragraph for each distinct denial."""
     counts: dict[tuple[str, ...], int] = {}
     for row in rows:
         would = row["would_allow"] or {}

@@ -39,7 +39,7 @@ class About(Match, Trigger, total=False):
 
 
 class SetFault:
-    """A fault that is set, and how to ask about it."""
+    """A fault that was added."""
 
     def __init__(self, ask: Ask, fault_id: int) -> None:
         self._ask = ask
@@ -47,16 +47,16 @@ class SetFault:
 
     @property
     def fired(self) -> int:
-        """How many requests it struck."""
+        """The number of requests to which it was applied."""
         return int(self._row()["fired"])
 
     @property
     def calls(self) -> int:
-        """How many requests it was about."""
+        """The number of matching requests."""
         return int(self._row()["calls"])
 
     def release(self) -> int:
-        """Let go what a pause holds back; how many answers that were."""
+        """Send the responses that a pause holds back; return their number."""
         return int(self._ask("POST", f"/faults/{self.id}/release")["released"])
 
     def remove(self) -> None:
@@ -68,33 +68,33 @@ class SetFault:
 
 
 class Faults:
-    """Sets faults. Each verb also takes which requests it is about (`api`, `version`, `client_id`,
-    `principal`, `topic`, `partition`, `group`, `transactional_id`, `node_id`) and when it strikes:
-    `on_call=n`, `times=n`, `every_time=True`, `with_probability=p, seed=n`; once, if nothing is
-    said.
+    """Adds faults. Each method also takes conditions (`api`, `version`, `client_id`,
+    `principal`, `topic`, `partition`, `group`, `transactional_id`, `node_id`) and a trigger:
+    `on_call=n`, `times=n`, `every_time=True`, `with_probability=p, seed=n`; by default the first
+    matching request.
     """
 
     def __init__(self, ask: Ask) -> None:
         self._ask = ask
 
     def error(self, error: str | int, **about: Unpack[About]) -> SetFault:
-        """The answer is this error of Kafka's, and nothing is done."""
+        """Answer with this Kafka error, without handling the request."""
         return self.add({"error": error}, **about)
 
     def delay(self, delay_ms: int, **about: Unpack[About]) -> SetFault:
-        """The answer comes late."""
+        """Delay the response."""
         return self.add({"delay_ms": delay_ms}, **about)
 
     def disconnect(self, when: str = "before", **about: Unpack[About]) -> SetFault:
-        """The connection is closed `before` the request is handled, or `after`."""
+        """Close the connection `before` the request is handled, or `after`."""
         return self.add({"disconnect": when}, **about)
 
     def black_hole(self, **about: Unpack[About]) -> SetFault:
-        """The request is handled and never answered."""
+        """Handle the request, and never answer it."""
         return self.add({"black_hole": True}, **about)
 
     def pause(self, **about: Unpack[About]) -> SetFault:
-        """The request is handled, and answered when the fault is released."""
+        """Handle the request, and send the response when the fault is released."""
         return self.add({"pause": True}, **about)
 
     def throttle(self, throttle_time_ms: int, **about: Unpack[About]) -> SetFault:
@@ -102,15 +102,15 @@ class Faults:
         return self.add({"throttle_time_ms": throttle_time_ms}, **about)
 
     def truncate(self, length: int, **about: Unpack[About]) -> SetFault:
-        """So many bytes of the answer, then the connection is closed."""
+        """Send only the first bytes of the response, then close the connection."""
         return self.add({"truncate": length}, **about)
 
     def corrupt(self, **about: Unpack[About]) -> SetFault:
-        """Bits of the answer are flipped."""
+        """Flip bits of the response."""
         return self.add({"corrupt": True}, **about)
 
     def set(self, fields: Mapping[str, Any], **about: Unpack[About]) -> SetFault:
-        """Fields of the answers of `api` are set, by their paths: `topics.*.error_code`."""
+        """Set fields in the responses of `api`, by their paths: `topics.*.error_code`."""
         return self.add({"set": fields}, **about)
 
     def advertise(
@@ -126,7 +126,7 @@ class Faults:
         resource_name: str | None = None,
         **about: Unpack[About],
     ) -> SetFault:
-        """Permissions are missing, as if by an ACL; with `topic=`, those on that topic."""
+        """Deny an operation as if by an ACL; with `topic=`, on that topic."""
         denied = {
             "operation": operation,
             "resource_type": resource_type,
@@ -135,15 +135,15 @@ class Faults:
         return self.add({"deny": {k: v for k, v in denied.items() if v is not None}}, **about)
 
     def revoke(self, *rules: Mapping[str, Any], after: int = 0, **about: Unpack[About]) -> SetFault:
-        """These ACLs are gone for good once `after` requests that match were handled."""
+        """Remove these ACLs permanently after `after` matching requests."""
         return self._move("revoke", rules, after, about)
 
     def grant(self, *rules: Mapping[str, Any], after: int = 0, **about: Unpack[About]) -> SetFault:
-        """These ACLs come once `after` requests that match were handled."""
+        """Add these ACLs after `after` matching requests."""
         return self._move("grant", rules, after, about)
 
     def add(self, action: Mapping[str, Any], **about: Unpack[About]) -> SetFault:
-        """A fault of any effects together: `{"error": "REQUEST_TIMED_OUT", "delay_ms": 100}`."""
+        """Add a fault with any effects: `{"error": "REQUEST_TIMED_OUT", "delay_ms": 100}`."""
         return self._add(action, about)
 
     def list(self) -> list[FaultRow]:

@@ -100,8 +100,8 @@ def _broker_of(words: Sequence[str]) -> Broker:
 
 
 def _import_handlers() -> None:
-    """All of them, now: at their first requests they would be imported on the broker's thread.
-    pytest parses what is imported, and up to Python 3.12 two threads cannot parse at once.
+    """Import all handlers now; otherwise the broker's thread would import them at first requests.
+    pytest parses imported modules, and up to Python 3.12 two threads cannot parse at once.
     """
     for key in HANDLED:
         handler_of(key)

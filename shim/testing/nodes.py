@@ -7,7 +7,7 @@ from kafka_shim.shim.testing.rows import NodeRow
 
 
 class Nodes:
-    """Stopping and starting brokers, and moving what they lead (`brokers=3`)."""
+    """Stops and starts brokers, and moves leaders and coordinators (`brokers=3`)."""
 
     def __init__(self, ask: Any) -> None:
         self._ask = ask
@@ -17,19 +17,19 @@ class Nodes:
         return [NodeRow(node) for node in self._ask("GET", "/nodes")["nodes"]]
 
     def stop(self, node_id: int) -> None:
-        """Its clients are hung up on, connecting is refused, and replicas elsewhere lead."""
+        """Stop a broker: clients are disconnected, connections refused, and other replicas lead."""
         self._ask("POST", f"/nodes/{node_id}/stop")
 
     def start(self, node_id: int) -> None:
-        """On the ports that it had; leaders stay where they are."""
+        """Start a stopped broker on its former ports; leaders do not move back."""
         self._ask("POST", f"/nodes/{node_id}/start")
 
     def move_leader(self, topic: str, partition: int, node_id: int) -> int:
-        """Have another broker lead, one with a replica or without; gives the leader epoch."""
+        """Make another broker the leader, with or without a replica; return the leader epoch."""
         path = f"/topics/{quote(topic, safe='')}/partitions/{partition}/leader"
         return int(self._ask("POST", path, {"node_id": node_id})["leader_epoch"])
 
     def move_coordinator(self, group_id: str, node_id: int) -> None:
-        """Have another broker coordinate a group."""
+        """Make another broker the coordinator of a group."""
         path = f"/groups/{quote(group_id, safe='')}/coordinator"
         self._ask("POST", path, {"node_id": node_id})

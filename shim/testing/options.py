@@ -10,9 +10,9 @@ Path = str | PathLike[str]
 
 
 class Options(TypedDict, total=False):
-    """What a broker is started with; None is the default.
+    """The options of a broker; None means the default.
 
-    An option of `kafka-shim serve` has its name here, in the plural where it is repeatable.
+    An option of `kafka-shim serve` has its name here, in the plural if it is repeatable.
     Relative paths start at the current folder.
     """
 

@@ -1,4 +1,4 @@
-"""`kafka_policy`: ACLs of files, asked and judged without a broker."""
+"""`kafka_policy`: decisions about the ACLs of files, without a broker."""
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -41,9 +41,9 @@ class KafkaPolicy:
         return self._authorizer.authorize(Actor(principal, host), action).allowed
 
     def holds(self, **expectation: Any) -> bool:
-        """Whether an expectation of `kafka-shim policy test` holds; `may_not` is `may-not`.
+        """Return whether an expectation of `kafka-shim policy test` holds; `may_not` is `may-not`.
 
-        ValueError, saying what was expected, if it is none.
+        Raise ValueError if the expectation is invalid.
         """
         entry: Mapping[str, Any] = {key.replace("_", "-"): v for key, v in expectation.items()}
         wanted = parse_expectation(entry, "expectation", self.release)

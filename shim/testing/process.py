@@ -1,4 +1,4 @@
-"""A broker in a process of its own, which ends with this one whatever happens."""
+"""A broker in its own process, which always ends with this one."""
 
 import contextlib
 import os

@@ -1,4 +1,4 @@
-"""What a broker has, as a test sees and changes it: ACLs, topics, users, the clock."""
+"""The resources of a broker for tests: ACLs, topics, users, the clock."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, TypedDict, Unpack
@@ -75,10 +75,10 @@ class Topics:
         self._ask("DELETE", f"/topics/{quote(name, safe='')}")
 
     def compact(self, name: str) -> list[CleanedPartitionRow]:
-        """Compact a topic now; return a row for each partition with what is left of it.
+        """Compact a topic now; return a row for each partition with the sizes before and after.
 
-        Its `cleanup.policy` must have `compact`. Records younger than `min.compaction.lag.ms`, and
-        all behind an open transaction, stay as they are.
+        Its `cleanup.policy` must contain `compact`. Records younger than `min.compaction.lag.ms`,
+        and records after the start of an open transaction, are not compacted.
         """
         path = f"/topics/{quote(name, safe='')}/compact"
         cleaned = self._ask("POST", path)["partitions"]

@@ -1,7 +1,7 @@
-"""Rows that a broker tells a test: dicts whose columns are attributes as well.
+"""Rows in results: dicts whose keys are also attributes.
 
 The columns are declared for type checkers; `shim/control/shapes.py` has the same ones, as a test
-ensures. At run time a row is what the broker answered, whatever its version.
+checks. At run time a row is the broker's response, whatever its version.
 """
 
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -46,7 +46,7 @@ class TopicRow(Row):
 
 
 class CleanedPartitionRow(Row):
-    """A compacted partition: what could be cleaned, and what is left of it."""
+    """A compacted partition: its sizes before and after."""
 
     partition: int
     records_before: int

@@ -1,4 +1,4 @@
-"""What a test's broker is started with, and the command line that says so."""
+"""The settings of a test's broker, and its command line."""
 
 import json
 import os
@@ -74,9 +74,9 @@ class Settings:
         return {**admin, **(self._given_state.get("users") or {}), **self._options.get("users", {})}
 
     def certificates(self, folder: Path) -> Path | None:
-        """Return the folder that `ca.pem` is left in; `folder` is the broker's own.
+        """Return the folder with `ca.pem`; `folder` is the broker's own.
 
-        None if no certificates are made.
+        Return None without generated certificates.
         """
         tls = self._options.get("tls")
         chosen = self._options.get("tls_dir") or self.properties.get(TLS_DIRECTORY)
@@ -87,7 +87,7 @@ class Settings:
         return folder / "tls" if tls else None
 
     def protocol_of(self, listener: str) -> str:
-        """Return the security protocol of a listener, which is its name if nothing else is said."""
+        """Return the security protocol of a listener; the default is its name."""
         pairs = self.properties.get("listener.security.protocol.map", "").split(",")
         named = {
             name.strip(): protocol for name, _, protocol in (pair.partition(":") for pair in pairs)
@@ -139,7 +139,7 @@ class Settings:
         return acls if isinstance(acls, str | os.PathLike) else None
 
     def _state_file(self, folder: Path) -> Path:
-        """Write the state that the broker begins with: keywords besides the given state file."""
+        """Write the initial state: the keywords, added to the given state file."""
         given = self._given_state
         rules = () if self._acl_file is not None else self._options.get("acls", ())
         content = given | {
@@ -154,7 +154,7 @@ class Settings:
 
 
 def _read_state(path: Path) -> dict[str, Any]:
-    """Return what the file says; BrokerError if the broker could not read it."""
+    """Read a state file; BrokerError if a broker could not read it."""
     from kafka_shim.authorizer.acl_formats.documents import load  # noqa: PLC0415 - as above
     from kafka_shim.shim.errors import ConfigError  # noqa: PLC0415 - as above
     from kafka_shim.shim.settings.input_files import read_text  # noqa: PLC0415 - as above
@@ -175,19 +175,19 @@ def _dumped(content: Mapping[str, Any]) -> str:
 
 
 def _absolute(path: str | os.PathLike[str]) -> Path:
-    """The broker runs in another folder."""
+    """Return an absolute path, since the broker runs in another folder."""
     return Path(path).absolute()
 
 
 def _by_name(topics: Any) -> dict[str, Any]:
-    """Topics as a mapping; None is a topic with the defaults."""
+    """Return topics as a mapping; None is a topic with the defaults."""
     if topics is None or isinstance(topics, Mapping):
         return dict(topics or {})
     return dict.fromkeys(topics)
 
 
 def with_type(rule: Mapping[str, Any]) -> dict[str, Any]:
-    """A rule whose principal may be a bare name: `alice` is `User:alice`."""
+    """Return a rule with a full principal: `alice` becomes `User:alice`."""
     if not isinstance(rule, Mapping):
         raise TypeError(f"a rule is {rule!r}: expected a mapping with principal, allow, topic ...")
     found = dict(rule)

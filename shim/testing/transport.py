@@ -14,7 +14,7 @@ _OK = 200
 
 
 class BrokerError(Exception):
-    """The broker refused what a test asked of it, or does not answer; the text says why."""
+    """The broker rejected a call, or does not answer; the text says why."""
 
 
 class Transport(Protocol):
@@ -25,16 +25,16 @@ class Transport(Protocol):
     folder: Path
 
     def call(self, method: str, path: str, query: Mapping[str, str], body: Any) -> Any:
-        """Ask the control API; BrokerError if it refuses, or the broker has stopped."""
+        """Call the control API; BrokerError if it rejects the call, or the broker has stopped."""
 
     def stop(self) -> None:
         """Stop the broker and wait for its end; a second time does nothing."""
 
 
 class HttpControl:
-    """Calls of the control API over one connection that is kept, from any thread.
+    """Calls the control API over one persistent connection, from any thread.
 
-    What they need is imported by the first call: the first test of a session begins earlier.
+    Modules are imported at the first call, so that the first test of a session begins earlier.
     """
 
     def __init__(self, address: str, token: str | None = None) -> None:
@@ -64,7 +64,7 @@ class HttpControl:
             self._connection.close()
 
     def _ask(self, method: str, target: str, payload: bytes | None) -> tuple[int, str, bytes]:
-        """Ask, once more if a connection that was kept has been closed meanwhile."""
+        """Send a call; retry if the persistent connection was closed meanwhile."""
         from http.client import (  # noqa: PLC0415 - see the class's docstring
             HTTPConnection,
             HTTPException,
