@@ -7,9 +7,9 @@ from kafka_shim.shim.state.cluster import Cluster
 
 
 def identify(transport: asyncio.Transport, session: Session, cluster: Cluster) -> str:
-    """A verified client certificate names the principal, by the mapping rules (KIP-371).
+    """Set the principal by the mapping rules for a verified client certificate (KIP-371).
 
-    Return why it does not, empty if nothing is wrong.
+    Return the error text; empty for success.
     """
     certificate = transport.get_extra_info("peercert")
     if not certificate or session.listener.protocol.sasl:

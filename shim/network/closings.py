@@ -17,8 +17,8 @@ Kind = tuple[str, str, str]  # host, listener, reason without its numbers
 
 
 class Closings:
-    """The first closing of a kind is logged at once; those that follow are counted, and one line
-    every PERIOD_MS says how many there were. A kind that did not recur is forgotten.
+    """The first closing of a kind is logged at once; later ones are counted, and logged in one line
+    every PERIOD_MS. A kind that did not recur is forgotten.
     """
 
     def __init__(self, clock: Clock) -> None:
@@ -48,7 +48,7 @@ class Closings:
             self._timer = self._clock.call_later(PERIOD_MS, self._sum_up)
 
     def end(self) -> None:
-        """Log what was only counted."""
+        """Log the counts."""
         if self._timer is not None:
             self._timer.cancel()
         self._timer = None
@@ -58,7 +58,9 @@ class Closings:
         self._kinds_of.clear()
 
     def _kind(self, host: str, listener: str, reason: str) -> Kind:
-        """Its own kind, or one for many: peers choose parts of reasons, and can have many hosts."""
+        """Return its kind, or a common one: peers choose parts of
+        reasons, and can have many hosts.
+        """
         kind = (host, listener, _NUMBER.sub("0", reason))
         if kind in self._counts:
             return kind

@@ -131,7 +131,7 @@ class Connection(asyncio.BufferedProtocol):
         self._flow()
 
     def get_buffer(self, sizehint: int) -> memoryview:  # noqa: ARG002 - asyncio's
-        """Where the next bytes go: one place for all connections, emptied before the next read."""
+        """Return the buffer for the next bytes, which all connections share."""
         if self._pending is not None:
             return self._holder.received[:_RECEIVED_BEHIND_WAIT]
         return self._holder.received
@@ -151,19 +151,19 @@ class Connection(asyncio.BufferedProtocol):
             self._flow()  # else reading goes on, as nothing else has changed
 
     def go_on(self) -> None:
-        """There is memory for the frame that is arriving."""
+        """Continue, since there is memory for the arriving frame."""
         self._large.has_memory = True
         self._flow()
 
     def shut_down(self) -> None:
-        """Close after what is already written has gone out."""
+        """Close after the written bytes were sent."""
         self._frames.clear()
         self._send(at_once=True)
         if self._transport is not None:
             self._transport.close()
 
     def abort(self) -> None:
-        """Close at once; what the peer has not read is lost."""
+        """Close at once; bytes that the peer has not read are lost."""
         if self._transport is not None:
             self._transport.abort()
 
@@ -198,7 +198,7 @@ class Connection(asyncio.BufferedProtocol):
                 self._dispatcher.recorder.catch_up()
 
     def _run_later(self) -> None:
-        """Go on when all other connections have had their turn."""
+        """Continue after all other connections had a turn."""
         if self._again is None:
             self._again = asyncio.get_running_loop().call_soon(self._run_again)
 
@@ -208,7 +208,9 @@ class Connection(asyncio.BufferedProtocol):
         self._flow()
 
     def _end_turn(self) -> None:
-        """Once nothing is left to answer: free its memory, and close after a frame too large."""
+        """End the turn without open requests: free memory, and close after a frame that is too
+        large.
+        """
         if self._frames or self._pending is not None:
             return
         self._large.answered(self.last_used_ms)
@@ -246,7 +248,7 @@ class Connection(asyncio.BufferedProtocol):
             self._mute.begin(session)
 
     def _part_later(self, session: Session) -> None:
-        """Tell that a log-in failed, and close, after a while: clients come again (KIP-306)."""
+        """Report a failed log-in after a delay, and close (KIP-306)."""
         delay_ms = failed_login_delay_ms(self._cluster, session.node_id)
         if not delay_ms or not self._answers:
             raise CloseConnection("login failed")
@@ -260,7 +262,7 @@ class Connection(asyncio.BufferedProtocol):
         self.close("login failed")
 
     def _complete(self, answer: object) -> None:
-        """A request that waited has its answer."""
+        """Send the response to a request that waited."""
         pending, self._pending = self._pending, None
         assert isinstance(pending, Pending)
         if isinstance(answer, CloseConnection):
@@ -275,7 +277,7 @@ class Connection(asyncio.BufferedProtocol):
         self._go_on()
 
     def _worked(self, outcome: Callable[[], bytes | Pending | NoAnswer]) -> None:
-        """A large request has been worked on."""
+        """Send the response to a large request."""
         self._pending, session = None, self._session
         assert session is not None
         try:
@@ -289,7 +291,7 @@ class Connection(asyncio.BufferedProtocol):
         self._go_on()
 
     def _go_on(self) -> None:
-        """After an answer that had been waited for."""
+        """Continue after a response that had been waited for."""
         if self._running:
             return
         self._send()
@@ -310,7 +312,7 @@ class Connection(asyncio.BufferedProtocol):
             self._send()
 
     def _send(self, *, at_once: bool = False) -> None:
-        """Hand over what has been answered: a call of the system for many answers, not for each."""
+        """Send the responses, with one system call for several of them."""
         storage = self._dispatcher.storage
         is_held = storage is not None and storage.holds(self._send, at_once=at_once)
         if is_held or not self._answers or self._parting is not None:
@@ -326,7 +328,7 @@ class Connection(asyncio.BufferedProtocol):
                 self._frames.clear()
 
     def _flow(self) -> None:
-        """Read on only while all that came is answered and the peer takes its answers."""
+        """Read only while all received requests are answered and the peer reads its responses."""
         transport = self._transport
         if transport is None or transport.is_closing():
             return
@@ -343,7 +345,7 @@ class Connection(asyncio.BufferedProtocol):
             transport.resume_reading()
 
     def close(self, reason: str) -> None:
-        """Close after what is already answered has gone out, and log why."""
+        """Close after the responses so far were sent, and log why."""
         if self._transport is None or self._transport.is_closing():
             return
         self._cluster.counters.closed += 1

@@ -1,4 +1,4 @@
-"""What the settings, and the quotas of addresses, say about connections."""
+"""The limits of connections in settings and in quotas of addresses."""
 
 from functools import cached_property
 
@@ -12,26 +12,26 @@ _OF_HOST = "max.connections.per.ip"
 
 
 class ConnectionLimits:
-    """The limits of a cluster's brokers, as they are at the moment.
+    """The present limits of a cluster's brokers.
 
-    A listener without a limit of its own has the broker's, as in Kafka: besides all together, each
-    one may have so many. `""` stands for all listeners.
+    A listener without its own limit has the broker's, as in Kafka: in addition to the total limit,
+    each listener has one. `""` stands for all listeners.
     """
 
     def __init__(self, cluster: Cluster) -> None:
         self._cluster = cluster
 
     def connections(self, node_id: int, listener: str) -> int:
-        """How many there may be."""
+        """Return the maximum number of connections."""
         return self._setting("max.connections", node_id, listener)
 
     def rate(self, node_id: int, listener: str) -> int | None:
-        """How many may come in a second; None without a limit."""
+        """Return the maximum rate per second; None without a limit."""
         found = self._setting("max.connection.creation.rate", node_id, listener)
         return None if found == _UNLIMITED else found
 
     def of_host(self, guest: Guest) -> int:
-        """How many the address of a connection may have."""
+        """Return the maximum number for the address of a connection."""
         overrides = self._given(f"{_OF_HOST}.overrides", guest.node_id)
         for override in overrides.split(",") if overrides else ():
             host, _, count = override.strip().rpartition(":")
@@ -40,7 +40,7 @@ class ConnectionLimits:
         return self._setting(_OF_HOST, guest.node_id, "")
 
     def host_rate(self, host: str) -> float | None:
-        """How many may come from an address in a second; None without a limit."""
+        """Return the maximum rate per second for an address; None without a limit."""
         return self._cluster.quotas.connection_rate(host)
 
     def new_rate(self) -> Rate:
@@ -72,7 +72,7 @@ class ConnectionLimits:
         return _UNLIMITED if value is None else int(value)
 
     def _given(self, name: str, node_id: int) -> str | None:
-        """A setting that was given to a broker: every connection asks for several."""
+        """Return a broker's setting; cached, since every connection reads several."""
         configs = self._cluster.configs
         own = configs.brokers.get(node_id, {})
         for values in (own, configs.all_brokers, self._cluster.config.properties):
@@ -82,7 +82,7 @@ class ConnectionLimits:
 
 
 def address(host: str) -> str:
-    """An address as sessions write it; other names are not looked up."""
+    """Return an address as in sessions; other names are not resolved."""
     try:
         return java_host_text("127.0.0.1" if host == "localhost" else host)
     except ValueError:

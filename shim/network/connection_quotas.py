@@ -1,9 +1,9 @@
-"""How many connections clients may have, and how fast they may come (KIP-308, KIP-402, KIP-612).
+"""Limits of the number and rate of connections (KIP-308, KIP-402, KIP-612).
 
-As in Kafka each listener of a broker takes in one connection after the other. The first one may
-have to wait for a place, or because others came too fast; those behind it wait with it. They are
-open, but nothing of them is read. Then too many of one address are closed, and so are, a while
-later, those of an address that come too fast.
+As in Kafka, each listener of a broker accepts one connection after the other. The first one may
+have to wait for a place or because of the rate; later ones wait behind it. They are open,
+but nothing is read from them. Connections above the limit of an address are then closed, and
+after a delay also those above its rate.
 """
 
 from collections import Counter, deque
@@ -23,7 +23,7 @@ _RATES_KEPT = 1000
 
 
 class _Acceptor(msgspec.Struct):
-    """One listener of a broker, and who waits there."""
+    """A listener of a broker, with its waiting connections."""
 
     waiting: deque[Guest]
     timer: Timer | None = None
@@ -46,7 +46,7 @@ class ConnectionQuotas:
         self._parting: dict[Guest, Timer] = {}  # came faster than they may
 
     def arrive(self, guest: Guest) -> None:
-        """Have a new connection started, now or later, or closed."""
+        """Start a new connection, now or later, or close it."""
         key = guest.node_id, guest.listener_name
         acceptor = self._acceptors.get(key)
         if acceptor is None:
@@ -56,7 +56,7 @@ class ConnectionQuotas:
             self._accept(acceptor)
 
     def gone(self, guest: Guest) -> None:
-        """A connection that arrived has ended; others may take its place."""
+        """Remove an ended connection; others may take its place."""
         served = self._served.get(guest.node_id, {})
         if guest not in served:
             self._give_up(guest)
@@ -69,13 +69,13 @@ class ConnectionQuotas:
         self._accept_others(guest.node_id)
 
     def settle(self) -> None:
-        """Close who is too much, and serve who may be: limits may have changed."""
+        """Close connections above the limits, and start waiting ones, after limits changed."""
         for node_id in {node_id for node_id, _ in self._acceptors}:
             self._make_room(node_id)
             self._accept_others(node_id)
 
     def _counted(self, guest: Guest) -> list[tuple[Counter[tuple[int, str]], str]]:
-        """Where a served connection counts, and under what name."""
+        """Return the counters of a served connection, and its name in them."""
         return [
             (self._counts, ANY),
             (self._counts, guest.listener_name),
@@ -83,7 +83,7 @@ class ConnectionQuotas:
         ]
 
     def _give_up(self, guest: Guest) -> None:
-        """A connection that is not served has ended."""
+        """Remove a connection that was waiting."""
         if guest in self._parting:
             self._parting.pop(guest).cancel()
             return
@@ -155,7 +155,9 @@ class ConnectionQuotas:
         return self._counts[node_id, ANY] < self._limits.connections(node_id, ANY)
 
     def _make_room(self, node_id: int) -> None:
-        """The listener of brokers always has a place; others give up who was used least lately."""
+        """Make room for the inter-broker listener: close the least
+        recently used other connection.
+        """
         excess = self._counts[node_id, ANY] - self._limits.connections(node_id, ANY)
         if excess <= 0:
             return
@@ -183,7 +185,9 @@ class ConnectionQuotas:
         return delay_ms
 
     def _host_delay_ms(self, guest: Guest, per_second: float) -> int:
-        """Return how long until a connection of this address may come; count it if it may now."""
+        """Return the delay in ms until a connection of this address is allowed; count it if it is
+        0.
+        """
         now_ms = self._cluster.clock.now_ms()
         if len(self._host_rates) >= _RATES_KEPT:
             self._host_rates = {

@@ -14,7 +14,7 @@ from kafka_shim.shim.network.request_memory import RequestMemory
 
 
 class Holder(Protocol):
-    """Who has connections: what they all share, and whom they tell that they come and go."""
+    """The owner of connections: their shared state, and the receiver of their events."""
 
     @property
     def dispatcher(self) -> Dispatcher: ...

@@ -32,7 +32,7 @@ class Working:
         self.is_cancelled = False
 
     def cancel(self) -> None:
-        """Nobody waits for it any more."""
+        """Cancel the request, whose client is gone."""
         self.is_cancelled = True
         self.frame = b""
         if self.turns is not None:
@@ -48,7 +48,7 @@ def is_large(frame: bytes, cluster: Cluster) -> bool:
 
 
 class LargeRequests:
-    """Answers large requests, each on a thread of its own that works in turns."""
+    """Handles large requests, each on its own thread, in turns."""
 
     def __init__(self, dispatcher: Dispatcher) -> None:
         self._dispatcher = dispatcher
@@ -69,8 +69,8 @@ class LargeRequests:
         )
 
     def begin(self, working: Working) -> None:
-        """Have a request answered; `done` is called on the loop, with a function that returns the
-        answer or raises what the dispatcher raised, unless the request is cancelled.
+        """Handle a request; `done` is called on the loop with a function that returns the response
+        or raises the dispatcher's exception, unless the request is cancelled.
         """
         if not self._may_begin():
             self._waiting.append(working)
@@ -97,7 +97,7 @@ class LargeRequests:
         return self.at_work < AT_ONCE and self._begun < WITHOUT_PAUSE
 
     def _begin_next(self) -> None:
-        """As many of those that wait as may begin now."""
+        """Begin as many waiting requests as allowed."""
         if not self.at_work:
             if self._begun >= WITHOUT_PAUSE and gc.isenabled():
                 gc.collect()

@@ -1,4 +1,4 @@
-"""The bounds on what peers may make a broker hold: its own, or those of Kafka's settings."""
+"""The limits of resources that peers can occupy: the shim's own, or Kafka's settings."""
 
 from typing import Any
 
@@ -16,7 +16,7 @@ _SETTINGS = {
 
 
 def limits_in_force(cluster: Cluster) -> Limits:
-    """The limits of the configuration, with the values of settings that were given."""
+    """Return the configuration's limits, with the values of given settings."""
     given: dict[str, Any] = {}
     for setting, field in _SETTINGS.items():
         value = cluster.configs.own_broker_value(setting)

@@ -13,10 +13,10 @@ class Reader(Protocol):
 
 
 class RequestMemory:
-    """Counts large requests from the first bytes that arrive until they are answered.
+    """Counts the memory of large requests from their first bytes until they are answered.
 
-    As with Kafka's queued.max.request.bytes a request is read if any memory is left, so that one
-    request more than the limit may be held. Readers that find none left wait in order.
+    As with Kafka's queued.max.request.bytes, a request is read if any memory is left, so the limit
+    can be exceeded by one request. Other readers wait in order.
     """
 
     def __init__(self, bytes_max: int) -> None:
@@ -26,7 +26,7 @@ class RequestMemory:
         self.bytes = 0
 
     def take(self, reader: Reader, size: int, now_ms: int) -> bool:
-        """Reserve memory for a request; if there is none left, `go_on` is called once there is."""
+        """Reserve memory for a request; if none is left, `go_on` is called when there is some."""
         if self.bytes >= self._bytes_max:
             self._waiting[reader] = size
             return False
@@ -34,7 +34,7 @@ class RequestMemory:
         return True
 
     def give_back(self, reader: Reader, now_ms: int) -> None:
-        """Free all that a reader holds or waits for."""
+        """Release everything that a reader holds or waits for."""
         self._waiting.pop(reader, None)
         held = self._held.pop(reader, None)
         if held is None:
@@ -46,7 +46,7 @@ class RequestMemory:
             first.go_on()
 
     def in_the_way(self, before_ms: int) -> Reader | None:
-        """Who has held memory since before that time, the longest, while others wait for it."""
+        """Return the oldest holder of memory since before that time, while others wait."""
         if not self._waiting:
             return None
         for reader, (_, since_ms) in self._held.items():
@@ -77,16 +77,16 @@ class LargeRequest:
         return self.has_memory and not self._is_whole
 
     def arrived(self) -> None:
-        """A frame is whole."""
+        """Record that a frame is complete."""
         self._is_whole = self.is_begun
 
     def answered(self, now_ms: int) -> None:
-        """All whole frames are answered."""
+        """Record that all complete frames are answered."""
         if self._is_whole:
             self.end(now_ms)
 
     def end(self, now_ms: int) -> None:
-        """Nothing of it is held any more."""
+        """Release its memory."""
         if self.is_begun:
             self.is_begun = self._is_whole = False
             self._memory.give_back(self._reader, now_ms)

@@ -38,7 +38,7 @@ _RECEIVED_BYTES_MAX = 256 * 1024
 
 
 class Server:
-    """The sockets of a cluster: each node has every listener, the first on the ports asked for."""
+    """The sockets of a cluster: each node has every listener, the first one on the given ports."""
 
     def __init__(self, dispatcher: Dispatcher) -> None:
         self.dispatcher = dispatcher
@@ -65,11 +65,11 @@ class Server:
 
     @property
     def connections(self) -> int:
-        """How many clients are connected."""
+        """The number of connected clients."""
         return len(self._connections)
 
     async def start(self) -> None:
-        """Bind every listener; raises ConfigError, with nothing left open, if one cannot be."""
+        """Bind every listener; ConfigError, with nothing left open, if one cannot be bound."""
         self._is_stopped = False
         try:
             for index, node_id in enumerate(self.cluster.nodes):
@@ -95,9 +95,9 @@ class Server:
         return node_id in self._kept
 
     async def reopen_node(self, node_id: int, *, is_moved: bool = False) -> None:
-        """Bind the ports of a closed node again; if one cannot be it stays closed (ConfigError).
+        """Bind the ports of a closed node again; if that fails, it stays closed (ConfigError).
 
-        `is_moved`: bind other ports, which the system chooses while it has not got these back.
+        `is_moved`: bind other free ports instead.
         """
         kept = self._kept.pop(node_id)
         try:
@@ -142,7 +142,7 @@ class Server:
         self.dispatcher.cluster.changes.note()
 
     async def _listen(self, listener: ListenerConfig, node_id: int, port: int) -> asyncio.Server:
-        """Bind all addresses of the listener's host, to one port even if that is any free one."""
+        """Bind all addresses of the listener's host to one port, also if that is any free one."""
         wanted = port
         while True:
             try:
@@ -172,7 +172,7 @@ class Server:
         return lambda: TlsArrival(self, listener, node_id, context)
 
     def _tls(self, listener: ListenerConfig) -> "ssl.SSLContext":
-        """One context a listener, shared by its nodes."""
+        """Return a TLS context per listener, which its nodes share."""
         if listener.name not in self._contexts:
             from kafka_shim.shim.tls.context import server_context  # noqa: PLC0415 - as said
 
@@ -201,13 +201,13 @@ class Server:
             await asyncio.sleep(0)
 
     def close_connections(self, node_id: int | None = None) -> None:
-        """Hang up on every client, or on those of a node; answers that are written still go out."""
+        """Close all connections, or those of a node; written responses are still sent."""
         for connection in list(self._connections):
             if node_id in (None, connection.node_id):
                 connection.shut_down()
 
     async def abort_connections(self, after_s: float) -> None:
-        """After `stop`: abort the connections whose peers have not read their answers by then."""
+        """Abort connections that are still open after `stop`, since their peers do not read."""
         for _ in range(_ABORT_POLLS):
             if not self._connections:
                 return
@@ -225,7 +225,7 @@ class Server:
         self._connections.discard(visitor)
 
     def _sweep(self) -> None:
-        """Close, now and then, what has been idle, logging in or in the way of others too long.
+        """Periodically close connections that are idle, log in too slowly, or block memory.
 
         DEVIATION: Kafka has no limit for the log-in.
         """
@@ -244,7 +244,9 @@ class Server:
 
 
 async def _take_in_no_more(servers: Sequence[asyncio.Server]) -> None:
-    """Before they are closed: asyncio loses the sockets that a closed server was just taking in."""
+    """Stop accepting before closing: asyncio loses sockets that a
+    closed server is just accepting.
+    """
     loop = asyncio.get_running_loop()
     for server in servers:
         for listening in server.sockets:
@@ -254,7 +256,7 @@ async def _take_in_no_more(servers: Sequence[asyncio.Server]) -> None:
 
 
 def _why(error: OSError) -> str:
-    """In short what asyncio says at length, and what to do about it."""
+    """Return asyncio's error in short, with advice."""
     if isinstance(error, socket.gaierror) or error.errno is None:
         return f"{error.strerror or error}"
     said = os.strerror(error.errno).lower()
@@ -264,5 +266,5 @@ def _why(error: OSError) -> str:
 
 
 def _port(listener: ListenerConfig, index: int) -> int:
-    """The port that a listener of the cluster's nth broker is to have; 0: any free one."""
+    """Return the port of a listener of the cluster's nth broker; 0: any free one."""
     return 0 if listener.port == 0 else listener.port + index

@@ -1,6 +1,6 @@
-"""A connection to a TLS listener: counted when it comes, bounded while hands are shaken.
+"""A connection to a TLS listener: counted when accepted, limited during the handshake.
 
-Its quotas and its server know it from its arrival to its end, whichever part reads from it.
+Quotas and server count it from its arrival to its end, whichever part reads from it.
 """
 
 import asyncio
@@ -57,7 +57,7 @@ class TlsArrival(asyncio.Protocol):
             self.close("too many connections, or a broker that is stopped")
 
     def start(self) -> None:
-        """Shake hands: its quotas have a place."""
+        """Begin the handshake, since the quotas have a place."""
         self.began_ms = self._cluster.clock.now_ms()
         self._holder.handshakes.begin(self)
         self._task = asyncio.get_running_loop().create_task(self._shake_hands())
@@ -69,14 +69,14 @@ class TlsArrival(asyncio.Protocol):
         self.ended()
 
     def ended(self) -> None:
-        """It is gone."""
+        """Record the end of the connection."""
         if not self._is_over:
             self._is_over = True
             self._holder.quotas.gone(self)
             self._holder.forget(self)
 
     def shut_down(self) -> None:
-        """Close after what is already written has gone out."""
+        """Close after the written bytes were sent."""
         if self._connection is not None:
             self._connection.shut_down()
         else:

@@ -1,1 +1,1 @@
-"""What a handler sees of a request: who sent it, what it may do, and where it came."""
+"""The request as a handler sees it: session, permissions, context."""

@@ -1,7 +1,7 @@
-"""What a handler may ask of the authorizer, and the record of what it asked.
+"""The permission checks of a handler, and their record.
 
-Four verbs, after Kafka's AuthHelper: `require` (or refuse the whole request), `split` and
-`visible` (per item), `operations` (KIP-430 bits); `error` and `allows` answer for one name.
+The methods follow Kafka's AuthHelper: `require` (or refuse the whole request), `split` and
+`visible` (per item), `operations` (KIP-430 bits); `error` and `allows` check one name.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -29,9 +29,9 @@ RECORDS_MAX = 1_000
 
 
 class AccessRecord(msgspec.Struct, frozen=True, gc=False):
-    """One question that was put to the authorizer, with its answer, for log and trace.
+    """A check with its decision, for log and trace.
 
-    Requests that ask the same share it.
+    Requests with the same check share it.
     """
 
     action: Action
@@ -42,9 +42,9 @@ class AccessRecord(msgspec.Struct, frozen=True, gc=False):
 
 
 class Access(msgspec.Struct, eq=False):
-    """The accesses of one request: decisions are kept in the order they were asked.
+    """The accesses of a request; decisions are kept in the order of the checks.
 
-    Beyond `records_max` allowed ones are only counted, and denied ones beyond as many more.
+    After `records_max` allowed ones, and as many denied ones, further ones are only counted.
     """
 
     _policy: Policy
@@ -64,7 +64,7 @@ class Access(msgspec.Struct, eq=False):
     def error(
         self, requirement: Requirement, name: str = CLUSTER_NAME, count: int = 1
     ) -> ErrorCode:
-        """NONE, or the error that a denial shows in the emulated release."""
+        """Return NONE, or the error of a denial in the emulated release."""
         bound = self._policy.bound(requirement)
         return NO_ERROR if self.meets(bound, name, count) else bound.error
 
@@ -73,7 +73,7 @@ class Access(msgspec.Struct, eq=False):
         return self.meets(self._policy.bound(requirement), name, count)
 
     def meets(self, bound: BoundRequirement, name: str, count: int = 1) -> bool:
-        """The same of a requirement that was looked up already."""
+        """Do the same for a requirement that was looked up."""
         self.asked = True
         if self.turns is not None:
             self.turns.check()
@@ -98,7 +98,7 @@ class Access(msgspec.Struct, eq=False):
         return False
 
     def allows_either(self, requirement: Requirement, names: Sequence[str]) -> bool:
-        """For a row whose needs concern different resources: one name for each need, in order."""
+        """Check a row whose needs concern different resources: one name for each need, in order."""
         self.asked = True
         bound = self._policy.bound(requirement)
         authorizer = self._policy.deciding(self._node_id, requirement)
@@ -120,7 +120,7 @@ class Access(msgspec.Struct, eq=False):
     def split(
         self, requirement: Requirement, items: Iterable[Item], name: Callable[[Item], str]
     ) -> tuple[list[Item], list[Item]]:
-        """Allowed and denied items, each in their order; a name is asked once (AuthHelper)."""
+        """Return allowed and denied items, each in order; a name is checked once (AuthHelper)."""
         self.asked = True
         over = iter if self.turns is None else self.turns.over
         rows = [(name(item), item) for item in over(items)]
@@ -144,11 +144,11 @@ class Access(msgspec.Struct, eq=False):
     def visible(
         self, requirement: Requirement, items: Iterable[Item], name: Callable[[Item], str]
     ) -> list[Item]:
-        """The allowed items alone: a denied one vanishes without a trace."""
+        """Return only the allowed items; a denied one is left out without an error."""
         return self.split(requirement, items, name)[0]
 
     def operations(self, resource_type: ResourceType, name: str = CLUSTER_NAME) -> int:
-        """Authorized operations as a bit field, 1 << operation (KIP-430)."""
+        """Return authorized operations as a bit field, 1 << operation (KIP-430)."""
         self.asked = True
         if self.turns is not None:
             self.turns.check()
@@ -161,7 +161,7 @@ class Access(msgspec.Struct, eq=False):
         return bits
 
     def nothing_more(self) -> None:
-        """The handler says that what is left of its answer is open to everybody."""
+        """Declare that the rest of the response needs no permission."""
         self.asked = True
 
     @property
@@ -172,7 +172,7 @@ class Access(msgspec.Struct, eq=False):
 
     @property
     def authorizer(self) -> Authorizer | None:
-        """For CreateAcls and DeleteAcls, which change it."""
+        """Return the authorizer, for CreateAcls and DeleteAcls, which change it."""
         return self._policy.authorizer
 
     @property
@@ -183,7 +183,7 @@ class Access(msgspec.Struct, eq=False):
     def _first_records(
         self, authorizer: StandardAuthorizer, bound: BoundRequirement, name: str
     ) -> tuple[AccessRecord, ...]:
-        """Ask for the needs of a requirement until one is met, for this request and later ones."""
+        """Check the needs of a requirement until one is met, for this request and later ones."""
         records = []
         for need in bound.needs:
             if need.any_name:
@@ -200,7 +200,7 @@ class Access(msgspec.Struct, eq=False):
         return tuple(records)
 
     def _decide(self, authorizer: Authorizer, need: Need, name: str, count: int) -> Decision:
-        """Ask for one need; about the cluster once a request, however many names there are."""
+        """Check one need; for the cluster once per request, whatever the number of names."""
         of_cluster = need.resource_type is _CLUSTER
         if of_cluster:
             if self._of_cluster is None:
@@ -225,7 +225,7 @@ class Access(msgspec.Struct, eq=False):
         return decision
 
     def _probe(self, authorizer: Authorizer, action: Action) -> Decision:
-        """A question whose answer is never logged (Kafka: logIfAllowed, logIfDenied false)."""
+        """Check without logging (Kafka: logIfAllowed, logIfDenied false)."""
         decision = authorizer.authorize(self.actor, action)
         if self.denied is not None and self.denied(action):
             decision = self._denial(action)
@@ -254,7 +254,7 @@ class Access(msgspec.Struct, eq=False):
             self.left_out[allowed] = self.left_out.get(allowed, 0) + 1
 
     def _denial(self, action: Action) -> Decision:
-        """What a DENY for just this question would have said."""
+        """Return the decision of a DENY for exactly this access."""
         acl = Acl(
             action.resource_type,
             action.resource_name,

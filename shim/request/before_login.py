@@ -1,4 +1,4 @@
-"""What a connection may send before it has logged in, and after its log-in has expired."""
+"""The requests that are allowed before a log-in, and after it has expired."""
 
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.headers import RequestHeader, is_request

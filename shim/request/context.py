@@ -1,4 +1,4 @@
-"""All that a handler may see of a request besides the request itself."""
+"""The context of a request for its handler."""
 
 from collections.abc import Callable, Container, Iterable, Iterator
 from typing import Any, TypeVar
@@ -35,7 +35,7 @@ class RequestContext(msgspec.Struct, eq=False):
 
     @property
     def client(self) -> tuple[str, str]:
-        """Whom quotas are about: the principal's name, and the client id."""
+        """The client for quotas: the principal's name, and the client id."""
         return self.session.principal.partition(":")[2], self.header.client_id or ""
 
     @property
@@ -43,14 +43,14 @@ class RequestContext(msgspec.Struct, eq=False):
         return self.cluster.policy.rules
 
     def in_turns(self, items: Iterable[Item]) -> Iterable[Item]:
-        """The items; after each of them the requests of others may be handled, if this is a large
-        one. What is read of the cluster before the loop may be otherwise within it.
+        """Yield the items; for a large request, others may be handled after each of them. So state
+        that was read before the loop may have changed within it.
         """
         turns = self.access.turns
         return items if turns is None else turns.over(items)
 
     def long(self, items: list[Item]) -> list[Item]:
-        """The same list; where somebody else goes through it, it is as with `in_turns`."""
+        """Return a list that behaves like `in_turns` whenever it is iterated."""
         turns = self.access.turns
         if turns is None:
             return items
@@ -59,26 +59,26 @@ class RequestContext(msgspec.Struct, eq=False):
         return LongArray(items, turns)
 
     def beside(self, work: Callable[..., Item], *arguments: Any) -> Item:
-        """What a function returns that looks at its arguments only, never at the cluster: for a
-        large request it runs beside those of others. Use it once or twice in a request: each time
+        """Return the result of a function that uses only its arguments, never the cluster: for a
+        large request it runs beside other requests. Use it once or twice per request: each time
         costs two turns.
         """
         turns = self.access.turns
         return work(*arguments) if turns is None else turns.beside(work, *arguments)
 
     def in_one_turn(self) -> None:
-        """From here on no other request is handled until this one is answered."""
+        """Handle no other request until this one is answered."""
         self.access.turns = None
 
     def coordinator_error(self, group_id: str) -> ErrorCode:
-        """NONE if the broker that was reached coordinates the group."""
+        """Return NONE if this broker coordinates the group."""
         if len(self.cluster.nodes) == 1:
             is_lost = self.cluster.topics.deletions and self.cluster.coordinators.have_no_groups()
             return ErrorCode.NOT_COORDINATOR if is_lost else ErrorCode.NONE
         return self.cluster.coordinators.error_at(self.node_id, group_id)
 
     def transaction_coordinator_error(self, transactional_id: str) -> ErrorCode:
-        """NONE if the broker that was reached coordinates the transactional id."""
+        """Return NONE if this broker coordinates the transactional id."""
         if len(self.cluster.nodes) == 1:
             return ErrorCode.NONE
         from kafka_shim.shim.state.coordinators import KeyType  # noqa: PLC0415 - of several brokers
@@ -89,15 +89,15 @@ class RequestContext(msgspec.Struct, eq=False):
         return ErrorCode.NONE if node_id == self.node_id else ErrorCode.NOT_COORDINATOR
 
     def brokers(self) -> Iterator[tuple[int, str, int, str | None]]:
-        """Id, host, port and rack of every live broker, as this connection's listener sees them."""
+        """Return id, host, port and rack of every live broker, for this connection's listener."""
         return (row[:-1] for row in self.registered_brokers() if not row[-1])
 
     def registered_brokers(self) -> Iterator[tuple[int, str, int, str | None, bool]]:
-        """The same and whether it is fenced, of every broker: those that are stopped are."""
+        """Return the same with a fenced flag for all brokers; stopped ones are fenced."""
         for node in self.cluster.nodes.values():
             host, port = node.endpoints[self.session.listener.name]
             yield node.node_id, self.session.reachable(host), port, node.rack, not node.is_alive
 
     def brokers_among(self, node_ids: Container[int]) -> Iterator[tuple[int, str, int, str | None]]:
-        """The same of some of them, such as those that lead what is asked about (KIP-951)."""
+        """Return the same for some brokers, such as the leaders in a response (KIP-951)."""
         return (row for row in self.brokers() if row[0] in node_ids)

@@ -1,6 +1,6 @@
-"""The garbage collector goes through all objects only while no large request is worked on.
+"""Full garbage collections are postponed while a large request is handled.
 
-With the hundred thousands of objects of one it takes 50 ms and more, in which nobody is served.
+With the hundreds of thousands of objects of such a request, one takes 50 ms or more.
 """
 
 import gc
@@ -11,7 +11,7 @@ NEVER = 1_000_000
 
 
 class Postponement:
-    """Puts the full collections of the process off while somebody has begun and not ended one."""
+    """Postpones the process's full collections while any request has begun and not ended."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -37,10 +37,10 @@ full_collections = Postponement()
 
 
 def set_aside() -> None:
-    """Have the collector pass over all that there is: modules and tables, which stay for good.
+    """Exclude all present objects from collections: modules and tables, which stay.
 
-    They are most of what it looks at in a small broker, 5 to 25 ms each time. When a broker has
-    stopped, they are its state: with 100,000 topics the process would take 3 s longer to end. For a
-    process that is a broker and nothing else.
+    They are most of what a small broker's collections scan, 5 to 25 ms each time. When a broker has
+    stopped, they are its state: with 100,000 topics the process would need 3 s more to exit. Only
+    for a process that is nothing but a broker.
     """
     gc.freeze()

@@ -1,4 +1,4 @@
-"""Arrays of a large request: a turn may end wherever somebody goes through a long one."""
+"""Long arrays of a large request: a turn may end during any iteration over them."""
 
 from collections.abc import Iterator
 from functools import cache
@@ -13,7 +13,7 @@ LONG = 64
 
 
 class LongArray(list[Any]):
-    """A list that is gone through in turns; an element may be followed by requests of others."""
+    """A list whose iteration takes turns; after any element, other requests may be handled."""
 
     __slots__ = ("_turns",)
 
@@ -29,7 +29,7 @@ class LongArray(list[Any]):
 
 
 def in_turns(request: Any, key: ApiKey, turns: Turns[Any]) -> None:
-    """Make the long arrays of a request such lists."""
+    """Replace the long arrays of a request by such lists."""
     changes_session = key is ApiKey.FETCH and request.session_epoch > 0
     if not changes_session:
         _replace(request, _ways(type(request).__name__), turns)

@@ -1,4 +1,4 @@
-"""The identity of one connection: where it came from and who it turned out to be."""
+"""The session of a connection: its origin and its principal."""
 
 import ipaddress
 from collections.abc import Sequence
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class Phase(Enum):
-    """How far a connection has come; only READY may send ordinary requests."""
+    """The phases of a connection; only READY allows ordinary requests."""
 
     HANDSHAKE = "handshake"  # a SASL listener, no mechanism chosen yet
     MECHANISM = "mechanism"  # after ApiVersions: only a SaslHandshake may follow
@@ -85,28 +85,28 @@ class Session:
         return self.phase is Phase.READY
 
     def belongs_to(self, principal: str) -> None:
-        """Who is at the other end has become known, or changed."""
+        """Set the principal of the connection."""
         self.principal = principal
         self.identity = b""
         self.trace_row = None
 
     def runs(self, software_name: str, software_version: str) -> None:
-        """Which software is at the other end (KIP-511)."""
+        """Set the client's software (KIP-511)."""
         self.client_software_name = software_name
         self.client_software_version = software_version
         self.trace_row = None
 
     def reachable(self, host: str) -> str:
-        """An address to advertise to this client: one that listens everywhere is told as the one
-        it has already reached.
+        """Return the address to advertise to this client; for a listener on all interfaces, the one
+        that the client has already reached.
         """
         return self.local_host if host in ("0.0.0.0", "::") and self.local_host else host  # noqa: S104 - compared, not bound
 
 
 def java_host_text(host: str) -> str:
-    """An IP address as Java prints it: ACL hosts are compared as text (facts: `::1` never matches).
+    """Return an IP address as Java prints it, since ACL hosts are compared as text.
 
-    IPv6 is written out without `::` (`0:0:0:0:0:0:0:1`), IPv4-mapped addresses as plain IPv4.
+    IPv6 is written without `::` (`0:0:0:0:0:0:0:1`), IPv4-mapped addresses as plain IPv4.
     """
     address = ipaddress.ip_address(host.partition("%")[0])
     if address.version == 4:

@@ -1,9 +1,9 @@
-"""A large request is worked on in turns, between which others are served.
+"""Large requests are handled in turns, between which others are served.
 
-Its handler runs on a thread of its own, but never beside the event loop: each waits while the other
-runs, as coroutines do, so no handler needs a lock. It can be interrupted where it asks for access
-and where it goes `over` items. Only what depends on nothing but its arguments, reading and writing
-messages, runs `beside` the loop.
+The handler runs on its own thread, but never at the same time as the event loop: each waits while
+the other runs, so handlers need no locks. It can be interrupted at a permission check and where it
+iterates `over` items. Only functions of their arguments, such as decoding and encoding messages,
+run `beside` the loop.
 """
 
 import threading
@@ -22,7 +22,7 @@ LARGE_BYTES = 16 * 1024
 
 
 class Loop(Protocol):
-    """What is needed of an event loop."""
+    """The interface of the event loop."""
 
     def call_soon(self, callback: Callable[[], object], /) -> object: ...
     def call_soon_threadsafe(self, callback: Callable[[], object], /) -> object: ...
@@ -33,8 +33,8 @@ class AbandonedError(BaseException):
 
 
 class Turns(Generic[Result]):
-    """Runs `work` in turns and then calls `done`, on the loop, with a function that returns what
-    `work` returned or raises what it raised.
+    """Runs `work` in turns and then calls `done` on the loop with a function that returns the
+    result of `work`, or raises its exception.
     """
 
     def __init__(
@@ -85,9 +85,9 @@ class Turns(Generic[Result]):
             self._await_turn()
 
     def beside(self, work: Callable[..., Item], *arguments: Any) -> Item:
-        """Do what reads and changes nothing of the cluster while the loop goes on.
+        """Run a function that does not use the cluster while the loop continues.
 
-        Outside of a turn it is done at once.
+        Outside of a turn it runs at once.
         """
         if not self._is_mine():
             return work(*arguments)
@@ -100,7 +100,7 @@ class Turns(Generic[Result]):
             self._await_turn()
 
     def _take(self) -> None:
-        """Let the work go on for a turn, on the loop's thread, which waits meanwhile."""
+        """Continue the work for a turn; called on the loop's thread, which waits meanwhile."""
         self._may_work.release()
         self._may_loop.acquire()
         outcome, done = self._outcome, self._done
@@ -113,12 +113,12 @@ class Turns(Generic[Result]):
             self._loop.call_soon(self._take)
 
     def _is_mine(self) -> bool:
-        """Whether the request is worked on, and by the thread that asks."""
+        """Return whether the request is being handled by the current thread."""
         return threading.get_ident() == self._worker
 
     def _forget(self) -> None:
-        """Let go of all that leads back to the request: its long arrays hold these turns, and the
-        garbage collector does not look into messages. The number of a thread may come again.
+        """Drop references to the request: its long arrays refer to these turns, and the garbage
+        collector does not scan messages. Thread ids can be reused.
         """
         self._worker = self._outcome = None
         self._work = self._done = _nothing

@@ -1,6 +1,6 @@
-"""Who checks the tokens of a listener, by Kafka's `sasl.oauthbearer.*` settings.
+"""The validator of a listener's tokens, by Kafka's settings `sasl.oauthbearer.*`.
 
-DEVIATION: that there are keys is enough; Kafka wants the class of its validator named besides.
+DEVIATION: keys are enough; Kafka also requires the class of its validator.
 """
 
 from collections.abc import Mapping
@@ -18,7 +18,9 @@ _KEYS = "jwks.endpoint.url"
 def token_validator(
     properties: Mapping[str, str], listener: str, facts: AccessFacts
 ) -> TokenValidator:
-    """Signed tokens where there are keys, else unsecured ones; ConfigError where that cannot be."""
+    """Return a validator of signed tokens if there are keys, else of
+    unsecured ones; ConfigError.
+    """
     own = _of_listener(properties, listener)
     url = own.get(_KEYS, "")
     if not url:
@@ -48,7 +50,7 @@ def token_validator(
 
 
 def _of_listener(properties: Mapping[str, str], listener: str) -> dict[str, str]:
-    """The settings without their common beginning; those for the listener alone go before."""
+    """Return the settings without their prefix; those of the listener take precedence."""
     found: dict[str, str] = {}
     for prefix in (_PREFIX, f"listener.name.{listener.lower()}.{_PREFIX}"):
         for key, value in properties.items():

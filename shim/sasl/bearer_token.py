@@ -22,7 +22,7 @@ class TokenValidator(Protocol):
     """Checks the tokens of a listener."""
 
     def validate(self, token: str, now_ms: int) -> BearerToken:
-        """What is in a token; raises TokenRefusedError, or CloseConnection where Kafka chokes."""
+        """Return a token's claims; TokenRefusedError, or CloseConnection where Kafka fails."""
         ...
 
 

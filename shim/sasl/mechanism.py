@@ -6,13 +6,13 @@ import msgspec
 
 
 class SaslFailure(Exception):  # noqa: N818 - the client's failure, not ours
-    """The client did not prove who it is; the text goes into the answer (error 58)."""
+    """The log-in failed; the text is part of the response (error 58)."""
 
 
 class SaslStep(msgspec.Struct, frozen=True):
-    """What the server says next; with a principal the exchange is over and has succeeded.
+    """The server's next message; with a principal, the exchange has succeeded.
 
-    `expires_at_ms` is when the proof itself ends (a token's expiry), None if it does not.
+    `expires_at_ms` is when the log-in expires (a token's expiry); None if it does not.
     """
 
     reply: bytes

@@ -43,8 +43,8 @@ class BearerExchange:
 
 
 def _read(message: bytes) -> tuple[str, str]:
-    """Authorization id and token of `n,a=ID,^Aauth=Bearer TOKEN^A^A`; of more pairs of a name the
-    last counts, other names are extensions (KIP-342), which nobody here asks for.
+    """Return authorization id and token of `n,a=ID,^Aauth=Bearer TOKEN^A^A`; the last of equal
+    names counts, other names are ignored extensions (KIP-342).
     """
     try:
         first = _FIRST.fullmatch(message.decode())

@@ -19,7 +19,9 @@ class PlainExchange:
         self._drops_ending_nuls = drops_ending_nuls
 
     def step(self, message: bytes) -> SaslStep:
-        """A differing authorization id is refused (CVE-2017-12610); secrets in constant time."""
+        """Check the message: another authorization id is rejected (CVE-2017-12610); constant-time
+        compare.
+        """
         if self._drops_ending_nuls:
             message = message.rstrip(b"\0")
         parts = message.split(b"\0")

@@ -15,7 +15,7 @@ NONCE_BYTES = 24
 
 
 class ScramAccount:
-    """Whom a credential stands for: a user, or the owner of a delegation token."""
+    """The account of a credential: a user, or the owner of a delegation token."""
 
     __slots__ = ("credential", "expires_at_ms", "principal", "token_id")
 
@@ -37,8 +37,8 @@ Lookup = Callable[[str, bool], ScramAccount | None]
 
 
 class ScramExchange:
-    """One log-in. That the client's nonce comes back with ours is checked by newer releases only
-    (CVE-2024-56128); some clients got it wrong.
+    """A log-in; only newer releases check that the final message has both nonces (CVE-2024-56128),
+    which some clients get wrong.
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""What a server keeps of a password for SCRAM (RFC 5802, KIP-84)."""
+"""SCRAM credentials, which a server stores instead of a password (RFC 5802, KIP-84)."""
 
 import hashlib
 import hmac
@@ -28,7 +28,7 @@ class ScramMechanism(IntEnum):
 
 
 class ScramCredential(msgspec.Struct, frozen=True):
-    """What a server keeps of a password: it cannot log in elsewhere with it."""
+    """A stored SCRAM credential, with which nobody can log in elsewhere."""
 
     salt: bytes
     iterations: int
@@ -39,7 +39,7 @@ class ScramCredential(msgspec.Struct, frozen=True):
 def credential_of(
     mechanism: ScramMechanism, salted_password: bytes, salt: bytes, iterations: int
 ) -> ScramCredential:
-    """From the salted password, which is all that AlterUserScramCredentials sends."""
+    """Return the credential of a salted password, which AlterUserScramCredentials sends."""
     client_key = hmac.digest(salted_password, b"Client Key", mechanism.digest)
     return ScramCredential(
         salt,
@@ -52,6 +52,6 @@ def credential_of(
 def salted_credential(
     mechanism: ScramMechanism, password: str, salt: bytes, iterations: int = ITERATIONS
 ) -> ScramCredential:
-    """From the password itself (or, with delegation tokens, from the token's HMAC)."""
+    """Return the credential of a password, or of a delegation token's HMAC."""
     salted = hashlib.pbkdf2_hmac(mechanism.digest, password.encode(), salt, iterations)
     return credential_of(mechanism, salted, salt, iterations)

@@ -46,7 +46,7 @@ class Expected(msgspec.Struct, frozen=True):
 
 
 class _Known(msgspec.Struct, frozen=True):
-    """A key, and what its entry in the file says it is for."""
+    """A key, and the purpose in its entry."""
 
     key: Key
     key_id: str | None
@@ -78,7 +78,7 @@ class SignedTokens:
         return BearerToken(subject.strip(), int(expires * 1000))
 
     def _key(self, token: GuestProtocol) -> Key:
-        """The key with the token's id and of its algorithm's type; the first of several."""
+        """Return the first key with the token's key id and algorithm type."""
         header = token.headers()
         algorithm = str(header["alg"])
         wanted = header.get("kid")
@@ -119,7 +119,7 @@ def _known(entry: Mapping[str, Any]) -> _Known:
 
 
 def _check_origin(claims: Mapping[str, Any], expected: Expected) -> None:
-    """Issuer and audience."""
+    """Check issuer and audience."""
     if expected.issuer and claims.get("iss") != expected.issuer:
         raise TokenRefusedError("it has another issuer")
     audience = claims.get("aud")
@@ -131,7 +131,9 @@ def _check_origin(claims: Mapping[str, Any], expected: Expected) -> None:
 
 
 def _check_scope(scope: object) -> None:
-    """Text or a list of texts, none empty, none twice; anything else counts for nothing."""
+    """Check the scope: a text, or a list of distinct texts that are not
+    empty; others are ignored.
+    """
     scopes = [scope] if isinstance(scope, str) else scope if isinstance(scope, list) else []
     texts = [text.strip() for text in scopes if isinstance(text, str)]
     if len(texts) < len(scopes) or not all(texts) or len(set(texts)) < len(texts):
@@ -139,7 +141,7 @@ def _check_scope(scope: object) -> None:
 
 
 def _check_times(claims: Mapping[str, Any], now_s: float, skew_s: int) -> float:
-    """When the token expires, in seconds since 1970."""
+    """Check the times; return when the token expires, in seconds since 1970."""
     expires, issued, begins = (seconds(claims, name) for name in ("exp", "iat", "nbf"))
     if expires is None or issued is None:
         raise TokenRefusedError("its claims iat (issued at) and exp (expires) are missing")

@@ -13,7 +13,7 @@ class UnsecuredTokens:
     """Tokens with the algorithm `none`; `sub` and `exp` are needed, `nbf` is not looked at."""
 
     def validate(self, token: str, now_ms: int) -> BearerToken:
-        """Check form, subject and times; anybody may have made such a token (KIP-255)."""
+        """Check format, subject and times; anyone can create such a token (KIP-255)."""
         parts = token.split(".")
         if len(parts) != 3 or parts[2]:
             raise TokenRefusedError("it is not an unsecured JSON web token")

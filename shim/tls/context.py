@@ -1,6 +1,6 @@
-"""TLS contexts from Kafka's `ssl.*` settings: PEM files or texts, PKCS12 stores, or self-made.
+"""TLS contexts of Kafka's `ssl.*` settings: PEM files or texts, PKCS12 stores, generated ones.
 
-JKS stores cannot be read: convert them with `keytool -importkeystore ... -deststoretype PKCS12`.
+JKS is not supported: convert with `keytool -importkeystore ... -deststoretype PKCS12`.
 """
 
 import ssl
@@ -19,7 +19,7 @@ _CLIENT_AUTH = {
 
 
 def server_context(settings: Mapping[str, str], listener: str, host: str) -> ssl.SSLContext:
-    """The context of one listener; `listener.name.<name>.ssl.*` beats `ssl.*`."""
+    """Return a listener's context; `listener.name.<name>.ssl.*` takes precedence over `ssl.*`."""
     own = _of_listener(settings, listener)
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     mode = own.get("ssl.client.auth", "none")
@@ -88,7 +88,7 @@ def _load_trust(context: ssl.SSLContext, own: Mapping[str, str]) -> None:
 
 
 def _load_pem(context: ssl.SSLContext, pem: str, password: str | None) -> None:
-    """The standard library takes a certificate chain from files only."""
+    """Load a PEM text from a temporary file, since the standard library reads only files."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "identity.pem"
         path.touch(mode=0o600)

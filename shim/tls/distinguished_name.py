@@ -27,7 +27,7 @@ Subject = tuple[tuple[tuple[str, str], ...], ...]
 
 
 def rfc2253(subject: Subject) -> str:
-    """`CN=alice,OU=tests,O=example,C=SE`: the most specific part first."""
+    """Return a name such as `CN=alice,OU=tests,O=example,C=SE`, the most specific part first."""
     return ",".join("+".join(_part(*pair) for pair in part) for part in reversed(subject))
 
 

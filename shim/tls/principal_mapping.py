@@ -30,7 +30,7 @@ class MappingRule(msgspec.Struct, frozen=True):
     case: str = ""
 
     def apply(self, name: str) -> str | None:
-        """The principal's name, or None where the rule does not match."""
+        """Return the principal's name; None if the rule does not match."""
         if self.pattern is None:
             return name
         found = self.pattern.fullmatch(name)
@@ -64,7 +64,7 @@ def principal_of(subject: Subject, rules: tuple[MappingRule, ...]) -> str:
 
 
 def map_name(rules: tuple[MappingRule, ...], name: str) -> str:
-    """The principal's name for a certificate's; LookupError where no rule matches."""
+    """Return the principal's name for a certificate's; LookupError if no rule matches."""
     for rule in rules:
         mapped = rule.apply(name)
         if mapped is not None:
@@ -87,7 +87,7 @@ def _rule(match: re.Match[str]) -> MappingRule:
 
 
 def _linear(pattern: re.Pattern[str]) -> Any:
-    """The pattern as RE2 runs it, so that no name takes long; what RE2 lacks runs as in Java."""
+    """Compile with RE2, so that no name takes long; patterns that RE2 lacks run as in Java."""
     try:
         return compile_pattern(pattern.pattern)
     except InvalidPatternError:
@@ -95,5 +95,5 @@ def _linear(pattern: re.Pattern[str]) -> Any:
 
 
 def _python_groups(pattern: str) -> str:
-    """Java's named groups in Python's spelling."""
+    """Convert Java's named groups to Python's syntax."""
     return re.sub(r"\(\?<([A-Za-z]\w*)>", r"(?P<\1>", pattern)

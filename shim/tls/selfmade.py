@@ -1,4 +1,4 @@
-"""Test certificates made on the spot, and PKCS12 stores as PEM (trustme, cryptography)."""
+"""Generated test certificates, and PKCS12 stores as PEM (trustme, cryptography)."""
 
 import contextlib
 import os
@@ -71,8 +71,8 @@ def _write(path: Path, content: bytes) -> Path:
 
 
 def identity_pem(authority: "trustme.CA", common_name: str, *names: str) -> bytes:
-    """Key and certificates of a new identity, as a client of any language reads them: Java wants
-    the key in PKCS8, and cannot read a certificate that is for no name at all.
+    """Return key and certificates of a new identity for clients of any language: Java needs
+    a PKCS8 key, and a certificate with a name.
     """
     from cryptography.hazmat.primitives.serialization import (  # noqa: PLC0415 - comes with trustme
         Encoding,
@@ -88,7 +88,7 @@ def identity_pem(authority: "trustme.CA", common_name: str, *names: str) -> byte
 
 
 def pem_of_pkcs12(path: Path, password: str | None) -> str:
-    """Key, certificate and further certificates of a store, one after the other."""
+    """Return key, certificate and further certificates of a store, one after the other."""
     try:
         from cryptography.hazmat.primitives.serialization import (  # noqa: PLC0415 - as above
             Encoding,
