@@ -1,7 +1,7 @@
-"""Which APIs are served: handler modules by API key, cut to what the release offers.
+"""The served APIs: handler modules by API key, limited to those of the release.
 
-Fail closed: an API without a handler is neither advertised nor answered, a version that the
-release does not have is refused.
+Fail closed: an API without a handler is neither advertised nor answered, and a version that the
+release does not have is rejected.
 """
 
 import importlib
@@ -141,10 +141,10 @@ class Handler(Protocol):
 
 
 class ServedApi:
-    """One API in one version: codec and handler, resolved once.
+    """An API in a version: codec and handler, resolved once.
 
-    `pack_start` takes the size of an answer and its correlation id, and returns what is before the
-    body; `start_bytes` of that count for the size. `looks`: it is one of LOOKING.
+    `pack_start` takes the size of a response and its correlation id, and returns the bytes before
+    the body; `start_bytes` of them count for the size. `looks`: the API is in LOOKING.
     """
 
     __slots__ = (
@@ -196,9 +196,9 @@ def handler_of(key: ApiKey) -> Handler:
 
 @cache
 def advertised_apis(release: str, *, takes_metrics: bool) -> Mapping[ApiKey, tuple[int, int]]:
-    """The APIs in the ApiVersions answer, and their versions.
+    """Return the APIs and versions for the ApiVersions response.
 
-    `takes_metrics`: also that they may push their metrics (KIP-714).
+    `takes_metrics`: also the APIs to push client metrics (KIP-714).
     """
     hidden = frozenset() if takes_metrics else TELEMETRY
     return {key: versions for key, versions in advertised(release).items() if key not in hidden}
@@ -215,7 +215,7 @@ class ApiTable:
         """Those that were found already, by the API key and version that a frame begins with."""
 
     def find(self, key: int, version: int) -> ServedApi | None:
-        """None for what the release, or the shim, does not serve."""
+        """Return the API in a version; None if the release or the shim does not support it."""
         found = self._resolved.get((key, version))
         if found is None:
             try:

@@ -43,7 +43,7 @@ class Broker:
         self.started_ms = self.cluster.clock.now_ms()
 
     def _open(self, data_dir: str) -> None:
-        """Have the state that a directory keeps, and keep it there from now on."""
+        """Restore the state in a directory, and keep it there from now on."""
         from kafka_shim.shim.storage.storage import Storage  # noqa: PLC0415 - most brokers keep nothing
 
         self.dispatcher.storage = storage = Storage(Path(data_dir))
@@ -76,13 +76,15 @@ class Broker:
         await self._server.abort_connections(after_s)
 
     async def stop_node(self, node_id: int) -> None:
-        """One broker of the cluster goes: its clients are hung up on, others lead in its place."""
+        """Stop one broker of the cluster: its clients are disconnected,
+        and others become leaders.
+        """
         if self.cluster.nodes[node_id].is_alive:
             self.cluster.set_alive(node_id, is_alive=False)
             await self._server.close_node(node_id)
 
     async def start_node(self, node_id: int, *, is_moved: bool = False) -> None:
-        """A broker that was stopped comes back, on its ports; ConfigError if they are taken.
+        """Start a stopped broker on its ports; ConfigError if they are in use.
 
         `is_moved`: on other ports.
         """
@@ -110,13 +112,13 @@ class Broker:
             self.faults.add(fault)
 
     def snapshot(self) -> "Snapshot":
-        """The state as it is, to come back to (shim/state/snapshot.py says what that is)."""
+        """Return a snapshot of the state (see shim/state/snapshot.py)."""
         from kafka_shim.shim.state.snapshot import take  # noqa: PLC0415 - most brokers never need it
 
         return take(self.cluster)
 
     def restore(self, snapshot: "Snapshot") -> None:
-        """Come back to a snapshot; clients are hung up on, faults are gone."""
+        """Restore a snapshot; clients are disconnected, and faults are removed."""
         from kafka_shim.shim.state.snapshot import put_back  # noqa: PLC0415 - as above
 
         self._begin()
@@ -137,32 +139,32 @@ class Broker:
 
     @property
     def faults(self) -> "Faults":
-        """The faults on purpose."""
+        """The injected faults."""
         return self.dispatcher.faults
 
     @property
     def recorder(self) -> "Recorder | None":
-        """Who writes the trace, if one is written."""
+        """The writer of the trace, if one is recorded."""
         return self.dispatcher.recorder
 
     @property
     def storage(self) -> "Storage | None":
-        """Where the state is kept, if it is."""
+        """The storage of the state, if it is kept."""
         return self.dispatcher.storage
 
     @property
     def connections(self) -> int:
-        """How many clients are connected."""
+        """The number of connected clients."""
         return self._server.connections
 
     def record(self, directory: Path, keeping: "Keeping | None" = None) -> None:
-        """Write a trace of all that comes (docs/trace-format.md); ConfigError if it cannot be."""
+        """Record a trace (docs/trace-format.md); ConfigError if it cannot be written."""
         from kafka_shim.shim.observing.recorder import Recorder  # noqa: PLC0415 - most brokers record nothing
 
         self.dispatcher.recorder = Recorder(directory, self.cluster.clock, keeping=keeping)
 
     def keep_history(self) -> "History":
-        """Keep the last requests, for the control API; the same one however often it is asked."""
+        """Keep the last requests for the control API; repeated calls return the same history."""
         from kafka_shim.shim.observing.history import History  # noqa: PLC0415 - most brokers keep none
 
         if self.dispatcher.history is None:
@@ -170,12 +172,12 @@ class Broker:
         return self.dispatcher.history
 
     def addresses(self) -> Iterator[tuple[str, str]]:
-        """Listener name and `host:port` of each, node by node."""
+        """Listener name and `host:port` of each listener, node by node."""
         for node_id in self.cluster.nodes:
             yield from self.addresses_of(node_id)
 
     def addresses_of(self, node_id: int) -> Iterator[tuple[str, str]]:
-        """The same of one node."""
+        """Return the same for one node."""
         for name, endpoint in self.cluster.nodes[node_id].endpoints.items():
             yield name, _address(endpoint)
 
@@ -188,14 +190,14 @@ class Broker:
                 yield f"{name}://{_address(bound)}{told}"
 
     def bootstrap_servers(self, listener: str | None = None) -> str:
-        """`host:port,...` for a client, of one listener (default: the first)."""
+        """Return `host:port,...` of one listener for a client (default: the first)."""
         wanted = listener or self.cluster.config.listeners[0].name
         return ",".join(address for name, address in self.addresses() if name == wanted)
 
     def environment(self) -> dict[str, str]:
-        """Where it is, for programs: the first listener by the usual name, and each by its own.
+        """Return environment variables with the addresses: the first listener's, and each one's.
 
-        With its security protocol, and the first mechanism where clients log in by SASL.
+        They include the security protocol, and the first SASL mechanism of listeners with a log-in.
         """
         found = {BOOTSTRAP: self.bootstrap_servers()}
         for listener in self.cluster.config.listeners:
@@ -207,7 +209,7 @@ class Broker:
         return found
 
     def write_ready_file(self, path: str, control: str | None = None) -> None:
-        """Tell another process the addresses; the file appears in one piece."""
+        """Write the addresses for other processes; the file is written atomically."""
         partial = Path(f"{path}.part")
         lines = [f"{name}={address}\n" for name, address in self.addresses()]
         if control is not None:

@@ -27,8 +27,8 @@ class Clock(Protocol):
 
 
 class Deadline:
-    """A timer that is restarted again and again, as by heartbeats: its call comes when it was not
-    restarted for so long. Restarting it costs no timer, unless the call has to come earlier.
+    """A timer that is restarted often, such as by heartbeats: it fires if it was not restarted for
+    a time. A restart creates no new timer unless it must fire earlier.
     """
 
     __slots__ = ("_callback", "_clock", "_due_ms", "_fires_ms", "_timer")
@@ -112,7 +112,7 @@ class ManualClock:
             self._cancelled = 0
 
     def begin(self) -> None:
-        """Timers wait for `advance` alone."""
+        """Do nothing; only `advance` fires timers."""
 
     def advance(self, by_ms: int) -> None:
         """Move time forward, firing what falls due at its own moment."""

@@ -36,11 +36,11 @@ class SecurityProtocol(enum.Enum):
 
 
 class ListenerConfig(msgspec.Struct, frozen=True):
-    """Where to listen, how, and who an unauthenticated client there is.
+    """A listener: address, protocol, and the principal of unauthenticated clients.
 
-    Port 0 asks for any free port. `principal` is `Type:name`. `advertised` is the host and port
-    that is advertised to clients in place of the bound address; the first broker's, and with port 0
-    each broker's own.
+    Port 0 requests any free port. `principal` is `Type:name`. `advertised` are host and port
+    that clients get instead of the bound address: the first broker's, or with port 0 each broker's
+    own.
     """
 
     name: str
@@ -82,7 +82,7 @@ class GroupSeed(msgspec.Struct, frozen=True):
 
 
 class Limits(msgspec.Struct, frozen=True):
-    """Bounds on what peers may make the broker hold."""
+    """Limits of resources that peers can occupy."""
 
     frame_bytes_max: int = 104_857_600  # socket.request.max.bytes
     unauthenticated_frame_bytes_max: int = 524_288  # sasl.server.max.receive.size
@@ -127,7 +127,7 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
     log_level: str = "info"
 
     def __post_init__(self) -> None:
-        """ConfigError for what no cluster can have."""
+        """Raise ConfigError for an impossible cluster."""
         if not 1 <= self.brokers <= BROKERS_MAX:
             raise ConfigError(f"--brokers {self.brokers}: expected 1 to {BROKERS_MAX}")
         if not 0 <= self.first_broker_id <= ID_MAX - self.brokers:

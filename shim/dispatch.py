@@ -38,10 +38,10 @@ _AUTHENTICATE = Phase.AUTHENTICATE
 
 
 class Dispatcher:
-    """Answers what is asked of a cluster.
+    """Answers the requests to a cluster.
 
-    What its state knows nothing of is here: the APIs that are served, the faults on purpose, and
-    who keeps what was asked.
+    It has everything that is not the cluster's state: the served APIs, injected faults, and the
+    recorders of requests.
     """
 
     def __init__(self, cluster: Cluster) -> None:
@@ -71,7 +71,7 @@ class Dispatcher:
         return self._dispatch_anew(frame, session, None)
 
     def disconnected(self, session: Session, reason: str) -> None:
-        """A connection has ended; the reason is empty if the client closed it."""
+        """Record the end of a connection; the reason is empty if the client closed it."""
         if self.recorder is not None:
             self.recorder.closed(session, reason)
         self.cluster.disconnected(session.node_id, session)
@@ -148,14 +148,14 @@ class Dispatcher:
     def _keep(
         self, as_of: int, request: Any, context: RequestContext, answer: Any, framed: bytes
     ) -> None:
-        """Keep an answer, unless a topic was made for it or it failed."""
+        """Cache a response, unless it created a topic or failed."""
         if as_of != self._made():
             self.cluster.changes.note()
         elif self.kept is not None:
             self.kept.keep(request, context, answer, framed)
 
     def _made(self) -> int:
-        """A number that grows with each topic that comes or goes, and each internal error."""
+        """Return a number that grows with each new or deleted topic and each internal error."""
         return self.cluster.topics.epoch + self.cluster.counters.internal_errors
 
     def _context(self, header: RequestHeader, session: Session) -> RequestContext:
@@ -169,8 +169,8 @@ class Dispatcher:
         )
 
     def _as_of(self, api: ServedApi, session: Session) -> int | None:
-        """What stays as it is if the answer to a request that only looks may be kept; None if it
-        may not.
+        """Return what must not change if the response to a read-only request may be cached; None if
+        it may not.
         """
         cluster = self.cluster
         if not api.looks or self.faults.by_id:
@@ -188,7 +188,7 @@ class Dispatcher:
         body: tuple[bytes, int],
         seen: "Seen | None",
     ) -> Any:
-        """The answer where quotas count what it takes, or faults or the history are concerned."""
+        """Answer with quotas, faults or the history."""
         cluster = self.cluster
         began_us = 0 if cluster.throttles is None else cluster.clock.now_us()
         answer = self._answer_in_spite_of_faults(api, request, context, body, seen)
@@ -205,7 +205,7 @@ class Dispatcher:
         body: tuple[bytes, int],
         seen: "Seen | None",
     ) -> Any:
-        """The answer, if no fault is about this request; else what the faults make of it."""
+        """Return the response, or what matching faults make of it."""
         try:
             if not self.faults.by_id:
                 return self._answer(api, request, context)
@@ -224,7 +224,7 @@ class Dispatcher:
     def respond(
         self, api: ServedApi, context: RequestContext, answer: Any, seen: "Seen | None"
     ) -> bytes:
-        """The frame of an answer; noted in the history, damaged if a fault says so."""
+        """Return the frame of a response, after the history and faults have processed it."""
         if self.cluster.throttles is not None:
             answer = throttled(api, context, answer)
         if seen is not None and self.history is not None:
@@ -250,7 +250,7 @@ class Dispatcher:
         return frame
 
     def _answer(self, api: ServedApi, request: Any, context: RequestContext) -> Any:
-        """The handler's answer; a refusal or an internal error in the shape of the API."""
+        """Return the handler's response; a refusal or an internal error has the API's form."""
         session = context.session
         if session.phase is _AUTHENTICATE and api.key is not ApiKey.SASL_AUTHENTICATE:
             session.phase = Phase.FAILED
@@ -276,7 +276,7 @@ class Dispatcher:
         return answer
 
     def _version_refused(self, header: RequestHeader, session: Session) -> bytes:
-        """ApiVersions answers every version, in the layout of version 0; all else closes."""
+        """Answer an unsupported ApiVersions in version 0; close for all other APIs."""
         if header.api_key != ApiKey.API_VERSIONS:
             raise CloseConnection(
                 f"api key {header.api_key} version {header.api_version} not served"
@@ -292,7 +292,7 @@ class Dispatcher:
 
 
 class Pending:
-    """An answer still to come, with all that is needed to write it then."""
+    """A response that is not complete yet, with everything needed to write it."""
 
     __slots__ = ("_api", "_context", "_dispatcher", "_seen", "_sequence", "wait")
 
@@ -312,7 +312,7 @@ class Pending:
         self._sequence = context.session.sequence
 
     def cancel(self) -> None:
-        """Nobody waits for it any more."""
+        """Cancel the response, whose client is gone."""
         self.wait.cancel()
 
     def frame(self, answer: Any) -> bytes:

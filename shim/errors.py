@@ -4,11 +4,11 @@ from kafka_shim.protocol.error_codes import ErrorCode
 
 
 class ConfigError(Exception):
-    """The configuration cannot be used; the text says what, where and what to do."""
+    """An invalid configuration; the text says what, where and what to do."""
 
 
 class UnavailableError(ConfigError):
-    """What the configuration names is in use, such as a port, or out of reach."""
+    """A resource of the configuration, such as a port, is in use or unreachable."""
 
 
 class Refused(Exception):  # noqa: N818 - an outcome, not an error
@@ -21,9 +21,9 @@ class Refused(Exception):  # noqa: N818 - an outcome, not an error
 
 
 class CloseConnection(Exception):  # noqa: N818 - an outcome, not an error
-    """The connection is closed without an answer, as Kafka does for what it cannot parse.
+    """The connection is closed without a response, as Kafka does for requests it cannot parse.
 
-    `last_bytes` go out before (only an injected fault has any).
+    `last_bytes` are sent before (only an injected fault has any).
     """
 
     def __init__(self, reason: str, last_bytes: bytes = b"") -> None:

@@ -1,9 +1,9 @@
-"""Answers to requests that only look, kept for clients that ask the same again.
+"""A cache of responses to repeated read-only requests.
 
-An answer is given again for the same bytes after the correlation id, on the same broker and
-listener, to the same principal from the same host, as long as nothing may have changed
-(`shim/state/changes.py`). Its decisions are kept with it: they are logged, shown and recorded each
-time. Answers that involve a fault, an internal error or a user's own authorizer are never kept.
+A response is reused for the same bytes after the correlation id, on the same broker and
+listener, for the same principal from the same host, as long as nothing may have changed
+(`shim/state/changes.py`). Its decisions are cached too: they are logged, shown and recorded each
+time. Responses with a fault, an internal error or a user's own authorizer are never cached.
 """
 
 from collections import OrderedDict
@@ -38,9 +38,9 @@ KEYS = frozenset(key.to_bytes(2, "big") for key in LOOKING)
 
 
 class Kept(msgspec.Struct, frozen=True):
-    """An answer: its size, and what follows its correlation id; and what else came of it.
+    """A cached response: its size, the bytes after its correlation id, and its side effects.
 
-    `software` is what an ApiVersions request said of its client.
+    `software` is the client software in an ApiVersions request.
     """
 
     size: bytes
@@ -56,15 +56,15 @@ class Kept(msgspec.Struct, frozen=True):
         return self.context.access.records
 
     def framed(self, frame: bytes) -> bytes:
-        """The answer to this request."""
+        """Return the frame for this request."""
         return self.size + frame[4:8] + self.rest
 
 
 class KeptAnswers:
-    """The answers of one cluster, the oldest of which go beyond `bytes_max`.
+    """The cached responses of a cluster; the oldest are dropped above `bytes_max`.
 
-    Of a request that comes for the first time there is only a mark, its answer is kept when it
-    is repeated: requests that are all different cost no more than that.
+    The first occurrence of a request only sets a mark, and its response is cached when it is
+    repeated. So different requests cost nothing more.
     """
 
     def __init__(self, cluster: Cluster, bytes_max: int = BYTES_MAX) -> None:
@@ -85,7 +85,7 @@ class KeptAnswers:
         self._identified = 0
 
     def find(self, frame: bytes, session: Session) -> Kept | None:
-        """The kept answer to a request, if nothing may have changed since."""
+        """Return the cached response to a request, if nothing may have changed since."""
         changes, self.asked = self._changes, b""
         if session.phase is not _READY or session.expires_at_ms is not None:
             return None
@@ -104,8 +104,8 @@ class KeptAnswers:
         return kept
 
     def keep(self, request: Any, context: RequestContext, answer: Any, framed: bytes) -> None:
-        """Keep the answer to the request that `find` was asked about last, `framed` as it goes
-        out, if it may be given again.
+        """Cache the response to the last request of `find`, with its frame `framed`, if it may be
+        reused.
         """
         key, then = self.asked, self._changes_then
         if not key or then != self._changes.number or self._timers_then != self._clock.fired:
@@ -145,7 +145,7 @@ class KeptAnswers:
         recorder: "Recorder | None",
         history: "History | None",
     ) -> bytes:
-        """A kept answer; all that came of it when it was made comes of it again."""
+        """Return a cached response, and repeat its side effects."""
         self.given += 1
         answer, records, header = kept.framed(frame), kept.records, kept.context.header
         if recorder is not None:
@@ -168,7 +168,7 @@ class KeptAnswers:
         return answer
 
     def _forget(self) -> None:
-        """Something may have changed."""
+        """Empty the cache, since something may have changed."""
         if self._answers:
             self._answers.clear()
             self.held_bytes = 0

@@ -1,7 +1,7 @@
-"""Log lines: for people on a console, or one JSON object each.
+"""Log lines: text on a console, or one JSON object per line.
 
-structlog is imported at the first line that is written: it takes a good part of what a broker takes
-to start, and many write nothing.
+structlog is imported at the first line: that takes a large part of the startup time, and many
+brokers log nothing.
 """
 
 import logging
@@ -51,7 +51,7 @@ class Log:
             self._logger().error(event, **values)
 
     def exception(self, event: str, **values: object) -> None:
-        """An error, with the traceback of what is being handled."""
+        """Log an error with the traceback of the current exception."""
         if self._stdlib.isEnabledFor(logging.ERROR):
             # not structlog's `exception`: with that the standard library prints the traceback too
             self._logger().error(event, exc_info=True, **values)
@@ -67,12 +67,12 @@ def set_up_logs(level: str, log_format: str) -> None:
 
 
 def prepare_logs() -> None:
-    """Do now what the first line would have to wait for."""
+    """Prepare now what the first line would have to wait for."""
     _rendering("shim", _chosen["format"])
 
 
 def escape_control(_: object, __: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
-    """Names come from clients: no text of theirs may begin a line or move the cursor."""
+    """Escape control characters, so that a client's text cannot begin a line or move the cursor."""
     for key, value in event.items():
         if isinstance(value, str) and key != "exception":
             event[key] = printable(value)
@@ -80,19 +80,19 @@ def escape_control(_: object, __: str, event: MutableMapping[str, Any]) -> Mutab
 
 
 def printable(text: str) -> str:
-    """The text with its control characters spelled out."""
+    """Return the text with escaped control characters."""
     return _CONTROL.sub(lambda found: ascii(found[0])[1:-1], text)
 
 
 def may_colour() -> bool:
-    """On a terminal that can, unless it is not wanted (https://no-color.org)."""
+    """Return whether the terminal supports colours and they are wanted (https://no-color.org)."""
     is_plain = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
     return sys.stderr.isatty() and not is_plain
 
 
 @cache
 def _rendering(name: str, log_format: str) -> Any:
-    """The logger of structlog's of that name."""
+    """Return structlog's logger of that name."""
     import structlog  # noqa: PLC0415 - see the module's docstring
 
     renderer: structlog.typing.Processor

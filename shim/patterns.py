@@ -22,9 +22,9 @@ class InvalidPatternError(ValueError):
 
 
 def compile_pattern(expression: str) -> Pattern:
-    """Compile an expression; InvalidPatternError if RE2 does not know it.
+    """Compile an expression; InvalidPatternError if RE2 does not support it.
 
-    DEVIATION: expressions over the limits above are refused, too; RE2/J takes them.
+    DEVIATION: expressions above the limits are also rejected; RE2/J accepts them.
     """
     if len(expression.encode()) > EXPRESSION_BYTES_MAX:
         raise InvalidPatternError(f"is longer than {EXPRESSION_BYTES_MAX} bytes")

@@ -1,7 +1,7 @@
-"""What a cluster starts with: what its configuration names.
+"""The initial state of a cluster, from its configuration.
 
-They go the way that requests go, so that nothing can be there at the start that a client could not
-have made, and what the emulated release refuses is refused here, with a clear message.
+It is created like requests would, so that nothing exists at startup that a client could not
+create. What the emulated release rejects is rejected here, with a clear message.
 """
 
 from collections.abc import Mapping
@@ -27,7 +27,7 @@ _NOBODY = CommitIdentity("", None, -1, 0)
 
 
 def seed(cluster: Cluster) -> None:
-    """Make what the configuration names and there is not yet; ConfigError says what cannot be."""
+    """Create what the configuration names and does not exist; ConfigError if that is impossible."""
     for topic in cluster.config.topics:
         if topic.name not in cluster.topics:
             create_topic(cluster, topic)
@@ -41,7 +41,7 @@ def seed(cluster: Cluster) -> None:
 
 
 def create_topic(cluster: Cluster, topic: TopicSeed) -> None:
-    """Make one topic, as CreateTopics would; ConfigError says why it cannot be."""
+    """Create a topic like CreateTopics; ConfigError if it is invalid."""
     factor = topic.replication_factor
     if factor is None:
         default = cluster.configs.broker_int("default.replication.factor")
@@ -89,7 +89,7 @@ def _create_batch(authorizer: Authorizer, acls: tuple[Acl, ...], release: str) -
 
 
 def _subscribe(cluster: Cluster, name: str, settings: Mapping[str, str]) -> None:
-    """Ask clients for their metrics, as settings of a `client-metrics` resource would."""
+    """Subscribe to client metrics, like settings of a `client-metrics` resource."""
     try:
         check_subscription(settings, cluster)
     except ResourceError as failure:
@@ -100,7 +100,7 @@ def _subscribe(cluster: Cluster, name: str, settings: Mapping[str, str]) -> None
 
 
 def commit_offsets(cluster: Cluster, group: GroupSeed) -> None:
-    """Make a group without members; ConfigError for an unknown partition."""
+    """Create a group without members; ConfigError for an unknown partition."""
     commits = []
     for name, offsets in group.offsets.items():
         topic = cluster.topics.get(name)

@@ -21,7 +21,7 @@ def on_stop(callback: Callable[[signal.Signals], None]) -> None:
 
 
 class Relay:
-    """Passes on to a command what would stop us: each signal once, none too early to be kept."""
+    """Forwards signals to a command: each once, also those before the command started."""
 
     def __init__(self) -> None:
         self._command: Process | None = None
@@ -29,7 +29,7 @@ class Relay:
         on_stop(self._pass_on)
 
     def to(self, command: Process) -> None:
-        """From now on; what came before the command was there, it gets now."""
+        """Forward signals from now on, and those received before."""
         self._command = command
         for number in self._early:
             self._send(command, number)

@@ -33,7 +33,7 @@ class _Timer:
             self._handle = None  # which leads back to this
 
     def fire(self) -> None:
-        """Make the call, unless it was cancelled since the timer rang."""
+        """Call the function, unless the timer was cancelled after it rang."""
         callback, self._callback = self._callback, None
         if callback is not None:
             self._clock.fired += 1
@@ -45,10 +45,10 @@ class _Timer:
 
 
 class SystemClock:
-    """What a broker goes by unless its time is moved by hand.
+    """A broker's clock unless its time is advanced manually.
 
-    The calls of timers that ring at the same moment are made in turns, between which the loop does
-    other work.
+    The functions of timers that ring at the same moment are called in turns, between which the loop
+    does other work.
     """
 
     def __init__(self) -> None:
@@ -61,7 +61,7 @@ class SystemClock:
         """
 
     def begin(self) -> None:
-        """The event loop runs: timers that were set before it count from now."""
+        """Start timers that were set before the event loop ran."""
         early, self._early = self._early, []
         loop = asyncio.get_running_loop()
         for timer in early:
@@ -84,13 +84,13 @@ class SystemClock:
         return timer
 
     def has_rung(self, timer: _Timer) -> None:
-        """Make a timer's call soon, after those of timers that rang before it."""
+        """Call a timer's function soon, after those of timers that rang before it."""
         self._rung.append(timer)
         if len(self._rung) == 1:
             asyncio.get_running_loop().call_soon(self._take_turn)
 
     def _take_turn(self) -> None:
-        """Make the calls of timers that have rung, for as long as a turn takes."""
+        """Call the functions of timers that have rung, for the length of a turn."""
         ends_s = time.perf_counter() + TURN_S
         try:
             while self._rung:

@@ -1,5 +1,5 @@
-"""What quotas of clients do to one request: its bytes and time count, and its answer says how long
-the client has to wait. Nothing more is read from its connection meanwhile (KIP-219).
+"""Client quotas of a request: its bytes and time are counted, and its response has the throttle
+time. Its connection is not read meanwhile (KIP-219).
 """
 
 from typing import Any
@@ -14,7 +14,7 @@ from kafka_shim.shim.state.throttles import BUSY, FETCHED, PRODUCED
 
 
 def count_request(api: ServedApi, context: RequestContext, frame_bytes: int, busy_us: int) -> None:
-    """Count what came, and the time that it took."""
+    """Count the request's bytes, and the time that it took."""
     throttles = context.cluster.throttles
     if throttles is None or not context.session.is_ready:
         return

@@ -1,4 +1,4 @@
-"""What a handler returns instead of a response: one that comes later, or none."""
+"""Results of a handler other than a response: a later response, or none."""
 
 from collections.abc import Callable
 from enum import Enum
@@ -19,7 +19,7 @@ class Watched:
 
     @property
     def is_watched(self) -> bool:
-        """Whether somebody waits for a change."""
+        """Whether a change is waited for."""
         return bool(self._watchers)
 
     def when_changed(self, callback: Callable[[], None]) -> Callable[[], None]:
@@ -44,11 +44,11 @@ class Watching:
         self._stops: list[Callable[[], None]] = []
 
     def changes_of(self, watched: Watched, callback: Callable[[], None]) -> None:
-        """Call back at each change of what is watched, until `stop`."""
+        """Call a function at each change of what is watched, until `stop`."""
         self._stops.append(watched.when_changed(callback))
 
     def until(self, timer: Timer) -> None:
-        """A timer that is cancelled by `stop`."""
+        """Start a timer that `stop` cancels."""
         self._stops.append(timer.cancel)
 
     def stop(self) -> None:
@@ -102,7 +102,7 @@ class Wait(Generic[Answer]):
 
 
 class NoAnswer(Enum):
-    """What a handler returns when the protocol has no response (Produce with acks=0)."""
+    """The result of a handler if the protocol has no response (Produce with acks=0)."""
 
     SILENT = "silent"
     CLOSE = "close"  # Kafka's only way to say that such a request failed
