@@ -24,6 +24,7 @@ class UserFacts(msgspec.Struct, frozen=True, kw_only=True):
     tokens_ended_by_owner: bool  # ExpireDelegationToken: likewise
     expired_tokens_end: bool  # ExpireDelegationToken with a negative period removes them
     ended_token_has_period: bool  # and answers with that period, not with now
+    token_ends_are_bounded: bool  # by the largest number, not negative beyond it
     # credentials
     scram_success_message: str | None  # error message of AlterUserScramCredentials without an error
     scram_denial: str | None  # the text of a denied one
@@ -54,6 +55,7 @@ OLDEST = UserFacts(
     tokens_ended_by_owner=True,
     expired_tokens_end=False,
     ended_token_has_period=False,
+    token_ends_are_bounded=False,
     scram_success_message="",
     scram_denial=None,
     scram_alters_users_once=False,
@@ -118,4 +120,5 @@ CHANGES: tuple[Change, ...] = (
         ended_token_has_period=False,
     ),
     Change("3.7", "CVE-2024-56128: the nonce in SCRAM", scram_checks_nonce=True),
+    Change("4.1", "tokens that never end", token_ends_are_bounded=True),
 )

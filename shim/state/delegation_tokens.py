@@ -14,6 +14,12 @@ from kafka_shim.shim.errors import Refused
 
 HOUR_MS = 3_600_000
 DAY_MS = 86_400_000
+_LONGEST = 2**63 - 1
+
+
+def wrapped(number: int) -> int:
+    """Return a sum as Java's `long` has it after an overflow."""
+    return (number + 2**63) % 2**64 - 2**63
 
 
 class DelegationToken(msgspec.Struct):
@@ -85,6 +91,7 @@ class DelegationTokens:
         lifetime_ms = self._max_lifetime_ms
         if max_lifetime_ms > 0:
             lifetime_ms = min(lifetime_ms, max_lifetime_ms)
+        max_ms = self._after(lifetime_ms)
         token_id = base64.urlsafe_b64encode(self._random.randbytes(16)).decode().rstrip("=")
         token = DelegationToken(
             token_id=token_id,
@@ -93,8 +100,8 @@ class DelegationTokens:
             requester=requester,
             renewers=tuple(renewers),
             issued_ms=now_ms,
-            max_ms=now_ms + lifetime_ms,
-            expires_ms=now_ms + min(lifetime_ms, self._renewal_ms),
+            max_ms=max_ms,
+            expires_ms=min(max_ms, self._after(self._renewal_ms)),
         )
         self._by_id[token_id] = token
         return token
@@ -119,7 +126,8 @@ class DelegationTokens:
             self._facts.caps_token_renewal and not 0 < period_ms < self._renewal_ms
         ):
             period_ms = self._renewal_ms
-        token.expires_ms = min(token.max_ms, self._clock.now_ms() + period_ms)
+        # this sum overflows in every release
+        token.expires_ms = min(token.max_ms, wrapped(self._clock.now_ms() + period_ms))
         return token.expires_ms
 
     def expire(self, token_hmac: bytes, principal: str, period_ms: int) -> int:
@@ -134,8 +142,13 @@ class DelegationTokens:
         if ends:
             del self._by_id[token.token_id]
             return period_ms if self._facts.ended_token_has_period else self._clock.now_ms()
-        token.expires_ms = min(token.max_ms, self._clock.now_ms() + period_ms)
+        token.expires_ms = min(token.max_ms, self._after(period_ms))
         return token.expires_ms
+
+    def _after(self, period_ms: int) -> int:
+        """Return the time after a period, as the release computes what no long can hold."""
+        end_ms = self._clock.now_ms() + period_ms
+        return min(end_ms, _LONGEST) if self._facts.token_ends_are_bounded else wrapped(end_ms)
 
     def _find(self, token_hmac: bytes) -> DelegationToken:
         self.require_enabled()

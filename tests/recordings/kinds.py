@@ -11,6 +11,7 @@ from tests.recordings.quotas import recording as quotas
 from tests.recordings.records import recording as records
 from tests.recordings.settings import recording as settings
 from tests.recordings.telemetry import recording as telemetry
+from tests.recordings.tokens import recording as tokens
 from tests.recordings.traffic import recording as traffic
 
 KINDS: Final = {
@@ -21,6 +22,7 @@ KINDS: Final = {
     "quotas": quotas.KIND,
     "settings": settings.KIND,
     "telemetry": telemetry.KIND,
+    "tokens": tokens.KIND,
     "audit": audit.KIND,
     "connections": connections.KIND,
     "traffic": traffic.KIND,
