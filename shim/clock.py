@@ -1,9 +1,9 @@
 """Time, as the cluster sees it: one source, so that a run can be repeated or moved by hand."""
 
-import heapq
-import itertools
 from collections.abc import Callable, Iterator
 from typing import Protocol
+
+from kafka_shim.shim.timers import SetTimer, Timers
 
 TURN_S = 0.005
 """How long something may take before others have their turn."""
@@ -64,32 +64,13 @@ class Deadline:
             self._callback()
 
 
-class _ManualTimer:
-    __slots__ = ("callback", "clock")
-
-    def __init__(self, clock: "ManualClock", callback: Callable[[], None]) -> None:
-        self.clock = clock
-        self.callback: Callable[[], None] | None = callback
-
-    def cancel(self) -> None:
-        if self.callback is not None:
-            self.callback = None  # time may stand still for good
-            self.clock.forget_cancelled()
-
-
-CANCELLED_MAX = 100
-"""As many cancelled timers stay in any case."""
-
-
 class ManualClock:
     """A clock that moves only when it is advanced; timers that become due fire in order."""
 
     def __init__(self, now_ms: int = 1_700_000_000_000) -> None:
         self.fired = 0
         self._now_ms = self._until_ms = now_ms
-        self._timers: list[tuple[float, int, _ManualTimer]] = []
-        self._order = itertools.count()
-        self._cancelled = 0
+        self._timers = Timers()
 
     def now_ms(self) -> int:
         return self._now_ms
@@ -98,18 +79,9 @@ class ManualClock:
         return self._now_ms * 1_000
 
     def call_later(self, delay_ms: float, callback: Callable[[], None]) -> Timer:
-        timer = _ManualTimer(self, callback)
-        due = self._now_ms + max(0.0, delay_ms)
-        heapq.heappush(self._timers, (due, next(self._order), timer))
+        timer = SetTimer(self._timers, callback)
+        self._timers.put(self._now_ms + max(0.0, delay_ms), timer)
         return timer
-
-    def forget_cancelled(self) -> None:
-        """Count a cancelled timer, and drop all of them when they are most."""
-        self._cancelled += 1
-        if self._cancelled > max(CANCELLED_MAX, len(self._timers) // 2):
-            self._timers = [entry for entry in self._timers if entry[2].callback is not None]
-            heapq.heapify(self._timers)
-            self._cancelled = 0
 
     def begin(self) -> None:
         """Do nothing; only `advance` fires timers."""
@@ -125,15 +97,11 @@ class ManualClock:
         A call during a pause continues at the time at which this one ends.
         """
         self._until_ms = max(self._until_ms, self._now_ms) + by_ms
-        while self._timers and self._timers[0][0] <= self._until_ms:
-            due, _, timer = heapq.heappop(self._timers)
+        while (found := self._timers.take(self._until_ms)) is not None:
+            due, callback = found
             self._now_ms = max(self._now_ms, int(due))
-            callback, timer.callback = timer.callback, None
-            if callback is None:
-                self._cancelled -= 1
-            else:
-                self.fired += 1
-                callback()
-                yield
+            self.fired += 1
+            callback()
+            yield
         self._now_ms = self._until_ms
         self.fired += 1

@@ -1,0 +1,74 @@
+"""Timers of a clock in the order in which they are due; the clock decides when they are called."""
+
+import heapq
+import itertools
+from collections.abc import Callable
+
+CANCELLED_MAX = 100
+"""As many cancelled timers stay in any case."""
+
+Callback = Callable[[], None]
+
+
+class SetTimer:
+    """A call that is due later, unless it is cancelled."""
+
+    __slots__ = ("_timers", "callback")
+
+    def __init__(self, timers: "Timers", callback: Callback) -> None:
+        self._timers = timers
+        self.callback: Callback | None = callback
+
+    def cancel(self) -> None:
+        if self.callback is not None:
+            self.callback = None  # it may not be due for long
+            self._timers.forget_cancelled()
+
+
+class Timers:
+    """Set timers, by a time in any unit. Of those with the same time, the first set comes first."""
+
+    def __init__(self) -> None:
+        self._heap: list[tuple[float, int, SetTimer]] = []
+        self._order = itertools.count()
+        self._cancelled = 0
+
+    def __len__(self) -> int:
+        return len(self._heap)
+
+    def next_due(self) -> float | None:
+        """Return when the next timer is due; None if there is none."""
+        heap = self._heap
+        while heap and heap[0][2].callback is None:
+            heapq.heappop(heap)
+            self._cancelled -= 1
+        return heap[0][0] if heap else None
+
+    def put(self, due: float, timer: SetTimer) -> None:
+        heapq.heappush(self._heap, (due, next(self._order), timer))
+
+    def take(self, until: float) -> tuple[float, Callback] | None:
+        """Remove the first timer that is due by then; return when it was due, and its call."""
+        heap = self._heap
+        while heap and heap[0][0] <= until:
+            due, _, timer = heapq.heappop(heap)
+            callback, timer.callback = timer.callback, None
+            if callback is not None:
+                return due, callback
+            self._cancelled -= 1
+        return None
+
+    def forget_cancelled(self) -> None:
+        """Count a cancelled timer, and drop all of them when they are most."""
+        self._cancelled += 1
+        if self._cancelled > max(CANCELLED_MAX, len(self._heap) // 2):
+            self._heap = [entry for entry in self._heap if entry[2].callback is not None]
+            heapq.heapify(self._heap)
+            self._cancelled = 0
+
+    def clear(self) -> None:
+        """Cancel all of them."""
+        for _, _, timer in self._heap:
+            timer.callback = None
+        self._heap.clear()
+        self._cancelled = 0
