@@ -49,7 +49,7 @@ class UnreadableError(DecodeError):
 _OFFSETS = bytes(range(0, 128, 2))
 """Offsets 0 to 63 as varints."""
 _ALIKE = 6
-"""From so many records on it pays to see whether they are all of one shape."""
+"""Number of records from which it is faster to check first whether all have one shape."""
 INT_VARINT, LONG_VARINT = (5, 0xFFFFFFFF), (10, 0xFFFFFFFFFFFFFFFF)
 """Most bytes of a varint, and the bits that count."""
 

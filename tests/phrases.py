@@ -41,6 +41,8 @@ INSTEAD: Final = {
     r"\b(cannot|could not) say\b": "cannot express",
     r"\bwhat it lacks\b": "the missing permission",
     r"\bmakes? no sense\b": "is invalid, cannot be combined",
+    r"\bhung? up on\b": "disconnected",
+    r"\bthe last word on\b": "the last entry counts",
 }
 _PHRASES: Final = [(re.compile(phrase, re.IGNORECASE), text) for phrase, text in INSTEAD.items()]
 PLACES: Final = (

@@ -17,7 +17,7 @@ from kafka_shim.shim.traffic.captures.export import export_capture
 from tests.pipeline.real_capture import captured, expected_names, names_by_tshark, names_imported
 
 SHARE = 3
-"""One of so many requests goes to tshark, whose time for each grows with their number."""
+"""One out of this number of requests goes to tshark, which takes longer for each with more."""
 COLUMNS = ("time", "host", "api_key", "api_version", "correlation_id", "client_id", "topics")
 FIELDS = (
     *("frame.time_epoch", "ip.src", "kafka.request_key", "kafka.api_version"),

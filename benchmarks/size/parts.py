@@ -33,7 +33,7 @@ from kafka_shim.protocol.messages.sync_group_request import (
 FEW = 100
 FEW_GROUPS = 10
 ACTIVE_TIMES = 10
-"""One connection in so many is active."""
+"""One connection out of this number is active."""
 ASKED = 5_000
 CREATED_AT_ONCE = 1_000
 JOIN, SYNC, BEAT = 3, 2, 2  # versions that join without a member id

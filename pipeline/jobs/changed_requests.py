@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 COLUMNS = ("writer", "connection", "sequence", "time", "source", "role", *QUESTION, "allowed")
 """Those of the table `accesses` that are needed."""
 BROADCAST_ROWS = 500_000
-"""So many verdicts go to every worker, which spares it sorting all accesses: about 100 MB."""
+"""Number of verdicts that are sent to every worker (about 100 MB) to avoid sorting accesses."""
 _RESOURCE = ("operation", "resource_type", "resource_name")
 _KEYS = ("change", "principal", *_RESOURCE)
 

@@ -23,7 +23,7 @@ from kafka_shim.shim.state.cluster import Cluster
 from kafka_shim.shim.wait import NoAnswer
 
 _READY = Phase.READY  # by itself for the reason that NO_ERROR is
-_TOGETHER_BYTES = 64 * 1024  # answers go out at the latest when there are so many bytes of them
+_TOGETHER_BYTES = 64 * 1024  # responses are sent at the latest above this size
 _RECEIVED_BEHIND_WAIT = 16 * 1024  # bytes read at once behind a request that waits
 
 
@@ -148,7 +148,7 @@ class Connection(asyncio.BufferedProtocol):
         if self._again is None:
             self._run()
         if self._frames or self._splitter.arriving_bytes > SMALL_BYTES or self._splitter.failure:
-            self._flow()  # else reading goes on, as nothing else has changed
+            self._flow()  # otherwise reading continues, as nothing else has changed
 
     def go_on(self) -> None:
         """Continue, since there is memory for the arriving frame."""

@@ -15,7 +15,7 @@ from kafka_shim.shim.wait import NoAnswer
 AT_ONCE = 4
 """More of them at a time would not be done sooner."""
 WITHOUT_PAUSE = 256
-"""After so many there is a moment without any, to look for garbage: see `garbage`."""
+"""Number of requests after which there is a pause for garbage collection: see `garbage`."""
 
 Outcome = Callable[[], bytes | Pending | NoAnswer]
 """Returns what a request was answered, or raises why it was not."""

@@ -8,7 +8,7 @@ import asyncio
 from collections.abc import Callable
 
 MANY = 32
-"""So many connections do not wait for more."""
+"""Number of connections whose responses are sent without waiting for more."""
 WAIT_S = 0.001
 """How long an answer may wait for those of other connections."""
 _UNKNOWN = ()

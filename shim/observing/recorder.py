@@ -45,7 +45,7 @@ connections: a trace has each number once."""
 _ENTRY_BYTES = 32  # roughly what an entry takes besides its frame
 
 Outcome: TypeAlias = tuple[int, int, RequestHeader, int, Sequence[AccessRecord], int, bytes | None]
-"""Connection, sequence and header of a request, its arrival, and what came of it when."""
+"""Connection, sequence and header of a request, its arrival, and its outcomes with times."""
 
 
 class Recorder:

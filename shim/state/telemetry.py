@@ -36,7 +36,7 @@ EVERYTHING: Final = "*"
 INSTANCES_MAX: Final = 16_384
 IDLE_MS_MAX: Final = 60_000
 INTERVALS_KEPT: Final = 3
-"""A client is remembered for so many of its intervals, and for IDLE_MS_MAX at least."""
+"""Number of its intervals for which a client is remembered; at least IDLE_MS_MAX."""
 PUSHES_KEPT: Final = 1000
 MAY_ASK_AGAIN: Final = frozenset(
     {ErrorCode.UNKNOWN_SUBSCRIPTION_ID, ErrorCode.UNSUPPORTED_COMPRESSION_TYPE}

@@ -18,7 +18,7 @@ from kafka_shim.shim.traffic.replay.rows import NOBODY, Partners, pairs
 
 MISSING = "missing"
 _MEMBERS = "members[]"
-"""Only leaders are told them."""
+"""Fields that only group leaders receive."""
 
 
 class Context(NamedTuple):
