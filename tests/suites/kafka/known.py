@@ -6,6 +6,10 @@ WORDS = "compares the words of a message, and the shim has its own ([deviations.
 COORDINATORS = "asks a coordinator before its topic exists ([deviations.md](deviations.md))"
 CONTROLLER = "connects to the controller's own listener, and the shim has none"
 QUORUM = "expects a controller that is no broker ([deviations.md](deviations.md))"
+OWN_SETTINGS = (
+    "gives the controller other settings than the brokers, and a shim's controller is one of its"
+    " brokers ([deviations.md](deviations.md))"
+)
 LEVEL = "runs at another metadata.version (unreleased, or old); a shim has that of its release"
 STANDBY = "expects standby tasks, which the shim does not assign ([deviations.md](deviations.md))"
 NODES = "gives only the brokers an authorizer, not the controller; a shim has one for all"
@@ -62,6 +66,10 @@ KNOWN: Mapping[str, tuple[str, ...]] = {
         "AlterUserScramCredentialsRequestTest.testMetadataVersionTooLow",
     ),
     FILES: ("PlaintextAdminIntegrationTest.testDeleteRecordsAfterCorruptRecords",),
+    OWN_SETTINGS: (
+        "StaticBrokerConfigTest.testTopicConfigsGetImpactedIfStaticConfigsAddToBroker",
+        "StaticBrokerConfigTest.testTopicConfigsGetImpactedIfStaticConfigsAddToController",
+    ),
     NODES: ("DescribeUserScramCredentialsRequestNotAuthorizedTest.testDescribeNotAuthorized",),
 }
 
