@@ -1,4 +1,4 @@
-"""Requests in any version that a broker answers with one error; what they need is made first."""
+"""Requests, in any version, that a real broker answers with a known error."""
 
 import secrets
 import time
@@ -62,7 +62,7 @@ _OF_TEMPORARY = {int(code) for code in ErrorCode if code in range(14, 17)} | {51
 
 
 def asked(client: Client, api: ApiKey, request: msgspec.Struct, version: int | None = None) -> Any:
-    """The answer once it is no temporary error of a coordinator."""
+    """Return the answer; retry while the coordinator answers with a temporary error."""
     ends = time.monotonic() + _WAIT_S
     while True:
         answer = client.ask(api, request, version)
@@ -72,7 +72,7 @@ def asked(client: Client, api: ApiKey, request: msgspec.Struct, version: int | N
 
 
 class Questions:
-    """What a broker is asked; `member` has replaced `replaced`."""
+    """Requests to a broker; the static member `member` has replaced `replaced`."""
 
     def __init__(self, client: Client) -> None:
         _create(client, TOPIC)
@@ -229,7 +229,7 @@ class Questions:
             time.sleep(0.1)
 
     def limit(self, client: Client) -> None:
-        """Let this client create as good as no topics, and use up what it may."""
+        """Limit this client's creation of topics, and use up its quota."""
         entry = EntryData(
             [EntityData("client-id", CLIENT_ID)], [OpData("controller_mutation_rate", 0.1)]
         )
@@ -249,7 +249,7 @@ class Questions:
 
 
 def _fenced(client: Client, times: int) -> tuple[str, InitProducerIdResponse]:
-    """A transactional id that was taken so many times, and what the first producer got."""
+    """Take a new transactional id this many times; return it and the first producer's identity."""
     name = secrets.token_hex(4)
     request = InitProducerIdRequest(name, 60_000)
     made = [asked(client, ApiKey.INIT_PRODUCER_ID, request, 1) for _ in range(times)]

@@ -31,7 +31,7 @@ FOLDERS = {
     "metadata.log.dir": "logs",
     "replica.high.watermark.checkpoint.interval.ms": "500",
 }
-"""Two folders within the broker's, one of which is lost; it is looked at often."""
+"""Two log folders, the second of which is removed; the broker notices at its next checkpoint."""
 FIRST = {ApiKey.PRODUCE: 3}
 """The first version whose records are of the format that is sent here."""
 _E = ErrorCode
@@ -64,7 +64,7 @@ QUESTIONS: tuple[tuple[ApiKey, ErrorCode, Callable[[Questions, Client, int], Any
     (ApiKey.CREATE_TOPICS, _E.INVALID_REPLICATION_FACTOR, Questions.create_copied),
     (ApiKey.CREATE_TOPICS, _E.INVALID_CONFIG, Questions.create_configured),
 )
-"""What a running broker is asked; the others below take a change of the broker."""
+"""Requests to a running broker; those below also need a change of the broker."""
 RESTARTED = (ApiKey.FETCH, _E.FENCED_LEADER_EPOCH, Questions.fetch_in_earlier_epoch)
 THROTTLED = (ApiKey.CREATE_TOPICS, _E.THROTTLING_QUOTA_EXCEEDED, Questions.create_beyond_quota)
 OFFLINE = (
@@ -101,7 +101,7 @@ def recorded(release: str) -> Mapping[str, Row]:
 
 
 def _row(address: str, api: ApiKey, error: ErrorCode, ask: Ask) -> dict[str, Row]:
-    """The first error of the answer to each version; a version that is not answered is left out."""
+    """Return the first error in the answer to each version that is answered."""
     row: Row = {}
     with connect(address) as client:
         low, high = client.versions[api]

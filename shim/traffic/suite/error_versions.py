@@ -12,7 +12,7 @@ from kafka_shim.shim.traffic.suite.situation import Situation
 
 _E = ErrorCode
 SINCE: Mapping[tuple[str, ErrorCode], tuple[int, ErrorCode | None]] = {
-    # as real brokers answer each version: `python -m tests.oracle.error_versions`
+    # recorded on real brokers for each version: `python -m tests.oracle.error_versions`
     ("EndTxn", _E.PRODUCER_FENCED): (2, _E.INVALID_PRODUCER_EPOCH),
     ("InitProducerId", _E.PRODUCER_FENCED): (4, _E.INVALID_PRODUCER_EPOCH),
     ("CreateTopics", _E.THROTTLING_QUOTA_EXCEEDED): (6, None),
@@ -24,8 +24,8 @@ SINCE: Mapping[tuple[str, ErrorCode], tuple[int, ErrorCode | None]] = {
     ("JoinGroup", _E.FENCED_INSTANCE_ID): (5, None),
     ("OffsetCommit", _E.ILLEGAL_GENERATION): (1, None),
     ("OffsetCommit", _E.UNKNOWN_MEMBER_ID): (1, None),
-    # the version is from Kafka's definition of the message; no broker up to 4.4 answers EndTxn with
-    # it, and what one would answer before is taken from KIP-890
+    # not recorded, as brokers of 3.9, 4.0 and 4.4 never answer EndTxn with it: the version is from
+    # the comments in Kafka's EndTxnResponse.json, the error for older versions is assumed
     ("EndTxn", _E.TRANSACTION_ABORTABLE): (4, _E.INVALID_TXN_STATE),
 }
 """By API and error: the first version that is answered so, and the error before (None: none).

@@ -1,4 +1,4 @@
-"""Signed tokens for log-ins (KIP-768), and the keys with which brokers check them."""
+"""Signed tokens for log-ins (KIP-768), and the keys with which brokers verify them."""
 
 import json
 from collections.abc import Mapping
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 ISSUER, AUDIENCE = "https://issuer.example", "kafka"
 KNOWN, UNKNOWN = "known", "unknown"
-"""The key that brokers have, and another one with the same id."""
+"""Names of keys: the one that brokers have, and another one with the same id."""
 JWKS_URL = "sasl.oauthbearer.jwks.endpoint.url"
 _ALGORITHM, _KEY_ID = "ES256", "suite"
 

@@ -43,7 +43,7 @@ def write_record(servers: str, topic: str, value: bytes) -> None:
 
 
 def _asked(server: str, request: ProduceRequest) -> int:
-    """The error of the only partition; LEADER_NOT_AVAILABLE of a broker that is not there."""
+    """Return the partition's error; LEADER_NOT_AVAILABLE (5) if the broker does not answer."""
     try:
         with connect(server) as client:
             version = min(client.version_of(ApiKey.PRODUCE), _BY_NAME)

@@ -36,7 +36,7 @@ async def prepare(situation: Situation, settings: Mapping[str, str] = {}) -> Non
 
 
 async def write(situation: Situation) -> None:
-    """A record of somebody else: what is judged is the client alone."""
+    """Write a record without the driver, so that only the client's consumer is judged."""
     await situation.write(TOPIC, b"a")
 
 
@@ -149,7 +149,7 @@ async def ends_elsewhere(situation: Situation) -> None:
 
 
 async def node_gone(command: str, fields: Mapping[str, Any], situation: Situation) -> None:
-    """Each broker is gone once: a client's connection may be to either."""
+    """Stop each broker once, since the client may be connected to either."""
     await prepare(situation)
     await situation.done(command, **fields)
     for _ in range(2):
@@ -163,7 +163,7 @@ async def node_gone(command: str, fields: Mapping[str, Any], situation: Situatio
 
 
 async def soon(command: str, fields: Mapping[str, Any], situation: Situation) -> None:
-    """It succeeds within the deadline if it is asked again: clients choose brokers at random."""
+    """Repeat a command until it succeeds, at most until the deadline."""
     ends = time.monotonic() + DEADLINE_S
     while True:
         answer = (await situation.ask(command, **fields)).first()

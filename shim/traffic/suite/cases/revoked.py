@@ -209,7 +209,7 @@ async def _until(row: Revocation, situation: Situation, *, is_denied: bool) -> A
 
 
 async def _linger(row: Revocation, situation: Situation) -> None:
-    """Let it go on without the permission: a storm may come after the first error."""
+    """Let the client go on without the permission: it may flood the broker after the error."""
     if row.reads and row.later is None:
         await situation.ask(row.command, **{**row.fields, "seconds": _NOTICED_S})
     await asyncio.sleep(_NOTICED_S)
