@@ -152,8 +152,11 @@ class AclStore:
                     else ((subject, pattern.grant_of(subject)) for subject in subjects)
                 )
                 for subject, grant in list(grants):
-                    if grant & bits:
-                        yield from acls_of(pattern, subject, grant & bits)
+                    left = grant & bits
+                    while left:  # as `acls_of`, without an iterator for each
+                        low = left & -left
+                        yield acl_of(pattern, subject, low.bit_length() - 1)
+                        left ^= low
 
     def subjects_of(self, actor: Actor) -> list[Subject]:
         """Return the subjects that include the actor: its principal or `User:*`, its host or `*`.

@@ -7,6 +7,7 @@ closed, or every element gets the same error. Checking an ACL affects only that 
 import re
 from collections.abc import Sequence
 from enum import IntEnum
+from functools import lru_cache
 from typing import TypeVar
 
 import msgspec
@@ -80,7 +81,7 @@ def read_acls(
 
 def read_filter(codes: AclCodes, rules: AclRules = NEWEST_RULES) -> AclFilter:
     """Convert a received filter; codes that the release does not know become UNKNOWN."""
-    resource_type, pattern_type, operation, permission = _enums(codes, rules)
+    resource_type, pattern_type, operation, permission = _enums(codes.codes, rules)
     return AclFilter(
         resource_type,
         codes.resource_name,
@@ -189,7 +190,7 @@ def check_named_deletion(acl_filter: AclFilter) -> Refusal | None:
 
 
 def _read_acl(creation: AclCodes, rules: AclRules) -> Acl | Refusal:
-    resource_type, pattern_type, operation, permission = _enums(creation, rules)
+    resource_type, pattern_type, operation, permission = _enums(creation.codes, rules)
     acl = Acl(
         resource_type,
         creation.resource_name or "",
@@ -231,17 +232,18 @@ def _pattern_types(rules: AclRules) -> tuple[PatternType, ...]:
     return (PatternType.LITERAL,)
 
 
+@lru_cache(maxsize=1024)  # finding a member of an enum takes long
 def _enums(
-    codes: AclCodes, rules: AclRules
+    codes: tuple[int, int, int, int], rules: AclRules
 ) -> tuple[ResourceType, PatternType, Operation, Permission]:
-    resource_type = _known(ResourceType, codes.resource_type)
-    operation = _known(Operation, codes.operation)
+    resource_type = _known(ResourceType, codes[0])
+    operation = _known(Operation, codes[2])
     if resource_type is not ResourceType.ANY and resource_type not in resource_types(rules):
         resource_type = ResourceType.UNKNOWN
     if operation is not Operation.ANY and operation not in operations(rules):
         operation = Operation.UNKNOWN
-    pattern_type = _known(PatternType, codes.pattern_type)
-    return resource_type, pattern_type, operation, _known(Permission, codes.permission)
+    pattern_type = _known(PatternType, codes[1])
+    return resource_type, pattern_type, operation, _known(Permission, codes[3])
 
 
 def _known(enum: type[E], code: int) -> E:

@@ -15,7 +15,7 @@ from kafka_shim.authorizer.requirements import (
     FIND_COORDINATOR_SHARE,
     FIND_COORDINATOR_TRANSACTION,
 )
-from kafka_shim.protocol.error_codes import ErrorCode
+from kafka_shim.protocol.error_codes import NO_ERROR, ErrorCode
 from kafka_shim.protocol.messages.find_coordinator_request import FindCoordinatorRequest
 from kafka_shim.protocol.messages.find_coordinator_response import (
     Coordinator,
@@ -31,6 +31,7 @@ SHARE_TOLD_BY_KEY = (4, 5)  # versions that know the type only to say that it is
 
 NO_NODE = -1
 
+_KEY_TYPES = tuple(KeyType)  # by code: an enum looks its members up slowly
 _REQUIREMENTS: dict[int, Requirement] = {
     KeyType.GROUP: FIND_COORDINATOR_GROUP,
     KeyType.TRANSACTION: FIND_COORDINATOR_TRANSACTION,
@@ -46,19 +47,20 @@ _DENIALS = {
 def handle(request: FindCoordinatorRequest, context: RequestContext) -> FindCoordinatorResponse:
     context.access.nothing_more()  # a request without keys asks nothing
     if context.version >= MANY_SINCE:
-        return FindCoordinatorResponse(
-            coordinators=[_find(request.key_type, key, context) for key in request.coordinator_keys]
-        )
-    found = _find(request.key_type, request.key, context)
+        found, key_type = [], request.key_type
+        for key in request.coordinator_keys:  # with what is outside of it, a comprehension is slow
+            found.append(_find(key_type, key, context))  # noqa: PERF401
+        return FindCoordinatorResponse(coordinators=found)
+    single = _find(request.key_type, request.key, context)
     message = context.facts.groups.found_message
-    if found.error_code != ErrorCode.NONE and message is not None:
+    if single.error_code != ErrorCode.NONE and message is not None:
         message = _DENIALS.get(KeyType(request.key_type))
     return FindCoordinatorResponse(
-        error_code=found.error_code,
+        error_code=single.error_code,
         error_message=message,
-        node_id=found.node_id,
-        host=found.host,
-        port=found.port,
+        node_id=single.node_id,
+        host=single.host,
+        port=single.port,
     )
 
 
@@ -78,22 +80,22 @@ def refuse(
 
 def _find(key_type: int, key: str, context: RequestContext) -> Coordinator:
     error = _error(key_type, key, context)
-    if error is ErrorCode.NONE:
-        node_id = context.cluster.coordinators.node_of(KeyType(key_type), key)
+    if error is NO_ERROR:
+        node_id = context.cluster.coordinators.node_of(_KEY_TYPES[key_type], key)
         for broker_id, host, port, _ in context.brokers():
             if broker_id == node_id:
-                return Coordinator(key=key, node_id=node_id, host=host, port=port)
+                return Coordinator(key, node_id, host, port)
         error = ErrorCode.COORDINATOR_NOT_AVAILABLE
     return Coordinator(key=key, node_id=NO_NODE, port=NO_NODE, error_code=error)
 
 
 def _error(key_type: int, key: str, context: RequestContext) -> ErrorCode:
+    requirement = _REQUIREMENTS.get(key_type)
+    if requirement is not None:
+        return context.access.error(requirement, key)
     if key_type == KeyType.SHARE:
         return _share_error(key, context)
-    requirement = _REQUIREMENTS.get(key_type)
-    if requirement is None:
-        raise _unknown_type(key_type, context)
-    return context.access.error(requirement, key)
+    raise _unknown_type(key_type, context)
 
 
 def _share_error(key: str, context: RequestContext) -> ErrorCode:

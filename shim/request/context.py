@@ -88,9 +88,14 @@ class RequestContext(msgspec.Struct, eq=False):
             return ErrorCode.COORDINATOR_NOT_AVAILABLE
         return ErrorCode.NONE if node_id == self.node_id else ErrorCode.NOT_COORDINATOR
 
-    def brokers(self) -> Iterator[tuple[int, str, int, str | None]]:
+    def brokers(self) -> list[tuple[int, str, int, str | None]]:
         """Return id, host, port and rack of every live broker, for this connection's listener."""
-        return (row[:-1] for row in self.registered_brokers() if not row[-1])
+        found = []
+        for node in self.cluster.nodes.values():
+            if node.is_alive:
+                host, port = node.endpoints[self.session.listener.name]
+                found.append((node.node_id, self.session.reachable(host), port, node.rack))
+        return found
 
     def registered_brokers(self) -> Iterator[tuple[int, str, int, str | None, bool]]:
         """Return the same with a fenced flag for all brokers; stopped ones are fenced."""

@@ -38,6 +38,9 @@ SYNONYMS: dict[str, tuple[tuple[str, int], ...]] = {
 """Broker settings that are synonyms, in order of precedence, with their unit in milliseconds."""
 
 
+_NOTHING: Mapping[str, str] = {}
+
+
 class Configs:
     """All config values except those of topics, which are kept in the topics.
 
@@ -97,8 +100,10 @@ class Configs:
         """Return the effective value on a broker (default: the first); None if the setting has no
         value or is unknown.
         """
-        definition = self.broker_definitions.get(name)
-        for _, values in self._layers(node_id):
+        definition = definitions(self._release).broker.get(name)
+        node_id = self._first_id if node_id is None else node_id
+        own = self.brokers.get(node_id, _NOTHING)
+        for values in (own, self.all_brokers, self._static_of(node_id)):
             if name in values:
                 value = values[name]
                 return value if definition is None else printed(name, definition, value)

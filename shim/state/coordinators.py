@@ -77,9 +77,8 @@ class Coordinators:
 
     def node_of(self, key_type: KeyType, key: str) -> int:
         """Return the id of the coordinating node; -1 while its partition has no leader."""
-        partition = self.topic(key_type).partition(self.partition_of(key_type, key))
-        assert partition is not None
-        return partition.leader_id
+        partitions = self.topic(key_type).partitions
+        return partitions[_positive_hash(key) % len(partitions)].leader_id
 
     def have_no_groups(self) -> bool:
         """Whether the groups' topic was deleted and has not been created again."""
@@ -97,8 +96,7 @@ class Coordinators:
 
     def partition_of(self, key_type: KeyType, key: str) -> int:
         """Return the partition of the internal topic for a key."""
-        positive = abs(java_hash(key)) & 0x7FFF_FFFF  # 0 for the least hash code
-        return positive % len(self.topic(key_type).partitions)
+        return _positive_hash(key) % len(self.topic(key_type).partitions)
 
     def listed(self, group_ids: Iterable[str], node_id: int) -> list[str]:
         """Return the groups of a node in the order in which a coordinator of 4.0 lists them."""
@@ -145,6 +143,10 @@ class Coordinators:
         replica_lists = spread(nodes, partitions, replicas, self._random)
         set_ones = {key: value for key, value in configs.items() if value}
         return self._topics.create(name, replica_lists, set_ones)
+
+
+def _positive_hash(key: str) -> int:
+    return abs(java_hash(key)) & 0x7FFF_FFFF  # 0 for the least hash code
 
 
 def share_key(group_id: str, topic_id: bytes, partition: int) -> str:

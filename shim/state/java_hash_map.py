@@ -7,6 +7,7 @@ from typing import Generic, TypeVar
 Key = TypeVar("Key")
 Value = TypeVar("Value")
 _BITS = 0xFFFF_FFFF
+_SHORT = 64  # the bits beyond 32 of so many characters cost less than to drop each of them
 _GOLDEN_RATIO = 0x9E37_79B9_7F4A_7C15
 
 
@@ -174,8 +175,13 @@ def partitions_ordered(topic: str, partitions: Collection[int]) -> list[int]:
 
 def java_hash(text: str) -> int:
     """`String.hashCode` of Java, signed 32 bits: over UTF-16 code units."""
-    units = text.encode("utf-16-be", "surrogatepass")
     code = 0
-    for unit in struct.unpack(f">{len(units) // 2}H", units):
-        code = code * 31 + unit & _BITS
+    if text.isascii() and len(text) <= _SHORT:
+        for byte in text.encode():
+            code = code * 31 + byte
+        code &= _BITS
+    else:
+        units = text.encode("utf-16-be", "surrogatepass")
+        for unit in struct.unpack(f">{len(units) // 2}H", units):
+            code = code * 31 + unit & _BITS
     return code - (1 << 32) if code >= 1 << 31 else code
