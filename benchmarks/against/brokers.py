@@ -3,11 +3,12 @@
 import contextlib
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -56,7 +57,8 @@ def processor_s(pids: Iterable[int]) -> float:
 
 
 @contextlib.contextmanager
-def shim(name: str = "shim", *options: str) -> Iterator[Broker]:
+def shim(name: str = "shim", *options: str, under: Sequence[str] = ()) -> Iterator[Broker]:
+    """Start the shim; `under` is the command of a tool that runs it, and sees it end by itself."""
     with tempfile.TemporaryDirectory() as folder:
         ready = Path(folder) / "ready"
         command = [sys.executable, "-P", "-m", "kafka_shim", "serve", "--ready-file", str(ready)]
@@ -64,7 +66,7 @@ def shim(name: str = "shim", *options: str) -> Iterator[Broker]:
         for user, password in PASSWORDS.items():
             command += ["--user", f"{user}:{password}"]
         began = time.perf_counter()
-        child = subprocess.Popen([*command, *options], stdout=subprocess.DEVNULL)
+        child = subprocess.Popen([*under, *command, *options], stdout=subprocess.DEVNULL)
         try:
             while not ready.exists():
                 assert child.poll() is None, "the shim has ended"
@@ -73,7 +75,7 @@ def shim(name: str = "shim", *options: str) -> Iterator[Broker]:
             found = dict(line.split("=") for line in ready.read_text().split())
             yield Broker(name, found["SASL_PLAINTEXT"], [child.pid], start_s=start_s)
         finally:
-            child.kill()
+            child.send_signal(signal.SIGTERM if under else signal.SIGKILL)
             child.wait()
 
 

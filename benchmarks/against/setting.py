@@ -1,7 +1,8 @@
 """The state of every broker before the measurement: topics, ACLs, a group and a transaction."""
 
 import time
-from typing import Any
+from collections.abc import Callable
+from typing import Any, Protocol
 
 import msgspec
 
@@ -48,6 +49,13 @@ def topic(number: int) -> str:
     return f"topic-{number % TOPICS:03d}"
 
 
+class Asker(Protocol):
+    """A connection that has logged in."""
+
+    def ask(self, frame: bytes) -> bytes: ...
+    def close(self) -> None: ...
+
+
 class Setting(msgspec.Struct):
     """Names and ids of that state, for requests."""
 
@@ -65,7 +73,7 @@ def records_of(size: int) -> PartitionProduceData:
     return PartitionProduceData(0, encode_batch(rows))
 
 
-def ask(peer: Peer, api: ApiKey, version: int, request: msgspec.Struct) -> Any:
+def ask(peer: Asker, api: ApiKey, version: int, request: msgspec.Struct) -> Any:
     """Send a request and return its decoded response."""
     return decoded(api, version, peer.ask(framed(api, version, request)))
 
@@ -75,7 +83,7 @@ def decoded(api: ApiKey, version: int, answer: bytes) -> Any:
     return codecs.read_response(api, version, answer, 4 + response_header_version(api, version))
 
 
-def until_well(peer: Peer, api: ApiKey, version: int, request: msgspec.Struct) -> Any:
+def until_well(peer: Asker, api: ApiKey, version: int, request: msgspec.Struct) -> Any:
     """Repeat a request while its response has an error: a real broker applies ACLs, and loads
     coordinators, later.
     """
@@ -90,8 +98,13 @@ def until_well(peer: Peer, api: ApiKey, version: int, request: msgspec.Struct) -
 
 
 def made(broker: Broker) -> Setting:
-    """Create all of it."""
-    admin, alice = Peer(broker, "admin"), Peer(broker)
+    """Create all of it in a broker."""
+    return made_by(lambda user: Peer(broker, user))
+
+
+def made_by(connect: Callable[[str], Asker]) -> Setting:
+    """Create all of it, with a connection of each user."""
+    admin, alice = connect("admin"), connect("alice")
     try:
         names = [KIB_TOPIC, MIB_TOPIC, *(topic(n) for n in range(TOPICS))]
         topics = [CreatableTopic(name, 1, 1, configs=[_LARGE]) for name in names]
@@ -112,7 +125,7 @@ def made(broker: Broker) -> Setting:
         alice.close()
 
 
-def _joined(peer: Peer) -> tuple[str, int]:
+def _joined(peer: Asker) -> tuple[str, int]:
     """Join the group of all heartbeats; return member id and generation."""
     protocol = JoinGroupRequestProtocol("range", b"")
     asked = JoinGroupRequest(GROUP, 300_000, 300_000, protocol_type="consumer")

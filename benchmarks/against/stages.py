@@ -1,0 +1,136 @@
+"""Handle requests in this process, up to a stage; `instructions` counts what that takes.
+
+python -m benchmarks.against.stages STAGE KIND REQUESTS
+"""
+
+import sys
+import time
+from collections.abc import Callable
+from itertools import islice
+from typing import Any, NamedTuple
+
+from benchmarks.against.kinds import KINDS
+from benchmarks.against.setting import made_by
+from kafka_shim.protocol.headers import read_request_header
+from kafka_shim.shim.broker import Broker
+from kafka_shim.shim.clock import ManualClock
+from kafka_shim.shim.config import Config, ListenerConfig, SecurityProtocol
+from kafka_shim.shim.dispatch import Dispatcher, Pending
+from kafka_shim.shim.observing import audit
+from kafka_shim.shim.request.access import Access
+from kafka_shim.shim.request.session import Phase, Session
+
+WARM = 500
+_LISTENER = ListenerConfig("SASL_PLAINTEXT", SecurityProtocol.SASL_PLAINTEXT, "127.0.0.1", 9093)
+
+Work = Callable[[Dispatcher, bytes, Session], object]
+
+
+class Stage(NamedTuple):
+    """`work` handles a request up to this stage."""
+
+    name: str
+    work: Work
+
+
+class InProcess:
+    """A client of a broker in the same process, without a socket."""
+
+    def __init__(self, dispatcher: Dispatcher, user: str) -> None:
+        self._dispatcher = dispatcher
+        self.session = Session(_LISTENER, 1, "127.0.0.1", 50_000)
+        self.session.principal, self.session.phase = f"User:{user}", Phase.READY
+
+    def ask(self, frame: bytes) -> bytes:
+        """Send a request and return its response, without the size."""
+        answer = self._dispatcher.dispatch(frame[4:], self.session)
+        if isinstance(answer, Pending):
+            found: list[Any] = []
+            answer.wait.when_done(found.append)
+            clock = self._dispatcher.cluster.clock
+            assert isinstance(clock, ManualClock)
+            while not found:
+                clock.advance(1)
+            answer = answer.frame(found[0])
+        assert isinstance(answer, bytes)
+        return answer[4:]
+
+    def close(self) -> None:
+        """There is nothing to close."""
+
+
+def _header(_: Dispatcher, frame: bytes, __: Session) -> object:
+    return read_request_header(frame)
+
+
+def _decoded(dispatcher: Dispatcher, frame: bytes, _: Session) -> tuple[Any, Any, Any]:
+    header, at = read_request_header(frame)
+    api = dispatcher.apis.find(header.api_key, header.api_version)
+    assert api is not None
+    return header, api, api.read(frame, at)
+
+
+def _context(dispatcher: Dispatcher, frame: bytes, session: Session) -> tuple[Any, Any, Any]:
+    header, api, request = _decoded(dispatcher, frame, session)
+    return api, request, dispatcher._context(header, session)
+
+
+def _handled(dispatcher: Dispatcher, frame: bytes, session: Session) -> tuple[Any, Any, Any]:
+    api, request, context = _context(dispatcher, frame, session)
+    return api, context, api.handle(request, context)
+
+
+def _audited(dispatcher: Dispatcher, frame: bytes, session: Session) -> tuple[Any, Any]:
+    api, context, answer = _handled(dispatcher, frame, session)
+    audit.write(context, api.key)
+    return api, answer
+
+
+def _encoded(dispatcher: Dispatcher, frame: bytes, session: Session) -> object:
+    api, answer = _audited(dispatcher, frame, session)
+    return api.write(answer)
+
+
+def _dispatched(dispatcher: Dispatcher, frame: bytes, session: Session) -> object:
+    return dispatcher.dispatch(frame, session)
+
+
+UNDECIDED = "handler"
+STAGES = (
+    Stage("header", _header),
+    Stage("decode", _decoded),
+    Stage("context", _context),
+    Stage(UNDECIDED, _handled),  # everything is allowed without a decision
+    Stage("decisions", _handled),
+    Stage("audit", _audited),
+    Stage("encode", _encoded),
+    Stage("dispatch", _dispatched),
+)
+
+
+def _allowed(access: Access, *_: object) -> bool:
+    access.asked = True
+    return True
+
+
+def main(stage_name: str, kind_name: str, requests: int) -> None:
+    stage = next(stage for stage in STAGES if stage.name == stage_name)
+    kind = next(kind for kind in KINDS if kind.name == kind_name)
+    config = Config(super_users=("User:admin",), listeners=(_LISTENER,))
+    broker = Broker(config, ManualClock(int(time.time() * 1000)))  # noqa: TID251 - records are of today
+    dispatcher, node = broker.dispatcher, broker.cluster.nodes[1]
+    node.bound[_LISTENER.name] = node.endpoints[_LISTENER.name] = ("127.0.0.1", 9093)
+    dispatcher.raise_errors = True
+    setting = made_by(lambda user: InProcess(dispatcher, user))
+    frames = list(islice(kind.frames(setting, different=True), WARM + 2 * WARM))
+    session = InProcess(dispatcher, "alice").session
+    for frame in frames[:WARM]:
+        dispatcher.dispatch(frame[4:], session)
+    if stage.name == UNDECIDED:
+        Access.meets = _allowed  # type: ignore[method-assign, assignment]
+    for frame in frames[WARM : WARM + requests]:
+        stage.work(dispatcher, frame[4:], session)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], sys.argv[2], int(sys.argv[3]))
