@@ -159,6 +159,8 @@ def _first_acl(store: AclStore, pattern: Pattern, actor: Actor, bits: int) -> Ac
 
 def _last_acl(store: AclStore, pattern: Pattern, actor: Actor, bits: int) -> Acl:
     """Return the pattern's last entry with these bits, in the same order."""
+    if pattern.others is None:  # as mostly: the only subject is the one that grants
+        return acl_of(pattern, pattern.subject, (pattern.grant & bits).bit_length() - 1)
     entries = _entries(store, pattern, actor, bits)
     if len(entries) > 1:
         entries.sort(key=lambda entry: (entry[0].bit_length(), entry[1].principal, entry[1].host))
