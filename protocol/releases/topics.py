@@ -26,6 +26,7 @@ class TopicFacts(msgspec.Struct, frozen=True, kw_only=True):
     unlikely_names_fail_all: bool  # CreatePartitions with a name that ZooKeeper cannot have
     create_partitions_says_why: bool  # a denial, or a missing topic, in words
     given_replicas_exist: bool  # else a partition may be where no broker is
+    stopped_get_replicas: bool  # of new partitions, where too few other brokers are alive
     partition_gap_error: int  # code of given replicas that do not number the partitions from 0
     negative_partition_error: int  # where that is looked at, the code of one below 0
     remote_storage_is_checked: bool  # remote.storage.enable needs a broker with remote storage
@@ -73,6 +74,7 @@ OLDEST = TopicFacts(
     create_partitions_validates=True,
     unlikely_names_fail_all=True,
     create_partitions_says_why=True,
+    stopped_get_replicas=False,
     given_replicas_exist=False,
     partition_gap_error=0,
     negative_partition_error=-1,
@@ -151,6 +153,7 @@ CHANGES: tuple[Change, ...] = (
         topic_names_collide=False,
         deletes_topics_once=True,
         given_replicas_exist=True,
+        stopped_get_replicas=True,
         answers_each_duplicate=False,
         partition_gap_error=-1,
         null_config_error=0,

@@ -23,7 +23,7 @@ from kafka_shim.shim.handlers.shared.leaderless import has_all_leaders, in_time
 from kafka_shim.shim.handlers.shared.mutations import check_mutations
 from kafka_shim.shim.handlers.shared.topic_plan import Room, TopicError, check_count
 from kafka_shim.shim.request.context import RequestContext
-from kafka_shim.shim.state.placement import spread
+from kafka_shim.shim.state.placement import place
 from kafka_shim.shim.state.topics import Topic
 from kafka_shim.shim.wait import Wait
 
@@ -116,12 +116,13 @@ def _assignments(
     factor = len(topic.partitions[0].replicas)
     nodes = context.cluster.nodes
     if wish.assignments is None:
-        alive = context.cluster.live_nodes()
-        if factor > len(alive):
-            message = f"replication factor {factor}: there are only {len(alive)} brokers"
+        alive, stopped = context.cluster.live_nodes(), context.cluster.stopped_hosts()
+        if factor > len(alive) + len(stopped):
+            hosts = len(alive) + len(stopped)
+            message = f"replication factor {factor}: there are only {hosts} brokers"
             raise TopicError(ErrorCode.INVALID_REPLICATION_FACTOR, message)
         count = len(topic.partitions)
-        return spread(alive, added, factor, context.cluster.random, count)
+        return place(alive, stopped, added, factor, context.cluster.random, count)
     given = [assignment.broker_ids for assignment in wish.assignments]
     if len(given) != added:
         raise _bad(f"replicas are given for {len(given)} partitions, {added} are to be made")

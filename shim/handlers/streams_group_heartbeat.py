@@ -242,6 +242,7 @@ def _create(topic: InternalTopic, partitions: int, room: Room, context: RequestC
     made = plan(creatable, context.cluster)
     room.take(len(made.assignments))
     context.cluster.topics.create(made.name, made.assignments, made.configs)
+    context.cluster.replicas_placed()
 
 
 def _response(answer: StreamsAnswer, uncreated: list[str]) -> StreamsGroupHeartbeatResponse:

@@ -93,6 +93,12 @@ class LateStores:
         """Return the brokers that are not stopped."""
         return [node for node in self.nodes.values() if node.is_alive]
 
+    def stopped_hosts(self) -> list[Node]:
+        """Return the stopped brokers that new replicas may be placed on: in KRaft, all."""
+        if not self.facts.topics.stopped_get_replicas:
+            return []
+        return [node for node in self.nodes.values() if not node.is_alive]
+
     @cached_property
     def coordinators(self) -> "Coordinators":
         from kafka_shim.shim.state.coordinators import Coordinators

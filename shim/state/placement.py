@@ -36,6 +36,25 @@ def spread(
     ]
 
 
+def place(
+    live: Sequence[Node],
+    stopped: Sequence[Node],
+    partitions: int,
+    replication_factor: int,
+    rng: random.Random,
+    first_partition: int = 0,
+) -> list[list[int]]:
+    """Return one replica list per partition, as `spread`; stopped brokers come last, and only
+    where there are too few live ones.
+    """
+    missing = replication_factor - len(live)
+    if missing <= 0:
+        return spread(live, partitions, replication_factor, rng, first_partition)
+    first = spread(live, partitions, len(live), rng, first_partition)
+    last = spread(stopped, partitions, missing, rng, first_partition)
+    return [[*some, *others] for some, others in zip(first, last, strict=True)]
+
+
 def _alternated(nodes: Sequence[Node]) -> list[Node]:
     """Return the brokers in alternating order of racks."""
     of_rack: dict[str | None, list[Node]] = {}

@@ -15,7 +15,7 @@ from kafka_shim.protocol.messages.create_topics_request import (
 )
 from kafka_shim.shim.state.cluster import Cluster
 from kafka_shim.shim.state.config_values import ConfigValueError, canonical
-from kafka_shim.shim.state.placement import PARTITIONS_AT_ONCE, PARTITIONS_MAX, spread
+from kafka_shim.shim.state.placement import PARTITIONS_AT_ONCE, PARTITIONS_MAX, place
 from kafka_shim.shim.state.topic_names import name_error
 
 UNSET = -1
@@ -130,7 +130,7 @@ def _assignments(topic: CreatableTopic, cluster: Cluster) -> Sequence[Sequence[i
         partitions = cluster.configs.broker_int("num.partitions")
     if factor == UNSET and has_defaults:
         factor = cluster.configs.broker_int("default.replication.factor")
-    alive = cluster.live_nodes()
+    alive, stopped = cluster.live_nodes(), cluster.stopped_hosts()
     failures = []
     if partitions <= 0:
         message = f"{partitions} partitions: at least one is needed"
@@ -140,11 +140,12 @@ def _assignments(topic: CreatableTopic, cluster: Cluster) -> Sequence[Sequence[i
         failures.append(TopicError(ErrorCode.INVALID_REPLICATION_FACTOR, message))
     if failures:
         raise failures[-1 if cluster.facts.topics.create_topics_sees_factor_first else 0]
-    if factor > len(alive):
-        message = f"replication factor {factor}: there are only {len(alive)} brokers"
+    if factor > len(alive) + len(stopped):
+        count = len(alive) + len(stopped)
+        message = f"replication factor {factor}: there are only {count} brokers"
         raise TopicError(ErrorCode.INVALID_REPLICATION_FACTOR, message)
     check_count(partitions)
-    return spread(alive, partitions, factor, cluster.random)
+    return place(alive, stopped, partitions, factor, cluster.random)
 
 
 class Room:

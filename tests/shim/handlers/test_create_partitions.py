@@ -106,3 +106,17 @@ def test_the_number_of_partitions_is_limited() -> None:
     stage = stage_of("2.8")
     assert ask(stage, wish("a", 2**31 - 1)) == {"a": 37}
     assert len(stage.found("a").partitions) == 2
+
+
+@pytest.mark.parametrize(("release", "error"), [("2.8", 38), ("3.0", 0), ("4.3", 0)])
+def test_stopped_brokers_get_replicas_on_kraft_if_others_are_too_few(
+    release: str, error: int
+) -> None:
+    stage = Stage(release, brokers=3)
+    stage.cluster.topics.create("a", [[1, 2, 3]], {})
+    stage.cluster.set_alive(2, is_alive=False)
+    assert ask(stage, wish("a", 3)) == {"a": error}
+    for partition in stage.found("a").partitions[1:]:
+        assert (sorted(partition.replicas), partition.replicas[2]) == ([1, 2, 3], 2)
+        assert sorted(partition.isr) == [1, 3]
+        assert partition.leader_id in (1, 3)

@@ -173,6 +173,18 @@ def test_given_replicas(replicas: dict[int, list[int]], error: int) -> None:
         ]
 
 
+def test_a_stopped_broker_is_the_last_replica_where_it_is_needed() -> None:
+    stage = Stage(brokers=3)
+    stage.cluster.set_alive(1, is_alive=False)
+    assert outcome(ask(stage, topic("t", 6, 3), topic("u", 6, 2), topic("v", 1, 4))) == {
+        "t": 0,
+        "u": 0,
+        "v": 38,
+    }
+    assert {partition.replicas[2] for partition in stage.found("t").partitions} == {1}
+    assert {1 in partition.replicas for partition in stage.found("u").partitions} == {False}
+
+
 def test_one_request_is_limited() -> None:
     assert outcome(ask(Stage(), topic("a", 9999), topic("b"))) == {"a": 44, "b": 44}
     assert outcome(ask(Stage("3.4"), topic("a", 9999), topic("b"))) == {"a": 0, "b": 0}
