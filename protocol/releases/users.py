@@ -120,5 +120,5 @@ CHANGES: tuple[Change, ...] = (
         ended_token_has_period=False,
     ),
     Change("3.7", "CVE-2024-56128: the nonce in SCRAM", scram_checks_nonce=True),
-    Change("4.1", "tokens that never end", token_ends_are_bounded=True),
+    Change("4.0", "tokens that never end", token_ends_are_bounded=True),
 )

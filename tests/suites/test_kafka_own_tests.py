@@ -104,4 +104,4 @@ def test_reasons_are_found_whatever_the_parameters_of_a_test() -> None:
 
 def test_the_page_shows_the_figures_that_are_kept() -> None:
     shown = figures.PAGE.read_text().partition(figures.BEGIN)[2].partition(figures.END)[0]
-    assert shown == figures.table(figures.load())
+    assert shown == figures.shown(figures.load())

@@ -63,12 +63,21 @@ def keep(rows: Iterable[Row]) -> None:
     KEPT.write_text(json.dumps(list(kept.values()), indent=1) + "\n")
     before, _, rest = PAGE.read_text().partition(BEGIN)
     after = rest.partition(END)[2]
-    PAGE.write_text(f"{before}{BEGIN}{table(load())}{END}{after}")
+    PAGE.write_text(f"{before}{BEGIN}{shown(load())}{END}{after}")
 
 
 def load() -> list[Row]:
     found: list[Row] = json.loads(KEPT.read_text()) if KEPT.exists() else []
     return found
+
+
+def shown(rows: Iterable[Row]) -> str:
+    """Write what the page has of all rows."""
+    rows = list(rows)
+    catalogue = "[catalogue.py](../tests/suites/kafka/catalogue.py)"
+    return (
+        f"{len(rows)} of the {len(CLASSES)} classes of {catalogue} are measured.\n\n{table(rows)}"
+    )
 
 
 def table(rows: Iterable[Row]) -> str:

@@ -35,6 +35,8 @@ def words(
     found += _principals(merged)
     if merged.get("outside.telemetry") == "true":
         found.append("--client-telemetry")
+    if any("Telemetry" in name for name in merged.get("metric.reporters", "").split(",")):
+        found.append("--client-telemetry")  # the test's own reporter takes them
     racks = [nodes[node_id].get("broker.rack", "") for node_id in brokers]
     if all(racks):
         found += ["--rack", ",".join(racks)]

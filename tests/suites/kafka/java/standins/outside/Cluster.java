@@ -28,13 +28,18 @@ public final class Cluster {
 
     /** Start a node with these settings, or say what it will be started with when it is needed. */
     public void start(KafkaConfig config, Properties settings, boolean isBroker) {
-        CLUSTERS.values().stream().filter(other -> other != this && !other.nodes.isEmpty()).forEach(Cluster::end);
+        endOthers(this);
         settings.setProperty("outside.cluster", id);
         nodes.add(config.nodeId());
         Launcher.call("start", settings);  // nodes wait for one another
         if (isBroker)
             brokers.add(config.nodeId());
         OutsideMetrics.register(this);
+    }
+
+    /** End what still runs: a test that fails while it prepares leaves its nodes behind. */
+    private static synchronized void endOthers(Cluster own) {
+        CLUSTERS.values().stream().filter(other -> other != own && !other.nodes.isEmpty()).forEach(Cluster::end);
     }
 
     /** Stop a node, and with the last one forget the cluster. */
@@ -49,7 +54,6 @@ public final class Cluster {
             end();
     }
 
-    /** End what still runs: a test that fails while it prepares leaves its nodes behind. */
     private synchronized void end() {
         nodes.clear();
         brokers.clear();
