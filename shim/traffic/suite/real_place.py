@@ -41,7 +41,7 @@ _BY_NAME = {ApiKey.DELETE_TOPICS: 5, ApiKey.FIND_COORDINATOR: 2, ApiKey.OFFSET_C
 """The newest versions of these requests with one thing per request, identified by its name."""
 _MADE = (ErrorCode.NONE, ErrorCode.TOPIC_ALREADY_EXISTS)
 """Success of CreateTopics; a retry after a timeout finds the topic of the first request."""
-_WAIT_S, _PAUSE_S, _SETTLE_S = 20.0, 0.1, 0.5
+_WAIT_S, _PAUSE_S, _SETTLE_S = 60.0, 0.1, 0.5
 
 
 class RealPlaces:
