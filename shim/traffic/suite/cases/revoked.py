@@ -59,7 +59,7 @@ _WRITE: Rule = {"deny": ["Write"], "topic": TOPIC}
 _READ: Rule = {"deny": ["Read"], "topic": TOPIC}
 _READ_GROUP: Rule = {"deny": ["Read"], "group": GROUP}
 _MEMBER = {"group_id": GROUP, "session_timeout_ms": "6000", "heartbeat_interval_ms": "500"}
-_QUIET = {"group_id": GROUP, "session_timeout_ms": "20000", "heartbeat_interval_ms": "6000"}
+_QUIET = {"group_id": GROUP, "session_timeout_ms": "6000", "heartbeat_interval_ms": "5000"}
 """A member whose commit comes before its next heartbeat."""
 _NEXT_GEN = {"group_id": GROUP, "group_protocol": "consumer"}
 _IDEMPOTENT = {"enable_idempotence": "true"}
