@@ -193,7 +193,7 @@ def test_the_command_takes_a_key_log(tmp_path: Path, capsys: pytest.CaptureFixtu
     (tmp_path / "some.pcap").write_bytes(capture_of(connection(pieces)).getvalue())
     words = ["trace", "import", "--from", "pcap", str(tmp_path / "some.pcap")]
     assert main([*words, str(tmp_path / "one"), "--key-log", str(tmp_path / "keys")]) == 0
-    assert f"{COUNT} requests, {COUNT} answers" in capsys.readouterr().err
+    assert f"{COUNT} requests, {COUNT} responses" in capsys.readouterr().err
     assert main([*words, str(tmp_path / "two")]) == 1
     Pair(tmp_path / "others", ssl.TLSVersion.TLSv1_3)
     assert main([*words, str(tmp_path / "three"), "--key-log", str(tmp_path / "others")]) == 1
