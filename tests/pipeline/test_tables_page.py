@@ -49,7 +49,7 @@ def test_what_the_page_shows_works(
             exec(compile(text, PAGE, "exec"), names)
     assert names["found"].num_rows == names["accesses"].count() == 62
     assert sum(row[2] for row in names["most"].fetchall()) <= 62
-    assert len(names["answers"]) == 2
+    assert len(names["responses"]) == 2
     assert spark.table("live").count() == 62
     printed = capsys.readouterr().out
     assert "denied" in printed
