@@ -200,25 +200,37 @@ def _described(
         topic_id=topic.topic_id,
         is_internal=topic.is_internal,
         partitions=[
-            _partition(partition, down) for partition in topic.partitions if partition.was_led
+            _partition(partition, down, context.version)
+            for partition in topic.partitions
+            if partition.was_led
         ],
         topic_authorized_operations=_topic_operations(topic.name, request, context),
     )
 
 
-def _partition(partition: Partition, down: Set[int]) -> MetadataResponsePartition:
+def _partition(partition: Partition, down: Set[int], version: int) -> MetadataResponsePartition:
     leader_id = -1 if partition.leader_id in down else partition.leader_id
-    return MetadataResponsePartition(
+    answer = MetadataResponsePartition(
         error_code=NO_ERROR if leader_id >= 0 else ErrorCode.LEADER_NOT_AVAILABLE,
         partition_index=partition.index,
         leader_id=leader_id,
         leader_epoch=partition.leader_epoch,
         replica_nodes=partition.replicas,
         isr_nodes=partition.isr,
-        offline_replicas=[replica for replica in partition.replicas if replica in down]
-        if down
-        else [],
     )
+    if down:
+        answer.offline_replicas = [each for each in partition.replicas if each in down]
+        if version == 0 and answer.offline_replicas:
+            _leave_out_stopped(answer, down)
+    return answer
+
+
+def _leave_out_stopped(answer: MetadataResponsePartition, down: Set[int]) -> None:
+    """Name running brokers only: version 0 has no field for the others (KIP-4)."""
+    answer.replica_nodes = [each for each in answer.replica_nodes if each not in down]
+    answer.isr_nodes = [each for each in answer.isr_nodes if each not in down]
+    if answer.leader_id >= 0:
+        answer.error_code = ErrorCode.REPLICA_NOT_AVAILABLE
 
 
 def _topic_operations(name: str, request: MetadataRequest, context: RequestContext) -> int:

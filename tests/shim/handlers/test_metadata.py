@@ -173,6 +173,19 @@ def test_a_dead_broker_leads_nothing() -> None:
     assert [broker.node_id for broker in answer.brokers] == [1]
 
 
+def test_version_0_leaves_out_stopped_replicas() -> None:
+    """As testReplicaDownResponse of Kafka's MetadataRequestTest sees it on a real broker."""
+    stage = Stage(brokers=3)
+    stage.cluster.topics.create("t", [[1, 2, 3], [2, 3, 1]], {})
+    stage.cluster.nodes[2].is_alive = False
+    rows = ask(stage, ["t"], 0).topics[0].partitions
+    assert [(row.error_code, row.leader_id) for row in rows] == [(9, 1), (5, -1)]
+    assert [sorted(row.replica_nodes) for row in rows] == [[1, 3], [1, 3]]
+    assert [sorted(row.isr_nodes) for row in rows] == [[1, 3], [1, 3]]
+    rows = ask(stage, ["t"], 1).topics[0].partitions
+    assert [(row.error_code, len(row.replica_nodes)) for row in rows] == [(0, 3), (5, 3)]
+
+
 def test_the_state_of_share_groups_is_made_as_any_topic_where_it_has_no_settings() -> None:
     """As a broker of release 3.9.1 does: one partition, internal, no settings of its own."""
     stage = Stage("3.9")
