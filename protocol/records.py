@@ -37,7 +37,7 @@ _PREFIX_BYTES = _PREFIX.size
 _PLACE = Struct(">qii")  # these two and the leader epoch
 _PLACE_BYTES = _PLACE.size
 _HEADER = Struct(">qiibIhiqqqhii")
-_HEADER_FIELDS = 13
+_UNCOVERED, _COVERED = Struct(">qiibI"), Struct(">hiqqqhii")  # the same in two parts
 _CRC_AT, _COVERED_FROM = 17, 21  # the checksum covers what comes after it
 _MAGIC_AT = 16
 _COMPRESSION, _APPEND_TIME, _TRANSACTIONAL, _CONTROL = 0x07, 0x08, 0x10, 0x20
@@ -263,31 +263,25 @@ def encode_batch(records: Sequence[Record], options: BatchOptions = PLAIN) -> by
     newest = options.append_time_ms
     if newest is None:
         newest = max(record.timestamp for record in records)
-    header = Batch(
-        base_offset=base_offset,
-        length=0,
-        partition_leader_epoch=options.partition_leader_epoch,
-        magic=2,
-        crc=0,
-        attributes=options.attributes,
-        last_offset_delta=records[-1].offset - base_offset,
-        base_timestamp=base_timestamp,
-        max_timestamp=newest,
-        producer_id=options.producer_id,
-        producer_epoch=options.producer_epoch,
-        base_sequence=options.base_sequence,
-        count=len(records),
+    covered = _COVERED.pack(
+        options.attributes,
+        records[-1].offset - base_offset,
+        base_timestamp,
+        newest,
+        options.producer_id,
+        options.producer_epoch,
+        options.base_sequence,
+        len(records),
     )
-    return _sealed(header, content)
+    return _sealed(base_offset, options.partition_leader_epoch, covered + content)
 
 
-def _sealed(header: Batch, content: bytes) -> bytes:
-    """Return a batch of a header, but for its length and its checksum, and its records."""
-    fields = msgspec.structs.astuple(header)[:_HEADER_FIELDS]
-    out = bytearray(_HEADER.pack(*fields) + content)
-    _PREFIX.pack_into(out, 0, header.base_offset, len(out) - _PREFIX_BYTES)
-    _seal(out)
-    return bytes(out)
+def _sealed(base_offset: int, partition_leader_epoch: int, covered: bytes) -> bytes:
+    """Return a batch: `covered` is all that comes after its checksum."""
+    length = _COVERED_FROM - _PREFIX_BYTES + len(covered)
+    return (
+        _UNCOVERED.pack(base_offset, length, partition_leader_epoch, 2, crc32c(covered)) + covered
+    )
 
 
 def control_batch(
@@ -322,14 +316,17 @@ def thinned(batch: Batch, records: Sequence[Record], delete_horizon_ms: int | No
             base_timestamp = delete_horizon_ms
     content = write_records(records, batch.base_offset, base_timestamp)
     content = compress(_compression(attributes & _COMPRESSION), content)
-    header = msgspec.structs.replace(
-        batch,
-        attributes=attributes,
-        base_timestamp=base_timestamp,
-        max_timestamp=max_timestamp,
-        count=len(records),
+    covered = _COVERED.pack(
+        attributes,
+        batch.last_offset_delta,
+        base_timestamp,
+        max_timestamp,
+        batch.producer_id,
+        batch.producer_epoch,
+        batch.base_sequence,
+        len(records),
     )
-    return _sealed(header, content)
+    return _sealed(batch.base_offset, batch.partition_leader_epoch, covered + content)
 
 
 def is_commit(record: Record) -> bool:

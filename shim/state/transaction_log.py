@@ -51,7 +51,7 @@ class TransactionLog:
         self._clock = clock
         self._version = version
         self._stamps_horizon = stamps_horizon
-        self._clean_at: dict[int, int] = {}  # number of batches that starts compaction
+        self._written: dict[int, _Written] = {}  # by partition
 
     @property
     def version(self) -> int:
@@ -82,17 +82,56 @@ class TransactionLog:
     def _append(self, transactional_id: str, value: bytes | None) -> None:
         at = self._coordinators.partition_of(KeyType.TRANSACTION, transactional_id)
         partition = self._coordinators.topic(KeyType.TRANSACTION).partitions[at]
+        written = self._written.get(at)
+        if written is None or written.log is not partition.log:  # the topic may have been made anew
+            written = self._written[at] = _Written(partition.log)
         key = versioned(TransactionLogKey(transactional_id), KEY_VERSION)
-        append_record(partition, key, value, self._clock.now_ms())
-        if len(partition.log.batches) >= self._clean_at.get(at, BATCHES_MAX):
-            self._clean(at, partition.log)
+        offset = append_record(partition, key, value, self._clock.now_ms())
+        written.note(transactional_id, offset, is_tombstone=value is None)
+        if len(partition.log.batches) >= written.clean_at:
+            self._clean(written)
 
-    def _clean(self, at: int, log: Log) -> None:
-        """Compact. DEVIATION: by the number of records; a real broker uses their size on disk."""
+    def _clean(self, written: "_Written") -> None:
+        """DEVIATION: compact by the number of records; a real broker does by their size on disk."""
         from kafka_shim.shim.state.log_cleaner import clean  # noqa: PLC0415 - few brokers need it
 
-        clean([log], self._clock.now_ms(), stamps_horizon=self._stamps_horizon)
-        self._clean_at[at] = max(BATCHES_MAX, 2 * len(log.batches))
+        log = written.log
+        if log.settings.min_compaction_lag_ms == 0:
+            written.drop_replaced()
+        if len(log.batches) >= written.clean_at // 2:
+            clean([log], self._clock.now_ms(), stamps_horizon=self._stamps_horizon)
+        written.clean_at = max(BATCHES_MAX, 2 * len(log.batches))
+
+
+class _Written:
+    """The records that were written to one log.
+
+    The log cleaner reads records to learn which ones others replace; here that is known.
+    """
+
+    __slots__ = ("_last", "_replaced", "clean_at", "log")
+
+    def __init__(self, log: Log) -> None:
+        self.log = log
+        self.clean_at = BATCHES_MAX
+        """The number of batches at which the log is compacted."""
+        self._last: dict[str, int] = {}  # offset of the last record of each transactional id
+        self._replaced: set[int] = set()
+
+    def note(self, transactional_id: str, offset: int, *, is_tombstone: bool) -> None:
+        before = self._last.pop(transactional_id, None)
+        if before is not None:
+            self._replaced.add(before)
+        if not is_tombstone:
+            self._last[transactional_id] = offset
+
+    def drop_replaced(self) -> None:
+        """Remove the batches whose records were replaced."""
+        replaced, self._replaced = self._replaced, set()
+        batches = self.log.batches
+        self.log.replace(
+            len(batches), [each for each in batches if each.base_offset not in replaced]
+        )
 
 
 def _partitions(transaction: Transaction) -> list[PartitionsSchema]:
