@@ -108,12 +108,16 @@ def describe_us(asked: Asked, count: int) -> float:
 
 
 def topics(count: int) -> Figures:
-    """Create topics; request Metadata of one among few and among all, and of all."""
+    """Create topics; request Metadata of one among few and among all, and of all.
+
+    The same few topics are asked about both times; then topics that were not asked about before.
+    """
     with started() as asked:
         create_topics(asked, 0, FEW)
-        few_us = metadata_us(asked, FEW)
+        few_us = metadata_us(asked, range(FEW))
         created_us, memory = each(asked, count - FEW, lambda: create_topics(asked, FEW, count))
-        many_us = metadata_us(asked, count)
+        many_us = metadata_us(asked, range(FEW))
+        first_us = metadata_us(asked, range(FEW, count))
         everything = framed(ApiKey.METADATA, 12, MetadataRequest(topics=None))
         all_ms, longest_ms = longest_wait_ms(asked, everything, VERSIONS)
     return {
@@ -123,6 +127,7 @@ def topics(count: int) -> Figures:
         "Metadata of a topic, few, us": few_us,
         "Metadata of a topic, many, us": many_us,
         "Metadata of a topic, many / few": many_us / few_us,
+        "Metadata of a topic for the first time, us": first_us,
         "Metadata of all topics, ms": all_ms,
         "longest wait beside it, ms": longest_ms,
     }
@@ -135,13 +140,15 @@ def create_topics(asked: Asked, first: int, stop: int) -> None:
         asked.ask(framed(ApiKey.CREATE_TOPICS, 7, CreateTopicsRequest(wanted, timeout_ms=60_000)))
 
 
-def metadata_us(asked: Asked, count: int) -> float:
+def metadata_us(asked: Asked, topics: range) -> float:
     frames = [
         named(
             n,
             ApiKey.METADATA,
             12,
-            MetadataRequest(topics=[MetadataRequestTopic(name=f"orders-{n * 37 % count}")]),
+            MetadataRequest(
+                topics=[MetadataRequestTopic(name=f"orders-{topics[n * 37 % len(topics)]}")]
+            ),
         )
         for n in range(ASKED)
     ]
