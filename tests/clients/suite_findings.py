@@ -1,4 +1,4 @@
-"""What failed cases were found to come from: conformance/findings.toml."""
+"""Reads the causes of failed cases from conformance/findings.toml."""
 
 import tomllib
 from fnmatch import fnmatchcase
@@ -10,7 +10,7 @@ FINDINGS = Path(__file__).parents[2] / "conformance" / "findings.toml"
 
 
 class Finding(msgspec.Struct, frozen=True):
-    """A cause: whose it is, what happens, and where it was seen besides the case itself."""
+    """A cause: whose fault it is, what happens, and where it was seen besides the case itself."""
 
     clients: tuple[str, ...]
     cases: tuple[str, ...]
@@ -18,7 +18,7 @@ class Finding(msgspec.Struct, frozen=True):
     seen: str
     whose: str = "client"
     is_rare: bool = False
-    """Whether it comes up in some runs only: what happens first is a matter of chance."""
+    """Whether the cases fail in some runs only, depending on what happens first."""
 
     def concerns(self, client: str) -> bool:
         return client in self.clients
@@ -28,6 +28,6 @@ class Finding(msgspec.Struct, frozen=True):
 
 
 def read_findings(path: Path = FINDINGS) -> list[Finding]:
-    """Return the findings; ValueError if one is not as it must be."""
+    """Return the findings; ValueError if one is invalid."""
     table = tomllib.loads(path.read_text())
     return msgspec.convert(table["finding"], list[Finding])

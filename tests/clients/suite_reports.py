@@ -1,10 +1,9 @@
-"""Makes the conformance reports of all clients by playing the suite with each: `make conformance`.
+"""Makes the conformance reports of all clients: plays the suite with each (`make conformance`).
 
     python -m tests.clients.suite_reports [--client NAME] [--case PATTERN]
 
-The JSON of each run is kept in `.cache/conformance`; with --case, what was played replaces that of
-the run before. The page is written from all that are there, with what conformance/findings.toml
-says of the failures.
+The JSON of each run is kept in `.cache/conformance`; with --case, new results replace those of the
+same cases. The page is written from all kept reports, with the causes in conformance/findings.toml.
 """
 
 import argparse
@@ -37,7 +36,8 @@ For people who choose or write a Kafka client: how eleven clients behave in the
 [conformance suite](../conformance.md#the-suite), against the shim as Kafka {release}. Their
 drivers are in [`conformance/drivers/`](../../conformance/drivers). `make conformance` runs them
 and writes this page (it needs Java 17 and Maven, Go, Node and Rust), and also
-`.cache/conformance/report.html`, one page with all that each client said and sent.
+`.cache/conformance/report.html`, one page with everything that each
+client reported and sent. Cases that need an older release are left out.
 
 Each cell: passed / failed / unsupported cases. The number in **bold** counts the failures that
 make a run fail: cases of level `must`, and cases in which the client ended or hung.
@@ -49,9 +49,11 @@ Report = Mapping[str, Any]
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--client", action="append", choices=COMMANDS, help="only this one")
-    parser.add_argument("--case", action="append", default=[], help="only cases that fit")
-    parser.add_argument("--page", action="store_true", help="only the page, from earlier runs")
+    parser.add_argument("--client", action="append", choices=COMMANDS, help="only this client")
+    parser.add_argument("--case", action="append", default=[], help="only cases whose id matches")
+    parser.add_argument(
+        "--page", action="store_true", help="write only the page, from kept reports"
+    )
     args = parser.parse_args()
     KEPT.mkdir(parents=True, exist_ok=True)
     for name in () if args.page else args.client or COMMANDS:
@@ -101,7 +103,7 @@ def played(driver: Sequence[str], cases: Sequence[str]) -> bytes:
 
 
 def merged(before: Report, after: Report) -> Report:
-    """Return a report in which what was played again, or for the first time, is as it was after."""
+    """Return the report `before` with the results of `after` added or replaced."""
     order = {case.id: at for at, case in enumerate(all_cases())}
     rows = {row["id"]: row for report in (before, after) for row in report["results"]}
     results = [row for name, row in rows.items() if name in order]
@@ -156,7 +158,7 @@ def _cell(rows: Sequence[Row]) -> str:
 
 
 def causes(failed: Sequence[str], findings: Sequence[Finding]) -> Iterator[str]:
-    """Yield a table of what failed, each cause with the cases that it explains."""
+    """Yield a table of the failures: each cause with the cases that it explains."""
     if not failed:
         yield "Nothing."
         return

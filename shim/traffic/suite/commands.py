@@ -145,7 +145,7 @@ _PLACE = {"topic": STRING, "partition": INTEGER, "offset": INTEGER}
 _GROUPS = {
     "list_groups": Command("List groups.", ok={"groups": STRINGS}),
     "describe_groups": Command(
-        "Describe consumer groups of either protocol, as topics are described.",
+        "Describe consumer groups of either protocol; `operations` are as for `describe_topics`.",
         {"names": STRINGS, "operations": BOOLEAN},
         items_of(operations=_OPERATIONS, members_=INTEGER),
     ),
@@ -187,16 +187,16 @@ _RECORDS = {
         _VALUES,
     ),
     "consume_assigned": Command(
-        "Assign partitions to the consumer if not yet assigned, and poll in the same way.",
+        "Assign partitions to the consumer if not yet assigned, and poll as `consume` does.",
         {"partitions": STRINGS, **_FOR_A_WHILE},
         _VALUES,
     ),
     "consume_share": Command(
-        "Subscribe as a member of a share group, poll in the same way, and acknowledge.",
+        "Subscribe as a member of a share group, poll as `consume` does, and acknowledge.",
         {"topics": STRINGS, **_FOR_A_WHILE},
         _VALUES,
     ),
-    "commit_offsets": Command("Commit the position of the consumer, and wait for the answer."),
+    "commit_offsets": Command("Commit the position of the consumer, and wait for the response."),
     "committed": Command(
         "Return the offsets that the consumer's group committed for partitions; null if none.",
         {"partitions": STRINGS},

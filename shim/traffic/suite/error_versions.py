@@ -1,4 +1,4 @@
-"""Errors that brokers answer from a version of a request on, and what they answer to older ones."""
+"""Errors that brokers return since a version of a request, and those that older versions get."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -24,24 +24,24 @@ SINCE: Mapping[tuple[str, ErrorCode], tuple[int, ErrorCode | None]] = {
     ("JoinGroup", _E.FENCED_INSTANCE_ID): (5, None),
     ("OffsetCommit", _E.ILLEGAL_GENERATION): (1, None),
     ("OffsetCommit", _E.UNKNOWN_MEMBER_ID): (1, None),
-    # not recorded, as brokers of 3.9, 4.0 and 4.4 never answer EndTxn with it: the version is from
+    # not recorded, as brokers of 3.9, 4.0 and 4.4 never return it for EndTxn: the version is from
     # the comments in Kafka's EndTxnResponse.json, the error for older versions is assumed
     ("EndTxn", _E.TRANSACTION_ABORTABLE): (4, _E.INVALID_TXN_STATE),
 }
-"""By API and error: the first version that is answered so, and the error before (None: none).
+"""By API and error: the first version that gets it, and the error for older ones (None: none).
 
-Other errors are answered to every version. That includes KAFKA_STORAGE_ERROR (56) of Produce, of
-which Kafka's definition says that it came with version 4: real brokers answer it to version 3, too.
+Every version gets the other errors. That includes KAFKA_STORAGE_ERROR (56) of Produce: Kafka's
+definition says that it came with version 4, but real brokers return it in version 3, too.
 """
 
 
 class Strikes(msgspec.Struct):
-    """The faults that answer an error, each in the versions that it is for."""
+    """The faults that return an error, each in the versions that it is for."""
 
     fired_codes: dict[int, list[Any]]
 
     def codes(self) -> set[int]:
-        """Return the errors that a client was answered."""
+        """Return the errors that the client got."""
         return {
             code
             for code, faults in self.fired_codes.items()
@@ -55,7 +55,7 @@ def key_of(api: str) -> ApiKey:
 
 
 def strike(situation: Situation, api: str, error: int, **how: Any) -> Strikes:
-    """Have an API answer an error as brokers would to the version that the client sends."""
+    """Make an API return the error that brokers return in the version that the client sends."""
     known = SINCE.get((api, ErrorCode(error)))
     match = how.pop("match", {})
     if known is None:

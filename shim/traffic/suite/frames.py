@@ -27,7 +27,7 @@ class Frame(msgspec.Struct, frozen=True):
     """Whether an injected fault changed the response."""
 
     def __str__(self) -> str:
-        errors = ", ".join(self.errors) or ("no answer" if self.answer is None else "ok")
+        errors = ", ".join(self.errors) or ("no response" if self.answer is None else "ok")
         return f"{self.api} v{self.version} {self.request} -> {errors}"
 
 

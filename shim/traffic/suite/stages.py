@@ -71,7 +71,7 @@ class Stages:
             return broker
         broker = Broker(self._config(setup))
         broker.dispatcher.history = Frames(self._tell)
-        # no cached answers: cases change the state directly, and inspect every answer
+        # no cached responses: cases change the state directly, and inspect every response
         self._cleanup.enter_context(broker.cluster.changes.noted())
         await broker.start()
         self._brokers[setup] = broker

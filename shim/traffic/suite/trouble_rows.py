@@ -16,7 +16,7 @@ TOPIC, GROUP = "orders", "workers"
 
 
 class Trouble(msgspec.Struct, frozen=True):
-    """`api` answers `error` once during `command`.
+    """The broker returns `error` for one request of `api` during `command`.
 
     `item` is the name of the affected item in the command's answer; None: the whole answer.
     """

@@ -134,37 +134,37 @@ _FILTERS: tuple[tuple[str, Acl, tuple[Acl, ...], str], ...] = (
         "any",
         ANY,
         (LITERAL, PREFIXED, WILDCARD, OF_GROUP, OTHER),
-        "pattern type ANY matches all ACLs",
+        "pattern type ANY, without a name: finds all ACLs",
     ),
     (
         "match",
         {**ACL, "pattern_type": "MATCH"},
         (LITERAL, PREFIXED, WILDCARD),
-        "pattern type MATCH finds all ACLs that apply to the name",
+        "pattern type MATCH: finds all ACLs that apply to the name",
     ),
     (
         "any-pattern",
         {**ACL, "pattern_type": "ANY"},
         (LITERAL,),
-        "pattern type ANY finds ACLs with the name, of both pattern types",
+        "pattern type ANY: finds ACLs with the name, of both pattern types",
     ),
     (
         "literal",
         {**ANY, "pattern_type": "LITERAL"},
         (LITERAL, WILDCARD, OF_GROUP, OTHER),
-        "literal",
+        "pattern type LITERAL: finds only literal ACLs",
     ),
     (
         "prefixed",
         {**ANY, "pattern_type": "PREFIXED"},
         (PREFIXED,),
-        "pattern type PREFIXED finds only prefixed ACLs",
+        "pattern type PREFIXED: finds only prefixed ACLs",
     ),
-    ("resource-type", {**ANY, "resource_type": "GROUP"}, (OF_GROUP,), "a resource type"),
-    ("principal", {**ANY, "principal": "User:carol"}, (OTHER,), "a principal"),
-    ("host", {**ANY, "host": "10.0.0.1"}, (OTHER,), "a host"),
+    ("resource-type", {**ANY, "resource_type": "GROUP"}, (OF_GROUP,), "resource type"),
+    ("principal", {**ANY, "principal": "User:carol"}, (OTHER,), "principal"),
+    ("host", {**ANY, "host": "10.0.0.1"}, (OTHER,), "host"),
     ("operation", {**ANY, "operation": "WRITE", "principal": "User:carol"}, (OTHER,), "operation"),
-    ("permission", {**ANY, "permission": "DENY"}, (OTHER,), "a permission"),
+    ("permission", {**ANY, "permission": "DENY"}, (OTHER,), "permission"),
 )
 _ALL_ACLS = (LITERAL, PREFIXED, WILDCARD, OF_GROUP, OTHER)
 
@@ -195,7 +195,7 @@ for _name, _filter, _found, _what in _FILTERS:
             continue  # with the same filter, only these differ when ACLs are deleted
         _KIPS.add(
             f"acls.{_verb}-{_name}",
-            f"{_verb}_acls with a filter: {_what}",
+            f"{_verb}_acls by {_what}",
             partial(_body, _filter, _found),
             origin="KIP-290"
             if _filter["pattern_type"] != "ANY" or _name == "any-pattern"
@@ -274,7 +274,7 @@ async def old_prefixed(situation: Situation) -> None:
 
 @_KIPS.case(
     "acls.old-broker-match",
-    "a MATCH filter is refused for a broker older than pattern types",
+    "describe_acls with pattern type MATCH fails for a broker that has only literal ACLs",
     origin="KIP-290",
     answer="an error",
     commands="describe_acls",

@@ -50,7 +50,7 @@ for _kind, _action, _what in _KINDS:
     for _api, _command, _fields in _COMMANDS:
         _TROUBLE.add(
             f"{_kind}.{_command.replace('_', '-')}",
-            f"{_command} works, or works when called again, if the {_api} answer {_what}",
+            f"{_command} works, or works when called again, if the {_api} response {_what}",
             partial(broken, _api, _command, _fields, _action),
             origin="connections",
             answer="ok from the first or the second call",

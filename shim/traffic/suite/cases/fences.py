@@ -141,7 +141,7 @@ for _name, _api, _error, _settings, _commands, _capability, _level in (
 ):
     _TROUBLE.add(
         f"told.{_name}",
-        f"the client reports {error_text(_error)} of {_api} to its caller",
+        f"the client reports {error_text(_error)} from {_api} to its caller",
         partial(told, _api, _error, _settings, _commands),
         origin=_api,
         answer="an error" if _error in OWN_WORDS else _by_version(_api, _error),
@@ -224,7 +224,7 @@ for _name, _api, _error, _settings, _capability, _key in (
 ):
     _TROUBLE.add(
         f"recovers.{_name}",
-        f"a consumer continues after {error_text(_error)} of {_api}",
+        f"a consumer continues after {error_text(_error)} from {_api}",
         partial(recovers, _api, _error, _settings),
         origin=_api,
         answer="the values that were written",

@@ -79,7 +79,7 @@ for _command, _api, _version in (("produce", "Produce", 10), ("consume", "Fetch"
     _capability = "classic-groups" if _command == "consume" else ""
     _TROUBLE.add(
         f"leader-moved.{_command}-without-hint",
-        f"{_command} finds the new leader if the {_api} answer does not name it",
+        f"{_command} finds the new leader if the {_api} response does not name it",
         partial(without_hints, _command, _api),
         origin="KIP-951",
         answer="ok",
@@ -91,7 +91,7 @@ for _command, _api, _version in (("produce", "Produce", 10), ("consume", "Fetch"
     )
     _TROUBLE.add(
         f"leader-moved.{_command}-by-hint",
-        f"{_command} uses the leader in the {_api} answer while Metadata names the old one",
+        f"{_command} uses the leader in the {_api} response while Metadata names the old one",
         partial(by_hints, _command),
         origin="KIP-951",
         answer="ok",

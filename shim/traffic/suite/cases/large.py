@@ -49,7 +49,7 @@ for _command, _fields in (
         partial(reads, _command, _fields),
         origin="KIP-74",
         answer="both values",
-        wire="Fetch answers 10 MB to any limit",
+        wire="the Fetch response has 10 MB, although the request sets a lower limit",
         commands=_command,
         setup=_LARGE,
         is_real=True,

@@ -10,6 +10,8 @@ from typing import Any
 import msgspec
 
 from kafka_shim.protocol.enums import ApiKey
+from kafka_shim.protocol.error_codes import ErrorCode
+from kafka_shim.protocol.names import error_text
 from kafka_shim.shim.traffic.suite.case import Family, Level
 from kafka_shim.shim.traffic.suite.denial import serves
 from kafka_shim.shim.traffic.suite.driver import Answer
@@ -30,10 +32,15 @@ _HAS_SESSIONS = serves(ApiKey.SASL_AUTHENTICATE, 1)
 _HAS_CODES = serves(ApiKey.SASL_AUTHENTICATE)
 
 
+def error_or(code: int) -> str:
+    return f"{error_text(code)}, or an error without a code"
+
+
+REFUSED = error_or(ErrorCode.SASL_AUTHENTICATION_FAILED)
+
+
 def token(situation: Situation, user: str, seconds: float) -> str:
-    """Return an unsecured token of a user that expires after
-    `seconds`; negative: it has expired.
-    """
+    """Return an unsecured token that expires after `seconds`; negative: it has expired."""
     now = situation.now_ms() / 1000
     header = {"alg": "none"}
     claims = {"sub": user, "iat": now - 3600, "exp": now + seconds}
@@ -56,7 +63,7 @@ async def prepare(situation: Situation) -> None:
 
 
 async def try_login(situation: Situation, how: Mapping[str, Any]) -> Answer:
-    """Return the answer of a client that logs in like this and produces."""
+    """Return what a client reports that logs in like this and produces."""
     await prepare(situation)
     opened = await situation.try_open(**how)
     if opened.ok is None:
@@ -112,7 +119,7 @@ async def refused(how: Mapping[str, Any], code: int | None, situation: Situation
 def _expect_refused(answer: Answer, code: int | None) -> None:
     error = expect_error(answer)
     if code is not None and error.code not in (code, None):
-        raise UnmetError(f"an error, by its code {code} if any", f"the client reported {answer}")
+        raise UnmetError(error_or(code), f"the client reported {answer}")
 
 
 async def refused_by_code(how: Mapping[str, Any], situation: Situation) -> None:
@@ -128,7 +135,7 @@ for _name, _login, _capability in _MECHANISMS:
         f"a wrong password with {_login['mechanism']} is an error",
         partial(refused, _wrong, 58),
         origin="KIP-152",
-        answer="an error, 58 if it has a code",
+        answer=REFUSED,
         commands="produce",
         capabilities=_capability,
         is_real=True,
@@ -150,7 +157,7 @@ for _name, _login, _capability in _MECHANISMS:
         f"an unknown user with {_login['mechanism']} is an error",
         partial(refused, {"login": {**_login, "user": "nobody"}}, 58),
         origin="KIP-152",
-        answer="an error, 58 if it has a code",
+        answer=REFUSED,
         commands="produce",
         capabilities=_capability,
         is_real=True,
@@ -161,7 +168,7 @@ for _name, _login, _capability in _MECHANISMS:
     "expired-token",
     "an expired token is an error",
     origin="KIP-255",
-    answer="an error, 58 if it has a code",
+    answer=REFUSED,
     commands="produce",
     capabilities="oauthbearer",
     is_real=True,
@@ -192,7 +199,7 @@ _LOGINS.add(
     "a refused login is not retried in a loop",
     storms,
     origin="KIP-152",
-    answer="an error, 58 if it has a code",
+    answer=REFUSED,
     wire=f"at most {ATTEMPTS} logins within the deadline",
     commands="produce",
     level=Level.SHOULD,
@@ -204,25 +211,25 @@ _LOGINS.add(
     "a mechanism that the broker does not support is an error",
     partial(refused, {"login": login("PLAIN")}, 33),
     origin="KIP-43",
-    answer="an error, 33 if it has a code",
+    answer=error_or(33),
     wire="SaslHandshake is answered with UNSUPPORTED_SASL_MECHANISM (33)",
     commands="produce",
     setup=Setup(mechanisms=("SCRAM-SHA-512",)),
     is_real=True,
 )
 for _name, _api, _error, _what in (
-    ("illegal-state.handshake", "SaslHandshake", 34, "ILLEGAL_SASL_STATE (34) of SaslHandshake"),
+    ("illegal-state.handshake", "SaslHandshake", 34, "ILLEGAL_SASL_STATE (34) from SaslHandshake"),
     (
         "illegal-state.authenticate",
         "SaslAuthenticate",
         34,
-        "ILLEGAL_SASL_STATE (34) of SaslAuthenticate",
+        "ILLEGAL_SASL_STATE (34) from SaslAuthenticate",
     ),
     (
         "unknown-code",
         "SaslAuthenticate",
         _UNKNOWN_CODE,
-        "an unknown error code of SaslAuthenticate",
+        "an unknown error code from SaslAuthenticate",
     ),
 ):
     _LOGINS.add(
@@ -230,8 +237,8 @@ for _name, _api, _error, _what in (
         f"the client reports {_what} to its caller",
         partial(struck, _api, _error),
         origin="KIP-152",
-        answer="an error" if _error == _UNKNOWN_CODE else f"an error, {_error} if it has a code",
-        wire=f"{_api} is answered with {_error}",
+        answer="an error" if _error == _UNKNOWN_CODE else error_or(_error),
+        wire=f"{_api} is answered with {error_text(_error)}",
         commands="produce",
         possible=_HAS_CODES,
     )
@@ -265,7 +272,7 @@ async def session_ends(situation: Situation) -> None:
     "a client re-authenticates on its open connection before its session ends",
     origin="KIP-368",
     answer="ok",
-    wire="two SaslHandshake on one connection",
+    wire="SaslHandshake twice on one connection",
     commands="produce",
     capabilities="reauthentication",
     setup=_SHORT,

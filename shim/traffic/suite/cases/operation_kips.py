@@ -96,7 +96,7 @@ async def _prepare(row: Described, situation: Situation) -> None:
 async def _told(row: Described, situation: Situation, *, asked: bool = True) -> list[str] | None:
     found = await situation.done(row.command, **row.fields, operations=asked)
     if "items" in found:
-        raise UnmetError("an answer for the only name", f"there are {found}")
+        raise UnmetError("one result, for the only name", f"there are {found}")
     told: list[str] | None = found["operations"]
     return told
 
@@ -180,6 +180,10 @@ async def old(row: Described, situation: Situation) -> None:
         raise UnmetError("an error, or no operations", f"the client reported {answer}")
 
 
+def _flag_of(row: Described) -> str:
+    return " and ".join(dict.fromkeys(flag for _, flag in row.apis.values() if flag))
+
+
 _BODIES = (
     ("exact", exact, "returns exactly the operations that are allowed", Level.MUST),
     ("not-asked", not_asked, "requests operations only if its caller asks for them", Level.SHOULD),
@@ -197,8 +201,8 @@ for _row in ROWS:
             origin="KIP-430",
             answer=", ".join(sorted(_row.told))
             if _body is exact
-            else "the operations in the answer",
-            wire=f"{', '.join(flag for _, flag in _row.apis.values() if flag)} as asked",
+            else "the operations in the response",
+            wire=f"{_flag_of(_row)} as the command asks",
             commands=_row.command,
             capabilities="authorized-operations",
             level=_level,

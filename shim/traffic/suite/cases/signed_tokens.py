@@ -8,7 +8,14 @@ from typing import Any
 
 from kafka_shim.shim.state.config_definitions import definitions
 from kafka_shim.shim.traffic.suite.case import Family
-from kafka_shim.shim.traffic.suite.cases.logins import PRODUCE, prepare, refused, token, works
+from kafka_shim.shim.traffic.suite.cases.logins import (
+    PRODUCE,
+    REFUSED,
+    prepare,
+    refused,
+    token,
+    works,
+)
 from kafka_shim.shim.traffic.suite.signing import (
     AUDIENCE,
     ISSUER,
@@ -64,7 +71,7 @@ def _forged(situation: Situation) -> str:
 
 
 Made = Callable[[Situation], str]
-_REFUSED: tuple[tuple[str, str, Made], ...] = (
+_REJECTED: tuple[tuple[str, str, Made], ...] = (
     ("expired", "has expired", lambda s: signed(_claims(s, -60))),
     ("not-yet", "is not valid yet", lambda s: signed(_claims(s, nbf=s.now_ms() // 1000 + 600))),
     ("another-audience", "is for another audience", lambda s: signed(_claims(s, aud="billing"))),
@@ -97,12 +104,12 @@ _LOGINS.add(
     capabilities="oauthbearer",
     **_COMMON,
 )
-for _name, _what, _made in _REFUSED:
+for _name, _what, _made in _REJECTED:
     _LOGINS.add(
         f"signed-token.{_name}",
         f"a signed token that {_what} is an error",
         partial(_is_refused, _made),
-        answer="an error, 58 if it has a code",
+        answer=REFUSED,
         commands="produce",
         capabilities="oauthbearer",
         **_COMMON,

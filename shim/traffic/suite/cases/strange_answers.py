@@ -5,6 +5,7 @@ from functools import partial
 from typing import Any
 
 from kafka_shim.protocol.enums import ApiKey
+from kafka_shim.protocol.names import error_text
 from kafka_shim.shim.traffic.suite.case import Family, Level
 from kafka_shim.shim.traffic.suite.cases.acl_kips import ANY
 from kafka_shim.shim.traffic.suite.cases.versions import (
@@ -56,11 +57,11 @@ for _api, _command, _fields, _settings in (
 ):
     _VERSIONS.add(
         f"unknown-code.{_api.lower()}",
-        f"{_command} fails with an error if {_api} answers with an unknown error code",
+        f"{_command} fails with an error if the {_api} response has an unknown error code",
         partial(unknown_code, _api, _command, _fields, _settings),
         origin="error codes",
         answer="an error with any code",
-        wire=f"{_api} is answered with {_UNKNOWN_CODE}",
+        wire=f"{_api} is answered with {error_text(_UNKNOWN_CODE)}",
         commands=_command,
         possible=serves(next(each for each in ApiKey if each.wire_name == _api)),
     )
@@ -83,7 +84,7 @@ for _command, _fields, _reader, _ in BASICS:
         partial(tagged, 300, _command, _fields, _reader),
         origin="KIP-482",
         answer="ok",
-        wire="each flexible answer has an unknown tagged field",
+        wire="each response of a flexible version has an unknown tagged field",
         commands=_command,
         possible=_FLEXIBLE,
     )
@@ -117,7 +118,7 @@ for _command, _fields, _api in (
 ):
     _VERSIONS.add(
         f"ten-megabytes.{_command.replace('_', '-')}",
-        f"{_command} reads an answer of 10 MB",
+        f"{_command} reads a response of 10 MB",
         partial(huge, _command, _fields, _api),
         origin="sizes",
         answer="ok",
@@ -208,7 +209,7 @@ for _name, _api, _field, _command, _fields in (
 ):
     _VERSIONS.add(
         f"empty.{_name}",
-        f"{_command} fails with an error if the {_api} answer lacks the requested names",
+        f"{_command} fails with an error if the {_api} response lacks the requested names",
         partial(missing, _api, _field, _command, _fields),
         origin="empty arrays",
         answer="an error",
@@ -219,7 +220,7 @@ for _name, _api, _field, _command, _fields in (
 
 @_VERSIONS.case(
     "empty.brokers",
-    "a client continues after a Metadata answer without brokers",
+    "a client continues after a Metadata response without brokers",
     origin="KIP-899",
     answer="ok",
     commands="produce",
@@ -262,7 +263,7 @@ for _api, _command, _fields in (
 ):
     _VERSIONS.add(
         f"throttle.{_api.lower()}",
-        f"a client that is throttled in a {_api} answer sends nothing for that time",
+        f"a client sends nothing during the throttle time of a {_api} response",
         partial(throttled, _api, _command, _fields),
         origin="KIP-219",
         answer="ok",

@@ -9,7 +9,7 @@ from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.protocol.names import error_text
 from kafka_shim.shim.traffic.suite.case import Family
-from kafka_shim.shim.traffic.suite.cases.logins import login, refused
+from kafka_shim.shim.traffic.suite.cases.logins import REFUSED, login, refused
 from kafka_shim.shim.traffic.suite.denial import serves
 from kafka_shim.shim.traffic.suite.driver import Answer
 from kafka_shim.shim.traffic.suite.more_denial_rows import WITH_TOKENS
@@ -157,7 +157,7 @@ async def by_token(situation: Situation) -> None:
 @_LOGINS.case(
     "expired-delegation-token",
     "a login with an expired delegation token fails",
-    answer="an error, 58 if it has a code",
+    answer=REFUSED,
     commands="produce create_token expire_token",
     capabilities="delegation-tokens scram",
     **_COMMON,

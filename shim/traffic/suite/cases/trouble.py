@@ -89,8 +89,8 @@ def _level(row: Trouble, *, is_told: bool) -> Level:
 def _cases() -> Family:
     family = Family("trouble")
     for rows, body, what, answer in (
-        (RETRIED, retried, "{2} succeeds after one {1} of {0}", "ok"),
-        (TOLD, told, "{2} reports {1} of {0} to its caller", "{1}"),
+        (RETRIED, retried, "{2} succeeds after one {1} from {0}", "ok"),
+        (TOLD, told, "{2} reports {1} from {0} to its caller", "{1}"),
     ):
         for row in rows:
             words = row.api, row.error.name, row.command

@@ -230,7 +230,7 @@ for _api, _command, _fields, _settings in _VANISHED:
 
 @_VERSIONS.case(
     "unknown-apis",
-    "a client ignores unknown APIs in the ApiVersions answer",
+    "a client ignores unknown APIs in the ApiVersions response",
     origin="KIP-35",
     answer="ok",
     commands="produce list_topics",

@@ -128,11 +128,11 @@ function marked(text) {
 }
 
 function frame(seen) {
-  const errors = seen.errors.length ? ` → ${seen.errors.join(", ")}` : seen.answer === null ? " → no answer" : "";
+  const errors = seen.errors.length ? ` → ${seen.errors.join(", ")}` : seen.answer === null ? " → no response" : "";
   return make("div", { class: "frame" },
     make("b", {}, `${seen.api} v${seen.version}${errors}${seen.is_struck ? " (provoked)" : ""}`),
     make("small", {}, "request"), marked(seen.request),
-    ...(seen.answer === null ? [] : [make("small", {}, "answer"), marked(seen.answer)]));
+    ...(seen.answer === null ? [] : [make("small", {}, "response"), marked(seen.answer)]));
 }
 
 function details() {
@@ -156,7 +156,7 @@ function details() {
     ...section("Expected on the wire", text(row.wire)),
     ...section("What the client reported", text(row.said)),
     ...section("Why it failed", text(row.expected && `expected: ${row.expected}`), text(row.done)),
-    ...section("Requests and answers", ...row.frames.map(frame)));
+    ...section("Requests and responses", ...row.frames.map(frame)));
   aside.querySelector("button").focus();
 }
 
