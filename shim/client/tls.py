@@ -17,6 +17,7 @@ def context_of(trust: Trust) -> ssl.SSLContext:
     context = ssl.create_default_context()
     if trust.location is not None or trust.certificates is not None:
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+        context.verify_flags |= ssl.VERIFY_X509_PARTIAL_CHAIN  # as Java's clients do
     try:
         if trust.location is not None or trust.certificates is not None:
             context.load_verify_locations(cafile=trust.location, cadata=trust.certificates)

@@ -22,6 +22,8 @@ def server_context(settings: Mapping[str, str], listener: str, host: str) -> ssl
     """Return a listener's context; `listener.name.<name>.ssl.*` takes precedence over `ssl.*`."""
     own = _of_listener(settings, listener)
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    # as in Java: any certificate of the truststore is trusted, not only self-signed authorities
+    context.verify_flags |= ssl.VERIFY_X509_PARTIAL_CHAIN
     mode = own.get("ssl.client.auth", "none")
     if mode not in _CLIENT_AUTH:
         raise ConfigError(f"ssl.client.auth `{mode}`: expected {', '.join(_CLIENT_AUTH)}")

@@ -8,15 +8,28 @@ from typing import Any
 
 import pytest
 import trustme
-from cryptography.hazmat.primitives.asymmetric.ec import EllipticCurvePrivateKey
+from cryptography.hazmat.primitives.asymmetric.ec import (
+    SECP256R1,
+    EllipticCurvePrivateKey,
+    generate_private_key,
+)
+from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.serialization import (
     BestAvailableEncryption,
     Encoding,
+    NoEncryption,
     PrivateFormat,
     load_pem_private_key,
     pkcs12,
 )
-from cryptography.x509 import load_pem_x509_certificate
+from cryptography.x509 import (
+    CertificateBuilder,
+    Name,
+    NameAttribute,
+    load_pem_x509_certificate,
+    random_serial_number,
+)
+from cryptography.x509.oid import NameOID
 
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.error_codes import ErrorCode
@@ -187,6 +200,50 @@ async def test_the_password_of_a_key_is_not_asked_for_at_a_terminal(tmp_path: Pa
         with pytest.raises(ConfigError, match="the password is not the one of the key"):
             async with serving(listeners=(TLS,), properties=settings | words):
                 pass
+
+
+def self_signed(path: Path) -> str:
+    """Write a key with its certificate to `path`; return the certificate."""
+    key = generate_private_key(SECP256R1())
+    name = Name([NameAttribute(NameOID.COMMON_NAME, "twin")])
+    now = dt.datetime.now(dt.UTC)
+    made = (
+        CertificateBuilder(name, name, key.public_key(), random_serial_number())
+        .not_valid_before(now - dt.timedelta(days=1))
+        .not_valid_after(now + dt.timedelta(days=1))
+        .sign(key, SHA256())
+        .public_bytes(Encoding.PEM)
+    )
+    path.write_bytes(key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()) + made)
+    return made.decode()
+
+
+async def test_each_certificate_of_a_truststore_is_trusted(tmp_path: Path) -> None:
+    """Also clients' own ones, several of one name, and an authority that another one has signed."""
+    authority = trustme.CA()
+    server = authority.issue_cert("localhost")
+    authority.cert_pem.write_to_path(str(tmp_path / "ca.pem"))
+    child = authority.create_child_ca()
+    child.issue_cert(common_name="twin").private_key_and_cert_chain_pem.write_to_path(
+        str(tmp_path / "of_child.pem")
+    )
+    twins = [self_signed(tmp_path / f"twin{number}.pem") for number in (1, 2, 3)]
+    self_signed(tmp_path / "stranger.pem")
+    settings = {
+        "ssl.keystore.certificate.chain": server.cert_chain_pems[0].bytes().decode(),
+        "ssl.keystore.key": server.private_key_pem.bytes().decode(),
+        "ssl.truststore.certificates": "".join([*twins, child.cert_pem.bytes().decode()]),
+        "ssl.client.auth": "required",
+        "ssl.principal.mapping.rules": "RULE:^.*CN=([a-z]+).*$/$1/",
+    }
+    for client in ("twin1", "twin2", "twin3", "of_child"):
+        context = trusting(tmp_path / "ca.pem")
+        context.load_cert_chain(tmp_path / f"{client}.pem")
+        assert await outcome(settings, context, super_users=("User:twin",)) == ErrorCode.NONE
+    context = trusting(tmp_path / "ca.pem")
+    context.load_cert_chain(tmp_path / "stranger.pem")
+    with pytest.raises((ssl.SSLError, ConnectionError, asyncio.IncompleteReadError)):
+        await outcome(settings, context)
 
 
 async def test_certificates_of_others_and_expired_ones_are_refused(tmp_path: Path) -> None:
