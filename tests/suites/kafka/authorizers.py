@@ -1,5 +1,5 @@
-"""Authorizers and principal builders that Kafka's tests bring along as Java classes, written again
-for the shim.
+"""Authorizers, principal builders and users that Kafka's tests bring along as Java classes, written
+again for the shim.
 """
 
 from collections.abc import Mapping
@@ -34,6 +34,14 @@ RENAMING = {
     "kafka.api.GroupEndToEndAuthorizationTest$GroupPrincipalBuilder": f"{__name__}:Grouped",
 }
 """Authorizers that know users who have logged in by the names that a builder gives them."""
+USERS_OF_HANDLERS = {
+    "kafka.api.SaslPlainSslEndToEndAuthorizationTest$TestServerCallbackHandler": {
+        "plain-user": "user1-password",
+        "plain-user2": "plain-user2-secret",
+        "plain-admin": "broker-password",
+    }
+}
+"""Users, with their passwords, whom a class for log-ins accepts."""
 
 
 class AllButAlteringUsers(StandardAuthorizer):

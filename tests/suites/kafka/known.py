@@ -14,6 +14,10 @@ LEVEL = "runs at another metadata.version (unreleased, or old); a shim has that 
 STANDBY = "expects standby tasks, which the shim does not assign ([deviations.md](deviations.md))"
 NODES = "gives only the brokers an authorizer, not the controller; a shim has one for all"
 FILES = "damages files of a log, and the shim has none ([deviations.md](deviations.md))"
+ASSIGNOR = "brings an assignor of its own, a Java class ([deviations.md](deviations.md))"
+INSTANT = (
+    "needs an answer that takes longer than the millisecond in it, and the shim's often does not"
+)
 
 _STREAMS = "StreamsGroupHeartbeatRequestTest.testStreamsGroupHeartbeat"
 
@@ -64,7 +68,15 @@ KNOWN: Mapping[str, tuple[str, ...]] = {
     LEVEL: (
         "ApiVersionsRequestTest.testApiVersionsRequest",
         "AlterUserScramCredentialsRequestTest.testMetadataVersionTooLow",
+        "MetadataVersionIntegrationTest.testBasicMetadataVersionUpgrade",
+        "MetadataVersionIntegrationTest.testDefaultIsLatestVersion",
+        "MetadataVersionIntegrationTest.testUpgradeSameVersion",
     ),
+    ASSIGNOR: (
+        "ConsumerIntegrationTest.testRackAwareAssignment",
+        "ShareConsumerRackAwareTest.testShareConsumerWithRackAwareAssignor",
+    ),
+    INSTANT: ("SslAdminIntegrationTest.testExpireDelegationToken",),
     FILES: ("PlaintextAdminIntegrationTest.testDeleteRecordsAfterCorruptRecords",),
     OWN_SETTINGS: (
         "StaticBrokerConfigTest.testTopicConfigsGetImpactedIfStaticConfigsAddToBroker",

@@ -84,7 +84,7 @@ def _words(name: str, method: str, launcher: str, folder: Path) -> list[str]:
         "junit.jupiter.params.displayname.default": "{displayName}.{argumentsWithNames}",
         "junit.jupiter.execution.timeout.default": f"{TEST_SECONDS} s",
     }
-    words = ["java", "-Xmx1g", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"]
+    words = ["java", "-Xmx1g", "-XX:+UseSerialGC"]
     words += [f"-Doutside.launcher={launcher}", f"-Djava.io.tmpdir={folder}"]
     words += ["-Dhttp.keepAlive=false", "-Dorg.slf4j.simpleLogger.defaultLogLevel=error"]
     words += ["-cp", path, CONSOLE, "execute"]

@@ -52,8 +52,9 @@ class ShimHost:
                 self._stop(_node_id(given))
             elif command == "ports":
                 return self._ports(_node_id(given))
-            elif command == "expired":
-                return {"expired": str(self._running().closed_connections())}
+            elif command == "closed":
+                closed = str(self._running().closed_connections())
+                return {"expired": closed, "failed": closed}
             else:
                 raise ValueError(f"no command {command}")
         return {}

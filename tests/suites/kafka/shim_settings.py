@@ -5,7 +5,12 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from tests.suites.kafka import java_properties
-from tests.suites.kafka.authorizers import BY_JAVA_NAME, MAPPING_RULES, RENAMING
+from tests.suites.kafka.authorizers import (
+    BY_JAVA_NAME,
+    MAPPING_RULES,
+    RENAMING,
+    USERS_OF_HANDLERS,
+)
 
 _AUTHORIZER = "authorizer.class.name"
 _BUILDER = "principal.builder.class"
@@ -30,7 +35,7 @@ def words(
     for node_id in sorted(nodes, key=lambda node_id: (node_id in brokers, -node_id)):
         merged |= nodes[node_id]
     found = ["--brokers", str(len(brokers)), "--first-broker-id", str(brokers[0])]
-    for name, secret in _users(merged.get("outside.jaas")).items():
+    for name, secret in (_users(merged.get("outside.jaas")) | _users_of_handlers(merged)).items():
         found += ["--user", f"{name}:{secret}"]
     found += _principals(merged)
     if merged.get("outside.telemetry") == "true":
@@ -104,4 +109,12 @@ def _users(path: str | None) -> dict[str, str]:
                 for key, value in options.items()
                 if key.startswith("user_")
             }
+    return users
+
+
+def _users_of_handlers(settings: Mapping[str, str]) -> dict[str, str]:
+    users: dict[str, str] = {}
+    for key, value in settings.items():
+        if key.endswith("sasl.server.callback.handler.class"):
+            users |= USERS_OF_HANDLERS.get(value, {})
     return users

@@ -46,3 +46,23 @@ def test_a_tie_of_assignors_begins_no_epoch() -> None:
             request.member_epoch = answer.member_epoch
             epochs.append(answer.member_epoch)
     assert len(set(epochs)) == 1
+
+
+def test_an_assignor_of_ones_own_assigns_as_uniform() -> None:
+    assignments = []
+    for assignors in ("uniform", "org.example.RackAwareAssignor"):
+        stage = Stage("4.3", properties={"group.consumer.assignors": assignors})
+        stage.topic("orders", partitions=5)
+        request = ConsumerGroupHeartbeatRequest(
+            group_id="g",
+            member_id="m",
+            member_epoch=0,
+            rebalance_timeout_ms=60_000,
+            subscribed_topic_names=["orders"],
+            topic_partitions=[],
+        )
+        answer = stage.ask(ApiKey.CONSUMER_GROUP_HEARTBEAT, 1, request)
+        assert answer.error_code == 0
+        [row] = answer.assignment.topic_partitions
+        assignments.append(row.partitions)
+    assert assignments[0] == assignments[1] == [0, 1, 2, 3, 4]

@@ -85,8 +85,8 @@ public final class RealHost {
             case "ports" -> {
                 return ports.getOrDefault(id(given), new Properties());
             }
-            case "expired" -> {
-                return expired();
+            case "closed" -> {
+                return closed();
             }
             case "settle" -> settle();
             case "end" -> end();
@@ -169,14 +169,21 @@ public final class RealHost {
                 }
     }
 
-    /** The sum of the brokers' metrics of that name. */
-    private static Properties expired() {
-        double sum = 0;
+    /** Sums of the brokers' metrics that count connections by why they were closed. */
+    private Properties closed() {
+        double expired = 0;
         for (var metric : KafkaYammerMetrics.defaultRegistry().allMetrics().entrySet())
             if (metric.getKey().getName().equals("ExpiredConnectionsKilledCount"))
-                sum += ((Number) ((Gauge<?>) metric.getValue()).value()).doubleValue();
+                expired += ((Number) ((Gauge<?>) metric.getValue()).value()).doubleValue();
+        double failed = 0;
+        for (KafkaRaftServer node : nodes.values())
+            for (BrokerServer broker : broker(node))
+                for (var metric : broker.metrics().metrics().values())
+                    if (metric.metricName().name().equals("failed-reauthentication-total"))
+                        failed += (Double) metric.metricValue();
         Properties found = new Properties();
-        found.setProperty("expired", Double.toString(sum));
+        found.setProperty("expired", Double.toString(expired));
+        found.setProperty("failed", Double.toString(failed));
         return found;
     }
 

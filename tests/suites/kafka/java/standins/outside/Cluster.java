@@ -84,7 +84,16 @@ public final class Cluster {
 
     /** How many connections the brokers have closed because their log-ins had expired, or more. */
     public double expired() {
-        return Double.parseDouble(Launcher.call("expired", new Properties()).getProperty("expired"));
+        return closed("expired");
+    }
+
+    /** How many connections the brokers have closed because a later log-in on them failed, or more. */
+    public double failedAgain() {
+        return closed("failed");
+    }
+
+    private static double closed(String why) {
+        return Double.parseDouble(Launcher.call("closed", new Properties()).getProperty(why));
     }
 
     /** A client that may do everything. */

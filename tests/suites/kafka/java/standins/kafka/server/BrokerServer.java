@@ -38,7 +38,7 @@ import scala.Option;
 /** A broker in another process, seen as its clients see it; the rest is `Inside`. */
 public class BrokerServer extends Log implements KafkaBroker {
     private final SharedServer shared;
-    private final Metrics metrics = OutsideMetrics.unseen();
+    private final Metrics metrics = OutsideMetrics.of(this::cluster);
     private boolean runs;
     private boolean wasStopped;
 
