@@ -91,6 +91,11 @@ class Denial(msgspec.Struct, frozen=True):
     """Whether the error makes the client unusable, such as a denied transactional id."""
     origin: str = "KIP-11"
 
+    @property
+    def goes_on_inside(self) -> bool:
+        """Whether the client works in the background after the command: a member of a group."""
+        return self.command.startswith("consume")
+
     def code_at(self, release: str) -> int:
         """Return the error at a release: UNKNOWN_TOPIC_OR_PARTITION if it hides the topic."""
         rules = self.granted

@@ -1,7 +1,7 @@
 """A situation, with which a case prepares a broker, uses the client, and inspects requests."""
 
-from collections import Counter
-from collections.abc import Iterable, Mapping
+from bisect import bisect_left
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from kafka_shim.authorizer.acl_formats.rules import parse_rule
@@ -25,6 +25,7 @@ DEADLINE_S = 12.0
 """Timeout of a command in the client; the timeout of one request is half of it."""
 STORM = 10
 """Number of equal requests per second after a final error that is still accepted."""
+_SECOND_US = 1_000_000
 SETTINGS = {
     "request.timeout.ms": str(TIMEOUT_MS // 2),
     "default.api.timeout.ms": str(TIMEOUT_MS),
@@ -240,8 +241,9 @@ class Situation:
 
     def expect_no_storm(self, code: int) -> None:
         """Raise UnmetError if a client sent equal requests with this error in a loop."""
-        by_second = Counter((seen.api, seen.time_us // 1_000_000) for seen in self.refused(code))
-        for (api, _), times in by_second.items():
+        refused = self.refused(code)
+        for api in {seen.api for seen in refused}:
+            times = _most_in_a_second([seen.time_us for seen in refused if seen.api is api])
             if times > STORM:
                 raise UnmetError(
                     f"at most {STORM} equal requests a second after {error_text(code)}",
@@ -257,6 +259,13 @@ class Situation:
         telling = [each for each in seen if each.errors or each.faults or each.errors is None]
         picked = {each.number for each in (telling[-FRAMES_SHOWN // 2 :] + seen[-3:])}
         return tuple(frames.frame(each) for each in seen if each.number in picked)
+
+
+def _most_in_a_second(times_us: Sequence[int]) -> int:
+    """Return the largest number of these times, which are in order, that are within a second."""
+    return max(
+        bisect_left(times_us, began + _SECOND_US, at) - at for at, began in enumerate(times_us)
+    )
 
 
 def _acls(rules: Iterable[Mapping[str, Any]]) -> list[Acl]:

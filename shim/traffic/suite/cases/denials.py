@@ -23,6 +23,8 @@ from kafka_shim.shim.traffic.suite.situation import STORM, Situation, UnmetError
 
 _TRIES, _PAUSE_S = 5, 0.6
 """Retries after a grant: clients may notice it late, since they refresh metadata each second."""
+_NOTICED_S = 1.0
+"""How long a consumer stays open after its error: the requests of a loop follow it."""
 
 
 async def tells(row: Denial, situation: Situation) -> None:
@@ -34,6 +36,8 @@ async def tells(row: Denial, situation: Situation) -> None:
         raise UnmetError(
             "an error that is not retriable", f"the client marked it as retriable: {answer}"
         )
+    if row.goes_on_inside and situation.sees_frames:
+        await asyncio.sleep(_NOTICED_S)
     situation.expect_no_storm(row.code)
 
 
