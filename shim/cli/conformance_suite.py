@@ -226,9 +226,10 @@ def _places(
     from kafka_shim.shim.traffic.suite.real_place import RealPlaces
     from kafka_shim.shim.traffic.suite.stages import Stages
 
+    tell = _watch if is_watched else None
     if against is not None:
-        return partial(RealPlaces, against, release)
-    return partial(Stages, release, _watch if is_watched else None)
+        return partial(RealPlaces, against, release, tell)
+    return partial(Stages, release, tell)
 
 
 def _watch(line: str) -> None:

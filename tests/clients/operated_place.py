@@ -23,9 +23,10 @@ from kafka_shim.protocol.messages.metadata_request import MetadataRequest, Metad
 from kafka_shim.protocol.messages.metadata_response import MetadataResponse
 from kafka_shim.shim.client.acls import describe_acls
 from kafka_shim.shim.client.client import Client, connect
-from kafka_shim.shim.settings.defaults import PLAINTEXT
+from kafka_shim.shim.settings.defaults import LISTENERS
 from kafka_shim.shim.state.coordinators import KeyType
 from kafka_shim.shim.state.java_hash_map import java_hash
+from kafka_shim.shim.traffic.suite.forwarding import Forwarding
 from kafka_shim.shim.traffic.suite.real_place import RealPlace, until_done
 from kafka_shim.shim.traffic.suite.stages import Setup
 from tests.oracle.operated_kafka import OperatedKafka
@@ -40,7 +41,8 @@ class OperatedPlaces:
     """Brokers that were set up for the cases that are played on them."""
 
     def __init__(self, brokers: Sequence[OperatedKafka], release: str) -> None:
-        self._place = OperatedPlace(brokers, release)
+        self._forwarding = None if len(brokers) > 1 or brokers[0].has_tls else Forwarding()
+        self._place = OperatedPlace(brokers, release, self._forwarding)
         self.release = release
         self.authority = str(brokers[0].authority)
 
@@ -49,31 +51,35 @@ class OperatedPlaces:
 
     async def place(self, setup: Setup, title: str) -> RealPlace:
         """Return it, empty."""
-        del setup, title
+        del setup
         await asyncio.to_thread(self._place.run_all)
         await asyncio.to_thread(self._place.empty)
+        if self._forwarding is not None:
+            await self._forwarding.start(self._place.addresses(name) for name in LISTENERS)
+            self._forwarding.begin(title)
         return self._place
 
     async def stop(self) -> None:
-        """The brokers end with what started them."""
+        """Close the proxies; the brokers end with what started them."""
+        if self._forwarding is not None:
+            await self._forwarding.stop()
 
 
 class OperatedPlace(RealPlace):
     """Knows the processes behind the addresses; of two brokers the second leads what is made."""
 
-    def __init__(self, brokers: Sequence[OperatedKafka], release: str) -> None:
-        super().__init__({}, release)
+    def __init__(
+        self, brokers: Sequence[OperatedKafka], release: str, forwarding: Forwarding | None
+    ) -> None:
+        super().__init__({}, release, forwarding)
         self._brokers = {broker.node_id: broker for broker in brokers}
 
     @property
     def operator(self) -> "RealOperator":
         return RealOperator(self, self._brokers)
 
-    def servers(self, security: str) -> str:
+    def addresses(self, security: str) -> str:
         return ",".join(broker.listeners()[security] for broker in self._brokers.values())
-
-    def client(self) -> Client:
-        return connect(self.servers(PLAINTEXT))
 
     def topic(self, name: str, partitions: int) -> CreatableTopic:
         if len(self._brokers) == 1:

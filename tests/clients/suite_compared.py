@@ -1,4 +1,4 @@
-"""What a client says in the same cases on a real broker and on the shim."""
+"""What a client says and is answered in the same cases on a real broker and on the shim."""
 
 import asyncio
 from collections.abc import Iterator, Sequence
@@ -8,7 +8,7 @@ from kafka_shim.shim.traffic.suite.play import play
 
 
 def differences(words: Sequence[str], release: str, real: Sequence[Result]) -> Iterator[str]:
-    """Play the cases of these results on the shim; yield a line for each that ends differently."""
+    """Play the cases of these results on the shim; yield a line for each difference."""
     by_case = {result.case.id: result for result in real}
     played: list[Result] = []
     asyncio.run(play(words, [each.case for each in real], release, played.append))
@@ -16,6 +16,13 @@ def differences(words: Sequence[str], release: str, real: Sequence[Result]) -> I
         other = by_case[own.case.id]
         if _kind(own) != _kind(other):
             yield f"{own.case.id}: real: {_shown(other)}; shim: {_shown(own)}"
+        if other.answers and own.answers != other.answers:
+            yield f"{own.case.id}: answers of one only: {_differing(own, other)}"
+
+
+def _differing(own: Result, other: Result) -> str:
+    sides = {"real": other.answers - own.answers, "shim": own.answers - other.answers}
+    return " | ".join(f"{side}: {each}" for side, found in sides.items() for each in sorted(found))
 
 
 def _kind(result: Result) -> tuple[str, str]:

@@ -77,6 +77,10 @@ class OperatedKafka(RealKafka):
         return found
 
     @property
+    def has_tls(self) -> bool:
+        return self._has_ssl
+
+    @property
     def is_running(self) -> bool:
         return self._children[-1].poll() is None
 

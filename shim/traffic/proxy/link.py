@@ -8,10 +8,9 @@ from kafka_shim.protocol.errors import FrameError, ProtocolError
 from kafka_shim.protocol.framing import FrameSplitter
 from kafka_shim.protocol.headers import read_response_header
 from kafka_shim.shim.logs import Log
-from kafka_shim.shim.observing.recorder import Recorder
 from kafka_shim.shim.request.session import Session
 from kafka_shim.shim.traffic.proxy.addresses import Rewrite, has_addresses, rewrite
-from kafka_shim.shim.traffic.traces.observed import ObservedConnection
+from kafka_shim.shim.traffic.traces.observed import ObservedConnection, Observer
 
 log = Log("shim.proxy")
 
@@ -26,12 +25,12 @@ class Link:
     def __init__(
         self,
         session: Session,
-        recorder: Recorder,
+        observer: Observer,
         address_of: Rewrite,
         frame_bytes_max: int,
     ) -> None:
         self._session = session
-        self._observed = ObservedConnection(session, recorder)
+        self._observed = ObservedConnection(session, observer)
         self._address_of = address_of
         self._requests = FrameSplitter(frame_bytes_max)
         self._answers = FrameSplitter(frame_bytes_max)

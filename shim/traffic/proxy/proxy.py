@@ -13,10 +13,10 @@ from kafka_shim.shim.config import Limits, ListenerConfig, SecurityProtocol
 from kafka_shim.shim.errors import UnavailableError
 from kafka_shim.shim.logs import Log
 from kafka_shim.shim.network.backlog import ONE_AT_A_TIME, deepen
-from kafka_shim.shim.observing.recorder import Recorder
 from kafka_shim.shim.request.session import Session, java_host_text
 from kafka_shim.shim.traffic.proxy.link import Link
 from kafka_shim.shim.traffic.proxy.upstream import Upstream
+from kafka_shim.shim.traffic.traces.observed import Observer
 
 log = Log("shim.proxy")
 
@@ -30,7 +30,7 @@ class Proxy:
         self,
         upstream: Address,
         listen: Address,
-        recorder: Recorder,
+        observer: Observer,
         *,
         name: str = "PROXY",
         brokers: Upstream | None = None,
@@ -42,7 +42,7 @@ class Proxy:
         self._tls = tls
         self._upstream = upstream
         self._listen = listen
-        self._recorder = recorder
+        self._observer = observer
         self._local: dict[Address, Address] = {}
         self._servers: list[asyncio.Server] = []
         self._tasks: set[asyncio.Task[None]] = set()
@@ -60,13 +60,13 @@ class Proxy:
         return _text(local)
 
     async def stop(self) -> None:
-        """Close listeners and links, and finish the trace."""
+        """Close listeners, links and the observer."""
         for server in self._servers:
             server.close()
         for task in list(self._tasks):
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
-        self._recorder.close()
+        self._observer.close()
 
     def _address_of(self, node_id: int, host: str, port: int) -> Address:
         broker = (host, port)
@@ -116,7 +116,7 @@ class Proxy:
         if self._brokers.login is not None:
             session.mechanism = self._brokers.login.mechanism
             session.belongs_to(f"User:{self._brokers.login.username}")
-        link = Link(session, self._recorder, self._address_of, Limits().frame_bytes_max)
+        link = Link(session, self._observer, self._address_of, Limits().frame_bytes_max)
         await link.carry((reader, writer), upstream)
 
     def _keep(self, work: Coroutine[None, None, None]) -> asyncio.Task[None]:

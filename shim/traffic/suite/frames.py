@@ -71,6 +71,14 @@ class Frames(History):
         """Return the response to a request; None if it had none."""
         return self._answers.get(seen.number)
 
+    def different(self) -> frozenset[str]:
+        """Return all different answers as API, version and errors, such as `Fetch v17 ok`."""
+        found = {(each.api, each.version, each.errors) for each in self if each.errors is not None}
+        return frozenset(
+            f"{api.wire_name} v{version} {', '.join(map(error_name, errors)) or 'ok'}"
+            for api, version, errors in found
+        )
+
 
 def _head(seen: Seen) -> str:
     return f"{seen.principal} {seen.api.wire_name} v{seen.version}"

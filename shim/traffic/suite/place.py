@@ -9,6 +9,7 @@ from kafka_shim.shim.broker import Broker
 from kafka_shim.shim.config import GroupSeed, TopicSeed
 from kafka_shim.shim.seed import commit_offsets, create_topic
 from kafka_shim.shim.settings.defaults import PLAINTEXT
+from kafka_shim.shim.traffic.suite.frames import Frames
 from kafka_shim.shim.traffic.suite.operating import Operator, ShimOperator
 from kafka_shim.shim.traffic.suite.writing import write_record
 
@@ -22,6 +23,8 @@ class Place(Protocol):
     def release(self) -> str: ...
     @property
     def operator(self) -> Operator | None: ...
+    @property
+    def frames(self) -> Frames | None: ...
     def now_ms(self) -> int: ...
     def servers(self, security: str) -> str: ...
     async def create_topic(self, name: str, partitions: int) -> None: ...
@@ -47,6 +50,12 @@ class ShimPlace:
     @property
     def operator(self) -> Operator:
         return ShimOperator(self.broker)
+
+    @property
+    def frames(self) -> Frames:
+        history = self.broker.dispatcher.history
+        assert isinstance(history, Frames)
+        return history
 
     def now_ms(self) -> int:
         return self.broker.cluster.clock.now_ms()

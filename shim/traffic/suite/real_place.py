@@ -33,6 +33,8 @@ from kafka_shim.shim.client.client import Client, ClientError, connect
 from kafka_shim.shim.client.topics import topic_names
 from kafka_shim.shim.settings.defaults import PLAINTEXT
 from kafka_shim.shim.system_clock import SystemClock
+from kafka_shim.shim.traffic.suite.forwarding import Forwarding
+from kafka_shim.shim.traffic.suite.frames import Frames, Tell
 from kafka_shim.shim.traffic.suite.operating import Operator
 from kafka_shim.shim.traffic.suite.stages import Setup
 from kafka_shim.shim.traffic.suite.writing import write_record
@@ -52,26 +54,41 @@ class RealPlaces:
 
     authority = None
 
-    def __init__(self, servers: Mapping[str, str], release: str) -> None:
-        self._place = RealPlace(servers, release)
+    def __init__(self, servers: Mapping[str, str], release: str, tell: Tell | None = None) -> None:
+        self._servers = servers
+        self._forwarding = Forwarding(tell)
+        self._place = RealPlace(servers, release, self._forwarding)
 
     async def place(self, setup: Setup, title: str) -> "RealPlace":
         """Empty the cluster and return it; cases for real brokers use the default set-up."""
         assert setup == Setup(), title
+        await self._forwarding.start(self._servers.values())
         await asyncio.to_thread(self._place.empty)
+        self._forwarding.begin(title)
         return self._place
 
     async def stop(self) -> None:
         """Delete what the last case created."""
+        await self._forwarding.stop()
         await asyncio.to_thread(self._place.empty)
 
 
 class RealPlace:
-    """Prepares cases as a client that does not log in."""
+    """Prepares cases as a client that does not log in.
 
-    def __init__(self, servers: Mapping[str, str], release: str) -> None:
+    The driver's client is sent through `forwarding`, if there is one.
+    """
+
+    def __init__(
+        self, servers: Mapping[str, str], release: str, forwarding: Forwarding | None = None
+    ) -> None:
         self._servers = servers
+        self._forwarding = forwarding
         self.release = release
+
+    @property
+    def frames(self) -> Frames | None:
+        return None if self._forwarding is None else self._forwarding.frames
 
     @property
     def operator(self) -> Operator | None:
@@ -82,6 +99,11 @@ class RealPlace:
         return SystemClock().now_ms()
 
     def servers(self, security: str) -> str:
+        found = self.addresses(security)
+        return found if self._forwarding is None else self._forwarding.local(found)
+
+    def addresses(self, security: str) -> str:
+        """Return the cluster's own addresses of a listener."""
         return self._servers[security]
 
     def empty(self) -> None:
@@ -154,7 +176,7 @@ class RealPlace:
             until_done(f"commit for {group}", done)
 
     async def write(self, topic: str, value: bytes) -> None:
-        await asyncio.to_thread(write_record, self.servers(PLAINTEXT), topic, value)
+        await asyncio.to_thread(write_record, self.addresses(PLAINTEXT), topic, value)
 
     async def acls(self) -> list[Acl]:
         return await asyncio.to_thread(self._acls)
@@ -189,7 +211,7 @@ class RealPlace:
 
     def client(self) -> Client:
         """Return a connection that is allowed everything."""
-        return connect(self._servers[PLAINTEXT])
+        return connect(self.addresses(PLAINTEXT))
 
 
 def _ask(client: Client, api: ApiKey, request: msgspec.Struct) -> Any:

@@ -16,7 +16,6 @@ UNREAL = (
         "returns Int32.MIN, which means that operations are unknown",
     ),
     ("kips.operations.*-none", "returns no operation for a resource that may be described"),
-    ("kips.idempotence.default-*", "inspects the requests, since only these show the behaviour"),
     ("versions.disjoint.*", "lists versions that no release has"),
     ("versions.vanished.*", "does not list an API that the release has"),
     ("versions.unknown-apis", "lists APIs that no release has"),

@@ -100,17 +100,19 @@ class Situation:
         return self._place.now_ms()
 
     @property
+    def is_shim(self) -> bool:
+        return isinstance(self._place, ShimPlace)
+
+    @property
     def sees_frames(self) -> bool:
-        """Whether the client's requests can be inspected: not on a real broker."""
+        """Whether the client's requests can be inspected: not those to two real brokers, or with
+        TLS.
+        """
         return self._frames is not None
 
     @property
     def _frames(self) -> Frames | None:
-        if not isinstance(self._place, ShimPlace):
-            return None
-        history = self._place.broker.dispatcher.history
-        assert isinstance(history, Frames)
-        return history
+        return self._place.frames
 
     async def topic(self, *names: str, partitions: int = 1) -> None:
         """Create topics."""
@@ -231,7 +233,7 @@ class Situation:
         return answer.ok
 
     def requests(self, api: ApiKey | None = None) -> list[Seen]:
-        """Return the requests of this case, oldest first; empty on a real broker."""
+        """Return the requests of this case, oldest first; empty if they cannot be inspected."""
         frames = self._frames
         return [] if frames is None else [seen for seen in frames if api in (None, seen.api)]
 
@@ -259,6 +261,10 @@ class Situation:
         telling = [each for each in seen if each.errors or each.faults or each.errors is None]
         picked = {each.number for each in (telling[-FRAMES_SHOWN // 2 :] + seen[-3:])}
         return tuple(frames.frame(each) for each in seen if each.number in picked)
+
+    def answers(self) -> frozenset[str]:
+        """Return all different answers; empty if requests cannot be inspected."""
+        return frozenset() if self._frames is None else self._frames.different()
 
 
 def _most_in_a_second(times_us: Sequence[int]) -> int:

@@ -2,18 +2,36 @@
 
 import contextlib
 from collections import deque
-from typing import NamedTuple
+from collections.abc import Sequence
+from typing import NamedTuple, Protocol
 
 from kafka_shim.protocol import codecs
 from kafka_shim.protocol.answer_frames import read_answer_frame
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.errors import ProtocolError
 from kafka_shim.protocol.headers import RequestHeader, is_request, read_request_header
-from kafka_shim.shim.observing.recorder import Recorder
+from kafka_shim.shim.request.access import AccessRecord
 from kafka_shim.shim.request.session import Session
 from kafka_shim.shim.traffic.traces.passing_login import PassingLogin
 
 _LOGIN = frozenset({ApiKey.SASL_HANDSHAKE, ApiKey.SASL_AUTHENTICATE})
+
+
+class Observer(Protocol):
+    """Receives what passes on connections, such as the `Recorder` of a trace."""
+
+    def request(self, session: Session, header: RequestHeader, frame: bytes) -> int: ...
+    def answered(
+        self,
+        session: Session,
+        sequence: int,
+        header: RequestHeader,
+        decided: Sequence[AccessRecord],
+        frame: bytes | None,
+    ) -> None: ...
+    def catch_up(self) -> None: ...
+    def closed(self, session: Session, reason: str) -> None: ...
+    def close(self) -> None: ...
 
 
 class _Outstanding(NamedTuple):
@@ -24,11 +42,11 @@ class _Outstanding(NamedTuple):
 
 
 class ObservedConnection:
-    """Records requests and responses, and learns the client's principal from them."""
+    """Passes requests and responses to an observer, and learns the client's principal from them."""
 
-    def __init__(self, session: Session, recorder: Recorder) -> None:
+    def __init__(self, session: Session, observer: Observer) -> None:
         self._session = session
-        self._recorder = recorder
+        self._observer = observer
         self._login = PassingLogin(session)
         self._outstanding: deque[_Outstanding] = deque()
         self._not_a_request = ""
@@ -45,8 +63,8 @@ class ObservedConnection:
         if not is_request(header):
             self._not_a_request = f"a frame of {len(frame)} bytes that is not a request"
             return  # it may be a raw SASL token with a password
-        sequence = self._recorder.request(self._session, header, frame)
-        self._recorder.catch_up()
+        sequence = self._observer.request(self._session, header, frame)
+        self._observer.catch_up()
         if _expects_answer(header, frame, at):
             self._outstanding.append(_Outstanding(header, sequence))
         if header.api_key in _LOGIN:
@@ -64,8 +82,8 @@ class ObservedConnection:
         if found is None:
             return None
         header, sequence = found
-        self._recorder.answered(self._session, sequence, header, (), frame)
-        self._recorder.catch_up()
+        self._observer.answered(self._session, sequence, header, (), frame)
+        self._observer.catch_up()
         if header.api_key in _LOGIN:
             with contextlib.suppress(ProtocolError):
                 self._follow_login(header, frame)
@@ -78,7 +96,7 @@ class ObservedConnection:
 
     def closed(self) -> None:
         """Record the end of the connection."""
-        self._recorder.closed(self._session, self._not_a_request)
+        self._observer.closed(self._session, self._not_a_request)
 
     def _asked(self, correlation_id: bytes) -> _Outstanding | None:
         """Return the request with this id; earlier ones will not be answered."""

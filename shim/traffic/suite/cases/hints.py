@@ -59,7 +59,7 @@ async def without_hints(command: str, api: str, situation: Situation) -> None:
 async def by_hints(command: str, situation: Situation) -> None:
     await prepare(situation, {**READER, **_SLOW})
     await _goes_on(command, situation)
-    if situation.sees_frames:
+    if situation.is_shim:
         _hold_back_metadata(situation)
     await situation.operator.move_leader(TOPIC)
     await _goes_on(command, situation)

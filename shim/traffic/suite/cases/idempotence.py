@@ -55,6 +55,7 @@ async def default(situation: Situation) -> None:
     commands="produce",
     level=Level.SHOULD,
     possible=_needs_write,
+    is_real=True,
 )
 async def default_asks(situation: Situation) -> None:
     _expect_ok(await _produce(situation, is_said=False))
@@ -70,6 +71,7 @@ async def default_asks(situation: Situation) -> None:
     wire="acks is -1 in Produce",
     commands="produce",
     level=Level.SHOULD,
+    is_real=True,
 )
 async def default_acks(situation: Situation) -> None:
     _expect_ok(await _produce(situation, is_said=False, granted=True))

@@ -3,11 +3,14 @@
 swallows: says ok where a topic is denied. retries: asks again for as long as a group is denied.
 no-name: knows no code of an error. stale: denied once, does not ask again. minimum: reads
 operations that were not told as all. unknown: says ok where it does not know an error's code.
+behind: asks for something denied in a loop, in the background, after its consumer told the error.
 """
 
 import sys
+import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -106,6 +109,24 @@ def _codes(found: Any) -> set[Any]:
     return {item.get("code") for item in (found or {}).get("items", {}).values()}
 
 
+def behind(command: Command, fields: dict[str, Any]) -> Any:
+    try:
+        return command(**fields)
+    except Exception as error:
+        if command is driver.COMMANDS["consume"] and driver.error_of(error)["code"] == 29:
+            threading.Thread(
+                target=_asks_behind, args=(fields["client"], *fields["topics"])
+            ).start()
+        raise
+
+
+def _asks_behind(client: str, topic: str) -> None:
+    time.sleep(0.2)  # the caller has its error by then
+    for _ in range(20):
+        with suppress(Exception):
+            driver.COMMANDS["delete_records"](client=client, topic=topic, partition=0, before=0)
+
+
 MUTANTS = {
     "swallows": swallows,
     "retries": retries,
@@ -113,6 +134,7 @@ MUTANTS = {
     "stale": stale,
     "minimum": minimum,
     "unknown": unknown,
+    "behind": behind,
 }
 
 

@@ -111,6 +111,11 @@ def test_a_defect_fails_only_the_cases_about_it() -> None:
             {"denials.delete-group.tells"},
         ),
         (
+            "behind",
+            ["denials.consume-by-topic.tells", "denials.delete-records.tells"],
+            {"denials.consume-by-topic.tells"},
+        ),
+        (
             "no-name",
             ["denials.delete-records.tells", "denials.delete-topic.tells"],
             {"denials.delete-records.tells"},

@@ -17,6 +17,7 @@ from kafka_shim.testing import start
 
 DRIVERS = Path(__file__).parents[4] / "conformance" / "drivers"
 LIBRDKAFKA = [sys.executable, str(DRIVERS / "confluent_kafka_driver.py")]
+RETRIES = [sys.executable, str(Path(__file__).parent / "mutant_driver.py"), "retries"]
 PATTERNS = ["denials.delete-topic.*", "denials.group-offsets.*", "versions.basics.transaction"]
 
 
@@ -31,7 +32,21 @@ def test_cases_are_set_up_by_requests_and_leave_nothing_behind() -> None:
         assert not [name for name in admin.list_topics(timeout=5).topics if name[0] != "_"]
         assert broker.acls.list() == []
     assert [result.outcome for result in results] == [Outcome.PASSED] * 6
-    assert all(result.frames == () for result in results)
+    answered = [frame for result in results for frame in result.frames if frame.answer is not None]
+    assert {"DeleteTopics", "OffsetFetch", "EndTxn"} <= {frame.api for frame in answered}
+
+
+def test_requests_to_a_real_cluster_are_judged() -> None:
+    results: list[Result] = []
+    cases = chosen(all_cases(), ["denials.delete-group.tells"])
+    with start(users={USER: PASSWORD}) as broker:
+        places = partial(RealPlaces, broker.listeners, RELEASES[-1])
+        playing = play(RETRIES, cases, RELEASES[-1], results.append, places=places)
+        asyncio.run(playing)
+    (failed,) = results
+    assert failed.expected == (
+        "at most 10 equal requests a second after GROUP_AUTHORIZATION_FAILED (30)"
+    )
 
 
 def test_cases_for_any_real_cluster_change_no_brokers() -> None:
