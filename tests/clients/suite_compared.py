@@ -16,12 +16,12 @@ def differences(words: Sequence[str], release: str, real: Sequence[Result]) -> I
         other = by_case[own.case.id]
         if _kind(own) != _kind(other):
             yield f"{own.case.id}: real: {_shown(other)}; shim: {_shown(own)}"
-        if other.answers and own.answers != other.answers:
-            yield f"{own.case.id}: answers of one only: {_differing(own, other)}"
+        if other.responses and own.responses != other.responses:
+            yield f"{own.case.id}: responses of one only: {_differing(own, other)}"
 
 
 def _differing(own: Result, other: Result) -> str:
-    sides = {"real": other.answers - own.answers, "shim": own.answers - other.answers}
+    sides = {"real": other.responses - own.responses, "shim": own.responses - other.responses}
     return " | ".join(f"{side}: {each}" for side, found in sides.items() for each in sorted(found))
 
 

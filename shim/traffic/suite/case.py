@@ -122,8 +122,8 @@ class Result(msgspec.Struct, frozen=True):
     done: str = ""
     said: str = ""
     frames: tuple[Frame, ...] = ()
-    answers: frozenset[str] = frozenset()
-    """All different answers to the client, as API, version and errors."""
+    responses: frozenset[str] = frozenset()
+    """All different responses to the client, as API, version and errors."""
     seconds: float = 0.0
     is_lost: bool = False
     """Whether the driver ended or did not answer in time."""

@@ -72,7 +72,7 @@ class Frames(History):
         return self._answers.get(seen.number)
 
     def different(self) -> frozenset[str]:
-        """Return all different answers as API, version and errors, such as `Fetch v17 ok`."""
+        """Return all different responses as API, version and errors, such as `Fetch v17 ok`."""
         found = {(each.api, each.version, each.errors) for each in self if each.errors is not None}
         return frozenset(
             f"{api.wire_name} v{version} {', '.join(map(error_name, errors)) or 'ok'}"

@@ -108,7 +108,7 @@ class _Player:
             _short(done),
             "" if situation.said is None else _short(str(situation.said)),
             () if outcome is Outcome.UNSUPPORTED else situation.shown(),
-            situation.answers(),
+            situation.responses(),
             time.monotonic() - began,
             not is_usable,
         )

@@ -262,8 +262,8 @@ class Situation:
         picked = {each.number for each in (telling[-FRAMES_SHOWN // 2 :] + seen[-3:])}
         return tuple(frames.frame(each) for each in seen if each.number in picked)
 
-    def answers(self) -> frozenset[str]:
-        """Return all different answers; empty if requests cannot be inspected."""
+    def responses(self) -> frozenset[str]:
+        """Return all different responses; empty if requests cannot be inspected."""
         return frozenset() if self._frames is None else self._frames.different()
 
 
