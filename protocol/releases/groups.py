@@ -49,6 +49,8 @@ class GroupFacts(msgspec.Struct, frozen=True, kw_only=True):
     streams_task_offset_interval_ms: int  # returned to members of streams groups; 0: no reports
     streams_recovery_lag: int  # acceptable lag returned to them; -1: none
     streams_tasks_stay: bool  # with who has them; or with who was meant to have them
+    streams_passes_over: bool  # a member whose process has the task, for others with a standby task
+    streams_states_count: bool  # reported offsets count, and tasks become active or standby at once
     streams_static_members: bool  # and reported offsets and warm-up tasks; else they are 42
     streams_endpoints_change: (
         bool  # all members learn a changed endpoint of a member, or its removal
@@ -122,6 +124,8 @@ OLDEST = GroupFacts(
     streams_task_offset_interval_ms=0,
     streams_recovery_lag=-1,
     streams_tasks_stay=False,
+    streams_passes_over=False,
+    streams_states_count=False,
     streams_static_members=False,
     streams_endpoints_change=False,
     describes_metadata=True,
@@ -249,7 +253,13 @@ CHANGES: tuple[Change, ...] = (
         share_counts_when_begun=True,
     ),
     Change("4.2.2", "members without a subscription", unreadable_subscription_error=23),
-    Change("4.3", "which 4.3.1 does not know yet", unreadable_subscription_error=-1),
+    Change("4.2.2", "the next of those with a standby task", streams_passes_over=True),
+    Change(
+        "4.3",
+        "which 4.3.1 does not know yet",
+        unreadable_subscription_error=-1,
+        streams_passes_over=False,
+    ),
     Change(
         "4.3",
         "KIP-1263: assignments are made at intervals",
@@ -275,7 +285,13 @@ CHANGES: tuple[Change, ...] = (
         streams_static_members=True,
         streams_endpoints_change=True,
     ),
-    Change("4.4", "the assignor sees what streams members have", streams_tasks_stay=True),
+    Change(
+        "4.4",
+        "the assignor sees what streams members have",
+        streams_tasks_stay=True,
+        streams_passes_over=True,
+        streams_states_count=True,
+    ),
     Change("4.4", "members without a subscription", unreadable_subscription_error=23),
     Change("4.4", "states of share groups, as 4.4.0 answers", share_states_go_forward=True),
     Change(

@@ -10,6 +10,7 @@ from kafka_shim.shim.state.cluster import Cluster
 from kafka_shim.shim.state.groups.assignors import Assignment
 from kafka_shim.shim.state.groups.group import Group, GroupType
 from kafka_shim.shim.state.groups.offsets import CommittedOffset
+from kafka_shim.shim.state.groups.task_kinds import named
 from kafka_shim.shim.state.topics import Partition, Topic
 
 if TYPE_CHECKING:  # a kind of groups is imported with the first group of it
@@ -153,11 +154,11 @@ class ControlGroups:
             }
 
     def _topics(self, assignment: Assignment) -> list[Row]:
-        """Return assignments by topic; those of streams groups are subtopologies with ids only."""
+        """Return assignments by topic; those of streams groups by subtopology."""
         rows = []
         for key, partitions in assignment.items():
             topic = self._cluster.topics.by_id(key)
-            name = key.decode(errors="replace") if topic is None else topic.name
+            name = named(key) if topic is None else topic.name
             rows.append({"topic": name, "partitions": sorted(partitions)})
         return sorted(rows, key=lambda row: str(row["topic"]))
 

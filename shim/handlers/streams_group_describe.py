@@ -35,6 +35,7 @@ from kafka_shim.shim.state.groups.groups import Groups
 from kafka_shim.shim.state.groups.streams_group import StreamsGroup
 from kafka_shim.shim.state.groups.streams_member import StreamsMember, TaskOffsets
 from kafka_shim.shim.state.groups.streams_topology import InternalTopic
+from kafka_shim.shim.state.groups.task_kinds import active_tasks, standby_tasks
 
 _NOT_STORED, _AVAILABLE = 1, 3
 """States of a topology's description (KIP-1331)."""
@@ -148,11 +149,16 @@ def _offsets(offsets: TaskOffsets) -> list[TaskOffset]:
 
 def _tasks(assignment: Assignment) -> AssignmentRow:
     return AssignmentRow(
-        active_tasks=[
-            TaskIds(subtopology_id=subtopology_id.decode(), partitions=sorted(partitions))
-            for subtopology_id, partitions in assignment.items()
-        ]
+        active_tasks=_task_ids(active_tasks(assignment)),
+        standby_tasks=_task_ids(standby_tasks(assignment)),
     )
+
+
+def _task_ids(tasks: Assignment) -> list[TaskIds]:
+    return [
+        TaskIds(subtopology_id=subtopology_id.decode(), partitions=sorted(partitions))
+        for subtopology_id, partitions in tasks.items()
+    ]
 
 
 DESCRIPTION = GroupDescription(

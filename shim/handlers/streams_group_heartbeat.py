@@ -9,6 +9,7 @@ Members may be static since 4.4.
 """
 
 import contextlib
+from collections.abc import Mapping
 
 from kafka_shim.authorizer.requirements import (
     STREAMS_GROUP_HEARTBEAT_CREATE,
@@ -53,6 +54,7 @@ from kafka_shim.shim.state.groups.streams_topology import (
     StreamsTopology,
     Subtopology,
 )
+from kafka_shim.shim.state.groups.task_kinds import active_tasks, as_standby, standby_tasks
 
 
 def handle(
@@ -181,7 +183,7 @@ def _heartbeat(
         rebalance_timeout_ms=request.rebalance_timeout_ms,
         topology=topology,
         configured=None if topology is None else _configured(topology, context),
-        owned=_owned(request.active_tasks),
+        owned=_owned(request),
         reported=_reported(request),
         task_offsets=_offsets(request.task_offsets),
         task_end_offsets=_offsets(request.task_end_offsets),
@@ -196,9 +198,14 @@ def _heartbeat(
     )
 
 
-def _owned(tasks: list[AskedTaskIds] | None) -> Assignment | None:
-    if tasks is None:
+def _owned(request: StreamsGroupHeartbeatRequest) -> Assignment | None:
+    """Return the active and standby tasks that a member runs; None if it does not report them."""
+    if request.active_tasks is None:
         return None
+    return _asked(request.active_tasks) | as_standby(_asked(request.standby_tasks or []))
+
+
+def _asked(tasks: list[AskedTaskIds]) -> Assignment:
     return {task.subtopology_id.encode(): frozenset(task.partitions) for task in tasks}
 
 
@@ -265,13 +272,17 @@ def _response(answer: StreamsAnswer, uncreated: list[str]) -> StreamsGroupHeartb
         partitions_by_user_endpoint=_by_endpoint(answer.endpoints),
     )
     if answer.tasks is not None:
-        response.active_tasks = [
-            TaskIds(subtopology_id=subtopology_id.decode(), partitions=sorted(partitions))
-            for subtopology_id, partitions in answer.tasks.items()
-        ]
-        response.standby_tasks = []
+        response.active_tasks = _task_ids(active_tasks(answer.tasks))
+        response.standby_tasks = _task_ids(standby_tasks(answer.tasks))
         response.warmup_tasks = []
     return response
+
+
+def _task_ids(tasks: Assignment) -> list[TaskIds]:
+    return [
+        TaskIds(subtopology_id=subtopology_id.decode(), partitions=sorted(partitions))
+        for subtopology_id, partitions in tasks.items()
+    ]
 
 
 def _by_endpoint(endpoints: tuple[EndpointTasks, ...] | None) -> list[EndpointToPartitions] | None:
@@ -280,10 +291,15 @@ def _by_endpoint(endpoints: tuple[EndpointTasks, ...] | None) -> list[EndpointTo
     return [
         EndpointToPartitions(
             user_endpoint=Endpoint(host=at.endpoint[0], port=at.endpoint[1]),
-            active_partitions=[
-                TopicPartition(topic=topic, partitions=sorted(partitions))
-                for topic, partitions in at.partitions.items()
-            ],
+            active_partitions=_partitions(at.active),
+            standby_partitions=_partitions(at.standby),
         )
         for at in endpoints
+    ]
+
+
+def _partitions(read: Mapping[str, frozenset[int]]) -> list[TopicPartition]:
+    return [
+        TopicPartition(topic=topic, partitions=sorted(partitions))
+        for topic, partitions in read.items()
     ]

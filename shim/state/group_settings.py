@@ -201,10 +201,13 @@ class GroupSettings:
         text = self._configs.broker_value(f"group.{name}") if own is None else own
         return tuple(tag.strip() for tag in (text or "").split(",") if tag.strip())
 
+    def streams_standby_replicas(self, group_id: str) -> int:
+        """Return the number of standby tasks for each task with state."""
+        return self._of_group(group_id, "streams.num.standby.replicas", 0)
+
     def streams_assignment(self, group_id: str) -> tuple[object, ...]:
         """Return the assignor's settings, whose change begins a new epoch."""
-        standby = self._of_group(group_id, "streams.num.standby.replicas", 0)
-        return standby, self.streams_rack_tags(group_id)
+        return self.streams_standby_replicas(group_id), self.streams_rack_tags(group_id)
 
     def streams_assignor(self, group_id: str) -> str:
         """Return the group's assignor, else `sticky`, the only one."""

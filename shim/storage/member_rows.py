@@ -15,7 +15,7 @@ from kafka_shim.shim.state.groups.group_target import GroupTarget
 from kafka_shim.shim.state.groups.reconciliation import MemberState, ReconcilingMember
 from kafka_shim.shim.state.groups.share_group import ShareGroup, ShareMember
 from kafka_shim.shim.state.groups.streams_group import StreamsGroup
-from kafka_shim.shim.state.groups.streams_member import Endpoint, StreamsMember
+from kafka_shim.shim.state.groups.streams_member import Endpoint
 from kafka_shim.shim.state.groups.streams_topology import StreamsTopology
 
 Held = list[tuple[bytes, list[int]]]
@@ -197,7 +197,7 @@ def streams_row(group: StreamsGroup) -> StreamsRow:
 def put_streams(group: StreamsGroup, row: StreamsRow) -> None:
     """Restore a streams group into a new one."""
     for kept in row.members:
-        member = StreamsMember(kept.member_id)
+        member = group.new_member(kept.member_id)
         _set(member, kept, _STREAMS_FIELDS)
         _put_step(member, kept.step)
         group.members[member.member_id] = member

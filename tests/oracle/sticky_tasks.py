@@ -1,9 +1,9 @@
 """Hold the assignor of streams groups against Kafka's class: `python -m tests.oracle.sticky_tasks`.
 
 The RELEASE is 4.4.0 or later: before that its class takes other arguments. Random groups change
-step by step; compared are the active tasks of each member. `--record` writes what Kafka's class
-said to the golden file that `make test` plays. Exit codes: 0 all equal, 3 a difference. Needs Java
-17 and Maven.
+step by step; compared are the active and standby tasks of each member. `--record` writes what
+Kafka's class said to the golden file that `make test` plays. Exit codes: 0 all equal, 3 a
+difference. Needs Java 17 and Maven.
 """
 
 import argparse
@@ -13,12 +13,22 @@ import sys
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from kafka_shim.shim.state.groups.sticky_tasks import Runner, assign_sticky
+from kafka_shim.shim.state.groups.assignors import Assignment
+from kafka_shim.shim.state.groups.sticky_tasks import (
+    Runner,
+    StickyRules,
+    Wanted,
+    assign_sticky,
+)
+from kafka_shim.shim.state.groups.task_kinds import active_tasks, standby_tasks
 from tests.oracle.assignors import DIFFERENT, GOLDEN, KafkasAssignors, kafkas
 from tests.recordings.store import write_file
 
 TASKS = GOLDEN.with_name("tasks.json.gz")
 STEPS = 5
+STATEFUL, REPORTING = 0.8, 0.3
+NOTHING: Mapping[str, Any] = {"active": {}, "standby": {}}
+RULES = StickyRules(offsets_count=True, passes_over=True)
 _LETTERS = "abcdefghijklmnopqrstuvwxyz0123456789-_"
 
 
@@ -32,19 +42,31 @@ class RandomStreams:
             str(at): self._random.choice([1, 2, 3, 5, 8])
             for at in range(self._random.randint(1, 4))
         }
+        self.stateful = [name for name in self.topics if self._random.random() < STATEFUL]
+        self.replicas = self._random.choice([0, 0, 1, 1, 2, 3])
         self.members: list[dict[str, Any]] = []
         for _ in range(self._random.randint(1, 9)):
             self._join()
 
+    def asked(self) -> dict[str, Any]:
+        return {
+            "topics": self.topics,
+            "stateful": self.stateful,
+            "replicas": self.replicas,
+            "members": self.members,
+        }
+
     def change(self, answer: Mapping[str, Any]) -> None:
         for member in self.members:
-            member["has"] = answer.get(member["id"], {})
+            member.update(answer.get(member["id"], NOTHING))
+            if self._random.random() < REPORTING:
+                member["offsets"] = self._offsets()
         for _ in range(self._random.randint(1, 3)):
             self._random.choice([self._join, self._leave, self._grow])()
 
     def _join(self) -> None:
         process = self._random.choice(self._processes)
-        self.members.append({"id": self._name(), "process": process, "has": {}})
+        self.members.append({"id": self._name(), "process": process, **NOTHING, "offsets": []})
 
     def _leave(self) -> None:
         if len(self.members) > 1:
@@ -52,6 +74,14 @@ class RandomStreams:
 
     def _grow(self) -> None:
         self.topics[self._random.choice(list(self.topics))] += 1
+
+    def _offsets(self) -> list[tuple[str, int, int]]:
+        return [
+            (name, at, self._random.choice([0, 0, 7, 7, 9]))
+            for name in self.stateful
+            for at in range(self.topics[name])
+            if self._random.random() < REPORTING
+        ]
 
     def _name(self) -> str:
         return "".join(self._random.choices(_LETTERS, k=22))
@@ -63,21 +93,34 @@ def ours(asked: Mapping[str, Any]) -> Any:
         Runner(
             member["id"],
             member["process"],
-            {name.encode(): held for name, held in member["has"].items()},
+            {name.encode(): held for name, held in member["active"].items()},
+            {name.encode(): held for name, held in member["standby"].items()},
+            {(name.encode(), at): offset for name, at, offset in member["offsets"]},
         )
         for member in asked["members"]
     ]
-    counts = {name.encode(): count for name, count in asked["topics"].items()}
+    wanted = Wanted(
+        {name.encode(): count for name, count in asked["topics"].items()},
+        [name.encode() for name in asked["stateful"]],
+        asked["replicas"],
+    )
     return {
-        member_id: {name.decode(): sorted(held) for name, held in given.items()}
-        for member_id, given in assign_sticky(runners, counts).items()
+        member_id: {"active": _row(active_tasks(given)), "standby": _row(standby_tasks(given))}
+        for member_id, given in assign_sticky(runners, wanted, RULES).items()
     }
+
+
+def _row(tasks: Assignment) -> dict[str, list[int]]:
+    return {name.decode(): sorted(held) for name, held in tasks.items()}
 
 
 def without_nothing(answer: Mapping[str, Any]) -> Any:
     """Leave out subtopologies of which a member has no task."""
     return {
-        member_id: {name: held for name, held in given.items() if held}
+        member_id: {
+            kind: {name: held for name, held in tasks.items() if held}
+            for kind, tasks in given.items()
+        }
         for member_id, given in answer.items()
     }
 
@@ -85,7 +128,7 @@ def without_nothing(answer: Mapping[str, Any]) -> Any:
 def steps(seed: str, kafka: KafkasAssignors) -> Iterator[tuple[dict[str, Any], Any]]:
     group = RandomStreams(seed)
     for _ in range(STEPS):
-        asked = json.loads(json.dumps({"topics": group.topics, "members": group.members}))
+        asked = json.loads(json.dumps(group.asked()))
         answer = without_nothing(kafka(asked))
         yield asked, answer
         group.change(answer)

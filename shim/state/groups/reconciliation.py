@@ -9,7 +9,7 @@ encoded as bytes.
 from collections.abc import Callable, Container, Mapping
 from enum import Enum
 from types import MappingProxyType
-from typing import Self
+from typing import NamedTuple, Self
 
 from kafka_shim.shim.clock import Deadline, Timer
 from kafka_shim.shim.state.groups.assignors import Assignment
@@ -24,6 +24,14 @@ NEVER: Mapping[tuple[bytes, int], int] = MappingProxyType({})
 
 IsFree = Callable[[bytes, int], bool]
 """Returns whether no other member holds a partition."""
+
+
+class Step(NamedTuple):
+    """What a member keeps, has to revoke, and may get."""
+
+    kept: Assignment
+    revoking: Assignment
+    free: Assignment
 
 
 class MemberState(Enum):
@@ -95,35 +103,41 @@ class ReconcilingMember:
         if self.state is MemberState.STABLE and epoch == target_epoch:
             return
         if self.state is MemberState.UNREVOKED:
-            if _overlap(owned, self.revoking):
+            if overlaps(owned, self.revoking):
                 return
             epoch += 1
-        kept = _both(self.assigned, target)
-        revoking = _without(self.assigned, kept)
-        missing = _without(target, kept)
+        kept = both(self.assigned, target)
+        revoking = without(self.assigned, kept)
+        missing = without(target, kept)
         free = {
             topic_id: taken
             for topic_id, partitions in missing.items()
             if (taken := frozenset(at for at in partitions if is_free(topic_id, at)))
         }
+        is_all_free = free == missing
+        kept, revoking, free = self.converted(Step(kept, revoking, free), target, owned)
         before = self.assigned_in
         self._has_now(kept, epoch)
-        if revoking and _overlap(owned, revoking):
+        if revoking and overlaps(owned, revoking):
             self._move_to(epoch)
             self._gives_up(revoking, before)
             return
         self._move_to(target_epoch)
         self._gives_up({})
         self._has_now(merged(kept, free), target_epoch)
-        self.state = MemberState.STABLE if free == missing else MemberState.UNRELEASED
+        self.state = MemberState.STABLE if is_all_free else MemberState.UNRELEASED
+
+    def converted(self, step: "Step", target: Assignment, owned: Assignment | None) -> "Step":  # noqa: ARG002 - for streams
+        """Return a step in which tasks of streams members change their kind."""
+        return step
 
     def give_up(self, wanted: Container[bytes], owned: Assignment | None) -> None:
         """Revoke the topics that it no longer subscribes to, regardless of the target."""
         kept = {topic_id: held for topic_id, held in self.assigned.items() if topic_id in wanted}
-        revoking = _without(self.assigned, kept)
+        revoking = without(self.assigned, kept)
         before = self.assigned_in
         self._has_now(kept, self.epoch)
-        if revoking and _overlap(owned, revoking):
+        if revoking and overlaps(owned, revoking):
             self._gives_up(revoking, before)
 
     def _gives_up(
@@ -181,20 +195,20 @@ def is_part_of(some: Assignment, whole: Assignment) -> bool:
     return all(held <= whole.get(topic_id, frozenset()) for topic_id, held in some.items())
 
 
-def _both(first: Assignment, second: Assignment) -> Assignment:
+def both(first: Assignment, second: Assignment) -> Assignment:
     common = {
         topic_id: held & second.get(topic_id, frozenset()) for topic_id, held in first.items()
     }
     return {topic_id: held for topic_id, held in common.items() if held}
 
 
-def _without(assignment: Assignment, gone: Assignment) -> Assignment:
+def without(assignment: Assignment, gone: Assignment) -> Assignment:
     left = {
         topic_id: held - gone.get(topic_id, frozenset()) for topic_id, held in assignment.items()
     }
     return {topic_id: held for topic_id, held in left.items() if held}
 
 
-def _overlap(owned: Assignment | None, revoking: Assignment) -> bool:
+def overlaps(owned: Assignment | None, revoking: Assignment) -> bool:
     """Return whether it still owns partitions to revoke; True if it did not report any."""
-    return owned is None or bool(_both(owned, revoking))
+    return owned is None or bool(both(owned, revoking))

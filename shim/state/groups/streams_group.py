@@ -1,7 +1,7 @@
 """A streams group (KIP-1071): members run the tasks of a topology, and reach their target
 assignment in steps, as members of consumer groups do.
 
-DEVIATION: only active tasks are assigned, no standby or warmup tasks.
+The broker assigns active and standby tasks; warm-up tasks exist only in reports.
 """
 
 from collections.abc import Callable, Mapping
@@ -22,9 +22,10 @@ from kafka_shim.shim.state.groups.configured_topology import Configured
 from kafka_shim.shim.state.groups.epoch_group import check_epoch
 from kafka_shim.shim.state.groups.group import GroupType
 from kafka_shim.shim.state.groups.group_target import GroupTarget
-from kafka_shim.shim.state.groups.reconciliation import LEAVING, LEAVING_FOR_A_WHILE
+from kafka_shim.shim.state.groups.near_tasks import NearTasks, free_here, runner_of
+from kafka_shim.shim.state.groups.reconciliation import LEAVING, LEAVING_FOR_A_WHILE, IsFree
 from kafka_shim.shim.state.groups.static_members import StaticMembersGroup
-from kafka_shim.shim.state.groups.sticky_tasks import Runner, assign_sticky
+from kafka_shim.shim.state.groups.sticky_tasks import StickyRules, Wanted, assign_sticky
 from kafka_shim.shim.state.groups.streams_member import (
     FIRST_EPOCH,
     Endpoint,
@@ -36,6 +37,7 @@ from kafka_shim.shim.state.groups.streams_member import (
 )
 from kafka_shim.shim.state.groups.streams_tasks import StreamsTasks
 from kafka_shim.shim.state.groups.streams_topology import StreamsTopology
+from kafka_shim.shim.state.groups.task_kinds import active_tasks, standby_tasks
 from kafka_shim.shim.state.java_hash_map import timeline_ordered
 from kafka_shim.shim.state.topics import Topics
 
@@ -63,6 +65,7 @@ class StreamsGroup(StaticMembersGroup[StreamsMember]):
         """The described topology's epoch and description; None once the description is deleted."""
         self._shut_down_by: str | None = None
         self._endpoint_epoch = 0
+        self._rules = StickyRules(facts.streams_states_count, facts.streams_passes_over)
         self._assigned_by: tuple[object, ...] = ()  # assignor settings at the last heartbeat
         self.target = GroupTarget(
             clock,
@@ -168,16 +171,19 @@ class StreamsGroup(StaticMembersGroup[StreamsMember]):
         current = None if instance_id is None else self.released(instance_id)
         return current or self.members.get(heartbeat.member_id)
 
+    def new_member(self, member_id: str) -> StreamsMember:
+        return StreamsMember(member_id, converts=self._facts.streams_states_count)
+
     def _member_of(
         self, heartbeat: StreamsHeartbeat, before: StreamsMember | None
     ) -> StreamsMember:
         """Return the member of the heartbeat, after adding it to the group."""
         instance_id = heartbeat.instance_id
         if before is None:
-            member = StreamsMember(heartbeat.member_id)
+            member = self.new_member(heartbeat.member_id)
             member.epoch = max(FIRST_EPOCH, self.target.target_epoch)
         elif instance_id is not None and before.epoch == LEAVING_FOR_A_WHILE:
-            member = StreamsMember(heartbeat.member_id)
+            member = self.new_member(heartbeat.member_id)
             member.take_over(before)
             self.target.hand_over(before.member_id, member.member_id)
             self.drop(before)
@@ -233,8 +239,15 @@ class StreamsGroup(StaticMembersGroup[StreamsMember]):
         for member_id in order if newcomer is None else [*order, newcomer]:
             member = self.members[member_id]
             tasks = member.assigned if self._facts.streams_tasks_stay else targets[member_id]
-            runners.append(Runner(member_id, member.process_id, tasks))
-        return assign_sticky(runners, task_counts)
+            runners.append(runner_of(member, tasks))
+        replicas = self._settings.streams_standby_replicas(self.group_id)
+        stateful = self.tasks.stateful & task_counts.keys()
+        return assign_sticky(runners, Wanted(task_counts, stateful, replicas), self._rules)
+
+    def _is_free_for(self, member: StreamsMember) -> IsFree:
+        is_free = super()._is_free_for(member)
+        converts = self._facts.streams_states_count
+        return free_here(is_free, NearTasks(self.members, member, converts=converts))
 
     def _missing_tags(self, member: StreamsMember) -> list[str]:
         tags = self._settings.streams_rack_tags(self.group_id)
@@ -281,10 +294,11 @@ class StreamsGroup(StaticMembersGroup[StreamsMember]):
         found = []
         for member in self.members.values():
             if member.endpoint is not None:
-                partitions = self.tasks.partitions_read(member.assigned)
-                if partitions is None:  # Kafka has no error of its own for this
+                active = self.tasks.partitions_read(active_tasks(member.assigned))
+                standby = self.tasks.partitions_read(standby_tasks(member.assigned))
+                if active is None or standby is None:  # Kafka has no error of its own for this
                     raise Refused(ErrorCode.UNKNOWN_SERVER_ERROR)
-                found.append(EndpointTasks(member.endpoint, partitions))
+                found.append(EndpointTasks(member.endpoint, active, standby))
         return tuple(found)
 
     def _statuses(

@@ -8,8 +8,16 @@ import msgspec
 
 from kafka_shim.shim.state.groups.assignors import Assignment
 from kafka_shim.shim.state.groups.configured_topology import Configured
-from kafka_shim.shim.state.groups.reconciliation import ReconcilingMember
+from kafka_shim.shim.state.groups.reconciliation import (
+    ReconcilingMember,
+    Step,
+    both,
+    merged,
+    overlaps,
+    without,
+)
 from kafka_shim.shim.state.groups.streams_topology import InternalTopic, StreamsTopology
+from kafka_shim.shim.state.groups.task_kinds import as_standby, standby_of
 
 FIRST_EPOCH = 1
 
@@ -33,7 +41,7 @@ class Status(IntEnum):
 class StreamsHeartbeat(msgspec.Struct, frozen=True, kw_only=True):
     """A StreamsGroupHeartbeat request; fields that are None are unchanged.
 
-    `owned` are the active tasks that the member runs, by subtopology id encoded as bytes.
+    `owned` are the active and standby tasks that the member runs, with the keys of `task_kinds`.
     """
 
     member_id: str
@@ -61,7 +69,8 @@ class EndpointTasks(msgspec.Struct, frozen=True):
     """A member's endpoint and the partitions, by topic, that its tasks read."""
 
     endpoint: Endpoint
-    partitions: Mapping[str, frozenset[int]]
+    active: Mapping[str, frozenset[int]]
+    standby: Mapping[str, frozenset[int]]
 
 
 class StreamsAnswer(msgspec.Struct, frozen=True):
@@ -92,8 +101,10 @@ class StreamsAnswer(msgspec.Struct, frozen=True):
 class StreamsMember(ReconcilingMember):
     """One member: its process, client, endpoint and topology epoch."""
 
-    def __init__(self, member_id: str) -> None:
+    def __init__(self, member_id: str, *, converts: bool) -> None:
+        """`converts`: a standby task becomes active without being revoked, and vice versa."""
         super().__init__(member_id, None)
+        self._converts = converts
         self.epoch = FIRST_EPOCH
         self.rack_id: str | None = None
         self.client_id = ""
@@ -138,6 +149,21 @@ class StreamsMember(ReconcilingMember):
         self.endpoint = other.endpoint
         self.client_tags = other.client_tags
         self.topology_epoch = other.topology_epoch
+
+    def converted(self, step: Step, target: Assignment, owned: Assignment | None) -> Step:
+        """Grant standby tasks that were active at once; keep standby tasks that become active
+        until they are.
+        """
+        if not self._converts:
+            return step
+        kept, revoking, free = step
+        demoted = both(as_standby(self.assigned), free)
+        kept, free = merged(kept, demoted), without(free, demoted)
+        promoted = both(standby_of(self.assigned), as_standby(target))
+        revoking = without(revoking, promoted)
+        if not (revoking and overlaps(owned, revoking)):
+            promoted = without(promoted, as_standby(free))
+        return Step(merged(kept, promoted), revoking, free)
 
     def relevant(self) -> tuple[object, ...]:
         """Return the fields whose change triggers a new assignment for a static member."""

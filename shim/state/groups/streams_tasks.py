@@ -57,6 +57,12 @@ class StreamsTasks:
         tasks = {} if self.configured is None else self.configured.tasks
         return {subtopology_id.encode(): count for subtopology_id, count in tasks.items()}
 
+    @property
+    def stateful(self) -> frozenset[bytes]:
+        """The subtopologies with state, which have changelogs."""
+        parts = () if self.topology is None else self.topology.subtopologies
+        return frozenset(part.subtopology_id.encode() for part in parts if part.changelogs)
+
     def wanted_by(self, member: object) -> frozenset[bytes]:
         return frozenset(self.counts(member))
 

@@ -18,7 +18,7 @@ import org.apache.kafka.coordinator.group.streams.assignor.GroupSpecImpl;
 import org.apache.kafka.coordinator.group.streams.assignor.MemberMetadataAndStateImpl;
 import org.apache.kafka.coordinator.group.streams.assignor.StickyTaskAssignor;
 
-/** Asks Kafka's assignor of streams groups: a group a line as JSON, and each member's active tasks. */
+/** Asks Kafka's assignor of streams groups: a group a line as JSON, and each member's tasks. */
 public class StickyTasks {
     private static final ObjectMapper JSON = new ObjectMapper();
 
@@ -33,10 +33,17 @@ public class StickyTasks {
             GroupAssignment given =
                     new StickyTaskAssignor()
                             .assign(
-                                    new GroupSpecImpl(members, AssignmentConfigsImpl.DEFAULT),
-                                    new Topology(group.get("topics")));
+                                    new GroupSpecImpl(
+                                            members,
+                                            AssignmentConfigsImpl.DEFAULT.withNumStandbyReplicas(
+                                                    group.get("replicas").asInt())),
+                                    new Topology(group.get("topics"), group.get("stateful")));
             ObjectNode answer = JSON.createObjectNode();
-            given.members().forEach((id, tasks) -> write(answer.putObject(id), tasks.activeTasks()));
+            given.members().forEach((id, tasks) -> {
+                ObjectNode kinds = answer.putObject(id);
+                write(kinds.putObject("active"), tasks.activeTasks());
+                write(kinds.putObject("standby"), tasks.standbyTasks());
+            });
             System.out.println(JSON.writeValueAsString(answer));
         }
     }
@@ -49,25 +56,34 @@ public class StickyTasks {
     }
 
     private static MemberMetadataAndStateImpl state(JsonNode member) {
-        Map<String, Set<Integer>> tasks = new HashMap<>();
-        member.get("has").properties().forEach(entry -> {
-            Set<Integer> held = new HashSet<>();
-            entry.getValue().forEach(number -> held.add(number.asInt()));
-            tasks.put(entry.getKey(), held);
-        });
+        Map<String, Map<Integer, Long>> offsets = new HashMap<>();
+        for (JsonNode row : member.get("offsets")) {
+            offsets.computeIfAbsent(row.get(0).asText(), name -> new HashMap<>())
+                    .put(row.get(1).asInt(), row.get(2).asLong());
+        }
         return new MemberMetadataAndStateImpl(
                 Optional.empty(),
                 Optional.empty(),
                 member.get("process").asText(),
                 Map.of(),
-                tasks,
+                tasks(member.get("active")),
+                tasks(member.get("standby")),
                 Map.of(),
-                Map.of(),
-                Map.of(),
+                offsets,
                 Map.of());
     }
 
-    private record Topology(JsonNode known) implements TopologyDescriber {
+    private static Map<String, Set<Integer>> tasks(JsonNode held) {
+        Map<String, Set<Integer>> tasks = new HashMap<>();
+        held.properties().forEach(entry -> {
+            Set<Integer> numbers = new HashSet<>();
+            entry.getValue().forEach(number -> numbers.add(number.asInt()));
+            tasks.put(entry.getKey(), numbers);
+        });
+        return tasks;
+    }
+
+    private record Topology(JsonNode known, JsonNode stateful) implements TopologyDescriber {
         @Override
         public List<String> subtopologies() {
             List<String> names = new ArrayList<>();
@@ -82,7 +98,12 @@ public class StickyTasks {
 
         @Override
         public boolean isStateful(String subtopology) {
-            return true;
+            for (JsonNode name : stateful) {
+                if (name.asText().equals(subtopology)) {
+                    return true;
+                }
+            }
+            return false;
         }
     }
 }

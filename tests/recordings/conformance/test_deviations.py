@@ -42,11 +42,6 @@ from kafka_shim.protocol.messages.produce_request import (
     ProduceRequest,
     TopicProduceData,
 )
-from kafka_shim.protocol.messages.streams_group_heartbeat_request import (
-    StreamsGroupHeartbeatRequest,
-    Subtopology,
-    Topology,
-)
 from kafka_shim.protocol.messages.write_txn_markers_request import (
     WritableTxnMarker,
     WritableTxnMarkerTopic,
@@ -60,7 +55,7 @@ from kafka_shim.shim.state.transaction import Transaction
 from tests.recordings.conformance.deviations import is_meant
 from tests.recordings.conformance.scenario import Step
 from tests.recordings.records.batches import batch
-from tests.shim.play import ADMIN, SASL_LISTENER, Stage
+from tests.shim.play import SASL_LISTENER, Stage
 
 ALICE = "User:alice"
 PAGE = Path(__file__).parents[3] / "docs" / "deviations.md"
@@ -276,35 +271,6 @@ def test_a_partition_that_is_not_there_is_read_by_nobody() -> None:
     answer = stage.ask(ApiKey.DESCRIBE_SHARE_GROUP_OFFSETS, 1, request)
     found = answer.groups[0].topics[0].partitions[0]
     assert (found.partition_index, found.start_offset, found.error_code) == (7, -1, 0)
-
-
-def test_members_of_streams_groups_get_no_standby_tasks() -> None:
-    """With two members, each task runs at one of them, and nothing else does."""
-    stage = Stage()
-    stage.topic("orders", 2)
-    subtopology = Subtopology(subtopology_id="0", source_topics=["orders"])
-    answers = [
-        stage.ask(
-            ApiKey.STREAMS_GROUP_HEARTBEAT,
-            0,
-            StreamsGroupHeartbeatRequest(
-                group_id="group",
-                member_id=member,
-                rebalance_timeout_ms=10_000,
-                topology=Topology(epoch=0, subtopologies=[subtopology]),
-                active_tasks=[],
-                standby_tasks=[],
-                warmup_tasks=[],
-                process_id=member,
-                client_tags=[],
-            ),
-            ADMIN,
-        )
-        for member in ("one", "two")
-    ]
-    assert [answer.error_code for answer in answers] == [0, 0]
-    assert all(not answer.standby_tasks and not answer.warmup_tasks for answer in answers)
-    assert all(not answer.partitions_by_user_endpoint for answer in answers)
 
 
 def test_markers_for_missing_partitions_are_answered() -> None:

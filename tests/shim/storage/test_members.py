@@ -20,6 +20,7 @@ from kafka_shim.protocol.messages.streams_group_describe_request import (
 from kafka_shim.protocol.messages.streams_group_heartbeat_request import (
     StreamsGroupHeartbeatRequest,
     Subtopology,
+    TopicInfo,
     Topology,
 )
 from tests.shim.storage.kept import KeptStage
@@ -83,3 +84,24 @@ def test_a_member_goes_on(tmp_path: Path, kind: str) -> None:
     again.clock.advance(120_000)
     assert described(again, kind)[0].members == []
     assert described(again.again(), kind)[0].members == []
+
+
+def test_standby_tasks_go_on(tmp_path: Path) -> None:
+    stage = KeptStage(tmp_path)
+    stage.topic("orders", 2)
+    stage.topic("log", 2)
+    stage.cluster.configs.groups["g"] = {"streams.num.standby.replicas": "1"}
+    part = Subtopology("0", ["orders"], state_changelog_topics=[TopicInfo("log")])
+    streams = JOINS["streams"] | {"topology": Topology(1, [part])}
+    for process in ("m", "n"):
+        stage.ask(
+            ApiKey.STREAMS_GROUP_HEARTBEAT,
+            0,
+            StreamsGroupHeartbeatRequest("g", process, **streams | {"process_id": process}),
+        )
+    stage.clock.advance(5_000)
+    beat(stage, "streams", 1)
+    before = described(stage, "streams")
+    assert [len(member.target_assignment.standby_tasks) for member in before[0].members] == [1, 1]
+    again = stage.again()
+    assert described(again, "streams") == before

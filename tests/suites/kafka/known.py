@@ -11,7 +11,6 @@ OWN_SETTINGS = (
     " brokers ([deviations.md](deviations.md))"
 )
 LEVEL = "runs at another metadata.version (unreleased, or old); a shim has that of its release"
-STANDBY = "expects standby tasks, which the shim does not assign ([deviations.md](deviations.md))"
 NODES = "gives only the brokers an authorizer, not the controller; a shim has one for all"
 FILES = "damages files of a log, and the shim has none ([deviations.md](deviations.md))"
 ASSIGNOR = "brings an assignor of its own, a Java class ([deviations.md](deviations.md))"
@@ -59,7 +58,6 @@ KNOWN: Mapping[str, tuple[str, ...]] = {
         "OffsetFetchRequestTest.testGroupErrors",
         f"{_STREAMS}IsInaccessibleWhenOffsetTopicNotExist",
     ),
-    STANDBY: ("StreamsGroupHeartbeatRequestTest.testDynamicGroupConfig",),
     QUORUM: ("DescribeQuorumRequestTest.testDescribeQuorum",),
     CONTROLLER: (
         "DeleteTopicsRequestWithDeletionDisabledTest.testDeleteRecordsRequest",

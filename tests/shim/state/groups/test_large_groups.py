@@ -21,12 +21,15 @@ from kafka_shim.shim.state.groups.classic_member import ClassicMember, Joining
 from kafka_shim.shim.state.groups.classic_rebalance import ANSWERS_AT_ONCE
 from kafka_shim.shim.state.groups.classic_roster import Roster
 from kafka_shim.shim.state.groups.share_assignor import assign_simple
-from kafka_shim.shim.state.groups.sticky_tasks import Runner, assign_sticky
+from kafka_shim.shim.state.groups.sticky_tasks import Runner, StickyRules, Wanted, assign_sticky
+from kafka_shim.shim.state.groups.task_kinds import standby_tasks
 from kafka_shim.shim.state.groups.uniform_assignor import assign_uniform
 from tests.shim.play import ADMIN, LISTENER, Stage
 
 Assign = Callable[[int], Sequence[Sized]]
 """For so many members or topics: what each was given."""
+
+RULES = StickyRules(offsets_count=True, passes_over=True)
 
 
 def steps(work: Callable[[], object]) -> int:
@@ -121,8 +124,16 @@ def _uniformly(members: int, *, alike: bool) -> list[Sized]:
 
 def stickily(members: int) -> list[frozenset[int]]:
     """The members of one process have a task each."""
-    runners = [Runner(f"m{number}", "p", {}) for number in range(members)]
-    return [given[b"t"] for given in assign_sticky(runners, {b"t": members}).values()]
+    runners = [Runner(f"m{number}", "p", {}, {}, {}) for number in range(members)]
+    given = assign_sticky(runners, Wanted({b"t": members}), RULES)
+    return [tasks[b"t"] for tasks in given.values()]
+
+
+def standing_by(members: int) -> list[frozenset[int]]:
+    """The members, each a process, have a standby task each."""
+    runners = [Runner(f"m{number}", f"p{number}", {}, {}, {}) for number in range(members)]
+    given = assign_sticky(runners, Wanted({b"t": members}, {b"t"}, 1), RULES)
+    return [standby_tasks(tasks)[b"t"] for tasks in given.values()]
 
 
 def simply(members: int) -> list[Sized]:
@@ -142,7 +153,7 @@ def _simply(members: int, *, alike: bool) -> list[Sized]:
 
 
 @pytest.mark.parametrize(
-    "assign", [uniformly, uniformly_of_several, stickily, simply, simply_of_several]
+    "assign", [uniformly, uniformly_of_several, stickily, standing_by, simply, simply_of_several]
 )
 def test_what_a_thousand_have_is_decided(assign: Assign) -> None:
     """With ten thousand it was minutes: each partition was held against each member or topic."""

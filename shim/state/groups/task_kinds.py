@@ -1,0 +1,52 @@
+"""Active and standby tasks of a streams group in one assignment (KIP-1071).
+
+Active tasks have their subtopology's id as key, encoded in UTF-8. The keys of standby tasks begin
+with a byte that no text in UTF-8 has.
+"""
+
+from collections.abc import Collection, Mapping
+from typing import TypeVar
+
+from kafka_shim.shim.state.groups.assignors import Assignment
+
+_STANDBY = b"\xff"
+
+Tasks = TypeVar("Tasks", bound=Collection[int])
+
+
+def standby_key(subtopology_id: bytes) -> bytes:
+    return _STANDBY + subtopology_id
+
+
+def is_standby(key: bytes) -> bool:
+    return key.startswith(_STANDBY)
+
+
+def subtopology_of(key: bytes) -> bytes:
+    return key.removeprefix(_STANDBY)
+
+
+def as_standby(assignment: Assignment) -> Assignment:
+    """Return the active tasks with the keys of their standby tasks."""
+    return {standby_key(key): held for key, held in assignment.items() if not is_standby(key)}
+
+
+def standby_of(assignment: Assignment) -> Assignment:
+    """Return the standby tasks."""
+    return {key: held for key, held in assignment.items() if is_standby(key)}
+
+
+def named(key: bytes) -> str:
+    """Return a key as text for people."""
+    kind = " (standby)" if is_standby(key) else ""
+    return subtopology_of(key).decode(errors="replace") + kind
+
+
+def active_tasks(assignment: Mapping[bytes, Tasks]) -> dict[bytes, Tasks]:
+    """Return the active tasks by subtopology."""
+    return {key: held for key, held in assignment.items() if not is_standby(key)}
+
+
+def standby_tasks(assignment: Mapping[bytes, Tasks]) -> dict[bytes, Tasks]:
+    """Return the standby tasks by subtopology id."""
+    return {subtopology_of(key): held for key, held in assignment.items() if is_standby(key)}
