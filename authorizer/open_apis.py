@@ -9,11 +9,11 @@ OPEN_TO_ALL: Final[dict[ApiKey, str]] = {
     ApiKey.API_VERSIONS: "answered even before authentication",
     ApiKey.SASL_AUTHENTICATE: "part of authentication",
     ApiKey.CREATE_DELEGATION_TOKEN: "a token for oneself needs no ACL",
-    ApiKey.RENEW_DELEGATION_TOKEN: "ownership decides: the owner and the renewers may",
-    ApiKey.EXPIRE_DELEGATION_TOKEN: "ownership decides: the owner and the renewers may",
-    ApiKey.DESCRIBE_DELEGATION_TOKEN: "one's own tokens are always shown",
+    ApiKey.RENEW_DELEGATION_TOKEN: "only the token's owner and renewers may send it",
+    ApiKey.EXPIRE_DELEGATION_TOKEN: "only the token's owner and renewers may send it",
+    ApiKey.DESCRIBE_DELEGATION_TOKEN: "every client sees its own tokens",
     ApiKey.DESCRIBE_CLUSTER: "brokers, controller and cluster id are public",
-    ApiKey.GET_TELEMETRY_SUBSCRIPTIONS: "every client may send its metrics where they are wanted",
-    ApiKey.PUSH_TELEMETRY: "every client may send its metrics where they are wanted",
+    ApiKey.GET_TELEMETRY_SUBSCRIPTIONS: "every client may send metrics if the broker collects them",
+    ApiKey.PUSH_TELEMETRY: "every client may send metrics if the broker collects them",
 }
-"""APIs that may answer a request without having asked anything, and why. All others must ask."""
+"""APIs that may respond without a permission check, and why. All others must make one."""

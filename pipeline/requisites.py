@@ -8,7 +8,7 @@ from pathlib import Path
 from kafka_shim.extras import requires
 
 WITHOUT_JAVA = (
-    "Spark needs Java 17 or newer, and there is none; install it (for instance: apt install"
+    "Spark needs Java 17 or newer, which was not found; install it (for instance: apt install"
     " openjdk-17-jre-headless) or set JAVA_HOME"
 )
 
@@ -26,5 +26,5 @@ def missing(*, is_remote: bool = False) -> str | None:
     home = os.environ.get("JAVA_HOME")
     if home:
         has_java = (Path(home) / "bin" / "java").exists()
-        return None if has_java else f"JAVA_HOME is `{home}`, and there is no bin/java in it"
+        return None if has_java else f"JAVA_HOME is `{home}`, which has no bin/java"
     return None if shutil.which("java") else WITHOUT_JAVA

@@ -107,7 +107,7 @@ def _unwrap(outer: Message) -> list[Record]:
     try:
         compression = Compression(outer.compression)
     except ValueError as unknown:
-        raise DecodeError(f"there is no compression {outer.compression}") from unknown
+        raise DecodeError(f"unknown compression {outer.compression}") from unknown
     if outer.value is None:
         raise DecodeError("a compressed message has no value")
     content = outer.value

@@ -154,7 +154,7 @@ def _compression(code: int) -> Compression:
     try:
         return Compression(code)
     except ValueError as unknown:
-        raise DecodeError(f"there is no compression {code}") from unknown
+        raise DecodeError(f"unknown compression {code}") from unknown
 
 
 def entry_sizes(blob: bytes, *, partial: bool = False) -> Iterator[tuple[int, int, int]]:

@@ -73,7 +73,7 @@ def read_placed(text: str, form: str | None = None) -> list[PlacedAcl]:
     except AclTextError as error:
         if known != "yaml" or _YAML.search(text) or not error.said.startswith("not YAML:"):
             raise
-        said = f"not a known form of ACLs ({', '.join(FORMATS)}), and {error.said}"
+        said = f"not in a known format of ACLs ({', '.join(FORMATS)}); {error.said}"
         raise AclTextError(said, error.line) from error
 
 

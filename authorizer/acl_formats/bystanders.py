@@ -42,7 +42,7 @@ def own_resources(
             known_keys(resource, RESOURCE_KEYS, "resource")
             found.append(resource)
         elif (sign := sign_of_acls(resource)) is not None:
-            said = f"`{kind}` is no {' or '.join(kinds)}, and {sign}"
+            said = f"unknown kind `{kind}`: expected {' or '.join(kinds)}; {sign}"
             errors.append(AclTextError(said, line_of(resource)))
     if errors:
         raise AclTextError(errors[0].said, errors[0].line, errors[1:])

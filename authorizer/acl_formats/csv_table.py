@@ -73,7 +73,7 @@ def write(acls: Iterable[Acl]) -> str:
 
 def _acl(row: dict[str, str]) -> Acl:
     if None in row.values() or None in row:
-        raise AclTextError("the line has another number of fields than the first line")
+        raise AclTextError("the line must have as many fields as the first line")
     return acl_of(
         (
             row["KafkaPrincipal"],

@@ -206,7 +206,7 @@ def text_of(parent: Mapping[str, Any], key: str, where: str, default: str | None
     """Return the text under a key; AclTextError if it is missing and there is no default."""
     value = parent.get(key, default)
     if not isinstance(value, str):
-        raise AclTextError(f"{where}: `{key}` must be a text, not `{value}`")
+        raise AclTextError(f"{where}: `{key}` must be a string, not `{value}`")
     return value
 
 

@@ -86,8 +86,8 @@ def _read_entry(entry: Mapping[str, Any], principal: str, where: str) -> Iterato
     pattern_type = text_of(resource, "patternType", where)
     if pattern_type.upper() == "MATCH":
         raise AclTextError(
-            f"{where}: MATCH is a regular expression that jikkou expands against the topics that"
-            " there are; no ACL says that: give the names, or a prefix"
+            f"{where}: MATCH is a regular expression that jikkou expands against the existing"
+            " topics; an ACL cannot express it: give the names, or a prefix"
         )
     host, permission = text_of(entry, "host", where, WILDCARD), text_of(entry, "type", where)
     what = (text_of(resource, "type", where), text_of(resource, "pattern", where), pattern_type)

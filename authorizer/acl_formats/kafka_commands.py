@@ -124,7 +124,8 @@ def _lines(text: str) -> Iterator[tuple[int, list[str]]]:
         if words and words[0] != "set":
             yield start, words
     if pending.strip():
-        raise AclTextError("the command is not finished", start)
+        said = "incomplete command: a quote is open, or the last line ends in a backslash"
+        raise AclTextError(said, start)
 
 
 def _marked(match: re.Match[str]) -> str:

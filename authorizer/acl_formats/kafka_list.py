@@ -67,7 +67,7 @@ def ends_early(text: str) -> bool:
 def _read_entry(bare: str, pattern: tuple[str, str, str] | None) -> Acl:
     entry = _ENTRY.fullmatch(bare) or _OLD_ENTRY.fullmatch(bare)
     if entry is None or pattern is None:
-        raise AclTextError(f"not a line of a list of kafka-acls: `{bare}`")
+        raise AclTextError(f"not a line that kafka-acls --list prints: `{bare}`")
     who = (entry["principal"], entry["host"])
     return acl_of((*who, *pattern, entry["operation"], entry["permission"]))
 

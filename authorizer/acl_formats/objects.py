@@ -86,7 +86,7 @@ def parse_object(entry: object, where: str) -> Acl:
     fields = {**_DEFAULTS, **entry}
     for key in _KEYS:
         if not isinstance(fields.get(key), str):
-            raise AclTextError(f"{where}: `{key}` is missing, or is not a text")
+            raise AclTextError(f"{where}: `{key}` is missing, or is not a string")
     known_keys(fields, _KEYS, where)
     lines = [line_under(entry, key) for key in _KEYS]
     return acl_of(cast("Parts", tuple(fields[key] for key in _KEYS)), where, lines)

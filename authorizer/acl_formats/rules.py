@@ -182,7 +182,7 @@ def _texts(value: object, name: str, default: str | None = None) -> list[str]:
         return [default]
     found = value if isinstance(value, list | tuple) else [value]
     if not found or not all(isinstance(item, str) for item in found):
-        raise AclTextError(f"`{name}` must be a text or a list of texts, not `{value}`")
+        raise AclTextError(f"`{name}` must be a string or a list of strings, not `{value}`")
     return cast("list[str]", list(found))
 
 

@@ -248,7 +248,7 @@ def like(text: str, key: str) -> Names:
 def texts(value: object, key: str, *, may_be_empty: bool = False) -> list[str]:
     found = value if isinstance(value, list | tuple) else [value]
     if (not found and not may_be_empty) or not all(isinstance(t, str) and t for t in found):
-        raise AclTextError(f"`{key}` must be a text or a list of texts, not `{value}`")
+        raise AclTextError(f"`{key}` must be a string or a list of strings, not `{value}`")
     return list(found)
 
 

@@ -88,7 +88,7 @@ def _alone(written: Written, release: str) -> Iterator[Finding]:
     if acl.operation is not Operation.ALL and acl.operation not in known:
         names = ", ".join(camel_case(operation) for operation in known)
         kind = camel_case(acl.resource_type)
-        yield Finding("operation", written, f"{kind} has no operation like that; it has {names}")
+        yield Finding("operation", written, f"{kind} has no such operation; it has {names}")
     for said in (_odd_name(acl), _odd_principal(acl), _odd_host(acl, rules_of(release))):
         if said:
             yield Finding("name", written, said)
@@ -104,7 +104,7 @@ def _odd_name(acl: Acl) -> str | None:
     name = acl.resource_name
     if acl.pattern_type is PatternType.LITERAL:
         if name.endswith(WILDCARD) and name != WILDCARD:
-            return f"only `{name}` itself has this name; did you mean the prefix `{name[:-1]}`?"
+            return f"only `{name}` itself matches; did you mean the prefix `{name[:-1]}`?"
         if acl.resource_type is ResourceType.TOPIC and name != WILDCARD and not _is_topic(name):
             return f"no topic can have the name `{name}`"
     elif acl.resource_type is ResourceType.TOPIC and name and not _is_topic(name):
@@ -118,7 +118,7 @@ def _is_topic(name: str) -> bool:
 
 def _odd_principal(acl: Acl) -> str | None:
     if acl.principal.endswith(WILDCARD) and acl.principal != ANY_USER:
-        return f"only `{acl.principal}` itself is meant: principals have no patterns"
+        return f"only `{acl.principal}` itself matches: principals have no patterns"
     return None
 
 
@@ -130,7 +130,9 @@ def _odd_host(acl: Acl, rules: AclRules) -> str | None:
     if written is None:
         networks = "" if rules.host_networks or "/" not in host else " (networks came with 4.4)"
         return f"no client's host is `{host}`: brokers compare addresses{networks}"
-    return None if written == host else f"brokers write this host as `{written}`, and compare texts"
+    if written == host:
+        return None
+    return f"brokers write this host as `{written}`, and compare hosts as text"
 
 
 def _as_kafka_acls_writes(acl: Acl, other: Acl) -> bool:
@@ -185,4 +187,4 @@ class _Among:
             return Finding("ineffective", written, "DENYs overrule it", because)
         if not is_allow and not acls:
             return Finding("ineffective", written, "nothing that it denies is allowed")
-        return Finding("redundant", written, "other ACLs say all of it together", because)
+        return Finding("redundant", written, "other ACLs together already cover it", because)

@@ -123,7 +123,8 @@ SYNC_GROUP = Requirement(
     any_of=terms.GROUP_READ,
     denied=terms.GROUP_TOP,
     names=("group_id",),
-    note="before this, since version 5, a missing protocol is INCONSISTENT_GROUP_PROTOCOL (23)",
+    note="before this check, since version 5, a missing protocol is"
+    " INCONSISTENT_GROUP_PROTOCOL (23)",
 )
 
 DESCRIBE_GROUPS = Requirement(

@@ -26,7 +26,8 @@ SHARE_GROUP_HEARTBEAT_TOPIC = Requirement(
     since="4.1",
     when="subscribed_topic_names is not empty",
     kip=932,
-    note="one denied topic fails the request; before this, a bad member id is INVALID_REQUEST (42)",
+    note="one denied topic fails the request;"
+    " before this check, an invalid member id is INVALID_REQUEST (42)",
 )
 SHARE_GROUP_DESCRIBE_GROUP = Requirement(
     api=ApiKey.SHARE_GROUP_DESCRIBE,
@@ -140,7 +141,7 @@ STREAMS_GROUP_HEARTBEAT_TOPIC = Requirement(
     when="topology is set",
     kip=1071,
     note="one denied topic fails the request;"
-    " before this, a bad topology is STREAMS_INVALID_TOPOLOGY (130)",
+    " before this check, an invalid topology is STREAMS_INVALID_TOPOLOGY (130)",
 )
 STREAMS_GROUP_HEARTBEAT_CREATE = Requirement(
     api=ApiKey.STREAMS_GROUP_HEARTBEAT,

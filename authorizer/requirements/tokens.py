@@ -14,7 +14,7 @@ CREATE_DELEGATION_TOKEN_OWNER = Requirement(
     versions=(3, NEWEST),
     when="the owner is not the requester",
     kip=373,
-    note="before this, a connection that may not create tokens is"
+    note="before this check, a connection that may not create tokens is"
     " DELEGATION_TOKEN_REQUEST_NOT_ALLOWED (64)",
 )
 DESCRIBE_DELEGATION_TOKEN = Requirement(

@@ -126,7 +126,7 @@ CREATE_TOPICS = Requirement(
     names=("topics[].name",),
     kip=277,
     source="ControllerApis",
-    note="before this, a repeated name is INVALID_REQUEST (42)",
+    note="before this check, a repeated name is INVALID_REQUEST (42)",
 )
 CREATE_TOPICS_CONFIGS = Requirement(
     api=ApiKey.CREATE_TOPICS,
@@ -216,8 +216,8 @@ CREATE_PARTITIONS_TOPIC = Requirement(
     names=("topics[].name",),
     kip=195,
     source="ControllerApis",
-    note="the first KRaft brokers checked the same as for CreateTopics;"
-    " before this, a repeated name is INVALID_REQUEST (42)",
+    note="3.0 checks the same as for CreateTopics;"
+    " before this check, a repeated name is INVALID_REQUEST (42)",
 )
 
 DESCRIBE_PRODUCERS_TOPIC = Requirement(
@@ -227,7 +227,7 @@ DESCRIBE_PRODUCERS_TOPIC = Requirement(
     denied=terms.TOPIC_EACH,
     names=("topics[].name",),
     kip=664,
-    note="before this, since 3.0, an invalid name is INVALID_TOPIC_EXCEPTION (17)",
+    note="before this check, since 3.0, an invalid name is INVALID_TOPIC_EXCEPTION (17)",
 )
 
 DESCRIBE_TOPIC_PARTITIONS_TOPIC = Requirement(

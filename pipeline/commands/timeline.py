@@ -51,7 +51,7 @@ def _charts(outcome: Outcome) -> list[Chart]:
         for series, words in (("principal", "principal"), ("client_id", "client"), ("api", "API"))
     ]
     if any(row["errors"] for row in outcome.rows):
-        title = f"Answers with errors {every}, by API"
+        title = f"Responses with errors {every}, by API"
         charts.append(columns(title, "answers", points("api", "errors"), step))
     slowest: dict[tuple[Any, str], float] = {}
     for row in outcome.rows:

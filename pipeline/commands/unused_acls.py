@@ -46,7 +46,7 @@ def _note(seen: "Observation", present: "AclSet", frame: "DataFrame", outcome: O
     changes = what_breaks(seen.accesses, seen.acl_set(rest), baseline=present).count()
     outcome.is_wrong = changes > 0
     outcome.notes.append(
-        f"{len(gone)} of {len(present.acls)} ACLs can go together;"
+        f"{len(gone)} of {len(present.acls)} ACLs can be removed together;"
         f" checked with what-breaks: {changes or 'no'} decisions change"
     )
     outcome.notes += [f"  {row['remove']}" for row in rows]
@@ -59,7 +59,7 @@ def _charts(outcome: Outcome) -> list[Chart]:
     charts = [bars("ACLs by state", "ACLs", states)]
     if removable:
         by_principal = acls_by_principal(removable)
-        charts.append(bars("ACLs that can go, by principal", "ACLs", by_principal))
+        charts.append(bars("ACLs that can be removed, by principal", "ACLs", by_principal))
     return charts
 
 

@@ -24,7 +24,7 @@ _ADVICE = (
     ("data source: delta", "Spark was started without Delta; its --packages has to name it"),
     ("UnsupportedClassVersionError", "install Java 17 or newer, or set JAVA_HOME"),
     ("Answer from Java side is empty", "Java was killed, probably for its memory"),
-    ("Connection refused", "Java, or the server of --remote, does not run"),
+    ("Connection refused", "Java, or the server of --remote, is not running"),
 )
 """What to do about a failure whose text has these words."""
 

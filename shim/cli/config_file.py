@@ -71,7 +71,9 @@ def _words(key: object, value: Any, where: str) -> list[str]:
         return [f"--{name}"]
     if isinstance(value, Mapping):
         if name not in _PAIRS:
-            raise ConfigError(f"{where}: `{key}` is a mapping; expected a text, a number or a list")
+            raise ConfigError(
+                f"{where}: `{key}` is a mapping; expected a string, a number or a list"
+            )
         joint = _PAIRS[name]
         value = [f"{left}{joint}{_plain(right, where, key)}" for left, right in value.items()]
     items = value if isinstance(value, list) else [value]
@@ -84,7 +86,7 @@ def _plain(value: Any, where: str, key: object) -> str:
         return str(value).lower()
     if isinstance(value, str | int | float):
         return str(value)
-    raise ConfigError(f"{where}: invalid value `{value}` of `{key}`; expected a text or a number")
+    raise ConfigError(f"{where}: invalid value `{value}` of `{key}`; expected a string or a number")
 
 
 def _load_toml(text: str, where: str) -> Any:

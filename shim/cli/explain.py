@@ -146,7 +146,7 @@ def _explain_api(args: argparse.Namespace, api: ApiKey, names: Names) -> int:
     for outcome in outcomes:
         print("\n" + "\n".join(outcome_lines(outcome, source.bootstrap)))
     if not outcomes:
-        print("nothing is asked: the API is open to everybody")
+        print("no permission check: the API is open to everybody")
     _print_note(source, allowed=allowed)
     return _exit_code(args, allowed=allowed)
 

@@ -81,7 +81,7 @@ def _reason_lines(answer: Asked) -> Iterator[str]:
     elif answer.decision.allowed:
         yield "because " + answer.decision.because.value
     else:
-        yield "because no ACL allows it that no DENY outdoes (KIP-679)"
+        yield "because no ACL allows it, or a DENY overrides each that does (KIP-679)"
     if answer.decision.acl is not None:
         yield f"  {acl_text(answer.decision.acl)}"
 

@@ -25,9 +25,7 @@ def _need_text(need: Need) -> str:
 def _lines(
     items: Iterable[Any], text: Callable[[Any], str], life: tuple[str, ...]
 ) -> dict[str, str]:
-    """Return the text of each item with the releases in which it
-    applies; "" means all of `life`.
-    """
+    """Return the text of each item with its releases; "" means all of `life`."""
     found: dict[str, set[str]] = {}
     for item in items:
         found.setdefault(text(item), set()).update(r for r in life if holds(item, r))
@@ -73,13 +71,13 @@ def _life_text(life: tuple[str, ...]) -> str:
     )
 
 
-def _versions(versions: VersionRange, prefix: str = "versions ") -> str:
+def _versions(versions: VersionRange, one: str = "version ", several: str = "versions ") -> str:
     low, high = versions
     if versions == (0, NEWEST):
         return ""
     if high == NEWEST:
-        return f"{prefix}{low}+"
-    return f"{prefix}{low}" if low == high else f"{prefix}{low}-{high}"
+        return f"{several}{low}+"
+    return f"{one}{low}" if low == high else f"{several}{low}-{high}"
 
 
 def _denial_text(denial: Denial) -> str:
@@ -99,7 +97,7 @@ def full(rows: list[Requirement], free: dict[ApiKey, str]) -> Iterator[str]:
         yield _joined("  ", row.id, _life_text(life), _versions(row.versions), kip, row.source)
         yield from (f"    {line}" for line in _facts(row, life))
         yield ""
-    yield from (f"{key.wire_name}  may check nothing: {reason}" for key, reason in free.items())
+    yield from (f"{key.wire_name}  needs no permission: {reason}" for key, reason in free.items())
 
 
 def _facts(row: Requirement, life: tuple[str, ...]) -> Iterator[str]:
@@ -127,7 +125,7 @@ def _facts(row: Requirement, life: tuple[str, ...]) -> Iterator[str]:
 def short(rows: list[Requirement], free: dict[ApiKey, str], release: str) -> Iterator[str]:
     """Yield one line per row: the permissions that one release requires."""
     lines = [_columns(row, release) for row in rows]
-    lines += [(key.wire_name, "-", "", f"may check nothing: {why}") for key, why in free.items()]
+    lines += [(key.wire_name, "-", "", f"needs no permission: {why}") for key, why in free.items()]
     widths = [max((len(line[column]) for line in lines), default=0) for column in range(3)]
     for *cells, last in lines:
         padded = [cell.ljust(width) for cell, width in zip(cells, widths, strict=True)]
@@ -139,7 +137,7 @@ def _columns(row: Requirement, release: str) -> tuple[str, str, str, str]:
     needs = " or ".join(dict.fromkeys(_need_text(need) for need in bound.needs))
     code = f"{bound.error:d} " if bound.error else ""
     effects = ", ".join(
-        _joined(" ", denial.effect.name.lower(), _versions(denial.versions, "v"))
+        _joined(" ", denial.effect.name.lower(), _versions(denial.versions, "v", "v"))
         for denial in bound.denials
     )
     asked = _joined("; ", _versions(row.versions), f"when {row.when}" if row.when else "")

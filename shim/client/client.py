@@ -133,7 +133,7 @@ class Client:
         except (EOFError, ConnectionError) as error:
             raise ClientError(
                 f"{self.address} closed the connection at {request}; a SASL listener needs"
-                f" security.protocol=SASL_PLAINTEXT and a login in {self._config.option}, a TLS"
+                f" security.protocol=SASL_PLAINTEXT and a log-in in {self._config.option}, a TLS"
                 " listener SSL or SASL_SSL"
             ) from error
 
@@ -184,19 +184,19 @@ class Client:
         answer = self.ask(ApiKey.SASL_AUTHENTICATE, SaslAuthenticateRequest(message))
         if answer.error_code:
             why = answer.error_message or error_text(answer.error_code)
-            raise ClientError(f"{self.address} refused the login of {username}: {why}")
+            raise ClientError(f"{self.address} rejected the log-in of {username}: {why}")
         reply: bytes = answer.auth_bytes
         return reply
 
     def _send_token(self, message: bytes, username: str) -> bytes:
         try:
-            return self._exchange(message, f"the login of {username}")
+            return self._exchange(message, f"the log-in of {username}")
         except ClientError as error:
             if not isinstance(error.__cause__, EOFError | ConnectionError):
                 raise
             raise ClientError(
-                f"{self.address} closed the connection at the login of {username}, which is how"
-                " this release refuses a password"
+                f"{self.address} closed the connection during the log-in of {username},"
+                " as this release does after a wrong password"
             ) from error
 
 

@@ -16,6 +16,6 @@ BROKER_ROUTES: tuple[Route[Brokers], ...] = (
     Route("GET", BASE_PATH, "broker", "One broker, and where it listens",
           lambda brokers, call: brokers.row(call.path["broker"]), shapes.BrokerRow),
     Route("DELETE", BASE_PATH, "remove_broker",
-          "Stop a broker that was created, close its connections, and forget it",
+          "Stop a created broker, close its connections, and delete it",
           lambda brokers, call: brokers.remove(call.path["broker"]), Done),
 )  # fmt: skip

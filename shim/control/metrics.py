@@ -34,7 +34,7 @@ class _Totals(Collector):
         ):
             yield CounterMetricFamily(f"kafka_shim_{name}", text, value=value)
         fired = CounterMetricFamily(
-            "kafka_shim_faults_fired", "Requests struck by a fault that is set", labels=["fault"]
+            "kafka_shim_faults_fired", "Requests affected by a fault", labels=["fault"]
         )
         for fault in self._broker.faults:
             fired.add_metric([str(fault.fault_id)], fault.fired)

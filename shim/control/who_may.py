@@ -38,5 +38,5 @@ def _action(query: Mapping[str, str]) -> Action:
         return Action(operation, resource_type, CLUSTER_NAME)
     name = query.get("resource_name", "")
     if not name:
-        raise ControlError(400, "resource_name is missing; expected the whole name of the resource")
+        raise ControlError(400, "resource_name is missing; expected the full name of the resource")
     return Action(operation, resource_type, name)

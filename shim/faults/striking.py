@@ -61,7 +61,9 @@ def _answer(
     if error is None:
         return handle(api, request, context)
     if api.key is ApiKey.PRODUCE and request.acks == 0:  # such a producer waits for no answer
-        raise CloseConnection(f"a fault answers {error_text(error)}, and produce has no response")
+        raise CloseConnection(
+            f"a fault returns {error_text(error)}, and this Produce expects no response"
+        )
     if isinstance(error, ErrorCode):
         return api.refuse(request, error, None)
     refused = api.refuse(request, ErrorCode.UNKNOWN_SERVER_ERROR, None)

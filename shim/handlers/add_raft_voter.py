@@ -11,7 +11,7 @@ from kafka_shim.shim.request.context import RequestContext
 def handle(request: AddRaftVoterRequest, context: RequestContext) -> AddRaftVoterResponse:
     context.access.require(ADD_RAFT_VOTER, message="cluster authorization failed")
     require_cluster(request.cluster_id, context)
-    raise Refused(ErrorCode.UNSUPPORTED_VERSION, "the quorum is static: kraft.version is 0")
+    raise Refused(ErrorCode.UNSUPPORTED_VERSION, "the quorum is static, since kraft.version is 0")
 
 
 def refuse(

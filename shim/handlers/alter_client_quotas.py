@@ -76,7 +76,7 @@ def _checked(entry: AskedEntry, count: int, context: RequestContext) -> EntryDat
     entity = _entity(entry)
     is_repeated = count > 1 or len({op.key for op in entry.ops}) < len(entry.ops)
     if is_repeated and context.facts.users.quotas_alter_entities_once:
-        text = "the entity, or one of its quotas, is named more than once"
+        text = "the entity, or one of its quotas, is duplicate"
         return _result(entity, ErrorCode.INVALID_REQUEST, text)
     try:
         check_entity(entity, context.facts.users.quota_entity_types)

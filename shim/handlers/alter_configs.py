@@ -160,7 +160,7 @@ def _alter(resource: AlterConfigsResource, context: RequestContext, *, validate_
             message = f"settings need a value: {', '.join(nulls)}"
             raise ResourceError(ErrorCode.INVALID_REQUEST, message)
         if len(new) < len(resource.configs):
-            raise ResourceError(ErrorCode.INVALID_REQUEST, "a setting is given twice")
+            raise ResourceError(ErrorCode.INVALID_REQUEST, "duplicate setting")
     if not _is_alterable(kind, context):
         raise not_alterable(kind)
     if context.facts.configs.alterations_are_forwarded and kind == ConfigResourceType.BROKER:

@@ -112,7 +112,7 @@ def _move(
         _check_replicas(wish.replicas, context)
     partition = context.cluster.topics.assigned(topic_name, wish.partition_index)
     if partition is None:
-        raise TopicError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, "there is no such partition")
+        raise TopicError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, "unknown partition")
     if wish.replicas is None:
         raise TopicError(ErrorCode.NO_REASSIGNMENT_IN_PROGRESS, None)
     replicas = wish.replicas
@@ -128,7 +128,7 @@ def _move(
 def _check_replicas(replicas: Sequence[int], context: RequestContext) -> None:
     known = context.cluster.nodes
     if not replicas or len(set(replicas)) < len(replicas) or not set(replicas) <= known.keys():
-        message = "replicas have to be known brokers, each once"
+        message = "replicas must be distinct ids of brokers"
         raise TopicError(ErrorCode.INVALID_REPLICA_ASSIGNMENT, message)
 
 

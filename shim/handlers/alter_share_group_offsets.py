@@ -30,8 +30,8 @@ from kafka_shim.shim.state.sharing.share_state import ERROR_MESSAGES
 from kafka_shim.shim.state.topics import NO_ID
 
 MESSAGES = ERROR_MESSAGES | {
-    ErrorCode.TOPIC_AUTHORIZATION_FAILED: "the topic may not be read",
-    ErrorCode.UNKNOWN_TOPIC_OR_PARTITION: "the topic has no such partition",
+    ErrorCode.TOPIC_AUTHORIZATION_FAILED: "READ on the topic is denied",
+    ErrorCode.UNKNOWN_TOPIC_OR_PARTITION: "unknown partition of the topic",
 }
 COORDINATOR_ERRORS = (ErrorCode.INVALID_REQUEST, ErrorCode.FENCED_STATE_EPOCH)
 
@@ -40,10 +40,10 @@ def handle(
     request: AlterShareGroupOffsetsRequest, context: RequestContext
 ) -> AlterShareGroupOffsetsResponse:
     if "share" not in context.cluster.groups.settings.protocols:
-        raise Refused(ErrorCode.UNSUPPORTED_VERSION, "share groups are switched off")
+        raise Refused(ErrorCode.UNSUPPORTED_VERSION, "share groups are disabled")
     denial = context.access.error(ALTER_SHARE_GROUP_OFFSETS_GROUP, request.group_id)
     if denial is not ErrorCode.NONE:
-        raise Refused(denial, "the group may not be read")
+        raise Refused(denial, "READ on the group is denied")
     errors = [
         topic_error(context, ALTER_SHARE_GROUP_OFFSETS_TOPIC, topic.topic_name)
         for topic in request.topics

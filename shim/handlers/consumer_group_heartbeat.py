@@ -68,11 +68,17 @@ def _check(request: ConsumerGroupHeartbeatRequest, context: RequestContext) -> N
         (not request.group_id.strip(), "the group id is empty"),
         (request.instance_id == "", "the instance id is empty"),
         (request.rack_id == "", "the rack id is empty"),
-        (joins and request.rebalance_timeout_ms == -1, "joining needs a rebalance timeout"),
-        (joins and request.topic_partitions != [], "joining, nothing can be owned"),
-        (joins and not subscribes, "joining needs topics or an expression"),
-        (leaves_for_a_while and request.instance_id is None, "only an instance can come back"),
-        (request.member_epoch < LEAVING_FOR_A_WHILE, "the member epoch is impossible"),
+        (
+            joins and request.rebalance_timeout_ms == -1,
+            "a joining member must send a rebalance timeout",
+        ),
+        (joins and request.topic_partitions != [], "a joining member cannot own partitions"),
+        (joins and not subscribes, "a joining member must send topics or a regular expression"),
+        (
+            leaves_for_a_while and request.instance_id is None,
+            "only static members can leave temporarily",
+        ),
+        (request.member_epoch < LEAVING_FOR_A_WHILE, "invalid member epoch"),
     ):
         if is_wrong:
             raise Refused(ErrorCode.INVALID_REQUEST, text)

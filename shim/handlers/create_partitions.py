@@ -49,7 +49,7 @@ def _grow_all(
     allowed, denied = context.access.split(CREATE_PARTITIONS_TOPIC, once, lambda topic: topic.name)
     validate_only = request.validate_only and context.facts.topics.create_partitions_validates
     results = [
-        _failed(name, ErrorCode.INVALID_REQUEST, "topic is in the request twice")
+        _failed(name, ErrorCode.INVALID_REQUEST, "duplicate topic")
         for name, count in context.in_turns(counts.items())
         if count > 1
     ]
@@ -89,7 +89,7 @@ def _grow(
     topic = cluster.topics.get(wish.name)
     if topic is None:
         is_said = context.facts.topics.create_partitions_says_why
-        message = f"there is no topic `{wish.name}`" if is_said else None
+        message = f"unknown topic `{wish.name}`" if is_said else None
         raise TopicError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, message)
     added = wish.count - len(topic.partitions)
     if added <= 0:
@@ -125,14 +125,16 @@ def _assignments(
         return place(alive, stopped, added, factor, context.cluster.random, count)
     given = [assignment.broker_ids for assignment in wish.assignments]
     if len(given) != added:
-        raise _bad(f"replicas are given for {len(given)} partitions, {added} are to be made")
+        raise _bad(
+            f"replicas are assigned for {len(given)} partitions, but {added} are to be created"
+        )
     for replicas in given:
         if not replicas or len(set(replicas)) < len(replicas):
-            raise _bad("a partition has no replicas, or a broker twice")
+            raise _bad("a partition has no replicas, or a duplicate one")
         if any(node_id not in nodes for node_id in replicas):
-            raise _bad("a broker of the given replicas is not known")
+            raise _bad("unknown broker in the replicas")
         if len(replicas) != factor:
-            raise _bad(f"the topic has {factor} replicas a partition")
+            raise _bad(f"each partition must have {factor} replicas, like the existing ones")
     return given
 
 

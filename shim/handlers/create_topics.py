@@ -109,10 +109,10 @@ def _rejected(
     """Return the row of a duplicate, of the metadata log or of a denied topic, in this order."""
     message: str | None
     if counts[name] > 1:
-        error, message = ErrorCode.INVALID_REQUEST, f"topic `{name}` is in the request twice"
+        error, message = ErrorCode.INVALID_REQUEST, f"topic `{name}` is duplicate"
     elif _is_forbidden(name, context):
         error = ErrorCode(context.facts.topics.metadata_topic_error)
-        message = f"topic `{name}` belongs to the controllers"
+        message = f"topic `{name}` is reserved for the controllers"
     else:
         assert name not in allowed
         error = context.cluster.policy.bound(CREATE_TOPICS).error
@@ -127,7 +127,7 @@ def _check_size(topics: list[CreatableTopic], context: RequestContext) -> None:
         return
     records = len(topics) + sum(max(topic.num_partitions, 0) for topic in topics)
     if records > records_max:
-        message = f"{records} topics and partitions in one request: {records_max} are allowed"
+        message = f"{records} topics and partitions in one request: at most {records_max}"
         raise Refused(ErrorCode.POLICY_VIOLATION, message)
 
 

@@ -24,8 +24,8 @@ from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.state.groups.share_group import ShareGroup
 
 MESSAGES = {
-    ErrorCode.TOPIC_AUTHORIZATION_FAILED: "the topic may not be read",
-    ErrorCode.UNKNOWN_TOPIC_OR_PARTITION: "the group has never read the topic",
+    ErrorCode.TOPIC_AUTHORIZATION_FAILED: "READ on the topic is denied",
+    ErrorCode.UNKNOWN_TOPIC_OR_PARTITION: "the group has no offsets for the topic",
 }
 
 
@@ -33,10 +33,10 @@ def handle(
     request: DeleteShareGroupOffsetsRequest, context: RequestContext
 ) -> DeleteShareGroupOffsetsResponse:
     if "share" not in context.cluster.groups.settings.protocols:
-        raise Refused(ErrorCode.UNSUPPORTED_VERSION, "share groups are switched off")
+        raise Refused(ErrorCode.UNSUPPORTED_VERSION, "share groups are disabled")
     denial = context.access.error(DELETE_SHARE_GROUP_OFFSETS_GROUP, request.group_id)
     if denial is not ErrorCode.NONE:
-        raise Refused(denial, "the group may not be deleted")
+        raise Refused(denial, "DELETE on the group is denied")
     names = _names(request, context)
     errors = [topic_error(context, DELETE_SHARE_GROUP_OFFSETS_TOPIC, name) for name in names]
     group = None
@@ -77,7 +77,7 @@ def _group(group_id: str, context: RequestContext) -> ShareGroup:
         raise Refused(error)
     group = context.cluster.groups.share(group_id)
     if group is None:
-        raise Refused(ErrorCode.GROUP_ID_NOT_FOUND, f"there is no share group `{group_id}`")
+        raise Refused(ErrorCode.GROUP_ID_NOT_FOUND, f"unknown share group `{group_id}`")
     if not group.is_empty:
         raise Refused(ErrorCode.NON_EMPTY_GROUP, f"group `{group_id}` has members")
     return group

@@ -106,12 +106,12 @@ def _judge(
         topic.topic_id for topic in topics if topic.name is None and topic.topic_id != NO_ID
     )
     results.extend(
-        _failed(name, NO_ID, ErrorCode.INVALID_REQUEST, "topic name is given twice")
+        _failed(name, NO_ID, ErrorCode.INVALID_REQUEST, "duplicate topic name")
         for name, count in context.in_turns(names.items())
         if count > 1
     )
     results.extend(
-        _failed(None, topic_id, ErrorCode.INVALID_REQUEST, "topic id is given twice")
+        _failed(None, topic_id, ErrorCode.INVALID_REQUEST, "duplicate topic id")
         for topic_id, count in context.in_turns(ids.items())
         if count > 1
     )
@@ -131,7 +131,7 @@ def _judge(
             results.append(outcome)
         elif outcome.topic_id in doomed:
             del doomed[outcome.topic_id]
-            message = "topic is given by name and by id"
+            message = "the topic is named and also given by id"
             error = ErrorCode.INVALID_REQUEST
             results.append(_failed(name, outcome.topic_id, error, message))
         else:
@@ -148,10 +148,10 @@ def _malformed(topics: Iterable[DeleteTopicState]) -> list[DeletableTopicResult]
     results = []
     for topic in topics:
         if topic.name is None and topic.topic_id == NO_ID:
-            message = "neither topic name nor id is given"
+            message = "neither a topic name nor a topic id is given"
             results.append(_failed(None, NO_ID, ErrorCode.INVALID_REQUEST, message))
         elif topic.name is not None and topic.topic_id != NO_ID:
-            message = "topic name and id are both given"
+            message = "both a topic name and a topic id are given"
             results.append(_failed(topic.name, topic.topic_id, ErrorCode.INVALID_REQUEST, message))
     return results
 

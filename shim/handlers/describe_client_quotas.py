@@ -57,7 +57,7 @@ def _check(components: list[ComponentData], context: RequestContext) -> None:
     ):
         raise Refused(ErrorCode.UNKNOWN_SERVER_ERROR)  # no path in ZooKeeper ends in a slash
     if len(set(kinds)) < len(kinds):
-        raise Refused(ErrorCode.INVALID_REQUEST, "an entity type is there twice in the filter")
+        raise Refused(ErrorCode.INVALID_REQUEST, "duplicate entity type in the filter")
     if IP in kinds and len(kinds) > 1:
         raise Refused(ErrorCode.INVALID_REQUEST, "an ip cannot be combined with other types")
 
@@ -76,13 +76,14 @@ def _check_match(component: ComponentData, context: RequestContext) -> None:
         text = f"match type {component.match_type} is unknown, or has no name to match"
         raise Refused(ErrorCode.INVALID_REQUEST, text)
     if is_checked and component.match_type != EXACT and component.match is not None:
-        raise Refused(ErrorCode.INVALID_REQUEST, "a name belongs to an exact match only")
+        raise Refused(ErrorCode.INVALID_REQUEST, "only an exact match may have a name")
     _check_known(component, known)
 
 
 def _check_known(component: ComponentData, known: Sequence[str]) -> None:
     if component.entity_type not in known:
-        text = f"`{component.entity_type}` is no quota entity type: use {', '.join(known)}"
+        kinds = ", ".join(known)
+        text = f"`{component.entity_type}` is not a quota entity type: expected one of {kinds}"
         raise Refused(ErrorCode.UNSUPPORTED_VERSION, text)
 
 

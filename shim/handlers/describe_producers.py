@@ -62,10 +62,10 @@ def _partition(name: str, index: int, context: RequestContext) -> PartitionRespo
     if partition is None:
         is_said = context.facts.records.producers_denial is not None
         is_said = is_said and name not in context.cluster.topics
-        message = "there is no such topic" if is_said else None
+        message = "unknown topic" if is_said else None
         return _failed(index, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, message)
     if not (partition.is_open and context.node_id in partition.replicas):
-        message = "this broker has no replica of it" if partition.is_open else None
+        message = "this broker has no replica of the partition" if partition.is_open else None
         return _failed(index, ErrorCode.NOT_LEADER_OR_FOLLOWER, message)
     return PartitionResponse(partition_index=index, active_producers=_producers(partition))
 

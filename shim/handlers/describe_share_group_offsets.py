@@ -151,7 +151,7 @@ def _failed_row(partition: int, error: ErrorCode) -> Row:
         partition_index=partition,
         start_offset=UNKNOWN,
         error_code=error,
-        error_message="the topic may not be described",
+        error_message="DESCRIBE on the topic is denied",
     )
 
 

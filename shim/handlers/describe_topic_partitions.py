@@ -90,7 +90,7 @@ def _check_cursor(cursor: Cursor | None, asked: set[str] | None) -> None:
     if cursor.partition_index < 0:
         raise Refused(ErrorCode.INVALID_REQUEST, "the cursor's partition is below 0")
     if asked is not None and cursor.topic_name not in asked:
-        raise Refused(ErrorCode.INVALID_REQUEST, "the cursor's topic is not among those asked for")
+        raise Refused(ErrorCode.INVALID_REQUEST, "the cursor's topic is not in the request")
 
 
 def _from_cursor(names: set[str], cursor: Cursor | None) -> list[str]:

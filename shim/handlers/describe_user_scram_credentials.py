@@ -54,7 +54,7 @@ def _described(
         return DescribeUserScramCredentialsResult(
             user=name,
             error_code=ErrorCode.DUPLICATE_RESOURCE,
-            error_message=f"user `{name}` is named more than once in this request",
+            error_message=f"duplicate user `{name}`",
         )
     found = context.cluster.users.stored(name)
     if not found:

@@ -56,7 +56,7 @@ def handle(request: FetchRequest, context: RequestContext) -> FetchResponse | Wa
         return FetchResponse(error_code=fetch_round.error)
     if request.isolation_level not in ISOLATION_LEVELS:
         if context.facts.records.odd_isolation_closes:
-            raise CloseConnection(f"there is no isolation level {request.isolation_level}")
+            raise CloseConnection(f"unknown isolation level {request.isolation_level}")
         return _refused(request, ErrorCode.UNKNOWN_SERVER_ERROR, context)
     return _Fetch(request, context, fetch_round).start()
 

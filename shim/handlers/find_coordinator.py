@@ -38,9 +38,9 @@ _REQUIREMENTS: dict[int, Requirement] = {
 }
 
 _DENIALS = {
-    KeyType.GROUP: "the group may not be described",
-    KeyType.TRANSACTION: "the transactional id may not be described",
-    KeyType.SHARE: "cluster actions are not allowed",
+    KeyType.GROUP: "DESCRIBE on the group is denied",
+    KeyType.TRANSACTION: "DESCRIBE on the transactional id is denied",
+    KeyType.SHARE: "CLUSTER_ACTION on the cluster is denied",
 }
 
 

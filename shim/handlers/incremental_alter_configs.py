@@ -224,7 +224,7 @@ def _check_form(resource: AlterConfigsResource, context: RequestContext) -> None
         message = f"settings need a value: {', '.join(nulls)}" if is_said else None
         raise ResourceError(error, message)
     if len({config.name for config in resource.configs}) < len(resource.configs):
-        raise ResourceError(ErrorCode.INVALID_REQUEST, "a setting is given twice")
+        raise ResourceError(ErrorCode.INVALID_REQUEST, "duplicate setting")
     is_nameless = not resource.resource_name and resource.resource_type == ConfigResourceType.TOPIC
     if is_nameless and context.facts.configs.empty_topic_name_first:
         raise ResourceError(ErrorCode.INVALID_REQUEST, "the topic has no name")
@@ -260,10 +260,10 @@ def _extended(
         error = ErrorCode(context.facts.configs.unknown_list_error)
         is_new = error is not ErrorCode.UNKNOWN_SERVER_ERROR
         is_said = is_new or not context.facts.configs.lists_start_as_default
-        raise ResourceError(error, f"{config.name} is no setting" if is_said else None)
+        raise ResourceError(error, f"unknown setting {config.name}" if is_said else None)
     if definition is None or definition.type != "list" or kind not in WITH_LISTS:
         error = ErrorCode(context.facts.configs.altered_config_error)
-        raise ResourceError(error, f"{config.name} is no list")
+        raise ResourceError(error, f"{config.name} is not a list")
     start = held.get(config.name)
     if start is None:
         if not context.facts.configs.lists_start_as_default:

@@ -47,7 +47,7 @@ def handle(request: ListOffsetsRequest, context: RequestContext) -> ListOffsetsR
     )
     if request.isolation_level not in ISOLATION_LEVELS:
         if context.facts.records.odd_isolation_closes:
-            raise CloseConnection(f"there is no isolation level {request.isolation_level}")
+            raise CloseConnection(f"unknown isolation level {request.isolation_level}")
         raise Refused(ErrorCode.UNKNOWN_SERVER_ERROR)
     named = [
         (topic.name, partition.partition_index)

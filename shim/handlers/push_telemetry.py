@@ -17,7 +17,7 @@ from kafka_shim.shim.state.telemetry import NO_ID, Pushed
 def handle(request: PushTelemetryRequest, context: RequestContext) -> PushTelemetryResponse:
     instance_id = request.client_instance_id
     if instance_id == NO_ID:
-        raise Refused(ErrorCode.INVALID_REQUEST, "metrics without the id of a client")
+        raise Refused(ErrorCode.INVALID_REQUEST, "the request has no client instance id")
     pushed = Pushed(
         client=client_of(instance_id, context),
         is_terminating=request.terminating,

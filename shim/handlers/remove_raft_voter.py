@@ -12,7 +12,7 @@ from kafka_shim.shim.request.context import RequestContext
 def handle(request: RemoveRaftVoterRequest, context: RequestContext) -> RemoveRaftVoterResponse:
     context.access.require(REMOVE_RAFT_VOTER, message="cluster authorization failed")
     require_cluster(request.cluster_id, context)
-    raise Refused(ErrorCode.UNSUPPORTED_VERSION, "the quorum is static: kraft.version is 0")
+    raise Refused(ErrorCode.UNSUPPORTED_VERSION, "the quorum is static, since kraft.version is 0")
 
 
 def refuse(

@@ -16,7 +16,7 @@ from kafka_shim.shim.sasl.mechanism import SaslFailure
 def handle(request: SaslAuthenticateRequest, context: RequestContext) -> SaslAuthenticateResponse:
     session = context.session
     if session.phase is not Phase.AUTHENTICATE:
-        text = "this connection is not in the middle of a log-in; a SaslHandshake begins one"
+        text = "no log-in is in progress on this connection; send SaslHandshake first"
         return refuse(request, ErrorCode.ILLEGAL_SASL_STATE, text)
     try:
         step = login.advance(request.auth_bytes, session, context.cluster)

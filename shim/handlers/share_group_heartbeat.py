@@ -64,8 +64,8 @@ def _check(request: ShareGroupHeartbeatRequest) -> None:
     for is_wrong, text in (
         (not request.group_id.strip(), "the group id is empty"),
         (request.rack_id == "", "the rack id is empty"),
-        (joins and not request.subscribed_topic_names, "joining needs topics"),
-        (request.member_epoch < LEAVING, "the member epoch is impossible"),
+        (joins and not request.subscribed_topic_names, "a joining member must send topics"),
+        (request.member_epoch < LEAVING, "invalid member epoch"),
     ):
         if is_wrong:
             raise Refused(ErrorCode.INVALID_REQUEST, text)

@@ -95,7 +95,7 @@ def _check_supported(request: StreamsGroupHeartbeatRequest, context: RequestCont
     subtopologies = [] if request.topology is None else request.topology.subtopologies
     for is_unsupported, what in (
         (is_early and request.instance_id is not None, "static members"),
-        (is_early and reported != (None, None), "offsets of tasks"),
+        (is_early and reported != (None, None), "task offsets"),
         (is_early and bool(request.warmup_tasks), "warm-up tasks"),
         (any(subtopology.source_topic_regex for subtopology in subtopologies), "expressions"),
     ):
@@ -113,16 +113,25 @@ def _check(request: StreamsGroupHeartbeatRequest, topology: StreamsTopology | No
         (not request.group_id.strip(), "the group id is empty"),
         (request.instance_id == "", "the instance id is empty"),
         (request.rack_id == "", "the rack id is empty"),
-        (joins and request.rebalance_timeout_ms == -1, "joining needs a rebalance timeout"),
-        (joins and topology is None, "joining needs a topology"),
-        (joins and any(task_ids != [] for task_ids in tasks), "joining, no task can be running"),
-        (request.member_epoch > 0 and topology is not None, "only who joins tells its topology"),
+        (
+            joins and request.rebalance_timeout_ms == -1,
+            "a joining member must send a rebalance timeout",
+        ),
+        (joins and topology is None, "a joining member must send a topology"),
+        (
+            joins and any(task_ids != [] for task_ids in tasks),
+            "a joining member cannot have running tasks",
+        ),
+        (
+            request.member_epoch > 0 and topology is not None,
+            "only joining members may send a topology",
+        ),
         (some_tasks not in (0, len(tasks)), "either all task lists or none must be set"),
         (
             request.member_epoch == LEAVING_FOR_A_WHILE and request.instance_id is None,
-            "only an instance can come back",
+            "only static members can leave temporarily",
         ),
-        (request.member_epoch < LEAVING_FOR_A_WHILE, "the member epoch is impossible"),
+        (request.member_epoch < LEAVING_FOR_A_WHILE, "invalid member epoch"),
     ):
         if is_wrong:
             raise Refused(ErrorCode.INVALID_REQUEST, text)
@@ -132,7 +141,7 @@ def _check(request: StreamsGroupHeartbeatRequest, topology: StreamsTopology | No
         raise Refused(ErrorCode.UNKNOWN_SERVER_ERROR)
     sourceless = None if topology is None else topology.sourceless()
     if sourceless is not None:
-        text = f"subtopology `{sourceless}` reads nothing"
+        text = f"subtopology `{sourceless}` has no source topics"
         raise Refused(ErrorCode.STREAMS_INVALID_TOPOLOGY, text)
 
 

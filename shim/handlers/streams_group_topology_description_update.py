@@ -27,7 +27,7 @@ def handle(
         raise Refused(ErrorCode.UNSUPPORTED_VERSION)
     context.access.require(STREAMS_GROUP_TOPOLOGY_DESCRIPTION_UPDATE_GROUP, request.group_id)
     if not groups.descriptions.are_kept:
-        text = "no plug-in of this broker keeps descriptions of topologies"
+        text = "the broker has no plugin for topology descriptions"
         raise Refused(ErrorCode.UNSUPPORTED_VERSION, text)
     if not (request.member_id.strip() and request.group_id.strip()):
         raise Refused(ErrorCode.INVALID_REQUEST, "the member id or the group id is empty")
@@ -36,7 +36,7 @@ def handle(
         raise Refused(error)
     group = groups.streams(request.group_id)
     if group is None:
-        text = f"there is no streams group `{request.group_id}`"
+        text = f"unknown streams group `{request.group_id}`"
         raise Refused(ErrorCode.GROUP_ID_NOT_FOUND, text)
     group.member(request.member_id)
     if request.topology_epoch != group.topology_epoch:
@@ -53,11 +53,11 @@ def _check(description: TopologyDescription) -> None:
     for store in description.global_stores:
         nodes += [store.source, store.processor]
         if (store.source.node_type, store.processor.node_type) != (SOURCE, PROCESSOR):
-            text = "a global store needs a source and a processor"
+            text = "a global store must have a source and a processor"
             raise Refused(ErrorCode.INVALID_REQUEST, text)
     for node in nodes:
         if node.node_type not in (SOURCE, PROCESSOR, SINK):
-            text = f"node `{node.name}` is of the unknown type {node.node_type}"
+            text = f"node `{node.name}` has the unknown type {node.node_type}"
             raise Refused(ErrorCode.INVALID_REQUEST, text)
 
 

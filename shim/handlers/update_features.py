@@ -82,7 +82,7 @@ def _direction_problem(
     if level > feature.level and is_downgrade:
         return f"{feature.name} is at level {feature.level}: {level} is not a downgrade"
     if level < feature.level and update.upgrade_type == UPGRADE:
-        return f"{feature.name} is at level {feature.level}: a downgrade must be said to be one"
+        return f"{feature.name} is at level {feature.level}: a downgrade must be requested as one"
     if level < feature.level and feature.name == METADATA_VERSION:
-        return f"{feature.name} cannot go back: what level {feature.level} wrote would be lost"
+        return f"{feature.name} cannot be downgraded: data of level {feature.level} would be lost"
     return None

@@ -243,7 +243,7 @@ class Connection(asyncio.BufferedProtocol):
             self._pending = answer
             answer.wait.when_done(self._complete)
         elif answer is NoAnswer.CLOSE:
-            raise CloseConnection("a request without a response failed")
+            raise CloseConnection("a request that expects no response failed")
         if session.muted_ms:
             self._mute.begin(session)
 

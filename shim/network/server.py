@@ -238,7 +238,7 @@ class Server:
         self.quotas.settle()
         obstacle = self.memory.in_the_way(now_ms - limits.obstacle_ms_max)
         if isinstance(obstacle, Connection):
-            obstacle.close("its request held memory for too long that others waited for")
+            obstacle.close("its request occupied memory for too long while others waited for it")
         loop = asyncio.get_running_loop()
         self._sweeper = loop.call_later(IDLE_CHECK_MS / 1000, self._sweep)
 

@@ -6,7 +6,7 @@ import msgspec
 
 
 class SaslFailure(Exception):  # noqa: N818 - the client's failure, not ours
-    """The log-in failed; the text is part of the response (error 58)."""
+    """The log-in failed; the response has this text, and SASL_AUTHENTICATION_FAILED (58)."""
 
 
 class SaslStep(msgspec.Struct, frozen=True):

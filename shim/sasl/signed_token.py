@@ -148,5 +148,5 @@ def _check_times(claims: Mapping[str, Any], now_s: float, skew_s: int) -> float:
     if now_s - skew_s >= expires:
         raise TokenRefusedError("it has expired")
     if expires < issued or (begins is not None and (expires < begins or now_s + skew_s < begins)):
-        raise TokenRefusedError("it is not valid yet, or never")
+        raise TokenRefusedError("it is not valid yet, or can never be")
     return expires

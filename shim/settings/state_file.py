@@ -188,7 +188,7 @@ def _mapping(value: Any, where: str, known: tuple[str, ...] | None = None) -> di
     for key in value:
         if not isinstance(key, str):
             raise StateFileError(
-                f"{_quoted(where)}: the key `{key}` must be a text; put it in quotes"
+                f"{_quoted(where)}: the key `{key}` must be a string; put it in quotes"
             )
         if known is not None and key not in known:
             raise StateFileError(
@@ -203,7 +203,7 @@ def _quoted(where: str) -> str:
 
 def _text(value: Any, where: str) -> str:
     if not isinstance(value, str) or not value:
-        raise StateFileError(f"`{where}` must be a text, not `{value}`; numbers need quotes")
+        raise StateFileError(f"`{where}` must be a string, not `{value}`; numbers need quotes")
     return value
 
 
@@ -219,7 +219,7 @@ def _setting(value: Any, where: str) -> str:
         return str(value).lower()
     if isinstance(value, str | int | float):
         return str(value)
-    raise StateFileError(f"`{where}` must be a text or a number, not `{value}`")
+    raise StateFileError(f"`{where}` must be a string or a number, not `{value}`")
 
 
 def _count(value: Any, where: str) -> int:

@@ -152,7 +152,10 @@ class Telemetry:
         instance = self._instance(instance_id, client)
         may_again = self._facts.asks_after_errors and instance.last_error in MAY_ASK_AGAIN
         if not (instance.may_get(self._clock.now_ms()) or may_again):
-            raise Refused(ErrorCode.THROTTLING_QUOTA_EXCEEDED, "asked before the interval is over")
+            raise Refused(
+                ErrorCode.THROTTLING_QUOTA_EXCEEDED,
+                "the client asked again before its interval was over",
+            )
         instance.last_error = ErrorCode.NONE
         return instance.subscription
 
@@ -162,9 +165,12 @@ class Telemetry:
         was_terminating, instance.is_terminating = instance.is_terminating, pushed.is_terminating
         try:
             if was_terminating:
-                _refuse(ErrorCode.INVALID_REQUEST, "the client has said that it ends")
+                _refuse(ErrorCode.INVALID_REQUEST, "the client has announced that it is closing")
             if not (instance.may_push(self._clock.now_ms()) or pushed.is_terminating):
-                _refuse(ErrorCode.THROTTLING_QUOTA_EXCEEDED, "pushed before the interval is over")
+                _refuse(
+                    ErrorCode.THROTTLING_QUOTA_EXCEEDED,
+                    "the client pushed again before its interval was over",
+                )
             self._check(instance.subscription, subscription_id, pushed)
             if pushed.metrics:
                 self.pushes.append(self._came(pushed))
@@ -178,10 +184,10 @@ class Telemetry:
             text = f"subscription {subscription_id} is not {wanted.subscription_id}"
             _refuse(ErrorCode.UNKNOWN_SUBSCRIPTION_ID, text)
         if pushed.compression not in list(Compression):
-            text = f"there is no compression {pushed.compression}"
+            text = f"unknown compression {pushed.compression}"
             _refuse(ErrorCode.UNSUPPORTED_COMPRESSION_TYPE, text)
         if len(pushed.metrics) > self.bytes_max:
-            text = f"{len(pushed.metrics)} bytes are more than {self.bytes_max}"
+            text = f"{len(pushed.metrics)} bytes are above the limit of {self.bytes_max}"
             _refuse(ErrorCode.TELEMETRY_TOO_LARGE, text)
 
     def _came(self, pushed: Pushed) -> Push:

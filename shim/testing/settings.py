@@ -56,7 +56,7 @@ class Settings:
         """Raise a TypeError for values that would be mistaken: a text is a list of letters."""
         for name in (*_LISTS, "topics"):
             if isinstance(self._options.get(name, ()), str):
-                raise TypeError(f"{name} is the text {self._options[name]!r}: expected a list")
+                raise TypeError(f"{name} is the string {self._options[name]!r}: expected a list")
         for name in _MAPPINGS:
             value = self._options.get(name, {})
             if not isinstance(value, Mapping):
@@ -64,7 +64,7 @@ class Settings:
         version = self._options.get("kafka_version", "")
         if not isinstance(version, str):
             raise TypeError(
-                f"kafka_version is {version!r}: expected a text, as in '3.9';"
+                f"kafka_version is {version!r}: expected a string, as in '3.9';"
                 " as a number, 3.10 would be 3.1"
             )
 
@@ -189,7 +189,9 @@ def _by_name(topics: Any) -> dict[str, Any]:
 def with_type(rule: Mapping[str, Any]) -> dict[str, Any]:
     """Return a rule with a full principal: `alice` becomes `User:alice`."""
     if not isinstance(rule, Mapping):
-        raise TypeError(f"a rule is {rule!r}: expected a mapping with principal, allow, topic ...")
+        raise TypeError(
+            f"invalid rule {rule!r}: expected a mapping with principal, allow, topic ..."
+        )
     found = dict(rule)
     principals = found.get("principal")
     if isinstance(principals, str):

@@ -48,7 +48,7 @@ def test_without_java_one_line_reports_it(tmp_path: Path) -> None:
     assert done.returncode == 1
     assert done.stdout == ""
     assert done.stderr == (
-        f"kafka-shim pipeline: JAVA_HOME is `{tmp_path}`, and there is no bin/java in it\n"
+        f"kafka-shim pipeline: JAVA_HOME is `{tmp_path}`, which has no bin/java\n"
     )
     done = shim("denials", str(tmp_path), JAVA_HOME="", PATH=str(tmp_path))
     assert done.stderr.startswith("kafka-shim pipeline: Spark needs Java 17")

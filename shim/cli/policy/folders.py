@@ -81,7 +81,7 @@ def _check_links(folder: Path, paths: Sequence[Path]) -> None:
     for path in paths:
         if path.is_symlink():
             if not path.exists():
-                raise InputError(f"{path}: a link to nothing")
+                raise InputError(f"{path}: a broken link")
             if path.is_dir() and not path.resolve().is_relative_to(folder.resolve()):
                 raise InputError(f"{path}: a link out of {folder}, which is not followed")
 

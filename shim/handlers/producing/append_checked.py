@@ -99,7 +99,7 @@ def _check_transaction(
     if error is ErrorCode.INVALID_TXN_STATE:
         message = "the partition was not added to the transaction"
     elif error is not ErrorCode.TRANSACTION_ABORTABLE and facts.says_what_is_unverified:
-        message = "the transaction is another's"
+        message = "the transaction belongs to another producer"
     if error is not ErrorCode.NONE:
         raise RefusedRecords(error, message)
 

@@ -85,7 +85,7 @@ def only_batch(records: bytes, facts: RecordFacts) -> Batch:
     try:
         sizes = list(entry_sizes(records, partial=True))
         if any(magic > 2 for *_, magic in sizes[:2]):
-            raise RefusedRecords(ErrorCode.CORRUPT_MESSAGE, "there is no such record format")
+            raise RefusedRecords(ErrorCode.CORRUPT_MESSAGE, "unknown record format")
         found = list(batches(records[: sizes[0][1]])) if sizes and sizes[0][2] == 2 else []
     except DecodeError as cause:
         raise RefusedRecords(ErrorCode.CORRUPT_MESSAGE, str(cause)) from cause
@@ -190,13 +190,13 @@ def _check_records(batch: Batch, found: Survey, limits: Limits) -> None:
 def _keyless(records: Iterable[Record]) -> Iterator[tuple[int, str]]:
     for at, record in enumerate(records):
         if record.key is None:
-            yield at, "a compacted topic takes no record without a key"
+            yield at, "records of a compacted topic must have keys"
 
 
 def _misnumbered(records: Iterable[Record]) -> Iterator[tuple[int, str]]:
     for at, record in enumerate(records):
         if record.offset != at:
-            yield at, "the offset of a record is not its place in the batch"
+            yield at, "the offsets of the records are not 0, 1, 2 and so on"
 
 
 def _untimely(records: Iterable[Record], limits: Limits) -> Iterator[tuple[int, str]]:

@@ -97,7 +97,7 @@ def _about(name: str, settings: _Settings) -> Iterator[str]:
     if name in _POOLS:
         now = int(settings.now(name) or 1)
         if int(value) < max(1, now // 2) or int(value) > 2 * now:
-            yield f"{name} of {value}: between half and twice the current {now} is expected"
+            yield f"{name} of {value}: expected a value from half to twice the current {now}"
     if name in _LEAST and int(value) < _LEAST[name]:
         yield f"{name} of {value} is below {_LEAST[name]}"
     if name == "log.retention.ms" and int(value) == 0:
@@ -105,7 +105,7 @@ def _about(name: str, settings: _Settings) -> Iterator[str]:
     if _ONLY_BY_LISTENER.fullmatch(name):
         yield f"{name} can only be altered for a listener: listener.name.NAME.{name}"
     if name in _CLASSES and any(part != _CLASSES[name] for part in _names(name, value)):
-        yield f"`{value}` for {name}: there is no such class"
+        yield f"`{value}` for {name}: unknown class"
     if check := _OF_ONE.get(name):
         yield from check(value, settings)
 
@@ -127,7 +127,7 @@ def _overrides(value: str, settings: _Settings) -> Iterator[str]:
     for part in elements(value):
         host, _, count = part.rpartition(":")
         if part and not (count.strip().isdecimal() and _is_host(host.strip())):
-            yield f"`{part}`: an address and a number, as in 127.0.0.1:5, are expected"
+            yield f"`{part}`: expected an address and a number, as in 127.0.0.1:5"
 
 
 def _is_host(text: str) -> bool:
@@ -145,7 +145,7 @@ def _map(value: str, settings: _Settings) -> Iterator[str]:
     for part in elements(value):
         name, _, protocol = part.partition(":")
         if protocol.strip().upper() not in _PROTOCOLS:
-            yield f"`{part}`: a listener and its protocol are expected"
+            yield f"`{part}`: expected a listener and its protocol"
         protocols[name.strip().upper()] = protocol
     needed = _listeners(settings)
     if settings.text("process.roles"):
@@ -164,7 +164,7 @@ def _bound(value: str, settings: _Settings) -> Iterator[str]:
     if wrong:
         yield wrong
     elif missing := [name for name in _listeners(settings) if name not in found]:
-        yield f"listeners that are advertised are missing: {', '.join(missing)}"
+        yield f"advertised listeners are missing in listeners: {', '.join(missing)}"
 
 
 def _advertised(value: str, settings: _Settings) -> Iterator[str]:
@@ -174,9 +174,9 @@ def _advertised(value: str, settings: _Settings) -> Iterator[str]:
     elif wrong:
         yield wrong
     elif unknown := [name for name in found if name not in _listeners(settings)]:
-        yield f"advertised listeners that are none: {', '.join(unknown)}"
+        yield f"unknown advertised listeners: {', '.join(unknown)}"
     elif (own := settings.text("inter.broker.listener.name") or "PLAINTEXT") not in found:
-        yield f"the listener of brokers is missing: {own}"
+        yield f"the listener between brokers is missing: {own}"
 
 
 def _endpoints(value: str) -> tuple[list[str], str]:
@@ -186,7 +186,7 @@ def _endpoints(value: str) -> tuple[list[str], str]:
     for part in value.split(","):
         match = _ENDPOINT.fullmatch(part.strip())
         if match is None:
-            return names, f"`{part}`: NAME://HOST:PORT is expected"
+            return names, f"`{part}`: expected NAME://HOST:PORT"
         names.append(match[1].upper())
         ports.append(match[3])
     if len(set(names)) < len(names) or len(set(ports) - {"0"}) < len(ports) - ports.count("0"):
@@ -197,7 +197,7 @@ def _endpoints(value: str) -> tuple[list[str], str]:
 def _cordoned(value: str, settings: _Settings) -> Iterator[str]:
     known = [*elements(settings.now("log.dirs") or settings.now("log.dir") or ""), "*"]
     if unknown := [part for part in elements(value) if part not in known]:
-        yield f"cordoned.log.dirs: no directories of logs: {', '.join(unknown)}"
+        yield f"cordoned.log.dirs: unknown log directories: {', '.join(unknown)}"
 
 
 _OF_ONE: Final[Mapping[str, Callable[[str, _Settings], Iterator[str]]]] = {
@@ -215,7 +215,7 @@ def _dedupe_buffer(settings: _Settings) -> Iterator[str]:
     name = "log.cleaner.dedupe.buffer.size"
     threads = settings.number("log.cleaner.threads")
     if settings.number(name) // max(1, threads) <= MIB:
-        yield f"{name}: more than 1 MiB is expected for each of {threads} threads"
+        yield f"{name}: expected more than 1 MiB for each of {threads} threads"
 
 
 def _remote_limits(settings: _Settings) -> Iterator[str]:
@@ -244,7 +244,7 @@ def _assignment_intervals(settings: _Settings) -> Iterator[str]:
             bounds = [f"group.{match[1]}.{side}.assignment.interval.ms" for side in ("min", "max")]
             least, most = (settings.now(bound) for bound in bounds)
             if least is not None and most is not None and not int(least) <= int(value) <= int(most):
-                yield f"{name} of {value}: {least} to {most} is expected"
+                yield f"{name} of {value}: expected {least} to {most}"
 
 
 _RELATIONS: Final = (_dedupe_buffer, _remote_limits, _assignment_intervals)

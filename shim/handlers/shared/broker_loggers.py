@@ -35,12 +35,14 @@ def alter_loggers(
 
 def _check_logger(config: AlterableConfig, context: RequestContext) -> None:
     if config.config_operation not in (ConfigOperation.SET, ConfigOperation.DELETE):
-        raise ResourceError(ErrorCode.INVALID_REQUEST, "the level of a logger is no list")
+        raise ResourceError(ErrorCode.INVALID_REQUEST, "the level of a logger is not a list")
     if config.name not in context.cluster.configs.known_loggers:
-        raise ResourceError(ErrorCode.INVALID_CONFIG, f"there is no logger `{config.name}`")
+        raise ResourceError(ErrorCode.INVALID_CONFIG, f"unknown logger `{config.name}`")
     if config.config_operation == ConfigOperation.DELETE:
         if config.name == "root":
-            raise ResourceError(ErrorCode.INVALID_REQUEST, "the root logger needs its level")
+            raise ResourceError(
+                ErrorCode.INVALID_REQUEST, "the level of the root logger cannot be removed"
+            )
     elif config.value not in LEVELS:
         message = f"`{config.value}` is no level: {', '.join(sorted(LEVELS))} are"
         raise ResourceError(ErrorCode.INVALID_CONFIG, message)

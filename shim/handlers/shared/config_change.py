@@ -45,7 +45,7 @@ def current(resource_type: int, name: str, context: RequestContext) -> dict[str,
             topic = context.cluster.topics.get(name)
             return {} if topic is None else dict(topic.configs)
         case ConfigResourceType.BROKER if not context.facts.configs.dynamic_brokers:
-            raise ResourceError(ErrorCode.INVALID_REQUEST, "brokers cannot be altered")
+            raise ResourceError(ErrorCode.INVALID_REQUEST, "settings of brokers cannot be altered")
         case ConfigResourceType.BROKER:
             node_id = broker_of(name, context, may_be_all=True)
             held = configs.all_brokers if node_id is None else configs.brokers.get(node_id, {})
@@ -125,7 +125,7 @@ def check_broker(name: str, new: Mapping[str, str], context: RequestContext) -> 
         raise ResourceError(ErrorCode.INVALID_REQUEST, message)
     single = [key for key in new if _PER_BROKER.fullmatch(key)]
     if not name and single:
-        message = f"settings of single brokers: {', '.join(single)}"
+        message = f"settings that cannot be the same for all brokers: {', '.join(single)}"
         raise ResourceError(ErrorCode.INVALID_REQUEST, message)
     _check_values({key: new[key] for key in known}, definitions, ErrorCode.INVALID_REQUEST)
     if context.facts.configs.broker_lists_are_distinct:
@@ -151,7 +151,7 @@ def _check_exists(name: str, context: RequestContext) -> None:
     if error is ErrorCode.UNKNOWN_TOPIC_OR_PARTITION:  # else it is ZooKeeper that is asked
         is_known = topics.known(name) is not None
     if not is_known:
-        raise ResourceError(error, f"there is no topic `{name}`")
+        raise ResourceError(error, f"unknown topic `{name}`")
 
 
 def _check_named(name: str, kind: str) -> None:
@@ -164,7 +164,7 @@ def _check_known(
 ) -> None:
     unknown = [name for name in names if name not in definitions]
     if unknown:
-        raise ResourceError(error, f"no such settings here: {', '.join(unknown)}")
+        raise ResourceError(error, f"unknown settings: {', '.join(unknown)}")
 
 
 def _check_values(
@@ -185,7 +185,7 @@ def _check_distinct(
     for key, value in new.items():
         parts = elements(value)
         if definitions[key].check.distinct and len(set(parts)) < len(parts):
-            raise ResourceError(error, f"`{value}` for {key}: an element is there twice")
+            raise ResourceError(error, f"`{value}` for {key}: duplicate element")
 
 
 def check_eligible_replicas(name: str, altered: Iterable[str], context: RequestContext) -> None:
@@ -219,7 +219,7 @@ def check_subscription(new: Mapping[str, str], cluster: Cluster) -> None:
     if has_blanks and not cluster.facts.telemetry.intervals_are_trimmed:
         raise ResourceError(cluster.facts.telemetry.bad_interval_error, None)
     if interval_ms is not None and not INTERVAL_MS_MIN <= int(interval_ms) <= INTERVAL_MS_MAX:
-        message = f"interval.ms of {interval_ms}: {INTERVAL_MS_MIN} to {INTERVAL_MS_MAX} is allowed"
+        message = f"interval.ms of {interval_ms}: expected {INTERVAL_MS_MIN} to {INTERVAL_MS_MAX}"
         raise ResourceError(ErrorCode.INVALID_REQUEST, message)
     try:
         if "match" in new:

@@ -22,7 +22,7 @@ def not_alterable(resource_type: int) -> ResourceError:
 def check_single(count: int) -> None:
     """Raise ResourceError for a resource that a request names more than once."""
     if count > 1:
-        raise ResourceError(ErrorCode.INVALID_REQUEST, "the resource is given twice")
+        raise ResourceError(ErrorCode.INVALID_REQUEST, "duplicate resource")
 
 
 def is_known_type(resource_type: int, context: RequestContext) -> bool:

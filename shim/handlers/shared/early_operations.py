@@ -49,7 +49,7 @@ def _value(
             return None
     definition = context.cluster.configs.definitions_of(kind).get(config.name)
     if definition is None or definition.type != "list":
-        raise ResourceError(ErrorCode.INVALID_CONFIG, f"{config.name} is no list")
+        raise ResourceError(ErrorCode.INVALID_CONFIG, f"{config.name} is not a list")
     before = held.get(config.name)
     parts = [part for part in (before or definition.default or "").split(",") if part]
     element = NULL if config.value is None else config.value

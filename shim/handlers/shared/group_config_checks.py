@@ -24,7 +24,7 @@ def check_group_settings(new: Mapping[str, str], configs: Configs) -> None:
     assignors = elements(configs.broker_value("group.streams.assignors") or "")
     has_classes = any("." in name for name in assignors)  # whose names are unknown
     if ASSIGNOR in new and new[ASSIGNOR] not in assignors and not has_classes:
-        text = f"`{new[ASSIGNOR]}` for {ASSIGNOR}: one of {', '.join(assignors)} is expected"
+        text = f"`{new[ASSIGNOR]}` for {ASSIGNOR}: expected one of {', '.join(assignors)}"
         raise ResourceError(ErrorCode.INVALID_CONFIG, text)
 
 

@@ -15,4 +15,4 @@ def check_mutations(context: RequestContext, count: int, strict_since: int) -> N
     context.throttle_ms = max(context.throttle_ms, wait_ms)
     if not may:
         error = ErrorCode.THROTTLING_QUOTA_EXCEEDED
-        raise TopicError(error, f"the client's quota has room again in {wait_ms} ms")
+        raise TopicError(error, f"the client's quota is exceeded; try again in {wait_ms} ms")

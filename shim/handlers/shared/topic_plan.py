@@ -80,7 +80,7 @@ def _configs(configs: Iterable[CreatableTopicConfig], cluster: Cluster) -> dict[
             continue
         definition = definitions.get(config.name)
         if definition is None and cluster.facts.configs.settings_are_checked:
-            message = f"{config.name} is no setting of a topic"
+            message = f"unknown topic setting {config.name}"
             raise TopicError(ErrorCode.INVALID_CONFIG, message)
         found[config.name] = config.value
     if not cluster.facts.configs.settings_are_checked:
@@ -133,10 +133,10 @@ def _assignments(topic: CreatableTopic, cluster: Cluster) -> Sequence[Sequence[i
     alive, stopped = cluster.live_nodes(), cluster.stopped_hosts()
     failures = []
     if partitions <= 0:
-        message = f"{partitions} partitions: at least one is needed"
+        message = f"{partitions} partitions: expected at least one"
         failures.append(TopicError(ErrorCode.INVALID_PARTITIONS, message))
     if factor <= 0:
-        message = f"replication factor {factor}: at least 1 is needed"
+        message = f"replication factor {factor}: expected at least 1"
         failures.append(TopicError(ErrorCode.INVALID_REPLICATION_FACTOR, message))
     if failures:
         raise failures[-1 if cluster.facts.topics.create_topics_sees_factor_first else 0]
@@ -160,8 +160,8 @@ class Room:
     def take(self, partitions: int) -> None:
         """Count the partitions of a topic; TopicError above the limit."""
         if partitions > PARTITIONS_AT_ONCE or partitions > self._left:
-            most = f"{PARTITIONS_AT_ONCE} of a topic and {PARTITIONS_MAX} in all"
-            message = f"{partitions} partitions: one request can make {most}"
+            most = f"{PARTITIONS_AT_ONCE} in a topic and {PARTITIONS_MAX} in all"
+            message = f"{partitions} partitions: one request can create at most {most}"
             raise TopicError(ErrorCode.INVALID_PARTITIONS, message)
         self._left -= partitions
 
@@ -169,13 +169,13 @@ class Room:
 def check_count(partitions: int) -> None:
     """Raise TopicError for more partitions than a topic can have."""
     if partitions > PARTITIONS_MAX:
-        message = f"{partitions} partitions: at most {PARTITIONS_MAX} can be kept"
+        message = f"{partitions} partitions: a topic can have at most {PARTITIONS_MAX}"
         raise TopicError(ErrorCode.INVALID_PARTITIONS, message)
 
 
 def _given_assignments(topic: CreatableTopic, cluster: Cluster) -> list[list[int]]:
     if topic.replication_factor != UNSET or topic.num_partitions != UNSET:
-        message = "with given replicas the numbers of partitions and replicas have to be -1"
+        message = "with assigned replicas, the numbers of partitions and replicas must be -1"
         raise TopicError(ErrorCode.INVALID_REQUEST, message)
     replicas = {
         assignment.partition_index: list(assignment.broker_ids) for assignment in topic.assignments
@@ -184,7 +184,7 @@ def _given_assignments(topic: CreatableTopic, cluster: Cluster) -> list[list[int
         # DEVIATION: gaps between the partitions are closed
         return [replicas[index] for index in sorted(replicas)]
     if len(replicas) < len(topic.assignments):
-        raise _bad_assignment("a partition is given twice")
+        raise _bad_assignment("duplicate partition")
     for node_ids in replicas.values():
         _check_replicas(node_ids, cluster)
     _check_lengths(replicas.values())
@@ -196,10 +196,10 @@ def _check_replicas(node_ids: Sequence[int], cluster: Cluster) -> None:
     if not node_ids:
         raise _bad_assignment("a partition has no replicas")
     if len(set(node_ids)) < len(node_ids):
-        raise _bad_assignment("a broker is given twice for one partition")
+        raise _bad_assignment("duplicate broker in the replicas of a partition")
     unknown = [str(node_id) for node_id in node_ids if node_id not in cluster.nodes]
     if unknown:
-        raise _bad_assignment(f"there is no broker {', '.join(unknown)}")
+        raise _bad_assignment(f"unknown brokers: {', '.join(unknown)}")
 
 
 def _check_consistency(
@@ -208,13 +208,13 @@ def _check_consistency(
     """Check given replicas like brokers on ZooKeeper, which accept unknown brokers."""
     _check_lengths(assignments)
     if any(len(set(replicas)) < len(replicas) for replicas in assignments):
-        raise _bad_assignment("a broker is given twice for one partition")
+        raise _bad_assignment("duplicate broker in the replicas of a partition")
     _check_gaps([assignment.partition_index for assignment in topic.assignments], cluster)
 
 
 def _check_lengths(assignments: Iterable[Sequence[int]]) -> None:
     if len({len(replicas) for replicas in assignments}) > 1:
-        raise _bad_assignment("all partitions need the same number of replicas")
+        raise _bad_assignment("all partitions must have the same number of replicas")
 
 
 def _check_gaps(indexes: Iterable[int], cluster: Cluster) -> None:
@@ -226,7 +226,7 @@ def _check_gaps(indexes: Iterable[int], cluster: Cluster) -> None:
         error = ErrorCode(cluster.facts.topics.negative_partition_error)
     if error is ErrorCode.UNKNOWN_SERVER_ERROR:
         raise TopicError(ErrorCode.UNKNOWN_SERVER_ERROR, None)
-    raise _bad_assignment("partitions have to be numbered from 0 without gaps")
+    raise _bad_assignment("partitions must be numbered from 0 without gaps")
 
 
 def _bad_assignment(message: str) -> TopicError:

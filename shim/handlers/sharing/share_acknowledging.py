@@ -15,9 +15,9 @@ RENEWS_SINCE = 2
 """The version of ShareFetch and ShareAcknowledge that can ask for more time."""
 
 MESSAGES = {
-    ErrorCode.INVALID_RECORD_STATE: "not all of the records are acquired by this member",
-    ErrorCode.INVALID_REQUEST: "not all of the records have been given out",
-    ErrorCode.UNKNOWN_TOPIC_OR_PARTITION: "nobody fetched from this share partition",
+    ErrorCode.INVALID_RECORD_STATE: "this member has not acquired all of the records",
+    ErrorCode.INVALID_REQUEST: "not all of the records have been delivered",
+    ErrorCode.UNKNOWN_TOPIC_OR_PARTITION: "no member has fetched from this share partition",
     ErrorCode.NOT_LEADER_OR_FOLLOWER: "the share partition has a newer state",
     ErrorCode.UNKNOWN_SERVER_ERROR: "the share partition has no state",
 }

@@ -87,14 +87,14 @@ class ClassicParticipants:
         member_id = joining.member_id or new_id
         group.check_room_for(member_id)
         if not self._supports(joining.protocol_type, joining.protocols):
-            text = "the member speaks no protocol that all classic members speak"
+            text = "the member does not support a protocol that all classic members support"
             raise Refused(ErrorCode.INCONSISTENT_GROUP_PROTOCOL, text)
         if not joining.member_id and joining.needs_member_id and joining.instance_id is None:
             return Joined(error=ErrorCode.MEMBER_ID_REQUIRED, member_id=member_id), None, False
         told = subscription.read(joining.protocols[0][1])
         if told is None:
             error = ErrorCode(self._facts.unreadable_subscription_error)
-            raise Refused(error, "the metadata is no subscription")
+            raise Refused(error, "the member's metadata is not a subscription")
         member, replaced = self._joining_member(member_id, joining)
         before = member.subscription
         group.subscriptions.notice(group.members.values())
@@ -157,7 +157,7 @@ class ClassicParticipants:
         wanted_type, wanted_name = syncing.protocol_type, syncing.protocol_name
         name, metadata = terms.protocols[0]
         if wanted_type not in (None, CONSUMERS) or wanted_name not in (None, name):
-            raise Refused(ErrorCode.INCONSISTENT_GROUP_PROTOCOL, "the protocol is another one")
+            raise Refused(ErrorCode.INCONSISTENT_GROUP_PROTOCOL, "the group uses another protocol")
         if self._is_behind(member) and member.state is not MemberState.UNREVOKED:
             group.limit_rebalance(member)
             raise Refused(ErrorCode.REBALANCE_IN_PROGRESS, "the group has a newer epoch")
@@ -221,7 +221,7 @@ class ClassicParticipants:
         if member.classic is None:
             raise group.unknown(member_id)
         if generation_id != member.epoch:
-            text = f"generation {generation_id} is not that of `{member_id}`, {member.epoch}"
+            text = f"generation {generation_id} of `{member_id}` is not the current {member.epoch}"
             raise Refused(ErrorCode.ILLEGAL_GENERATION, text)
         return member, member.classic
 

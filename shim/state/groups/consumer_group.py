@@ -251,7 +251,9 @@ class ConsumerGroup(StaticMembersGroup[ConsumerMember]):
         """Raise GROUP_MAX_SIZE_REACHED if the group is full and this is a new member."""
         is_full = len(self.members) >= self._settings.consumer_size_max
         if is_full and member_id not in self.members:
-            raise Refused(ErrorCode.GROUP_MAX_SIZE_REACHED, "the group is full")
+            raise Refused(
+                ErrorCode.GROUP_MAX_SIZE_REACHED, "the group has reached its maximum size"
+            )
 
     def _static_member_of(self, heartbeat: ConsumerHeartbeat, *, joins: bool) -> ConsumerMember:
         instance_id = heartbeat.instance_id

@@ -226,5 +226,7 @@ def check_epoch(member: ReconcilingMember, epoch: int, owned: Assignment | None)
         return
     lost = epoch == member.previous_epoch and epoch < member.epoch
     if not lost or owned is None or not is_part_of(owned, member.assigned):
-        text = f"epoch {epoch} is not that of `{member.member_id}`, {member.epoch}"
+        text = (
+            f"epoch {epoch} of member `{member.member_id}` is not the current one, {member.epoch}"
+        )
         raise Refused(ErrorCode.FENCED_MEMBER_EPOCH, text)

@@ -262,7 +262,7 @@ class Groups(GroupCommits):
 
     def _new_share_group(self, group_id: str, *, may_be_new: bool) -> "ShareGroup":
         if not may_be_new or self.find(group_id) is not None:
-            text = f"there is no share group `{group_id}`"
+            text = f"unknown share group `{group_id}`"
             raise Refused(ErrorCode.GROUP_ID_NOT_FOUND, text)
         from kafka_shim.shim.state.groups.share_group import ShareGroup  # noqa: PLC0415 - see above
 

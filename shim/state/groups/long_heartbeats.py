@@ -144,7 +144,7 @@ class LongHeartbeats:
             is_current = self._groups.find(group.group_id) is found
             if is_current and draft.publish():
                 return answer
-        text = f"group `{group.group_id}` changes all the time"
+        text = f"group `{group.group_id}` keeps changing"
         raise Refused(ErrorCode.COORDINATOR_LOAD_IN_PROGRESS, text)
 
 

@@ -51,7 +51,7 @@ def _upgraded(old: ClassicMember, group: ClassicGroup, topics: Topics) -> Consum
     told = subscription.read(old.metadata(group.cycle.protocol_name))
     assigned = subscription.read_assignment(old.assignment, topics)
     if told is None or assigned is None:
-        raise _not_upgraded(group, f"what `{old.member_id}` says is not for consumers")
+        raise _not_upgraded(group, f"the metadata of `{old.member_id}` is not that of a consumer")
     member = ConsumerMember(old.member_id, old.instance_id)
     member.rack_id = told.rack_id
     member.client_id = old.client_id

@@ -176,7 +176,9 @@ class ShareGroup(Group):
 
     def _check_room(self) -> None:
         if len(self.members) >= self._settings.share_size_max:
-            raise Refused(ErrorCode.GROUP_MAX_SIZE_REACHED, "the group is full")
+            raise Refused(
+                ErrorCode.GROUP_MAX_SIZE_REACHED, "the group has reached its maximum size"
+            )
 
     def _share_of(self, member: ShareMember) -> Assignment:
         wanted = self.subscriptions.wanted_by(member)
@@ -297,5 +299,7 @@ def _check_epoch(member: ShareMember, heartbeat: ShareHeartbeat) -> None:
     The previous one is valid because the answer with the current one may have been lost.
     """
     if heartbeat.member_epoch not in (member.epoch, member.previous_epoch):
-        text = f"epoch {heartbeat.member_epoch} is not that of the member, {member.epoch}"
+        text = (
+            f"epoch {heartbeat.member_epoch} of the member is not the current one, {member.epoch}"
+        )
         raise Refused(ErrorCode.FENCED_MEMBER_EPOCH, text)

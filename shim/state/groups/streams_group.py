@@ -167,7 +167,9 @@ class StreamsGroup(StaticMembersGroup[StreamsMember]):
             and heartbeat.member_id not in self.members
             and instance_id not in self.instances
         ):
-            raise Refused(ErrorCode.GROUP_MAX_SIZE_REACHED, "the group is full")
+            raise Refused(
+                ErrorCode.GROUP_MAX_SIZE_REACHED, "the group has reached its maximum size"
+            )
         current = None if instance_id is None else self.released(instance_id)
         return current or self.members.get(heartbeat.member_id)
 
@@ -261,7 +263,7 @@ class StreamsGroup(StaticMembersGroup[StreamsMember]):
         if known is None:
             self.tasks.topology = topology
         elif topology.epoch > known.epoch or (topology.epoch == known.epoch and topology != known):
-            text = f"group `{self.group_id}` runs another topology, of epoch {known.epoch}"
+            text = f"group `{self.group_id}` runs another topology, that of epoch {known.epoch}"
             raise Refused(ErrorCode.INVALID_REQUEST, text)
 
     @property

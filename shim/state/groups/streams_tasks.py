@@ -74,7 +74,7 @@ class StreamsTasks:
             if count is None:
                 return f"the topology has no subtopology `{subtopology_id}`"
             if strange := [at for at in partitions if not 0 <= at < count]:
-                return f"subtopology `{subtopology_id}` has {count} tasks, and none is {strange[0]}"
+                return f"subtopology `{subtopology_id}` has {count} tasks, but not {strange[0]}"
         return None
 
     def reader_of(self, topic_id: bytes) -> str | None:

@@ -52,7 +52,7 @@ class StreamsTopology(msgspec.Struct, frozen=True):
             if error is not None:
                 return error
             if name in internal_topics:
-                return f"`{name}` is a topic of Kafka's own"
+                return f"`{name}` is an internal topic of Kafka"
         return None
 
     @property

@@ -18,14 +18,14 @@ from kafka_shim.shim.state.sharing.share_values import (
 from kafka_shim.shim.state.topics import Topics
 
 ERROR_MESSAGES = {
-    ErrorCode.INVALID_REQUEST: "there is no state of such a share partition",
-    ErrorCode.UNKNOWN_TOPIC_OR_PARTITION: "there is no such partition",
-    ErrorCode.FENCED_LEADER_EPOCH: "a newer leader has read the state",
-    ErrorCode.FENCED_STATE_EPOCH: "the state is newer",
+    ErrorCode.INVALID_REQUEST: "the share partition has no state",
+    ErrorCode.UNKNOWN_TOPIC_OR_PARTITION: "unknown partition",
+    ErrorCode.FENCED_LEADER_EPOCH: "a newer leader has fenced this one",
+    ErrorCode.FENCED_STATE_EPOCH: "the state has a newer epoch",
 }
 """Error messages by error code."""
 
-NOT_A_BROKER = "only brokers may see and change the states of share groups"
+NOT_A_BROKER = "only brokers may read and change the state of share groups"
 
 
 class ShareStates:

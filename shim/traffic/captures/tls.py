@@ -129,7 +129,7 @@ class TlsConnection:
                 own.handshake += content
                 self._shake_hands(side)
             elif kind != _ALERT:
-                raise TlsError(f"there is no kind {kind} of TLS records")
+                raise TlsError(f"unknown kind {kind} of TLS record")
         return b"".join(said)
 
     def _shake_hands(self, side: int) -> None:

@@ -3,6 +3,7 @@
 import asyncio
 import ssl
 
+from kafka_shim.protocol.names import error_text
 from kafka_shim.shim.client.config import PLAINTEXT, ClientConfig, Login
 from kafka_shim.shim.client.login import LoginError
 from kafka_shim.shim.client.login_frames import login_frames
@@ -48,7 +49,8 @@ async def _log_in(streams: Streams, login: Login) -> None:
         if done.value:
             writer.close()
             raise LoginError(
-                f"it refused the login of {login.username}: error {done.value}"
+                f"it rejected the log-in of {login.username}: {error_text(done.value)}"
             ) from None
     except asyncio.IncompleteReadError as error:
-        raise LoginError(f"it hung up at the login of {login.username}") from error
+        said = f"it closed the connection during the log-in of {login.username}"
+        raise LoginError(said) from error

@@ -134,7 +134,7 @@ class Player:
         except GoneError as error:
             if until is not None:
                 raise
-            link.give_up(f"before it: {error}")
+            link.give_up(f"the connection failed earlier: {error}")
 
     def _request(self, event: Event, entry: Request, link: Link) -> None:
         try:
@@ -202,7 +202,7 @@ class Player:
         answer = self._foresight.logins.get((event.line, entry.sequence))
         if answer is None:  # the client left before its log-in was answered
             self.report.left_out += 1
-            link.give_up("before it: a log-in that was not answered in the recording")
+            link.give_up("its log-in was not answered in the recording")
             return
         was_refused = error_code(answer) != 0
         name = self._foresight.principals[event.line].partition(":")[2]
@@ -243,7 +243,7 @@ class Player:
             try:
                 link.flush()
             except GoneError as error:
-                link.give_up(f"before it: {error}")
+                link.give_up(f"the connection failed earlier: {error}")
             return
         self._flush(link.due[0][0], link)
         while link.due and link.peer is not None and not (only_for_room and link.has_room):
@@ -311,7 +311,7 @@ class Player:
 
     def _lost(self, event: Event, link: Link, why: str) -> None:
         """Give up a connection; its outstanding responses are missed too."""
-        lost = link.give_up(f"before it: {why}")
+        lost = link.give_up(f"the connection failed earlier: {why}")
         for missed in lost or [event]:
             self._miss(place_of(missed), why if missed is event else link.why_not)
 

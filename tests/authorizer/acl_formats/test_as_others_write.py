@@ -81,7 +81,7 @@ def test_invalid_kafka_users_are_reported() -> None:
     assert "`resource`: unknown key `paternType`" in refusal(
         text.replace("patternType", "paternType")
     )
-    assert "`KafkaTopic` is no KafkaUser" in refusal(
+    assert "unknown kind `KafkaTopic`: expected KafkaUser" in refusal(
         text.replace("KafkaUser", "KafkaTopic"), "strimzi"
     )
 
@@ -192,10 +192,10 @@ def test_invalid_tables_are_reported() -> None:
     assert "line 1: the columns: unknown key `Pattern`; did you mean `PatternType`" in refusal(
         head.replace("PatternType", "Pattern")
     )
-    assert "line 2: the line has another number of fields" in refusal(
+    assert "line 2: the line must have as many fields" in refusal(
         f"{head}User:CN=a,O=b,Topic,LITERAL,t,Read,Allow,*\n"
     )
-    assert "line 2: the line has another number of fields" in refusal(f"{head}User:a,Topic\n")
+    assert "line 2: the line must have as many fields" in refusal(f"{head}User:a,Topic\n")
     assert "line 3: unknown operation `Raed`" in refusal(
         f"{head}User:a,Topic,LITERAL,t,Read,Allow,*\nUser:a,Topic,LITERAL,t,Raed,Allow,*\n"
     )
@@ -284,7 +284,7 @@ def test_a_script_of_commands() -> None:
         ("\nkafka-acls --list", "line 2: only commands with --add"),
         ("kafka-acls --add --topic t", "line 1: You must specify one of: --allow-principal"),
         ("kafka-acls --add --topik t", "line 1: unrecognized arguments: --topik t"),
-        ("kafka-acls --add 'x", "line 1: the command is not finished"),
+        ("kafka-acls --add 'x", "line 1: incomplete command: a quote is open"),
     ],
 )
 def test_invalid_commands_are_reported(line: str, complaint: str) -> None:

@@ -139,8 +139,9 @@ def test_resources_of_other_kinds_beside_acls() -> None:
 
 def test_acls_of_another_format_are_reported() -> None:
     other = "---\nkind: KafkaPrincipalAuthorization\nmetadata: {name: User:b}\nspec: {acls: []}\n"
-    assert "`KafkaPrincipalAuthorization` is no KafkaUser, and its key `acls`" in refusal(
-        USER + other
+    assert (
+        "unknown kind `KafkaPrincipalAuthorization`: expected KafkaUser; its key `acls`"
+        in refusal(USER + other)
     )
     text = ACL + 'resource "confluent_kafka_acl" "b" {}\n'
     assert (

@@ -89,7 +89,7 @@ def test_formats_are_detected(form: str) -> None:
         ("terraform", Operation.CREATE_TOKENS, "kafka_acl has no operation CreateTokens"),
         ("terraform-confluent", ResourceType.USER, "confluent_kafka_acl has no resource type"),
         ("zookeeper", "/", "ZooKeeper cannot have a node named `a//b`"),
-        ("list", "\n", "not a line of a list"),
+        ("list", "\n", "not a line that kafka-acls"),
         ("audit-log", "\n", "cannot express"),
         ("commands", Operation.ALTER_CONFIGS, "only supports operations"),
     ],

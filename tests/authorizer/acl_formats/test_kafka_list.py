@@ -51,7 +51,7 @@ def test_lists_of_old_releases_are_read() -> None:
 @pytest.mark.parametrize(
     ("text", "complaint"),
     [
-        ("hello", "line 1: not a line of a list of kafka-acls: `hello`"),
+        ("hello", "line 1: not a line that kafka-acls --list prints: `hello`"),
         ("\n\t(principal=a, host=*, operation=READ, permissionType=ALLOW)", "line 2: not a line"),
         (LISTED.replace("DESCRIBE_CONFIGS", "LOOK"), "unknown operation `LOOK`"),
         (LISTED.replace("=TOPIC", "=SUBJECT"), "unknown resource type `SUBJECT`"),

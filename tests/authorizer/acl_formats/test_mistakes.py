@@ -91,10 +91,10 @@ def test_all_mistakes_are_reported_at_once(text: str, lines: list[int]) -> None:
         ("acls: [\n", "line 2: not YAML"),
         (
             f"WARN x\n{LIST}hello\n",
-            "line 1: not a line of a list of kafka-acls: `WARN",
+            "line 1: not a line that kafka-acls --list prints: `WARN",
         ),
         ("acls:\n", "line 1: there is nothing below `acls`; write `acls: []` if there are none"),
-        ("\tUser:a has Allow permission", "line 1: not a known form of ACLs (yaml, json, list,"),
+        ("\tUser:a has Allow permission", "line 1: not in a known format of ACLs (yaml, json"),
     ],
 )
 def test_the_error_names_the_expected_format(text: str, said: str) -> None:

@@ -49,7 +49,7 @@ def test_some_fields_may_be_left_out() -> None:
         ({}, "acls must be a list of objects"),
         ("[]", "acls must be a list of objects"),
         (["x"], "acl 1: `x` is not an object"),
-        ([{}], "acl 1: `principal` is missing, or is not a text"),
+        ([{}], "acl 1: `principal` is missing, or is not a string"),
         ([*to_objects(ACLS_LISTED), {**to_objects(ACLS_LISTED)[0], "host": 5}], "acl 4: `host`"),
         (
             [{**to_objects(ACLS_LISTED)[0], "hosts": "*"}],

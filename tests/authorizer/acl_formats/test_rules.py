@@ -82,9 +82,9 @@ def test_a_trailing_asterisk_must_be_explicit() -> None:
             "acl 3: expected exactly one resource",
         ),
         ("{principal: User:a, allow: Raed, topic: t}", "acl 3: unknown operation `Raed`"),
-        ("{principal: User:a, allow: [], topic: t}", "acl 3: `allow` must be a text or a list"),
-        ("{principal: User:a, allow: Read, topic: 5}", "acl 3: `topic` must be a text"),
-        ("{principal: User:a, allow: Read, topic: }", "acl 3: `topic` must be a text"),
+        ("{principal: User:a, allow: [], topic: t}", "acl 3: `allow` must be a string or a list"),
+        ("{principal: User:a, allow: Read, topic: 5}", "acl 3: `topic` must be a string"),
+        ("{principal: User:a, allow: Read, topic: }", "acl 3: `topic` must be a string"),
         (
             "{principal: User:a, allow: Read, topic: t, pattern: x}",
             "acl 3: unknown pattern type `x`",

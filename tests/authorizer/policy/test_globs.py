@@ -50,7 +50,7 @@ def test_names_that_the_pattern_does_not_have_do_not_count() -> None:
     ("topic", "said"),
     [
         ({"like": "orders"}, "`orders` has no asterisk"),
-        ({"like": []}, "`topic: like` must be a text"),
+        ({"like": []}, "`topic: like` must be a string"),
         ({"liek": "a*"}, "unknown key `liek`"),
     ],
 )

@@ -192,7 +192,7 @@ def test_a_profile_holds_after_its_advice(profile: str) -> None:
         ({"principal": "User:a"}, "expected one of principal, nobody-but, only and one of may"),
         ({"principal": "User:a", "may": "Read", "can": "consume"}, "expected one of"),
         ({"principal": "User:a", "may": "Read"}, "expected one resource, by one of topic"),
-        ({"principal": "User:a", "may": "Read", "topic": []}, "`topic` must be a text"),
+        ({"principal": "User:a", "may": "Read", "topic": []}, "`topic` must be a string"),
         ({"principal": "a", "may": "Read", "topic": "t"}, "`a`: expected Type:name"),
         ({"principal": "User:a", "may": "Fly", "topic": "t"}, "unknown operation `Fly`"),
         ({"principal": "User:a", "may": "Write", "group": "g"}, "group has no operation WRITE"),

@@ -95,7 +95,7 @@ def test_super_users_need_no_acls() -> None:
 def test_an_operation_that_the_type_does_not_have() -> None:
     [finding] = findings(parse_rules([{"principal": "User:a", "allow": "Write", "group": "g"}]))
     assert finding.kind == "operation"
-    assert finding.said.startswith("Group has no operation like that; it has Read, Delete, Desc")
+    assert finding.said.startswith("Group has no such operation; it has Read, Delete, Desc")
     old = {"principal": "User:a", "allow": "DescribeConfigs", "group": "g"}
     assert found(old) == []
     assert found(old, release="3.9") == [("operation", 1)]

@@ -156,7 +156,7 @@ def test_login_by_jaas_and_a_readable_denial(
     assert "this needs Alter on the cluster" in capsys.readouterr().err
     assert as_user("alice", "wrong", "--list") == 1
     err = capsys.readouterr().err
-    assert f"{broker.sasl} refused the login of alice" in err
+    assert f"{broker.sasl} rejected the log-in of alice" in err
     assert "wrong" not in err
 
 
@@ -172,7 +172,7 @@ def test_login_by_scram(
         )
         words = ("--bootstrap-server", broker.sasl, "--command-config", str(path), "--list")
         assert main(["acls", *words]) == code
-    assert "refused the login of admin" in capsys.readouterr().err
+    assert "rejected the log-in of admin" in capsys.readouterr().err
 
 
 def test_tls_with_a_certificate_of_one_s_own(

@@ -262,7 +262,7 @@ def test_the_state_is_added_to_the_options(write: Callable[[str, str], str]) -> 
         ("a.yaml", "help: true", "`help` cannot be set in a file"),
         ("a.yaml", "[1]", "expected option names with values"),
         ("a.yaml", "listener: {a: b}", "`listener` is a mapping; expected"),
-        ("a.yaml", "topic: [[1]]", "of `topic`; expected a text or a number"),
+        ("a.yaml", "topic: [[1]]", "of `topic`; expected a string or a number"),
         ("a.toml", "a = ", "not TOML"),
         ("a.yaml", "a: [", "not YAML"),
         ("a.conf", "", "expected the ending .yaml, .json, .toml or .properties"),

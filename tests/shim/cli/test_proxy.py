@@ -49,7 +49,7 @@ def test_clients_connect_over_tls(tmp_path: Path, broker: Running) -> None:
         ),
         (
             ["--upstream", "{sasl}", "--upstream-config", "{login}"],
-            (EXIT_FAILURE, " proxy: {sasl} refused the lo"),
+            (EXIT_FAILURE, " proxy: {sasl} rejected the log-in"),
         ),
         (
             ["--upstream", "{broker}", "--upstream-config", "{tls}"],

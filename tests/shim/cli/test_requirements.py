@@ -41,9 +41,9 @@ def test_every_row_and_every_open_api_is_in_the_table(ask: Ask) -> None:
     assert [
         line.split()[0]
         for line in printed.splitlines()
-        if line and line[0] != " " and "may check nothing" not in line
+        if line and line[0] != " " and "needs no permission" not in line
     ] == [row.id for row in TABLE]
-    assert printed.count("may check nothing") == len(OPEN_TO_ALL)
+    assert printed.count("needs no permission") == len(OPEN_TO_ALL)
 
 
 def test_a_row_in_full(ask: Ask) -> None:
@@ -52,10 +52,10 @@ def test_a_row_in_full(ask: Ask) -> None:
         "    READ GROUP, up to 0.11\n"
         "    DESCRIBE GROUP, since 1.0\n"
         "    on group_id, groups[].group_id\n"
-        "    denied: GROUP_AUTHORIZATION_FAILED (30), each element's code, versions 0\n"
-        "    denied: GROUP_AUTHORIZATION_FAILED (30), each element's code, versions 1,"
+        "    denied: GROUP_AUTHORIZATION_FAILED (30), each element's code, version 0\n"
+        "    denied: GROUP_AUTHORIZATION_FAILED (30), each element's code, version 1,"
         " up to 3.4, since 3.9\n"
-        "    denied: GROUP_AUTHORIZATION_FAILED (30), an empty response, no code, versions 1,"
+        "    denied: GROUP_AUTHORIZATION_FAILED (30), an empty response, no code, version 1,"
         " 3.5-3.8\n"
         "    denied: GROUP_AUTHORIZATION_FAILED (30), the response's code, versions 2-7\n"
         "    denied: GROUP_AUTHORIZATION_FAILED (30), each element's code, versions 8+\n"
@@ -81,7 +81,7 @@ def test_one_release_in_short(ask: Ask) -> None:
 
 def test_the_rows_of_a_release(ask: Ask) -> None:
     lines = ask("--kafka-version", NEWEST_RELEASE).splitlines()
-    rows = [line.split()[0] for line in lines if "may check nothing" not in line]
+    rows = [line.split()[0] for line in lines if "needs no permission" not in line]
     assert rows == [bound.row.id for bound in in_force(NEWEST_RELEASE)]
 
 
@@ -113,7 +113,7 @@ def test_a_past_need_is_found_without_a_release(ask: Ask) -> None:
 @pytest.mark.parametrize(
     ("words", "answer"),
     [
-        (["--api", "SaslHandshake"], "SaslHandshake  may check nothing: part of authentication"),
+        (["--api", "SaslHandshake"], "SaslHandshake  needs no permission: part of authentication"),
         (["--api", "Vote"], "no client-facing listener of any release serves Vote"),
         (
             ["--api", "ShareFetch", "--kafka-version", "2.0"],

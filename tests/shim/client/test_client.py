@@ -133,7 +133,7 @@ def test_an_old_broker_refuses_a_password_by_hanging_up(peer: Peer) -> None:
         receive(connection)
 
     text = failure(peer(script), LOGIN)
-    assert "at the login of a, which is how this release refuses a password" in text
+    assert "during the log-in of a, as this release does after a wrong password" in text
 
 
 def test_a_mechanism_that_is_not_enabled(peer: Peer) -> None:

@@ -10,12 +10,12 @@ from kafka_shim.shim.testing.settings import Settings, with_type
 @pytest.mark.parametrize(
     ("settings", "complaint"),
     [
-        ({"topics": "orders"}, "topics is the text 'orders': expected a list"),
+        ({"topics": "orders"}, "topics is the string 'orders': expected a list"),
         ({"listeners": "PLAINTEXT://:0"}, "expected a list"),
         ({"super_users": "User:a"}, "expected a list"),
         ({"users": ["alice"]}, r"users is \['alice'\]: expected a mapping"),
         ({"properties": "a=b"}, "properties is 'a=b': expected a mapping"),
-        ({"kafka_version": 3.9}, "kafka_version is 3.9: expected a text, as in '3.9'"),
+        ({"kafka_version": 3.9}, "kafka_version is 3.9: expected a string, as in '3.9'"),
     ],
 )
 def test_ambiguous_values_are_rejected(settings: dict[str, Any], complaint: str) -> None:
@@ -25,5 +25,5 @@ def test_ambiguous_values_are_rejected(settings: dict[str, Any], complaint: str)
 
 def test_a_rule_is_a_mapping() -> None:
     rule: Any = "alice may write"
-    with pytest.raises(TypeError, match="a rule is 'alice may write': expected a mapping"):
+    with pytest.raises(TypeError, match="invalid rule 'alice may write': expected a mapping"):
         with_type(rule)

@@ -210,7 +210,7 @@ async def test_a_refused_login_of_the_proxys_ends_its_clients_connections(
         wired(address) as wire,
     ):
         assert await wire.is_closed()
-    assert "refused the login of alice: error 58" in caplog.text
+    assert "rejected the log-in of alice: SASL_AUTHENTICATION_FAILED (58)" in caplog.text
 
 
 @pytest.mark.skipif(not HAS_IPV6, reason="this machine has no IPv6")
