@@ -71,13 +71,13 @@ def _life_text(life: tuple[str, ...]) -> str:
     )
 
 
-def _versions(versions: VersionRange, one: str = "version ", several: str = "versions ") -> str:
+def _versions(versions: VersionRange, single: str = "version ", several: str = "versions ") -> str:
     low, high = versions
     if versions == (0, NEWEST):
         return ""
     if high == NEWEST:
         return f"{several}{low}+"
-    return f"{one}{low}" if low == high else f"{several}{low}-{high}"
+    return f"{single}{low}" if low == high else f"{several}{low}-{high}"
 
 
 def _denial_text(denial: Denial) -> str:
