@@ -28,7 +28,7 @@ from kafka_shim.shim.state.static_settings import (
     settings_of_features,
     static_settings,
 )
-from kafka_shim.shim.state.topics import Topics
+from kafka_shim.shim.state.topics import Topic, Topics
 from kafka_shim.shim.state.upkeep import Upkeep
 from kafka_shim.shim.state.users import Users
 
@@ -158,7 +158,10 @@ class Cluster(LateStores):
         alive = self._live_ids()
         if self.controller_id not in alive:
             self.controller_id = min(alive, default=self.controller_id)
-        settle(self.topics, alive)
+        settle(self.topics, alive, self._is_unclean)
+
+    def _is_unclean(self, topic: Topic) -> bool:
+        return self.configs.topic_value(topic.configs, "unclean.leader.election.enable") == "true"
 
     def set_feature_level(self, name: str, level: int) -> None:
         """Set the finalised level of a feature, which ApiVersions returns."""

@@ -4,20 +4,28 @@ All brokers share one log, so a replica is in sync once its broker is alive and 
 leader. A restarted broker does not become leader again by itself.
 """
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 
-from kafka_shim.shim.state.topics import NOBODY, Partition, Topics
+from kafka_shim.shim.state.topics import NOBODY, Partition, Topic, Topics
 
 
-def settle(topics: Topics, alive: Collection[int]) -> None:
+def settle(
+    topics: Topics, alive: Collection[int], is_unclean: Callable[[Topic], bool] = lambda _: False
+) -> None:
     """Update leaders and ISRs of all partitions for the live brokers.
 
     A stopped leader is replaced by the first live in-sync replica, else by none: then the ISR stays
-    as it was, and only its members can become leader.
+    as it was, and only its members can become leader. In topics that are unclean, any live replica
+    can (`unclean.leader.election.enable`).
+
+    DEVIATION: such a leader has all records, while a real one lacks those that it missed.
     """
     for topic in topics:
         for partition in topic.partitions:
-            _settle(partition, topics, alive)
+            candidates = [each for each in partition.replicas if each in partition.isr]
+            if not any(each in alive for each in candidates) and is_unclean(topic):
+                candidates = partition.replicas
+            _settle(partition, topics, [each for each in candidates if each in alive], alive)
 
 
 def move_leader(topics: Topics, partition: Partition, node_id: int) -> None:
@@ -32,10 +40,9 @@ def move_leader(topics: Topics, partition: Partition, node_id: int) -> None:
         topics.elect(partition, node_id)
 
 
-def _settle(partition: Partition, topics: Topics, alive: Collection[int]) -> None:
-    candidates = [
-        replica for replica in partition.replicas if replica in partition.isr and replica in alive
-    ]
+def _settle(
+    partition: Partition, topics: Topics, candidates: list[int], alive: Collection[int]
+) -> None:
     if partition.leader_id not in candidates:
         leader_id = candidates[0] if candidates else NOBODY
         if leader_id != partition.leader_id:

@@ -7,6 +7,7 @@ import pytest
 from kafka_shim.shim.clock import ManualClock
 from kafka_shim.shim.state.leadership import move_leader, settle
 from kafka_shim.shim.state.topics import NOBODY, Partition, Topics
+from tests.shim.play import Stage
 
 
 @pytest.fixture
@@ -56,6 +57,41 @@ def test_the_last_in_sync_leads_again_and_nobody_else(topics: Topics) -> None:
     assert seen(topics, 0) == (NOBODY, 2, [2])
     settle(topics, [1, 2, 3])
     assert seen(topics, 0) == (2, 3, [1, 2, 3])
+
+
+def test_an_unclean_topic_is_led_by_any_live_replica(topics: Topics) -> None:
+    settle(topics, [2], lambda _: True)
+    settle(topics, [], lambda _: True)
+    assert seen(topics, 0) == (NOBODY, 2, [2])
+    settle(topics, [1, 3], lambda _: True)
+    assert seen(topics, 0) == (1, 3, [1, 3])
+    settle(topics, [1, 2, 3], lambda _: True)
+    assert seen(topics, 0) == (1, 3, [1, 2, 3])
+
+
+def test_an_unclean_topic_is_led_by_who_is_in_sync_if_there_is_somebody(topics: Topics) -> None:
+    settle(topics, [2, 3], lambda _: True)
+    settle(topics, [2], lambda _: True)
+    settle(topics, [1, 2, 3], lambda _: True)
+    assert seen(topics, 0) == (2, 1, [1, 2, 3])
+
+
+@pytest.mark.parametrize(
+    ("of_broker", "of_topic", "leader_id"),
+    [("true", None, 1), ("true", "false", NOBODY), (None, "true", 1), (None, None, NOBODY)],
+)
+def test_leaders_may_be_unclean_by_the_settings_of_broker_and_topic(
+    of_broker: str | None, of_topic: str | None, leader_id: int
+) -> None:
+    own, name = {}, "unclean.leader.election.enable"
+    properties = {} if of_broker is None else {name: of_broker}
+    if of_topic is not None:
+        own[name] = of_topic
+    stage = Stage("4.3", brokers=2, properties=properties)
+    [partition] = stage.cluster.topics.create("orders", [[1, 2]], own).partitions
+    for node_id, is_alive in ((1, False), (2, False), (1, True)):
+        stage.cluster.set_alive(node_id, is_alive=is_alive)
+    assert partition.leader_id == leader_id
 
 
 def test_a_partition_without_other_replicas_has_no_leader(topics: Topics) -> None:

@@ -18,6 +18,7 @@ _TESTS_OF = (
 _OTHERS = (
     (_KAFKA, "kafka_2.13", VERSION),
     (_KAFKA, "kafka-test-common-runtime", VERSION),
+    (_KAFKA, "kafka-streams", VERSION),
     ("org.junit.platform", "junit-platform-console", "1.13.1"),
     ("org.junit.jupiter", "junit-jupiter", "5.13.1"),
     ("org.mockito", "mockito-core", "5.14.2"),

@@ -44,6 +44,7 @@ KNOWN: Mapping[str, tuple[str, ...]] = {
         "StreamsGroupHeartbeatRequestTest.testInvalidMemberEpoch",
         "StreamsGroupHeartbeatRequestTest.testMemberJoiningAndExpiring",
         f"{_STREAMS}IsAccessibleWhenNewGroupCoordinatorIsEnabledTopicNotExistFirst",
+        "PlaintextConsumerAssignorsTest.testRemoteAssignorInvalid",
         "PlaintextAdminIntegrationTest.testConsumerGroupsDeprecatedConsumerGroupState",
         "PlaintextAdminIntegrationTest.testCreatePartitions",
         "PlaintextAdminIntegrationTest.testDescribeGroups",

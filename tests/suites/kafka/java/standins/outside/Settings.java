@@ -59,12 +59,10 @@ public final class Settings {
 
     /** Whom each listener takes clients for that do not log in, as the test's own class has it. */
     private static void principals(KafkaConfig config, Properties found) {
-        String builder = found.getProperty(BUILDER);
-        if (builder == null)
-            return;
         String listeners = "," + found.getProperty("listeners", "");
         config.effectiveListenerSecurityProtocolMap().forEach((listener, protocol) -> {
-            if (protocol == SecurityProtocol.PLAINTEXT && listeners.contains("," + listener.value() + "://"))
+            String builder = found.getProperty(listener.configPrefix() + BUILDER, found.getProperty(BUILDER));
+            if (builder != null && protocol == SecurityProtocol.PLAINTEXT && listeners.contains("," + listener.value() + "://"))
                 found.setProperty("outside.principal." + listener.value(), anonymous(builder, listener.value()));
         });
     }
