@@ -25,7 +25,7 @@ MAPPING_RULES = {
         f"{_SERVERS},RULE:^O=A .*,CN=client$/client/,RULE:^.*$/ANONYMOUS/"
     ),
     "kafka.api.SslEndToEndAuthorizationTest$TestPrincipalBuilder": (
-        f"{_SERVERS},RULE:^O=A .*?,CN=(.*)$/$1/,RULE:^.*$/ANONYMOUS/"
+        f"{_SERVERS},RULE:^(O=A .*?,CN=.*)$/$1/,RULE:^.*$/ANONYMOUS/"
     ),
 }
 """`ssl.principal.mapping.rules` with the principals of a builder for certificates."""
