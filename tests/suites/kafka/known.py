@@ -17,6 +17,7 @@ ASSIGNOR = "brings an assignor of its own, a Java class ([deviations.md](deviati
 INSTANT = (
     "needs an answer that takes longer than the millisecond in it, and the shim's often does not"
 )
+SHARED = "expects that a leader lacks records that it missed ([deviations.md](deviations.md))"
 
 _STREAMS = "StreamsGroupHeartbeatRequestTest.testStreamsGroupHeartbeat"
 
@@ -75,6 +76,7 @@ KNOWN: Mapping[str, tuple[str, ...]] = {
         "ConsumerIntegrationTest.testRackAwareAssignment",
         "ShareConsumerRackAwareTest.testShareConsumerWithRackAwareAssignor",
     ),
+    SHARED: ("ClientRebootstrapTest.testProducerRebootstrap",),
     INSTANT: ("SslAdminIntegrationTest.testExpireDelegationToken",),
     FILES: ("PlaintextAdminIntegrationTest.testDeleteRecordsAfterCorruptRecords",),
     OWN_SETTINGS: (
