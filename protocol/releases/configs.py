@@ -20,6 +20,7 @@ class ConfigFacts(msgspec.Struct, frozen=True, kw_only=True):
     shown_dynamic: tuple[str, ...]  # cannot be altered, though DescribeConfigs says they can
     shown_fixed: tuple[str, ...]  # can be altered, though DescribeConfigs says they cannot
     client_metrics_have_defaults: bool  # a subscription is described with all its settings
+    client_metrics_are_documented: bool  # else their documentation is empty
     controllers_alter_alone: bool  # and look at little: not whether there is such a topic or broker
     settings_are_checked: bool  # those of topics; else any name and value will do
     deletion_takes_no_value: bool  # IncrementalAlterConfigs' DELETE with a value is 42
@@ -60,6 +61,7 @@ OLDEST = ConfigFacts(
         "replica.alter.log.dirs.io.max.bytes.per.second",
     ),
     client_metrics_have_defaults=False,
+    client_metrics_are_documented=False,
     controllers_alter_alone=False,
     settings_are_checked=True,
     deletion_takes_no_value=False,
@@ -166,7 +168,12 @@ CHANGES: tuple[Change, ...] = (
     ),
     Change("3.7", "KIP-714: subscriptions to metrics", config_resource_types=(2, 4, 8, 16)),
     Change("4.0", "KIP-848: settings of groups", config_resource_types=(2, 4, 8, 16, 32)),
-    Change("4.1", "subscriptions with all settings", client_metrics_have_defaults=True),
+    Change(
+        "4.1",
+        "subscriptions with all settings",
+        client_metrics_have_defaults=True,
+        client_metrics_are_documented=True,
+    ),
     Change("4.2", "altering a broker, as 4.2.2 answers", brokers_are_authorized_first=True),
     Change("4.3", "altering a broker, as 4.3.1 answers", brokers_are_authorized_first=False),
     Change("4.3", "throttled rates are not shown as read-only", shown_fixed=()),

@@ -149,16 +149,20 @@ def _create(
             name=topic.name, error_code=failure.error, error_message=failure.message
         )
     topic_id = _topic_id(made, context, validate_only=validate_only)
+    told_id = topic_id if is_told or context.facts.topics.created_ids_are_told else NO_ID
     topic_made = context.cluster.topics.get(made.name)
     if topic_made is not None and not has_all_leaders(topic_made):
         return CreatableTopicResult(
-            name=made.name, error_code=ErrorCode.REQUEST_TIMED_OUT, error_message=None
+            name=made.name,
+            topic_id=told_id,
+            error_code=ErrorCode.REQUEST_TIMED_OUT,
+            error_message=None,
         )
     if is_told:
         return _told(made, topic_id, context)
     return CreatableTopicResult(
         name=made.name,
-        topic_id=topic_id if context.facts.topics.created_ids_are_told else NO_ID,
+        topic_id=told_id,
         error_message=None,
         topic_config_error_code=ErrorCode.TOPIC_AUTHORIZATION_FAILED,
     )

@@ -235,12 +235,19 @@ def _documented(
     request: DescribeConfigsRequest,
     context: RequestContext,
 ) -> str | None:
-    """Return a setting's documentation; empty for loggers, whether requested or not."""
-    if resource.resource_type == ConfigResourceType.BROKER_LOGGER:
+    """Return a setting's documentation; empty for loggers, whether requested or not, and for
+    subscriptions to client metrics up to 4.0.
+    """
+    kind = resource.resource_type
+    if kind == ConfigResourceType.BROKER_LOGGER:
+        return ""
+    if (
+        kind == ConfigResourceType.CLIENT_METRICS
+        and not context.facts.configs.client_metrics_are_documented
+    ):
         return ""
     if not request.include_documentation:
         return None
-    kind = resource.resource_type
     definition = context.cluster.configs.definitions_of(kind).get(entry.name)
     if definition is not None and not definition.defined:
         return None

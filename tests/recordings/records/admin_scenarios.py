@@ -26,7 +26,8 @@ from tests.recordings.play import message
 from tests.recordings.records.play import Play
 from tests.recordings.records.transactional_producer import VERSION_1, Producer
 
-TOPIC, BROKER = 2, 4
+TOPIC, BROKER, CLIENT_METRICS, GROUP = 2, 4, 16, 32
+SESSION = ("consumer.session.timeout.ms", "50000")
 SET, DELETE = 0, 1
 LOG_DIRS_RATE = "replica.alter.log.dirs.io.max.bytes.per.second"
 SETTLED_MS = 600
@@ -110,6 +111,27 @@ def documented(play: Play) -> None:
     request = message(altering, play.newest(altering), {"resources": [row]})
     play.call("and taken back", altering, play.newest(altering), request)
     play.peer.pause(SETTLED_MS)
+
+
+def undocumented(play: Play) -> None:
+    """What a broker says of the settings of subscriptions to metrics, and of groups."""
+    api, altering = ApiKey.DESCRIBE_CONFIGS, ApiKey.INCREMENTAL_ALTER_CONFIGS
+    if not play.has(ApiKey.GET_TELEMETRY_SUBSCRIPTIONS):
+        return
+    version = play.newest(api)
+    for kind, name, value in ((CLIENT_METRICS, "interval.ms", "60000"), (GROUP, *SESSION)):
+        resource = play.text("r")
+        config = {"name": name, "config_operation": SET, "value": value}
+        row = {"resource_type": kind, "resource_name": resource, "configs": [config]}
+        request = message(altering, play.newest(altering), {"resources": [row]})
+        play.call(f"{kind} is set", altering, play.newest(altering), request)
+        play.peer.pause(SETTLED_MS)
+        for wanted in (True, False):
+            row = {"resource_type": kind, "resource_name": resource, "configuration_keys": None}
+            described = {"resources": [row], "include_documentation": wanted}
+            answer = play.settled(api, version, message(api, version, described))
+            found = {row.documentation and "text" for row in answer.results[0].configs}
+            play.steps.append((f"{kind}, wanted: {wanted}", sorted(found, key=str)))
 
 
 def unequal_assignments(play: Play) -> None:
@@ -218,6 +240,7 @@ SCENARIOS = (
     long_names,
     throttled_rates,
     documented,
+    undocumented,
     unequal_assignments,
     raised_features,
     durations,
