@@ -267,7 +267,7 @@ class StandardAuthorizer:
 
     def _too_much(self, verb: str, count: int) -> str:
         limit = self._rules.batch_limit
-        return f"the request {verb} {count} acls, more than the {limit} of one batch; split it"
+        return f"the request {verb} {count} ACLs, but one batch may have {limit}; split it"
 
 
 def parse_super_users(text: str) -> frozenset[str]:

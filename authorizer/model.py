@@ -78,8 +78,8 @@ class Because(Enum):
 
     SUPER_USER = "super user"
     ACL = "acl"
-    DEFAULT_ALLOW = "allow everyone if no acl found"
-    DEFAULT_DENY = "no acl allows it"
+    DEFAULT_ALLOW = "allow everyone if no ACL found"
+    DEFAULT_DENY = "no ACL allows it"
     NO_AUTHORIZER = "no authorizer"
 
 

@@ -332,10 +332,10 @@ def _patterns_selected(
 
 def _bit(acl: Acl) -> int:
     """Return the grant bit of an ACL, which must be concrete."""
-    assert acl.operation > 1, "an acl names one operation, or all"
-    assert acl.permission > 1, "an acl allows or denies"
-    assert acl.pattern_type > 2, "an acl has one pattern"
-    assert acl.resource_type > 1, "an acl is about one resource type"
+    assert acl.operation > 1, "an ACL names one operation, or all"
+    assert acl.permission > 1, "an ACL allows or denies"
+    assert acl.pattern_type > 2, "an ACL has one pattern"
+    assert acl.resource_type > 1, "an ACL is about one resource type"
     return 1 << (acl.operation + (0 if acl.permission == _ALLOW else DENY_SHIFT))
 
 

@@ -73,7 +73,7 @@ def read_acls(
         if _has_filter_code(creation):
             handled.add(rules.create_filter_code)
     if Handling.CLOSE in handled:
-        return Closes("an acl to be created has a code that only filters may have, or none at all")
+        return Closes("an ACL to create has a code that only filters may have, or none at all")
     if Handling.BATCH in handled:
         return [Refusal(ErrorCode.UNKNOWN_SERVER_ERROR) for _ in creations]
     return [_read_acl(creation, rules) for creation in creations]
@@ -98,7 +98,7 @@ def read_filters(
 ) -> list[AclFilter] | Closes:
     """Convert the filters of a DescribeAcls (one) or DeleteAcls request."""
     if rules.filter_zero_code is Handling.CLOSE and any(0 in f.codes for f in filters):
-        return Closes("an acl filter has a code 0, which stands for nothing")
+        return Closes("an ACL filter has the undefined code 0")
     return [read_filter(codes, rules) for codes in filters]
 
 

@@ -1,1 +1,1 @@
-"""Where a broker's configuration comes from: files and environments that people already have."""
+"""Reads a broker's configuration from files and environments that users already have."""

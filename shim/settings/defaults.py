@@ -1,6 +1,6 @@
-"""What a broker is of which nothing is said: open to clients without a log-in, ACLs for users.
+"""Default listeners and super users: open to clients without a log-in, ACLs for users.
 
-The commands that start a broker, the control API and the pytest fixture share it.
+The commands that start a broker, the control API and the pytest fixture share them.
 """
 
 from collections.abc import Collection
@@ -17,13 +17,13 @@ ADMIN = "admin"
 SUPER_USERS = ("User:ANONYMOUS", f"User:{ADMIN}")
 
 _DECIDES = frozenset({"listeners", "authorizer", "super_users", "allow_everyone_if_no_acl_found"})
-"""Fields of Config that say who may do what: with one of them named, nothing is granted unasked."""
+"""Fields of Config about permissions: if one is set, there are no default super users."""
 
 
 def default_listeners(first_port: int = 0, brokers: int = 1) -> "tuple[ListenerConfig, ...]":
     """Return a listener without a log-in, and one where users log in.
 
-    Each broker has a port of each, from `first_port` on; 0 asks for any free ones.
+    Each broker has one port for each listener, from `first_port` on; 0: any free ports.
     """
     from kafka_shim.shim.config import ListenerConfig, SecurityProtocol  # noqa: PLC0415 - the pytest plugin needs the names alone
 
@@ -35,5 +35,5 @@ def default_listeners(first_port: int = 0, brokers: int = 1) -> "tuple[ListenerC
 
 
 def default_super_users(named: Collection[str]) -> tuple[str, ...]:
-    """Return the super users where these fields of Config are named."""
+    """Return the default super users; none if one of the `named` fields is about permissions."""
     return () if _DECIDES.intersection(named) else SUPER_USERS

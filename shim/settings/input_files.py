@@ -1,4 +1,4 @@
-"""ACLs, and texts, from files that the user names."""
+"""Reads ACLs and texts from files that the user names."""
 
 import sys
 from pathlib import Path
@@ -12,7 +12,7 @@ from kafka_shim.shim.errors import ConfigError
 
 
 def read_acls(path: str, option: str = "--acls", form: str | None = None) -> list[Acl]:
-    """The ACLs of a file, each once; ConfigError, beginning with `option`, if that cannot be."""
+    """Return the distinct ACLs of a file; ConfigError begins with `option`."""
     try:
         return read(read_text(path, option), form)
     except AclTextError as error:
@@ -20,7 +20,7 @@ def read_acls(path: str, option: str = "--acls", form: str | None = None) -> lis
 
 
 def read_text(path: str, option: str) -> str:
-    """The text of a file, `-` being standard input; ConfigError if there is none."""
+    """Return the text of a file, or of standard input for `-`; ConfigError if it cannot be read."""
     try:
         return sys.stdin.read() if path == "-" else Path(path).read_text(encoding="utf-8")
     except OSError as error:
@@ -30,7 +30,7 @@ def read_text(path: str, option: str) -> str:
 
 
 def load_yaml(text: str, where: str) -> Any:
-    """What a YAML or JSON text says, with lines; ConfigError, after `where`, if neither."""
+    """Return the content of YAML or JSON, with line numbers; ConfigError begins with `where`."""
     try:
         return load(text, with_lines=True)
     except AclTextError as error:

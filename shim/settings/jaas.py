@@ -1,4 +1,4 @@
-"""JAAS lines as Kafka's configuration carries them: a login module, a flag, and its options."""
+"""Reads JAAS lines of Kafka's configuration: a login module, a flag, and options."""
 
 import re
 
@@ -14,14 +14,14 @@ PLAIN_MODULE = "org.apache.kafka.common.security.plain.PlainLoginModule"
 
 
 class JaasModule(msgspec.Struct, frozen=True):
-    """One login module with its options, unquoted."""
+    """A login module with its options, without quotes."""
 
     name: str
     options: dict[str, str]
 
     @property
     def users(self) -> dict[str, str]:
-        """The server side of PLAIN: `user_alice="secret"` gives alice her password."""
+        """Return the users of a PLAIN server: `user_alice="secret"` is the password of alice."""
         return {
             key.removeprefix(_USER): value
             for key, value in self.options.items()
@@ -30,7 +30,7 @@ class JaasModule(msgspec.Struct, frozen=True):
 
 
 def parse_jaas(text: str, where: str) -> JaasModule:
-    """Read `package.Module required key="value" ...;`; ConfigError begins with `where`."""
+    """Parse `package.Module required key="value" ...;`; ConfigError begins with `where`."""
     tokens = _tokens(text, where)
     if len(tokens) < 3 or tokens[1].lower() not in _FLAGS or tokens[-1] != ";":
         raise ConfigError(

@@ -1,6 +1,6 @@
-"""Kafka's own configuration: server.properties, and the environment of its container images.
+"""Reads Kafka's own configuration: server.properties, and variables of its container images.
 
-What the shim has options of its own for is translated; all other settings stay under their names.
+Settings for which the shim has its own options are translated; others keep their names.
 """
 
 import re
@@ -33,21 +33,21 @@ _BROKER_MARKS = (LISTENERS, "process.roles", "node.id", "broker.id", "zookeeper.
 _FREEPREFIXES = ("listener.name.", "shim.", "kafka.", "metric.reporters", "confluent.")
 _JAAS = re.compile(r"(?:listener\.name\.[^.]+\.[^.]+\.)?sasl\.jaas\.config")
 _UNDERSCORES = re.compile("_+")
-PREFIXES = ("KAFKA_CFG_", "KAFKA_")  # Bitnami's; Apache's and Confluent's
+PREFIXES = ("KAFKA_CFG_", "KAFKA_")  # Bitnami's prefix, and that of Apache and Confluent
 
 
 class Translation(msgspec.Struct, frozen=True):
-    """`fields` of Config by their names, and the `properties` that are left."""
+    """`fields` of Config by name, and the other settings as `properties`."""
 
     fields: Mapping[str, Any]
     properties: Mapping[str, str]
 
 
 def from_environment(environ: Mapping[str, str]) -> dict[str, str]:
-    """Broker settings from KAFKA_* and KAFKA_CFG_*: `_` is `.`, `__` is `_`, `___` is `-`.
+    """Return the broker settings in KAFKA_* and KAFKA_CFG_*: `_` is `.`, `__` `_`, and `___` `-`.
 
-    Only settings that some release has: there are many other variables of that prefix. Besides,
-    CLUSTER_ID (Apache's image) and KAFKA_CLIENT_USERS, KAFKA_CLIENT_PASSWORDS (Bitnami's).
+    Only settings that a release has are read, since many other variables have that prefix; also
+    CLUSTER_ID (of Apache's image), KAFKA_CLIENT_USERS and KAFKA_CLIENT_PASSWORDS (of Bitnami's).
     """
     names = [name for name in sorted(environ) if name.startswith("KAFKA_")]
     found = {}
@@ -68,7 +68,7 @@ def from_environment(environ: Mapping[str, str]) -> dict[str, str]:
 
 
 def known_settings() -> frozenset[str]:
-    """Every broker setting of any release, and those of the authorizer."""
+    """Return the broker settings of all releases, and those of the authorizer."""
     names = {name for release in RELEASES for name in definitions(release).broker}
     return frozenset(names | {SUPER_USERS, ALLOW_EVERYONE, "cluster.id"})
 
@@ -82,12 +82,12 @@ def unknown_settings(properties: Mapping[str, str]) -> list[str]:
 
 
 def describes_broker(properties: Mapping[str, str]) -> bool:
-    """Whether this is the configuration of a whole broker: without an authorizer it has none."""
+    """Return whether these settings describe a whole broker, which has no authorizer by default."""
     return any(mark in properties for mark in _BROKER_MARKS)
 
 
 def translate(layer: Mapping[str, str], everything: Mapping[str, str], where: str) -> Translation:
-    """Translate one layer; `everything` are the settings of all layers, for what belongs together.
+    """Translate the settings of one layer; `everything` has the settings of all layers.
 
     ConfigError begins with `where`.
     """
@@ -114,7 +114,7 @@ def translate(layer: Mapping[str, str], everything: Mapping[str, str], where: st
 
 
 def _identity(layer: Mapping[str, str], where: str) -> dict[str, Any]:
-    """Return which cluster and which brokers of it these are, as fields of Config."""
+    """Return the fields of Config with the ids of the cluster and of its brokers."""
     fields: dict[str, Any] = {}
     if "cluster.id" in layer:
         fields["cluster_id"] = layer["cluster.id"]
@@ -126,7 +126,7 @@ def _identity(layer: Mapping[str, str], where: str) -> dict[str, Any]:
 
 
 def _listeners(properties: Mapping[str, str]) -> tuple[ListenerConfig, ...]:
-    """The listeners for clients; those of controllers are left out."""
+    """Return the listeners for clients, without those of controllers."""
     protocols = protocols_by_listener(properties)
     controllers = {name.upper() for name in _items(properties.get("controller.listener.names", ""))}
     return tuple(
@@ -137,7 +137,7 @@ def _listeners(properties: Mapping[str, str]) -> tuple[ListenerConfig, ...]:
 
 
 def protocols_by_listener(properties: Mapping[str, str]) -> dict[str, str]:
-    """Return what `listener.security.protocol.map` says, by names in capitals."""
+    """Return the entries of `listener.security.protocol.map`, by listener name in capitals."""
     pairs = (item.partition(":") for item in _items(properties.get(PROTOCOL_MAP, "")))
     return {name.strip().upper(): value.strip() for name, _, value in pairs}
 
@@ -151,7 +151,7 @@ def parse_racks(text: str, where: str) -> tuple[str, ...]:
 
 
 def _first_id(layer: Mapping[str, str], where: str) -> int:
-    """Return the id of the first broker; -1, in a `broker.id`, asks for a generated one."""
+    """Return the id of the first broker; `broker.id=-1` requests a generated one."""
     names = [name for name in _IDS if name in layer]
     if len({layer[name].strip() for name in names}) > 1:
         raise ConfigError(f"{where}: node.id and broker.id must be the same, or only one be set")
@@ -171,10 +171,10 @@ def _int(name: str, text: str, where: str) -> int:
 def as_confluent_derives(
     listeners: tuple[ListenerConfig, ...] | None, environment: Mapping[str, str]
 ) -> tuple[ListenerConfig, ...] | None:
-    """Return those of the environment's `advertised.listeners`, on all interfaces, if there are
-    others than `listeners` (None: than PLAINTEXT), else None.
+    """Return the listeners that `advertised.listeners` names, bound to all interfaces; None if
+    it names none besides `listeners` (None: PLAINTEXT).
 
-    Confluent's image does so where it is started without `listeners`, as most are.
+    Confluent's image does this if it is started without `listeners`, as is usual.
     """
     named = _advertised(environment)
     known = {PLAINTEXT} if listeners is None else {listener.name for listener in listeners}
@@ -190,7 +190,7 @@ def as_confluent_derives(
 def not_listened_on(
     listeners: tuple[ListenerConfig, ...], properties: Mapping[str, str]
 ) -> list[str]:
-    """The names in `advertised.listeners` that no listener has; controllers have their own."""
+    """Return names in `advertised.listeners` that no listener has, without those of controllers."""
     controllers = _items(properties.get("controller.listener.names", "").upper())
     known = {listener.name for listener in listeners}.union(controllers)
     return sorted(_advertised(properties).keys() - known)
@@ -199,9 +199,10 @@ def not_listened_on(
 def advertised(
     listeners: tuple[ListenerConfig, ...], properties: Mapping[str, str]
 ) -> tuple[ListenerConfig, ...]:
-    """The listeners with the addresses that `advertised.listeners` has for them, by their names.
+    """Return the listeners with their addresses in `advertised.listeners`.
 
-    Wherever the listeners come from: a port that a container publishes has another address outside.
+    The source of the listeners does not matter: outside of a container, its ports have other
+    addresses.
     """
     addresses = _advertised(properties)
     return tuple(
@@ -211,7 +212,7 @@ def advertised(
 
 
 def _advertised(properties: Mapping[str, str]) -> dict[str, tuple[str, int]]:
-    """Host and port by the listener's name."""
+    """Return the host and port of each listener, by name."""
     try:
         found = [_address(text) for text in _items(properties.get(ADVERTISED_LISTENERS, ""))]
     except ValueError as error:
@@ -220,7 +221,7 @@ def _advertised(properties: Mapping[str, str]) -> dict[str, tuple[str, int]]:
 
 
 def _address(text: str) -> tuple[str, str, int]:
-    """`NAME://HOST:PORT` in its parts, the name in capitals."""
+    """Return the parts of `NAME://HOST:PORT`, with the name in capitals."""
     name, separator, address = text.partition("://")
     host, colon, port_text = address.rpartition(":")
     port = whole_number(port_text)
@@ -240,7 +241,7 @@ def _flag(name: str, text: str) -> bool:
 
 
 def property_name(name: str) -> str:
-    """Return the setting that a variable's name spells, behind its prefix."""
+    """Return the setting that a variable's name without its prefix stands for."""
     signs = {1: ".", 2: "_", 3: "-"}
     return _UNDERSCORES.sub(lambda run: signs.get(len(run[0]), run[0]), name).lower()
 

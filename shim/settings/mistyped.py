@@ -1,4 +1,4 @@
-"""Variables of the environment that look like a setting of Kafka, and are none."""
+"""Finds environment variables that look like misspelt settings of Kafka."""
 
 from collections.abc import Iterator, Mapping
 from typing import Final
@@ -6,7 +6,7 @@ from typing import Final
 from kafka_shim.shim.settings.kafka_properties import PREFIXES, known_settings, property_name
 
 _ALIKE: Final = 0.85
-"""How much of two names must be the same: there are many other variables of that prefix."""
+"""Minimum similarity of two names: many other variables have that prefix."""
 
 _OF_IMAGES: Final = frozenset(
     {
@@ -16,11 +16,11 @@ _OF_IMAGES: Final = frozenset(
         "zookeeper.tls.truststore.password",
     }
 )
-"""What container images take that looks like a setting."""
+"""Variables of container images that look like settings."""
 
 
 def mistyped(environ: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-    """Yield variables such as KAFKA_NUM_PARTITONS, each with the nearest right one."""
+    """Yield misspelt variables such as KAFKA_NUM_PARTITONS, with the nearest known name."""
     names = [name for name in sorted(environ) if name.startswith("KAFKA_")]
     known = known_settings() if names else frozenset()
     for name in names:

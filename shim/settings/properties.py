@@ -1,4 +1,4 @@
-"""Java's .properties files: server.properties and the client configuration of Kafka's tools."""
+"""Reads Java's .properties files: server.properties, and client properties of Kafka's tools."""
 
 import re
 from collections.abc import Iterator
@@ -13,7 +13,7 @@ _NAMED = {"t": "\t", "n": "\n", "r": "\r", "f": "\f"}
 
 
 def read_properties(path: str, option: str) -> dict[str, str]:
-    """The keys and values of a file; ConfigError, beginning with `option`, if it cannot be read."""
+    """Return the keys and values of a file; ConfigError, beginning with `option`, if unreadable."""
     try:
         text = Path(path).read_text(encoding="utf-8")
     except OSError as error:
@@ -24,7 +24,7 @@ def read_properties(path: str, option: str) -> dict[str, str]:
 
 
 def parse_properties(text: str) -> dict[str, str]:
-    """Read the format of java.util.Properties; of a key that comes twice the last counts."""
+    """Parse the format of java.util.Properties; the last value of a repeated key counts."""
     found = {}
     for line in _logical_lines(text):
         key = _KEY.match(line)
@@ -36,7 +36,7 @@ def parse_properties(text: str) -> dict[str, str]:
 
 
 def _logical_lines(text: str) -> Iterator[str]:
-    """Lines without comments and blanks; a backslash at the end joins the next one to it."""
+    """Yield lines without comments and blank lines; a final backslash joins the next line."""
     joined = ""
     for line in re.split(r"\r\n|\r|\n", text):
         bare = line.lstrip(" \t\f")

@@ -1,4 +1,4 @@
-"""The state file: one YAML with what a broker has when it starts.
+"""Reads the state file: YAML with the initial topics, users, ACLs and groups of a broker.
 
     users:
       alice: alice-secret
@@ -16,7 +16,7 @@
     faults:
       - {match: {api: FindCoordinator}, action: {error: COORDINATOR_NOT_AVAILABLE}}
 
-Nothing is guessed: a key that is not known, or a value of another kind, is an error.
+Unknown keys and values of the wrong type are errors.
 """
 
 from collections.abc import Mapping
@@ -35,12 +35,10 @@ _TOPIC_KEYS = ("partitions", "replication_factor", "configs")
 
 
 class State(msgspec.Struct, frozen=True):
-    """What a state file says."""
+    """The content of a state file."""
 
     users: Mapping[str, str] = {}
-    super_users: tuple[str, ...] | None = (
-        None  # None: it names none, and does not say there are none
-    )
+    super_users: tuple[str, ...] | None = None  # None: the file has no such key
     topics: tuple[TopicSeed, ...] = ()
     acls: tuple[Acl, ...] = ()
     groups: tuple[GroupSeed, ...] = ()
@@ -49,7 +47,7 @@ class State(msgspec.Struct, frozen=True):
 
 
 def read_state(path: str, option: str = "--state") -> State:
-    """Read the file; ConfigError, beginning with `option` and the file, says what is wrong."""
+    """Read the file; ConfigError, beginning with `option` and the file, if it is invalid."""
     where = f"{option} {path}"
     content = load_yaml(read_text(path, option), where)
     try:
@@ -59,11 +57,11 @@ def read_state(path: str, option: str = "--state") -> State:
 
 
 class StateFileError(Exception):
-    """What is wrong, and at which key."""
+    """The file is invalid; the text names the key."""
 
 
 def parse_state(content: Any) -> State:
-    """The state that a parsed file describes; StateFileError says at which key it is wrong."""
+    """Return the state that a parsed file describes; StateFileError names an invalid key."""
     fields = _mapping(content, "the file", State.__struct_fields__)
     return State(
         users=_users(fields.get("users"), "users"),
@@ -115,7 +113,7 @@ def _topics(value: Any, where: str) -> tuple[TopicSeed, ...]:
 
 
 def _topic(name: str, value: Any, where: str) -> TopicSeed:
-    """Nothing, a number of partitions, or a mapping."""
+    """Parse a topic: null, a number of partitions, or a mapping."""
     if isinstance(value, int):
         return TopicSeed(name, _count(value, where))
     fields = _mapping(value, where, _TOPIC_KEYS)
@@ -149,7 +147,7 @@ def _client_metrics(value: Any, where: str) -> dict[str, dict[str, str]]:
 
 
 def _faults(value: Any, where: str) -> tuple[Mapping[str, Any], ...]:
-    """Faults as the control API takes them."""
+    """Parse faults in the form of the control API."""
     if value is None:
         return ()
     if not isinstance(value, list):
@@ -180,7 +178,7 @@ def _offsets(value: Any, where: str) -> dict[int, int]:
 
 
 def _mapping(value: Any, where: str, known: tuple[str, ...] | None = None) -> dict[str, Any]:
-    """A mapping with texts as keys, of which only the known ones may come; nothing is empty."""
+    """Return a mapping with known strings as keys; an empty one for null."""
     if value is None:
         return {}
     if not isinstance(value, Mapping):
@@ -214,7 +212,7 @@ def _settings(value: Any, where: str) -> dict[str, str]:
 
 
 def _setting(value: Any, where: str) -> str:
-    """YAML's numbers and truth values become Kafka's texts."""
+    """Return a value as Kafka writes it: numbers and booleans become strings."""
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, str | int | float):

@@ -30,7 +30,7 @@ def _advice(verb: str, rule: Mapping[str, Any]) -> str:
     if not verb:
         return ""
     if verb == "add":
-        return f"\n  the smallest acl that allows it: {rule_text(rule)}"
+        return f"\n  the smallest ACL that allows it: {rule_text(rule)}"
     return f"\n  DENY always wins; to allow it, remove {rule_text(rule)}"
 
 

@@ -33,4 +33,4 @@ def test_the_tutorial_works_in_a_new_environment(tmp_path: Path) -> None:
         ["pytest"], cwd=folder, env=variables, capture_output=True, text=True, check=False
     )
     assert "1 failed, 2 passed" in done.stdout, done.stdout + done.stderr
-    assert "the smallest acl that allows it" in done.stdout
+    assert "the smallest ACL that allows it" in done.stdout

@@ -195,7 +195,7 @@ def test_a_failed_test_reports_what_was_denied(tmp_path: Path) -> None:
     denied = "User:alice was denied DESCRIBE on TOPIC orders (Metadata v"
     assert done.stdout.count(denied) == 3
     smallest = "{principal: User:alice, allow: Describe, topic: orders}"
-    assert done.stdout.count(f"the smallest acl that allows it: {smallest}") == 2
+    assert done.stdout.count(f"the smallest ACL that allows it: {smallest}") == 2
     assert "remove {principal: User:alice, deny: Describe, topic: orders}" in done.stdout
 
 

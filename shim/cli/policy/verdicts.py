@@ -85,7 +85,7 @@ def _reasons(verdict: Verdict) -> Iterator[str]:
     if verdict.held:
         rules = dict.fromkeys(_rule(answer.decision) for answer in verdict.answers)
         shown = list(rules)[:RULES_MAX]
-        yield from (f"by {rule}" for rule in shown)
+        yield from (f"because: {rule}" for rule in shown)
         if len(rules) > len(shown):
             yield f"and {len(rules) - len(shown)} more"
         return

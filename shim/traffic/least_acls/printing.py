@@ -18,7 +18,7 @@ def _commands(acls: list[Acl]) -> str:
 
 
 def _text(acls: list[Acl], optional: list[Acl], _facts: Mapping[str, Any]) -> str:
-    text = _commands(acls) or "# no acl is needed\n"
+    text = _commands(acls) or "# no ACL is needed\n"
     if optional:
         text += "\n# optional: without these, responses contain less:\n"
         text += "".join(f"# {line}\n" for line in _commands(optional).splitlines())

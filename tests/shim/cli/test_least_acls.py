@@ -115,4 +115,4 @@ def test_the_address_stands_where_the_placeholder_was() -> None:
     show = "import os, sys; sys.exit(sys.argv[1] != os.environ['KAFKA_BOOTSTRAP_SERVERS'])"
     done = least_acls("--", sys.executable, "-c", show, "{bootstrap}")
     assert done.returncode == 0
-    assert done.stdout == "# no acl is needed\n"
+    assert done.stdout == "# no ACL is needed\n"

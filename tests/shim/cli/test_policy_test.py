@@ -40,9 +40,9 @@ def test_what_holds(test: Test, tmp_path: Path, capsys: pytest.CaptureFixture[st
     path = tmp_path / "policy.yaml"
     assert capsys.readouterr().out == (
         f"ok   {path}:3: User:alice may Write, Describe on topic orders\n"
-        "     by ALLOW User:alice Write on topic `orders`\n"
+        "     because: ALLOW User:alice Write on topic `orders`\n"
         f"ok   {path}:4: User:bob may not Read on topic orders\n"
-        "     by no acl allows it\n"
+        "     because: no ACL allows it\n"
         f"2 of 2 expectations hold in Kafka {RELEASES[-1]}\n"
     )
 
@@ -53,7 +53,7 @@ def test_a_failed_expectation_shows_the_remedy(
     assert test(BROKEN, "--quiet") == 3
     assert capsys.readouterr().out == (
         f"FAIL {tmp_path / 'policy.yaml'}:5: Eve & <co> read\n"
-        "     User:eve may not Read on topic `team-x`: no acl allows it\n"
+        "     User:eve may not Read on topic `team-x`: no ACL allows it\n"
         "     to make it hold:\n"
         "       kafka-acls --add --allow-principal User:eve --operation Read --topic team-x\n"
         f"2 of 3 expectations hold in Kafka {RELEASES[-1]}\n"

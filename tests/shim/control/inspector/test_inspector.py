@@ -49,7 +49,7 @@ def test_a_denial_names_the_acl_that_would_allow_it(page: Page, broker: KafkaBro
     send(broker, "bob")
     page.tab("decisions")
     page.press("/", "denied user:bob -audit", "\ue00c")
-    page.row("denied", "User:bob", "Describe Topic orders", "no acl allows it")
+    page.row("denied", "User:bob", "Describe Topic orders", "no ACL allows it")
     assert not [row for row in page.rows if "User:bob" not in row]
     page.press("j", "\ue007")
     detail = page.wait(lambda: page.element("#detail").text)
