@@ -9,6 +9,9 @@ from kafka_shim.protocol.utf8 import text
 
 Headers = tuple[tuple[str, bytes | None], ...]
 
+INT_VARINT, LONG_VARINT = (5, 0xFFFFFFFF), (10, 0xFFFFFFFFFFFFFFFF)
+"""Most bytes of a varint, and the bits that count."""
+
 
 class Record(msgspec.Struct, gc=False):
     """One record; times are milliseconds since 1970, -1 for none."""
@@ -39,6 +42,18 @@ def varint(buf: bytes, pos: int) -> tuple[int, int]:
             value &= 0xFFFFFFFFFFFFFFFF
             return (value >> 1) ^ -(value & 1), pos
     raise DecodeError(f"varint is longer than 10 bytes at byte {pos - 10}")
+
+
+def raw_varint(content: bytes, pos: int, bytes_max: int, mask: int) -> tuple[int, int]:
+    """Read a varint as it is written, before it is made signed."""
+    value = 0
+    for shift in range(0, 7 * bytes_max, 7):
+        byte = content[pos]
+        pos += 1
+        value |= (byte & 127) << shift
+        if byte < 128:
+            return value & mask, pos
+    raise DecodeError(f"varint is longer than {bytes_max} bytes at byte {pos - bytes_max}")
 
 
 def append_varint(out: bytearray, value: int) -> None:

@@ -9,11 +9,15 @@ import sys
 import msgspec
 
 from kafka_shim.protocol.errors import DecodeError
-from kafka_shim.protocol.record_coding import NULL_LENGTH, SHORT_VARINTS
+from kafka_shim.protocol.record_coding import (
+    INT_VARINT,
+    LONG_VARINT,
+    SHORT_VARINTS,
+    raw_varint,
+)
+from kafka_shim.protocol.record_runs import ALIKE, NOTHING, Seen, look_at_runs
 
 UNLIMITED = sys.maxsize
-_BEYOND = 1 << 65
-"""Further than times can be apart."""
 
 
 class Survey(msgspec.Struct, frozen=True, gc=False):
@@ -46,14 +50,6 @@ class UnreadableError(DecodeError):
     """Damage that keeps a broker from reading on, as it does in compressed content."""
 
 
-_OFFSETS = bytes(range(0, 128, 2))
-"""Offsets 0 to 63 as varints."""
-_ALIKE = 6
-"""Number of records from which it is faster to check first whether all have one shape."""
-INT_VARINT, LONG_VARINT = (5, 0xFFFFFFFF), (10, 0xFFFFFFFFFFFFFFFF)
-"""Most bytes of a varint, and the bits that count."""
-
-
 def survey(
     content: bytes,
     count: int,
@@ -69,65 +65,30 @@ def survey(
     """
     if not 0 < count <= scope.items_max:
         raise DecodeError(f"a batch claims {count} records")
-    found = None
-    if count >= _ALIKE:
-        found = _alike(content, count, timestamp, scope)
-    if found is None:
-        try:
-            found = _walk(content, count, timestamp, scope)
-        except IndexError as error:
-            early = DecodeError("a batch ends before its records do")
-            raise early if damage is None else UnreadableError(damage) from error
+    seen = NOTHING
+    if count >= ALIKE:
+        seen = look_at_runs(content, count, timestamp, scope.record_bytes_max)
+    try:
+        found = _walk(content, count, timestamp, scope, seen)
+    except IndexError as error:
+        early = DecodeError("a batch ends before its records do")
+        raise early if damage is None else UnreadableError(damage) from error
     if damage is not None:
         raise UnreadableError(damage)
     return found
 
 
-def _alike(content: bytes, count: int, timestamp: int, scope: Scope) -> Survey | None:
-    """Look at all records at once, if all have the lengths of the first, as a load tool's have.
-
-    None unless they have no headers, and numbers of one byte, but for the lengths of record and
-    value, which may have two.
-    """
-    size, rest = divmod(len(content), count)
-    if rest or size < 7:
-        return None
-    first = content[:size]
-    head = 1 if first[0] < 128 else 2  # where the attributes are
-    key = first[head + 3]
-    value = head + 4 + (0 if key == NULL_LENGTH else key >> 1)
-    if key > 127 or (key & 1 and key != NULL_LENGTH) or value + 1 >= size:
-        return None
-    length, body = first[value], value + 1
-    if length > 127:
-        length, body = length - 128 + (first[body] << 7), body + 1
-    length_said = first[0] if head == 1 else first[0] - 128 + (first[1] << 7)
-    is_plain = not length & 1 and body + (length >> 1) + 1 == size and not first[-1]
-    size_max = min(8191, scope.record_bytes_max)
-    if not is_plain or length_said != (size - head) * 2 or size - head > size_max:
-        return None
-    for at in {0, head - 1, head + 3, value, body - 1, size - 1}:
-        if content[at::size].count(first[at]) != count:
-            return None
-    times, offsets = content[head + 1 :: size], content[head + 2 :: size]
-    if not (times.isascii() and offsets.isascii()):
-        return None
-    deltas = [SHORT_VARINTS[byte] for byte in set(times)]
-    return Survey(
-        timestamp + min(deltas),
-        timestamp + max(deltas),
-        key == NULL_LENGTH,
-        offsets != _OFFSETS[:count],
-    )
-
-
 def _walk(  # noqa: C901, PLR0912, PLR0915 - calls would take longer than all else
-    content: bytes, count: int, timestamp: int, scope: Scope
+    content: bytes, count: int, timestamp: int, scope: Scope, seen: Seen = NOTHING
 ) -> Survey:
-    """Look at the records one by one. Varints of one byte, and lengths of two, are read here."""
+    """Look one by one at the records that are not yet seen.
+
+    Varints of one byte, and lengths of two, are read here.
+    """
     record_bytes_max, headers_left = scope.record_bytes_max, scope.items_max - count
-    pos, earliest, latest, lacks_key, has_other_offsets = 0, _BEYOND, -_BEYOND, False, False
-    for at in range(count):
+    begin, pos, earliest, latest, lacks_key = seen
+    has_other_offsets = False
+    for at in range(begin, count):
         size = content[pos]
         if size < 128:
             pos += 1
@@ -216,15 +177,3 @@ def _headers(content: bytes, pos: int, left: int) -> tuple[int, int]:
         if not length & 1:
             pos += length >> 1
     return pos, left
-
-
-def raw_varint(content: bytes, pos: int, bytes_max: int, mask: int) -> tuple[int, int]:
-    """Read a varint as it is written, before it is made signed."""
-    value = 0
-    for shift in range(0, 7 * bytes_max, 7):
-        byte = content[pos]
-        pos += 1
-        value |= (byte & 127) << shift
-        if byte < 128:
-            return value & mask, pos
-    raise DecodeError(f"varint is longer than {bytes_max} bytes at byte {pos - bytes_max}")

@@ -9,14 +9,8 @@ import zlib
 
 from kafka_shim.protocol.compression import DECOMPRESSED_BYTES_MAX, Compression
 from kafka_shim.protocol.errors import DecodeError
-from kafka_shim.protocol.record_survey import (
-    INT_VARINT,
-    LONG_VARINT,
-    Scope,
-    UnreadableError,
-    raw_varint,
-    survey,
-)
+from kafka_shim.protocol.record_coding import INT_VARINT, LONG_VARINT, raw_varint
+from kafka_shim.protocol.record_survey import Scope, UnreadableError, survey
 from kafka_shim.protocol.records import HEADER_BYTES, Batch
 from kafka_shim.protocol.releases.records import RecordFacts
 

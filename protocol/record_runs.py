@@ -1,0 +1,146 @@
+"""Looking at records of one shape together, by columns of bytes.
+
+Records of one shape have the same lengths, no headers, and times and offsets of as many bytes. In a
+load tool's batch the shape changes only where the offsets or the times need a byte more.
+"""
+
+from typing import NamedTuple
+
+from kafka_shim.protocol.errors import DecodeError
+from kafka_shim.protocol.record_coding import INT_VARINT, SHORT_VARINTS, raw_varint
+
+BEYOND = 1 << 65
+"""Further than times can be apart."""
+ALIKE = 6
+"""Number of records from which it is faster to look at them together."""
+_RUNS = 4
+"""Shapes that are tried, and one more for each 16 records that were found alike."""
+_BLOCK = 1 << 13
+_OFFSETS_MAX = 1 << 20
+_SHORT = bytes(range(0, 128, 2))
+"""Offsets 0 to 63 as varints; then the bytes of those up to 8191, whose pattern repeats."""
+_LOW = bytes(range(128, 256, 2)) * 128
+_LAST = b"".join(bytes((byte,)) * 64 for byte in range(128))
+_MIDDLE = b"".join(bytes((byte,)) * 64 for byte in range(128, 256))
+_CONTINUED = bytes(range(128, 256))
+_WRAPS = 1 << 62
+"""Times from here on might need more than 64 bits with a difference of two bytes."""
+
+
+class Seen(NamedTuple):
+    """What is true of the first `count` records, which end at `pos`.
+
+    Times are differences from the batch's.
+    """
+
+    count: int = 0
+    pos: int = 0
+    earliest: int = BEYOND
+    latest: int = -BEYOND
+    lacks_key: bool = False
+
+
+NOTHING = Seen()
+
+
+class _Shape(NamedTuple):
+    """The first record of a run: its size, and where it has what."""
+
+    size: int
+    same: list[int]
+    """Positions of the bytes that all records of the run have."""
+    time_at: int
+    offset_at: int
+    has_key: bool
+
+
+def look_at_runs(content: bytes, count: int, timestamp: int, size_max: int) -> Seen:
+    """Look at the first records of `count` as far as they form runs and have the offsets 0, 1, 2...
+
+    `size_max` is the greatest size that a record may claim. The other records may have any form,
+    or be damaged.
+    """
+    at, pos, earliest, latest, lacks_key = NOTHING
+    runs = 0
+    while count - at >= ALIKE and runs <= _RUNS + (at >> 4):
+        try:
+            shape = _shape(content, pos, at, size_max)
+        except (IndexError, DecodeError):
+            break
+        if shape is None:
+            break
+        number = _number_alike(content, count, pos, at, shape)
+        deltas = _times(content, pos + number * shape.size, timestamp, shape)
+        if not deltas:
+            break
+        earliest, latest = min(earliest, *deltas), max(latest, *deltas)
+        lacks_key = lacks_key or not shape.has_key
+        at, pos, runs = at + number, pos + number * shape.size, runs + 1
+    return Seen(at, pos, earliest, latest, lacks_key)
+
+
+def _shape(content: bytes, pos: int, at: int, size_max: int) -> _Shape | None:
+    """Return the shape of the record at `pos`; None if records of its kind are not for here."""
+    length, body = content[pos], pos + 1
+    if length > 127:
+        length, body = raw_varint(content, pos, *INT_VARINT)
+    end = body + (length >> 1)
+    if content[pos:body] != content[end : end + body - pos]:  # the next record is no such one
+        return None
+    time_at = body + 1  # the attributes byte before it is unused
+    offset_at = time_at + (1 if content[time_at] < 128 else 2)
+    key_at = offset_at + (1 if at < 64 else 2 if at < _BLOCK else 3)
+    key, key_end = content[key_at], key_at + 1
+    if key > 127:
+        key, key_end = raw_varint(content, key_at, *INT_VARINT)
+    value_at = key_end if key & 1 else key_end + (key >> 1)
+    value, value_end = raw_varint(content, value_at, *INT_VARINT)
+    headers_at = value_end if value & 1 else value_end + (value >> 1)
+    is_too_long = length & 1 or end - body > size_max
+    if is_too_long or headers_at + 1 != end or content[headers_at]:
+        return None
+    same = [pos, key_at, value_at, headers_at]
+    for begin, beyond in ((pos, body), (key_at, key_end), (value_at, value_end)):
+        if begin + 1 < beyond:
+            same += range(begin + 1, beyond)
+    return _Shape(end - pos, same, time_at, offset_at, not key & 1)
+
+
+def _number_alike(content: bytes, count: int, pos: int, at: int, shape: _Shape) -> int:
+    """Return how many records from number `at` at `pos` have a shape, 0 if offsets are others."""
+    if at >= _OFFSETS_MAX:
+        return 0
+    size = shape.size
+    number = min(count, 64 if at < 64 else (at & -_BLOCK) + _BLOCK) - at
+    number = min(number, (len(content) - pos) // size)
+    for place in shape.same:
+        column = content[place : pos + number * size : size]
+        first = content[place]
+        if column.count(first) != number:
+            number -= len(column.lstrip(column[:1]))
+    for place, expected in enumerate(_offsets(at), shape.offset_at):
+        if content[place : pos + number * size : size] != expected[:number]:
+            return 0
+    return number
+
+
+def _offsets(at: int) -> tuple[bytes, ...]:
+    """Return the bytes of varints from number `at` on, by columns, as far as they are as long."""
+    if at < 64:
+        return (_SHORT[at:],)
+    low, block = at & (_BLOCK - 1), at >> 13
+    if not block:
+        return _LOW[low:], _LAST[low:]
+    return _LOW[low:], _MIDDLE[low:], bytes((block,)) * (_BLOCK - low)
+
+
+def _times(content: bytes, end: int, timestamp: int, shape: _Shape) -> list[int]:
+    """Return the different times of a run up to `end`; none if they are not all of one length."""
+    low = content[shape.time_at : end : shape.size]
+    if shape.offset_at - shape.time_at == 1:
+        return [SHORT_VARINTS[byte] for byte in set(low)] if low.isascii() else []
+    high = content[shape.time_at + 1 : end : shape.size]
+    if low.translate(None, _CONTINUED) or not high.isascii() or not -_WRAPS < timestamp < _WRAPS:
+        return []
+    raws = {(more << 7) + byte - 128 for more, byte in set(zip(high, low, strict=True))}
+    return [(raw >> 1) ^ -(raw & 1) for raw in raws]
