@@ -1,5 +1,6 @@
 """Cut a byte stream into Kafka frames: a size of four bytes, then the frame. No sockets."""
 
+from io import BytesIO
 from struct import Struct
 
 from kafka_shim.protocol.errors import FrameError
@@ -18,25 +19,29 @@ class FrameSplitter:
         self.frame_bytes_max = frame_bytes_max
         self.failure: FrameError | None = None
         """Why no more frames can come. Answer the frames there are, then close."""
-        self._pending = bytearray()  # of a frame, or of its size while that is not known
+        self._begun = b""  # of a size that has not arrived as a whole
+        self._arrived = BytesIO()  # of the frame that is arriving
         self.arriving_bytes = -1
         """The size of the frame that is arriving; -1 while it is not known."""
 
     @property
     def pending_bytes(self) -> int:
         """How many bytes wait for the rest of their frame."""
-        return len(self._pending)
+        return len(self._begun) + self._arrived.tell()
 
-    def feed(self, data: bytes) -> list[bytes]:
+    def feed(self, data: bytes | memoryview) -> list[bytes]:
         """Return the frames that `data` completes, in order.
 
         Raises FrameError on a size that is not above 0 or is over the limit; when frames come
         before it in the same data they are returned, `failure` is set, and the next call raises.
         """
-        if self.arriving_bytes < 0 and not self._pending and len(data) > _SIZE.size:
+        if self.arriving_bytes > self._arrived.tell() + len(data):
+            self._arrived.write(data)
+            return []
+        if self.arriving_bytes < 0 and not self._begun and len(data) > _SIZE.size:
             size = _SIZE.unpack_from(data)[0]  # mostly it is one whole frame
             if size == len(data) - _SIZE.size <= self.frame_bytes_max and self.failure is None:
-                return [data[_SIZE.size :]]
+                return [bytes(data[_SIZE.size :])]
         frames: list[bytes] = []
         if self.failure is None:
             self._cut(data, self._go_on(data, frames), frames)
@@ -44,30 +49,28 @@ class FrameSplitter:
             raise self.failure
         return frames
 
-    def _go_on(self, data: bytes, frames: list[bytes]) -> int:
+    def _go_on(self, data: bytes | memoryview, frames: list[bytes]) -> int:
         """Add to the frame that is arriving; returns where in `data` the next one begins."""
-        at, pending = 0, self._pending
-        if pending and self.arriving_bytes < 0:
-            at = _SIZE.size - len(pending)
-            pending += data[:at]
-            if len(pending) < _SIZE.size:
+        at = 0
+        if self._begun:
+            at = _SIZE.size - len(self._begun)
+            self._begun += data[:at]
+            if len(self._begun) < _SIZE.size:
                 return len(data)
-            size = self._checked(*_SIZE.unpack(pending))
+            size = self._checked(*_SIZE.unpack(self._begun))
             if size < 0:
                 return len(data)
-            self.arriving_bytes = size
-            pending.clear()
+            self.arriving_bytes, self._begun = size, b""
         if self.arriving_bytes >= 0:
-            end = at + self.arriving_bytes - len(pending)
-            pending += data[at:end]
+            end = at + self.arriving_bytes - self._arrived.tell()
+            self._arrived.write(data[at:end])
             at = end
-            if len(pending) == self.arriving_bytes:
-                frames.append(bytes(pending))
-                pending.clear()
-                self.arriving_bytes = -1
+            if self._arrived.tell() == self.arriving_bytes:
+                frames.append(self._arrived.getvalue())
+                self._arrived, self.arriving_bytes = BytesIO(), -1
         return at
 
-    def _cut(self, data: bytes, at: int, frames: list[bytes]) -> None:
+    def _cut(self, data: bytes | memoryview, at: int, frames: list[bytes]) -> None:
         """Take the frames that are there as a whole, and keep the beginning of the next one."""
         end = len(data)
         while at + _SIZE.size <= end:
@@ -77,10 +80,12 @@ class FrameSplitter:
             at += _SIZE.size
             if at + size > end:
                 self.arriving_bytes = size
-                break
-            frames.append(data[at : at + size])
+                self._arrived.write(data[at:])
+                return
+            frames.append(bytes(data[at : at + size]))
             at += size
-        self._pending += data[at:]
+        if self.arriving_bytes < 0:
+            self._begun += data[at:]
 
     def _checked(self, size: int) -> int:
         """The size, or -1 if it is impossible: then there is a `failure`."""

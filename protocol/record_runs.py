@@ -27,20 +27,10 @@ _WRAPS = 1 << 62
 """Times from here on might need more than 64 bits with a difference of two bytes."""
 
 
-class Seen(NamedTuple):
-    """What is true of the first `count` records, which end at `pos`.
-
-    Times are differences from the batch's.
-    """
-
-    count: int = 0
-    pos: int = 0
-    earliest: int = BEYOND
-    latest: int = -BEYOND
-    lacks_key: bool = False
-
-
-NOTHING = Seen()
+Seen = tuple[int, int, int, int, bool]
+"""What is true of the first records: their number, where they end, the least and the greatest time,
+and whether some have no key. Times are differences from the batch's.
+"""
 
 
 class _Shape(NamedTuple):
@@ -54,13 +44,13 @@ class _Shape(NamedTuple):
     has_key: bool
 
 
-def look_at_runs(content: bytes, count: int, timestamp: int, size_max: int) -> Seen:
+def look_at_runs(content: bytes, start: int, count: int, timestamp: int, size_max: int) -> Seen:
     """Look at the first records of `count` as far as they form runs and have the offsets 0, 1, 2...
 
-    `size_max` is the greatest size that a record may claim. The other records may have any form,
-    or be damaged.
+    They begin at `start`. `size_max` is the greatest size that a record may claim. The other
+    records may have any form, or be damaged.
     """
-    at, pos, earliest, latest, lacks_key = NOTHING
+    at, pos, earliest, latest, lacks_key = 0, start, BEYOND, -BEYOND, False
     runs = 0
     while count - at >= ALIKE and runs <= _RUNS + (at >> 4):
         try:
@@ -76,7 +66,7 @@ def look_at_runs(content: bytes, count: int, timestamp: int, size_max: int) -> S
         earliest, latest = min(earliest, *deltas), max(latest, *deltas)
         lacks_key = lacks_key or not shape.has_key
         at, pos, runs = at + number, pos + number * shape.size, runs + 1
-    return Seen(at, pos, earliest, latest, lacks_key)
+    return at, pos, earliest, latest, lacks_key
 
 
 def _shape(content: bytes, pos: int, at: int, size_max: int) -> _Shape | None:

@@ -15,7 +15,7 @@ from kafka_shim.protocol.record_coding import (
     SHORT_VARINTS,
     raw_varint,
 )
-from kafka_shim.protocol.record_runs import ALIKE, NOTHING, Seen, look_at_runs
+from kafka_shim.protocol.record_runs import ALIKE, BEYOND, Seen, look_at_runs
 
 UNLIMITED = sys.maxsize
 
@@ -56,8 +56,9 @@ def survey(
     timestamp: int,
     scope: Scope = EVERYTHING,
     damage: str | None = None,
+    start: int = 0,
 ) -> Survey:
-    """Look at `count` records whose times start from `timestamp`.
+    """Look at `count` records from `start` to the end, whose times start from `timestamp`.
 
     `damage`: why the content is not all that it should be, if that is so.
     Raises DecodeError when there are more or fewer, when one is not of the form of a record, or
@@ -65,9 +66,9 @@ def survey(
     """
     if not 0 < count <= scope.items_max:
         raise DecodeError(f"a batch claims {count} records")
-    seen = NOTHING
+    seen = (0, start, BEYOND, -BEYOND, False)
     if count >= ALIKE:
-        seen = look_at_runs(content, count, timestamp, scope.record_bytes_max)
+        seen = look_at_runs(content, start, count, timestamp, scope.record_bytes_max)
     try:
         found = _walk(content, count, timestamp, scope, seen)
     except IndexError as error:
@@ -79,7 +80,7 @@ def survey(
 
 
 def _walk(  # noqa: C901, PLR0912, PLR0915 - calls would take longer than all else
-    content: bytes, count: int, timestamp: int, scope: Scope, seen: Seen = NOTHING
+    content: bytes, count: int, timestamp: int, scope: Scope, seen: Seen
 ) -> Survey:
     """Look one by one at the records that are not yet seen.
 

@@ -119,12 +119,14 @@ class Batch(msgspec.Struct, gc=False):
 
         Damaged compression is an UnreadableError, unless the records before it are wrong.
         """
-        damage, start = None, self.start
-        content = self.blob[start + HEADER_BYTES : start + _PREFIX_BYTES + self.length]
+        damage, content, start, end = None, self.blob, self.start + HEADER_BYTES, self.end
         code = self.attributes & _COMPRESSION
         if code:
-            content, damage = opened(_compression(code), content)
-        found = survey(content, self.count, self.base_timestamp, scope, damage)
+            content, damage = opened(_compression(code), content[start:end])
+            start = 0
+        elif end != len(content):
+            content, start = content[start:end], 0
+        found = survey(content, self.count, self.base_timestamp, scope, damage, start)
         if self.attributes & _APPEND_TIME:
             return msgspec.structs.replace(
                 found, earliest=self.max_timestamp, latest=self.max_timestamp
@@ -211,8 +213,8 @@ def assign(
 ) -> bytes:
     """Return the batch as a log keeps it; with `append_time_ms` that is the time of all records."""
     place = _PLACE.pack(base_offset, batch.length, partition_leader_epoch)
-    start = batch.start
-    payload = place + batch.blob[start + _PLACE_BYTES : start + _PREFIX_BYTES + batch.length]
+    rest = memoryview(batch.blob)[batch.start + _PLACE_BYTES : batch.end]
+    payload = b"".join((place, rest))
     if append_time_ms is None:
         return payload
     out = bytearray(payload)

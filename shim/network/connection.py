@@ -139,7 +139,7 @@ class Connection(asyncio.BufferedProtocol):
     def buffer_updated(self, nbytes: int) -> None:
         self.last_used_ms = self._cluster.clock.now_ms()
         try:
-            self._frames.extend(self._splitter.feed(bytes(self._holder.received[:nbytes])))
+            self._frames.extend(self._splitter.feed(self._holder.received[:nbytes]))
         except FrameError as error:
             self.close(str(error))
             return
