@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 from kafka_shim.shim.dispatch import Dispatcher, Pending
 from kafka_shim.shim.network.large_answers import BY_STATE
+from kafka_shim.shim.network.large_produces import PRODUCE, is_soon_appended
 from kafka_shim.shim.request.session import Session
 from kafka_shim.shim.request.turns import LARGE_BYTES, Turns
 from kafka_shim.shim.state.cluster import Cluster
@@ -42,7 +43,7 @@ class Working:
 def is_large(frame: bytes, cluster: Cluster) -> bool:
     """Whether a request is long, or its answer may take long."""
     if len(frame) >= LARGE_BYTES:
-        return True
+        return frame[:2] != PRODUCE or not is_soon_appended(frame)
     may_be = BY_STATE.get(frame[:2])
     return may_be is not None and may_be(cluster, frame)
 
