@@ -97,17 +97,16 @@ class _Place:
         if self._is_flexible:
             length, self.pos = varint(self._frame, self.pos)
             return max(0, length - 1)
-        length: int = _LONG.unpack_from(self._frame, self.pos)[0]
+        size: int = _LONG.unpack_from(self._frame, self.pos)[0]
         self.pos += _LONG.size
-        return max(0, length)
+        return max(0, size)
 
     def skip_text(self) -> None:
         if self._is_flexible:
             length = self.length()
             self.pos += length
-            return
-        (length,) = _SHORT.unpack_from(self._frame, self.pos)
-        self.pos += _SHORT.size + max(0, length)
+        else:
+            self.pos += _SHORT.size + max(0, *_SHORT.unpack_from(self._frame, self.pos))
 
     def end_fields(self) -> None:
         """Read the number of tagged fields after other fields."""
