@@ -4,8 +4,6 @@ Records of one shape have the same lengths, no headers, and times and offsets of
 load tool's batch the shape changes only where the offsets or the times need a byte more.
 """
 
-from typing import NamedTuple
-
 from kafka_shim.protocol.errors import DecodeError
 from kafka_shim.protocol.record_coding import INT_VARINT, SHORT_VARINTS, raw_varint
 
@@ -33,15 +31,10 @@ and whether some have no key. Times are differences from the batch's.
 """
 
 
-class _Shape(NamedTuple):
-    """The first record of a run: its size, and where it has what."""
-
-    size: int
-    same: list[int]
-    """Positions of the bytes that all records of the run have."""
-    time_at: int
-    offset_at: int
-    has_key: bool
+_Shape = tuple[int, list[int], int, int, bool]
+"""A run: the size of its records, the positions in the first one of the bytes that all have, of the
+time and of the offset, and whether they have keys.
+"""
 
 
 def look_at_runs(content: bytes, start: int, count: int, timestamp: int, size_max: int) -> Seen:
@@ -60,12 +53,17 @@ def look_at_runs(content: bytes, start: int, count: int, timestamp: int, size_ma
         if shape is None:
             break
         number = _number_alike(content, count, pos, at, shape)
-        deltas = _times(content, pos + number * shape.size, timestamp, shape)
+        size, _, time_at, offset_at, has_key = shape
+        end = pos + number * size
+        low, high = content[time_at:end:size], None
+        if offset_at - time_at == 2:
+            high = content[time_at + 1 : end : size]
+        deltas = _times(low, high, timestamp)
         if not deltas:
             break
         earliest, latest = min(earliest, *deltas), max(latest, *deltas)
-        lacks_key = lacks_key or not shape.has_key
-        at, pos, runs = at + number, pos + number * shape.size, runs + 1
+        lacks_key = lacks_key or not has_key
+        at, pos, runs = at + number, end, runs + 1
     return at, pos, earliest, latest, lacks_key
 
 
@@ -89,27 +87,25 @@ def _shape(content: bytes, pos: int, at: int, size_max: int) -> _Shape | None:
     is_too_long = length & 1 or end - body > size_max
     if is_too_long or headers_at + 1 != end or content[headers_at]:
         return None
-    same = [pos, key_at, value_at, headers_at]
-    for begin, beyond in ((pos, body), (key_at, key_end), (value_at, value_end)):
-        if begin + 1 < beyond:
-            same += range(begin + 1, beyond)
-    return _Shape(end - pos, same, time_at, offset_at, not key & 1)
+    same = [*range(pos, body), *range(key_at, key_end), *range(value_at, value_end), headers_at]
+    return end - pos, same, time_at, offset_at, not key & 1
 
 
 def _number_alike(content: bytes, count: int, pos: int, at: int, shape: _Shape) -> int:
     """Return how many records from number `at` at `pos` have a shape, 0 if offsets are others."""
     if at >= _OFFSETS_MAX:
         return 0
-    size = shape.size
+    size, same, _, offset_at, _ = shape
     number = min(count, 64 if at < 64 else (at & -_BLOCK) + _BLOCK) - at
     number = min(number, (len(content) - pos) // size)
-    for place in shape.same:
-        column = content[place : pos + number * size : size]
-        first = content[place]
-        if column.count(first) != number:
+    end = pos + number * size
+    for place in same:
+        column = content[place:end:size]
+        if column.count(content[place]) != number:
             number -= len(column.lstrip(column[:1]))
-    for place, expected in enumerate(_offsets(at), shape.offset_at):
-        if content[place : pos + number * size : size] != expected[:number]:
+            end = pos + number * size
+    for place, expected in enumerate(_offsets(at), offset_at):
+        if content[place:end:size] != expected[:number]:
             return 0
     return number
 
@@ -124,12 +120,13 @@ def _offsets(at: int) -> tuple[bytes, ...]:
     return _LOW[low:], _MIDDLE[low:], bytes((block,)) * (_BLOCK - low)
 
 
-def _times(content: bytes, end: int, timestamp: int, shape: _Shape) -> list[int]:
-    """Return the different times of a run up to `end`; none if they are not all of one length."""
-    low = content[shape.time_at : end : shape.size]
-    if shape.offset_at - shape.time_at == 1:
+def _times(low: bytes, high: bytes | None, timestamp: int) -> list[int]:
+    """Return the different times of a run by the bytes of their varints: one, or low and high.
+
+    There are none if they are not all of one length.
+    """
+    if high is None:
         return [SHORT_VARINTS[byte] for byte in set(low)] if low.isascii() else []
-    high = content[shape.time_at + 1 : end : shape.size]
     if low.translate(None, _CONTINUED) or not high.isascii() or not -_WRAPS < timestamp < _WRAPS:
         return []
     raws = {(more << 7) + byte - 128 for more, byte in set(zip(high, low, strict=True))}
