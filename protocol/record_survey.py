@@ -82,7 +82,7 @@ def survey(
 def _walk(  # noqa: C901, PLR0912, PLR0915 - calls would take longer than all else
     content: bytes, count: int, timestamp: int, scope: Scope, seen: Seen
 ) -> Survey:
-    """Look at the other records one by one. Varints of a byte, and lengths of two, are read here."""
+    """Look at the other records one by one; short varints are read here."""
     record_bytes_max, headers_left = scope.record_bytes_max, scope.items_max - count
     (begin, pos, earliest, latest, lacks_key), has_other_offsets = seen, False
     for at in range(begin, count):
