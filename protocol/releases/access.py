@@ -8,19 +8,21 @@ from kafka_shim.protocol.releases.change import Change
 class AccessFacts(msgspec.Struct, frozen=True, kw_only=True):
     """What the emulated release does about authorization, by name."""
 
-    # answers
-    hides_denied_topics: bool  # without DESCRIBE a topic is 3, and existence comes before the rest
+    # responses
+    hides_denied_topics: bool  # a topic without DESCRIBE is unknown (3); existence is checked first
     unasked_operations: int  # value of authorized operations that were not requested
-    acl_success_message: str | None  # error message of a CreateAcls or DescribeAcls that succeeded
-    unexpected_acl_errors_are_said: bool  # CreateAcls has a text with -1, too
+    acl_success_message: str | None  # error message of a successful CreateAcls or DescribeAcls
+    unexpected_acl_errors_are_said: bool
+    """CreateAcls has an error message for UNKNOWN_SERVER_ERROR (-1), too."""
     # the audit log
-    audit_names_pattern: bool  # the audit line has the type of the resource's pattern
-    audit_names_request: bool  # and the API
-    audit_names_rule: bool  # and ends in the deciding rule
-    audit_acl_brackets: str  # around the ACL that is the rule
+    audit_names_pattern: bool  # the audit line has the pattern type of the resource
+    audit_names_request: bool  # the audit line has the API
+    audit_names_rule: bool  # the audit line ends in the deciding rule
+    audit_acl_brackets: str  # brackets around an ACL that is the rule
     # configuration
-    tokens_need_origin: bool  # signed ones: an issuer and an audience must be expected, or waived
-    authorizer_class: str  # the authorizer that a release brings, as its configuration names it
+    tokens_need_origin: bool
+    """Signed tokens: an issuer and an audience must be configured, or waived."""
+    authorizer_class: str  # class of the release's authorizer, for authorizer.class.name
 
 
 OLDEST = AccessFacts(

@@ -10,22 +10,24 @@ class ClusterFacts(msgspec.Struct, frozen=True, kw_only=True):
     """What the emulated release does about the cluster itself, by name."""
 
     # controllers
-    brokers_forward: bool  # admin requests to the controller; else only it answers them
+    brokers_forward: bool
+    """Brokers forward admin requests to the controller (False: only it accepts them)."""
     has_process_roles: bool  # brokers are configured by node.id and process.roles
-    orders_list_each_duplicate: bool  # a denied LeaderAndIsr or StopReplica, partition by partition
-    stale_controller_lists_partitions: bool  # LeaderAndIsr of a controller that is superseded
+    orders_list_each_duplicate: bool
+    """A denied LeaderAndIsr or StopReplica lists each partition of the request."""
+    stale_controller_lists_partitions: bool
+    """STALE_CONTROLLER_EPOCH (11) to LeaderAndIsr lists the partitions."""
     # features
-    feature_update_message: str | None  # error message of a feature that was updated
-    feature_updates_message: str | None  # error message of UpdateFeatures without an error
-    updates_features: bool  # else every UpdateFeatures fails
-    unknown_feature_may_be_zero: bool  # an unknown feature is at level 0 already
-    feature_update_error: ErrorCode  # of a feature or level that is not supported
-    feature_updates_fail_together: bool  # one failed update is the whole request's error
+    feature_update_message: str | None  # error message of an updated feature
+    feature_updates_message: str | None  # error message of a successful UpdateFeatures
+    updates_features: bool  # UpdateFeatures works (False: it always fails)
+    unknown_feature_may_be_zero: bool  # an unknown feature can be set to level 0
+    feature_update_error: ErrorCode  # error code of an unsupported feature or level
+    feature_updates_fail_together: bool  # one failed update fails the whole request
     # brokers and versions
-    unregistering_says_why: bool  # UnregisterBroker carries texts
-    refused_version_tells_range: (
-        bool  # the answer to an unsupported ApiVersions version contains the supported range
-    )
+    unregistering_says_why: bool  # UnregisterBroker returns error messages
+    refused_version_tells_range: bool
+    """The response to an unsupported ApiVersions version has the supported range."""
 
 
 OLDEST = ClusterFacts(

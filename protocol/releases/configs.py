@@ -10,40 +10,50 @@ from kafka_shim.protocol.releases.change import Change
 class ConfigFacts(msgspec.Struct, frozen=True, kw_only=True):
     """What the emulated release does about describing and altering settings, by name."""
 
-    config_resource_types: tuple[int, ...]  # types that have settings
-    echoed_resource_types: tuple[int, ...] | None  # types that errors repeat, others are 0
-    generated_config_messages: bool  # DescribeConfigs in generated messages, with their bugs
-    config_success_message: str | None  # error message of a description without an error
+    config_resource_types: tuple[int, ...]  # resource types with settings
+    echoed_resource_types: tuple[int, ...] | None
+    """Types that error responses repeat (others become 0); None: all."""
+    generated_config_messages: bool  # DescribeConfigs uses the generated messages, with their bugs
+    config_success_message: str | None  # error message of a successful description
     config_denials: Mapping[int, str | None]  # error message of a denial, by its code
-    missing_topics_have_no_configs: bool  # a missing topic is 3, and not described by defaults
+    missing_topics_have_no_configs: bool
+    """A missing topic is an error (False: it is described by defaults)."""
     dynamic_brokers: bool  # settings of brokers can be altered (KIP-226)
-    shown_dynamic: tuple[str, ...]  # cannot be altered, though DescribeConfigs says they can
-    shown_fixed: tuple[str, ...]  # can be altered, though DescribeConfigs says they cannot
-    client_metrics_have_defaults: bool  # a subscription is described with all its settings
-    client_metrics_are_documented: bool  # else their documentation is empty
-    controllers_alter_alone: bool  # and look at little: not whether there is such a topic or broker
-    settings_are_checked: bool  # those of topics; else any name and value will do
-    deletion_takes_no_value: bool  # IncrementalAlterConfigs' DELETE with a value is 42
-    alterations_are_forwarded: bool  # brokers check what they can before rights are asked for
-    altered_denial_is_said: bool  # a denied alteration has a text
-    brokers_are_authorized_first: bool  # before their settings are checked, and without a text
-    altered_types_are_echoed: bool  # AlterConfigs repeats types that it does not know
-    broker_lists_are_distinct: bool  # a list that names something twice is refused, not shortened
-    altered_null: str  # AlterConfigs without a value: "fail resource", "fail" all of it, or "close"
-    altered_null_error: int  # code of IncrementalAlterConfigs without a value
-    altered_config_error: int  # code of a value that a topic's setting cannot take
+    shown_dynamic: tuple[str, ...]
+    """Settings that cannot be altered, although DescribeConfigs says they can."""
+    shown_fixed: tuple[str, ...]
+    """Settings that can be altered, although DescribeConfigs says they cannot."""
+    client_metrics_have_defaults: bool  # a metrics subscription is described with all settings
+    client_metrics_are_documented: bool  # they have a documentation (False: an empty one)
+    controllers_alter_alone: bool
+    """The controller alters settings, without checking that topics or brokers exist."""
+    settings_are_checked: bool
+    """Settings of topics are checked (False: any name and value is accepted)."""
+    deletion_takes_no_value: bool
+    """IncrementalAlterConfigs: DELETE with a value is INVALID_REQUEST (42)."""
+    alterations_are_forwarded: bool  # brokers check what they can before the permission is checked
+    altered_denial_is_said: bool  # a denied alteration has an error message
+    brokers_are_authorized_first: bool
+    """Permissions of brokers come before checks, without an error message."""
+    altered_types_are_echoed: bool  # AlterConfigs repeats unknown resource types
+    broker_lists_are_distinct: bool
+    """Duplicates in a list setting are an error (False: they are removed)."""
+    altered_null: str
+    """AlterConfigs with a null value: "fail resource", "fail" the request, or "close"."""
+    altered_null_error: int  # error code of IncrementalAlterConfigs with a null value
+    altered_config_error: int  # error code of an invalid value of a topic's setting
     altered_names_are_checked: bool  # an invalid topic name has another error than a missing topic
     altered_values_before_topics: bool  # an invalid value is reported before a missing topic
-    empty_topic_name_error: int  # code of AlterConfigs' topic without a name
-    empty_topic_name_first: bool  # IncrementalAlterConfigs sees it before all else
-    altered_topic_missing_error: int  # code of altering a missing topic
-    no_cleaner_error: int  # code of log.cleaner.threads=0
-    lists_start_as_default: bool  # APPEND to a list that is not set
-    append_skips_present: bool  # APPEND of what is in the list already
+    empty_topic_name_error: int  # error code of AlterConfigs for an empty topic name
+    empty_topic_name_first: bool
+    """IncrementalAlterConfigs reports an empty topic name before all else."""
+    altered_topic_missing_error: int  # error code of altering a missing topic
+    no_cleaner_error: int  # error code of log.cleaner.threads=0
+    lists_start_as_default: bool  # APPEND to a list that is not set begins with its default
+    append_skips_present: bool  # APPEND does not add elements that the list has already
     unknown_list_error: int  # error code of APPEND to an unknown broker setting
-    unknown_topic_list_is_no_list: (
-        bool  # unknown settings of topics fail as a setting that is no list does
-    )
+    unknown_topic_list_is_no_list: bool
+    """APPEND to an unknown topic setting fails like one to a setting that is no list."""
 
 
 OLDEST = ConfigFacts(

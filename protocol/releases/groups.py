@@ -12,80 +12,97 @@ from kafka_shim.protocol.releases.change import Change
 class GroupFacts(msgspec.Struct, frozen=True, kw_only=True):
     """What the emulated release does about groups, by name."""
 
-    protocols: tuple[str, ...]  # those that are switched on by default
-    new_coordinator: bool  # KIP-848's, in Java, with small differences of its own
+    protocols: tuple[str, ...]  # group protocols that are enabled by default
+    new_coordinator: bool  # the coordinator of KIP-848, in Java, which differs in details
     # classic groups
-    awaiting_sync_name: str  # the state in which the leader has to assign
+    awaiting_sync_name: str  # name of the state in which the leader must send the assignment
     session_timeout_ms_max: int  # default of group.max.session.timeout.ms
-    failed_generation: int  # generation of a JoinGroup that failed
-    checks_group_ids: bool  # an empty group id is 24 and not just an unknown member
-    checks_protocol_type: bool  # JoinGroup without a protocol type is 23
-    strict_members: bool  # unknown instances and a generation without a member are 25
-    heartbeat_checks_generation: bool  # before the state, so that a wrong one is never 27
-    commit_checks_member: bool  # before the state, so that a stranger's is never 27
-    heartbeats_while_completing: bool  # and not 27
-    sync_timeout: bool  # who has not sent SyncGroup by the rebalance timeout is out
-    static_rejoin_breaks_syncs: bool  # a returning static member, while the leader has to assign
-    static_rejoin_checks_protocol: bool  # and with other protocols: it can cause a rebalance
-    # looking at them, their offsets, their coordinators
-    new_group_epoch: int  # of a group that has no members yet (KIP-848)
-    upgrade_keeps_epoch: bool  # of a group that becomes a consumer group, if nothing else changes
-    downgrade_keeps_target: bool  # a group that turns classic with a stale one rebalances (KIP-848)
-    classics_await_target: (
-        bool  # classic members rejoin only once the new target assignment exists (KIP-848)
-    )
-    disabled_migration_is_strict: bool  # no classic member joins a consumer group with members then
-    describes_revoking: bool  # ConsumerGroupDescribe shows what a member has not yet given up
-    commits_since_assigned: bool  # a consumer's older epoch will do for what it had then already
-    assignor_counts: bool  # another one that most members ask for begins an epoch
-    saves_extra: bool  # uniform: a partition more is left for who has it, while others come after
-    assigns_to_nobody: bool  # a group whose last member left has its target at once
-    revokes_unsubscribed: bool  # at once, also while the next assignment is not made (KIP-848)
-    rejoins_anytime: bool  # a known member may come with epoch 0; else that epoch is one to check
-    takes_back: bool  # a consumer gets at once what it was to give up, if it shall have it again
-    dropped_regex_counts: bool  # as a changed subscription (KIP-848)
-    describes_empty_group_id: bool  # ConsumerGroupDescribe of an empty id is 24, and not -1 for all
-    assignment_interval_ms: int  # default of group.consumer.assignment.interval.ms and its kin
+    failed_generation: int  # generation in the response to a failed JoinGroup
+    checks_group_ids: bool  # an empty group id is INVALID_GROUP_ID (24) (False: UNKNOWN_MEMBER_ID)
+    checks_protocol_type: bool
+    """JoinGroup without a protocol type is INCONSISTENT_GROUP_PROTOCOL (23)."""
+    strict_members: bool
+    """Unknown instances, or a generation without a member, are UNKNOWN_MEMBER_ID (25)."""
+    heartbeat_checks_generation: bool
+    """A wrong generation is reported before REBALANCE_IN_PROGRESS (27)."""
+    commit_checks_member: bool  # an unknown member is reported before REBALANCE_IN_PROGRESS (27)
+    heartbeats_while_completing: bool
+    """Heartbeat succeeds while the assignment is awaited (False: 27)."""
+    sync_timeout: bool  # a member without SyncGroup within the rebalance timeout is removed
+    static_rejoin_breaks_syncs: bool
+    """A static member that rejoins before the assignment starts a rebalance."""
+    static_rejoin_checks_protocol: bool
+    """A static member with other protocols can cause a rebalance."""
+    # epochs, assignments, descriptions, offsets, coordinators
+    new_group_epoch: int  # epoch of a group without members (KIP-848)
+    upgrade_keeps_epoch: bool
+    """A classic group that becomes a consumer group keeps its epoch if nothing changes."""
+    downgrade_keeps_target: bool
+    """A group that becomes classic with a stale target rebalances (KIP-848)."""
+    classics_await_target: bool
+    """Classic members rejoin only once the new target assignment exists (KIP-848)."""
+    disabled_migration_is_strict: bool  # no classic member can join a consumer group with members
+    describes_revoking: bool
+    """ConsumerGroupDescribe shows partitions that a member has yet to revoke."""
+    commits_since_assigned: bool
+    """Commits with an older epoch succeed for partitions assigned by then."""
+    assignor_counts: bool  # another assignor with most votes begins a group epoch
+    saves_extra: bool  # uniform: surplus partitions are left for later members that own them
+    assigns_to_nobody: bool  # the target is computed at once when the last member leaves
+    revokes_unsubscribed: bool  # unsubscribed partitions are revoked at once (KIP-848)
+    rejoins_anytime: bool  # a known member may send epoch 0 (False: that epoch is checked)
+    takes_back: bool  # a consumer gets back partitions that it was about to revoke at once
+    dropped_regex_counts: bool  # dropping a regular expression changes the subscription (KIP-848)
+    describes_empty_group_id: bool
+    """An empty id in ConsumerGroupDescribe is INVALID_GROUP_ID (24), not -1 for all."""
+    assignment_interval_ms: int  # default of group.consumer.assignment.interval.ms and its like
     streams_task_offset_interval_ms: int  # returned to members of streams groups; 0: no reports
-    streams_recovery_lag: int  # acceptable lag returned to them; -1: none
-    streams_tasks_stay: bool  # with who has them; or with who was meant to have them
-    streams_passes_over: bool  # a member whose process has the task, for others with a standby task
-    streams_states_count: bool  # reported offsets count, and tasks become active or standby at once
-    streams_static_members: bool  # and reported offsets and warm-up tasks; else they are 42
-    streams_endpoints_change: (
-        bool  # all members learn a changed endpoint of a member, or its removal
-    )
-    describes_metadata: bool  # the member's protocol metadata, not its assignment again
-    describes_each_duplicate: bool  # a group id given twice is described twice
-    filters_ignore_case: bool  # ListGroups by state and type
-    fetches_group_twice: bool  # OffsetFetch answers a group listed twice twice, else once
-    fetching_twice_fails: bool  # and the whole request is -1 unless that group is denied
-    denied_fetches_repeat: bool  # OffsetFetch: what is denied is listed as it was asked for
-    failed_fetch_is_empty: bool  # OffsetFetch 1 that fails for its group has no partitions
-    leaves_alone_error: int | None  # of LeaveGroup before v3 for what concerns no member
-    deletes_empty_group_id: bool  # DeleteGroups of an empty id is not 24
-    commits_to_zookeeper: bool  # version 0 of OffsetCommit and OffsetFetch; else they are 35
-    commit_checks_partition: bool  # OffsetCommit: a missing partition is 3, not only a topic
-    denied_commits_repeat: bool  # OffsetCommit: a partition named twice is refused twice
-    failed_commits_repeat: (
-        bool  # also by the topic's error; in TxnOffsetCommit and OffsetDelete too
-    )
+    streams_recovery_lag: int  # acceptable lag returned to members of streams groups; -1: none
+    streams_tasks_stay: bool  # tasks stay with their owner (False: with the owner of the target)
+    streams_passes_over: bool
+    """Other owners of a standby task are preferred if the first has the task."""
+    streams_states_count: bool  # reported offsets count, and tasks change their role at once
+    streams_static_members: bool
+    """Static members, reported offsets and warm-up tasks (False: INVALID_REQUEST)."""
+    streams_endpoints_change: bool  # all members learn a changed or removed endpoint of a member
+    describes_metadata: bool
+    """DescribeGroups returns a member's metadata (False: its assignment twice)."""
+    describes_each_duplicate: bool  # a repeated group id is described twice
+    filters_ignore_case: bool  # filters of ListGroups by state and type ignore case
+    fetches_group_twice: bool  # OffsetFetch answers a repeated group twice (False: once)
+    fetching_twice_fails: bool  # a repeated group fails the request with -1 unless it is denied
+    denied_fetches_repeat: bool  # OffsetFetch lists denied topics as requested, also repeated ones
+    failed_fetch_is_empty: bool  # OffsetFetch v1 has no partitions if its group fails
+    leaves_alone_error: int | None
+    """Error code of LeaveGroup before v3 for an unknown member; None: none."""
+    deletes_empty_group_id: bool  # DeleteGroups accepts an empty group id (False: INVALID_GROUP_ID)
+    commits_to_zookeeper: bool  # OffsetCommit and OffsetFetch v0 work (False: UNSUPPORTED_VERSION)
+    commit_checks_partition: bool
+    """OffsetCommit: a missing partition is an error, not only a missing topic."""
+    denied_commits_repeat: bool  # OffsetCommit: a repeated partition is denied twice
+    failed_commits_repeat: bool
+    """Repeated partitions of a missing topic fail twice; also in TxnOffsetCommit."""
     deleted_offsets_repeat: bool  # OffsetDelete: a topic with two partitions is answered twice
-    found_message: str | None  # error message of a FindCoordinator that found one; None: nor else
-    unknown_key_type_error: int | None  # of FindCoordinator; None closes the connection
-    share_key_error: int | None  # of FindCoordinator for every share partition; 0: there is one,
-    # None: the type is unknown
-    share_groups_with_colons: bool  # in the keys of share partitions
-    share_deletion_always_asks: bool  # DeleteShareGroupOffsets: also with no topic left
-    share_epochs_may_be_unknown: bool  # -1 is not an old epoch of a share partition
-    share_writers_may_be_unknown: bool  # the same, of who writes its state
-    share_counts_when_begun: bool  # what is done with is known where the start is given
-    unreadable_subscription_error: int  # of a classic member that joins a consumer group
-    share_states_go_forward: bool  # never to an earlier offset; negative epochs are refused
-    share_records: bool  # coordinators write them in today's form
-    share_record_counts: bool  # they say how many deliveries are complete
-    share_null_id_error: int  # of a share session's group or member that is null
-    share_throttles: bool  # what was delivered often goes out in ever smaller parts
+    found_message: str | None
+    """Error_message of a successful FindCoordinator; None: failures have none either."""
+    unknown_key_type_error: int | None
+    """Error code of FindCoordinator for it; None: the connection is closed."""
+    share_key_error: int | None
+    """Error code of FindCoordinator for share keys; 0: works, None: unknown type."""
+    share_groups_with_colons: bool  # group ids in share keys may contain colons
+    share_deletion_always_asks: bool
+    """DeleteShareGroupOffsets checks the group even if no topic is left."""
+    share_epochs_may_be_unknown: bool  # leader epoch -1 of a share partition is not fenced
+    share_writers_may_be_unknown: bool  # the same when share group state is written
+    share_counts_when_begun: bool  # delivery_complete_count is known if a start offset is given
+    unreadable_subscription_error: int
+    """Error code of a classic member that joins a consumer group with it."""
+    share_states_go_forward: bool
+    """The start offset never decreases, and negative epochs are errors."""
+    share_records: bool  # share coordinators write records in today's form
+    share_record_counts: bool  # these records have delivery_complete_count
+    share_null_id_error: int  # error code of a null group or member id in a share session
+    share_throttles: bool  # records that were delivered often are returned in ever smaller parts
     share_additions_miss_nothing: bool  # partitions added to a known topic begin at offset 0
     share_denial_refuses_all: bool  # one denied share key fails the whole FindCoordinator
 

@@ -16,88 +16,99 @@ NEVER = 32767
 class RecordFacts(msgspec.Struct, frozen=True, kw_only=True):
     """What the emulated release does about records and transactions, by name."""
 
-    # formats that Produce takes
-    unreadable_closes: bool  # a partition without a readable batch cannot be parsed
-    unreadable_old_closes: bool  # nor one without any message, in versions 0 to 2
-    wrong_format_closes: bool  # nor one with another format than 2, or with two batches
-    invalid_record_error: ErrorCode  # of invalid records
-    invalid_record_tells_start: bool  # and the answer says where the log starts
-    lists_every_record: bool  # all records that are refused, and why; else only the first
+    # formats that Produce accepts
+    unreadable_closes: bool  # Produce without a readable batch closes the connection
+    unreadable_old_closes: bool  # versions 0 to 2 without any message close the connection
+    wrong_format_closes: bool  # another format than 2, or two batches, close the connection
+    invalid_record_error: ErrorCode  # error code of invalid records
+    invalid_record_tells_start: bool  # its response also has the log start offset
+    lists_every_record: bool
+    """All rejected records are listed with a reason (False: only the first)."""
     knows_zstd: bool
     null_records_stop_all: bool  # null records keep all others of a request from being stored
-    refuses_append_time: bool  # a batch that claims an append time is 32 where producers set times
-    reads_one_by_one: bool  # records of a batch, and is not ready for all damage to them
-    builds_compressed: bool  # records of compressed batches, whatever size they say
-    header_names_fail: bool  # such as names of headers that go on behind the records
-    checks_compressed_sizes: bool  # records of a compressed batch are as long as they say
-    other_offsets_error: ErrorCode  # of a compressed batch whose offsets are not 0, 1, 2...
+    refuses_append_time: bool  # append times are INVALID_TIMESTAMP (32) if producers set times
+    reads_one_by_one: bool  # records are read one by one, without a check for all kinds of damage
+    builds_compressed: bool  # records of compressed batches are read whatever their size says
+    header_names_fail: bool  # a header name that exceeds the record fails the request
+    checks_compressed_sizes: bool
+    """Records of a compressed batch must have the size that they claim."""
+    other_offsets_error: ErrorCode
+    """Error code of a compressed batch whose offsets are not 0, 1, 2 and so on."""
     # producers in Produce
-    caps_min_isr: bool  # min.insync.replicas counts only up to the number of replicas
-    reads_duplicates: bool  # of a partition that is in a request twice all are looked at, not one
-    last_batch_counts: bool  # a request is transactional, or idempotent, as its last partition is
-    nameless_transaction_error: ErrorCode  # of batches without a transactional id; NONE: a denial
-    lost_producer_error: ErrorCode  # of a producer that is not known, and does not start from 0
-    batches_remembered: int  # of each producer, to recognise duplicates
+    caps_min_isr: bool  # min.insync.replicas is at most the number of replicas
+    reads_duplicates: bool  # of a repeated partition, all batches are checked (False: one)
+    last_batch_counts: bool  # the last partition decides if a request is transactional
+    nameless_transaction_error: ErrorCode
+    """Error code of batches without a transactional id; NONE: a denial."""
+    lost_producer_error: ErrorCode  # error code of an unknown producer that does not begin at 0
+    batches_remembered: int  # batches remembered for each producer, to recognise duplicates
     # transactions in Produce and TxnOffsetCommit
-    verifies_partitions: bool  # a partition that was not added to the transaction takes nothing
-    verifies_before_acks: bool  # of a partition's producer, before the number of acks is looked at
-    verifies_offsets: bool  # and neither does a group
-    verifies_epochs: bool  # also of producers that have a transaction open
-    says_what_is_unverified: bool  # in Produce
-    abortable_since: int  # first version of Produce with TRANSACTION_ABORTABLE
-    abortable_offsets_since: int  # the same of TxnOffsetCommit
-    unverified_error: ErrorCode  # of AddPartitionsToTxn that only verifies
-    adds_partitions_since: int  # version of Produce that adds its partitions to the transaction
-    begins_at_zero_since: int  # version of Produce whose numbers begin at 0 where none are known
-    adds_offsets_since: int  # version of TxnOffsetCommit that adds its group to the transaction
-    checks_committed_partition: bool  # TxnOffsetCommit: a missing partition is 3
-    checks_committed_group: bool  # and an empty group 24
-    denied_txn_commits_repeat: bool  # and if it is denied, a partition named twice is refused twice
-    checks_committed_epoch: bool  # and an older epoch than the last 47
+    verifies_partitions: bool  # partitions must have been added to the transaction
+    verifies_before_acks: bool  # the partition of a producer is verified before the number of acks
+    verifies_offsets: bool  # groups must have been added to the transaction
+    verifies_epochs: bool  # epochs are verified even if the producer's transaction is open
+    says_what_is_unverified: bool  # Produce has an error message for unverified partitions
+    abortable_since: int  # first version of Produce with TRANSACTION_ABORTABLE (120)
+    abortable_offsets_since: int
+    """First version of TxnOffsetCommit with TRANSACTION_ABORTABLE (120)."""
+    unverified_error: ErrorCode  # error code of AddPartitionsToTxn with verify_only
+    adds_partitions_since: int
+    """First version of Produce that adds its partitions to the transaction."""
+    begins_at_zero_since: int  # first version of Produce in which unknown producers must begin at 0
+    adds_offsets_since: int
+    """First version of TxnOffsetCommit that adds its group to the transaction."""
+    checks_committed_partition: bool  # TxnOffsetCommit: a missing partition is an error
+    checks_committed_group: bool  # TxnOffsetCommit: an empty group id is INVALID_GROUP_ID (24)
+    denied_txn_commits_repeat: bool  # TxnOffsetCommit: a repeated partition is denied twice
+    checks_committed_epoch: bool  # TxnOffsetCommit: an older epoch is INVALID_PRODUCER_EPOCH (47)
     # Fetch
-    followers_read_topics: bool  # READ on the topics is asked of them too
-    always_tells_stable: bool  # the last stable offset, also to who reads all
-    unconverted_is_whole: bool  # for old clients: what leaves nothing when converted comes as it is
-    no_replica_error: ErrorCode  # of brokers that hold no replica; NONE: nothing but the end
-    missing_partitions_in_place: bool  # of topics that there are; else behind what can be read
-    stranger_error: ErrorCode  # Fetch from an unknown replica id: error of the whole request
-    leader_as_replica_error: ErrorCode  # of the leader itself, likewise
-    fences_negative_epochs: bool  # a leader epoch below -1 is an old one, and not none
+    followers_read_topics: bool  # followers need READ on the topics, too
+    always_tells_stable: bool  # the last stable offset is returned to read_uncommitted, too
+    unconverted_is_whole: bool  # batches that are empty after conversion are returned unconverted
+    no_replica_error: ErrorCode  # error code of brokers without a replica; NONE: an empty response
+    missing_partitions_in_place: bool
+    """Missing partitions are in place (False: after the readable ones)."""
+    stranger_error: ErrorCode  # Fetch from an unknown replica id: error code of the whole request
+    leader_as_replica_error: ErrorCode
+    """Fetch from the leader's own id: error code of the whole request."""
+    fences_negative_epochs: bool  # a leader epoch below -1 is an old one (False: none)
     odd_isolation_closes: bool  # an unknown isolation level closes the connection
-    missing_looks_compressed: bool  # a missing partition is 76 to versions that know no zstd
-    hides_zstd_topics: bool  # topics of compression.type=zstd, from versions that know no zstd: 76
-    aborted_beyond_stable: bool  # if nothing can be read, all aborted transactions are listed
-    aborted_at_stable: bool  # that is so where readers have come to what they may not read yet
-    lists_empty_aborted: bool  # also aborted transactions without records
-    deletion_forgets_producers: bool  # DeleteRecords, those whose records are gone
+    missing_looks_compressed: bool  # versions without zstd get error 76 for a missing partition
+    hides_zstd_topics: bool
+    """Versions without zstd get error 76 for topics with compression.type=zstd."""
+    aborted_beyond_stable: bool  # all aborted transactions are listed if nothing can be read
+    aborted_at_stable: bool  # that also applies to readers at the last stable offset
+    lists_empty_aborted: bool  # aborted transactions without records are listed, too
+    deletion_forgets_producers: bool  # DeleteRecords forgets producers whose records are deleted
     errors_list_aborted: bool  # an unreadable partition has no aborted transactions, not null
-    refusals_have_records: bool  # a request that fails as a whole has no records, not null
+    refusals_have_records: bool  # a failed request has empty records, not null
     # ListOffsets and OffsetForLeaderEpoch
-    epochs_by_partition: bool  # OffsetForLeaderEpoch answers a partition once, however often asked
+    epochs_by_partition: bool  # OffsetForLeaderEpoch answers a repeated partition once
     epochs_from_creation: bool  # the first leader epoch begins before the first record
-    lists_epochs: bool  # with offsets
-    lists_each_duplicate: bool  # a partition named twice is answered twice
-    lists_denied_duplicates: bool  # the same where it is denied
-    duplicates_always_refused: bool  # also in version 0
-    newest_since: int  # first version with timestamp -3
-    earliest_local_since: int  # -4
-    latest_tiered_since: int  # -5
-    pending_upload_since: int  # -6
-    refuses_unknown_times: bool  # else a negative time is but a very early one
-    newest_is_last: bool  # the last record of a batch stands for its newest
+    lists_epochs: bool  # ListOffsets returns leader epochs
+    lists_each_duplicate: bool  # a repeated partition is answered twice
+    lists_denied_duplicates: bool  # a repeated and denied partition is answered twice
+    duplicates_always_refused: bool  # duplicates are errors in version 0, too
+    newest_since: int  # first version with timestamp -3 (largest timestamp)
+    earliest_local_since: int  # first version with timestamp -4
+    latest_tiered_since: int  # first version with timestamp -5
+    pending_upload_since: int  # first version with timestamp -6
+    refuses_unknown_times: bool  # other negative timestamps are errors (False: very early times)
+    newest_is_last: bool  # timestamp -3 finds the last record of a batch, not its newest
     # transactions
-    denied_producer_epoch: int  # in a denied InitProducerId
-    merges_added_partitions: bool  # AddPartitionsToTxn with one code for all has each but once
-    adds_missing_partitions: bool  # of a topic that there is
-    internal_partition_error: ErrorCode  # of AddPartitionsToTxn
-    fencing_bumps_twice: bool  # to the epoch after next
-    fencing_remembers: bool  # whose transaction was aborted may ask for the new epoch by the old
-    forgets_start: bool  # a new producer's transaction has no start time
+    denied_producer_epoch: int  # producer epoch in a denied InitProducerId
+    merges_added_partitions: bool
+    """AddPartitionsToTxn lists repeated partitions once if all codes are equal."""
+    adds_missing_partitions: bool  # missing partitions of existing topics can be added
+    internal_partition_error: ErrorCode  # error code of adding a partition of an internal topic
+    fencing_bumps_twice: bool  # fencing raises the epoch by two
+    fencing_remembers: bool  # after an abort, the producer may ask for the new epoch by its old one
+    forgets_start: bool  # the transaction of a new producer has no start time
     # compaction
-    stamps_delete_horizon: bool  # batches with tombstones or markers say when these may go
+    stamps_delete_horizon: bool  # tombstones and markers have the time when they may be deleted
     # DescribeProducers
-    producers_denial: str | None  # the text of a denied one; None: nor of a missing topic
-    describes_legal_names: bool  # looks at a name before it asks for permission
+    producers_denial: str | None  # error message of a denial; None: a missing topic has none, too
+    describes_legal_names: bool  # DescribeProducers checks the name before the permission
 
 
 OLDEST = RecordFacts(

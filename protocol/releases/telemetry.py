@@ -13,14 +13,16 @@ class TelemetryFacts(msgspec.Struct, frozen=True, kw_only=True):
     """What the emulated release does about clients' metrics, by name."""
 
     # subscriptions
-    empty_match_is_none: bool  # and not a pattern that is wrong
-    match_values_are_trimmed: bool  # else what stands around `=` is part of the pattern
-    bad_interval_error: ErrorCode  # of an interval that is not a number
-    intervals_are_trimmed: bool  # else an interval with spaces around it is invalid
+    empty_match_is_none: bool
+    """An empty `match` matches all clients (False: it is an invalid pattern)."""
+    match_values_are_trimmed: bool
+    """Spaces around `=` are ignored (False: they are part of the pattern)."""
+    bad_interval_error: ErrorCode  # error code of an interval that is not a number
+    intervals_are_trimmed: bool  # spaces around an interval are ignored (False: it is invalid)
     # requests
     asks_after_errors: bool  # a client with an outdated subscription may ask again at once
-    decompresses: bool  # what comes; else the receiver gets it as it was sent
-    limits_decompressed: bool  # to what a push may have
+    decompresses: bool  # pushed metrics are decompressed (False: receivers get the bytes as sent)
+    limits_decompressed: bool  # the limit for a push also applies to its decompressed size
 
 
 OLDEST = TelemetryFacts(

@@ -9,52 +9,65 @@ class TopicFacts(msgspec.Struct, frozen=True, kw_only=True):
     """What the emulated release does about topics and partitions, by name."""
 
     # CreateTopics, CreatePartitions, DeleteTopics, Metadata
-    internal_topics: tuple[str, ...]  # those that only coordinators write
-    metadata_checks_names: bool  # an illegal name is 17 even where topics are not made
-    metadata_creates_internal: bool  # asking for a coordinator's topic makes it, auto-create or not
-    auto_create_error: int  # code of a topic that Metadata has just created
-    controller_auto_create_error: int  # the same, where the broker is itself the controller
-    create_topics_sees_name_first: bool  # then settings, then replicas; else as follows
+    internal_topics: tuple[str, ...]  # topics that only coordinators write
+    metadata_checks_names: bool
+    """An invalid name is INVALID_TOPIC_EXCEPTION (17) even without auto-creation."""
+    metadata_creates_internal: bool
+    """Metadata for an internal topic creates it, even without auto-creation."""
+    auto_create_error: int  # error code of a topic that this Metadata request has created
+    controller_auto_create_error: int  # the same, if the broker is the controller
+    create_topics_sees_name_first: bool
+    """CreateTopics checks the name, then settings, then replicas."""
     create_topics_sees_factor_first: bool  # -1 replicas are reported before -1 partitions
-    create_topics_sees_existing_first: bool  # else only after what is wrong with a topic
-    create_topics_sees_settings_first: bool  # else only after partitions and replicas
-    create_topics_has_defaults: bool  # -1 partitions or replicas are the broker's default
-    create_topics_denial: str | None  # the text of a denial
-    answers_each_duplicate: bool  # a name given twice is answered twice, and see KIP-525's code
-    create_topics_validates: bool  # validate_only is heeded
-    create_partitions_validates: bool  # here, too
-    unlikely_names_fail_all: bool  # CreatePartitions with a name that ZooKeeper cannot have
-    create_partitions_says_why: bool  # a denial, or a missing topic, in words
-    given_replicas_exist: bool  # else a partition may be where no broker is
-    stopped_get_replicas: bool  # of new partitions, where too few other brokers are alive
-    partition_gap_error: int  # code of given replicas that do not number the partitions from 0
-    negative_partition_error: int  # where that is looked at, the code of one below 0
-    remote_storage_is_checked: bool  # remote.storage.enable needs a broker with remote storage
-    bad_config_error: int  # code of a setting that does not parse
-    null_config_error: int  # code of a setting without a value, in CreateTopics
-    metadata_topic_error: int  # code of making `__cluster_metadata`
-    pages_tell_later_denials: bool  # DescribeTopicPartitions has all denied topics in every page
-    create_topics_tells_configs: bool  # the settings of a topic just made are in the answer
-    created_configs_are_as_given: bool  # these; else in their canonical form
-    created_ids_are_told: bool  # also where settings may not be seen, or only validated
+    create_topics_sees_existing_first: bool  # an existing topic is reported before other errors
+    create_topics_sees_settings_first: bool  # settings are checked before partitions and replicas
+    create_topics_has_defaults: bool  # -1 partitions or replicas mean the broker's default
+    create_topics_denial: str | None  # error message of a denied CreateTopics
+    answers_each_duplicate: bool
+    """A repeated name has a result for each time (CreateTopics, DeleteTopics)."""
+    create_topics_validates: bool  # CreateTopics honours validate_only
+    create_partitions_validates: bool  # CreatePartitions honours validate_only
+    unlikely_names_fail_all: bool  # CreatePartitions fails for a name that ZooKeeper cannot have
+    create_partitions_says_why: bool  # a denial or a missing topic has an error message
+    given_replicas_exist: bool  # assigned replicas must be existing brokers
+    stopped_get_replicas: bool
+    """Stopped brokers get replicas of new partitions if too few are running."""
+    partition_gap_error: int  # error code of assignments that do not number the partitions from 0
+    negative_partition_error: int
+    """Error code of an assignment for a negative partition, if that is checked."""
+    remote_storage_is_checked: bool  # remote.storage.enable requires a broker with remote storage
+    bad_config_error: int  # error code of a value that cannot be parsed
+    null_config_error: int  # error code of a null value in CreateTopics
+    metadata_topic_error: int  # error code of creating `__cluster_metadata`
+    pages_tell_later_denials: bool  # each page of DescribeTopicPartitions has all denied topics
+    create_topics_tells_configs: bool
+    """The response to CreateTopics has the settings of the new topic."""
+    created_configs_are_as_given: bool  # they are returned as sent (False: in canonical form)
+    created_ids_are_told: bool
+    """Topic ids are returned even if settings are denied, or with validate_only."""
     topic_names_collide: bool  # names that differ in `.` and `_` only cannot coexist
-    topic_deletion_has_code: bool  # that it is switched off has a code of its own
-    deletes_topics_once: bool  # one named twice fails, and answers are in any order
-    # partitions and where they are
-    election_not_needed_error: int  # code of an election that would change nothing
-    election_denial: str | None  # the text of a denied ElectLeaders
-    elections_repeat: bool  # answered as asked; else each partition once, topics without any not
-    empty_election_is_checked: bool  # the type of an election that is about no topic
+    topic_deletion_has_code: bool  # disabled topic deletion has its own error code
+    deletes_topics_once: bool
+    """DeleteTopics: a repeated topic is an error, and results are in any order."""
+    # elections, reassignments and log directories
+    election_not_needed_error: int  # error code of an election that would change nothing
+    election_denial: str | None  # error message of a denied ElectLeaders
+    elections_repeat: bool  # results are as requested (False: each partition once, no empty topics)
+    empty_election_is_checked: bool  # the election type is checked even if there are no topics
     unknown_election_error: int  # error code of an unknown election type
-    unknown_election_has_text: bool  # and why
-    holds_elections: bool  # else ElectLeaders is 35
-    reassignments_repeat: bool  # a partition named twice is answered twice; else the last counts
-    reassignments_see_topic_first: bool  # before replicas, or that there is nothing to cancel
-    reassignment_success_message: str | None  # error message of what succeeded
-    missing_replica_error: int  # code of a replica that is not here
-    log_dir_denials_repeat: bool  # a partition named twice in AlterReplicaLogDirs is denied twice
-    log_dirs_list_all_topics: bool  # topics that were not asked for are listed, without partitions
-    records_per_request_max: int | None  # topics and partitions that one request may make
+    unknown_election_has_text: bool  # an unknown election type has an error message
+    holds_elections: bool  # ElectLeaders works (False: UNSUPPORTED_VERSION (35))
+    reassignments_repeat: bool  # a repeated partition has two results (False: the last one counts)
+    reassignments_see_topic_first: bool
+    """A missing topic is reported before errors in replicas or a cancellation."""
+    reassignment_success_message: str | None  # error message of a successful reassignment
+    missing_replica_error: int  # error code of a replica that this broker does not have
+    log_dir_denials_repeat: bool
+    """A denied AlterReplicaLogDirs has a result for each repeated partition."""
+    log_dirs_list_all_topics: bool
+    """DescribeLogDirs lists topics that were not requested, without partitions."""
+    records_per_request_max: int | None
+    """Maximum number of topics and partitions that one request creates."""
 
 
 OLDEST = TopicFacts(

@@ -10,36 +10,49 @@ class UserFacts(msgspec.Struct, frozen=True, kw_only=True):
 
     # log-ins
     scram_checks_nonce: bool  # the client must repeat the server's nonce
-    tokens_end_sessions: bool  # a log-in ends with its token, even without a lifetime of log-ins
-    late_handshake_tells_mechanisms: bool  # a SaslHandshake after the log-in, which is an error
+    tokens_end_sessions: bool
+    """A session ends when its token expires, even without connections.max.reauth.ms."""
+    late_handshake_tells_mechanisms: bool
+    """A SaslHandshake after the log-in, an error, lists the mechanisms."""
     versions_are_told_once: bool  # a second ApiVersions before the log-in closes the connection
-    unknown_mechanism_closes: bool  # SaslHandshake: after 33 the connection is closed
-    plain_drops_ending_nuls: bool  # NULs behind the password of PLAIN do not count
+    unknown_mechanism_closes: bool
+    """SaslHandshake with an unsupported mechanism closes the connection."""
+    plain_drops_ending_nuls: bool  # NUL characters after the password of PLAIN are ignored
     # delegation tokens
-    failed_token_expiry: int  # in the answer to a token that could not be renewed or expired
-    caps_token_renewal: bool  # for no longer than the default, which is what 0 means too
-    tokens_renewed_by_owner: (
-        bool  # RenewDelegationToken: a missing permission is reported before expiry
-    )
-    tokens_ended_by_owner: bool  # ExpireDelegationToken: likewise
-    expired_tokens_end: bool  # ExpireDelegationToken with a negative period removes them
-    ended_token_has_period: bool  # and answers with that period, not with now
-    token_ends_are_bounded: bool  # by the largest number, not negative beyond it
+    failed_token_expiry: int
+    """Expiry in the response to a failed RenewDelegationToken or ExpireDelegationToken."""
+    caps_token_renewal: bool
+    """A token is renewed for at most the default period; 0 means that period."""
+    tokens_renewed_by_owner: bool
+    """RenewDelegationToken: a missing permission is reported before expiry."""
+    tokens_ended_by_owner: bool
+    """ExpireDelegationToken: a missing permission is reported before expiry."""
+    expired_tokens_end: bool
+    """ExpireDelegationToken with a negative period also removes expired tokens."""
+    ended_token_has_period: bool  # its response then has that period (False: the current time)
+    token_ends_are_bounded: bool  # expiry times end at the largest number (False: they overflow)
     # credentials
-    scram_success_message: str | None  # error message of AlterUserScramCredentials without an error
-    scram_denial: str | None  # the text of a denied one
-    scram_alters_users_once: bool  # a user named twice fails; else only a mechanism named twice
-    scram_denial_counts_users: bool  # a denied DescribeUserScramCredentials has a result a user
+    scram_success_message: str | None  # error message of a successful AlterUserScramCredentials
+    scram_denial: str | None  # error message of a denied AlterUserScramCredentials
+    scram_alters_users_once: bool
+    """A user named twice is an error (False: only with the same mechanism)."""
+    scram_denial_counts_users: bool
+    """A denied DescribeUserScramCredentials has a result for each user."""
     # quotas
-    quota_success_message: str | None  # error message of DescribeClientQuotas without an error
-    quota_denial: str | None  # the text of a denied AlterClientQuotas
-    quota_entity_types: tuple[str, ...]  # what quotas can be about
-    quota_matches_are_checked: bool  # a filter that matches nothing sensible is 42, not taken so
-    quota_may_be_zero: bool  # a limit of 0 is one
-    quotas_alter_entities_once: bool  # an entity or key named twice fails; else the last counts
-    quota_filter_may_be_empty: bool  # an exact match of an empty name; else it is -1
-    quotas_count_validations: bool  # changes of topics that are only validated count as made
-    quota_types_are_checked_first: bool  # before what else is wrong with a filter
+    quota_success_message: str | None  # error message of a successful DescribeClientQuotas
+    quota_denial: str | None  # error message of a denied AlterClientQuotas
+    quota_entity_types: tuple[str, ...]  # entity types of quotas
+    quota_matches_are_checked: bool
+    """An invalid filter is INVALID_REQUEST (42) (False: it matches nothing)."""
+    quota_may_be_zero: bool  # 0 is a valid quota
+    quotas_alter_entities_once: bool
+    """A repeated entity or key is an error (False: the last one counts)."""
+    quota_filter_may_be_empty: bool
+    """An exact match may have an empty name (False: UNKNOWN_SERVER_ERROR (-1))."""
+    quotas_count_validations: bool
+    """Validate_only requests count for the controller_mutation_rate quota."""
+    quota_types_are_checked_first: bool
+    """An unknown entity type is reported before other errors of a filter."""
 
 
 OLDEST = UserFacts(

@@ -169,7 +169,7 @@ def test_no_records_are_no_bytes() -> None:
 def test_unknown_compression_is_refused() -> None:
     blob = bytearray(write_message_set(some_records(1), 1))
     blob[17] = 7
-    with pytest.raises(DecodeError, match="there is no compression 7"):
+    with pytest.raises(DecodeError, match="unknown compression 7"):
         read_message_set(bytes(blob))
 
 
