@@ -11,6 +11,9 @@ import msgspec
 from kafka_shim.protocol.api_versions import parse_release, release_index
 from kafka_shim.protocol.feature_levels import FEATURES
 
+ELIGIBLE_REPLICAS = "eligible.leader.replicas.version"
+"""The feature with which replicas that left the ISR may lead (KIP-966)."""
+
 
 class Feature(msgspec.Struct, frozen=True):
     """What a release supports of a feature, and the level it runs at; level 0 is: not in use."""

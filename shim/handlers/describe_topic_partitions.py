@@ -161,7 +161,7 @@ def _described(
         leader_epoch=partition.leader_epoch,
         replica_nodes=partition.replicas,
         isr_nodes=partition.isr,
-        eligible_leader_replicas=[],
-        last_known_elr=[],
+        eligible_leader_replicas=partition.eligible,
+        last_known_elr=partition.last_known,
         offline_replicas=down,
     )

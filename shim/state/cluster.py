@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from kafka_shim.protocol.api_versions import RELEASES, parse_release
-from kafka_shim.protocol.features import Feature, features_of
+from kafka_shim.protocol.features import ELIGIBLE_REPLICAS, Feature, features_of
 from kafka_shim.protocol.releases.access import AccessFacts
 from kafka_shim.protocol.releases.facts import Facts, facts_of
 from kafka_shim.shim.clock import Clock
@@ -19,7 +19,7 @@ from kafka_shim.shim.state.changes import Changes
 from kafka_shim.shim.state.configs import Configs
 from kafka_shim.shim.state.delegation_tokens import DelegationTokens
 from kafka_shim.shim.state.late_stores import LateStores
-from kafka_shim.shim.state.leadership import settle
+from kafka_shim.shim.state.leadership import Elections, settle
 from kafka_shim.shim.state.log_settings import InForce
 from kafka_shim.shim.state.node import Node
 from kafka_shim.shim.state.policy import policy_of
@@ -158,10 +158,18 @@ class Cluster(LateStores):
         alive = self._live_ids()
         if self.controller_id not in alive:
             self.controller_id = min(alive, default=self.controller_id)
-        settle(self.topics, alive, self._is_unclean)
+        settle(self.topics, alive, self._elections)
 
-    def _is_unclean(self, topic: Topic) -> bool:
-        return self.configs.topic_value(topic.configs, "unclean.leader.election.enable") == "true"
+    def _elections(self, topic: Topic) -> Elections:
+        is_unclean = self.configs.topic_value(topic.configs, "unclean.leader.election.enable")
+        min_isr = self.configs.topic_value(topic.configs, "min.insync.replicas")
+        is_known = min_isr is not None and self.has_eligible_replicas
+        return Elections(is_unclean == "true", int(min_isr or 1) if is_known else None)
+
+    @property
+    def has_eligible_replicas(self) -> bool:
+        """Whether replicas that left the ISR may lead a partition (KIP-966)."""
+        return any(each.name == ELIGIBLE_REPLICAS and each.level > 0 for each in self.features)
 
     def set_feature_level(self, name: str, level: int) -> None:
         """Set the finalised level of a feature, which ApiVersions returns."""

@@ -5,27 +5,40 @@ leader. A restarted broker does not become leader again by itself.
 """
 
 from collections.abc import Callable, Collection
+from typing import NamedTuple
 
 from kafka_shim.shim.state.topics import NOBODY, Partition, Topic, Topics
 
 
+class Elections(NamedTuple):
+    """How leaders of a topic are elected.
+
+    `min_isr` is `min.insync.replicas` if the cluster has eligible leader replicas (KIP-966), which
+    may lead without being in sync.
+    """
+
+    is_unclean: bool = False
+    min_isr: int | None = None
+
+
 def settle(
-    topics: Topics, alive: Collection[int], is_unclean: Callable[[Topic], bool] = lambda _: False
+    topics: Topics,
+    alive: Collection[int],
+    elections: Callable[[Topic], Elections] = lambda _: Elections(),
 ) -> None:
     """Update leaders and ISRs of all partitions for the live brokers.
 
-    A stopped leader is replaced by the first live in-sync replica, else by none: then the ISR stays
-    as it was, and only its members can become leader. In topics that are unclean, any live replica
-    can (`unclean.leader.election.enable`).
+    A stopped leader is replaced by the first live replica that is in sync or eligible, else by
+    none: then the ISR stays as it was, or its members are eligible, and only they can become
+    leader. In unclean topics, any live replica can (`unclean.leader.election.enable`).
 
     DEVIATION: such a leader has all records, while a real one lacks those that it missed.
     """
     for topic in topics:
         for partition in topic.partitions:
-            candidates = [each for each in partition.replicas if each in partition.isr]
-            if not any(each in alive for each in candidates) and is_unclean(topic):
-                candidates = partition.replicas
-            _settle(partition, topics, [each for each in candidates if each in alive], alive)
+            live = [replica for replica in partition.replicas if replica in alive]
+            if partition.leader_id not in live or partition.isr != live or partition.eligible:
+                _settle(partition, topics, live, elections(topic))
 
 
 def move_leader(topics: Topics, partition: Partition, node_id: int) -> None:
@@ -40,12 +53,22 @@ def move_leader(topics: Topics, partition: Partition, node_id: int) -> None:
         topics.elect(partition, node_id)
 
 
-def _settle(
-    partition: Partition, topics: Topics, candidates: list[int], alive: Collection[int]
-) -> None:
-    if partition.leader_id not in candidates:
-        leader_id = candidates[0] if candidates else NOBODY
-        if leader_id != partition.leader_id:
-            topics.elect(partition, leader_id)
+def _settle(partition: Partition, topics: Topics, live: list[int], elections: Elections) -> None:
+    leader_id, isr = partition.leader_id, partition.isr
+    known, last_known = {*partition.eligible, *isr}, partition.last_known
+    candidates = [replica for replica in live if replica in known]
+    if not candidates and elections.is_unclean and live:
+        candidates, known, last_known = live, set(), []
+    if leader_id not in candidates:
+        elected = candidates[0] if candidates else NOBODY
+        if elected != leader_id:
+            topics.elect(partition, elected)
     if candidates:
-        topics.sync(partition, [replica for replica in partition.replicas if replica in alive])
+        topics.sync(partition, live)
+    elif elections.min_isr is not None:
+        topics.sync(partition, [])
+        last_known = [leader_id] if isr else last_known
+    if elections.min_isr is not None:
+        has_enough = len(partition.isr) >= min(elections.min_isr, len(partition.replicas))
+        partition.eligible = [] if has_enough else sorted(known.difference(partition.isr))
+        partition.last_known = [] if has_enough or partition.isr else last_known

@@ -34,13 +34,14 @@ class Partition:
     """One partition: its replicas, leader and log."""
 
     __slots__ = (
-        *("index", "is_open", "isr", "leader_epoch", "leader_id", "log", "replicas"),
-        "was_led",
+        *("eligible", "index", "is_open", "isr", "last_known", "leader_epoch", "leader_id"),
+        *("log", "replicas", "was_led"),
     )
 
     def __init__(self, index: int, replicas: Sequence[int], log: Log, *, is_open: bool) -> None:
         self.index = index
         self.replicas = self.isr = _listed(tuple(replicas))
+        self.eligible = self.last_known = _listed(())  # KIP-966
         self.leader_id = replicas[0] if replicas else NOBODY
         self.leader_epoch = 0
         self.log = log
@@ -248,7 +249,7 @@ class Topics:
     def elect(self, partition: Partition, leader_id: int) -> None:
         """Elect another replica, or NOBODY, in a new leader epoch, and wake waiting fetches.
 
-        A leader that was not in sync becomes the only replica in the ISR.
+        A leader that was not in sync becomes the only replica in the ISR; no other is eligible.
         """
         assert leader_id == NOBODY or leader_id in partition.replicas
         partition.leader_id = leader_id
@@ -257,6 +258,7 @@ class Topics:
             self._has_leader(partition)
         if leader_id != NOBODY and leader_id not in partition.isr:
             partition.isr = [leader_id]
+            partition.eligible = partition.last_known = _listed(())
         self._change(None)
         partition.log.wake()
 
@@ -271,6 +273,7 @@ class Topics:
         """Replace the replicas, all in sync; the leader stays if it is one of them."""
         assert replicas
         partition.replicas = partition.isr = _listed(tuple(replicas))
+        partition.eligible = partition.last_known = _listed(())
         self._has_leader(partition)
         self._change(None)
         if partition.leader_id not in replicas:

@@ -24,6 +24,8 @@ class PartitionRow(msgspec.Struct):
     isr: list[int]
     leader: int
     leader_epoch: int
+    eligible: list[int] = []
+    last_known: list[int] = []
 
 
 class TopicRow(msgspec.Struct):
@@ -60,6 +62,8 @@ def topic_text(topic: Topic | None) -> str | None:
             partition.isr,
             partition.leader_id,
             partition.leader_epoch,
+            partition.eligible,
+            partition.last_known,
         )
         for partition in topic.partitions
         if isinstance(partition.log, KeptLog)
@@ -110,6 +114,7 @@ def _put_topic(cluster: Cluster, name: str, row: TopicRow, logs: dict[int, KeptL
     topic = cluster.topics.create(name, replicas, row.configs, topic_id=row.topic_id)
     for partition, kept in zip(topic.partitions, row.partitions, strict=True):
         partition.isr = kept.isr
+        partition.eligible, partition.last_known = kept.eligible, kept.last_known
         partition.leader_id, partition.leader_epoch = kept.leader, kept.leader_epoch
         assert isinstance(partition.log, KeptLog)
         partition.log.number = kept.log

@@ -30,7 +30,6 @@ _PER_BROKER = re.compile(
 _FOR_PLUGINS = frozenset({"alter.config.policy.kraft.compatibility.enable"})
 """Settings that brokers take like those that they do not know, though they are listed."""
 
-ELIGIBLE_REPLICAS = "eligible.leader.replicas.version"
 MIN_INSYNC = "min.insync.replicas"
 
 
@@ -192,21 +191,16 @@ def check_eligible_replicas(name: str, altered: Iterable[str], context: RequestC
     """Check that min.insync.replicas is set for the cluster only, with eligible leader replicas
     (KIP-966).
     """
-    if name and MIN_INSYNC in altered and _has_eligible_replicas(context):
+    if name and MIN_INSYNC in altered and context.cluster.has_eligible_replicas:
         text = f"{MIN_INSYNC} cannot be altered on single brokers"
         raise ResourceError(ErrorCode.INVALID_CONFIG, text)
 
 
 def _check_kept_by_all(name: str, new: Mapping[str, str], context: RequestContext) -> None:
     is_removed = MIN_INSYNC in context.cluster.configs.all_brokers and MIN_INSYNC not in new
-    if not name and is_removed and _has_eligible_replicas(context):
+    if not name and is_removed and context.cluster.has_eligible_replicas:
         text = f"{MIN_INSYNC} cannot be removed from all brokers"
         raise ResourceError(ErrorCode.INVALID_CONFIG, text)
-
-
-def _has_eligible_replicas(context: RequestContext) -> bool:
-    features = context.cluster.features
-    return any(feature.name == ELIGIBLE_REPLICAS and feature.level > 0 for feature in features)
 
 
 def check_subscription(new: Mapping[str, str], cluster: Cluster) -> None:

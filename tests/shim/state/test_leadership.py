@@ -5,9 +5,36 @@ import random
 import pytest
 
 from kafka_shim.shim.clock import ManualClock
-from kafka_shim.shim.state.leadership import move_leader, settle
+from kafka_shim.shim.state.leadership import Elections, move_leader, settle
 from kafka_shim.shim.state.topics import NOBODY, Partition, Topics
 from tests.shim.play import Stage
+
+UNCLEAN = Elections(is_unclean=True)
+
+ELIGIBLE = {
+    "two1": ([1, 2], {"min.insync.replicas": "1"}),
+    "three2": ([1, 2, 3], {"min.insync.replicas": "2"}),
+    "three3": ([1, 2, 3], {"min.insync.replicas": "3"}),
+    "unclean": (
+        [1, 2, 3],
+        {"min.insync.replicas": "2", "unclean.leader.election.enable": "true"},
+    ),
+    "one": ([1], {}),
+}
+"""Topics with their replicas and settings."""
+
+SEEN = (
+    ("-1", ["2 2 - -", "2 23 - -", "2 23 1 -", "2 23 - -", "- - 1 1"]),
+    ("-2", ["- - 2 2", "3 3 2 -", "3 3 12 -", "3 3 2 -", "- - 1 1"]),
+    ("+1", ["- - 2 2", "3 13 - -", "3 13 2 -", "3 13 - -", "1 1 - -"]),
+    ("-3", ["- - 2 2", "1 1 3 -", "1 1 23 -", "1 1 3 -", "1 1 - -"]),
+    ("-1 +2", ["2 2 - -", "- - 13 1", "2 2 13 -", "2 2 - -", "- - 1 1"]),
+    ("+3", ["2 2 - -", "3 23 - -", "2 23 1 -", "2 23 - -", "- - 1 1"]),
+    ("+1", ["2 12 - -", "3 123 - -", "2 123 - -", "2 123 - -", "1 1 - -"]),
+)
+"""What 4.3.1 shows after brokers have stopped (-) and started (+): leader, ISR, eligible leader
+replicas and last known ones.
+"""
 
 
 @pytest.fixture
@@ -60,19 +87,19 @@ def test_the_last_in_sync_leads_again_and_nobody_else(topics: Topics) -> None:
 
 
 def test_an_unclean_topic_is_led_by_any_live_replica(topics: Topics) -> None:
-    settle(topics, [2], lambda _: True)
-    settle(topics, [], lambda _: True)
+    settle(topics, [2], lambda _: UNCLEAN)
+    settle(topics, [], lambda _: UNCLEAN)
     assert seen(topics, 0) == (NOBODY, 2, [2])
-    settle(topics, [1, 3], lambda _: True)
+    settle(topics, [1, 3], lambda _: UNCLEAN)
     assert seen(topics, 0) == (1, 3, [1, 3])
-    settle(topics, [1, 2, 3], lambda _: True)
+    settle(topics, [1, 2, 3], lambda _: UNCLEAN)
     assert seen(topics, 0) == (1, 3, [1, 2, 3])
 
 
 def test_an_unclean_topic_is_led_by_who_is_in_sync_if_there_is_somebody(topics: Topics) -> None:
-    settle(topics, [2, 3], lambda _: True)
-    settle(topics, [2], lambda _: True)
-    settle(topics, [1, 2, 3], lambda _: True)
+    settle(topics, [2, 3], lambda _: UNCLEAN)
+    settle(topics, [2], lambda _: UNCLEAN)
+    settle(topics, [1, 2, 3], lambda _: UNCLEAN)
     assert seen(topics, 0) == (2, 1, [1, 2, 3])
 
 
@@ -92,6 +119,25 @@ def test_leaders_may_be_unclean_by_the_settings_of_broker_and_topic(
     for node_id, is_alive in ((1, False), (2, False), (1, True)):
         stage.cluster.set_alive(node_id, is_alive=is_alive)
     assert partition.leader_id == leader_id
+
+
+def test_replicas_that_left_the_isr_may_be_eligible() -> None:
+    stage = Stage("4.3", brokers=4)
+    create = stage.cluster.topics.create
+    parts = [
+        create(name, [list(replicas)], configs).partitions[0]
+        for name, (replicas, configs) in ELIGIBLE.items()
+    ]
+    for moves, rows in SEEN:
+        for move in moves.split():
+            stage.cluster.set_alive(int(move[1:]), is_alive=move[0] == "+")
+        assert [shown(part) for part in parts] == rows, moves
+
+
+def shown(part: Partition) -> str:
+    lists = [[part.leader_id] if part.leader_id != NOBODY else [], part.isr]
+    lists += [part.eligible, part.last_known]
+    return " ".join("".join(map(str, each)) or "-" for each in lists)
 
 
 def test_a_partition_without_other_replicas_has_no_leader(topics: Topics) -> None:

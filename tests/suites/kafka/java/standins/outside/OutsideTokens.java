@@ -1,6 +1,7 @@
 package outside;
 
 import java.util.Collection;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -41,15 +42,16 @@ public class OutsideTokens extends DelegationTokenCache {
 
     private Map<String, Object> settings() throws Exception {
         var listener = config.effectiveListenerSecurityProtocolMap().entrySet().stream()
-            .filter(each -> each.getValue() == SecurityProtocol.SASL_SSL || each.getValue() == SecurityProtocol.SASL_PLAINTEXT)
-            .filter(each -> ports().containsKey(each.getKey().value()))
-            .findFirst().orElseThrow(() -> new Inside("tokenCache without a listener for log-ins"));
+            .filter(each -> each.getValue() != SecurityProtocol.PLAINTEXT && ports().containsKey(each.getKey().value()))
+            .min(Comparator.comparing(each -> each.getValue() == SecurityProtocol.SSL))
+            .orElseThrow(() -> new Inside("tokenCache without a listener for log-ins"));
         Map<String, Object> found = new HashMap<>(config.originalsWithPrefix("", true));
         found.keySet().removeIf(key -> !key.startsWith("ssl."));
         found.put("ssl.endpoint.identification.algorithm", "");
         found.put("bootstrap.servers", "localhost:" + ports().get(listener.getKey().value()));
         found.put("security.protocol", listener.getValue().name);
-        login(found);
+        if (listener.getValue() != SecurityProtocol.SSL)  // there, the broker's own certificate is a super user's
+            login(found);
         found.put("enable.metrics.push", "false");
         return found;
     }
