@@ -1,1 +1,1 @@
-"""Bytes to messages and back; no sockets, no cluster, no clock."""
+"""Converts bytes to messages and back, without sockets, cluster or clock."""

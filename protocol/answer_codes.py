@@ -1,4 +1,4 @@
-"""The error codes of an answer, wherever they are in it."""
+"""Reads and replaces the error codes of a response."""
 
 from functools import cache
 from typing import Any, NamedTuple
@@ -9,14 +9,14 @@ from kafka_shim.protocol.spec import StructSpec, load
 
 
 def error_codes(answer: msgspec.Struct) -> list[int]:
-    """Return all error codes of an answer that are not 0, in its order."""
+    """Return all error codes of a response except 0, in their order."""
     found: list[int] = []
     _collect(_ways_in(type(answer).__name__), answer, found)
     return found
 
 
 def replace_error_codes(answer: msgspec.Struct, code: int, by: int) -> None:
-    """Put another error code wherever the answer has this one."""
+    """Replace an error code everywhere in a response."""
     _replace(_ways_in(type(answer).__name__), answer, code, by)
 
 
@@ -33,7 +33,7 @@ def _replace(ways: "tuple[_Way, ...]", value: Any, code: int, by: int) -> None:
 
 
 class _Way(NamedTuple):
-    """A field that is an error code, or that leads to some."""
+    """A field with an error code, or with elements that have some."""
 
     attribute: str
     is_array: bool

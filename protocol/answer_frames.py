@@ -1,6 +1,6 @@
-"""Whole frames of answers: header and message together.
+"""Reads and writes frames of responses: the header and the message.
 
-A refusal of ApiVersions is in version 0, whatever version was asked: its client may know no other.
+A rejected ApiVersions is answered in version 0, since its client may know no other.
 """
 
 from typing import Any
@@ -14,7 +14,7 @@ _REFUSED = ErrorCode.UNSUPPORTED_VERSION.to_bytes(2, "big")
 
 
 def read_answer_frame(api_key: int, version: int, frame: bytes) -> tuple[Any, int]:
-    """Return the answer to a request, and the version that it is in; ProtocolError if damaged."""
+    """Return a response and its version; ProtocolError if it is damaged."""
     _, at = read_response_header(api_key, version, frame)
     if api_key == ApiKey.API_VERSIONS and frame[at : at + 2] == _REFUSED:
         version = 0
@@ -22,7 +22,7 @@ def read_answer_frame(api_key: int, version: int, frame: bytes) -> tuple[Any, in
 
 
 def write_answer_frame(header: RequestHeader, answer: Any) -> bytes:
-    """Return the frame of an answer to a request: the inverse of `read_answer_frame`."""
+    """Return the frame of a response: the inverse of `read_answer_frame`."""
     key, version = header.api_key, header.api_version
     head = write_response_header(key, version, header.correlation_id)
     if key == ApiKey.API_VERSIONS and answer.error_code == ErrorCode.UNSUPPORTED_VERSION:

@@ -1,4 +1,4 @@
-"""What an answer shows about permissions: names with their errors, and names of topic ids."""
+"""Reads what responses show about permissions: names with errors, and names of topic ids."""
 
 from collections.abc import Iterator
 from functools import cache
@@ -12,21 +12,21 @@ from kafka_shim.protocol.errors import ProtocolError
 from kafka_shim.protocol.trace.entries import Response
 
 NAMING_APIS = (ApiKey.METADATA, ApiKey.CREATE_TOPICS, ApiKey.DESCRIBE_TOPIC_PARTITIONS)
-"""APIs whose answers have topics' names beside their ids."""
+"""APIs whose responses have names of topics with their ids."""
 
 _NAMES = ("name", "topic", "topic_name", "group_id", "transactional_id", "resource_name", "key")
 _NO_ID = bytes(16)
 _CONFIG_ERROR = "topic_config_error_code"
 """CreateTopics: the error for returning a topic's configs, not for creating the topic."""
 Errors = dict[str | bytes | None, set[int]]
-"""Error codes by the name or topic id of the element they are in; None: those above any element.
+"""Error codes by the name or topic id of their element; None: codes outside of elements.
 
-Every named element of an answer is there, without an error by the empty set.
+Every named element of a response has an entry; an empty set means no error.
 """
 
 
 def read_answer(entry: Response) -> Any:
-    """The message; None for one that cannot be read."""
+    """Return the message; None if it cannot be read."""
     try:
         return read_answer_frame(entry.api_key, entry.api_version, entry.frame)[0]
     except ProtocolError:
@@ -34,21 +34,21 @@ def read_answer(entry: Response) -> Any:
 
 
 def errors_of(answer: Any) -> Errors:
-    """The errors of an answer, each under all names of the elements around it."""
+    """Return the errors of a response, each under all names of the elements around it."""
     found: Errors = {}
     _collect(answer, (None,), found)
     return found
 
 
 def topic_names(answer: Any) -> Iterator[tuple[bytes, str]]:
-    """Ids of topics with their names, in an answer of one of `NAMING_APIS`."""
+    """Return topic ids with names, from a response of one of `NAMING_APIS`."""
     for topic in answer.topics:
         if topic.name and topic.topic_id != _NO_ID:
             yield bytes(topic.topic_id), topic.name
 
 
 def config_errors(answer: Any) -> dict[str, tuple[int, int]]:
-    """By topic, whether CreateTopics created it, and whether it may tell its configurations."""
+    """Return for each topic whether it was created, and whether its settings are returned."""
     return {
         topic.name: (topic.error_code, topic.topic_config_error_code) for topic in answer.topics
     }
@@ -75,7 +75,7 @@ def _collect(message: Any, keys: tuple[str | bytes | None, ...], found: Errors) 
 
 @cache
 def _fields(kind: type[msgspec.Struct]) -> tuple[list[str], list[str], list[str]]:
-    """The fields of a class that are names, error codes, and those that may have some in them."""
+    """The fields of a class that are names or error codes, or that may contain some."""
     hints = kind.__annotations__
     fields = kind.__struct_fields__
     codes = [name for name in fields if name.endswith("error_code") and name != _CONFIG_ERROR]

@@ -1,8 +1,8 @@
-"""Which versions of which API a broker of each release advertises on a client-facing listener.
+"""The API versions that brokers of each release advertise on listeners for clients.
 
 Brokers up to 2.8 are ZooKeeper brokers, later ones KRaft brokers. A release is a minor release,
 "0.11" to the newest; where patch releases differ, the last one counts (JoinGroup of 4.0.0 alone
-began at version 2). Established from the `ApiKeys` of each release's clients jar.
+began at version 2). They come from `ApiKeys` in the clients jar of each release.
 """
 
 from functools import cache
@@ -16,18 +16,18 @@ RELEASES: Final = (
     *("3.0", "3.1", "3.2", "3.3", "3.4", "3.5", "3.6", "3.7", "3.8", "3.9"),
     *("4.0", "4.1", "4.2", "4.3", "4.4"),
 )
-"""Every minor release, oldest first."""
+"""All minor releases, oldest first."""
 
 TELEMETRY: Final = frozenset({ApiKey.GET_TELEMETRY_SUBSCRIPTIONS, ApiKey.PUSH_TELEMETRY})
 """Advertised only where a telemetry receiver is configured (KIP-714); `advertised` lists them."""
 
 PRODUCE_ADVERTISED_SINCE_ZERO: Final = "4.0"
-"""From here Produce claims versions from 0, which librdkafka insists on, and serves them from 3
-(KIP-896, KAFKA-18659): a request below closes the connection."""
+"""Since this release, Produce lists versions from 0, which librdkafka requires, but serves only
+versions from 3 (KIP-896, KAFKA-18659): an older request closes the connection."""
 
 _PRODUCE_SERVED_SINCE: Final = 3
 
-# "release:min-max" holds until the next entry; "-" is: not advertised.
+# "release:min-max" holds until the next entry; "-" means not advertised
 _ADVERTISED: Final[dict[ApiKey, str]] = {
     ApiKey.PRODUCE: (
         "0.11:0-3 1.0:0-5 2.0:0-6 2.1:0-7 2.4:0-8 2.8:0-9 3.7:0-10 3.8:0-11 4.0:0-12 4.1:0-13"
@@ -125,7 +125,7 @@ _ADVERTISED: Final[dict[ApiKey, str]] = {
     ApiKey.UNREGISTER_CONTROLLER: "4.4:0-0",
 }
 
-# The first brokers of KRaft list what a controller may be sent, and not what they know themselves.
+# the first KRaft brokers list the versions that a controller supports, not their own
 _SERVED_ONLY: Final = {
     release: {ApiKey.DESCRIBE_QUORUM: (0, 0)} for release in ("3.0", "3.1", "3.2")
 }
@@ -133,7 +133,7 @@ _LISTED_ONLY: Final = {
     release: frozenset({ApiKey.UPDATE_FEATURES, ApiKey.ENVELOPE}) for release in ("3.0", "3.1")
 }
 
-# The newest version of a release, hidden unless unstable.api.versions.enable is set.
+# the newest version of a release is hidden unless unstable.api.versions.enable is set
 _UNSTABLE: Final[dict[ApiKey, str]] = {
     ApiKey.OFFSET_COMMIT: "3.6:9 3.7:- 4.1:10 4.2:-",
     ApiKey.OFFSET_FETCH: "4.1:10 4.2:-",
@@ -158,8 +158,7 @@ _UNSTABLE: Final[dict[ApiKey, str]] = {
 def advertised(release: str) -> dict[ApiKey, tuple[int, int]]:
     """Return the (lowest, highest) version of every API that ApiVersions lists, in key order.
 
-    `TELEMETRY` is included; leave it out unless it is switched on. What may really be sent is
-    `served`.
+    `TELEMETRY` is included; leave it out unless it is enabled. `served` has the versions that work.
     """
     return {
         key: (int(low), int(high))
@@ -184,7 +183,7 @@ def unstable(release: str) -> dict[ApiKey, int]:
 
 
 def release_index(release: str) -> int:
-    """Return the place of a minor release in `RELEASES`, for comparing; ValueError if unknown."""
+    """Return the index of a minor release in `RELEASES`, to compare it; ValueError if unknown."""
     try:
         return RELEASES.index(release)
     except ValueError:
@@ -192,9 +191,9 @@ def release_index(release: str) -> int:
 
 
 def parse_release(text: str) -> str:
-    """Return the minor release a version means: "4.3.1" is 4.3, "0.11.0.3" is 0.11, "3" is 3.9.
+    """Return the minor release of a version: 4.3 for "4.3.1", 0.11 for "0.11.0.3", 3.9 for "3".
 
-    Patch numbers only have to be numbers; see `patch_of`. ValueError lists the known releases.
+    Patch numbers can be any numbers; see `patch_of`. ValueError lists the known releases.
     """
     parts = text.strip().split(".")
     if not all(part.isascii() and part.isdigit() for part in parts):
@@ -207,7 +206,7 @@ def parse_release(text: str) -> str:
 
 
 def patch_of(text: str) -> tuple[int, ...] | None:
-    """Return what a version says beyond its minor release, None if nothing: "3.9.1" gives (1,)."""
+    """Return the patch numbers of a version, such as (1,) for "3.9.1"; None without."""
     parts = text.strip().split(".")[len(parse_release(text).split(".")) :]
     return tuple(int(part) for part in parts) or None
 

@@ -1,4 +1,4 @@
-"""Which messages there are: by API key, and by name to definition and classes."""
+"""Finds messages by API key, and definitions and classes by name."""
 
 from collections.abc import Mapping
 from functools import cache
@@ -11,7 +11,7 @@ from kafka_shim.protocol.spec import MessageSpec, load, snake_case
 
 
 def api_name(api_key: int) -> str:
-    """Return the API's name, such as `CreateAcls`; UnsupportedVersionError if there is none."""
+    """Return the API's name, such as `CreateAcls`; UnsupportedVersionError if it is unknown."""
     api = APIS.get(api_key)
     if api is None:
         raise UnsupportedVersionError(f"unknown API key {api_key}")
@@ -40,7 +40,7 @@ def request_versions(api_key: int) -> tuple[int, int]:
 
 
 def is_flexible(api_key: int, version: int) -> bool:
-    """Return whether this version has compact lengths and tags; of an unknown API, no."""
+    """Return whether this version has compact lengths and tags; False for an unknown API."""
     api = APIS.get(api_key)
     return api is not None and version >= api[3] != NEVER
 
@@ -57,6 +57,6 @@ def definition(message: str, version: int) -> MessageSpec:
 
 @cache
 def classes(message: str) -> Mapping[str, Any]:
-    """Return the classes of a message by their names, its own and those of its structs."""
+    """Return the classes of a message and of its structs, by name."""
     module = import_module(f"kafka_shim.protocol.messages.{snake_case(message)}")
     return {name: getattr(module, name) for name in module.__all__}

@@ -1,8 +1,8 @@
 """Readers and writers of every message and version, each compiled when it is first used.
 
 A reader takes bytes and a position and returns a message; bytes after the message are ignored, as
-a broker ignores them (`trailing_bytes` counts them). Readers raise DecodeError and nothing else,
-writers EncodeError; UnsupportedVersionError says that there is no such message or version.
+a broker ignores them (`trailing_bytes` counts them). Readers raise only DecodeError, writers
+only EncodeError; an unknown message or version is an UnsupportedVersionError.
 """
 
 from collections.abc import Callable
@@ -78,25 +78,25 @@ def _compile_reader(message: str, version: int, *, gives_end: bool) -> Callable[
 
 @cache
 def request_reader(api_key: int, version: int) -> Reader:
-    """The reader of a request; UnsupportedVersionError if there is none."""
+    """Return the reader of a request; UnsupportedVersionError if there is none."""
     return reader(f"{api_name(api_key)}Request", version)
 
 
 @cache
 def request_writer(api_key: int, version: int) -> Writer:
-    """The writer of a request; UnsupportedVersionError if there is none."""
+    """Return the writer of a request; UnsupportedVersionError if there is none."""
     return writer(f"{api_name(api_key)}Request", version)
 
 
 @cache
 def response_reader(api_key: int, version: int) -> Reader:
-    """The reader of a response; UnsupportedVersionError if there is none."""
+    """Return the reader of a response; UnsupportedVersionError if there is none."""
     return reader(f"{api_name(api_key)}Response", version)
 
 
 @cache
 def response_writer(api_key: int, version: int) -> Writer:
-    """The writer of a response; UnsupportedVersionError if there is none."""
+    """Return the writer of a response; UnsupportedVersionError if there is none."""
     return writer(f"{api_name(api_key)}Response", version)
 
 

@@ -1,4 +1,4 @@
-"""Compress and decompress record batches: gzip always, the others when their package is there."""
+"""Compresses and decompresses record batches: gzip always, others if their package is installed."""
 
 import zlib
 from collections.abc import Callable, Iterator
@@ -11,10 +11,10 @@ from kafka_shim.extras import requires
 from kafka_shim.protocol.errors import DecodeError, ProtocolError
 
 DECOMPRESSED_BYTES_MAX = 64 << 20
-"""What a batch may become at most, so that a small request cannot fill the memory."""
+"""Maximum decompressed size of a batch, so that a small request cannot fill the memory."""
 _PIECE_BYTES = 1 << 20
 _FED_BYTES = 8 << 10
-_ZSTD_FED_BYTES = 256  # zstd has no limit of its own; these become 8 MiB at most
+_ZSTD_FED_BYTES = 256  # zstd has no limit of its own; these bytes become at most 8 MiB
 _GZIP_MAGIC = b"\x1f\x8b"
 
 _GZIP_WINDOW = 31  # the largest window, with a gzip header
@@ -27,7 +27,7 @@ _SIZE = Struct(">i")
 
 
 class Compression(IntEnum):
-    """The codes in the attributes of a batch."""
+    """Codes of compressions in the attributes of a batch."""
 
     NONE = 0
     GZIP = 1
@@ -37,7 +37,7 @@ class Compression(IntEnum):
 
 
 class MissingPackageError(ProtocolError):
-    """A compression whose package is not installed was asked for."""
+    """The package of a compression is not installed."""
 
 
 _MODULES = {
@@ -48,7 +48,7 @@ _MODULES = {
 
 
 def is_available(compression: Compression) -> bool:
-    """Return whether this compression can be read and written here."""
+    """Return whether the package of this compression is installed."""
     try:
         _module(compression)
     except MissingPackageError:
@@ -57,7 +57,7 @@ def is_available(compression: Compression) -> bool:
 
 
 def compress(compression: Compression, data: bytes) -> bytes:
-    """Return `data` compressed; MissingPackageError if the package is not there."""
+    """Return `data` compressed; MissingPackageError if the package is not installed."""
     if compression == Compression.NONE:
         return data
     module = _module(compression)
@@ -74,10 +74,10 @@ def compress(compression: Compression, data: bytes) -> bytes:
 def decompress(
     compression: Compression, data: bytes, bytes_max: int = DECOMPRESSED_BYTES_MAX
 ) -> bytes:
-    """Return what `data` was before.
+    """Return the decompressed data.
 
-    Raises DecodeError when it is damaged or would be more than `bytes_max`, MissingPackageError if
-    the package is not there.
+    Raise DecodeError if it is damaged or larger than `bytes_max`, and MissingPackageError if the
+    package is not installed.
     """
     found = opened(compression, data, bytes_max)
     if found.damage is not None:
@@ -86,14 +86,14 @@ def decompress(
 
 
 class Opened(NamedTuple):
-    """What could be decompressed, and why not all of it; None if it is all."""
+    """The decompressed content, and the error that ended it; None if it is complete."""
 
     content: bytes
     damage: str | None
 
 
 class TooBigError(DecodeError):
-    """The content is more than may be in it."""
+    """The decompressed content is too large."""
 
 
 def opened(
@@ -101,7 +101,7 @@ def opened(
 ) -> Opened:
     """Decompress up to the first damage, piece by piece: memory stays near `bytes_max`.
 
-    Raises TooBigError over `bytes_max`, MissingPackageError if the package is not there.
+    Raise TooBigError above `bytes_max`, MissingPackageError if the package is not installed.
     """
     if compression == Compression.NONE:
         return Opened(data, None)
@@ -136,7 +136,7 @@ def _module(compression: Compression) -> Any:
 
 
 def _errors(compression: Compression, module: Any) -> tuple[type[Exception], ...]:
-    """Return what the package raises on damaged data."""
+    """Return the exceptions that the package raises for damaged data."""
     if compression == Compression.ZSTD:
         return (module.ZstdError, ValueError, MemoryError)
     if compression == Compression.SNAPPY:
@@ -145,7 +145,7 @@ def _errors(compression: Compression, module: Any) -> tuple[type[Exception], ...
 
 
 def _gunzip(_module: Any, data: bytes, _bytes_max: int) -> Iterator[bytes]:
-    """Decompress all members of a gzip stream; what follows the last is ignored, as Java does."""
+    """Decompress all members of a gzip stream; bytes after the last are ignored, as in Java."""
     pos = 0
     while pos == 0 or data[pos : pos + 2] == _GZIP_MAGIC:
         opener = zlib.decompressobj(wbits=_GZIP_WINDOW)
@@ -161,7 +161,7 @@ def _gunzip(_module: Any, data: bytes, _bytes_max: int) -> Iterator[bytes]:
 
 
 def _unlz4(module: Any, data: bytes, _bytes_max: int) -> Iterator[bytes]:
-    """Decompress one frame; Java's reader ends with the first."""
+    """Decompress one frame; Java's reader stops after the first, too."""
     opener = module.LZ4FrameDecompressor()
     for pos in range(0, len(data), _FED_BYTES):
         fed = data[pos : pos + _FED_BYTES]
@@ -174,7 +174,7 @@ def _unlz4(module: Any, data: bytes, _bytes_max: int) -> Iterator[bytes]:
 
 
 def _unzstd(module: Any, data: bytes, _bytes_max: int) -> Iterator[bytes]:
-    """Decompress all frames, from few bytes at a time, since each may become very many."""
+    """Decompress all frames, a few bytes at a time, since these can become many."""
     decompressor = module.ZstdDecompressor()
     pos = 0
     while pos < len(data):
@@ -189,7 +189,7 @@ def _unzstd(module: Any, data: bytes, _bytes_max: int) -> Iterator[bytes]:
 
 
 def _compress_xerial(squeeze: Callable[[bytes], bytes], data: bytes) -> bytes:
-    """Write snappy in the blocks that Java's clients write and expect."""
+    """Compress with snappy in blocks, as Java's clients write and expect."""
     parts = [_XERIAL_HEADER]
     for at in range(0, len(data), _XERIAL_BLOCK_BYTES):
         block = bytes(squeeze(data[at : at + _XERIAL_BLOCK_BYTES]))
@@ -198,7 +198,7 @@ def _compress_xerial(squeeze: Callable[[bytes], bytes], data: bytes) -> bytes:
 
 
 def _unsnappy(module: Any, data: bytes, bytes_max: int) -> Iterator[bytes]:
-    """Read snappy in blocks, or as one block as librdkafka writes it."""
+    """Decompress snappy in blocks, or in one block as librdkafka writes it."""
     if not data.startswith(_XERIAL_MAGIC):
         _see_snappy_size(data, bytes_max)
         yield bytes(module.decompress(data))
@@ -222,7 +222,7 @@ def _unsnappy(module: Any, data: bytes, bytes_max: int) -> Iterator[bytes]:
 
 
 def _see_snappy_size(block: bytes, bytes_max: int, size_now: int = 0) -> None:
-    """Refuse a block that says it becomes too big; its first bytes are that size as a varint."""
+    """Raise TooBigError if the size at the start of a block, a varint, is too large."""
     size = 0
     for index, byte in enumerate(block[:5]):
         size |= (byte & 127) << 7 * index

@@ -1,4 +1,4 @@
-"""Build the source of a function, compile it, and let tracebacks and debuggers show it."""
+"""Builds and compiles the source of functions; tracebacks and debuggers show it."""
 
 import linecache
 from collections.abc import Callable, Iterator
@@ -9,7 +9,7 @@ INDENT = "    "
 
 
 class Source:
-    """Lines of one function, the names it uses, and the constants it refers to."""
+    """The lines of a function, its local names, and its constants."""
 
     def __init__(self, signature: str) -> None:
         self._lines = [f"def {signature}:"]
@@ -30,13 +30,13 @@ class Source:
         self._first, self._first_depth = len(self._lines), self._depth
 
     def at_first(self, text: str) -> None:
-        """Write a line where `here_is_first` was, in that block."""
+        """Write a line at the place of `here_is_first`, in its block."""
         self._lines.insert(self._first, INDENT * self._first_depth + text)
         self._first += 1
 
     @contextmanager
     def block(self, head: str) -> Iterator[None]:
-        """Write `head:` and indent what follows in the `with`, at least one line."""
+        """Write `head:`, and indent the lines of the `with` block (at least one)."""
         self.line(f"{head}:")
         self._depth += 1
         yield
@@ -44,22 +44,22 @@ class Source:
 
     @contextmanager
     def straight(self) -> Iterator[None]:
-        """Stand in for `block` where there is no condition."""
+        """Replace `block` where no condition is needed."""
         yield
 
     def local(self, name: str) -> str:
-        """Return a name for a local variable that nothing else in the function has."""
+        """Return an unused name for a local variable."""
         taken = self._taken.get(name, 0)
         self._taken[name] = taken + 1
         return f"{name}_" if not taken else f"{name}_{taken}"
 
     def constant(self, name: str, value: object) -> str:
-        """Make `value` known to the function as `name`, and return that name."""
+        """Make `value` a constant of the function, and return its name."""
         self._constants.setdefault(name, value)
         return name
 
     def compile(self, title: str) -> Callable[..., Any]:
-        """Return the function; `title` is what tracebacks show as its file."""
+        """Return the function; tracebacks show `title` as its file."""
         file_name = f"<{title}>"
         text = self.text
         linecache.cache[file_name] = (len(text), None, text.splitlines(keepends=True), file_name)

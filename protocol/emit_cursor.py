@@ -1,7 +1,7 @@
-"""Where generated code stands in the bytes, and how it reads fields of fixed width.
+"""Tracks the position of generated code in the bytes, and reads fields of fixed width.
 
-The variable `pos` is moved as seldom as can be: the cursor knows how far ahead of it reading is,
-and says positions as `pos + 5`. Fields noted one after the other are read by one Struct.
+The generated variable `pos` changes as rarely as possible: the cursor counts the bytes read beyond
+it, and writes positions as `pos + 5`. Consecutive noted fields are read by one Struct.
 """
 
 from struct import Struct, calcsize
@@ -12,16 +12,16 @@ from kafka_shim.protocol.emit_text import struct_name
 
 
 class Cursor:
-    """The place in the bytes that the next emitted line reads at."""
+    """The position at which the next emitted line reads."""
 
     def __init__(self, source: Source) -> None:
         self._source = source
         self._run: list[tuple[str, str]] = []
         self.ahead = 0
-        """Bytes read beyond what the variable `pos` says."""
+        """Number of bytes read beyond the variable `pos`."""
 
     def at(self, more: int = 0) -> str:
-        """Return the expression for the position `more` bytes after what comes next."""
+        """Return the expression for the position `more` bytes after the current one."""
         ahead = self.ahead + more
         return f"pos + {ahead}" if ahead else "pos"
 
@@ -30,9 +30,9 @@ class Cursor:
         self._run.append((local, code))
 
     def take(self, length: str, ahead: int) -> str:
-        """Return the expression for bytes from here, which moves `pos` behind them.
+        """Return the expression for bytes from here on, and move `pos` behind them.
 
-        They end `length` plus `ahead` bytes after `pos`, which then says where reading is.
+        They end `length` plus `ahead` bytes after `pos`, which is the current position then.
         """
         plus = f" + {ahead}" if ahead else ""
         return f"buf[{self.at()} : (pos := pos + {length}{plus})]"
@@ -45,7 +45,7 @@ class Cursor:
             self.ahead = 0
 
     def flush(self) -> None:
-        """Emit the reading of what was noted."""
+        """Emit the reading of the noted fields."""
         run, self._run = self._run, []
         if not run:
             return

@@ -1,8 +1,8 @@
-"""From a message definition and a version to the source of its reader.
+"""Generates the source of a reader from a message definition and a version.
 
-The source is one flat function: fields of fixed width that follow each other are read by one
-precompiled Struct, together with the first byte of the length that comes after them. What is rare
-(lengths of several bytes, null where it is refused, tags) is a call into `runtime`.
+The source is one flat function: consecutive fields of fixed width are read by one precompiled
+Struct, together with the first byte of the following length. Rare parts (lengths of several bytes,
+forbidden nulls, tags) are calls into `runtime`.
 """
 
 from collections.abc import Mapping
@@ -30,9 +30,9 @@ def reader_source(
 ) -> Source:
     """Return the source of `read(buf, pos) -> message`.
 
-    `classes` are the message's classes by name. With `replaces` malformed UTF-8 is replaced;
-    without, the function hands over to the constant `again`, a reader that replaces. With
-    `gives_end` it returns the message and the position after it.
+    `classes` are the message's classes by name. With `replaces`, malformed UTF-8 is replaced;
+    without, the function calls the constant `again`, a reader that replaces it. With `gives_end`,
+    it returns the message and the position after it.
     """
     decode = '.decode("utf-8", "kafka-shim-replace")' if replaces else ".decode()"
     reader = _Reader(Layout(message, version), classes, decode)
@@ -72,7 +72,7 @@ class _Reader:
     # --- structs
 
     def _struct(self, struct: StructSpec, name: str) -> str:
-        """Emit the reading of a struct and return the local that holds it."""
+        """Emit the reading of a struct; return its local."""
         values = {field.name: self._value(field) for field in self._layout.plain(struct)}
         result = self.source.local(name)
         if not self._layout.is_flexible:
@@ -95,7 +95,7 @@ class _Reader:
         return result
 
     def _known_tags(self, known: list[FieldSpec], count: str, values: dict[str, str]) -> str:
-        """Emit the reading of a tag section with known tags; return the list of the unknown."""
+        """Emit the reading of a tag section with known tags; return the local of unknown ones."""
         source = self.source
         for field in known:
             values[field.name] = source.local(field.attribute)
@@ -241,7 +241,7 @@ class _Reader:
             self.source.line(f"{result}.append({element})")
 
     def _strides(self, struct: StructSpec, result: str, length: str) -> None:
-        """Emit the reading of elements of a fixed width at once, which is None if one has tags."""
+        """Emit the reading of all elements of fixed width at once; None if an element has tags."""
         source, flexible = self.source, self._layout.is_flexible
         rows = Rows(self._layout, struct, self._classes)
         size = rows.stride.size

@@ -1,7 +1,7 @@
-"""Arrays of structs whose every field has a fixed width, read without a look at each element.
+"""Reads arrays of structs with only fixed-width fields, without a loop over the elements.
 
 Few elements are read by a function made for their number, with one `unpack`; many by iterating
-over the bytes in C. Either works only where no element has tags, whose absence is seen first.
+over the bytes in C. Both require that no element has tags, which is checked first.
 """
 
 from collections.abc import Callable, Mapping
@@ -15,15 +15,15 @@ from kafka_shim.protocol.layout import Layout
 from kafka_shim.protocol.spec import StructSpec
 
 FEW = 9
-"""From this length on (as it is written, so one less if it is compact) elements are many."""
+"""From this written length on (one less if it is compact), elements are many."""
 
 ReadRows = Callable[[bytes, int], list[Any] | None]
 
 
 class Rows(dict[int, ReadRows]):
-    """Functions `read(buf, pos)` by an array's length as it is written, made at first use.
+    """Functions `read(buf, pos)` by the written length of an array, made at first use.
 
-    They return a list, or None when an element has tags. Lengths from `FEW` on have none.
+    They return a list, or None if an element has tags. Lengths from `FEW` on have none.
     """
 
     def __init__(self, layout: Layout, struct: StructSpec, classes: Mapping[str, type]) -> None:

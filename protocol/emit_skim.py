@@ -1,7 +1,7 @@
-"""From a request's definition and a version to the source that reads only names of resources.
+"""Generates the source that reads only the resource names of a request.
 
-Everything else is stepped over: fields of fixed width by arithmetic, strings by their length. What
-comes after the last name is not looked at.
+Other fields are skipped: those of fixed width by arithmetic, strings by their length. Bytes after
+the last name are not read.
 """
 
 from collections.abc import Mapping
@@ -73,7 +73,7 @@ class _Skimmer:
         return any(self._is_wanted(field, struct) for field in self._layout.plain(struct))
 
     def _list_of(self, field: FieldSpec, struct: StructSpec) -> str | None:
-        """Return which list a field's value belongs to, None if it is no resource's name."""
+        """Return the list for a field's value; None if it is not the name of a resource."""
         if struct.name in _UNASKED:
             return None
         if field.name == "TopicId":

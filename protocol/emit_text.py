@@ -1,4 +1,4 @@
-"""Spellings that the emitters share."""
+"""Pieces of source that several emitters need."""
 
 from collections.abc import Mapping
 
@@ -27,7 +27,7 @@ def construct(
 ) -> str:
     """Return the call that builds a struct from locals by field name.
 
-    Arguments are positional; fields without a local get their default, the last ones silently.
+    Arguments are positional; fields without a local get their default, the last ones by omission.
     """
     given = [values.get(field.name) for field in struct.fields]
     while given and given[-1] is None:

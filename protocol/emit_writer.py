@@ -1,8 +1,8 @@
-"""From a message definition and a version to the source of its writer.
+"""Generates the source of a writer from a message definition and a version.
 
-The source is one flat function that collects pieces in a list and joins them once. Values of fixed
-width that follow each other become one precompiled `pack`, and so do arrays of numbers between
-them (see `runtime.Shapes`); the length of a string joins the values before it.
+The source is one flat function that collects pieces in a list and joins them once. A run of
+consecutive values of fixed width becomes one precompiled `pack`, also with arrays of numbers
+between them (see `runtime.Shapes`); the length of a string joins the values before it.
 """
 
 from collections.abc import Mapping
@@ -19,7 +19,7 @@ WRITE_ERRORS = (
     struct_error, AttributeError, TypeError, ValueError, OverflowError, IndexError, EncodeError,
 )  # fmt: skip
 VARINT = "V"
-"""Stands for a compact length in a run; only the last of a run can be one."""
+"""Stands for a compact length in a run, which can only be its last value."""
 
 
 def writer_source(message: MessageSpec, version: int, classes: Mapping[str, type]) -> Source:
@@ -134,7 +134,7 @@ class _Writer:
             self._bytes(field, value, nullable=nullable)
 
     def _uuid(self, field: FieldSpec, value: str) -> None:
-        """Emit a uuid, whose length is seen to, because `pack` would fill it up or cut it off."""
+        """Emit a uuid with a check of its length, since `pack` would pad or truncate it."""
         local = self.source.local(field.attribute)
         self.source.line(f"{local} = {value}")
         with self.source.block(f"if len({local}) != 16"):
@@ -231,7 +231,7 @@ class _Writer:
     # --- runs and pieces
 
     def _end_run(self) -> None:
-        """Turn the run into one piece."""
+        """Make the run one piece."""
         run, self._run = self._run, []
         if not run:
             return
@@ -259,9 +259,9 @@ class _Writer:
         return f"({short} if {length} < 128 else {long})"
 
     def _shape(self, run: list[tuple[str, str]]) -> str:
-        """Return a piece with arrays of numbers in it; its packer depends on their lengths.
+        """Return a piece with arrays of numbers; its packer depends on their lengths.
 
-        The packer is kept from one element to the next, whose arrays mostly are as long.
+        The packer is kept for the next element, whose arrays usually have the same lengths.
         """
         compact, source = self._layout.is_flexible, self.source
         template, values = ">", []

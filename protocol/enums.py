@@ -1,4 +1,4 @@
-"""The wire's codes: API keys, operations, resource types, pattern types, permissions."""
+"""Codes of the protocol: operations, resource types, pattern types, permissions."""
 
 from enum import IntEnum
 
@@ -19,7 +19,7 @@ __all__ = [
 
 
 class ResourceType(IntEnum):
-    """What an ACL is about. ANY is for filters; UNKNOWN stands for every unlisted code."""
+    """Resource type of an ACL. ANY is for filters; UNKNOWN stands for all other codes."""
 
     UNKNOWN = 0
     ANY = 1
@@ -32,7 +32,7 @@ class ResourceType(IntEnum):
 
 
 class PatternType(IntEnum):
-    """How a resource name in an ACL is read (KIP-290). ANY and MATCH are for filters."""
+    """How the resource name of an ACL is compared (KIP-290). ANY and MATCH are for filters."""
 
     UNKNOWN = 0
     ANY = 1
@@ -51,7 +51,7 @@ class Permission(IntEnum):
 
 
 class Operation(IntEnum):
-    """What a principal wants to do with a resource. ANY is for filters."""
+    """An operation on a resource. ANY is for filters."""
 
     UNKNOWN = 0
     ANY = 1
@@ -72,7 +72,7 @@ class Operation(IntEnum):
 
 
 class ConfigResourceType(IntEnum):
-    """What a configuration belongs to, in DescribeConfigs and its kin."""
+    """Resource type of settings, in DescribeConfigs, AlterConfigs and IncrementalAlterConfigs."""
 
     UNKNOWN = 0
     TOPIC = 2
@@ -83,7 +83,7 @@ class ConfigResourceType(IntEnum):
 
 
 class IsolationLevel(IntEnum):
-    """Up to where a reader reads (KIP-98)."""
+    """Whether a reader sees records of open and aborted transactions (KIP-98)."""
 
     READ_UNCOMMITTED = 0
     READ_COMMITTED = 1
@@ -92,7 +92,7 @@ class IsolationLevel(IntEnum):
 ISOLATION_LEVELS = frozenset(IsolationLevel)
 
 CLUSTER_NAME = "kafka-cluster"
-"""The one resource name of type CLUSTER."""
+"""The only resource name of type CLUSTER."""
 
 NO_OPERATIONS = -(2**31)
-"""Authorized operations that nobody asked for (Int32.MIN, KIP-430)."""
+"""Value of authorized operations that were not requested (Int32.MIN, KIP-430)."""

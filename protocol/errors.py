@@ -1,8 +1,8 @@
-"""What can go wrong between bytes and messages: one tree of exceptions."""
+"""Exceptions of reading and writing messages."""
 
 
 class ProtocolError(Exception):
-    """The peer's bytes, or a message to be written, do not follow the protocol."""
+    """Bytes of a peer, or a message to write, violate the protocol."""
 
 
 class DecodeError(ProtocolError):
@@ -10,12 +10,12 @@ class DecodeError(ProtocolError):
 
 
 class EncodeError(ProtocolError):
-    """This message cannot be said in this version."""
+    """The message cannot be written in this version."""
 
 
 class FrameError(ProtocolError):
-    """A frame's claimed size is impossible or over the limit."""
+    """The size of a frame is invalid or above the limit."""
 
 
 class UnsupportedVersionError(ProtocolError):
-    """No such API key, or no such version of it."""
+    """The API key or its version is unknown."""

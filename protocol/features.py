@@ -1,6 +1,6 @@
-"""Feature levels that a broker of each release tells in ApiVersions (KIP-584), freshly formatted.
+"""Feature levels that a newly formatted broker of each release returns in ApiVersions (KIP-584).
 
-They are those of the releases' own classes. ZooKeeper brokers have none, KRaft brokers since 3.3;
+They come from the classes of the releases. ZooKeeper brokers have none, KRaft brokers since 3.3;
 kraft.version is that of a static quorum.
 """
 
@@ -16,7 +16,7 @@ ELIGIBLE_REPLICAS = "eligible.leader.replicas.version"
 
 
 class Feature(msgspec.Struct, frozen=True):
-    """What a release supports of a feature, and the level it runs at; level 0 is: not in use."""
+    """The supported levels of a feature, and its level; 0 means that it is not in use."""
 
     name: str
     min_version: int
@@ -26,7 +26,7 @@ class Feature(msgspec.Struct, frozen=True):
 
 @cache
 def features_of(release: str) -> tuple[Feature, ...]:
-    """The features of a release such as `4.3`, in the order that its broker lists them."""
+    """Return the features of a release such as `4.3`, in the order of its brokers."""
     at = release_index(parse_release(release))
     found = []
     for name, history in FEATURES.items():

@@ -1,4 +1,4 @@
-"""Cut a byte stream into Kafka frames: a size of four bytes, then the frame. No sockets."""
+"""Splits a byte stream into Kafka frames: a size of four bytes, then the frame."""
 
 from io import BytesIO
 from struct import Struct
@@ -9,37 +9,37 @@ _SIZE = Struct(">i")
 
 
 class FrameSplitter:
-    """Collects what arrives and hands out whole frames, without their sizes.
+    """Collects received bytes and returns complete frames, without their sizes.
 
-    `frame_bytes_max` may be changed at any time, such as after a login; it holds for frames whose
-    size has not arrived yet. What is kept is what really arrived, whatever a frame claims to be.
+    `frame_bytes_max` may be changed at any time, such as after a log-in; it applies to frames whose
+    size has not arrived yet. Memory depends on the received bytes, not on the claimed size.
     """
 
     def __init__(self, frame_bytes_max: int) -> None:
         self.frame_bytes_max = frame_bytes_max
         self.failure: FrameError | None = None
-        """Why no more frames can come. Answer the frames there are, then close."""
+        """The error after which no more frames follow. Answer the frames so far, then close."""
         self._begun = b""  # of a size that has not arrived as a whole
         self._arrived = BytesIO()  # of the frame that is arriving
         self.arriving_bytes = -1
-        """The size of the frame that is arriving; -1 while it is not known."""
+        """The size of the arriving frame; -1 while it is unknown."""
 
     @property
     def pending_bytes(self) -> int:
-        """How many bytes wait for the rest of their frame."""
+        """Return the number of bytes that wait for the rest of their frame."""
         return len(self._begun) + self._arrived.tell()
 
     def feed(self, data: bytes | memoryview) -> list[bytes]:
         """Return the frames that `data` completes, in order.
 
-        Raises FrameError on a size that is not above 0 or is over the limit; when frames come
-        before it in the same data they are returned, `failure` is set, and the next call raises.
+        Raise FrameError for a size of 0 or less, or above the limit. If complete frames come before
+        it in the same data, they are returned, `failure` is set, and the next call raises.
         """
         if self.arriving_bytes > self._arrived.tell() + len(data):
             self._arrived.write(data)
             return []
         if self.arriving_bytes < 0 and not self._begun and len(data) > _SIZE.size:
-            size = _SIZE.unpack_from(data)[0]  # mostly it is one whole frame
+            size = _SIZE.unpack_from(data)[0]  # usually it is one complete frame
             if size == len(data) - _SIZE.size <= self.frame_bytes_max and self.failure is None:
                 return [bytes(data[_SIZE.size :])]
         frames: list[bytes] = []
@@ -50,7 +50,7 @@ class FrameSplitter:
         return frames
 
     def _go_on(self, data: bytes | memoryview, frames: list[bytes]) -> int:
-        """Add to the frame that is arriving; returns where in `data` the next one begins."""
+        """Add to the arriving frame; return where the next one begins in `data`."""
         at = 0
         if self._begun:
             at = _SIZE.size - len(self._begun)
@@ -71,7 +71,7 @@ class FrameSplitter:
         return at
 
     def _cut(self, data: bytes | memoryview, at: int, frames: list[bytes]) -> None:
-        """Take the frames that are there as a whole, and keep the beginning of the next one."""
+        """Return the complete frames, and keep the beginning of the next one."""
         end = len(data)
         while at + _SIZE.size <= end:
             size = self._checked(*_SIZE.unpack_from(data, at))
@@ -88,7 +88,7 @@ class FrameSplitter:
             self._begun += data[at:]
 
     def _checked(self, size: int) -> int:
-        """The size, or -1 if it is impossible: then there is a `failure`."""
+        """Return the size; -1 if it is invalid, which sets `failure`."""
         if 0 < size <= self.frame_bytes_max:
             return size
         self.failure = FrameError(self._refusal(size))

@@ -1,5 +1,5 @@
-"""Write protocol/messages/ (one module a message with its classes, and the table of APIs), the
-wire's codes, protocol/api_key.py and protocol/error_codes.py, and protocol/feature_levels.py.
+"""Write protocol/messages/ (a module for each message, and the table of APIs), api_key.py,
+error_codes.py and feature_levels.py.
 
 `python -m kafka_shim.protocol.generate` rewrites them; `--check` lists stale files and exits 1.
 """
@@ -91,7 +91,7 @@ def _default_text(field: FieldSpec) -> str:
 
 
 def _comment(field: FieldSpec, message: MessageSpec) -> str:
-    """Say what the Python type does not: the wire type, and versions that are not all."""
+    """Return a comment with the wire type, and with the versions if the field is not in all."""
     notes = []
     if field.kind not in ("bool", "string", "bytes", "struct"):
         notes.append(field.kind)
@@ -106,7 +106,7 @@ def _comment(field: FieldSpec, message: MessageSpec) -> str:
 
 
 def table_text(messages: list[MessageSpec]) -> str:
-    """Return the table of APIs, so that nothing else is read to know which versions exist."""
+    """Return the table of APIs with their versions."""
     requests = sorted((m for m in messages if m.type == "request"), key=lambda m: m.api_key)
     lines = [
         HEADER,
@@ -137,7 +137,7 @@ def files() -> dict[str, str]:
 
 
 def present_files() -> dict[str, str]:
-    """Return the text of the generated files as they are now, by path in protocol/."""
+    """Return the present text of the generated files, by path in protocol/."""
     paths = [*FOLDER.glob("messages/*.py"), *(FOLDER / name for name in SINGLE)]
     return {
         path.relative_to(FOLDER).as_posix(): path.read_text() for path in paths if path.exists()

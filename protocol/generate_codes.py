@@ -1,4 +1,4 @@
-"""The source of api_key.py, error_codes.py and feature_levels.py in protocol/, for `generate`."""
+"""Generates the source of api_key.py, error_codes.py and feature_levels.py, for `generate`."""
 
 from collections.abc import Mapping, Sequence
 
@@ -65,7 +65,7 @@ def error_codes_text(codes: Mapping[str, int]) -> str:
 
 
 def feature_levels_text(features: Mapping[str, History]) -> str:
-    """Return the table of features; one that a release dropped is a ValueError."""
+    """Return the table of features; ValueError if a release dropped one."""
     lines = []
     for name, history in features.items():
         lines.append(f'    "{name}": {{\n')
@@ -78,6 +78,6 @@ def feature_levels_text(features: Mapping[str, History]) -> str:
 
 
 def _members(codes: Mapping[str, int]) -> str:
-    """Return a line a member, in the order of codes."""
+    """Return a line for each member, in the order of codes."""
     by_code = sorted(codes.items(), key=lambda member: member[1])
     return "".join(f"    {name} = {code}\n" for name, code in by_code)

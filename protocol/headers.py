@@ -1,4 +1,4 @@
-"""Request and response headers: which version goes with which request, and the exceptions.
+"""Reads and writes request and response headers.
 
 Flexible requests have header 2, ControlledShutdown 0 has header 0, all others 1; the client id is
 never compact. Flexible responses have header 1, all others and every ApiVersions response 0.
@@ -23,12 +23,12 @@ _LENGTH = Struct(">h")
 _HEADER_0 = Struct(">hh").pack(_CONTROLLED_SHUTDOWN, 0)
 _CORRELATION = Struct(">i")
 _TAGS_BYTES: dict[bytes, int] = {}
-"""By the API key and version that a frame begins with: the size of an empty section of tags in its
-header, 0 or 1. Of versions that exist and have come."""
+"""Size of an empty tag section in the header, 0 or 1, by the API key and version at the start of a
+frame. Filled with existing versions when they are first received."""
 
 
 class RequestHeader(msgspec.Struct, gc=False):
-    """What every request starts with."""
+    """The header of a request."""
 
     api_key: int
     api_version: int
@@ -38,19 +38,19 @@ class RequestHeader(msgspec.Struct, gc=False):
 
 
 class ResponseHeader(msgspec.Struct, gc=False):
-    """What every response starts with."""
+    """The header of a response."""
 
     correlation_id: int
     unknown_tags: Tags = ()
 
 
 def is_request(header: RequestHeader) -> bool:
-    """Whether bytes that begin with this header can be a request, rather than a raw SASL token.
+    """Whether bytes that begin with this header can be a request, not a raw SASL token.
 
-    Of a token by PLAIN, SCRAM, OAUTHBEARER or GSSAPI the first two bytes are no API key, or the two
-    after them no version: those of text are 32 or more.
+    In a token of PLAIN, SCRAM, OAUTHBEARER or GSSAPI, the first two bytes are not an API key, or
+    the next two are not a version: bytes of text are 32 or more.
     """
-    if header.api_key == _API_VERSIONS:  # answered whatever its version is
+    if header.api_key == _API_VERSIONS:  # answered in every version
         return True
     return header.api_key in APIS and 0 <= header.api_version < _VERSIONS_END
 
@@ -63,16 +63,16 @@ def request_header_version(api_key: int, version: int) -> int:
 
 
 def response_header_version(api_key: int, version: int) -> int:
-    """Return 0 or 1; ApiVersions always answers with 0, so that any client can read it."""
+    """Return 0 or 1; 0 for ApiVersions, so that any client can read the response."""
     return int(api_key != _API_VERSIONS and is_flexible(api_key, version))
 
 
 def read_request_header(frame: bytes) -> tuple[RequestHeader, int]:
     """Return the header at the start of a frame, and the position of the body.
 
-    The API key and version need not exist: what follows the correlation id is then read as far as
-    it can be, so that the request can be answered. Raises DecodeError when the first eight bytes
-    are not there, or when the header of a version that exists is damaged.
+    An unknown API key or version is allowed: the part after the correlation id is then read as far
+    as possible, so that the request can be answered. Raise DecodeError if the first eight bytes
+    are missing, or if the header of an existing version is damaged.
     """
     try:
         tags_bytes = _TAGS_BYTES[frame[:4]]
@@ -82,7 +82,7 @@ def read_request_header(frame: bytes) -> tuple[RequestHeader, int]:
             client_id = frame[10:end].decode()
             return RequestHeader(api_key, version, correlation_id, client_id), end + tags_bytes
     except (KeyError, IndexError, struct_error, UnicodeDecodeError):
-        pass  # read again with care
+        pass  # read again, field by field
     return _read_with_care(frame)
 
 
@@ -123,9 +123,9 @@ def _read_request_header(frame: bytes) -> tuple[RequestHeader, int]:
 
 
 def write_request_header(header: RequestHeader) -> bytes:
-    """Return a request's header in the version that its API key and version ask for.
+    """Return the header of a request in the version that its API requires.
 
-    Raises EncodeError when a number or the client id is out of its range.
+    Raise EncodeError if a number or the client id is out of range.
     """
     try:
         start = _REQUEST.pack(header.api_key, header.api_version, header.correlation_id)
@@ -151,9 +151,9 @@ def write_response_header(
 
 
 def read_response_header(api_key: int, version: int, frame: bytes) -> tuple[ResponseHeader, int]:
-    """Return the header that a response to this API and version starts with, and where the body is.
+    """Return the header of a response to this API and version, and the position of the body.
 
-    Raises DecodeError when it is damaged.
+    Raise DecodeError if it is damaged.
     """
     if len(frame) < _CORRELATION.size:
         raise DecodeError(f"response header: only {len(frame)} bytes")

@@ -1,4 +1,4 @@
-"""What one version of a message looks like on the wire: which fields, how wide, in what order."""
+"""The wire format of one version of a message: its fields, their widths and their order."""
 
 from functools import cached_property
 
@@ -15,7 +15,7 @@ CODES = {
     "bool": "?",
     "uuid": "16s",
 }
-"""struct codes of the types whose width is fixed."""
+"""struct codes of the types with fixed width."""
 WIDTHS = {"b": 1, "B": 1, "?": 1, "x": 1, "h": 2, "H": 2, "i": 4, "I": 4, "q": 8, "d": 8, "16s": 16}
 
 
@@ -59,12 +59,12 @@ class Layout:
         return [f for f in struct.fields if not self.has(f)]
 
     def minimum_bytes(self, struct: StructSpec) -> int:
-        """Return how many bytes the struct takes at least; 1 for one without fields."""
+        """Return the minimum size of the struct in bytes; 1 without fields."""
         total = sum(self._minimum(field) for field in self.plain(struct))
         return max(1, total + self.is_flexible)
 
     def element_minimum(self, field: FieldSpec) -> int:
-        """Return how many bytes an element of this array takes at least."""
+        """Return the minimum size of an array element in bytes."""
         if field.struct:
             return self.minimum_bytes(field.struct)
         return self._width(field)
@@ -84,7 +84,7 @@ class Layout:
         return 2 if field.kind == "string" else 4
 
     def stride(self, struct: StructSpec) -> str | None:
-        """Return the struct codes of a struct whose every field has a fixed width, else None."""
+        """Return the struct codes of a struct with only fixed-width fields, else None."""
         fields = self.plain(struct)
         fixed = all(f.kind in CODES and not f.is_array for f in fields)
         if not fields or not fixed or self.tagged(struct):

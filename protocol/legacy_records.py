@@ -1,8 +1,8 @@
-"""Message sets, formats 0 and 1, which clients before 0.11 write and read.
+"""Reads and writes message sets, formats 0 and 1, of clients before 0.11.
 
-A message set is messages one after the other, each with an offset, a size and a CRC-32. Compressed
-messages are a set inside a message: the outer one bears the offset of the last. Inside, format 0
-has the real offsets, format 1 such that count from the first.
+A message set is a sequence of messages, each with an offset, a size and a CRC-32. Compressed
+messages are a set inside a message, which has the offset of the last one. Inside, format 0 has
+the real offsets, format 1 offsets relative to the first.
 """
 
 import zlib
@@ -19,7 +19,7 @@ from kafka_shim.protocol.records import batches, entry_sizes
 
 NO_TIMESTAMP = -1
 INNER_MESSAGES_MAX = 1 << 17
-"""In a compressed message, so that a small request cannot fill the memory."""
+"""Maximum of a compressed message, so that a small request cannot fill the memory."""
 _PREFIX = Struct(">qi")
 _MESSAGE = {0: Struct(">bb"), 1: Struct(">bbq")}
 _CRC = Struct(">I")
@@ -30,7 +30,7 @@ _HEAD_BYTES = _PREFIX.size + _CRC_BYTES
 
 
 class Message(NamedTuple):
-    """One message as it lies in a set, still compressed if it is."""
+    """A message in a set, still compressed if it is a compressed one."""
 
     offset: int
     magic: int
@@ -53,7 +53,7 @@ class Message(NamedTuple):
 def messages(blob: bytes, *, partial: bool = False) -> Iterator[Message]:
     """Yield the outer messages of a set; DecodeError on damage other than a wrong checksum.
 
-    With `partial` the set may end in the middle of a message, which is left out.
+    With `partial`, the set may end in the middle of a message, which is left out.
     """
     for start, end, magic in entry_sizes(blob, partial=partial):
         if magic not in _MESSAGE:
@@ -89,7 +89,7 @@ def _read_bytes(data: bytes, pos: int) -> tuple[bytes | None, int]:
 
 
 def read_message_set(blob: bytes, *, partial: bool = False) -> list[Record]:
-    """Return the records of a set, those inside compressed messages too; DecodeError on damage."""
+    """Return the records of a set, also of compressed messages; DecodeError on damage."""
     records: list[Record] = []
     for message in messages(blob, partial=partial):
         if message.compression:
@@ -136,9 +136,9 @@ def write_message_set(
     *,
     append_time_ms: int | None = None,
 ) -> bytes:
-    """Return records as a set of format 0 or 1, as one compressed message if so asked.
+    """Return records as a set of format 0 or 1, on request as one compressed message.
 
-    Headers cannot be said and are left out; format 0 has no timestamps.
+    Headers do not exist in these formats and are left out; format 0 has no timestamps.
     """
     assert magic in _MESSAGE, f"there is no message format {magic}"
     if compression == Compression.ZSTD:
@@ -183,7 +183,7 @@ def _field(content: bytes | None) -> bytes:
 def down_convert(blob: bytes, magic: int) -> bytes:
     """Return a blob of batches of format 2 as a message set, as brokers do for old consumers.
 
-    Control batches are left out, compression and kind of timestamps are kept; EncodeError for zstd.
+    Control batches are left out; compression and timestamp type are kept. EncodeError for zstd.
     """
     parts = []
     for batch in batches(blob, partial=True):

@@ -1,11 +1,11 @@
-"""Names of codes, for people: a code that is newer than this package has its number."""
+"""Names of codes for people; unknown codes are shown as numbers."""
 
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.error_codes import ErrorCode
 
 
 def api_text(key: int) -> str:
-    """Return Kafka's name of an API; the key alone if it is unknown."""
+    """Return Kafka's name of an API; the key if it is unknown."""
     try:
         return ApiKey(key).wire_name
     except ValueError:
@@ -13,7 +13,7 @@ def api_text(key: int) -> str:
 
 
 def error_name(code: int) -> str:
-    """Return Kafka's name of an error; the code alone if it is unknown."""
+    """Return Kafka's name of an error; the code if it is unknown."""
     try:
         return ErrorCode(code).name
     except ValueError:

@@ -1,7 +1,7 @@
-"""LZ4 inside messages of format 0, whose frame headers bear a wrong checksum (KAFKA-3160).
+"""Converts LZ4 in messages of format 0, whose frame headers have a wrong checksum (KAFKA-3160).
 
-Clients of that time computed it over the frame's magic number too, and brokers still write it so
-for them. Readers of LZ4 refuse it, so it is put right before reading and wrong after writing.
+Old clients computed it over the frame's magic number too, and brokers still write it like this for
+them. LZ4 libraries reject it, so it is corrected before reading and falsified after writing.
 """
 
 _MAGIC_BYTES = 4
@@ -12,12 +12,12 @@ _MASK = 0xFFFFFFFF
 
 
 def right_checksum(frame: bytes) -> bytes:
-    """Return an LZ4 frame with the checksum that readers want; nonsense is returned as it is."""
+    """Return an LZ4 frame with the correct checksum; invalid data is returned unchanged."""
     return _with_checksum(frame, _MAGIC_BYTES)
 
 
 def old_checksum(frame: bytes) -> bytes:
-    """Return an LZ4 frame with the checksum that clients of format 0 want."""
+    """Return an LZ4 frame with the checksum that clients of format 0 expect."""
     return _with_checksum(frame, 0)
 
 

@@ -1,4 +1,4 @@
-"""Which partitions a request names, for all APIs."""
+"""Reads the partitions that a request names, for all APIs."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -8,7 +8,7 @@ from kafka_shim.protocol.codecs import reader
 from kafka_shim.protocol.spec import ZERO_UUID, FieldSpec, StructSpec
 
 _FIELDS = {"Index", "Partition", "PartitionIndex", "PartitionIndexes", "Partitions"}
-"""How the definitions call a partition's number where it is below a topic."""
+"""Names of the field with a partition's number, below a topic."""
 
 _UNASKED = {"Cursor", "ForgottenTopic"}
 """Structs whose partitions are mentioned but not accessed."""
@@ -20,9 +20,9 @@ Topic = str | bytes
 def request_partitions(
     api_key: int, version: int, frame: bytes, pos: int
 ) -> list[tuple[Topic, int]]:
-    """Topics with partitions in the request whose body starts at `pos`, in its order.
+    """Return the topics with partitions in the request whose body starts at `pos`, in its order.
 
-    Raises DecodeError for a body that cannot be read.
+    Raise DecodeError for an unreadable body.
     """
     name = f"{api_name(api_key)}Request"
     return list(_walk(reader(name, version)(frame, pos), definition(name, version).struct, None))
@@ -44,7 +44,7 @@ def _walk(message: Any, struct: StructSpec, topic: Topic | None) -> Iterator[tup
 
 
 def _topic(field: FieldSpec, value: Any) -> Topic | None:
-    """What a field says about the topic; a name if the version has one."""
+    """Return the topic of an element: its name if the version has one, else its id."""
     if field.is_array or not value:
         return None
     if field.entity == "topicName":

@@ -1,4 +1,4 @@
-"""The records inside a batch of format 2: zigzag varints, keys, values, headers."""
+"""Reads and writes the records of a batch of format 2: zigzag varints, keys, values, headers."""
 
 from collections.abc import Iterator, Sequence
 
@@ -66,15 +66,15 @@ def append_varint(out: bytearray, value: int) -> None:
 
 
 SHORT_VARINTS = tuple((byte >> 1) ^ -(byte & 1) for byte in range(128))
-"""Values of varints of one byte, as most are. They are looked up where they stand, since a call
-takes longer than all else about them."""
+"""Values of one-byte varints, the most common ones. They are looked up in place, since a call would
+take longer than everything else."""
 NULL_LENGTH = 1  # a length of -1
 
 
 def read_records(content: bytes, count: int, offset: int, timestamp: int) -> list[Record]:
     """Return `count` records whose offsets and timestamps start from the batch's.
 
-    Raises DecodeError when there are more or less, or a record's length is not what it has.
+    Raise DecodeError for another number of records, or a record of another length than it claims.
     """
     return list(each_record(content, count, offset, timestamp))
 
@@ -99,7 +99,7 @@ def each_record(content: bytes, count: int, offset: int, timestamp: int) -> Iter
 
 
 def _read_record(buf: bytes, pos: int, end: int, offset: int, timestamp: int) -> Record:
-    byte = buf[pos + 1]  # the attributes byte before it is unused
+    byte = buf[pos + 1]  # the attributes byte before this is unused
     delta, pos = (SHORT_VARINTS[byte], pos + 2) if byte < 128 else varint(buf, pos + 1)
     timestamp += delta
     byte = buf[pos]

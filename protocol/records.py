@@ -1,7 +1,7 @@
-"""Record batches, format 2: find them in a blob, read and change their headers, read their records.
+"""Finds record batches of format 2 in a blob, reads and changes their headers, reads their records.
 
-A blob is what a Produce request or a Fetch response carries for a partition: batches one after the
-other. Batches of formats 0 and 1 are in `legacy_records`.
+A blob is the content of a partition in a Produce request or Fetch response: consecutive batches.
+Batches of formats 0 and 1 are in `legacy_records`.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -32,13 +32,13 @@ __all__ = [
 
 HEADER_BYTES = 61
 NO_PRODUCER = -1
-_PREFIX = Struct(">qi")  # base offset and length, which the length does not count
+_PREFIX = Struct(">qi")  # base offset and length, which are not part of the length
 _PREFIX_BYTES = _PREFIX.size
 _PLACE = Struct(">qii")  # these two and the leader epoch
 _PLACE_BYTES = _PLACE.size
 _HEADER = Struct(">qiibIhiqqqhii")
 _UNCOVERED, _COVERED = Struct(">qiibI"), Struct(">hiqqqhii")  # the same in two parts
-_CRC_AT, _COVERED_FROM = 17, 21  # the checksum covers what comes after it
+_CRC_AT, _COVERED_FROM = 17, 21  # the checksum covers everything after it
 _MAGIC_AT = 16
 _COMPRESSION, _APPEND_TIME, _TRANSACTIONAL, _CONTROL = 0x07, 0x08, 0x10, 0x20
 _DELETE_HORIZON = 0x40
@@ -46,11 +46,11 @@ _CONTROL_KEY, _MARKER = Struct(">hh"), Struct(">hi")
 
 
 class Batch(msgspec.Struct, gc=False):
-    """One batch of format 2, and where it lies in its blob."""
+    """A batch of format 2, and its position in its blob."""
 
     base_offset: int
     length: int
-    """Bytes after this field."""
+    """Number of bytes after this field."""
     partition_leader_epoch: int
     magic: int
     crc: int
@@ -67,7 +67,7 @@ class Batch(msgspec.Struct, gc=False):
 
     @property
     def size(self) -> int:
-        """Bytes in all."""
+        """Total number of bytes."""
         return _PREFIX_BYTES + self.length
 
     @property
@@ -81,12 +81,12 @@ class Batch(msgspec.Struct, gc=False):
 
     @property
     def compression(self) -> int:
-        """Code of the compression; see `compression.Compression`, though it may be none of them."""
+        """Code of the compression, as in `compression.Compression`; it may be unknown."""
         return self.attributes & _COMPRESSION
 
     @property
     def is_append_time(self) -> bool:
-        """Whether all records bear the time of their append, which is `max_timestamp`."""
+        """Whether the timestamp of all records is that of the append, `max_timestamp`."""
         return bool(self.attributes & _APPEND_TIME)
 
     @property
@@ -99,9 +99,9 @@ class Batch(msgspec.Struct, gc=False):
 
     @property
     def delete_horizon_ms(self) -> int | None:
-        """From when on a cleaner may drop its tombstones, or its marker; None if not yet known.
+        """Time from which a cleaner may delete its tombstones or marker; None if not yet known.
 
-        It stands where the base timestamp does (KIP-534).
+        It is stored in place of the base timestamp (KIP-534).
         """
         return self.base_timestamp if self.attributes & _DELETE_HORIZON else None
 
@@ -109,13 +109,13 @@ class Batch(msgspec.Struct, gc=False):
         return self.blob[self.start : self.end]
 
     def is_intact(self) -> bool:
-        """Return whether the checksum is right."""
+        """Return whether the checksum is correct."""
         start = self.start
         end = start + _PREFIX_BYTES + self.length
         return crc32c(memoryview(self.blob)[start + _COVERED_FROM : end]) == self.crc
 
     def survey(self, scope: Scope = EVERYTHING) -> Survey:
-        """Look at the records without building them; DecodeError as `record_survey.survey` does.
+        """Check the records without building them; DecodeError as in `record_survey.survey`.
 
         Damaged compression is an UnreadableError, unless the records before it are wrong.
         """
@@ -134,7 +134,7 @@ class Batch(msgspec.Struct, gc=False):
         return found
 
     def records(self) -> list[Record]:
-        """Return the records; DecodeError if they are damaged. The checksum is not looked at."""
+        """Return the records; DecodeError if they are damaged. The checksum is not checked."""
         return list(self.each_record())
 
     def each_record(self) -> Iterator[Record]:
@@ -160,10 +160,10 @@ def _compression(code: int) -> Compression:
 
 
 def entry_sizes(blob: bytes, *, partial: bool = False) -> Iterator[tuple[int, int, int]]:
-    """Yield start, end and format of each batch or message in a blob, whatever its format.
+    """Yield the start, end and format of each batch or message in a blob, in any format.
 
-    Raises DecodeError when one is cut off, unless `partial`: a Fetch response may end in the middle
-    of a batch, which is then left out.
+    Raise DecodeError if one is truncated. With `partial`, a truncated last one is left out, as in
+    a Fetch response.
     """
     pos = 0
     while pos < len(blob):
@@ -196,7 +196,7 @@ def batches(blob: bytes, *, partial: bool = False) -> Iterator[Batch]:
 
 
 def lone_batch(blob: bytes) -> Batch | None:
-    """Return the batch of a blob that is one batch of format 2 and nothing else, else None."""
+    """Return the batch of a blob with exactly one batch of format 2, else None."""
     if len(blob) < HEADER_BYTES or blob[_MAGIC_AT] != 2:
         return None
     batch = Batch(*_HEADER.unpack_from(blob))
@@ -211,7 +211,7 @@ def assign(
     partition_leader_epoch: int = -1,
     append_time_ms: int | None = None,
 ) -> bytes:
-    """Return the batch as a log keeps it; with `append_time_ms` that is the time of all records."""
+    """Return the batch as a log stores it; `append_time_ms`: the time of all its records."""
     place = _PLACE.pack(base_offset, batch.length, partition_leader_epoch)
     rest = memoryview(batch.blob)[batch.start + _PLACE_BYTES : batch.end]
     payload = b"".join((place, rest))
@@ -226,14 +226,14 @@ def assign(
 
 
 def _seal(batch: bytearray) -> None:
-    """Put the right checksum into a batch."""
+    """Set the checksum of a batch."""
     with memoryview(batch) as view:
         crc = crc32c(view[_COVERED_FROM:])
     batch[_CRC_AT:_COVERED_FROM] = crc.to_bytes(4, "big")
 
 
 class BatchOptions(msgspec.Struct, frozen=True, kw_only=True):
-    """What a batch says besides its records."""
+    """The header fields of a batch."""
 
     compression: Compression = Compression.NONE
     append_time_ms: int | None = None
@@ -279,7 +279,7 @@ def encode_batch(records: Sequence[Record], options: BatchOptions = PLAIN) -> by
 
 
 def _sealed(base_offset: int, partition_leader_epoch: int, covered: bytes) -> bytes:
-    """Return a batch: `covered` is all that comes after its checksum."""
+    """Return a batch; `covered` is everything after its checksum."""
     length = _COVERED_FROM - _PREFIX_BYTES + len(covered)
     return (
         _UNCOVERED.pack(base_offset, length, partition_leader_epoch, 2, crc32c(covered)) + covered
@@ -289,7 +289,7 @@ def _sealed(base_offset: int, partition_leader_epoch: int, covered: bytes) -> by
 def control_batch(
     offset: int, timestamp: int, producer: tuple[int, int], *, commit: bool, coordinator_epoch: int
 ) -> bytes:
-    """Return the marker that ends a transaction of a producer (its id and epoch)."""
+    """Return the marker that ends a transaction of this producer."""
     key = _CONTROL_KEY.pack(0, int(commit))
     marker = Record(offset, timestamp, key, _MARKER.pack(0, coordinator_epoch))
     producer_id, producer_epoch = producer
@@ -305,7 +305,8 @@ def control_batch(
 def thinned(batch: Batch, records: Sequence[Record], delete_horizon_ms: int | None) -> bytes:
     """Return a batch with some of its records only, as a log cleaner writes it (KIP-98, KIP-534).
 
-    Offsets and sequence numbers stay those of the whole batch. One without records is a header.
+    Offsets and sequence numbers stay those of the whole batch. Without records, only the header is
+    left.
     """
     attributes = batch.attributes & ~(_DELETE_HORIZON | (0 if records else _COMPRESSION))
     base_timestamp, max_timestamp = -1, batch.max_timestamp
@@ -332,7 +333,7 @@ def thinned(batch: Batch, records: Sequence[Record], delete_horizon_ms: int | No
 
 
 def is_commit(record: Record) -> bool:
-    """Return whether a control record commits; DecodeError when it is not a transaction's end."""
+    """Return whether a control record commits; DecodeError if it does not end a transaction."""
     try:
         _, kind = _CONTROL_KEY.unpack(record.key or b"")
     except struct_error as error:

@@ -1,13 +1,13 @@
-"""What generated codecs call: varints, strings and arrays off the fast path, tag sections.
+"""Functions for generated codecs: varints, rare strings and arrays, tag sections.
 
-Errors follow a real broker's, asked with damaged requests: bytes after the end of a request are
-ignored; malformed UTF-8 is replaced as Java replaces it, never refused; any negative length means
-null, which is an error where null is not allowed; a varint keeps its low 32 bits, and one of six
-bytes is an error; a string of more than 32767 bytes is an error; the stated size of a known tagged
-field is not looked at, and a field that comes twice counts as it came last.
+Errors are those of a real broker for damaged requests: bytes after the end of a request are
+ignored; malformed UTF-8 is replaced as in Java, never rejected; any negative length means null,
+which is an error where null is not allowed; a varint keeps its low 32 bits, and one of six bytes is
+an error; a string of more than 32767 bytes is an error; the size of a known tagged field is not
+checked, and the last value of a repeated field counts.
 
-DEVIATION: tags that come twice or out of order are accepted, as brokers since KAFKA-10818 do; older
-releases refuse them, and compact lengths that are negative as a Java int.
+DEVIATION: repeated and unordered tags are accepted, as by brokers since KAFKA-10818; older releases
+reject them, and compact lengths that are negative as a Java int.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -24,7 +24,7 @@ Unpack = Callable[[bytes, int], tuple[Any, ...]]
 
 BYTE = tuple(bytes((value,)) for value in range(256))
 INT8 = tuple(value if value < 128 else value - 256 for value in range(256))
-"""Signed value of a byte."""
+"""The signed value of each byte."""
 SMALL = 64
 """Arrays below this length are read with a precompiled Struct."""
 STRING_BYTES_MAX = 0x7FFF
@@ -42,7 +42,7 @@ def unpackers(code: str) -> tuple[Unpack, ...]:
 
 
 def varint(buf: bytes, pos: int) -> tuple[int, int]:
-    """Read an unsigned varint of at most 5 bytes; Kafka keeps the low 32 bits of it."""
+    """Read an unsigned varint of at most 5 bytes; only its low 32 bits count, as in Kafka."""
     value = buf[pos]
     if value < 128:
         return value, pos + 1
@@ -72,18 +72,18 @@ def _compact(buf: bytes, pos: int, first: int) -> tuple[int, int]:
     if second < 128:
         return first - 129 + (second << 7), pos + 1
     value, pos = _long_varint(buf, pos - 1)
-    # Java's int is negative from 1 << 31 on, hence null; taking 1 off that very value wraps around
+    # Java's int is negative from 1 << 31 on, hence null; 1 << 31 minus 1 wraps around
     return (-1 if value > 1 << 31 else value - 1), pos
 
 
 def skip_long(buf: bytes, pos: int, first: int) -> int:
-    """Return the position after compact bytes that are null, or of a length of several bytes."""
+    """Return the position after compact bytes that are null or have a length of several bytes."""
     length, pos = _compact(buf, pos, first)
     return pos + length if length > 0 else pos
 
 
 def long_nullable_string(buf: bytes, pos: int, first: int, path: str) -> tuple[str | None, int]:
-    """Read a compact string that is null, or whose length takes more than the byte `first`."""
+    """Read a compact string that is null, or whose length has more bytes than `first`."""
     length, pos = _compact(buf, pos, first)
     if length < 0:
         return None, pos
@@ -101,8 +101,8 @@ def long_string(buf: bytes, pos: int, first: int, path: str) -> tuple[str, int]:
 
 
 def long_nullable_bytes(buf: bytes, pos: int, first: int, path: str) -> tuple[bytes | None, int]:
-    """Read compact bytes that are null, or whose length takes more than the byte `first`."""
-    if first > 127 and buf[pos] < 128:  # as the lengths of most batches are
+    """Read compact bytes that are null, or whose length has more bytes than `first`."""
+    if first > 127 and buf[pos] < 128:  # like the lengths of most batches
         length, pos = first - 129 + (buf[pos] << 7), pos + 1
     else:
         length, pos = _compact(buf, pos, first)
@@ -122,7 +122,7 @@ def long_bytes(buf: bytes, pos: int, first: int, path: str) -> tuple[bytes, int]
 
 
 def _see_room(buf: bytes, pos: int, count: int, minimum: int, path: str) -> None:
-    """Refuse a count that the bytes left cannot hold, before anything is allocated for it."""
+    """Raise DecodeError for a count that exceeds the bytes left, before memory is allocated."""
     left = max(0, len(buf) - pos)
     if count * minimum > left:
         raise DecodeError(f"`{path}` claims {count} elements where {left} bytes are left")
@@ -131,7 +131,7 @@ def _see_room(buf: bytes, pos: int, count: int, minimum: int, path: str) -> None
 def wide_count(
     buf: bytes, pos: int, count: int, minimum: int, nullable: bool, path: str
 ) -> tuple[int, int]:
-    """See that `count` elements of `minimum` bytes can be there; -1 is null."""
+    """Check that `count` elements of `minimum` bytes are possible; -1 is null."""
     if count < 0 and not nullable:
         raise null(path, pos)
     _see_room(buf, pos, count, minimum, path)
@@ -141,7 +141,7 @@ def wide_count(
 def long_count(
     buf: bytes, pos: int, first: int, minimum: int, nullable: bool, path: str
 ) -> tuple[int, int]:
-    """Read a compact count whose first byte is `first`; one more than the count, 0 is null."""
+    """Read a compact count whose first byte is `first`: the count plus one; 0 is null."""
     count, pos = _compact(buf, pos, first)
     count, pos = wide_count(buf, pos, count, minimum, nullable, path)
     return count + 1, pos
@@ -170,7 +170,7 @@ def long_values(
 
 
 def read_tags(buf: bytes, pos: int, count: int) -> tuple[Tags, int]:
-    """Read a tag section none of whose tags is known; `count` is its first byte, already read."""
+    """Read a tag section without known tags; `count` is its first byte, already read."""
     if count > 127:
         count, pos = varint(buf, pos - 1)
     found: list[tuple[int, bytes]] = []
@@ -191,7 +191,7 @@ def skip_tags(buf: bytes, pos: int, count: int) -> int:
 
 
 def damaged(title: str, buf: bytes, pos: int, error: Exception) -> DecodeError:
-    """Say what is wrong with bytes that did not decode."""
+    """Return the DecodeError for bytes that could not be decoded."""
     if isinstance(error, DecodeError):
         return DecodeError(f"{title}: {error}")
     return DecodeError(f"{title}: {len(buf) - pos} bytes end before the message does")
@@ -217,9 +217,9 @@ def varint_bytes(value: int) -> bytes:
 
 
 def error_text(text: str) -> bytes:
-    """Encode an error message, shortened where it is longer than a string can be.
+    """Encode an error message, shortened to the maximum length of a string.
 
-    Messages quote what a client sent, which can be as long as a string already.
+    Messages quote values of clients, which can have that length already.
     """
     encoded = text.encode()
     if len(encoded) <= STRING_BYTES_MAX:
@@ -242,7 +242,7 @@ def tag_section(known: Iterable[tuple[int, bytes]], unknown: Tags) -> bytes:
 
 
 def with_tags(written: bytes, unknown: Tags) -> bytes:
-    """Put unknown tags in the place of the empty tag section at the end of `written`."""
+    """Replace the empty tag section at the end of `written` by unknown tags."""
     return written[:-1] + tag_section((), unknown)
 
 
@@ -284,7 +284,7 @@ class Shapes(dict[Any, Pack]):
         return pack
 
     def _long(self, counts: Sequence[int]) -> Pack:
-        """Return a packer for counts that take more than the one byte of the template."""
+        """Return a packer for counts of more than one byte."""
         head, *parts = self._template.split("B{}")
         bodies = [f"{count}{part}" for count, part in zip(counts, parts, strict=True)]
         codes = [head, *(f">{body}" for body in bodies)]
@@ -309,5 +309,5 @@ def absent(path: str, version: int) -> EncodeError:
 
 
 def unwritable(title: str, error: Exception) -> EncodeError:
-    """Say why a message could not be written."""
+    """Return the EncodeError for a message that could not be written."""
     return EncodeError(f"{title}: {error}")

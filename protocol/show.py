@@ -2,8 +2,8 @@
 
 `python -m kafka_shim.protocol.show CreateAcls 3` prints both of CreateAcls in version 3.
 
-The name is an API's (its request and its response are shown) or any message's; without a version
-the newest is taken.
+The name is that of an API (its request and response are shown) or of a message. The default is the
+newest version.
 """
 
 import argparse

@@ -1,7 +1,7 @@
-"""Read only the names of resources in a request, without building the request.
+"""Reads only the names of resources in a request, without building the request.
 
-For those who look at many requests and ask only what they touch. A request whose names can be read
-is not refused for damage after them; one whose names cannot raises DecodeError.
+It is for code that reads many requests and needs only their resources. Damage after the last name
+is not noticed; an unreadable name is a DecodeError.
 """
 
 from collections.abc import Callable
@@ -18,11 +18,11 @@ _TRANSACTION_COORDINATOR = 1
 
 
 class ResourceNames(msgspec.Struct, gc=False):
-    """Names in the order of the request, as often as it says them; null names are left out.
+    """Names in the order of the request, including repeated ones; null names are left out.
 
     `topic_ids` are of 16 bytes, zero ids are left out; `config_resources` are pairs of a config
-    resource type's code (2 topic, 4 broker, ...) and a name. Names that an ACL is about, and those
-    of users, quotas and configuration keys are no resources that the request reads or writes.
+    resource type's code (2 topic, 4 broker, ...) and a name. Names in
+    ACLs, and names of users, quotas and settings, are not resources that the request accesses.
     """
 
     topics: list[str] = []
@@ -56,7 +56,7 @@ def _skimmer_of(api_key: int, version: int) -> Skim:
 
 
 def _coordinator_skimmer(version: int) -> Skim:
-    """Return a skim that looks at the key type, which may come after the keys."""
+    """Return a skim that reads the key type, which may follow the keys."""
     read = reader("FindCoordinatorRequest", version)
 
     def skim(buf: bytes, pos: int) -> ResourceNames:

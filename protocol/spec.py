@@ -1,4 +1,4 @@
-"""A message definition as types: which fields exist in which versions, and their wire form."""
+"""A message definition as types: the fields of each version, and their wire types."""
 
 import re
 from functools import cache
@@ -15,7 +15,7 @@ INTEGERS = {"int8": 1, "int16": 2, "uint16": 2, "int32": 4, "uint32": 4, "int64"
 
 
 class VersionRange(NamedTuple):
-    """Versions from `low` up to and with `high`; empty when `high` is below `low`."""
+    """Versions from `low` to `high`, inclusive; none if `high` is below `low`."""
 
     low: int
     high: int
@@ -25,7 +25,7 @@ class VersionRange(NamedTuple):
 
     @property
     def text(self) -> str:
-        """These versions in Kafka's spelling."""
+        """Return the versions in Kafka's spelling."""
         if self.high < self.low:
             return "none"
         if self.high == TOP_VERSION:
@@ -38,7 +38,7 @@ ALL = VersionRange(0, TOP_VERSION)
 
 
 def version_range(text: str | None) -> VersionRange:
-    """Read Kafka's spelling: `none`, `3`, `0-4` or `2+`."""
+    """Parse Kafka's spelling: `none`, `3`, `0-4` or `2+`."""
     if text is None or text == "none":
         return NONE
     if text.endswith("+"):
@@ -127,7 +127,7 @@ class _Message(msgspec.Struct, rename="camel"):
 
 
 def snake_case(name: str) -> str:
-    """Spell a name of Kafka's in snake_case: `TopicId` is `topic_id`, `timeoutMs` `timeout_ms`."""
+    """Convert a name of Kafka to snake_case: `TopicId` is `topic_id`, `timeoutMs` `timeout_ms`."""
     spaced = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", name)
     return spaced.lower()
 
@@ -187,7 +187,7 @@ class _Builder:
 
 _EMPTY: dict[str, object] = {
     "bytes": b"",
-    "records": None,  # Kafka has no empty records value
+    "records": None,  # in Kafka, records are never empty
     "uuid": ZERO_UUID,
     "float64": 0.0,
     "struct": ...,

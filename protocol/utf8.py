@@ -1,7 +1,7 @@
-"""Decode UTF-8 as a broker does: what is malformed is replaced, never refused.
+"""Decodes UTF-8 as a broker does: malformed parts are replaced, never rejected.
 
-Java and Python replace the same pieces by U+FFFD but for one case: the beginning of a spelled
-surrogate (ED followed by A0 to BF) is one piece for Java, with its third byte if that is there.
+Java and Python replace the same parts by U+FFFD, with one exception: the beginning of an encoded
+surrogate (ED followed by A0 to BF) is one part in Java, including its third byte if there is one.
 """
 
 import codecs
@@ -11,12 +11,12 @@ _HANDLER = "kafka-shim-replace"
 
 
 def decode_like_java(data: bytes) -> str:
-    """Return the text of `data`, malformed parts replaced."""
+    """Return the text of `data`, with malformed parts replaced."""
     return data.decode("utf-8", _HANDLER)
 
 
 def text(data: bytes) -> str:
-    """Return the text of `data` as `decode_like_java` does, faster when nothing is malformed."""
+    """Return the same as `decode_like_java`, faster if nothing is malformed."""
     try:
         return data.decode()
     except UnicodeDecodeError:

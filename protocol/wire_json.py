@@ -1,7 +1,7 @@
-"""Messages as JSON in the spelling of Kafka's own request log (KIP-673).
+"""Converts messages to JSON in the form of Kafka's request log (KIP-673).
 
-Names in lowerCamelCase, only the fields of the version, tagged ones when they are not at their
-default, records as their size.
+Names are in lowerCamelCase. Only fields of the version are written, tagged ones only if they differ
+from the default, and records as their size.
 """
 
 import base64
@@ -13,11 +13,11 @@ import msgspec
 from kafka_shim.protocol.spec import FieldSpec, StructSpec, load
 
 SIZE = "SizeInBytes"
-"""Behind the name of a field with records: their size is all that the log has of them."""
+"""Suffix of the name of a field with records, of which the log has only the size."""
 
 
 def message_json(message: msgspec.Struct, version: int) -> dict[str, Any]:
-    """A request, response or data message as plain values."""
+    """Return a request, response or data message as plain values."""
     return _struct(load(type(message).__name__).struct, message, version)
 
 
@@ -61,11 +61,11 @@ def _is_default(field: FieldSpec, content: Any) -> bool:
 
 
 def uuid_text(raw: bytes) -> str:
-    """Kafka's spelling of its UUIDs: base64 for URLs, without padding."""
+    """Return a UUID in Kafka's form: base64 for URLs, without padding."""
     return base64.urlsafe_b64encode(raw).decode().rstrip("=")
 
 
 @cache
 def json_name(name: str) -> str:
-    """`TopicData` is `topicData`, `timeoutMs` stays."""
+    """Return a name in lowerCamelCase: `topicData` for `TopicData`."""
     return name[0].lower() + name[1:]

@@ -1,1 +1,1 @@
-"""How Kafka releases differ in behaviour, as named facts: see `facts.py`."""
+"""How Kafka releases differ in behaviour, as named facts; see `facts.py`."""

@@ -1,4 +1,4 @@
-"""How Kafka releases differ in denials, their errors and their log lines."""
+"""How Kafka releases differ in authorization: errors, log lines, settings."""
 
 import msgspec
 
@@ -6,7 +6,7 @@ from kafka_shim.protocol.releases.change import Change
 
 
 class AccessFacts(msgspec.Struct, frozen=True, kw_only=True):
-    """What the emulated release does about authorization, by name."""
+    """Facts of a release about authorization."""
 
     # responses
     hides_denied_topics: bool  # a topic without DESCRIBE is unknown (3); existence is checked first
@@ -37,7 +37,7 @@ OLDEST = AccessFacts(
     tokens_need_origin=False,
     authorizer_class="kafka.security.auth.SimpleAclAuthorizer",
 )
-"""As 0.11 has it."""
+"""The facts of 0.11."""
 
 CHANGES: tuple[Change, ...] = (
     Change("1.0", "denied topics are 29 everywhere", hides_denied_topics=False),

@@ -1,4 +1,4 @@
-"""A chain of changes from release to release, and how it is folded into the facts of one."""
+"""Applies changes from release to release, to get the facts of a release."""
 
 from collections.abc import Sequence
 from typing import Any, TypeVar
@@ -11,9 +11,9 @@ Part = TypeVar("Part", bound=msgspec.Struct)
 
 
 class Change:
-    """What one release altered, and why (KIP, KAFKA-id, or the scenario that showed it).
+    """A change in a release, with its reason (KIP, KAFKA-id, or the scenario that showed it).
 
-    A release may be a patch, `3.9.2`. A minor release is its last patch, and so is a later one.
+    The release may be a patch, such as `3.9.2`. A minor release stands for its last patch.
     """
 
     __slots__ = ("facts", "release", "why")
@@ -25,12 +25,12 @@ class Change:
 
 
 def place_of(release: str) -> tuple[int, tuple[int, ...]]:
-    """Return a value that orders releases in which something changed."""
+    """Return a sort key for releases with changes."""
     return release_index(parse_release(release)), patch_of(release) or ()
 
 
 def fold(oldest: Part, changes: Sequence[Change], release: str) -> Part:
-    """The facts of a release, `3.9` or `3.9.1`: the oldest with every change up to it applied."""
+    """Return the facts of a release such as `3.9.1`: the oldest ones, and all changes up to it."""
     at, patch = release_index(parse_release(release)), patch_of(release)
     facts = oldest
     for change in changes:

@@ -7,7 +7,7 @@ from kafka_shim.protocol.releases.change import Change
 
 
 class ClusterFacts(msgspec.Struct, frozen=True, kw_only=True):
-    """What the emulated release does about the cluster itself, by name."""
+    """Facts of a release about the cluster itself."""
 
     # controllers
     brokers_forward: bool
@@ -44,7 +44,7 @@ OLDEST = ClusterFacts(
     unregistering_says_why=False,
     refused_version_tells_range=False,
 )
-"""As 0.11 has it."""
+"""The facts of 0.11."""
 
 CHANGES: tuple[Change, ...] = (
     Change("1.1", "partitions of stale controllers", stale_controller_lists_partitions=True),

@@ -8,7 +8,7 @@ from kafka_shim.protocol.releases.change import Change
 
 
 class ConfigFacts(msgspec.Struct, frozen=True, kw_only=True):
-    """What the emulated release does about describing and altering settings, by name."""
+    """Facts of a release about describing and altering settings."""
 
     config_resource_types: tuple[int, ...]  # resource types with settings
     echoed_resource_types: tuple[int, ...] | None
@@ -94,7 +94,7 @@ OLDEST = ConfigFacts(
     unknown_list_error=-1,
     unknown_topic_list_is_no_list=False,
 )
-"""As 0.11 has it."""
+"""The facts of 0.11."""
 
 CHANGES: tuple[Change, ...] = (
     Change(

@@ -1,9 +1,9 @@
-"""What an emulated release does, by name: the facts of all parts.
+"""The facts of a release, which say how it behaves, from all parts.
 
 Each part has a module: a class of facts, their values in the oldest release, and a chain of
-changes. A handler asks `context.facts.<part>.<fact>`, never for a release number. To add a
-difference: a field (its comment says what True means), its first value in OLDEST, and a Change at
-the release that altered it, behind those of the same release.
+changes. Handlers use `context.facts.<part>.<fact>`, never a release number. To add a difference,
+add a field (its comment says what True means), its value in OLDEST, and a Change for the release,
+after others of the same release.
 
 ACL rules are in `authorizer/acl_releases.py` in the same form, version ranges in `api_versions.py`,
 required permissions in `authorizer/requirements`.
@@ -27,7 +27,7 @@ from kafka_shim.protocol.releases.change import fold
 
 
 class Facts(msgspec.Struct, frozen=True, kw_only=True):
-    """What a release does, part by part."""
+    """The facts of a release, by part."""
 
     access: access.AccessFacts
     cluster: cluster.ClusterFacts
@@ -41,7 +41,7 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True):
 
 @cache
 def facts_of(release: str) -> Facts:
-    """The facts of a release such as `2.8` or `4.3.1`; ValueError lists the known ones."""
+    """Return the facts of a release such as `2.8` or `4.3.1`; ValueError lists the known ones."""
     return Facts(
         access=fold(access.OLDEST, access.CHANGES, release),
         cluster=fold(cluster.OLDEST, cluster.CHANGES, release),

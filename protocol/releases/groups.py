@@ -1,7 +1,7 @@
 """How Kafka releases differ about groups.
 
-Unless a change names its KIP, it was found by asking a broker of the release and of the one
-before the same things.
+Unless a change names its KIP, it was found by sending the same requests to brokers of the release
+and of the one before.
 """
 
 import msgspec
@@ -10,7 +10,7 @@ from kafka_shim.protocol.releases.change import Change
 
 
 class GroupFacts(msgspec.Struct, frozen=True, kw_only=True):
-    """What the emulated release does about groups, by name."""
+    """Facts of a release about groups."""
 
     protocols: tuple[str, ...]  # group protocols that are enabled by default
     new_coordinator: bool  # the coordinator of KIP-848, in Java, which differs in details
@@ -176,7 +176,7 @@ OLDEST = GroupFacts(
     share_additions_miss_nothing=False,
     share_denial_refuses_all=False,
 )
-"""As 0.11 has it."""
+"""The facts of 0.11."""
 
 CHANGES: tuple[Change, ...] = (
     Change("1.0", "JoinGroup checks the member's protocols", checks_protocol_type=True),

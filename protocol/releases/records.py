@@ -1,7 +1,7 @@
 """How Kafka releases differ about records and transactions.
 
-Unless a change names its KIP, it was found by asking a broker of the release and of the one
-before the same things.
+Unless a change names its KIP, it was found by sending the same requests to brokers of the release
+and of the one before.
 """
 
 import msgspec
@@ -10,11 +10,11 @@ from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.protocol.releases.change import Change
 
 NEVER = 32767
-"""As an API version: none there is."""
+"""Stands for no API version."""
 
 
 class RecordFacts(msgspec.Struct, frozen=True, kw_only=True):
-    """What the emulated release does about records and transactions, by name."""
+    """Facts of a release about records and transactions."""
 
     # formats that Produce accepts
     unreadable_closes: bool  # Produce without a readable batch closes the connection
@@ -187,7 +187,7 @@ OLDEST = RecordFacts(
     producers_denial=None,
     describes_legal_names=False,
 )
-"""As 0.11 has it."""
+"""The facts of 0.11."""
 
 CHANGES: tuple[Change, ...] = (
     Change(

@@ -1,6 +1,6 @@
 """How Kafka releases differ about the metrics of clients (KIP-714).
 
-Found by asking brokers with a receiver for them the same things.
+Found by sending the same requests to brokers with a receiver for metrics.
 """
 
 import msgspec
@@ -10,7 +10,7 @@ from kafka_shim.protocol.releases.change import Change
 
 
 class TelemetryFacts(msgspec.Struct, frozen=True, kw_only=True):
-    """What the emulated release does about clients' metrics, by name."""
+    """Facts of a release about clients' metrics."""
 
     # subscriptions
     empty_match_is_none: bool
@@ -34,7 +34,7 @@ OLDEST = TelemetryFacts(
     decompresses=False,
     limits_decompressed=False,
 )
-"""As 3.7 has it, the first one."""
+"""The facts of 3.7, the first release with them."""
 
 CHANGES: tuple[Change, ...] = (
     Change("3.8", "pushes are decompressed", decompresses=True, match_values_are_trimmed=True),

@@ -6,7 +6,7 @@ from kafka_shim.protocol.releases.change import Change
 
 
 class TopicFacts(msgspec.Struct, frozen=True, kw_only=True):
-    """What the emulated release does about topics and partitions, by name."""
+    """Facts of a release about topics and partitions."""
 
     # CreateTopics, CreatePartitions, DeleteTopics, Metadata
     internal_topics: tuple[str, ...]  # topics that only coordinators write
@@ -117,7 +117,7 @@ OLDEST = TopicFacts(
     log_dirs_list_all_topics=False,
     records_per_request_max=None,
 )
-"""As 0.11 has it."""
+"""The facts of 0.11."""
 
 CHANGES: tuple[Change, ...] = (
     Change("2.1", "replicas that are not here are missing partitions", missing_replica_error=3),

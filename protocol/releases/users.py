@@ -6,7 +6,7 @@ from kafka_shim.protocol.releases.change import Change
 
 
 class UserFacts(msgspec.Struct, frozen=True, kw_only=True):
-    """What the emulated release does about users, by name."""
+    """Facts of a release about users."""
 
     # log-ins
     scram_checks_nonce: bool  # the client must repeat the server's nonce
@@ -83,7 +83,7 @@ OLDEST = UserFacts(
     quotas_count_validations=False,
     quota_types_are_checked_first=False,
 )
-"""As 0.11 has it."""
+"""The facts of 0.11."""
 
 CHANGES: tuple[Change, ...] = (
     Change(

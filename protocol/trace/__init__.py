@@ -1,4 +1,4 @@
-"""Traces: what clients sent, what they were answered, and which accesses were decided.
+"""Reads and writes traces: requests, responses and decisions.
 
 The format is documented in docs/trace-format.md; this package is its only reader and writer.
 """

@@ -1,7 +1,7 @@
-"""Blocks: the unit that is written, checked and read. Each can be read without any other.
+"""Reads and writes blocks, which are checked as a whole and do not depend on each other.
 
 Header, 44 bytes, big endian: magic, version, flags, body length, entry count, first and last time
-(microseconds), CRC32C of the body, CRC32C of the header so far.
+(microseconds), CRC32C of the body, CRC32C of the header up to here.
 """
 
 import zlib
@@ -36,7 +36,7 @@ _encode = msgspec.msgpack.Encoder().encode
 
 
 class BlockHeader(msgspec.Struct, frozen=True, gc=False):
-    """What can be known of a block without reading its body."""
+    """The header of a block."""
 
     flags: int
     body_bytes: int
@@ -55,13 +55,13 @@ class BlockHeader(msgspec.Struct, frozen=True, gc=False):
 
 
 class BlockError(Exception):
-    """These bytes are no block, or a damaged one; the text says what is wrong."""
+    """The bytes are not a block, or a damaged one; the text has the reason."""
 
 
 def write_block(body: Body, compression: str = "none") -> bytes:
-    """One whole block; an empty one is a mistake of the caller's.
+    """Return a block, with at least one entry.
 
-    `compression` is one of COMPRESSIONS; MissingPackageError if zstd's package is not there.
+    `compression` is one of COMPRESSIONS; MissingPackageError if zstd's package is not installed.
     """
     assert body.entries
     raw, flags = _encode(body), 0
@@ -80,7 +80,7 @@ def write_block(body: Body, compression: str = "none") -> bytes:
 
 
 def write_index(blocks: list[tuple[int, BlockHeader]]) -> bytes:
-    """The index of a finished segment: position, entries, first and last time of each block."""
+    """Return the index of a finished segment: position, entries and times of each block."""
     rows = [(at, header.entries, header.first_us, header.last_us) for at, header in blocks]
     first = min((row[2] for row in rows), default=0)
     return _block(_encode(rows), INDEX, 0, first, max((row[3] for row in rows), default=0))
@@ -92,7 +92,7 @@ def _block(body: bytes, flags: int, entries: int, first_us: int, last_us: int) -
 
 
 def read_header(buf: bytes | mmap, at: int = 0) -> BlockHeader:
-    """The header at this position; BlockError if there is none or it is damaged."""
+    """Return the header at this position; BlockError if it is missing or damaged."""
     if len(buf) - at < HEADER_BYTES:
         raise BlockError("the block's header is cut off")
     magic, version, flags, body_bytes, entries, first_us, last_us, crc = _HEAD.unpack_from(buf, at)
@@ -108,7 +108,7 @@ def read_header(buf: bytes | mmap, at: int = 0) -> BlockHeader:
 
 
 def read_body(header: BlockHeader, body: bytes) -> Body:
-    """The content of a block, checked; BlockError if it is cut off or damaged."""
+    """Return the checked content of a block; BlockError if it is truncated or damaged."""
     raw = _checked(header, body)
     try:
         if header.flags & DEFLATED:
@@ -126,7 +126,7 @@ def read_body(header: BlockHeader, body: bytes) -> Body:
 
 
 def read_index(header: BlockHeader, body: bytes) -> list[tuple[int, int, int, int]]:
-    """Position, entries, first and last time of each block of a finished segment."""
+    """Return the position, entries, first and last time of each block of a finished segment."""
     try:
         return _decode_index(_checked(header, body))
     except msgspec.MsgspecError as error:
@@ -142,7 +142,7 @@ def _checked(header: BlockHeader, body: bytes) -> bytes:
 
 
 def _inflated(body: bytes) -> bytes:
-    """Never more than a block may hold, whatever the compressed bytes claim."""
+    """Decompress up to the maximum size of a block, whatever the bytes claim."""
     stream = zlib.decompressobj()
     raw = stream.decompress(body, BODY_BYTES_MAX)
     if not stream.eof:

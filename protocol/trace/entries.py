@@ -1,7 +1,7 @@
-"""What a trace says: connections, requests, responses, accesses. All times in microseconds (UTC).
+"""Entries of a trace: connections, requests, responses, accesses. Times are in microseconds (UTC).
 
-Entries are written as MessagePack arrays in the order of these fields, led by their tag; new fields
-come last and have defaults, so that older readers skip them and newer ones do without.
+Entries are MessagePack arrays of the tag and these fields, in their order. New fields come last and
+have defaults, so that older readers skip them and newer ones accept their absence.
 """
 
 from typing import TypeAlias
@@ -14,14 +14,13 @@ AUDIT = "audit"
 
 
 class Connection(msgspec.Struct, array_like=True, frozen=True, gc=False):
-    """Who is at the other end. `number` is unique in the block only.
+    """The client of a connection. `number` is unique only within the block.
 
-    `principal` is the one at the time of the entries that name this connection: a log-in makes a
-    new row. `writer_connection` is unique among all connections of one writer. `accesses` says
-    where those come from: RECORDED by the broker that decided; DERIVED, since the writer only saw
-    the messages and noted none; or the AUDIT log of a broker, a line for each and no requests.
-    `seen_host` is the host that the broker saw in place of the client's: that of a proxy; empty if
-    it saw the client's.
+    `principal` is that of the entries that refer to this row: a log-in makes a new row.
+    `writer_connection` is unique among all connections of a writer. `accesses` is the source of
+    the accesses: RECORDED by the broker that decided; DERIVED from messages, if the writer saw no
+    decisions; or AUDIT, from a broker's log without requests. `seen_host` is the host that the
+    broker saw instead of the client's, such as that of a proxy; empty if it saw the client's.
     """
 
     number: int
@@ -39,12 +38,12 @@ class Connection(msgspec.Struct, array_like=True, frozen=True, gc=False):
 
     @property
     def judged_host(self) -> str:
-        """The host that ACLs were about."""
+        """The host to which ACLs were applied."""
         return self.seen_host or self.host
 
 
 class Request(msgspec.Struct, array_like=True, tag=1, frozen=True, gc=False):
-    """One request: the frame as it arrived, without its size; secrets blanked.
+    """A request: the frame as received, without its size, and with secrets blanked.
 
     `sequence` counts a connection's requests from 0. `redacted`: the frame was encoded again
     without the secrets in it, so its length is not the original one.
@@ -58,12 +57,12 @@ class Request(msgspec.Struct, array_like=True, tag=1, frozen=True, gc=False):
 
     @property
     def api_key(self) -> int:
-        """What the frame begins with, whether or not there is such an API."""
+        """The API key at the start of the frame, which may be unknown."""
         return int.from_bytes(self.frame[:2], "big", signed=True)
 
 
 class Response(msgspec.Struct, array_like=True, tag=2, frozen=True, gc=False):
-    """One answer. It repeats what is needed to read it without its request."""
+    """A response, with all that is needed to read it without its request."""
 
     connection: int
     sequence: int
@@ -75,11 +74,11 @@ class Response(msgspec.Struct, array_like=True, tag=2, frozen=True, gc=False):
 
 
 class Access(msgspec.Struct, array_like=True, tag=3, frozen=True, gc=False):
-    """One decision made for a request: operation and resource by their wire codes, and the rule.
+    """A decision for a request: codes of operation and resource type, the name, and the rule.
 
     `rule` is `SuperUser`, `DefaultAllow`, `DefaultDeny`, `NoAuthorizer`, or the deciding ACL as
-    `type|name|pattern|principal|host|operation|permission` in Kafka's names. `count` is how many
-    elements of the request it stands for.
+    `type|name|pattern|principal|host|operation|permission` in Kafka's names. `count` is the
+    number of elements of the request that it stands for.
     """
 
     connection: int
@@ -96,7 +95,7 @@ class Access(msgspec.Struct, array_like=True, tag=3, frozen=True, gc=False):
 
 
 class Closed(msgspec.Struct, array_like=True, tag=4, frozen=True, gc=False):
-    """The connection ended; `reason` is empty when the client simply left."""
+    """The end of a connection; `reason` is empty if the client closed it."""
 
     connection: int
     sequence: int
@@ -108,7 +107,7 @@ Entry: TypeAlias = Request | Response | Access | Closed
 
 
 class Body(msgspec.Struct, array_like=True):
-    """A block's content: the connections that its entries name, then the entries in order."""
+    """The content of a block: connections that its entries refer to, then the entries in order."""
 
     connections: list[Connection]
     entries: list[Entry]

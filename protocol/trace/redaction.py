@@ -1,4 +1,4 @@
-"""Secrets that must not reach a trace: SASL messages, salted passwords, HMACs, secret settings.
+"""Removes secrets from frames: SASL messages, salted passwords, HMACs, secret settings.
 
 A frame with secrets is decoded, blanked and encoded again; if that fails, its header is kept.
 """
@@ -33,7 +33,7 @@ BLANK = "[hidden]"
 
 
 def is_secret_setting(name: str) -> bool:
-    """Whether a setting of this name may hold a secret, known to Kafka or not."""
+    """Return whether a setting may contain a secret; also for names unknown to Kafka."""
     lower = name.lower()
     return any(part in lower for part in SECRET_SETTING_PARTS)
 
@@ -109,11 +109,11 @@ _RESPONSES: dict[int, Callable[[Any], None]] = {
 }
 SECRET_REQUESTS = frozenset(_REQUESTS)
 SECRET_ANSWERS = frozenset(_RESPONSES)
-"""API keys of what may hold secrets; all else may be kept as it is."""
+"""API keys of messages that may contain secrets."""
 
 
 def without_secrets(frame: bytes, api_key: int) -> tuple[bytes, bool]:
-    """Return a request's frame as it may be kept, and whether it differs from what came."""
+    """Return a request's frame without secrets, and whether it was changed."""
     blank = _REQUESTS.get(api_key)
     if blank is None:
         return frame, False
@@ -130,7 +130,7 @@ def without_secrets(frame: bytes, api_key: int) -> tuple[bytes, bool]:
 
 
 def answer_without_secrets(frame: bytes, api_key: int, version: int) -> tuple[bytes, bool]:
-    """Return a response's frame as it may be kept, and whether it differs from what came."""
+    """Return a response's frame without secrets, and whether it was changed."""
     blank = _RESPONSES.get(api_key)
     if blank is None:
         return frame, False

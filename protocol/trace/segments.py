@@ -1,4 +1,5 @@
-"""Segments: append-only files of blocks, named by writer and number: `broker-1-00000003.ktrace`."""
+"""Reads and writes segments, files of blocks; the name has the writer and a number:
+`broker-1-00000003.ktrace`."""
 
 import os
 import re
@@ -29,9 +30,9 @@ _NAME = re.compile(r"(?P<writer>.+)-(?P<number>\d{8})\.ktrace")
 
 
 class Damage(msgspec.Struct, frozen=True):
-    """What a reader could not use: where it begins, how much, why.
+    """An unreadable part: its beginning, length and reason.
 
-    `is_tail`: the end of a writer's newest segment, where a block may just not be written yet.
+    `is_tail`: the end of a writer's newest segment, where a block may still be written.
     """
 
     path: str
@@ -42,7 +43,7 @@ class Damage(msgspec.Struct, frozen=True):
 
 
 class Block(msgspec.Struct, frozen=True):
-    """One good block and where it was."""
+    """A readable block and its position."""
 
     path: str
     at: int
@@ -51,20 +52,20 @@ class Block(msgspec.Struct, frozen=True):
 
 
 def segments(directory: Path) -> list[Path]:
-    """The segments of a trace, by writer and number; a single file is a trace too."""
+    """Return the segments of a trace, by writer and number; a single file is a trace, too."""
     if directory.is_file():
         return [directory]
     return sorted(path for path in directory.glob(f"*{SUFFIX}") if _NAME.fullmatch(path.name))
 
 
 def has_block(path: Path) -> bool:
-    """Whether a block begins anywhere in a file that is not empty."""
+    """Return whether a block begins anywhere in a non-empty file."""
     with path.open("rb") as file, mmap(file.fileno(), 0, access=ACCESS_READ) as data:
         return _next_header(data, 0) < len(data)
 
 
 def is_newest(path: Path) -> bool:
-    """Whether no later segment of the same writer is there."""
+    """Return whether the same writer has no later segment."""
     found = _NAME.fullmatch(path.name)
     if found is None:
         return True
@@ -81,14 +82,14 @@ def read_segment(
     end: int | None = None,
     wants: Callable[[BlockHeader], bool] | None = None,
 ) -> Iterator[Block | Damage]:
-    """Good blocks and damage, in order, of those blocks that begin in [start, end).
+    """Yield readable blocks and damage, in order, of the blocks that begin in [start, end).
 
     With `wants`, the bodies of other blocks are neither read nor checked.
 
-    After damage the reader continues at the next intact header. Only what is asked for is read: an
+    After damage, reading continues at the next intact header. Other parts are not read, since an
     imported segment may be larger than memory.
     """
-    if path.stat().st_size == 0:  # which cannot be mapped
+    if path.stat().st_size == 0:  # an empty file cannot be mapped
         return
     with path.open("rb") as file, mmap(file.fileno(), 0, access=ACCESS_READ) as data:
         stop = len(data) if end is None else min(end, len(data))
@@ -119,7 +120,7 @@ def _read_mapped(
 
 
 def _next_header(data: mmap, at: int) -> int:
-    """Where the next intact header begins; the end of the data if there is none."""
+    """Return the position of the next intact header, or the end of the data."""
     while (at := data.find(MAGIC, at)) >= 0:
         try:
             read_header(data, at)
@@ -131,14 +132,14 @@ def _next_header(data: mmap, at: int) -> int:
 
 
 def trace_bytes(directory: Path) -> int:
-    """How large a trace is."""
+    """Return the size of a trace in bytes."""
     return sum(path.stat().st_size for path in segments(directory))
 
 
 def read_trace(
     directory: Path, progress: Callable[[int], None] = lambda _: None
 ) -> Iterator[Block | Damage]:
-    """All of a trace, segment by segment; `progress` gets the number of bytes read."""
+    """Yield a whole trace, segment by segment; `progress` gets the number of bytes read."""
     behind = 0
     for path in segments(directory):
         for block in read_segment(path):
@@ -148,8 +149,8 @@ def read_trace(
 
 
 class Keeping(msgspec.Struct, frozen=True):
-    """How a trace is kept: `compression` is one of COMPRESSIONS; a segment is full at about
-    `segment_bytes`; a writer's oldest ones beyond `segments` are removed, None keeps all.
+    """How a trace is stored: `compression` is one of COMPRESSIONS; a segment is full at about
+    `segment_bytes`; the oldest ones beyond `segments` are deleted (None: never).
     """
 
     compression: str = "none"
@@ -163,10 +164,10 @@ def _for_owner_alone(path: str, flags: int) -> int:
 
 
 class SegmentWriter:
-    """Appends blocks to a writer's segments and rolls them; not thread-safe.
+    """Appends blocks to a writer's segments, and begins new ones; not thread-safe.
 
-    Every block is handed to the operating system whole, in one write: a killed process loses at
-    most the block that it was writing.
+    Each block is passed to the operating system in one write: a killed process loses at most the
+    block that it was writing.
     """
 
     def __init__(
@@ -185,7 +186,7 @@ class SegmentWriter:
         self._keep_segments = keep_segments
         self._compression = compression
         self.first_number = self._number = self._first_free()
-        """Of the segments of this start; 0 if the writer was not here before."""
+        """Number of the first segment of this process; 0 for a new writer."""
         self._blocks: list[tuple[int, BlockHeader]] = []
         self._at = 0
         self._file = self._open()
@@ -196,7 +197,7 @@ class SegmentWriter:
         return self._directory / name_of(self._writer, self._number)
 
     def write(self, body: Body) -> int:
-        """Append a block; return its size in bytes. OSError if the disk is full: nothing is
+        """Append a block; return its size in bytes. OSError if the disk is full; then nothing is
         written.
         """
         block = write_block(body, self._compression)
@@ -212,7 +213,7 @@ class SegmentWriter:
         return len(block)
 
     def close(self) -> None:
-        """Finish the segment with its index; one that nothing was written to is taken away."""
+        """Finish the segment with its index; delete it if it is empty."""
         if self._file.closed:
             return
         if self._blocks:
@@ -227,7 +228,7 @@ class SegmentWriter:
         return FileIO(self.path, "xb", opener=_for_owner_alone)
 
     def _append(self, data: bytes) -> None:
-        """All of it or nothing: what a full disk took of it is cut off again."""
+        """Write all or nothing: on a full disk, the written part is removed again."""
         rest = memoryview(data)
         try:
             while rest:
@@ -253,7 +254,7 @@ class SegmentWriter:
         return max(taken, default=-1) + 1
 
     def _retire(self) -> None:
-        """Forget the oldest segments beyond the number to keep."""
+        """Delete the oldest segments beyond the number to keep."""
         if self._keep_segments is None:
             return
         oldest = self._number - self._keep_segments
