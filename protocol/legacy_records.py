@@ -57,7 +57,7 @@ def messages(blob: bytes, *, partial: bool = False) -> Iterator[Message]:
     """
     for start, end, magic in entry_sizes(blob, partial=partial):
         if magic not in _MESSAGE:
-            raise DecodeError(f"a message at byte {start} is of format {magic}, and not 0 or 1")
+            raise DecodeError(f"a message at byte {start} has format {magic}; expected 0 or 1")
         try:
             yield _read_message(blob[start:end], magic)
         except (struct_error, IndexError) as error:
@@ -140,7 +140,7 @@ def write_message_set(
 
     Headers do not exist in these formats and are left out; format 0 has no timestamps.
     """
-    assert magic in _MESSAGE, f"there is no message format {magic}"
+    assert magic in _MESSAGE, f"unknown message format {magic}"
     if compression == Compression.ZSTD:
         raise EncodeError("zstd exists only in batches of format 2")
     flags = _APPEND_TIME if append_time_ms is not None and magic else 0

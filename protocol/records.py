@@ -170,7 +170,7 @@ def entry_sizes(blob: bytes, *, partial: bool = False) -> Iterator[tuple[int, in
         if pos + _MAGIC_AT >= len(blob):
             if partial:
                 return
-            raise DecodeError(f"{len(blob) - pos} bytes at byte {pos} are no whole batch")
+            raise DecodeError(f"{len(blob) - pos} bytes at byte {pos} are not a complete batch")
         _, length = _PREFIX.unpack_from(blob, pos)
         end = pos + _PREFIX_BYTES + length
         if length < _MAGIC_AT + 1 - _PREFIX_BYTES:
@@ -187,7 +187,7 @@ def batches(blob: bytes, *, partial: bool = False) -> Iterator[Batch]:
     """Yield the batches of a blob; DecodeError on damage and on older formats."""
     for start, end, magic in entry_sizes(blob, partial=partial):
         if magic != 2:
-            raise DecodeError(f"a batch at byte {start} is of format {magic}, and not 2")
+            raise DecodeError(f"a batch at byte {start} has format {magic}; expected 2")
         if end - start < HEADER_BYTES:
             raise DecodeError(f"a batch at byte {start} has only {end - start} bytes")
         batch = Batch(*_HEADER.unpack_from(blob, start))

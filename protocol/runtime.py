@@ -61,7 +61,7 @@ def _long_varint(buf: bytes, pos: int) -> tuple[int, int]:
 
 
 def null(path: str, pos: int) -> DecodeError:
-    return DecodeError(f"`{path}` is null, which it must not be, at byte {pos}")
+    return DecodeError(f"`{path}` is null, which is not allowed, at byte {pos}")
 
 
 def _compact(buf: bytes, pos: int, first: int) -> tuple[int, int]:
@@ -235,7 +235,7 @@ def tag_section(known: Iterable[tuple[int, bytes]], unknown: Tags) -> bytes:
     previous = -1
     for tag, content in fields:
         if tag <= previous:
-            raise EncodeError(f"tag {tag} is there twice")
+            raise EncodeError(f"duplicate tag {tag}")
         previous = tag
         parts += (varint_bytes(tag), varint_bytes(len(content)), content)
     return b"".join(parts)
@@ -305,7 +305,7 @@ class Shapes(dict[Any, Pack]):
 
 
 def absent(path: str, version: int) -> EncodeError:
-    return EncodeError(f"`{path}` is not the default, and version {version} cannot carry it")
+    return EncodeError(f"`{path}` is not the default, but version {version} cannot carry it")
 
 
 def unwritable(title: str, error: Exception) -> EncodeError:

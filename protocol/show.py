@@ -39,7 +39,7 @@ def main(arguments: list[str] | None = None) -> int:
     wanted = [f"{options.name}{suffix}" for suffix in ("", "Request", "Response")]
     found = [name for name in wanted if name in known]
     if not found:
-        sys.stderr.write(f"there is no message `{options.name}`: see schemas/kafka for all names\n")
+        sys.stderr.write(f"unknown message `{options.name}`: schemas/kafka has all names\n")
         return 2
     try:
         texts = [source_text(name, options.version) for name in found]

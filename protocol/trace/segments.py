@@ -1,5 +1,6 @@
 """Reads and writes segments, files of blocks; the name has the writer and a number:
-`broker-1-00000003.ktrace`."""
+`broker-1-00000003.ktrace`.
+"""
 
 import os
 import re

@@ -88,7 +88,7 @@ def test_field_that_a_version_lacks_is_the_default_when_read() -> None:
 def test_field_that_a_version_lacks_is_refused_when_set() -> None:
     message = CreateAclsRequest([AclCreation(2, "foo", resource_pattern_type=4)])
     with pytest.raises(
-        EncodeError, match="`ResourcePatternType` is not the default, and version 0"
+        EncodeError, match="`ResourcePatternType` is not the default, but version 0"
     ):
         write_request(message, 0)
 
@@ -126,7 +126,7 @@ def test_unknown_tag_below_and_above_a_known_one_keep_their_places() -> None:
 
 def test_tag_twice_is_refused_when_written() -> None:
     message = HeartbeatRequest(unknown_tags=((1, b""), (1, b"")))
-    with pytest.raises(EncodeError, match="tag 1 is there twice"):
+    with pytest.raises(EncodeError, match="duplicate tag 1"):
         write_request(message, 4)
 
 

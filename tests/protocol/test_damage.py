@@ -147,7 +147,7 @@ def test_any_negative_length_is_null() -> None:
     ],
 )
 def test_null_where_it_must_not_be_is_refused(key: int, version: int, data: bytes) -> None:
-    with pytest.raises(DecodeError, match="is null, which it must not be, at byte"):
+    with pytest.raises(DecodeError, match="is null, which is not allowed, at byte"):
         read_request(key, version, data, 0)
 
 

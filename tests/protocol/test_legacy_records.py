@@ -215,5 +215,5 @@ def test_zstd_cannot_be_encoded_in_old_formats() -> None:
 
 
 def test_batches_are_no_message_sets() -> None:
-    with pytest.raises(DecodeError, match="is of format 2, and not 0 or 1"):
+    with pytest.raises(DecodeError, match="has format 2; expected 0 or 1"):
         read_message_set(encode_batch(some_records()))

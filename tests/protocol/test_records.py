@@ -168,7 +168,7 @@ def test_formats_of_entries() -> None:
         (0, len(blob), 2),
         (len(blob), 2 * len(blob), 2),
     ]
-    with pytest.raises(DecodeError, match="is of format 1, and not 2"):
+    with pytest.raises(DecodeError, match="has format 1; expected 2"):
         list(batches(blob[:16] + b"\1" + blob[17:]))
 
 

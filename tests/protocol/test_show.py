@@ -43,7 +43,7 @@ def test_the_newest_version_is_shown_when_none_is_asked_for(
 
 def test_unknown_names_are_an_error(capsys: pytest.CaptureFixture[str]) -> None:
     assert show.main(["Nothing"]) == 2
-    assert "there is no message `Nothing`" in capsys.readouterr().err
+    assert "unknown message `Nothing`" in capsys.readouterr().err
     assert show.main(["CreateAcls", "9"]) == 2
     assert "`CreateAclsRequest` has versions 0-3, and not 9" in capsys.readouterr().err
 
