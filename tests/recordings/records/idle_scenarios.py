@@ -137,7 +137,7 @@ _CHECKED_SOON = {
 }
 OWN_SETTINGS = {
     "idle-retention": _CHECKED_SOON,
-    "idle-segments": _CHECKED_SOON | {"log.segment.delete.delay.ms": "0"},
+    "idle-segments": _CHECKED_SOON | {"log.segment.delete.delay.ms": "1"},
     "idle-producers": {
         "producer.id.expiration.ms": "4000",
         "producer.id.expiration.check.interval.ms": "300",
