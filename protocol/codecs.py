@@ -20,9 +20,11 @@ from kafka_shim.protocol.catalogue import (
 )
 from kafka_shim.protocol.emit_reader import reader_source
 from kafka_shim.protocol.emit_writer import writer_source
+from kafka_shim.protocol.pieces import Pieces
 
 __all__ = [
     "has_version",
+    "piece_writer",
     "read_message",
     "read_request",
     "read_response",
@@ -39,6 +41,7 @@ __all__ = [
 
 Reader = Callable[[bytes, int], Any]
 Writer = Callable[[Any], bytes]
+PieceWriter = Callable[[Any], list[bytes | Pieces]]
 
 
 @cache
@@ -98,6 +101,14 @@ def response_reader(api_key: int, version: int) -> Reader:
 def response_writer(api_key: int, version: int) -> Writer:
     """Return the writer of a response; UnsupportedVersionError if there is none."""
     return writer(f"{api_name(api_key)}Response", version)
+
+
+@cache
+def piece_writer(api_key: int, version: int) -> PieceWriter:
+    """Return a writer of a response that does not join what it writes: see `pieces.flat`."""
+    name = f"{api_name(api_key)}Response"
+    source = writer_source(definition(name, version), version, classes(name), joins=False)
+    return source.compile(f"piece writer of {name} v{version}")
 
 
 def read_request(api_key: int, version: int, frame: bytes, pos: int) -> Any:

@@ -22,9 +22,14 @@ VARINT = "V"
 """Stands for a compact length in a run, which can only be its last value."""
 
 
-def writer_source(message: MessageSpec, version: int, classes: Mapping[str, type]) -> Source:
-    """Return the source of `write(message) -> bytes`; `classes` are its classes by name."""
-    return _Writer(Layout(message, version), classes).build()
+def writer_source(
+    message: MessageSpec, version: int, classes: Mapping[str, type], *, joins: bool = True
+) -> Source:
+    """Return the source of `write(message) -> bytes`; `classes` are its classes by name.
+
+    Unless it `joins`, it returns a list of the bytes, in which `Pieces` stay what they are.
+    """
+    return _Writer(Layout(message, version), classes).build('b"".join(out)' if joins else "out")
 
 
 class _Writer:
@@ -36,14 +41,14 @@ class _Writer:
         self._out = "out"
         self.source = Source("write(message)")
 
-    def build(self) -> Source:
+    def build(self, result: str) -> Source:
         source = self.source
         with source.block("try"):
             source.line("out = []")
             source.here_is_first()
             self._struct(self._layout.message.struct, "message")
             self._flush()
-            source.line('return b"".join(out)')
+            source.line(f"return {result}")
         source.constant("WRITE_ERRORS", WRITE_ERRORS)
         with source.block("except WRITE_ERRORS as error"):
             unwritable = self._runtime("unwritable")

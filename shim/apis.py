@@ -145,6 +145,7 @@ class ServedApi:
 
     `pack_start` takes the size of a response and its correlation id, and returns the bytes before
     the body; `start_bytes` of them count for the size. `looks`: the API is in LOOKING.
+    `write_pieces`: writes a response that may contain `Pieces`; None if this one never does.
     """
 
     __slots__ = (
@@ -158,6 +159,7 @@ class ServedApi:
         "start_bytes",
         "version",
         "write",
+        "write_pieces",
     )
 
     def __init__(self, key: ApiKey, version: int) -> None:
@@ -173,6 +175,9 @@ class ServedApi:
         write = codecs.response_writer(key, version)
         is_shared = key is ApiKey.API_VERSIONS  # the same answer for all clients, and a long one
         self.write: Callable[[Any], bytes] = _once(write) if is_shared else write
+        self.write_pieces: codecs.PieceWriter | None = None
+        if key is ApiKey.FETCH:
+            self.write_pieces = codecs.piece_writer(key, version)
         self.handle = handler.handle
         self.refuse = handler.refuse
 

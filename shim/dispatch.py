@@ -16,6 +16,7 @@ from kafka_shim.shim.handlers.api_versions import refuse_version
 from kafka_shim.shim.kept_answers import KEYS as LOOKING_KEYS, KeptAnswers
 from kafka_shim.shim.logs import Log
 from kafka_shim.shim.observing import audit
+from kafka_shim.shim.pieces import frame_in_pieces, may_be_in_pieces
 from kafka_shim.shim.request.access import Access
 from kafka_shim.shim.request.before_login import check_phase
 from kafka_shim.shim.request.context import RequestContext
@@ -164,9 +165,12 @@ class Dispatcher:
         access = Access(cluster.policy, node_id, actor, turns=session.turns)
         if self.recorder is not None or self.history is not None:
             access.records_max = sys.maxsize
-        return RequestContext(
+        context = RequestContext(
             header, session, cluster, header.api_version, node_id, access, cluster.facts
         )
+        if session.pieces is not None and header.api_key == ApiKey.FETCH:
+            context.takes_pieces = may_be_in_pieces(self, context)
+        return context
 
     def _as_of(self, api: ServedApi, session: Session) -> int | None:
         """Return what must not change if the response to a read-only request may be cached; None if
@@ -231,10 +235,10 @@ class Dispatcher:
             self.history.answered(seen, answer, self.cluster.clock.now_us())
         try:
             turns = context.session.turns
-            if turns is None:
-                body = api.write(answer)
-                frame = api.pack_start(api.start_bytes + len(body), context.header.correlation_id)
-                frame += body
+            if context.takes_pieces:
+                frame = frame_in_pieces(self, api, context, answer)
+            elif turns is None:
+                frame = _frame(api, context.header, answer)
             else:
                 frame = turns.beside(_frame, api, context.header, answer)
         except ProtocolError as error:

@@ -129,6 +129,7 @@ class _Fetch:
                 request.max_bytes if limited else NO_LIMIT, context, is_follower=replica_id >= 0
             ),
             facts=context.facts.records,
+            takes_pieces=context.takes_pieces,
         )
         self._request = request
         self._context = context

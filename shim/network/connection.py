@@ -17,6 +17,7 @@ from kafka_shim.shim.network.guest import Arrival, session_of
 from kafka_shim.shim.network.holder import Holder
 from kafka_shim.shim.network.large_requests import Working, is_large
 from kafka_shim.shim.network.mute import Mute
+from kafka_shim.shim.network.outgoing import Outgoing
 from kafka_shim.shim.network.request_memory import SMALL_BYTES, LargeRequest
 from kafka_shim.shim.request.session import Phase, Session
 from kafka_shim.shim.state.cluster import Cluster
@@ -83,7 +84,9 @@ class Connection(asyncio.BufferedProtocol):
         self._transport = cast("asyncio.Transport", transport)
         self._session = session_of(transport, self._listener, self.node_id, self._cluster)
         wrong = identify(self._transport, self._session, self._cluster)
-        self._transport.set_write_buffer_limits(high=self._limits.write_buffer_bytes_max)
+        self._outgoing = Outgoing(self._transport, self._limits.write_buffer_bytes_max)
+        if self._transport.get_extra_info("ssl_object") is None:
+            self._session.pieces = self._outgoing.rest
         if wrong:
             self.close(wrong)
         if self._arrival is not None:
@@ -126,6 +129,7 @@ class Connection(asyncio.BufferedProtocol):
 
     def resume_writing(self) -> None:
         self._writable = True
+        self._outgoing.go_on()
         if self._again is None:
             self._run()
         self._flow()
@@ -308,24 +312,20 @@ class Connection(asyncio.BufferedProtocol):
     def _write(self, frame: bytes) -> None:
         self._answers.append(frame)
         self._answers_bytes += len(frame)
-        if self._answers_bytes >= _TOGETHER_BYTES:
+        if self._answers_bytes >= _TOGETHER_BYTES or self._outgoing.rest:
             self._send()
 
     def _send(self, *, at_once: bool = False) -> None:
         """Send the responses, with one system call for several of them."""
+        if at_once:
+            self._outgoing.flush()
         storage = self._dispatcher.storage
         is_held = storage is not None and storage.holds(self._send, at_once=at_once)
         if is_held or not self._answers or self._parting is not None:
             return
-        together = self._answers[0] if len(self._answers) == 1 else b"".join(self._answers)
-        self._answers.clear()
         self._answers_bytes = 0
-        transport = self._transport
-        if transport is not None:
-            if not transport.is_closing():
-                transport.write(together)
-            if transport.is_closing():  # the peer has closed: drop further answers
-                self._frames.clear()
+        if not self._outgoing.send(self._answers):  # the peer has closed: drop further answers
+            self._frames.clear()
 
     def _flow(self) -> None:
         """Read only while all received requests are answered and the peer reads its responses."""

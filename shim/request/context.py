@@ -21,6 +21,7 @@ class RequestContext(msgspec.Struct, eq=False):
 
     `node_id` is the broker that the connection reached; `facts` what its release does;
     `spoil` damages the answer, for a fault; `throttle_ms` is how long the client has to wait.
+    `takes_pieces`: long bytes in the response may be `Pieces`.
     """
 
     header: RequestHeader
@@ -32,6 +33,7 @@ class RequestContext(msgspec.Struct, eq=False):
     facts: Facts
     spoil: Callable[[bytes], bytes] | None = None
     throttle_ms: int = 0
+    takes_pieces: bool = False
 
     @property
     def client(self) -> tuple[str, str]:

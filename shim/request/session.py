@@ -41,6 +41,7 @@ class Session:
         "node_id",
         "number",
         "phase",
+        "pieces",
         "port",
         "principal",
         "requests",
@@ -64,6 +65,7 @@ class Session:
         self.turns: Turns[Any] | None = None  # those of that request, if it is a large one
         self.decided: Sequence[AccessRecord] = ()  # for that request
         self.identity = b""  # stands for who asks, and where; empty: not known yet
+        self.pieces: list[bytes | memoryview] | None = None  # the rest of a frame, if it takes one
         self.muted_ms = 0  # for how long nothing more may be read
         self.host = host
         self.port = port

@@ -145,32 +145,42 @@ class Log(Watched):
         self.producers.tried(owner, first_sequence, now_ms, begins_at_zero=begins_at_zero)
         self._when_filled()
 
-    def read(
-        self, offset: int, end: int, bytes_max: int, *, whole_first: bool, cuts: bool = False
-    ) -> list[bytes]:
+    def read(self, offset: int, end: int, bytes_max: int, *, whole_first: bool) -> list[bytes]:
         """Return batches from the one that contains `offset` up to `end`, at most `bytes_max`
         bytes.
 
-        `whole_first`: return the first one even if it is larger (KIP-74). `cuts`: the last one may
-        be cut off at the limit, unless it is the first.
+        `whole_first`: return the first one even if it is larger (KIP-74).
+        """
+        first, beyond, _ = self._within(offset, end, bytes_max, whole_first=whole_first)
+        return [batch.payload for batch in self._batches[first:beyond]]
+
+    def read_cut(
+        self, offset: int, end: int, bytes_max: int, *, whole_first: bool
+    ) -> list[bytes | memoryview]:
+        """Return what `read` does, and what fits of the next batch, unless it is the first."""
+        first, beyond, rest = self._within(offset, end, bytes_max, whole_first=whole_first)
+        found: list[bytes | memoryview] = [row.payload for row in self._batches[first:beyond]]
+        if found and rest > 0:
+            found.append(memoryview(self._batches[beyond].payload)[:rest])
+        return found
+
+    def _within(
+        self, offset: int, end: int, bytes_max: int, *, whole_first: bool
+    ) -> tuple[int, int, int]:
+        """Return the indexes of the first batch and after the last one that fits, and how many
+        bytes of the next one do.
         """
         assert offset >= self.start_offset
-        first = bisect_left(self._batches, offset, key=_LAST_OFFSET)
+        batches = self._batches
+        first = bisect_left(batches, offset, key=_LAST_OFFSET)
         stop = self._stop(end)
         if first >= stop:
-            return []
-        limit = self._batches[first].position + bytes_max
-        fitting = bisect_right(self._batches, limit, first, stop, key=_END_POSITION)
+            return first, first, 0
+        limit = batches[first].position + bytes_max
+        fitting = bisect_right(batches, limit, first, stop, key=_END_POSITION)
         if fitting == first and whole_first:
             fitting += 1
-        found = [batch.payload for batch in self._batches[first:fitting]]
-        if (
-            cuts
-            and first < fitting < stop
-            and (rest := limit - self._batches[fitting].position) > 0
-        ):
-            found.append(self._batches[fitting].payload[:rest])
-        return found
+        return first, fitting, limit - batches[fitting].position if fitting < stop else 0
 
     def indexed_after(self, offset: int, size: int) -> int:
         """Return the offset of the first entry in Kafka's offset index that is at least `size`

@@ -1,5 +1,7 @@
 """Reads of single partitions for Fetch, and the size of what can be read."""
 
+from typing import cast
+
 import msgspec
 
 from kafka_shim.protocol.compression import MissingPackageError
@@ -13,6 +15,7 @@ from kafka_shim.protocol.messages.fetch_response import (
     LeaderIdAndEpoch,
     PartitionData,
 )
+from kafka_shim.protocol.pieces import Pieces
 from kafka_shim.protocol.records import entry_sizes
 from kafka_shim.protocol.releases.records import RecordFacts
 from kafka_shim.shim.request.context import RequestContext
@@ -40,6 +43,7 @@ class Reader(msgspec.Struct, frozen=True):
     isolation_level: int
     bytes_max: int
     facts: RecordFacts
+    takes_pieces: bool = False
 
     @property
     def is_follower(self) -> bool:
@@ -145,8 +149,13 @@ def read(
         return answer
     end = end_for(partition, reader)
     limit = min(max(wanted.partition_max_bytes, 0), reader.bytes_max)
-    found = log.read(wanted.fetch_offset, end, limit, whole_first=whole_first, cuts=True)
-    answer.records = found[0] if len(found) == 1 else b"".join(found)
+    found = log.read_cut(wanted.fetch_offset, end, limit, whole_first=whole_first)
+    if len(found) == 1:
+        answer.records = bytes(found[0])
+    elif reader.takes_pieces and reader.version >= FORMAT_2_SINCE:
+        answer.records = cast("bytes", Pieces(found))
+    else:
+        answer.records = b"".join(found)
     is_cut = not found and limit > 0 and log.bytes_between(wanted.fetch_offset, end) > 0
     if is_committed and not is_cut:  # null if the first batch was cut off
         bytes_max = max(limit, len(answer.records))
