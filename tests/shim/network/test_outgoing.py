@@ -14,10 +14,10 @@ from kafka_shim.protocol.messages.metadata_request import MetadataRequest
 from kafka_shim.protocol.record_coding import Record
 from kafka_shim.protocol.records import encode_batch
 from kafka_shim.shim.broker import Broker
+from kafka_shim.shim.config import TopicSeed
 from kafka_shim.shim.network import outgoing
 from kafka_shim.shim.network.outgoing import Outgoing
 from kafka_shim.shim.observing.history import History
-from kafka_shim.shim.seed import TopicSeed
 from kafka_shim.shim.state.log import StoredBatch
 from tests.protocol.record_lists import NOW
 from tests.shim.network.test_fairness import settled
@@ -118,7 +118,7 @@ async def test_what_a_client_does_not_read_is_not_copied() -> None:
         assert connection._transport is not None
         wire.writer.transport.pause_reading()  # type: ignore[attr-defined]
         wire.writer.write(fetch(wire) + wire.request(ApiKey.METADATA, 1, MetadataRequest()))
-        await settled(lambda: connection._transport.get_write_buffer_size())
+        await settled(connection._transport.get_write_buffer_size)
         assert 0 < connection._transport.get_write_buffer_size() <= outgoing.AT_ONCE_BYTES
         wire.writer.transport.resume_reading()  # type: ignore[attr-defined]
         assert records_of(await wire.frame()) == b"".join(stored)
