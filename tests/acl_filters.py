@@ -1,4 +1,4 @@
-"""Filters of ACLs as the wire has them, which select everything but for what is named."""
+"""ACL filters in wire form that match everything except for the given fields."""
 
 from typing import Any
 

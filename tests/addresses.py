@@ -1,4 +1,4 @@
-"""`host:port`, as brokers and proxies say where they are."""
+"""Parses `host:port`, as brokers and proxies print their addresses."""
 
 import socket
 

@@ -1,4 +1,4 @@
-"""How tests start the command line as a process of its own."""
+"""Starts the command line in a process of its own."""
 
 import os
 import sys

@@ -1,4 +1,4 @@
-"""How tests are run: what is random, and which processes get which files."""
+"""How tests run: randomness, and which process runs which files."""
 
 import logging
 from collections.abc import Generator

@@ -1,4 +1,4 @@
-"""A disk that is full soon, for what this process writes."""
+"""A small disk that this process soon fills."""
 
 import contextlib
 import sys

@@ -1,4 +1,4 @@
-"""CI and releases: workflows name what there is, scripts do what they say, the lock is complete."""
+"""CI and releases: workflows name existing files, scripts work, the lock is complete."""
 
 import os
 import re

@@ -1,4 +1,4 @@
-"""docs/deviations.md against the marks in the code and the tests it names."""
+"""docs/deviations.md matches the marks in the code, and names existing tests."""
 
 import re
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What a plain install consists of, and what is said where an extra is missing."""
+"""The contents of a plain install, and the errors without an extra."""
 
 import os
 import re

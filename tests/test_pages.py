@@ -1,4 +1,4 @@
-"""What docs/migrating.md, docs/configuration.md and the files for Docker say is so."""
+"""docs/migrating.md, docs/configuration.md and the files for Docker are correct."""
 
 import argparse
 import os

@@ -1,4 +1,4 @@
-"""The check of phrases finds them, wherever a line has one."""
+"""The check of phrases finds them anywhere in a line."""
 
 from tests import phrases
 

@@ -1,4 +1,4 @@
-"""Which process runs what, and in which order."""
+"""Which process runs which tests, and in which order."""
 
 import re
 

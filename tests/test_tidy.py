@@ -1,4 +1,4 @@
-"""House rules that no linter knows."""
+"""Rules of this project that no linter checks."""
 
 import ast
 import re

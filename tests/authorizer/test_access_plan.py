@@ -1,4 +1,4 @@
-"""kafka_shim.authorizer.access_plan: what a request needs, against what the broker asks."""
+"""kafka_shim.authorizer.access_plan: the needs of a request, against the broker's checks."""
 
 from pathlib import Path
 from typing import Any

@@ -1,4 +1,4 @@
-"""Names as people write them."""
+"""Names of operations and resource types, as users write them."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""DeleteAcls by filters that name one ACL each, as real 0.11.0.3 to 2.4.1 answer it."""
+"""DeleteAcls with filters for one ACL each, as real 0.11.0.3 to 2.4.1 answer it."""
 
 from typing import Any
 

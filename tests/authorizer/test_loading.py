@@ -1,4 +1,4 @@
-"""Which authorizer a configuration names, and what is said about one that cannot be used."""
+"""Which authorizer a configuration selects, and the errors for unusable ones."""
 
 import sys
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""Networks as hosts; what is one was asked of a real 4.4.0 (tests/recordings/conformance)."""
+"""Networks as hosts; a real 4.4.0 showed which are valid (tests/recordings/conformance)."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""One pattern: who is granted what."""
+"""One resource pattern: whom its ACLs allow what."""
 
 from hypothesis import given, strategies as st
 

@@ -1,4 +1,4 @@
-"""The index of prefixes against trying them all."""
+"""The index of prefixes, against trying all of them."""
 
 import pytest
 from hypothesis import given, settings, strategies as st

@@ -1,4 +1,4 @@
-"""What CreateAcls, DescribeAcls and DeleteAcls refuse, release by release."""
+"""What CreateAcls, DescribeAcls and DeleteAcls reject, release by release."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""A small YAML text cannot become a large document, whatever its aliases say."""
+"""A small YAML text cannot become a large document by aliases."""
 
 import tracemalloc
 from pathlib import Path

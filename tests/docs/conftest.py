@@ -1,4 +1,4 @@
-"""What the pages take for granted: the broker of `make run`, and a folder to type commands in."""
+"""What pages assume: the broker of `make run`, and a folder for commands."""
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""A folder in which the commands of a page are typed as they stand there."""
+"""A folder in which the commands of a page run literally."""
 
 import os
 import shlex

@@ -1,4 +1,4 @@
-"""docs/ci.md: its workflows are parsed, and their commands run as they stand there."""
+"""docs/ci.md: its workflows are parsed, and their commands run literally."""
 
 import argparse
 import shlex

@@ -1,4 +1,4 @@
-"""Every command that a page shows is run, as it stands there, or it is said who runs it."""
+"""Each command on a page runs literally, or RUN_BY_OTHERS names the test that runs it."""
 
 import re
 import sys

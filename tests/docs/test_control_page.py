@@ -1,4 +1,4 @@
-"""docs/control-api.md shows the examples as they are, and what POST /brokers answers and takes."""
+"""docs/control-api.md has the current examples and fields of POST /brokers."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""Pages are complete and lead somewhere; what is generated is current."""
+"""Pages are complete, their links work, and generated parts are current."""
 
 import re
 import socket

@@ -1,4 +1,4 @@
-"""The pictures are what the programs show today."""
+"""The pictures show the current output of the programs."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""The pages as a site: built without a warning, and read and searched from a folder."""
+"""The site is built without warnings, and can be read and searched from a folder."""
 
 import subprocess
 import time

@@ -1,4 +1,4 @@
-"""The blocks that pages show are what happens: tests, scripts and configuration."""
+"""The code blocks of pages work: tests, scripts and configuration."""
 
 import itertools
 import re

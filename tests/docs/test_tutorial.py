@@ -1,4 +1,4 @@
-"""The tutorial as a stranger follows it: a new environment, an empty folder, what the page says."""
+"""The tutorial, followed literally in a new environment and an empty folder."""
 
 import os
 import shlex

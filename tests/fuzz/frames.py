@@ -1,4 +1,4 @@
-"""Frames from a seed, valid and bent and damaged, and a cluster to send them to."""
+"""Valid, altered and damaged frames from a seed, and a cluster to send them to."""
 
 from collections.abc import Mapping
 from random import Random

@@ -1,4 +1,4 @@
-"""Sends frames to a cluster and judges what comes of each."""
+"""Sends frames to a cluster and judges the reaction to each."""
 
 import gc
 import hashlib

@@ -1,4 +1,4 @@
-"""Measures the turns that a request takes: an event loop that does nothing else."""
+"""Measures the turns of a request, with an event loop that does nothing else."""
 
 import queue
 import time

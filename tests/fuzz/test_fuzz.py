@@ -1,4 +1,4 @@
-"""Random frames, the same ones each time, and those that once failed; `make fuzz` plays more."""
+"""The same random frames each time, and those that once failed; `make fuzz` plays more."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Two peers side by side: the same scenario on both, and where their answers differ."""
+"""Plays the same scenario on two peers, and compares their responses."""
 
 from collections import Counter
 from collections.abc import Iterable

@@ -1,4 +1,4 @@
-"""Requests, in any version, that a real broker answers with a known error."""
+"""Requests, in any version, to which a real broker returns a known error."""
 
 import secrets
 import time

@@ -1,4 +1,4 @@
-"""A metric reporter for real brokers that takes what their clients push (KIP-714)."""
+"""A metric reporter for real brokers that keeps what clients push (KIP-714)."""
 
 import subprocess
 from pathlib import Path

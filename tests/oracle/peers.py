@@ -1,4 +1,4 @@
-"""The brokers that are held against each other, each open for the length of a `with`."""
+"""The brokers that are compared, each running within a `with`."""
 
 import subprocess
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""Random groups for assignors: members come, go and subscribe to something else, topics grow."""
+"""Random groups for assignors: members join, leave and resubscribe, and topics grow."""
 
 import base64
 import random

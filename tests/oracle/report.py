@@ -1,4 +1,4 @@
-"""What a comparison found, for people and for machines."""
+"""The results of a comparison, for people and for machines."""
 
 import sys
 from collections.abc import Iterable

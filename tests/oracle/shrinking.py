@@ -1,4 +1,4 @@
-"""Makes a scenario that differs as short as it can be: fewer steps, fewer ACLs."""
+"""Shortens a scenario that differs: fewer steps, fewer ACLs."""
 
 import base64
 import itertools

@@ -1,4 +1,4 @@
-"""A scenario that differs is made short without losing what differs."""
+"""A scenario is shortened without losing its difference."""
 
 import base64
 

@@ -1,4 +1,4 @@
-"""The built wheel in an environment of its own, which borrows everything else from this one."""
+"""The built wheel in a new environment, which borrows other packages from this one."""
 
 import sys
 import tarfile

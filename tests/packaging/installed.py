@@ -1,4 +1,4 @@
-"""A release's files, and an environment that they are installed in."""
+"""The files of a release, and an environment with them installed."""
 
 import os
 import subprocess

@@ -1,4 +1,4 @@
-"""kafka-shim, installed from its wheel, beside packages with the names of its own folders."""
+"""kafka-shim from its wheel, beside packages with the names of its folders."""
 
 import zipfile
 from pathlib import Path

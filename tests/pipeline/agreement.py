@@ -1,4 +1,4 @@
-"""A recorded run as the pipeline reads it from each source, and what the broker's own log says."""
+"""A recorded run as the pipeline reads it from each source, and the broker's own log."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator

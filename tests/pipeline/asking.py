@@ -1,4 +1,4 @@
-"""The command line of the pipeline, called in this process."""
+"""Calls the command line of the pipeline in this process."""
 
 import argparse
 import json

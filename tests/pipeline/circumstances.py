@@ -1,4 +1,4 @@
-"""In which circumstances messages do not determine a decision, as pairs of a real broker show."""
+"""Cases in which messages do not determine a decision, as pairs of a real broker show."""
 
 import json
 from collections import defaultdict

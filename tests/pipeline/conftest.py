@@ -1,4 +1,4 @@
-"""One Spark session for all tests that need it; without Java they are skipped, and say so."""
+"""A Spark session for all tests that need it; without Java they are skipped with a reason."""
 
 from collections.abc import Iterator
 from typing import Any

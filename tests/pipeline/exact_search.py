@@ -1,4 +1,4 @@
-"""How few ACLs on one resource can decide as was observed, by a search over sets of cells.
+"""The fewest ACLs on one resource that decide as observed, by a search over sets of cells.
 
 Written from Kafka's rules and not from the job: it looks at every set of ALLOW entries by what they
 allow, and at every set of DENY entries by what they deny.

@@ -1,4 +1,4 @@
-"""What jobs could have found, for pages: made by hand, so that no Spark is needed."""
+"""Results of jobs for HTML pages, made by hand, so that no Spark is needed."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any

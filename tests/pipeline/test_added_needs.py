@@ -1,4 +1,4 @@
-"""What an upgrade asks besides: nothing for what survives it, shown by playing it on both."""
+"""New permission checks of an upgrade: playing it on both releases shows no others."""
 
 import msgspec
 import pytest

@@ -1,4 +1,4 @@
-"""What the pipeline tells of a run on a real broker, by source, against the broker's own log."""
+"""Results of the pipeline by source, for a run on a real broker, against the broker's log."""
 
 from collections import Counter
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""kafka-shim pipeline: what it says without Spark, and what it prints with it."""
+"""kafka-shim pipeline: messages without Spark, and output with it."""
 
 import argparse
 import io

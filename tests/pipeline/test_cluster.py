@@ -1,4 +1,4 @@
-"""A job on a standalone cluster of two workers gives what it gives on this machine."""
+"""A job on a standalone cluster of two workers has the same result as a local one."""
 
 import json
 import random

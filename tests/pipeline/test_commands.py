@@ -1,4 +1,4 @@
-"""The pipeline's commands, on Spark: what they print, write and refuse."""
+"""The pipeline's commands, on Spark: their output, files and errors."""
 
 import json
 import random

@@ -1,4 +1,4 @@
-"""Accesses of traces that have none: as the shim recorded them for the same requests."""
+"""Accesses derived from messages, against those that the shim recorded for the same requests."""
 
 from pathlib import Path
 from typing import Any

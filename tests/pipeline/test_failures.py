@@ -1,4 +1,4 @@
-"""How failures of Spark are reported: one line, what to do, and the rest in a file."""
+"""Failures of Spark are reported in one line with advice; the rest goes to a file."""
 
 import re
 from pathlib import Path

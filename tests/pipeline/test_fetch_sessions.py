@@ -1,4 +1,4 @@
-"""What requests of a fetch session ask for, as KIP-227 and KIP-932 have it."""
+"""What requests of a fetch session ask for (KIP-227, KIP-932)."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""The pipeline's house: which files are commands, and what each of them has."""
+"""The pipeline's layout: which files are commands, and what each of them defines."""
 
 import io
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Pages with plots: right figures, nothing loaded, and how a real browser shows them."""
+"""Pages with charts: correct figures, nothing loaded, and their display in a real browser."""
 
 import json
 import re

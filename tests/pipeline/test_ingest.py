@@ -1,4 +1,4 @@
-"""kafka_shim.pipeline.jobs.ingest: what is new, all of it, once; whatever moment a run dies at."""
+"""kafka_shim.pipeline.jobs.ingest: all new rows exactly once, even if a run is killed."""
 
 import os
 import random

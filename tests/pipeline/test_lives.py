@@ -1,4 +1,4 @@
-"""What certainly existed, and so was left out of a list because of a denial."""
+"""Resources that certainly existed, and so were left out of a list because of a denial."""
 
 from typing import Any
 

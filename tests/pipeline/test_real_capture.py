@@ -1,4 +1,4 @@
-"""A capture of real clients names the resources that the broker read in the same requests."""
+"""A capture of real clients has the resource names that the broker read."""
 
 from pathlib import Path
 

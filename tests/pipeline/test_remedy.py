@@ -1,4 +1,4 @@
-"""Every remedy, applied, makes what was denied allowed: by plain loops, not by our authorizer."""
+"""Each remedy, once applied, allows the denied access; checked by plain loops."""
 
 import random
 from typing import Any

@@ -1,4 +1,4 @@
-"""`--remote`: jobs on a Spark Connect server, whose workers have nothing of kafka-shim."""
+"""`--remote`: jobs on a Spark Connect server whose workers do not have kafka-shim."""
 
 import random
 import subprocess

@@ -1,4 +1,4 @@
-"""What becomes of a stream whose Python worker is late: Spark gives it ten seconds to connect."""
+"""A stream whose Python worker is late: Spark gives it ten seconds to connect."""
 
 from collections.abc import Callable
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What answers show to exist: topics that were left out of a list between two of them."""
+"""Topics that exist according to responses before and after a list without them."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""The fewest ACLs on a resource: no smaller set decides the same, by two searches for one."""
+"""The fewest ACLs on a resource: two searches find no smaller set that decides the same."""
 
 import itertools
 import random

@@ -1,4 +1,4 @@
-"""Traces as streams: every row once, whatever happens, and news as they come."""
+"""Traces as streams: each row once, and new rows as they are written."""
 
 import json
 import os

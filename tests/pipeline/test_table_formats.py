@@ -1,4 +1,4 @@
-"""`--table-format`: Delta where its package is, and what is said where it is not."""
+"""`--table-format`: Delta with its package, and the error without it."""
 
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""The jobs about clients and answers, on Spark, against plain Python twins."""
+"""The jobs about clients and responses, on Spark, against plain Python twins."""
 
 import json
 import random

@@ -1,4 +1,4 @@
-"""docs/tables.md and examples/traces.ipynb: what they show works, and the columns are those."""
+"""docs/tables.md and examples/traces.ipynb work, and list the real columns."""
 
 import json
 import random

@@ -1,4 +1,4 @@
-"""Readiness against what happens: the workload is replayed to a broker of the newer release."""
+"""Readiness, against a replay of the workload to a broker of the newer release."""
 
 import json
 from pathlib import Path

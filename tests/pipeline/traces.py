@@ -1,4 +1,4 @@
-"""Traces made on the spot: random ACLs, random accesses decided by the authorizer, a folder."""
+"""Traces with random ACLs and random accesses that the authorizer decided."""
 
 import random
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The same answers as the jobs', from plain loops and the plainest reading of Kafka's rules."""
+"""The results of the jobs, from plain loops and the simplest form of Kafka's rules."""
 
 from collections import defaultdict
 from pathlib import Path

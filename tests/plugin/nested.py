@@ -1,4 +1,4 @@
-"""Pytest in a process of its own, as a project that uses the plugin runs it."""
+"""Runs pytest in a process of its own, as a project with the plugin does."""
 
 import os
 import subprocess

@@ -1,4 +1,4 @@
-"""Whatever happens to a broker, the session goes on: reports say so, and that is all."""
+"""If a broker breaks, the session continues, and the report says so."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Records for tests: as hypothesis draws them, and a few of always the same kind."""
+"""Records for tests: random ones of hypothesis, and fixed ones."""
 
 from hypothesis import strategies as st
 

@@ -1,4 +1,4 @@
-"""Error codes anywhere in an answer."""
+"""Error codes anywhere in a response."""
 
 from kafka_shim.protocol.answer_codes import error_codes
 from kafka_shim.protocol.messages.metadata_response import (

@@ -1,4 +1,4 @@
-"""Answers with their headers, and the one that is in another version than was asked."""
+"""Responses with headers, and the one in another version than requested."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Every message in every version: there and back, and as the interpreted twin says."""
+"""All messages in all versions: round trips, and agreement with the interpreted twin."""
 
 import linecache
 import traceback

@@ -1,4 +1,4 @@
-"""Compression of batches; what needs a package that is not there says which."""
+"""Compression of batches; the error without a package names it."""
 
 import gzip
 from random import Random

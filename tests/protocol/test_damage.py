@@ -1,4 +1,4 @@
-"""Damaged bytes: DecodeError and nothing else, soon, and without much memory."""
+"""Damaged bytes raise only DecodeError, quickly and with little memory."""
 
 import os
 import tracemalloc

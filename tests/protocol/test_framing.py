@@ -1,4 +1,4 @@
-"""Frames out of a byte stream, however it is cut."""
+"""Frames from a byte stream that is split anywhere."""
 
 import tracemalloc
 from itertools import pairwise

@@ -1,4 +1,4 @@
-"""The generated classes are what the definitions give."""
+"""The generated classes match the definitions."""
 
 from pathlib import Path
 from typing import Any

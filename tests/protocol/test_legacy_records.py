@@ -1,4 +1,4 @@
-"""Message sets of formats 0 and 1, beside those of kafka-python, and damaged."""
+"""Message sets of formats 0 and 1, against kafka-python's, and damaged ones."""
 
 from random import Random
 

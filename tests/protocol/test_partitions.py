@@ -1,4 +1,4 @@
-"""Which partitions a request speaks of."""
+"""Which partitions a request names."""
 
 from typing import Any
 

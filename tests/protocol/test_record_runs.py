@@ -1,4 +1,4 @@
-"""Looking at records of one shape together finds what looking at each of them does."""
+"""The check of all records at once finds the same as the check of each."""
 
 from random import Random
 from typing import Any

@@ -1,4 +1,4 @@
-"""Looking at records without building them tells what reading them does."""
+"""The survey of records finds the same as reading them."""
 
 import re
 from collections.abc import Callable

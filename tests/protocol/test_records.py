@@ -1,4 +1,4 @@
-"""Batches of format 2, beside those of kafka-python, and damaged."""
+"""Batches of format 2, against kafka-python's, and damaged ones."""
 
 import tracemalloc
 from random import Random

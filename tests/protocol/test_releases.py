@@ -1,4 +1,4 @@
-"""The chains of changes that tell releases apart."""
+"""The chains of changes that distinguish releases."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Generated source for people."""
+"""The printed source of codecs."""
 
 import subprocess
 import sys

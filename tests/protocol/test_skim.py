@@ -1,4 +1,4 @@
-"""Skimming gives the names that reading everything gives."""
+"""Skimming finds the names that full reading finds."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Error codes anywhere in an answer."""
+"""Error codes anywhere in a response."""
 
 from collections.abc import Container, Iterator
 from typing import Any

@@ -1,4 +1,4 @@
-"""A real broker's answers beside the shim's."""
+"""Compares the responses of a real broker with the shim's."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""The records that a coordinator writes into its internal topic, as they come."""
+"""The records that a coordinator writes into its internal topic, in order."""
 
 from collections.abc import Callable, Iterator
 from typing import Any

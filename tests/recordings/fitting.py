@@ -1,4 +1,4 @@
-"""Cuts a request to what one of its versions can carry."""
+"""Removes the fields of a request that a version cannot encode."""
 
 from typing import Any
 

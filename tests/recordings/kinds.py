@@ -1,4 +1,4 @@
-"""The kinds of scenarios that real brokers are recorded with."""
+"""The kinds of scenarios that are recorded on real brokers."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""Play scenarios on a real broker and keep what it answers."""
+"""Plays scenarios on a real broker and stores the responses."""
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager

@@ -1,4 +1,4 @@
-"""Recordings name fields as the definitions of their time did; Kafka has renamed some since."""
+"""Fields that Kafka has renamed since a recording was made."""
 
 from typing import Any
 

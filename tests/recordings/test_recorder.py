@@ -1,4 +1,4 @@
-"""How recordings are made, with a broker that answers from memory."""
+"""Recordings are made, here with a broker that answers from memory."""
 
 from collections.abc import Mapping
 from contextlib import nullcontext

@@ -1,4 +1,4 @@
-"""Recordings are kept packed, and are read as text where they are reviewed."""
+"""Recordings are stored compressed, and shown as text for reviews."""
 
 import os
 import re

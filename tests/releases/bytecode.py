@@ -1,4 +1,4 @@
-"""What request handlers call, from their bytecode: which of them another release changed."""
+"""What request handlers call, from bytecode: shows which ones a release changed."""
 
 import re
 import subprocess

@@ -1,4 +1,4 @@
-"""What a person must still decide about a new release, for people and as JSON."""
+"""Decisions that a person must make about a new release, as text and JSON."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final

@@ -1,4 +1,4 @@
-"""The day a Kafka release comes out: what a machine can do about it."""
+"""What a machine can do on the day of a Kafka release."""
 
 import json
 import subprocess

@@ -1,4 +1,4 @@
-"""What one Kafka release has that another has not, and what that asks of a person."""
+"""The differences between two Kafka releases, and the decisions that they require."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping

@@ -1,4 +1,4 @@
-"""What a Kafka release consists of, read from its jars."""
+"""The contents of a Kafka release, read from its jars."""
 
 from collections.abc import Mapping
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The table of docs/releases.md: what real brokers of each minor release were asked."""
+"""The table of docs/releases.md: the recordings of each minor release."""
 
 from pathlib import Path
 from typing import NamedTuple

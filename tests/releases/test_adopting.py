@@ -1,4 +1,4 @@
-"""Tables that a new release is written into, and the page about releases."""
+"""Tables to which a new release is added, and the page about releases."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""What two made-up releases differ in, and the checklist of it."""
+"""The differences between two made-up releases, and the checklist."""
 
 import json
 from typing import Any

@@ -1,4 +1,4 @@
-"""Class files made by hand, so that reading them needs no Java."""
+"""Handmade class files, so that reading them needs no Java."""
 
 import struct
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""Codes out of class files, and that ours are Kafka's."""
+"""Error codes and API keys from class files equal ours."""
 
 from enum import IntEnum
 

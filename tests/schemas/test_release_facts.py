@@ -1,4 +1,4 @@
-"""Settings and features of releases as facts: histories, and their check against jars."""
+"""Histories of settings and features, checked against jars."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Vendored definitions: facts only, merged right, and what the pins give."""
+"""Vendored definitions contain only facts, and match the pinned jars."""
 
 import json
 import shutil

@@ -1,4 +1,4 @@
-"""shim.clock and shim.wait: time moved by hand, and answers that come later."""
+"""shim.clock and shim.wait: time set by hand, and delayed responses."""
 
 import asyncio
 

@@ -1,4 +1,4 @@
-"""Deadline: its call comes when it was not restarted for so long, with few timers."""
+"""Deadline: it calls if it is not restarted in time, with few timers."""
 
 from collections.abc import Callable
 from functools import partial

@@ -1,4 +1,4 @@
-"""A raw client over a real socket: frames out, frames in, and whether the peer hung up."""
+"""A raw client over a real socket: sends and receives frames, and sees when the peer closes."""
 
 import asyncio
 import contextlib

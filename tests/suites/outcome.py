@@ -1,4 +1,4 @@
-"""What a suite said: one entry a test, and the readers of what test runners write."""
+"""The results of a suite, one entry per test, and readers of test runners' output."""
 
 import json
 import re

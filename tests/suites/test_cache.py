@@ -1,4 +1,4 @@
-"""Programs that a suite has started end with it."""
+"""Programs that a suite started end with it."""
 
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""ACLs for the tests of their forms, some and any."""
+"""Fixed and random ACLs for the tests of ACL formats."""
 
 import pytest
 from hypothesis import strategies as st

@@ -1,4 +1,4 @@
-"""Forms as their own tools and their users write them, in ways that we do not."""
+"""ACL files as other tools and their users write them, which differ from our output."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""Files beside those with ACLs: passed over, unless there could be ACLs in them."""
+"""Files beside those with ACLs are skipped, unless they may contain ACLs."""
 
 import json
 

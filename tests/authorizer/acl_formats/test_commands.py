@@ -1,4 +1,4 @@
-"""Scripts of kafka-acls commands, as people have them."""
+"""Scripts with kafka-acls commands, as users write them."""
 
 import pytest
 

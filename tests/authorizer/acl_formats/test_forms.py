@@ -1,4 +1,4 @@
-"""Every form: what it says comes back, what it cannot say is refused, and it is known by sight."""
+"""Each format: a round trip, errors for ACLs that it cannot express, and its detection."""
 
 import re
 from contextlib import suppress

@@ -1,4 +1,4 @@
-"""Every form knows the line of each ACL, and of what is wrong with one."""
+"""Each format knows the line of each ACL and of each error."""
 
 import json
 import re

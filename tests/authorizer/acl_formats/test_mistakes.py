@@ -1,4 +1,4 @@
-"""All mistakes of a text are told at once, each with its line."""
+"""All errors of a text are reported at once, each with its line."""
 
 import json
 

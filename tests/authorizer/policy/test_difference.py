@@ -1,4 +1,4 @@
-"""The difference of two sets of ACLs is exactly what the naive engine answers differently."""
+"""The difference of two ACL sets is exactly what the naive engine decides differently."""
 
 import pytest
 from hypothesis import given, settings, strategies as st

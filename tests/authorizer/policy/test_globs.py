@@ -1,4 +1,4 @@
-"""Names with asterisks anywhere: an example of every kind that the ACLs tell apart."""
+"""Names with asterisks: an example of each kind of name that the ACLs distinguish."""
 
 import re
 from typing import Any

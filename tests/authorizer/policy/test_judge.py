@@ -1,4 +1,4 @@
-"""Expectations hold exactly if the naive engine answers so; the advice makes them hold."""
+"""Expectations hold exactly if the naive engine agrees; the advice makes them hold."""
 
 import itertools
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""Lint says of an ACL that it changes nothing exactly if there is no difference without it."""
+"""Lint calls an ACL ineffective exactly if nothing differs without it."""
 
 from typing import Any
 

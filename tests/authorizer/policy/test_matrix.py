@@ -1,4 +1,4 @@
-"""A cell says what the naive engine answers for every name and host of its resource."""
+"""A cell has the decision of the naive engine for every name and host of its resource."""
 
 from typing import Any
 

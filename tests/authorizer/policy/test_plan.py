@@ -1,4 +1,4 @@
-"""After every step of a plan, what both sides allow is allowed, and nothing that neither does."""
+"""After each step of a plan, access that both sides allow is allowed, that of neither denied."""
 
 import pytest
 from hypothesis import given, settings

@@ -1,4 +1,4 @@
-"""protocol.trace: what is written is read back, and damage costs the block it is in, no more."""
+"""protocol.trace: written data is read back, and damage costs only the damaged block."""
 
 import contextlib
 import os

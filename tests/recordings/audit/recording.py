@@ -1,4 +1,4 @@
-"""What real brokers wrote to their authorizer's log, one file a release."""
+"""The authorizer logs of real brokers, one file per release."""
 
 from collections.abc import Mapping
 from contextlib import nullcontext

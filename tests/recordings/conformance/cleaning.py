@@ -1,4 +1,4 @@
-"""Leaves a cluster as it was before a scenario: what else would show in the next one's answers."""
+"""Cleans a cluster after a scenario, so that the next one's responses do not depend on it."""
 
 from typing import Any, Final
 

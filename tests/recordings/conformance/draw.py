@@ -1,4 +1,4 @@
-"""Random choices of one scenario, repeatable from its seed: names, users, ACLs."""
+"""Random names, users and ACLs of a scenario, repeatable from its seed."""
 
 import random
 from collections.abc import Mapping, Sequence

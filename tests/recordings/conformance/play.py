@@ -1,4 +1,4 @@
-"""Plays scenarios against a broker, wherever it is: in this process, or behind a socket."""
+"""Plays scenarios against a broker in this process or behind a socket."""
 
 from functools import partial
 from typing import Any, Final

@@ -1,4 +1,4 @@
-"""Values that a broker makes up, by the name under which they compare between brokers."""
+"""Values that a broker generates, under names that compare between brokers."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any

@@ -1,4 +1,4 @@
-"""What a request takes from the answers before it: topic ids, member ids, producers, tokens."""
+"""Values that a request takes from earlier responses: topic, member and producer ids, tokens."""
 
 import struct
 from collections.abc import Mapping

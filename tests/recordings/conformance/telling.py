@@ -1,4 +1,4 @@
-"""What stories are told with: moves of one user that build on each other's answers."""
+"""The moves of which stories consist; they build on each other's responses."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple

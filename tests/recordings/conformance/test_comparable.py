@@ -1,4 +1,4 @@
-"""What of answers compares, what does not, and under which names."""
+"""Which parts of responses are compared, and under which names."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Every row of the requirements table is exercised by what real brokers answered."""
+"""Recordings of real brokers exercise every row of the requirements table."""
 
 from tests.recordings.conformance.coverage import OUTCOMES, uncovered
 from tests.recordings.conformance.matrix.access_matrix import UNASKED

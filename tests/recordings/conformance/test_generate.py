@@ -1,4 +1,4 @@
-"""Scenarios and scripts are made from seeds: repeatable, whole, and writable."""
+"""Scenarios and scripts from seeds are repeatable, complete and encodable."""
 
 import msgspec
 import pytest

@@ -1,4 +1,4 @@
-"""Real brokers' answers, played against the shim in this process: no Java, no sockets."""
+"""Responses of real brokers, against the shim in this process, without Java and sockets."""
 
 from collections import Counter
 

@@ -1,4 +1,4 @@
-"""What requests take from earlier answers."""
+"""Values that requests take from earlier responses."""
 
 import struct
 

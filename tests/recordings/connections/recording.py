@@ -1,4 +1,4 @@
-"""What real brokers do with connections beyond their limits, one file a release."""
+"""Records how real brokers limit connections, one file per release."""
 
 import contextlib
 import select

@@ -1,4 +1,4 @@
-"""What real brokers did with connections beyond their limits, release by release."""
+"""How real brokers limited connections, release by release."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Looking at groups, deleting them, and finding who looks after them."""
+"""Describing and deleting groups, and finding their coordinators."""
 
 from kafka_shim.protocol.enums import ApiKey
 from tests.recordings.groups.classic_play import ClassicPlay

@@ -1,4 +1,4 @@
-"""Rare situations of groups, each of which other projects' tests come into."""
+"""Rare situations of groups that other projects' tests cause."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Dead-letter queues of share groups (KIP-1191, 4.4): what is left there, and when nothing is."""
+"""Dead-letter queues of share groups (KIP-1191, 4.4): their records, and when they get none."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any

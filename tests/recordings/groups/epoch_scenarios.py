@@ -1,4 +1,4 @@
-"""Consumer groups (KIP-848): what makes a new group epoch, and members that begin again."""
+"""Consumer groups (KIP-848): causes of a new group epoch, and members that rejoin."""
 
 from typing import Any
 

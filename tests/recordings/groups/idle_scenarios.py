@@ -1,4 +1,4 @@
-"""Groups that nobody uses: offsets are kept for a minute, and looked at twice a second."""
+"""Unused groups, on brokers that keep offsets for a minute."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Classic groups: joining, syncing, leaving, and what happens when somebody does not."""
+"""Classic groups: joining, syncing, leaving, and members that fail to."""
 
 from typing import Any
 

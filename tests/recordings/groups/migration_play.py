@@ -1,4 +1,4 @@
-"""What scenarios of groups with members of both protocols are told with (KIP-848)."""
+"""The verbs of scenarios with members of both protocols in a group (KIP-848)."""
 
 from collections.abc import Sequence
 from typing import Any

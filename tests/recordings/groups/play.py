@@ -1,4 +1,4 @@
-"""The verbs of every group scenario. Member ids in answers are `<a#0>`, `<b#1>` in their order."""
+"""The verbs of all group scenarios. Member ids in responses become `<a#0>`, `<b#1>`."""
 
 import re
 from typing import Any

@@ -1,4 +1,4 @@
-"""The verbs of those who consume in a share group (KIP-932): ShareFetch and ShareAcknowledge."""
+"""The verbs of members of share groups (KIP-932): ShareFetch and ShareAcknowledge."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any

@@ -1,4 +1,4 @@
-"""Where a share group begins to read partitions that a topic gets while the group reads it."""
+"""Where a share group begins to read partitions that are added to its topic."""
 
 from kafka_shim.protocol.enums import ApiKey
 from tests.recordings.groups.modern_play import ModernPlay

@@ -1,4 +1,4 @@
-"""Groups as real brokers were seen to answer for them, release by release."""
+"""Groups, against recordings of real brokers, release by release."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What brokers answer to clients that log in, and to those that do so in an odd way."""
+"""Records the responses of brokers to valid and unusual log-ins."""
 
 import socket
 from contextlib import nullcontext

@@ -1,4 +1,4 @@
-"""What clients say on new connections before, while and after they log in, in any order."""
+"""Requests on new connections before, during and after a log-in, in any order."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, NamedTuple

@@ -1,4 +1,4 @@
-"""What real brokers answered to clients that log in, release by release."""
+"""Responses of real brokers to clients that log in, release by release."""
 
 from collections.abc import Iterator
 from contextlib import ExitStack

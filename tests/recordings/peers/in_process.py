@@ -1,4 +1,4 @@
-"""The shim in this process as a peer: the full way of a frame, without sockets."""
+"""The shim in this process as a peer: the whole path of a frame, without sockets."""
 
 from collections.abc import Callable, Mapping
 from types import MappingProxyType

@@ -1,4 +1,4 @@
-"""What a broker is to a scenario, wherever it runs."""
+"""A broker as scenarios use it, in this process or elsewhere."""
 
 from collections.abc import Callable
 from typing import Any, Final, Protocol

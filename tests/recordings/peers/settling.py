@@ -1,4 +1,4 @@
-"""Waits until a real broker has taken in what it was told; its own copy follows a moment later."""
+"""Waits until a real broker has applied a change, which takes a moment."""
 
 import itertools
 import time

@@ -1,4 +1,4 @@
-"""A broker behind sockets as a peer: one blocking connection a name."""
+"""A broker behind sockets as a peer: one blocking connection per name."""
 
 import socket
 import time

@@ -1,4 +1,4 @@
-"""Waits until a broker's coordinators answer: they are found, and the producer id 0 is taken."""
+"""Waits until the coordinators of a broker are available, and producer id 0 is used."""
 
 from typing import Final
 

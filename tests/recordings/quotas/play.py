@@ -1,4 +1,4 @@
-"""The verbs of scenarios about quotas. Kept are codes and how long a client was told to wait."""
+"""The verbs of quota scenarios, which keep error codes and throttle times."""
 
 from collections.abc import Mapping
 from typing import Any

@@ -1,4 +1,4 @@
-"""How long real brokers have clients with quotas wait."""
+"""Records how long real brokers throttle clients with quotas."""
 
 import itertools
 from collections.abc import Mapping

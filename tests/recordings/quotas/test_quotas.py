@@ -1,4 +1,4 @@
-"""How long clients with quotas wait: as told by real brokers, and in fact."""
+"""Throttling of clients: the returned times, and the real ones."""
 
 import pytest
 

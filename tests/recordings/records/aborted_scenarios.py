@@ -1,4 +1,4 @@
-"""Which aborted transactions an answer to Fetch lists: Kafka looks as far as its index tells."""
+"""Which aborted transactions a Fetch response lists: Kafka goes by its index."""
 
 from tests.recordings.records.batches import batch
 from tests.recordings.records.play import Play

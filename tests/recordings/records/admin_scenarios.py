@@ -1,4 +1,4 @@
-"""Log directories, features, transactions that are listed, quotas: what few tools ask."""
+"""Log directories, features, lists of transactions, quotas: rarely used requests."""
 
 from collections.abc import Sequence
 from typing import Any

@@ -1,4 +1,4 @@
-"""Batches under a right checksum whose contents are damaged, short and long ones."""
+"""Batches with a correct checksum and damaged contents, short and long ones."""
 
 import gzip
 from collections.abc import Iterator, Sequence

@@ -1,4 +1,4 @@
-"""Requests with a partition, or a transaction, in them more than once."""
+"""Requests that repeat a partition or a transaction."""
 
 from itertools import product
 

@@ -1,4 +1,4 @@
-"""What brokers do by themselves while nobody asks: old records go, and idle producers."""
+"""What brokers do on their own: old records and idle producers expire."""
 
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.messages.delete_records_request import (

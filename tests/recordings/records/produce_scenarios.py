@@ -1,4 +1,4 @@
-"""Produce in every version: formats, limits, and what is refused."""
+"""Produce in every version: formats, limits and rejected requests."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Producer ids: how they are got, and the sequence numbers of those who have one."""
+"""Producer ids: how clients get them, and their sequence numbers."""
 
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.messages.init_producer_id_request import InitProducerIdRequest

@@ -1,4 +1,4 @@
-"""All scenarios by name, and the recordings of real brokers: one file a release."""
+"""All scenarios by name, and the recordings of real brokers: one file per release."""
 
 from pathlib import Path
 

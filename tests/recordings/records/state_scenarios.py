@@ -1,4 +1,4 @@
-"""What transaction coordinators write into `__transaction_state`, a record for each change."""
+"""The records of `__transaction_state`, one for each change."""
 
 from typing import Any
 

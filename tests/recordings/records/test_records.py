@@ -1,4 +1,4 @@
-"""Real brokers' answers about records and transactions, release by release."""
+"""Responses of real brokers about records and transactions, release by release."""
 
 import pytest
 

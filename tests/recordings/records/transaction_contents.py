@@ -1,4 +1,4 @@
-"""What becomes part of a transaction, partitions and offsets, and every way to get that wrong."""
+"""Partitions and offsets in transactions, and all wrong ways to add them."""
 
 from functools import partial
 from typing import Any

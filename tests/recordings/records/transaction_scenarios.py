@@ -1,4 +1,4 @@
-"""Transactions from their beginning to their markers, and every way to get them wrong."""
+"""Transactions from their beginning to their markers, and all wrong ways to use them."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Which values real brokers take for each setting, and the shim."""
+"""Which values of settings real brokers accept, and the shim."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""What real brokers with a receiver answered, and what it received: one file a release."""
+"""Records responses of real brokers with a metrics receiver, and the received metrics."""
 
 import re
 from collections.abc import Callable, Iterator, Mapping

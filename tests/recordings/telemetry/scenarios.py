@@ -1,4 +1,4 @@
-"""Clients that ask what to push, and push it, in time and not (KIP-714)."""
+"""Clients that request a metrics subscription and push metrics, in time or not (KIP-714)."""
 
 import gzip
 from typing import Any

@@ -1,4 +1,4 @@
-"""The verbs of clients that push metrics (KIP-714), and of who subscribes to them."""
+"""The verbs of clients that push metrics (KIP-714), and of administrators."""
 
 from typing import Any
 

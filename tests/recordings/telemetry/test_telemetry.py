@@ -1,4 +1,4 @@
-"""Metrics that clients push (KIP-714), as real brokers were seen to take them."""
+"""Metrics of clients (KIP-714), against recordings of real brokers."""
 
 from contextlib import nullcontext
 

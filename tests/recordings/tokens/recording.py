@@ -1,4 +1,4 @@
-"""When delegation tokens end that are given as long as a number can say."""
+"""Records when delegation tokens with the longest possible life expire."""
 
 from pathlib import Path
 from typing import Any, Final

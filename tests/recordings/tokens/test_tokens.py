@@ -1,4 +1,4 @@
-"""Tokens that end late, against recordings of real brokers."""
+"""Tokens with very long lives, against recordings of real brokers."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""A program: an administrator takes stock, with kafka-python; its argument is the address."""
+"""A program: an administrator lists everything with kafka-python; argument: the address."""
 
 import contextlib
 import sys

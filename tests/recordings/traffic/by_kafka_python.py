@@ -1,4 +1,4 @@
-"""A program: what dave, erin and bob do with kafka-python; its argument is the address."""
+"""A program: dave, erin and bob use kafka-python; argument: the address."""
 
 import contextlib
 import sys

@@ -1,4 +1,4 @@
-"""A program: what carol and alice do with librdkafka; its argument is the address."""
+"""A program: carol and alice use librdkafka; argument: the address."""
 
 import contextlib
 import sys

@@ -1,4 +1,4 @@
-"""Who takes part in the recorded run, which topics are there, and what each principal may do."""
+"""The principals, topics and permissions of the recorded run."""
 
 from collections.abc import Iterator
 from typing import Final

@@ -1,4 +1,4 @@
-"""One run of many clients on a real broker, told by a proxy, a capture and the broker's own logs.
+"""A run of many clients on a real broker, by a proxy, a capture and the broker's logs.
 
 `python -m tests.recordings traffic 4.3.1` records it anew, with Java, Maven and tcpdump. The run
 is six principals with librdkafka, kafka-python and Kafka's own tools, through `kafka-shim proxy`.

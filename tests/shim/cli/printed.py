@@ -1,4 +1,4 @@
-"""What kafka-acls prints, in a form to compare: Java prints in hash order."""
+"""The output of kafka-acls, sorted, since Java prints in hash order."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""`kafka-shim acls` beside what the real kafka-acls printed against a real broker.
+"""`kafka-shim acls`, against the output of the real kafka-acls and a real broker.
 
 KAFKA_SHIM_TEST_ACLS_BOOTSTRAP=HOST:PORT plays against that broker (without ACLs) instead of the
 shim.

@@ -1,4 +1,4 @@
-"""`kafka-shim acls --kafka-version` beside what the tool of that release printed."""
+"""`kafka-shim acls --kafka-version`, against the tool of that release."""
 
 import json
 import os

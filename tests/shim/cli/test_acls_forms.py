@@ -1,4 +1,4 @@
-"""`kafka-shim acls` with ACLs from files, and in other forms."""
+"""`kafka-shim acls` with ACLs from files, and in other formats."""
 
 import io
 import json

@@ -1,4 +1,4 @@
-"""What all commands have in common: how they complain, and what they read and write."""
+"""What all commands share: error messages, input and output."""
 
 import argparse
 import os

@@ -1,4 +1,4 @@
-"""The current folder may hold anything: nothing in it is imported."""
+"""Nothing in the current folder is imported."""
 
 import subprocess
 import sys

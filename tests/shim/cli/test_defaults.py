@@ -1,4 +1,4 @@
-"""What a broker is of which little is said, as its clients find it; and what is named stays so."""
+"""The defaults of a broker as clients see them; given options are kept."""
 
 import argparse
 import subprocess

@@ -1,4 +1,4 @@
-"""`kafka-shim least-acls` around a real client, and around programs that do not behave."""
+"""`kafka-shim least-acls` with a real client, and with programs that misbehave."""
 
 import json
 import subprocess

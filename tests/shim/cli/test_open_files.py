@@ -1,4 +1,4 @@
-"""What becomes of connections that there are no more open files for."""
+"""Connections for which no open files are left."""
 
 import asyncio
 import contextlib

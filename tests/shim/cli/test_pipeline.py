@@ -1,4 +1,4 @@
-"""What the shim's side of `kafka-shim pipeline` does: ACLs of a broker, in a file for the job."""
+"""The shim's part of `kafka-shim pipeline`: it writes a broker's ACLs to a file."""
 
 import argparse
 import importlib

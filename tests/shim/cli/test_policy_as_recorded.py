@@ -1,4 +1,4 @@
-"""Diff and plan agree with a real broker: what it answered before and after is what they say."""
+"""Diff and plan agree with the recorded decisions of a real broker before and after."""
 
 import json
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""Folders as people have them: other files beside those with ACLs."""
+"""Folders with ACL files and others."""
 
 from pathlib import Path
 

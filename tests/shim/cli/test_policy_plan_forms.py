@@ -1,4 +1,4 @@
-"""Plans for tools that are given what there should be."""
+"""Plans for declarative tools."""
 
 from pathlib import Path
 

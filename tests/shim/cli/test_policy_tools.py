@@ -1,4 +1,4 @@
-"""The files that people have from other tools, in the forms of those tools' documentation."""
+"""Files of other tools, in the formats of their documentation."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Long work on traces tells on a terminal how far it has come, and nowhere else."""
+"""Long work on traces shows its progress, only on a terminal."""
 
 import contextlib
 import os

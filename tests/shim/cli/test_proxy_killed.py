@@ -1,4 +1,4 @@
-"""`kafka-shim proxy` that is killed: its trace ends early, and is whole up to there."""
+"""A killed `kafka-shim proxy` leaves a trace that is complete up to then."""
 
 import random
 import subprocess

@@ -1,4 +1,4 @@
-"""`kafka-shim replay` of a run that a real client made on a recording broker."""
+"""`kafka-shim replay` of a run of a real client."""
 
 import json
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""`kafka-shim replay --on-miss record`: what a trace lacks is taken from the target."""
+"""`kafka-shim replay --on-miss record` takes missing responses from the target."""
 
 import json
 import time

@@ -1,4 +1,4 @@
-"""`serve` and `run` as a user has them: real processes, real sockets, signals and exit codes."""
+"""`serve` and `run` with real processes, sockets, signals and exit codes."""
 
 import signal
 import socket

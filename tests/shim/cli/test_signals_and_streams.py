@@ -1,4 +1,4 @@
-"""Terminals, signals and streams, as a person or a script has them around a broker."""
+"""Terminals, signals and streams around a broker."""
 
 import os
 import select

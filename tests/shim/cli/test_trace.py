@@ -1,4 +1,4 @@
-"""`kafka-shim trace`: totals, entries, and those that fit, from a trace made here."""
+"""`kafka-shim trace`: totals, entries, and matching ones."""
 
 import json
 import signal

@@ -1,4 +1,4 @@
-"""`kafka-shim trace` with captures: what is told, and what goes wrong."""
+"""`kafka-shim trace` with captures: reports and errors."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""`kafka-shim trace import` and `export`: what goes in comes out."""
+"""`kafka-shim trace import` and `export`: round trips."""
 
 import json
 from pathlib import Path

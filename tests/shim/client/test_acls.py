@@ -1,4 +1,4 @@
-"""What the broker tests cannot show: brokers that are newer, older or strange."""
+"""Brokers that are newer, older or unusual, which tests with a broker cannot show."""
 
 from typing import Any, cast
 

@@ -1,4 +1,4 @@
-"""The client against peers that misbehave; that it works is tested with the commands."""
+"""The client against misbehaving peers; the commands' tests show that it works."""
 
 import socket
 import threading

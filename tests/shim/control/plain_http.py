@@ -1,4 +1,4 @@
-"""The control API without a client of ours, and what its answers have to be."""
+"""The control API without one of our clients, and the form of its responses."""
 
 import http.client
 import json

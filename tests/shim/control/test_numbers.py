@@ -1,4 +1,4 @@
-"""Texts where the control API expects a number: refused with a reason, never a failure."""
+"""Texts where the control API expects numbers are rejected with a reason."""
 
 from typing import Any
 from urllib.parse import quote

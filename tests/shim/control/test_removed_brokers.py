@@ -1,4 +1,4 @@
-"""What a broker leaves in the process when it is removed: nothing."""
+"""A removed broker leaves nothing in the process."""
 
 import asyncio
 import gc

@@ -1,4 +1,4 @@
-"""When the control port opens, and what it costs until somebody calls."""
+"""When the control port opens, and its cost until it is used."""
 
 import asyncio
 import os

@@ -1,4 +1,4 @@
-"""What the control API tells of records, groups, transactions and rights, with real clients."""
+"""What the control API shows of records, groups, transactions and permissions."""
 
 from collections.abc import Iterator
 

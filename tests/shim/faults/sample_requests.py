@@ -1,4 +1,4 @@
-"""What the tests of faults ask a broker, and the errors by which they tell."""
+"""Requests for the tests of faults, and the errors that identify them."""
 
 from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.protocol.messages.heartbeat_request import HeartbeatRequest

@@ -1,4 +1,4 @@
-"""Answers that a fault alters, read by kafka-python where its reader takes them."""
+"""Responses altered by faults, read by kafka-python."""
 
 from typing import Any
 

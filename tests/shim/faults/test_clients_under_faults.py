@@ -1,4 +1,4 @@
-"""What librdkafka does about faults: it retries, gives up, logs in again, or tells its user."""
+"""How librdkafka reacts to faults: it retries, gives up, logs in again, or reports."""
 
 import time
 from collections.abc import Iterator

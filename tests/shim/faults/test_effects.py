@@ -1,4 +1,4 @@
-"""Each effect of a fault, by the frames that a client would send and get."""
+"""Each effect of a fault, by the frames that a client sends and gets."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Each trigger and match of a fault, by the frames that a client would send and get."""
+"""Each trigger and match of a fault, by the frames that a client sends and gets."""
 
 from typing import Any
 

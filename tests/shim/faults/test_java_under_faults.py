@@ -1,4 +1,4 @@
-"""What Kafka's own Java clients do about faults: they retry, give up, log in again, or tell."""
+"""How Kafka's Java clients react to faults: they retry, give up, log in again, or report."""
 
 import select
 import subprocess

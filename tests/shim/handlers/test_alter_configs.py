@@ -1,4 +1,4 @@
-"""APIs 33 and 44: who may alter what, in which order things are looked at (KIP-133, 339, 412)."""
+"""APIs 33 and 44: permissions, and the order of checks (KIP-133, 339, 412)."""
 
 from collections.abc import Mapping
 from typing import Any

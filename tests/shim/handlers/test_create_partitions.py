@@ -1,4 +1,4 @@
-"""API 37: topics only grow, and only by those who may ALTER them (KIP-195)."""
+"""API 37: topics only grow, with ALTER (KIP-195)."""
 
 from typing import Any
 

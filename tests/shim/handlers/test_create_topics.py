@@ -1,4 +1,4 @@
-"""API 19: who may make topics, what is wrong with them, what is told of them (KIP-4, 277, 525)."""
+"""API 19: permissions, invalid topics, and the response (KIP-4, 277, 525)."""
 
 from typing import Any
 

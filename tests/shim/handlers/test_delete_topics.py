@@ -1,4 +1,4 @@
-"""API 20: by name nothing leaks to who may not describe; by id the name is kept back (KIP-516)."""
+"""API 20: without DESCRIBE, names are not revealed, by name or by id (KIP-516)."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""API 20: what is asked of the authorizer, against what a real 4.3.1 logged."""
+"""API 20: permission checks, against the log of a real 4.3.1."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""API 32: rights by kind of resource, what is told in which version (KIP-133, 226, 569)."""
+"""API 32: permissions by resource type, and fields by version (KIP-133, 226, 569)."""
 
 from typing import Any
 

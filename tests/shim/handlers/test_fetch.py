@@ -1,4 +1,4 @@
-"""API 1: who may fetch, what is in a session, and how long an answer waits."""
+"""API 1: permissions, sessions, and how long a response waits."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""API 1: what a partition that cannot be read says of aborted transactions, by release."""
+"""API 1: aborted transactions of an unreadable partition, by release."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""API 3: who sees which topics, what asking for a missing one does (KIP-430, KIP-516)."""
+"""API 3: visible topics, and requests for missing ones (KIP-430, KIP-516)."""
 
 from typing import Any
 

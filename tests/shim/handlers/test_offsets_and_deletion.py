@@ -1,4 +1,4 @@
-"""APIs 2 and 21: who may look up offsets, and who may delete records."""
+"""APIs 2 and 21: permissions to look up offsets and to delete records."""
 
 import pytest
 

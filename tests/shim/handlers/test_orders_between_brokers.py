@@ -1,4 +1,4 @@
-"""APIs 4 to 7 and 56 on old releases: who may send them, and that they change nothing."""
+"""APIs 4 to 7 and 56 on old releases: permissions, and that they change nothing."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""APIs 34, 35, 43, 45 and 46: who leads a partition, where it lives (KIP-113, 183, 455, 460)."""
+"""APIs 34, 35, 43, 45 and 46: leaders and replicas (KIP-113, 183, 455, 460)."""
 
 from typing import Any
 

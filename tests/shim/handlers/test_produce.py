@@ -1,4 +1,4 @@
-"""API 0: who may produce, in which order that is looked at, and where it is done."""
+"""API 0: permissions, and the order of checks."""
 
 from typing import Any
 

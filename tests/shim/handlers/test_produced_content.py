@@ -1,4 +1,4 @@
-"""What is inside the batches that Produce takes: as 4.3.1 and 3.5.2 answered, asked the same."""
+"""Contents of produced batches, as real 4.3.1 and 3.5.2 answered the same requests."""
 
 import gzip
 import resource

@@ -1,4 +1,4 @@
-"""API 22: who may have a producer id, by release (KIP-98, KIP-679)."""
+"""API 22: permissions by release (KIP-98, KIP-679)."""
 
 import pytest
 

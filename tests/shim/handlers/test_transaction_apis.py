@@ -1,4 +1,4 @@
-"""APIs 24 to 28, 61, 65, 66: who may do what in transactions, and who sees them."""
+"""APIs 24 to 28, 61, 65, 66: permissions in transactions, and who sees them."""
 
 from typing import Any
 

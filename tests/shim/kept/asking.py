@@ -1,4 +1,4 @@
-"""A dispatcher that is asked more than scenarios ask: what only looks, again and again."""
+"""A dispatcher that repeats read-only requests more often than scenarios do."""
 
 from collections import deque
 from typing import Any

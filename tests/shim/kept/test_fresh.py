@@ -1,4 +1,4 @@
-"""Every answer that would be given again is the one that would be made anew."""
+"""Each response from the cache equals a newly made one."""
 
 from collections import deque
 from collections.abc import Iterator

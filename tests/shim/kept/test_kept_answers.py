@@ -1,4 +1,4 @@
-"""kept_answers: to whom an answer is given again, how many are kept, and what ends them."""
+"""kept_answers: who gets a cached response, how many are kept, and what ends them."""
 
 import asyncio
 from typing import Any

@@ -1,4 +1,4 @@
-"""With kept answers all is as without: bytes, audit lines, history and trace."""
+"""With and without cached responses, bytes, audit lines, history and trace are equal."""
 
 from pathlib import Path
 from typing import Any

@@ -1,4 +1,4 @@
-"""How many connections there may be, how fast they may come, how long they may take to log in."""
+"""Limits on connections, their rate, and the time to log in."""
 
 import asyncio
 import contextlib

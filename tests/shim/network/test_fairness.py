@@ -1,4 +1,4 @@
-"""One client does not hold up the others: turns, answers that nobody reads, held requests."""
+"""One client does not block others: turns, unread responses, held requests."""
 
 import asyncio
 import itertools

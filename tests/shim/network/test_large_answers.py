@@ -1,4 +1,4 @@
-"""A small request that finds very much does not hold up others, and is answered as any other."""
+"""A small request with a very large response does not block others."""
 
 from typing import Any
 

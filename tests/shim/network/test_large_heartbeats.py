@@ -1,4 +1,4 @@
-"""Heartbeats take turns where all members of a large group may have to be gone through."""
+"""Heartbeats take turns if they may visit all members of a large group."""
 
 from typing import Any
 

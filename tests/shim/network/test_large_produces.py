@@ -1,4 +1,4 @@
-"""A long Produce request takes no thread if it is surely soon appended."""
+"""A long Produce request needs no thread if it is appended quickly."""
 
 from random import Random
 

@@ -1,4 +1,4 @@
-"""A large request of one client does not hold up the others."""
+"""A large request of one client does not block others."""
 
 import asyncio
 import gc

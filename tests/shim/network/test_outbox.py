@@ -1,4 +1,4 @@
-"""Answers that leave together: when they wait for each other, and for how long at the most."""
+"""Responses that are sent together: when they wait, and how long at most."""
 
 import asyncio
 from collections.abc import Callable

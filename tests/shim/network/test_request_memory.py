@@ -1,4 +1,4 @@
-"""Memory for large requests: who waits, who goes on, who is in the way."""
+"""Memory for large requests: which requests wait, continue, or lose their connection."""
 
 from kafka_shim.shim.network.request_memory import LargeRequest, RequestMemory
 

@@ -1,4 +1,4 @@
-"""Nothing more is read from a client that is over its quota, until its time is up."""
+"""Nothing is read from a client above its quota until its time is over."""
 
 import asyncio
 import contextlib

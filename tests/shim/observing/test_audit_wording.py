@@ -1,4 +1,4 @@
-"""The audit line is worded as a real broker of the release words it."""
+"""The audit line has the form of a real broker of the release."""
 
 import logging
 import re

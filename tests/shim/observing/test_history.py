@@ -1,4 +1,4 @@
-"""The history is bounded by number and by bytes; totals are not forgotten."""
+"""The history is limited by number and by bytes; totals are kept."""
 
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.messages.metadata_request import MetadataRequest, MetadataRequestTopic

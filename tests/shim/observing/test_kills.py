@@ -1,4 +1,4 @@
-"""A recording that is killed at any moment can be read up to its last whole block."""
+"""A recording that is killed at any moment is readable up to its last complete block."""
 
 import subprocess
 import sys

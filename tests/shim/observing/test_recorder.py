@@ -1,4 +1,4 @@
-"""traces.recorder: traces of real traffic, without secrets, whenever the broker dies."""
+"""traces.recorder: traces of real traffic, without secrets, also if the broker is killed."""
 
 import asyncio
 import contextlib

@@ -1,4 +1,4 @@
-"""No secret reaches a trace, the history or a log, whatever was sent and whatever the log level."""
+"""No secret reaches a trace, the history or a log, at any log level."""
 
 import asyncio
 import logging

@@ -1,4 +1,4 @@
-"""Large requests are worked on in turns, between which the loop does other things."""
+"""Large requests are handled in turns, between which the event loop does other work."""
 
 import gc
 import threading

@@ -1,4 +1,4 @@
-"""Signed tokens by somebody who knows the public keys: none of them is taken."""
+"""Tokens signed by somebody who knows only the public keys are rejected."""
 
 import base64
 import hashlib

@@ -1,4 +1,4 @@
-"""OAUTHBEARER: every token is taken, or refused, as real brokers do it."""
+"""OAUTHBEARER tokens are accepted and rejected as by real brokers."""
 
 import json
 import subprocess

@@ -1,4 +1,4 @@
-"""shim.sasl.scram against an independent client (kafka-python's), and what it must refuse."""
+"""shim.sasl.scram against kafka-python's client, and what it must reject."""
 
 import base64
 import hashlib

@@ -1,4 +1,4 @@
-"""Where values of settings come from, and in which order sources win."""
+"""Sources of settings, and their precedence."""
 
 from collections.abc import Iterable
 

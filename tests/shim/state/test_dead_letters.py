@@ -1,4 +1,4 @@
-"""Dead-letter queues, as far as recordings do not show them: see `dead_letter_scenarios.py`."""
+"""Dead-letter queues, beyond the recordings of `dead_letter_scenarios.py`."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Fetch sessions: what clients need not say again, and what they need not be told again."""
+"""Fetch sessions: what requests and responses may leave out."""
 
 import random
 

@@ -1,4 +1,4 @@
-"""What the garbage collector has to look at, which holds up all clients meanwhile."""
+"""Objects of the garbage collector, whose runs block all clients."""
 
 import gc
 

@@ -1,4 +1,4 @@
-"""The table of settings is what the facts of the jars give."""
+"""The table of settings matches the facts of the jars."""
 
 from pathlib import Path
 from typing import Any

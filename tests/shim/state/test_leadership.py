@@ -1,4 +1,4 @@
-"""Leaders and in-sync replicas as brokers come and go; what is expected is what KRaft does."""
+"""Leaders and in-sync replicas when brokers stop and start, as with KRaft."""
 
 import random
 

@@ -1,4 +1,4 @@
-"""A partition's log: what is appended is read back, by offset, by time, until it is trimmed."""
+"""A partition's log: appended records are found by offset and time until they are deleted."""
 
 from hypothesis import given, strategies as st
 

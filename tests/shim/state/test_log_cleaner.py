@@ -1,4 +1,4 @@
-"""Compaction of a log, whatever was written to it; what real cleaners leave is in `answers`."""
+"""Compaction of random logs; real cleaners' results are in `answers`."""
 
 from operator import attrgetter
 from typing import Any

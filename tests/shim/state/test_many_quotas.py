@@ -1,4 +1,4 @@
-"""Quotas of very many entities: an alteration costs little, and a copy has their order."""
+"""Quotas of very many entities: alterations are cheap, and copies keep the order."""
 
 import pytest
 

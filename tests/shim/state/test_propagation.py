@@ -1,4 +1,4 @@
-"""shim.state.propagation: brokers learn of ACLs late, out of order, and in the end all alike."""
+"""shim.state.propagation: brokers learn of ACLs late and out of order, and agree in the end."""
 
 from typing import Any
 

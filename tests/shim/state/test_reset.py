@@ -1,4 +1,4 @@
-"""After a reset nothing of what was there before comes back."""
+"""A reset removes everything."""
 
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.messages.init_producer_id_request import InitProducerIdRequest

@@ -1,4 +1,4 @@
-"""What protects a login cannot be guessed, unless a seed was asked for."""
+"""Random values that protect log-ins are unpredictable without `--seed`."""
 
 import os
 import secrets

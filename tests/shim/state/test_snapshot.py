@@ -1,4 +1,4 @@
-"""A snapshot holds all that a restart of a real cluster would keep, and nothing shares with it."""
+"""A snapshot has all that a restart of a real cluster keeps, and shares nothing with it."""
 
 import asyncio
 

@@ -1,4 +1,4 @@
-"""Which names a topic can have."""
+"""Valid topic names."""
 
 import pytest
 from hypothesis import given, strategies as st

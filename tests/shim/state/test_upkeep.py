@@ -1,4 +1,4 @@
-"""Retention needs nobody who writes: time is enough, the control API's too."""
+"""Retention needs no writers, only time, also that of the control API."""
 
 from kafka_shim.protocol.records import Record, encode_batch
 from tests.recordings.records.batches import TRANSACTIONAL, batch

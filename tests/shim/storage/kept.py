@@ -1,4 +1,4 @@
-"""A cluster whose data stays, in this process, and a way to start it again."""
+"""A cluster with stored data in this process, and a way to restart it."""
 
 from pathlib import Path
 from typing import Any

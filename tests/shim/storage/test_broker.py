@@ -1,4 +1,4 @@
-"""Reset and restore, through the control API, of a broker whose data stays."""
+"""Reset and restore of a broker with stored data, through the control API."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""What coordinators have written into their topics is there when a broker is started again."""
+"""Records in coordinators' topics survive a restart."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""The file of a data directory: whose it is, and what is refused."""
+"""The file of a data directory: its owner, and rejected files."""
 
 import sqlite3
 from pathlib import Path

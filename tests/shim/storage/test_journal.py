@@ -1,4 +1,4 @@
-"""Batches that were on their way into the database when the process was killed."""
+"""Batches that were not yet in the database when the process was killed."""
 
 import os
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""A broker that is killed at any moment has afterwards what it acknowledged."""
+"""A broker that is killed at any moment keeps what it acknowledged."""
 
 import contextlib
 import itertools

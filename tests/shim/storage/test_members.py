@@ -1,4 +1,4 @@
-"""Members of groups need not join again after their broker was killed and started again."""
+"""Members of groups need not rejoin after their broker was killed and restarted."""
 
 from pathlib import Path
 from typing import Any

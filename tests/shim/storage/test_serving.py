@@ -1,4 +1,4 @@
-"""librdkafka goes on after its broker was killed and started again; the page is right."""
+"""librdkafka continues after its broker was killed and restarted; docs/data.md is correct."""
 
 import re
 import shlex

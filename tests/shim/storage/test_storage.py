@@ -1,4 +1,4 @@
-"""What a cluster had when it was killed is there when it is started again."""
+"""The data of a killed cluster is there when it is restarted."""
 
 import asyncio
 from collections.abc import Callable

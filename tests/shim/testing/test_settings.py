@@ -1,4 +1,4 @@
-"""What a test's broker cannot be started with is said where it is written."""
+"""Invalid settings of a test's broker are reported where they are written."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""What type checkers say of a user's tests: nothing of right ones, and each mistake."""
+"""Type checkers accept correct tests of users, and report each mistake."""
 
 import json
 import re

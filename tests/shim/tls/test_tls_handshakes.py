@@ -1,4 +1,4 @@
-"""Clients that connect to a TLS listener and do not shake hands, or are slow to."""
+"""Clients that connect to a TLS listener and do not complete the handshake, or slowly."""
 
 import asyncio
 import contextlib

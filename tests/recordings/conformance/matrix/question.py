@@ -1,4 +1,4 @@
-"""A question that makes a broker ask for one row of the requirements table."""
+"""A request that makes a broker check one row of the requirements table."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, NamedTuple

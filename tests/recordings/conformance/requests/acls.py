@@ -1,4 +1,4 @@
-"""Drawn requests about ACLs, with the codes and names that nobody should send."""
+"""Random requests about ACLs, also with invalid codes and names."""
 
 from kafka_shim.protocol.messages.create_acls_request import AclCreation, CreateAclsRequest
 from kafka_shim.protocol.messages.delete_acls_request import DeleteAclsFilter, DeleteAclsRequest

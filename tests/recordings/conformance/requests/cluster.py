@@ -1,4 +1,4 @@
-"""Drawn requests about brokers and the cluster; those between brokers bear epochs long gone."""
+"""Random requests about brokers and the cluster; those between brokers have old epochs."""
 
 from kafka_shim.protocol.messages.add_raft_voter_request import AddRaftVoterRequest, Listener
 from kafka_shim.protocol.messages.alter_partition_request import AlterPartitionRequest

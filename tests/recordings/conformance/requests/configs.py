@@ -1,4 +1,4 @@
-"""Drawn requests about settings and quotas."""
+"""Random requests about settings and quotas."""
 
 from typing import Final
 

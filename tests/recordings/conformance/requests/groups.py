@@ -1,4 +1,4 @@
-"""Drawn requests about consumer groups and their offsets."""
+"""Random requests about consumer groups and their offsets."""
 
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.messages.consumer_group_describe_request import (

@@ -1,4 +1,4 @@
-"""Drawn requests about records and offsets of partitions."""
+"""Random requests about records and offsets of partitions."""
 
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.messages.delete_records_request import (

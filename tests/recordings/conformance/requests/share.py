@@ -1,4 +1,4 @@
-"""Drawn requests of share groups (KIP-932) and streams groups (KIP-1071)."""
+"""Random requests of share groups (KIP-932) and streams groups (KIP-1071)."""
 
 from typing import Any
 

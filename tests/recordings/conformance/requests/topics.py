@@ -1,4 +1,4 @@
-"""Drawn requests that make, change, describe and delete topics."""
+"""Random requests that create, change, describe and delete topics."""
 
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.messages.alter_partition_reassignments_request import (

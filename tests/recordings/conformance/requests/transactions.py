@@ -1,4 +1,4 @@
-"""Drawn requests of transactional and idempotent producers."""
+"""Random requests of transactional and idempotent producers."""
 
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.messages.add_offsets_to_txn_request import AddOffsetsToTxnRequest

@@ -1,4 +1,4 @@
-"""Drawn requests about log-ins, passwords and delegation tokens."""
+"""Random requests about log-ins, passwords and delegation tokens."""
 
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.messages.alter_user_scram_credentials_request import (

@@ -1,4 +1,4 @@
-"""Stories of administrators of clusters: where partitions are, and settings of other things."""
+"""Stories of administrators: places of partitions, and settings of other resources."""
 
 from kafka_shim.protocol.enums import ApiKey, ConfigResourceType
 from kafka_shim.protocol.messages import incremental_alter_configs_request as incremental

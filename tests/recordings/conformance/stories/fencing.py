@@ -1,4 +1,4 @@
-"""Stories of transactional producers that are in each other's way, or do things out of turn."""
+"""Stories of transactional producers that fence each other, or send requests out of order."""
 
 from collections.abc import Callable
 

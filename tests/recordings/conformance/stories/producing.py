@@ -1,4 +1,4 @@
-"""Stories of producers: idempotent, transactional, and who reads what they wrote."""
+"""Stories of idempotent and transactional producers, and of their readers."""
 
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.messages.add_offsets_to_txn_request import AddOffsetsToTxnRequest

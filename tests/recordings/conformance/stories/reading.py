@@ -1,4 +1,4 @@
-"""Stories of logs and who reads them: sessions, times, deleted records, other formats."""
+"""Stories of readers: sessions, timestamps, deleted records, other formats."""
 
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.messages.delete_records_request import (

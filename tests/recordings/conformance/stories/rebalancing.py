@@ -1,4 +1,4 @@
-"""Stories of groups whose members replace each other, share partitions, or are in the way."""
+"""Stories of groups whose members replace each other, share partitions, or interfere."""
 
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.messages.consumer_group_describe_request import (

@@ -1,4 +1,4 @@
-"""Topics and partitions that a request names twice, as the releases answer them."""
+"""Topics and partitions that a request repeats, by release."""
 
 from collections import Counter
 

@@ -1,4 +1,4 @@
-"""Which error comes first for a topic: that it is missing, or that it must not be used."""
+"""Which error of a topic comes first: missing or denied."""
 
 import pytest
 

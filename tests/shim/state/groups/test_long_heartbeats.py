@@ -1,4 +1,4 @@
-"""Heartbeats that are worked out on a copy of their group while others are served."""
+"""Heartbeats that are computed on a copy of their group while others are served."""
 
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, TypeVar

@@ -1,4 +1,4 @@
-"""What goes over the loopback interface, captured by tcpdump, where that may be done."""
+"""Captures the loopback interface with tcpdump, if allowed."""
 
 import contextlib
 import shutil

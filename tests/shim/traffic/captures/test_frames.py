@@ -1,4 +1,4 @@
-"""Frames out of streams with holes: only what a hole touches is lost."""
+"""Frames from streams with gaps: only frames in a gap are lost."""
 
 from itertools import pairwise
 

@@ -1,4 +1,4 @@
-"""Captures into traces: shuffled, repeated, with holes, cut off, from several kinds of links."""
+"""Captures into traces: shuffled, repeated, incomplete, truncated, of several link types."""
 
 import contextlib
 import io

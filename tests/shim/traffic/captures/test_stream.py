@@ -1,4 +1,4 @@
-"""One direction of TCP: whatever order, however often; what never comes is told."""
+"""One direction of TCP: segments in any order, repeated or lost."""
 
 import random
 from typing import Any

@@ -1,4 +1,4 @@
-"""Conversations as segments and captures, made for tests: not by the code that is tested."""
+"""TCP conversations and captures for tests, made by independent code."""
 
 import io
 import struct

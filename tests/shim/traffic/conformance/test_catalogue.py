@@ -1,4 +1,4 @@
-"""Each behaviour passes for a client that has it, fails for one that errs, or did not come up."""
+"""Each behaviour passes for a correct client, fails for a wrong one, or is not exercised."""
 
 from collections.abc import Sequence
 from typing import Any

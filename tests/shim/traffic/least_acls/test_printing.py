@@ -1,4 +1,4 @@
-"""What a program needs, in every form of ACLs."""
+"""The needs of a program, in each format of ACLs."""
 
 import json
 

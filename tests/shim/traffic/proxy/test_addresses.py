@@ -1,4 +1,4 @@
-"""Every answer that tells where brokers are tells the proxy's addresses instead."""
+"""Responses with addresses of brokers get those of the proxy."""
 
 from typing import Any
 

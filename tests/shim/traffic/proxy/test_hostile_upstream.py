@@ -1,4 +1,4 @@
-"""A broker behind the proxy that answers nonsense: its link ends, others go on."""
+"""A broker that sends invalid responses to the proxy: its link ends, others continue."""
 
 import asyncio
 import contextlib

@@ -1,4 +1,4 @@
-"""Who is told to ask another broker (KIP-951) is told the proxy's address of it."""
+"""Hints to another leader (KIP-951) have the proxy's address of it."""
 
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""proxy in front of a broker over real sockets: what passes, what is told, what is kept."""
+"""A proxy in front of a broker, over real sockets: traffic, log lines and the trace."""
 
 import asyncio
 import contextlib

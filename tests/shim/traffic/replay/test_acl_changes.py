@@ -1,4 +1,4 @@
-"""ACLs made and removed in a recording, and a target whose brokers learn of them late."""
+"""ACL changes in a recording, and a target whose brokers learn of them late."""
 
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Which answers put a request off: the client comes again, and so does a replay."""
+"""Responses after which a request is sent again, by the client and by a replay."""
 
 from typing import Any
 

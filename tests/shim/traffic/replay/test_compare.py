@@ -1,4 +1,4 @@
-"""What counts as a difference between two answers, and what does not."""
+"""What counts as a difference between two responses."""
 
 import pytest
 

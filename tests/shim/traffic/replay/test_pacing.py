@@ -1,4 +1,4 @@
-"""`--speed`: pauses as recorded, shorter, or none; and the order of what happened."""
+"""`--speed`: pauses as recorded, shorter, or none; and the order of requests."""
 
 import asyncio
 import time

@@ -1,4 +1,4 @@
-"""Requests that are sent ahead of their answers: enough to keep a target busy, never too many."""
+"""Requests that are sent before earlier responses: enough for a busy target, never too many."""
 
 import contextlib
 import socket

@@ -1,4 +1,4 @@
-"""The contract of drivers: what the page shows keeps to it, and so do the drivers of this house."""
+"""The driver contract: the page's examples and our drivers satisfy it."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""What becomes of drivers that do not keep to the contract."""
+"""Drivers that violate the contract."""
 
 import asyncio
 import sys

@@ -1,4 +1,4 @@
-"""Which version of a request an error is answered to, held against real brokers' answers."""
+"""The versions of a request that get an error, against responses of real brokers."""
 
 import json
 from pathlib import Path

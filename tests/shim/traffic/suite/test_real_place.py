@@ -1,4 +1,4 @@
-"""Cases against a cluster that is reached by Kafka's own requests alone: here one of ours."""
+"""Cases on a cluster that is prepared only by Kafka's requests: here one of ours."""
 
 import asyncio
 import sys

@@ -1,4 +1,4 @@
-"""The report of a run as text: what failed at several releases is told once."""
+"""The report of a run as text: a case that failed with several releases is listed once."""
 
 from kafka_shim.shim.traffic.suite.case import Outcome, Result
 from kafka_shim.shim.traffic.suite.cases import all_cases

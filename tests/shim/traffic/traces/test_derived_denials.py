@@ -1,4 +1,4 @@
-"""Denials that only answers tell, against what a real broker's authorizer logged."""
+"""Denials derived from responses, against the log of a real broker's authorizer."""
 
 import json
 from pathlib import Path

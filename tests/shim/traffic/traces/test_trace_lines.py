@@ -1,4 +1,4 @@
-"""Entries as lines for people."""
+"""Entries as text lines."""
 
 from typing import Any
 
