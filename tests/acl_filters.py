@@ -15,7 +15,7 @@ def described_acls(
     name: str | None = None,
     pattern_type: PatternType = PatternType.ANY,
 ) -> DescribeAclsRequest:
-    """A request for ACLs of whomever, for and against whatever."""
+    """Return a DescribeAcls request that matches all ACLs, except for the given fields."""
     return DescribeAclsRequest(**_fields(resource_type, name, pattern_type))
 
 
@@ -24,7 +24,7 @@ def deleted_acls(
     name: str | None = None,
     pattern_type: PatternType = PatternType.ANY,
 ) -> DeleteAclsFilter:
-    """The same as a filter of what is deleted."""
+    """Return the same as a filter of DeleteAcls."""
     return DeleteAclsFilter(**_fields(resource_type, name, pattern_type))
 
 

@@ -34,7 +34,7 @@ SLOWEST_FIRST = (
 
 
 def unit_of(node_id: str) -> str:
-    """Return what is run by one process: a file, or all that is on Spark."""
+    """Return the unit of tests that one process runs: a file, or all tests on Spark."""
     file = node_id.partition("::")[0]
     folder, _, name = file.rpartition("/")
     return SPARK if folder == "tests/pipeline" and name in ON_SPARK else file

@@ -52,7 +52,7 @@ PLACES: Final = (
 
 
 def found(text: str) -> Iterator[tuple[int, str, str]]:
-    """Yield each phrase in a text: its line, what is there, and what to write instead."""
+    """Yield each phrase in a text: its line, the phrase, and what to write instead."""
     for number, line in enumerate(text.splitlines(), 1):
         for phrase, instead in _PHRASES:
             if there := phrase.search(line):

@@ -13,7 +13,7 @@ needs_a_limit = pytest.mark.skipif(
 
 @contextlib.contextmanager
 def files_up_to(size: int) -> Iterator[None]:
-    """Beyond so many bytes writing to a file fails, and the write before it is cut short."""
+    """Make writes beyond this number of bytes fail; the write before is truncated."""
     import resource
 
     before = resource.getrlimit(resource.RLIMIT_FSIZE)

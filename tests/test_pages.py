@@ -39,7 +39,7 @@ def blocks(page: str) -> dict[str, str]:
 
 
 def mentioned() -> list[tuple[str, str]]:
-    """Every command line of ours that a page mentions, in the text or on a line of its own."""
+    """Yield each of our command lines that a page mentions, in the text or on its own line."""
     found = []
     for path in [ROOT / "README.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").glob("*.md"))]:
         if path.name == "commands.md":  # is printed by the parsers themselves
@@ -194,7 +194,7 @@ def test_the_composed_shim_is_a_broker_of_these_options() -> None:
 
 
 def told_and_bound(config: Config) -> list[tuple[str, int, int]]:
-    """For each listener the host and port that clients are told, and the port it is bound to."""
+    """Return for each listener the advertised host and port, and the bound port."""
     return [
         (*listener.advertised, listener.port)
         for listener in config.listeners

@@ -64,7 +64,7 @@ def _requests(trace: Path) -> dict[tuple[str, int], list[bytes]]:
 
 
 def _compare_dissections(capture: Path, trace: Path, addresses: Sequence[str]) -> int:
-    """What tshark cannot read of the exported trace must be what it cannot read of the wire."""
+    """Require that tshark fails to read the same in the exported trace as on the wire."""
     if shutil.which("tshark") is None:
         sys.stdout.write("  not dissected: tshark is not installed\n")
         return 0

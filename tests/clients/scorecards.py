@@ -65,7 +65,7 @@ def scorecard(client: str, trace: Path) -> list[dict[str, Any]]:
 
 
 def _is_here(client: str, folder: Path) -> bool:
-    """Build the driver; False where its tools are missing, which is told."""
+    """Build the driver; print a line and return False if its tools are missing."""
     try:
         CLIENTS[client](folder)
     except pytest.skip.Exception as missing:

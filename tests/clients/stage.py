@@ -65,7 +65,7 @@ class Stage:
         eventually(lambda: self._driver.list_acls(acl_filter) == acls)
 
     def clear(self) -> None:
-        """Remove what is left; tolerates what the test removed itself."""
+        """Remove what the test left; things that it removed itself are no error."""
         if self._acls:
             self._driver.delete_acls(list(self._acls))
             for acl in self._acls:

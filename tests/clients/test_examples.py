@@ -30,7 +30,7 @@ pytestmark = [pytest.mark.client, pytest.mark.timeout(900, func_only=True)]
 
 
 class Example(NamedTuple):
-    """A project: what it needs, how many tests it has, and the files that have them."""
+    """An example project: its requirements, its number of tests, and their files."""
 
     tools: tuple[str, ...]
     tests: int
@@ -51,7 +51,7 @@ ALL = [
 
 
 def copied(name: str, folder: Path) -> Path:
-    """A copy of the project, without what was built in it."""
+    """Copy the project without build output."""
     need(name, "make", *PROJECTS[name].tools)
     built = shutil.ignore_patterns(
         ".venv", "target", "node_modules", "__pycache__", ".pytest_cache"

@@ -23,7 +23,7 @@ class TestJavaClients(AclBehaviours, OperationsBehaviours, RecordBehaviours):
 
 
 class TestKafkaAcls:
-    """The tool that administrators use, by what it prints."""
+    """kafka-acls, judged by its output."""
 
     @pytest.fixture
     def driver(self, java_with_tools: Driver) -> Driver:

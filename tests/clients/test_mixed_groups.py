@@ -33,7 +33,7 @@ def broker() -> Iterator[KafkaBroker]:
 
 
 class Reader:
-    """A consumer and what it has read."""
+    """A consumer and the values that it has read."""
 
     def __init__(self, broker: KafkaBroker, options: dict[str, Any]) -> None:
         given = {"group.id": GROUP, "auto.offset.reset": "earliest", "log_level": 0}

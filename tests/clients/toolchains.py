@@ -25,7 +25,7 @@ BUILD_SECONDS = 600
 
 
 def go_driver(folder: Path) -> list[str]:
-    """The command of the franz-go driver, built into `folder`; Go keeps what it fetched."""
+    """Build the franz-go driver into `folder`, and return its command; Go caches downloads."""
     need("franz-go", "go")
     program = folder / "driver"
     build(["go", "build", "-o", str(program), "."], DRIVERS / "go")
@@ -84,7 +84,7 @@ def kcat_driver(_: Path) -> list[str]:
 
 
 def spark_jars() -> Path:
-    """A folder with Spark's Kafka connector and what it needs besides Spark."""
+    """Return a folder with Spark's Kafka connector and its dependencies."""
     pom = DRIVERS / "spark" / "pom.xml"
     return kept("spark", [pom], lambda folder: _fetch_jars(pom, folder))
 

@@ -97,7 +97,7 @@ def _login_modules() -> dict[str, str]:
 
 
 def _delegation_token(address: str) -> tuple[str, str]:
-    """Id and secret of a new token of alice's, who may log in by it as by a SCRAM password."""
+    """Return id and secret of a new token of alice, for a log-in by SCRAM."""
     config = ClientConfig(SecurityProtocol.SASL_PLAINTEXT, ClientLogin("PLAIN", USER, PASSWORD))
     with connect(address, config) as client:
         made = client.ask(ApiKey.CREATE_DELEGATION_TOKEN, CreateDelegationTokenRequest())

@@ -142,14 +142,14 @@ def session_of(user: str, *, is_ready: bool = True) -> Session:
 
 
 def replay(path: Path) -> str:
-    """Play a frame that was found; what is wrong with its answer, if anything."""
+    """Play a stored frame; return what is wrong with the response, if anything."""
     release, authorizer, who, _ = path.stem.split("_")
     stage = stage_of(release, authorizer=authorizer)
     return judge(stage, path.read_bytes(), session_of(f"User:{who}"))[1]
 
 
 def fuzz(seed: object, releases: list[str], frames: int) -> Report:
-    """Play so many frames, shared out among releases with and without an authorizer."""
+    """Play this number of frames, on releases with and without an authorizer."""
     report = Report()
     errors = _Errors()
     root = logging.getLogger()

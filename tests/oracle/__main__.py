@@ -69,7 +69,7 @@ def main(arguments: list[str]) -> int:
 
 
 def _anew(make: Making, nonce: str, release: str, seed: int) -> Scenario:
-    """Under names that a broker has not heard of, as it may have played the seed before."""
+    """Use names that are new to the broker, since it may have played the seed before."""
     scenario = make(release, seed)
     return renamed(scenario, f"{scenario.prefix}r{nonce}")
 

@@ -102,7 +102,7 @@ def _subscriber(member: Mapping[str, Any]) -> Subscriber:
 
 
 def steps(seed: str, kafka: KafkasAssignors) -> Iterator[tuple[dict[str, Any], Any]]:
-    """Yield what is asked of a random group, step by step, and Kafka's answers."""
+    """Yield the steps of a random group, with the assignments of Kafka's classes."""
     group = RandomGroup(seed)
     for _ in range(STEPS):
         asked = group.asked()

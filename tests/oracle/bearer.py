@@ -20,7 +20,7 @@ PACKAGE = "org.apache.kafka.common.security.oauthbearer"
 
 
 def settings(jwks_url: str | None) -> dict[str, str]:
-    """What a real broker is told to take tokens, signed ones if there are keys."""
+    """Return the settings of a real broker that accepts tokens, signed ones if there are keys."""
     found = {
         "sasl.enabled.mechanisms": "OAUTHBEARER",
         f"{MECHANISM}sasl.jaas.config": f"{PACKAGE}.OAuthBearerLoginModule required;",

@@ -101,7 +101,7 @@ def _pom(wanted: Sequence[tuple[str, str, str]]) -> str:
 
 
 def settings_of(release: str) -> dict[str, str]:
-    """What every real broker here is told, whatever its addresses: another one may be told too."""
+    """Return the settings of all real brokers here; another one may be added."""
     settings = {
         "sasl.enabled.mechanisms": "PLAIN",
         "offsets.topic.replication.factor": "1",

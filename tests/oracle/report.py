@@ -40,7 +40,7 @@ def as_json(tally: Tally) -> str:
 
 
 def difference_lines(differences: Iterable[Difference]) -> Iterable[str]:
-    """The first ones of each API, with what was asked and what is different."""
+    """Yield the first differences of each API, with the requests."""
     shown: dict[str, int] = {}
     for difference in differences:
         shown[difference.step.api] = shown.get(difference.step.api, 0) + 1

@@ -64,7 +64,7 @@ class Environment:
 
 
 def install(environment: Environment, *words: str) -> None:
-    """Install without the network, and without what it needs."""
+    """Install a file without the network and without dependencies."""
     pip = (sys.executable, "-m", "pip", "--python", environment.python, "install", "--quiet")
     offline = ("--disable-pip-version-check", "--no-index", "--no-deps", "--no-build-isolation")
     works(run(*pip, *offline, *words, cwd=environment.folder))

@@ -38,7 +38,7 @@ class Exchange(NamedTuple):
     ids: dict[str, bytes]
 
     def texts(self, decided: Decision | Decided) -> set[str]:
-        """What is said of a decision's name, and of all names if it is not a topic's."""
+        """Return the description of a decision's name, and of all names if it is not a topic's."""
         if decided.api != self.api:
             return {NOT_SENT}
         if decided.operation == "DESCRIBE_CONFIGS" and not self.has_configs:

@@ -37,7 +37,7 @@ class Decision(msgspec.Struct, frozen=True, array_like=True):
 
 
 class Exchange(msgspec.Struct):
-    """A request with its answer in hexadecimal, and what was decided about it."""
+    """A request and its response in hexadecimal, and the decisions for it."""
 
     name: str
     api: str

@@ -55,7 +55,7 @@ def captured(folder: Path) -> tuple[Path, Path, str]:
 
 
 def _in_a_transaction(address: str) -> None:
-    """The administrator, who may, with librdkafka."""
+    """Write in a transaction with librdkafka, as the administrator, who has the permission."""
     settings = pipeline_demo.settings(address, "admin")
     producer = Producer({**settings, "transactional.id": "orders-app"})
     producer.init_transactions(20)
@@ -123,7 +123,7 @@ def _rows(table: str, folder: Path, ids: dict[bytes, str] | None = None) -> list
 
 
 def names_by_tshark(capture: Path, port: str) -> Names:
-    """As tshark prints them; what it cannot read has none."""
+    """Return the names that tshark prints; none for requests that it cannot read."""
     command = ["tshark", "-r", str(capture), "-d", f"tcp.port=={port},kafka"]
     command += ["-Y", f"kafka.request_key and tcp.dstport == {port}", "-T", "json"]
     for field in _TSHARK:

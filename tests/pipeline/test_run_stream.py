@@ -14,7 +14,7 @@ LATE = "[STREAM_FAILED] Query terminated with exception: Python worker failed to
 
 
 class StandIn:
-    """A DataFrame, its writer and its query: each start hands out rows, or fails as it is told."""
+    """A DataFrame, its writer and its query: each start yields rows or fails, as configured."""
 
     isActive = False  # noqa: N815 - Spark's name
 

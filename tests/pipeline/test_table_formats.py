@@ -73,7 +73,7 @@ def unusable() -> str | None:
 
 
 def written(trace: str, target: str) -> str:
-    """What is said about denials that are written as Delta."""
+    """Write denials as Delta, and return the messages."""
     pipeline = [sys.executable, "-P", "-m", "kafka_shim", "pipeline"]
     done = subprocess.run(
         [*pipeline, "denials", trace, "--table", target, "--table-format", "delta"],

@@ -35,7 +35,7 @@ BEGIN = datetime(2026, 1, 1, tzinfo=UTC)
 
 
 class Case:
-    """A random trace of one release, with and without everyone allowed where there is no ACL."""
+    """A random trace of a release, with or without allow.everyone.if.no.acl.found."""
 
     def __init__(self, folder: Path, release: str, *, everyone: bool) -> None:
         rng = random.Random(f"{release} {everyone}")

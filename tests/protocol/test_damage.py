@@ -43,7 +43,7 @@ def damage(data: bytes, random: Random) -> bytes:
 
 
 def outcome(read: Callable[[bytes, int], Any], data: bytes, prefix: str) -> Any:
-    """Return what was read, or REFUSED; anything but a DecodeError fails the test."""
+    """Return the message, or REFUSED for a DecodeError; other exceptions fail the test."""
     try:
         return read(data, 0)
     except DecodeError as error:

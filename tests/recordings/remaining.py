@@ -11,7 +11,7 @@ GOLDEN = Path(__file__).parents[1] / "golden" / "remaining_scenarios.txt"
 
 
 def listed(kind: str) -> set[tuple[str, str]]:
-    """Release and scenario of what is known to differ."""
+    """Return release and scenario of known differences."""
     rows = (line.split() for line in GOLDEN.read_text().splitlines() if not line.startswith("#"))
     return {(row[1], row[2]) for row in rows if row and row[0] == kind}
 

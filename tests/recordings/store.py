@@ -69,7 +69,7 @@ class Recordings:
         return _scenarios(path, self.unpack) if path.exists() else {}
 
     def save(self, release: str, answers: Mapping[str, Any]) -> None:
-        """Write a release's recording; what was just `written` is written as it was."""
+        """Write a release's recording; new recordings in `written` are stored as they are."""
         write_file(self._path(release), self.pack(answers))
         _scenarios.cache_clear()
 

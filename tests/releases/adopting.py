@@ -55,7 +55,7 @@ def pinned(text: str, checksums: Mapping[str, str], release: str) -> str:
 
 
 def adopt_jars(release: str) -> None:
-    """Pin the jars of a release and write what is generated from them."""
+    """Pin the jars of a release, and write the files generated from them."""
     names = {jar.artifact.split(":")[1] for jar in read_pins().jars}
     checksums = {
         name: registry_checksum(jars(release) / f"{name}-{release}.jar") for name in sorted(names)

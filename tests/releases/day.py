@@ -25,7 +25,7 @@ def newest_recorded(before: str) -> str:
 
 
 def compare(old: str, new: str, say: Say, *, write: bool) -> list[Finding]:
-    """Fetch the jars of both, tell what is new, and write what is sure into the tables."""
+    """Fetch the jars of both, print the differences, and write the certain ones into the tables."""
     say(f"reading the jars of {old} and {new}")
     before, now = snapshot(old), snapshot(new)
     say(f"kafka-clients-{new}.jar: sha256 {adopting.registry_checksum(clients_jar(new))}")
@@ -48,7 +48,7 @@ def record(release: str, say: Say) -> None:
 
 
 def played(release: str, say: Say) -> list[Finding]:
-    """Play what was recorded against the shim, in a process that knows the new tables."""
+    """Play the recordings against the shim, in a process with the new tables."""
     say("playing the recordings against the shim")
     words = [sys.executable, "-m", "tests.releases", "play", release]
     told = subprocess.run(words, check=True, capture_output=True, text=True).stdout

@@ -50,7 +50,7 @@ class Stage:
         return self.sessions[principal]
 
     def ask(self, api: ApiKey, version: int, request: Any, principal: str = ADMIN) -> Any:
-        """The response, decoded; a Pending where it must wait; a NoAnswer where there is none."""
+        """Return the decoded response; Pending if it must wait, NoAnswer if there is none."""
         answer = self.send(api, version, request, self.session(principal))
         if isinstance(answer, Pending | NoAnswer):
             return answer
@@ -66,7 +66,7 @@ class Stage:
         return self.dispatcher.dispatch(frame, session)
 
     def read(self, api: ApiKey, version: int, frame: bytes) -> Any:
-        """Decode a framed response of ours."""
+        """Decode a framed response of the shim."""
         assert int.from_bytes(frame[:4], "big") == len(frame) - 4
         return read_answer_frame(api, version, frame[4:])[0]
 

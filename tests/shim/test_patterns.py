@@ -60,7 +60,7 @@ def joined(stage: Stage, expression: str, principal: str = ALICE) -> Any:
 
 
 class Noted:
-    """A pattern that keeps what it was matched against."""
+    """A pattern that keeps the strings that it was matched with."""
 
     def __init__(self, pattern: Pattern, seen: list[str]) -> None:
         self._pattern = pattern

@@ -145,7 +145,7 @@ def test_keys_are_never_fetched(url: str) -> None:
 
 
 def test_a_file_that_has_no_keys_is_not_quoted(tmp_path: Any) -> None:
-    """CVE-2025-27817: the error names the file, and shows nothing of what is in it."""
+    """CVE-2025-27817: the error names the file, but shows nothing of its content."""
     secret = tmp_path / "passwords"
     secret.write_text("root:hunter2\n")
     with pytest.raises(ConfigError) as caught:

@@ -93,7 +93,7 @@ def end_all_on_sigterm() -> None:
 
 
 def _end(child: "subprocess.Popen[bytes]") -> None:
-    """End the program with what it started: they are a process group of their own."""
+    """End the program and its children, which are a process group of their own."""
     with contextlib.suppress(ProcessLookupError):
         os.killpg(child.pid, signal.SIGKILL)
     child.wait()

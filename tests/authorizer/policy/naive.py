@@ -19,7 +19,7 @@ def authorizer(acls: Iterable[Acl], *, everyone: bool = False) -> StandardAuthor
 
 
 def boundary_names(acls: Iterable[Acl]) -> list[str]:
-    """Each name that a pattern has, what is just outside of it, and what is just inside."""
+    """Return the names of each pattern, and names just inside and just outside of it."""
     stems = {""} | {acl.resource_name for acl in acls}
     stems |= {stem[:-1] for stem in stems}
     return sorted({stem + letter for stem in stems for letter in LETTERS})

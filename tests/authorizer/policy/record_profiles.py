@@ -50,7 +50,7 @@ def names_for(profile: str, name: str) -> dict[str, Any]:
 
 
 def wanted(profile: str, name: str, release: str) -> list[Acl]:
-    """The ACLs that make the expectation hold where there are none."""
+    """Return the ACLs that make the expectation hold, starting from none."""
     entry = {"principal": f"User:{USER}", "can": profile, **names_for(profile, name)}
     expectation = parse_expectation(entry, profile, parse_release(release))
     judge = Judge(StandardAuthorizer(store=AclStore()))

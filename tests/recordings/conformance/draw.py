@@ -57,7 +57,7 @@ KINDS: Final = {
 
 
 class Asked(NamedTuple):
-    """A drawn request, and what it takes from earlier answers (see `Step.takes`)."""
+    """A random request, and what it takes from earlier responses (see `Step.takes`)."""
 
     request: Any
     takes: Mapping[str, str] = {}

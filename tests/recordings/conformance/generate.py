@@ -132,7 +132,7 @@ def _any(draw: Draw) -> tuple[ApiKey, int]:
 
 
 def plain(message: Any) -> Any:
-    """A message as plain values, without what has its default."""
+    """Return a message as plain values, without fields at their defaults."""
     if isinstance(message, list):
         return [plain(row) for row in message]
     if not isinstance(message, msgspec.Struct):

@@ -71,7 +71,7 @@ def topic_id_of(name: str) -> bytes:
 
 
 def recordings() -> list[str]:
-    """Names of what is checked in: a release, or a release and a mode (`4.3.1-open`)."""
+    """Return the names of all recordings: a release, or a release and a mode (`4.3.1-open`)."""
     return sorted(path.name.removesuffix(SUFFIX) for path in RECORDINGS.glob(f"*{SUFFIX}"))
 
 

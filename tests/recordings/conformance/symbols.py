@@ -28,7 +28,7 @@ class Symbols:
         self._known: dict[str, dict[Any, str]] = {field: {} for field in LEARNT}
 
     def learn(self, label: str, answer: Any) -> None:
-        """Name what the answer to a labelled step made up."""
+        """Name the generated values in the response to a labelled step."""
         for field in LEARNT:
             value = getattr(answer, field, None)
             if value and value not in self._known[field] and not self._is_literal(field, value):

@@ -274,7 +274,7 @@ def test_a_partition_that_is_not_there_is_read_by_nobody() -> None:
 
 
 def test_markers_for_missing_partitions_are_answered() -> None:
-    """Also behind one for a partition that there is."""
+    """Also after a marker for an existing partition."""
     stage = Stage()
     stage.topic("orders")
     markers = [

@@ -64,7 +64,7 @@ class _Client:
             self._socket.sendall(len(payload).to_bytes(4, "big") + payload)
 
     def look(self) -> None:
-        """Take what has come."""
+        """Receive what has arrived."""
         while self.state in (ANSWERED, WAITS) and select.select([self._socket], [], [], 0)[0]:
             try:
                 self.state = ANSWERED if self._socket.recv(65536) else CLOSED

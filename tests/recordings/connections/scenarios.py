@@ -14,7 +14,7 @@ OTHER: Final = "127.0.0.2"
 
 
 class Open(NamedTuple):
-    """Connect so many `times`, and send a request on each."""
+    """Open this number of connections, and send a request on each."""
 
     listener: str
     times: int = 1
@@ -34,7 +34,7 @@ class Leave(NamedTuple):
 
 
 class Limit(NamedTuple):
-    """Set the quota of an address, None for the default's, to so many a second, None for none."""
+    """Set the connection quota of an address (None: the default's), per second; None removes it."""
 
     host: str | None
     per_second: float | None

@@ -55,7 +55,7 @@ class _Client:
 
 
 class _Stage:
-    """The quotas of a broker, and who comes."""
+    """The quotas of a broker, and its clients."""
 
     def __init__(self, release: str, name: str) -> None:
         self._clock = ManualClock()

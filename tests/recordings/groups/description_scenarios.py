@@ -57,7 +57,7 @@ def update(
 
 
 def look(play: ModernPlay, label: str, *groups: str) -> None:
-    """The groups with what is known of their topologies."""
+    """Describe the groups with their topologies."""
     request = {"group_ids": list(groups), "include_topology_description": True}
     play.call(label, ApiKey.STREAMS_GROUP_DESCRIBE, NEWEST, request)
 

@@ -22,7 +22,7 @@ BOTH = (0, 1)
 def speaks(
     topics: Sequence[str], owned: Sequence[int] = (), version: int = 3, name: str = "range"
 ) -> tuple[tuple[str, bytes]]:
-    """The protocols of a consumer's JoinGroup; what it owns is of the first topic."""
+    """Return the protocols of a consumer's JoinGroup; it owns partitions of the first topic."""
     rows = [Owned(topic=topics[0], partitions=list(owned))] if owned else []
     message = ConsumerProtocolSubscription(topics=list(topics), owned_partitions=rows)
     return ((name, version.to_bytes(2, "big") + codecs.write_message(message, version)),)

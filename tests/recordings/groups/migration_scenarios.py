@@ -76,7 +76,7 @@ def upgrade(play: ModernPlay) -> None:
 
 
 def classic_joins(play: ModernPlay) -> None:
-    """A classic member joins a consumer group, and is refused for what it speaks."""
+    """A classic member joins a consumer group, and is rejected for its protocols."""
     if not play.has(HEARTBEAT):
         return
     topic, other_topic = play.topic("t", "u")

@@ -115,7 +115,7 @@ class Sharer:
 
 
 def produce(play: ModernPlay, topic: str, *sizes: int, index: int = 0, **options: Any) -> None:
-    """Batches of so many records each, in requests of their own."""
+    """Write batches of this number of records, each in its own request."""
     for size in sizes:
         rows = [{"index": index, "records": batch([b"v"] * size, **options)}]
         request = {
@@ -174,7 +174,7 @@ def _configure(
 
 
 def state(play: ModernPlay, label: str, group: str, topic: str, index: int = 0) -> None:
-    """What is kept of a share partition, and what is told of it."""
+    """Return the stored and the described state of a share partition."""
     play.peer.pause(SETTLED_MS)
     topic_id = play.topic_ids[topic]
     refuses_unknown = play.has(ApiKey.STREAMS_GROUP_TOPOLOGY_DESCRIPTION_UPDATE)  # since 4.4

@@ -36,7 +36,7 @@ class _Log:
         self._log = CoordinatorLog(play, TOPIC, MESSAGES.__getitem__)
 
     def look(self, label: str) -> None:
-        """Keep what came; a coordinator writes what it has gathered for a few milliseconds."""
+        """Keep the new records; a coordinator collects them for a few milliseconds."""
         self._play.peer.pause(SETTLED_MS)
         self._play.steps.append((f"{label}: written", self._log.new()))
 
@@ -173,7 +173,7 @@ def used(play: ModernPlay) -> None:
 
 
 def idle(play: ModernPlay) -> None:
-    """What was not written for long gets a snapshot, and what came before may be deleted."""
+    """State that was not written for long gets a snapshot; older records may be deleted."""
     if not _serves(play):
         return
     log = _Log(play)

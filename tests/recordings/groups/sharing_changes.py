@@ -78,7 +78,7 @@ def renewing_switched_off(play: ModernPlay) -> None:
 
 
 def beginnings(play: ModernPlay) -> None:
-    """Where a group begins to read, and what it does when records are gone."""
+    """Where a group begins to read, and what it does when records are deleted."""
     if not serves(play):
         return
     (topic,) = kept_topics(play, "t", partitions=1)
@@ -137,7 +137,7 @@ def altered_offsets(play: ModernPlay) -> None:
 
 
 def isolation(play: ModernPlay) -> None:
-    """Aborted transactions, to those who read all and to those who read what is committed."""
+    """Aborted transactions, with read_uncommitted and read_committed."""
     if not serves(play):
         return
     (topic,) = kept_topics(play, "t", partitions=1)

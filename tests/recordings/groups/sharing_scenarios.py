@@ -84,7 +84,7 @@ def sessions(play: ModernPlay) -> None:
 
 
 def bad_requests(play: ModernPlay) -> None:
-    """What is said about members, groups, limits, topics that cannot be."""
+    """Errors for invalid members, groups, limits and topics."""
     if not serves(play):
         return
     (topic,) = kept_topics(play, "t")
@@ -116,7 +116,7 @@ def bad_requests(play: ModernPlay) -> None:
 
 
 def acknowledgements(play: ModernPlay) -> None:
-    """Each type, one for all and one for each, and what is kept of them."""
+    """Each type, once for all records and once for each, and the stored state."""
     if not serves(play):
         return
     (topic,) = kept_topics(play, "t", partitions=1)

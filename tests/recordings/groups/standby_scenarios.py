@@ -35,7 +35,7 @@ class Members:
         )
 
     def beat(self, label: str, name: str, **more: Any) -> None:
-        """Report what is run, and run what the answer says."""
+        """Report the running tasks, and run those in the response."""
         answer = self.play.run(f"{label}: {name}", self.group, name, **self._runs[name], **more)
         if not isinstance(answer, str) and answer.active_tasks is not None:
             self._runs[name] = {

@@ -131,7 +131,7 @@ def static_member_away(play: ModernPlay) -> None:
 
 
 def static_member_revoking(play: ModernPlay) -> None:
-    """Who goes for a while gives up what it still held beyond its target."""
+    """A static member that leaves temporarily gives up what it held beyond its target."""
     if not _has_static_members(play):
         return
     (topic,) = play.topic("t")

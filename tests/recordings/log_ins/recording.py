@@ -34,7 +34,7 @@ class _Client:
         self._correlation_id = 0
 
     def take(self, step: Ask | Raw) -> Any:
-        """Return what is kept of the answer."""
+        """Return the recorded part of the response."""
         try:
             if isinstance(step, Raw):
                 self._send(step.payload)
@@ -70,7 +70,7 @@ class _Client:
 
 
 def _read(api: ApiKey, version: int, frame: bytes) -> Any:
-    """Read an answer; brokers may answer ApiVersions in version 0, whatever was asked."""
+    """Read a response; ApiVersions may be answered in version 0 instead of the requested one."""
     try:
         return read_answer_frame(api, version, frame)[0]
     except DecodeError:

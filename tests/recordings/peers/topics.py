@@ -57,7 +57,7 @@ def delete(peer: Peer, names: Sequence[str]) -> None:
 
 
 def until(peer: Peer, look: Callable[[], Any], is_good: Callable[[Any], bool]) -> Any:
-    """Return what is found, once it is what a real broker needs a moment for."""
+    """Repeat a request until its result is there, for which a real broker needs a moment."""
     found: Any = None
     for _ in range(TRIALS):
         found = look()

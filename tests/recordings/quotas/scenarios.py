@@ -52,7 +52,7 @@ def fetch(play: Play) -> None:
 
 
 def precedence(play: Play) -> None:
-    """Which of several entities has a say: each next one goes before the earlier."""
+    """Which of several quota entities applies: each next one takes precedence."""
     topic = play.topic()
     entities: tuple[dict[str, str | None], ...] = (
         {"client-id": None},

@@ -24,7 +24,7 @@ def behind_open(play: Play) -> None:
 
 
 def far_away(play: Play) -> None:
-    """More than what is between two entries of the index: not all are listed."""
+    """A range beyond one index entry: not all aborted transactions are listed."""
     for label, suite in suites(play):
         topic = play.topic(label)
         producer = Producer(play, f"p{label}", suite)

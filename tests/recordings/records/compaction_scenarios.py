@@ -101,7 +101,7 @@ def superseded(play: Play) -> None:
 
 
 def emptied(play: Play) -> None:
-    """Nothing is left of what came first, or of what came last before the segment ended."""
+    """Nothing is left of the first batch, and of the last one of a segment."""
     log = Compacted(play)
     log.put("a=1 b=2")
     log.put("a=3")
@@ -232,7 +232,7 @@ def producers(play: Play) -> None:
 
 
 def deleted_too(play: Play) -> None:
-    """cleanup.policy=compact,delete: records may be deleted, and what is left is cleaned."""
+    """cleanup.policy=compact,delete: records may be deleted, and the rest is compacted."""
     log = Compacted(play, cleanup_policy="compact,delete")
     log.put("a=1 b=2 c=3")
     log.put("d=4 a=5")

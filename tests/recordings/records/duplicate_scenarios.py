@@ -101,7 +101,7 @@ def offsets_twice(play: Play) -> None:
 
 
 def acks_and_transactions(play: Play) -> None:
-    """What is said first of records that are wrong in two ways."""
+    """Which error comes first for records with two errors."""
     topic, name = play.topic(), play.text("tx")
     producer_id, epoch = play.producer(name)
     play.topic_ids["__consumer_offsets"] = bytes(16)

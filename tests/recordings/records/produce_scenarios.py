@@ -137,7 +137,7 @@ def sizes(play: Play) -> None:
 
 
 def places(play: Play) -> None:
-    """Where nothing can be appended, and what is said of it."""
+    """Partitions to which nothing can be appended, and the errors."""
     topic = play.topic(partitions=2)
     good = batch([b"x"])
     for version in play.versions(ApiKey.PRODUCE):

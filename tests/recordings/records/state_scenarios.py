@@ -28,7 +28,7 @@ class _Log:
         self._log = CoordinatorLog(play, TOPIC, lambda _: MESSAGES)
 
     def look(self, label: str) -> None:
-        """Keep what came; what is prepared is on its way to being complete."""
+        """Keep the new records; a prepared transaction is about to complete."""
         rows = self._log.new()
         for _ in range(60):
             if not any(_is_prepared(rows, row["key"]) for row in rows):

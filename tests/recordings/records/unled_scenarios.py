@@ -79,7 +79,7 @@ def without_any_leader(play: Play) -> None:
 
 
 def without_leader_elsewhere(play: Play) -> None:
-    """What groups, transactions and administrators are told of such partitions."""
+    """Responses about such partitions to groups, transactions and administrators."""
     if numbers(play.peer.release) >= KRAFT:
         return
     topic = _created(play, "a", {0: [NO_BROKER], 1: [1]})

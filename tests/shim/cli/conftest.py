@@ -58,7 +58,7 @@ class Running:
 
 @pytest.fixture(autouse=True)
 def logs_as_before() -> Iterator[None]:
-    """A command sets up the logs of its process; what it set up does not outlive the test."""
+    """Restore the logging of the process after a command has configured it."""
     root = logging.getLogger()
     level = root.level
     yield

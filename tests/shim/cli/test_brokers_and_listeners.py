@@ -29,7 +29,7 @@ Serving = Callable[..., tuple[str, list[str]]]
 
 @pytest.fixture
 def serve(tmp_path: Path) -> Iterator[Serving]:
-    """Starts `serve`; gives the bootstrap servers of its first listener, and what it printed."""
+    """Start `serve`; return the bootstrap servers of its first listener, and its output."""
     children = []
 
     def starting(*words: str) -> tuple[str, list[str]]:

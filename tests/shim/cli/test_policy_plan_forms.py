@@ -61,7 +61,7 @@ def files(tmp_path: Path) -> Files:
 
 
 def applied(present: set[Acl], stage: str, form: str) -> set[Acl]:
-    """What a tool has made of the ACLs: terraform adds what is there and takes out what goes."""
+    """Return the ACLs after a tool applied its file: terraform adds and removes resources."""
     if not stage:
         return present
     if form.startswith("terraform"):

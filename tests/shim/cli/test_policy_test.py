@@ -124,7 +124,7 @@ def test_broken_toml_has_its_line(test: Test, capsys: pytest.CaptureFixture[str]
 
 
 def test_a_release_decides(test: Test) -> None:
-    """Since 2.8, who may write to a topic may do so idempotently (KIP-679)."""
+    """Since 2.8, WRITE on a topic includes idempotent writes (KIP-679)."""
     entry = "- {principal: User:alice, can: produce-idempotent, topic: orders, release: '%s'}\n"
     assert [test(HELD + entry % release) for release in ("2.7", "2.8")] == [3, 0]
 

@@ -19,7 +19,7 @@ pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="Windows has no 
 
 
 class Terminal:
-    """A pseudo-terminal: what is written to `file` can be read as a screen would get it."""
+    """A pseudo-terminal; the text written to `file` can be read as on a screen."""
 
     def __init__(self) -> None:
         self._screen, keyboard = os.openpty()

@@ -125,7 +125,7 @@ def test_an_import_that_fails_leaves_nothing(tmp_path: Path, is_there: bool) -> 
 def test_an_import_that_is_interrupted_leaves_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """After entries were written, whatever ends it."""
+    """Any interruption, after entries were written."""
 
     def interrupted(writing: Writing, *_: object) -> int:
         audit(writing, *_)  # type: ignore[arg-type]

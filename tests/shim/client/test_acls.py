@@ -32,7 +32,7 @@ ACL = Acl(
 
 
 class Answering:
-    """Gives one answer, and keeps what was asked."""
+    """Returns one response, and keeps the requests."""
 
     def __init__(self, answer: Any, version: int = 3) -> None:
         self.answer = answer

@@ -32,7 +32,7 @@ def breaks(stage: Stage, **trigger: Any) -> Fault:
 
 
 def beats(stage: Stage, count: int) -> list[bool]:
-    """Which of so many heartbeats were struck."""
+    """Send this number of heartbeats; return which ones the fault affected."""
     answers = [stage.ask(ApiKey.HEARTBEAT, 4, HEARTBEAT).error_code for _ in range(count)]
     assert set(answers) <= {BROKEN, UNKNOWN_MEMBER}
     return [answer == BROKEN for answer in answers]

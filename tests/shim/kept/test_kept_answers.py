@@ -97,7 +97,7 @@ def test_after_many_different_requests_one_that_comes_again_is_found_soon() -> N
 
 
 class OwnAuthorizer(StandardAuthorizer):
-    """May decide by whatever it likes, such as the time of day."""
+    """Its decisions may depend on anything, such as the time of day."""
 
 
 def test_nothing_is_kept_if_code_of_a_users_own_decides() -> None:

@@ -13,7 +13,7 @@ CHILD = "tests.shim.observing.killed_recordings"
 
 
 def killed(folder: Path, count: int, seed: str) -> int:
-    """Kill so many recordings and read each; how many had something in them."""
+    """Kill this number of recordings, and read each; return how many were not empty."""
     command = [sys.executable, "-m", CHILD, str(folder), str(count), seed]
     subprocess.run(command, cwd=ROOT, check=True, timeout=300)
     filled = 0

@@ -208,7 +208,7 @@ def _without(name: str) -> dict[str, str]:
 
 
 class CaseSet(NamedTuple):
-    """Cases for one broker: whether it has keys, and what else it is told."""
+    """Cases for one broker: whether it has keys, and its other settings."""
 
     cases: Mapping[str, Case]
     has_keys: bool

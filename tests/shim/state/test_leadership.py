@@ -51,7 +51,7 @@ def partition(topics: Topics, index: int) -> Partition:
 
 
 def seen(topics: Topics, index: int) -> tuple[int, int, list[int]]:
-    """Leader, its epoch, and who is in sync."""
+    """Return the leader, its epoch, and the in-sync replicas."""
     found = partition(topics, index)
     return found.leader_id, found.leader_epoch, found.isr
 

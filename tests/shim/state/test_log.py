@@ -12,7 +12,7 @@ DAY_MS = 86_400_000
 def log_of(
     *sizes: int, configs: dict[str, str] | None = None, clock: ManualClock | None = None
 ) -> Log:
-    """A log with a batch of so many records each, of ten bytes a record."""
+    """Return a log with batches of these numbers of records, of ten bytes each."""
     log = Log(InForce(configs or {}), clock or ManualClock())
     for size in sizes:
         add(log, size)

@@ -91,7 +91,7 @@ def test_a_tombstone_goes_when_it_was_clean_for_its_time() -> None:
 
 
 def log_bytes(*sizes: int) -> int:
-    """Of batches of so many records, as `add` writes them: header, overhead, key, value."""
+    """Return the size of such batches as `add` writes them: header, overhead, key, value."""
     log = Log(InForce(COMPACT), ManualClock())
     for size in sizes:
         add(log, [("k", b"v" if size > 1 else None)] * size)
@@ -166,7 +166,7 @@ class Written:
         append_marker(self.partition, producer, commit=commit, coordinator_epoch=0, now_ms=now_ms)
 
     def committed(self) -> dict[bytes | None, bytes]:
-        """The newest value of each key, as a reader of what is committed finds them."""
+        """Return the newest value of each key, for a read_committed reader."""
         aborted = sorted(self.log.producers.aborted(0, self.log.end_offset), key=_FIRST_OFFSET)
         skipped: set[int] = set()
         values: dict[bytes | None, bytes | None] = {}

@@ -53,7 +53,7 @@ ALL_BYTES = 1 << 30
 
 
 class Peer:
-    """A connection of a client that asks, and counts what was acknowledged."""
+    """A connection of a client that sends requests, and counts acknowledgements."""
 
     def __init__(self, address: str) -> None:
         host, _, port = address.partition(":")

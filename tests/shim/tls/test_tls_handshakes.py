@@ -61,7 +61,7 @@ async def is_answered(wire: Wire) -> bool:
 
 
 async def accepted(broker: Broker, count: int) -> None:
-    """Until the broker has so many connections."""
+    """Wait until the broker has this number of connections."""
     for _ in range(1000):
         if broker.connections == count:
             return

@@ -73,7 +73,7 @@ class Stage:
 
 
 def run(broker: Broker, only: str) -> list[Result]:
-    """Each command is a test: whether it prints what was recorded from a real broker."""
+    """Run each command as a test: whether it prints what a real broker's recording has."""
     results = []
     for path, step, printed, code, seconds in _played(broker, only):
         results.append(_compared(path, step, printed, code, seconds))
@@ -132,7 +132,7 @@ def _execute(stage: Stage, step: Step, background: ExitStack) -> tuple[str, int]
 
 
 def _begin(stage: Stage, step: Step, background: ExitStack) -> tuple[str, int]:
-    """Leave it running once it has printed what is waited for; what it prints does not count."""
+    """Leave a command running once it has printed the awaited text; its output is not compared."""
     output = stage.folder / f"output-{step.line}"
     child = subprocess.Popen(
         stage.words(step.command), stdout=output.open("wb"), stderr=subprocess.STDOUT

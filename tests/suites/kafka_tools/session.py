@@ -22,7 +22,7 @@ EXIT = "exit "
 
 @dataclass
 class Step:
-    """A command, its input, and what is known of its output; `line` is where it is written."""
+    """A command, its input, and its expected output; `line` is its place in the file."""
 
     command: str
     line: int

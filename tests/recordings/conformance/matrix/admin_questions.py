@@ -45,7 +45,7 @@ def _deleting(names: Names) -> Question:
 
 
 def _deleting_unseen(names: Names) -> Question:
-    """By id, and without the permission to delete: who may describe the topic is told its name."""
+    """Delete by id without DELETE: a client with DESCRIBE gets the topic's name."""
     topic = {"topic_id": base64.b64encode(topic_id_of(names.topic)).decode()}
     request = {"topics": [topic], "topic_names": [names.topic], "timeout_ms": 5000}
     return Question(request, denied=[Need(Operation.DELETE, ResourceType.TOPIC)])

@@ -178,7 +178,7 @@ def update_metadata(draw: Draw, version: int) -> Asked:
 
 
 def controlled_shutdown(draw: Draw, version: int) -> Asked:
-    """Of a broker that there is only with an epoch that is over: a real one would obey."""
+    """Send an old epoch for an existing broker, since a real one would obey the current one."""
     epoch = _broker_epoch(draw) if version >= EPOCH_OF_SHUTDOWN_SINCE else LONG_AGO
     broker_id = NO_SUCH_BROKER if epoch == LONG_AGO else draw.pick(NO_SUCH_BROKER, 1)
     return Asked(ControlledShutdownRequest(broker_id=broker_id, broker_epoch=epoch))

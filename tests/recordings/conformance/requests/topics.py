@@ -108,7 +108,7 @@ def _creatable(draw: Draw, name: str) -> CreatableTopic:
 
 
 def delete_topics(draw: Draw, version: int) -> Asked:
-    """Of the scenario's topics only one, so that there is still something to ask about."""
+    """Delete only one of the scenario's topics, so that others are left."""
     candidates = [*draw.ghosts, draw.topics[2], draw.topic() if draw.chance(0.1) else ""]
     names = [name for name in draw.some(candidates, 1, 2) if name] or [draw.ghosts[0]]
     topics = [DeleteTopicState(name=name) for name in names]

@@ -185,7 +185,7 @@ def _configs(topic: str) -> Move:
 
 
 def acl_change(teller: Teller) -> Story:
-    """One ACL comes and goes; what it changes shows in authorized operations."""
+    """Create and delete an ACL; authorized operations show the change."""
     draw = teller.draw
     topic = draw.pick(*draw.topics)
     user = draw.pick(*USERS)

@@ -165,7 +165,7 @@ def classic_member(teller: Teller) -> Story:
 
 
 def classic_pair(teller: Teller) -> Story:
-    """A second member comes and goes: whoever is there has to join anew each time."""
+    """A second member joins and leaves; the other one must rejoin each time."""
     draw = teller.draw
     group = draw.fresh("g-j")
     first = Member(teller, group, teller.user)

@@ -31,7 +31,7 @@ from tests.recordings.records.batches import batch
 
 
 def odd_members(teller: Teller) -> Story:
-    """They subscribe to nothing, or to what is not there, and begin again."""
+    """Members subscribe to nothing, or to missing topics, and rejoin."""
     draw = teller.draw
     group = draw.fresh("g-c")
     first = Modern(teller, group, teller.user)

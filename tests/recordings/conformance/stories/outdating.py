@@ -59,7 +59,7 @@ def older_generations(teller: Teller) -> Story:
 
 
 def older_epochs(teller: Teller) -> Story:
-    """Consumers beat and commit in epochs that are not theirs; one gives back what it had."""
+    """Consumers send heartbeats and commits with wrong epochs; one revokes a partition."""
     draw = teller.draw
     group, topic = draw.fresh("g-c"), draw.pick(*draw.topics)
     first = Modern(teller, group, teller.user)

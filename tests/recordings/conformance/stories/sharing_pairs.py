@@ -105,7 +105,7 @@ class Sharer:
 
 
 def share_pair(teller: Teller) -> Story:
-    """Two members get what is there, each its part; what one gives back, the other may get."""
+    """Two members share records; a record that one releases goes to the other."""
     draw = teller.draw
     group, topic = draw.fresh("g-s"), draw.pick(*draw.topics)
     first = Sharer(teller, group, topic, MEMBER_IDS[0], teller.user)

@@ -20,7 +20,7 @@ MANY = 5_000
 
 
 def chain(links: int) -> tuple[Subtopology, ...]:
-    """Each reads what the one behind it writes; the last reads a topic that there is."""
+    """Each subtopology reads what the next one writes; the last reads an existing topic."""
     return tuple(
         Subtopology(
             str(at),

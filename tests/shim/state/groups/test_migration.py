@@ -46,7 +46,7 @@ def test_a_refused_member_changes_nothing(members: int, error: ErrorCode) -> Non
 
 
 def test_a_group_that_waits_for_its_first_members_cannot_yet_be_converted() -> None:
-    """Seen on 4.3.1: the newcomer is answered -1, and who waits is told to join again."""
+    """Seen on 4.3.1: the new member gets -1, and the waiting ones must rejoin."""
     play, topic = a_play(group_initial_rebalance_delay_ms="3000")
     play.begin_join("migration", "b", protocols=speaks([topic]))
     play.waits("b", "b")

@@ -11,7 +11,7 @@ from kafka_shim.shim.traffic.captures.stream import Stream
 
 
 class Heard:
-    """A stream, and what it has delivered: bytes and holes."""
+    """A stream and its output: bytes and gaps."""
 
     def __init__(self) -> None:
         self.parts: list[Any] = []

@@ -88,7 +88,7 @@ def test_every_request_is_read_and_exports_as_kafka_wrote_it(tmp_path: Path) -> 
 
 
 def leaves(value: Any) -> list[str]:
-    """What a message says, whatever its fields are called; without the sizes of records."""
+    """Return the values of a message, regardless of field names, and without sizes of records."""
     if isinstance(value, dict):
         value = [content for key, content in value.items() if not key.endswith(SIZE)]
     if isinstance(value, list):

@@ -164,7 +164,7 @@ async def test_a_port_in_use_is_reported(tmp_path: Path) -> None:
 
 
 async def test_tls_ends_at_the_proxy_on_either_side(tmp_path: Path) -> None:
-    """Clients trust the proxy's authority, the proxy the brokers'; what is between is recorded."""
+    """Clients trust the proxy's CA, the proxy the brokers'; the trace has plain text."""
     certificates = {"shim.tls.directory": str(tmp_path / "broker")}
     own = server_context({"shim.tls.directory": str(tmp_path / "proxy")}, "PROXY", "127.0.0.1")
     async with serving(brokers=2, listeners=(TLS,), properties=certificates) as broker:

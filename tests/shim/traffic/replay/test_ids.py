@@ -139,7 +139,7 @@ def heartbeats(ids: Ids) -> list[str]:
 
 
 def test_members_that_joined_in_another_order_keep_their_identities() -> None:
-    """B's own answer came first; then A, who leads, is told both, listed the other way round."""
+    """B's response came first; the leader A gets both members in the other order."""
     ids, ask = Ids(), JoinGroupRequest(group_id="g")
     ids.learn("b", ask, listing(B), listing(B2))
     ids.learn("a", ask, listing(A, A, B), listing(A2, B2, A2))

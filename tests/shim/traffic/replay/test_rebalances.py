@@ -92,7 +92,7 @@ def test_requests_before_a_join(
 
 
 def recording() -> Recording:
-    """A member joins, another is told of it by its heartbeat, then the first one's wait ends."""
+    """A member joins, another learns of it by a heartbeat, then the first one's wait ends."""
     joined = answered(JOIN, JoinGroupResponse(generation_id=2, leader="a", member_id="a"))
     entries = (
         (1, Request(0, 0, 0, JOINS)),

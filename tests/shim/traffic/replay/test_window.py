@@ -23,7 +23,7 @@ AHEAD = 25
 
 
 def exchange(number: int, asked_bytes: int, answered_bytes: int) -> tuple[bytes, bytes]:
-    """A request and its answer, with so many bytes more than they need."""
+    """Return a request and its response, padded by this number of bytes."""
     head = write_request_header(RequestHeader(ApiKey.API_VERSIONS, VERSION, number, "c"))
     asked = ApiVersionsRequest("x" * asked_bytes, "1")
     answer = ApiVersionsResponse(unknown_tags=((9, bytes(answered_bytes)),))
@@ -47,7 +47,7 @@ def recording(exchanges: list[tuple[bytes, bytes]]) -> Recording:
 
 @contextlib.contextmanager
 def answering(serve: Callable[[socket.socket], None]) -> Iterator[tuple[str, int]]:
-    """A target with the smallest buffers that there are, for one connection."""
+    """Start a target with the smallest possible buffers, for one connection."""
     with socket.socket() as listener:
         for size in (socket.SO_RCVBUF, socket.SO_SNDBUF):
             listener.setsockopt(socket.SOL_SOCKET, size, 4096)
@@ -71,7 +71,7 @@ def framed(frame: bytes) -> bytes:
 
 @pytest.mark.parametrize("asked_bytes", [10, 1_500])
 def test_a_target_always_has_the_next_requests(asked_bytes: int) -> None:
-    """It answers one when it has had so many more, or all."""
+    """It answers a request once it has this number of further ones, or all."""
     exchanges = [exchange(number, asked_bytes, 0) for number in range(COUNT)]
 
     def serve(peer: socket.socket) -> None:
