@@ -23,12 +23,12 @@ from kafka_shim.protocol.messages.alter_user_scram_credentials_request import (
     ScramCredentialUpsertion,
 )
 from kafka_shim.shim.cli import EXIT_MISMATCH
-from kafka_shim.shim.client.client import connect
+from kafka_shim.shim.client.client import ClientError, connect
 from kafka_shim.shim.traffic.suite import signing
-from kafka_shim.shim.traffic.suite.case import Case, Outcome, Result
+from kafka_shim.shim.traffic.suite.case import Case, Result
 from kafka_shim.shim.traffic.suite.cases import all_cases
 from kafka_shim.shim.traffic.suite.forms import as_text
-from kafka_shim.shim.traffic.suite.play import chosen, play
+from kafka_shim.shim.traffic.suite.play import Told, chosen, play
 from kafka_shim.shim.traffic.suite.report import report_of
 from kafka_shim.shim.traffic.suite.stages import PASSWORD, USER, Setup
 from tests.clients.operated_place import OperatedPlaces
@@ -87,16 +87,35 @@ def played(
     name = ""
     fitting = [case for case in chosen(all_cases(), patterns) if _is_possible(case, release)]
     fitting.sort(key=lambda case: str(case.setup))
+
+    def told(result: Result) -> None:
+        results.append(result)
+        at = f"{release}: {len(results)} of {len(fitting)}"
+        sys.stderr.write(f"{at}, {result.case.id} {result.outcome.value}\n")
+
     for setup, cases in groupby(fitting, lambda case: case.setup):
-        with _brokers(release, setup) as brokers:
-            if (3,) > numbers(release) >= SCRAM_BY_REQUEST:
-                _set_passwords(brokers[0].plain)
-            places = OperatedPlaces(brokers, parse_release(release))
-            playing = play(words, list(cases), places.release, results.append, places=places.same)
-            name = asyncio.run(playing)
-        failed = sum(each.outcome is Outcome.FAILED for each in results)
-        sys.stderr.write(f"{release}: {len(results)} of {len(fitting)}, {failed} failed\n")
+        left = list(cases)
+        while left:
+            before = len(results)
+            try:
+                name = _played_on_own(words, release, setup, left, told)
+            except ClientError as error:
+                if len(results) == before:
+                    raise
+                sys.stderr.write(f"{release}: {error}; going on with other brokers\n")
+            left = left[len(results) - before :]
     return name, results
+
+
+def _played_on_own(
+    words: Sequence[str], release: str, setup: Setup, cases: Sequence[Case], told: Told
+) -> str:
+    """Play cases of one set-up on brokers of their own; ClientError if these do not answer."""
+    with _brokers(release, setup) as brokers:
+        if (3,) > numbers(release) >= SCRAM_BY_REQUEST:
+            _set_passwords(brokers[0].plain)
+        places = OperatedPlaces(brokers, parse_release(release))
+        return asyncio.run(play(words, cases, places.release, told, places=places.same))
 
 
 def _is_possible(case: Case, release: str) -> bool:

@@ -6,12 +6,14 @@ from collections.abc import Iterator, Sequence
 from kafka_shim.shim.traffic.suite.case import Result
 from kafka_shim.shim.traffic.suite.play import play
 
+JOBS = 4
+
 
 def differences(words: Sequence[str], release: str, real: Sequence[Result]) -> Iterator[str]:
     """Play the cases of these results on the shim; yield a line for each difference."""
     by_case = {result.case.id: result for result in real}
     played: list[Result] = []
-    asyncio.run(play(words, [each.case for each in real], release, played.append))
+    asyncio.run(play(words, [each.case for each in real], release, played.append, jobs=JOBS))
     for own in played:
         other = by_case[own.case.id]
         if _kind(own) != _kind(other):
