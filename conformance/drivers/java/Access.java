@@ -77,18 +77,18 @@ final class Access {
                         Driver.text(acl, "principal"), Driver.text(acl, "host"), operation, permission));
     }
 
-    private static List<Object> shown(Collection<AclBinding> bindings) {
-        List<Object> acls = new ArrayList<>();
-        for (AclBinding binding : bindings) {
-            var pattern = binding.pattern();
-            var entry = binding.entry();
-            acls.add(Map.of(
-                    "resource_type", pattern.resourceType(), "name", pattern.name(),
-                    "pattern_type", pattern.patternType(), "principal", entry.principal(),
-                    "host", entry.host(), "operation", entry.operation(),
-                    "permission", entry.permissionType()));
-        }
-        return acls;
+    private static Object shown(Collection<AclBinding> bindings) {
+        return bindings.stream().map(Access::shownAcl).toList();
+    }
+
+    private static Object shownAcl(AclBinding binding) {
+        var pattern = binding.pattern();
+        var entry = binding.entry();
+        return Map.of(
+                "resource_type", pattern.resourceType(), "name", pattern.name(),
+                "pattern_type", pattern.patternType(), "principal", entry.principal(),
+                "host", entry.host(), "operation", entry.operation(),
+                "permission", entry.permissionType());
     }
 
     static KafkaPrincipal principal(String text) {
@@ -97,10 +97,9 @@ final class Access {
     }
 
     private static Object createToken(Client client, JsonNode fields) throws Exception {
-        List<KafkaPrincipal> renewers = new ArrayList<>();
-        Driver.texts(fields, "renewers").forEach(name -> renewers.add(principal(name)));
+        var renewers = Driver.texts(fields, "renewers").stream().map(Access::principal).toList();
         var options = Release.tokenOptions(Driver.text(fields, "owner")).renewers(renewers);
-        return shown(client.admin().createDelegationToken(options).delegationToken().get());
+        return shownToken(client.admin().createDelegationToken(options).delegationToken().get());
     }
 
     private static byte[] hmac(JsonNode fields) {
@@ -122,14 +121,11 @@ final class Access {
     }
 
     private static Object describeTokens(Client client, JsonNode fields) throws Exception {
-        List<Object> tokens = new ArrayList<>();
-        for (DelegationToken token : client.admin().describeDelegationToken().delegationTokens().get()) {
-            tokens.add(shown(token));
-        }
-        return Map.of("tokens", tokens);
+        var tokens = client.admin().describeDelegationToken().delegationTokens().get();
+        return Map.of("tokens", tokens.stream().map(Access::shownToken).toList());
     }
 
-    private static Object shown(DelegationToken token) {
+    private static Object shownToken(DelegationToken token) {
         return Map.of(
                 "token_id", token.tokenInfo().tokenId(),
                 "hmac", token.hmacAsBase64String(),
@@ -140,11 +136,8 @@ final class Access {
         List<String> users = Driver.texts(fields, "users");
         var found = client.admin().describeUserScramCredentials(users);
         return Driver.items(users, user -> {
-            List<String> mechanisms = new ArrayList<>();
-            for (ScramCredentialInfo info : found.description(user).get().credentialInfos()) {
-                mechanisms.add(info.mechanism().mechanismName());
-            }
-            return Map.of("mechanisms", mechanisms);
+            var infos = found.description(user).get().credentialInfos().stream();
+            return Map.of("mechanisms", infos.map(info -> info.mechanism().mechanismName()).toList());
         });
     }
 

@@ -38,19 +38,17 @@ final class Members {
 
     private static Object await(Client client, JsonNode fields) throws Exception {
         List<String> wanted = Driver.texts(fields, "events");
-        Map<String, Object> found = new HashMap<>();
-        found.put("event", null);
         long ends = System.nanoTime() + (long) (fields.get("seconds").asDouble() * 1e9);
         while (true) {
             for (int at = 0; at < client.events.size(); at++) {
                 if (wanted.contains(client.events.get(at))) {
-                    found.put("event", client.events.get(at));
+                    Object found = Map.of("event", client.events.get(at));
                     client.events.subList(0, at + 1).clear();
                     return found;
                 }
             }
             if (System.nanoTime() > ends) {
-                return found;
+                return Collections.singletonMap("event", null);
             }
             try {
                 poll(client, MOMENT);

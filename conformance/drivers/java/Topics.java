@@ -1,6 +1,7 @@
 import com.fasterxml.jackson.databind.JsonNode;
 import java.util.*;
 import org.apache.kafka.clients.admin.*;
+import org.apache.kafka.common.Node;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.acl.AclOperation;
 import org.apache.kafka.common.config.ConfigResource;
@@ -68,23 +69,14 @@ final class Topics {
                         .includeAuthorizedOperations(fields.get("operations").asBoolean());
         var found = client.admin().describeCluster(options);
         Map<String, Object> shown = operations(found.authorizedOperations().get());
-        List<Integer> brokers = new ArrayList<>();
-        found.nodes().get().forEach(broker -> brokers.add(broker.id()));
-        shown.put("brokers", brokers);
+        shown.put("brokers", found.nodes().get().stream().map(Node::id).toList());
         return shown;
     }
 
-    /** Authorized operations by their names; null: not told. */
+    /** Authorized operations, which JSON has by their names; null: not told. */
     static Map<String, Object> operations(Set<AclOperation> operations) {
-        List<String> names = null;
-        if (operations != null) {
-            names = new ArrayList<>();
-            for (AclOperation operation : operations) {
-                names.add(operation.name());
-            }
-        }
         Map<String, Object> found = new HashMap<>();
-        found.put("operations", names);
+        found.put("operations", operations);
         return found;
     }
 

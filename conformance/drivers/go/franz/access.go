@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"strconv"
 
 	"drivers/loop"
 
@@ -55,18 +54,6 @@ func given(text *string) []string {
 	return []string{*text}
 }
 
-func numbers[T any](rows []T) (names []string) {
-	for number := range rows {
-		names = append(names, strconv.Itoa(number))
-	}
-	return names
-}
-
-func row[T any](rows []T, name string) T {
-	number, _ := strconv.Atoi(name)
-	return rows[number]
-}
-
 func shownAcl(
 	kind kmsg.ACLResourceType, name string, pattern kadm.ACLPattern, principal, host string,
 	operation kadm.ACLOperation, permission kmsg.ACLPermissionType,
@@ -77,16 +64,22 @@ func shownAcl(
 	}
 }
 
-// createAcls is about one ACL: kadm's calls make all combinations of what they are given.
-func createAcls(ctx context.Context, to *kadm.Client, asked loop.Fields) (loop.Ok, error) {
-	if len(asked.Acls) > 1 {
+// one is about one ACL or filter: kadm's calls make all combinations of what they are given.
+func one(acls []loop.Acl, do func(*kadm.ACLBuilder) (loop.Ok, error)) (loop.Ok, error) {
+	if len(acls) > 1 {
 		return nil, loop.ErrUnsupported
 	}
-	return driver.Items(numbers(asked.Acls), func(name string) (loop.Ok, error) {
-		built, err := builder(row(asked.Acls, name))
+	return driver.Items([]string{"0"}, func(string) (loop.Ok, error) {
+		built, err := builder(acls[0])
 		if err != nil {
 			return nil, err
 		}
+		return do(built)
+	})
+}
+
+func createAcls(ctx context.Context, to *kadm.Client, asked loop.Fields) (loop.Ok, error) {
+	return one(asked.Acls, func(built *kadm.ACLBuilder) (loop.Ok, error) {
 		done, err := to.CreateACLs(ctx, built)
 		if err != nil {
 			return nil, err
@@ -117,14 +110,7 @@ func describeAcls(ctx context.Context, to *kadm.Client, asked loop.Fields) (loop
 }
 
 func deleteAcls(ctx context.Context, to *kadm.Client, asked loop.Fields) (loop.Ok, error) {
-	if len(asked.Filters) > 1 {
-		return nil, loop.ErrUnsupported
-	}
-	return driver.Items(numbers(asked.Filters), func(name string) (loop.Ok, error) {
-		built, err := builder(row(asked.Filters, name))
-		if err != nil {
-			return nil, err
-		}
+	return one(asked.Filters, func(built *kadm.ACLBuilder) (loop.Ok, error) {
 		results, err := to.DeleteACLs(ctx, built)
 		if err != nil {
 			return nil, err

@@ -34,6 +34,9 @@ func admin(do work) command {
 		if err != nil {
 			return nil, err
 		}
+		if asked.Operations {
+			ctx = kadm.WithAuthorizedOps(ctx)
+		}
 		return do(ctx, made, asked)
 	}
 }
@@ -102,9 +105,6 @@ func listTopics(ctx context.Context, to *kadm.Client, _ loop.Fields) (loop.Ok, e
 }
 
 func describeTopics(ctx context.Context, to *kadm.Client, asked loop.Fields) (loop.Ok, error) {
-	if asked.Operations {
-		ctx = kadm.WithAuthorizedOps(ctx)
-	}
 	found, err := to.ListTopicsWithInternal(ctx, asked.Names...)
 	return driver.ItemsAfter(err, asked.Names, func(name string) (loop.Ok, error) {
 		topic := found[name]
@@ -126,9 +126,6 @@ func operations(found []kadm.ACLOperation, isAsked bool) any {
 }
 
 func describeCluster(ctx context.Context, to *kadm.Client, asked loop.Fields) (loop.Ok, error) {
-	if asked.Operations {
-		ctx = kadm.WithAuthorizedOps(ctx)
-	}
 	found, err := to.BrokerMetadata(ctx)
 	if err != nil {
 		return nil, err

@@ -26,11 +26,7 @@ final class Release {
     }
 
     static List<String> groups(Admin admin) throws Exception {
-        List<String> found = new ArrayList<>();
-        for (ConsumerGroupListing group : admin.listConsumerGroups().all().get()) {
-            found.add(group.groupId());
-        }
-        return found;
+        return admin.listConsumerGroups().all().get().stream().map(ConsumerGroupListing::groupId).toList();
     }
 
     static KafkaFuture<Map<TopicPartition, OffsetAndMetadata>> groupOffsets(

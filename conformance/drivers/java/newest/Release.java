@@ -33,11 +33,7 @@ final class Release {
     }
 
     static List<String> groups(Admin admin) throws Exception {
-        List<String> found = new ArrayList<>();
-        for (GroupListing group : admin.listGroups().all().get()) {
-            found.add(group.groupId());
-        }
-        return found;
+        return admin.listGroups().all().get().stream().map(GroupListing::groupId).toList();
     }
 
     static KafkaFuture<Map<TopicPartition, OffsetAndMetadata>> groupOffsets(
