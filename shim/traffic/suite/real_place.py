@@ -1,12 +1,14 @@
 """A real cluster for cases: topics, groups and ACLs are created with Kafka's own requests."""
 
 import asyncio
+import itertools
 import time
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import msgspec
 
+from kafka_shim.authorizer.acl_formats.rules import parse_rule
 from kafka_shim.authorizer.model import Acl
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.error_codes import ErrorCode
@@ -43,7 +45,9 @@ _BY_NAME = {ApiKey.DELETE_TOPICS: 5, ApiKey.FIND_COORDINATOR: 2, ApiKey.OFFSET_C
 """The newest versions of these requests with one thing per request, identified by its name."""
 _MADE = (ErrorCode.NONE, ErrorCode.TOPIC_ALREADY_EXISTS)
 """Success of CreateTopics; a retry after a timeout finds the topic of the first request."""
-_WAIT_S, _PAUSE_S, _SETTLE_S = 60.0, 0.1, 0.5
+_WAIT_S, _PAUSE_S = 60.0, 0.1
+
+_NUMBERS = itertools.count(1)
 
 
 class RealPlaces:
@@ -206,8 +210,14 @@ class RealPlace:
             delete_acls(client, [acl.exactly() for acl in acls])
 
     async def settle(self) -> None:
-        """Wait until the broker knows new tokens, which no request shows."""
-        await asyncio.sleep(_SETTLE_S)
+        """Wait until the broker has applied what clients changed, such as tokens, which no request
+        shows: it applies an ACL that is added later after it.
+        """
+        (marker,) = parse_rule(
+            {"principal": "User:nobody", "allow": ["Read"], "topic": f"settled-{next(_NUMBERS)}"}
+        )
+        await self.create_acls([marker])
+        await self.delete_acls([marker])
 
     def client(self) -> Client:
         """Return a connection that is allowed everything."""
