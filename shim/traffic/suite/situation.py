@@ -23,8 +23,11 @@ CLIENT = "client"
 TIMEOUT_MS = 6000
 DEADLINE_S = 12.0
 """Timeout of a command in the client; the timeout of one request is half of it."""
-STORM = 10
-"""Number of equal requests per second after a final error that is still accepted."""
+STORM = 20
+"""Number of equal requests per second after a final error that is still accepted.
+
+A client that pauses for Kafka's default `retry.backoff.ms` of 100 sends about ten.
+"""
 _SECOND_US = 1_000_000
 SETTINGS = {
     "request.timeout.ms": str(TIMEOUT_MS // 2),

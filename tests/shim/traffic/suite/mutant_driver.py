@@ -122,7 +122,7 @@ def behind(command: Command, fields: dict[str, Any]) -> Any:
 
 def _asks_behind(client: str, topic: str) -> None:
     time.sleep(0.2)  # the caller has its error by then
-    for _ in range(20):
+    for _ in range(40):
         with suppress(Exception):
             driver.COMMANDS["delete_records"](client=client, topic=topic, partition=0, before=0)
 

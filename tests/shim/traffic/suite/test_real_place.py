@@ -45,7 +45,7 @@ def test_requests_to_a_real_cluster_are_judged() -> None:
         asyncio.run(playing)
     (failed,) = results
     assert failed.expected == (
-        "at most 10 equal requests a second after GROUP_AUTHORIZATION_FAILED (30)"
+        "at most 20 equal requests a second after GROUP_AUTHORIZATION_FAILED (30)"
     )
 
 
