@@ -4,36 +4,62 @@ A mechanism that is not enabled gets UNSUPPORTED_SASL_MECHANISM (33) with the en
 1.0 the connection is then closed. DEVIATION: GSSAPI (Kerberos) cannot be enabled.
 
 After version 0 the client sends raw tokens, after version 1 SaslAuthenticate requests (KIP-152). On
-a connection whose session has a lifetime it begins a re-authentication (KIP-368).
+a connection whose session has a lifetime it begins a re-authentication (KIP-368), at most once a
+second. A re-authentication must use the same mechanism: with another enabled one, the next request
+closes the connection; with one that is not enabled, the connection is closed at once.
 """
 
 from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.protocol.messages.sasl_handshake_request import SaslHandshakeRequest
 from kafka_shim.protocol.messages.sasl_handshake_response import SaslHandshakeResponse
+from kafka_shim.shim.errors import CloseConnection
 from kafka_shim.shim.handlers.shared import login
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.request.session import Phase
 
+_RENEWAL_PAUSE_MS = 1000
 _BEFORE = frozenset({Phase.HANDSHAKE, Phase.MECHANISM})
 
 
 def handle(request: SaslHandshakeRequest, context: RequestContext) -> SaslHandshakeResponse:
     session = context.session
     mechanisms = list(context.cluster.mechanisms)
-    renews = session.phase is Phase.READY and session.expires_at_ms is not None
-    if session.phase not in _BEFORE and not renews:
+    if _renews(context):
+        return _begin_renewal(request, context)
+    if session.phase not in _BEFORE:
         told = mechanisms if context.facts.users.late_handshake_tells_mechanisms else []
         return SaslHandshakeResponse(error_code=ErrorCode.ILLEGAL_SASL_STATE, mechanisms=told)
-    if renews and request.mechanism != session.mechanism:
-        return SaslHandshakeResponse(error_code=ErrorCode.ILLEGAL_SASL_STATE, mechanisms=mechanisms)
-    phase = Phase.TOKENS if context.version == 0 else Phase.AUTHENTICATE
-    if not login.begin(request.mechanism, session, context.cluster, phase):
+    if not login.begin(request.mechanism, session, context.cluster, _next_phase(context)):
         if context.facts.users.unknown_mechanism_closes:
             session.phase = Phase.FAILED
         return SaslHandshakeResponse(
             error_code=ErrorCode.UNSUPPORTED_SASL_MECHANISM, mechanisms=mechanisms
         )
     return SaslHandshakeResponse(mechanisms=mechanisms)
+
+
+def _next_phase(context: RequestContext) -> Phase:
+    return Phase.TOKENS if context.version == 0 else Phase.AUTHENTICATE
+
+
+def _renews(context: RequestContext) -> bool:
+    session = context.session
+    if session.phase is not Phase.READY or session.expires_at_ms is None:
+        return False
+    last_ms = session.renewed_at_ms
+    return last_ms is None or context.cluster.clock.now_ms() - last_ms >= _RENEWAL_PAUSE_MS
+
+
+def _begin_renewal(request: SaslHandshakeRequest, context: RequestContext) -> SaslHandshakeResponse:
+    session, cluster = context.session, context.cluster
+    session.renewed_at_ms = cluster.clock.now_ms()
+    if request.mechanism not in cluster.mechanisms:
+        raise CloseConnection(f"re-authentication with `{request.mechanism}`, which is not enabled")
+    if request.mechanism == session.mechanism:
+        login.begin(request.mechanism, session, cluster, _next_phase(context))
+    else:
+        session.phase = Phase.REFUSED
+    return SaslHandshakeResponse(mechanisms=list(cluster.mechanisms))
 
 
 def refuse(

@@ -13,6 +13,7 @@ BEFORE_LOGIN = {
     Phase.MECHANISM: frozenset({ApiKey.SASL_HANDSHAKE}),
     Phase.TOKENS: frozenset[ApiKey](),
     Phase.AUTHENTICATE: frozenset({ApiKey.SASL_AUTHENTICATE}),
+    Phase.REFUSED: frozenset[ApiKey](),
     Phase.FAILED: frozenset[ApiKey](),
 }
 
@@ -31,6 +32,8 @@ def check_phase(
             return  # it is answered: ILLEGAL_SASL_STATE
         if not is_request(header):
             raise CloseConnection(f"a frame of {frame_bytes} bytes that is not a request")
+        if session.phase is Phase.REFUSED:
+            raise CloseConnection("re-authentication with another mechanism")
         name, protocol = ApiKey(header.api_key).wire_name, session.listener.protocol.value
         raise CloseConnection(
             f"client sent {name} ({frame_bytes} bytes) before it had logged in;"

@@ -20,6 +20,7 @@ class Phase(Enum):
     TOKENS = "tokens"  # SaslHandshake v0: raw SASL bytes follow, each in a frame
     AUTHENTICATE = "authenticate"  # SaslHandshake v1: SaslAuthenticate requests follow
     READY = "ready"
+    REFUSED = "refused"  # re-authentication with another mechanism: the next request closes
     FAILED = "failed"  # wrong credentials: the answer goes out, then the connection is closed
 
 
@@ -44,6 +45,7 @@ class Session:
         "pieces",
         "port",
         "principal",
+        "renewed_at_ms",
         "requests",
         "sasl",
         "seen_host",
@@ -75,6 +77,7 @@ class Session:
         self.phase = Phase.HANDSHAKE if listener.protocol.sasl else Phase.READY
         self.is_authenticated = False  # by SASL
         self.expires_at_ms: int | None = None  # when the log-in must have been renewed
+        self.renewed_at_ms: int | None = None  # when the last re-authentication began
         self.token_id: str | None = None  # the delegation token that was the proof
         self.mechanism: str | None = None
         self.sasl: object | None = None  # the mechanism's state between two messages
