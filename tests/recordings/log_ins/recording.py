@@ -19,6 +19,15 @@ from tests.recordings.store import Recordings, Steps
 CLOSED: Final = "closed"
 SILENT: Final = "silent"
 PATIENCE_S: Final = 3
+RENEWALS_SINCE: Final = 1
+"""The first version of SaslAuthenticate whose sessions may have a lifetime (KIP-368)."""
+SESSIONS: Final = {
+    "connections.max.reauth.ms": "60000",
+    "sasl.enabled.mechanisms": "PLAIN,SCRAM-SHA-256",
+    "listener.name.sasl_plaintext.scram-sha-256.sasl.jaas.config": (
+        "org.apache.kafka.common.security.scram.ScramLoginModule required;"
+    ),
+}
 
 
 class Broker(Protocol):
@@ -99,6 +108,8 @@ def scenarios(release: str) -> list[str]:
 
 
 def _is_known(scenario: Scenario, ranges: Any) -> bool:
+    if scenario.renews and ranges.get(ApiKey.SASL_AUTHENTICATE, (0, -1))[1] < RENEWALS_SINCE:
+        return False
     return all(step.api in ranges for step in scenario.steps if isinstance(step, Ask))
 
 
@@ -122,5 +133,6 @@ KIND = Kind(
     scenarios,
     played,
     settings=lambda release: {"connection.failed.authentication.delay.ms": "0"},
+    own_settings={name: SESSIONS for name, scenario in SCENARIOS.items() if scenario.renews},
     connect=nullcontext,
 )

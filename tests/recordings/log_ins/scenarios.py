@@ -30,8 +30,11 @@ class Raw(NamedTuple):
 
 
 class Scenario(NamedTuple):
+    """`renews`: it is about a second log-in on a connection whose session has a lifetime."""
+
     steps: Sequence[Ask | Raw]
     is_sasl: bool = True
+    renews: bool = False
 
 
 def _token(password: str = PASSWORD, behalf: str = "") -> bytes:
@@ -114,5 +117,18 @@ SCENARIOS: Final = {
     **{
         f"plaintext-{name}": Scenario((step, VERSIONS), is_sasl=False)
         for name, step in _OTHERS.items()
+    },
+    **{
+        f"renewal-{name}": Scenario((*_GOOD, *steps, _METADATA), renews=True)
+        for name, steps in {
+            "good": _GOOD,
+            "soon-again": (*_GOOD, _handshake()),
+            "soon-by-another": (*_GOOD, _handshake("SCRAM-SHA-256")),
+            "wrong": (_handshake(), _proof(_token("wrong"))),
+            "begun": (_handshake(), _METADATA),
+            "by-another": (_handshake("SCRAM-SHA-256"), _proof(_token())),
+            "begun-by-another": (_handshake("SCRAM-SHA-256"), _METADATA),
+            "by-an-unknown-one": (_handshake("GSSAPI"),),
+        }.items()
     },
 }

@@ -9,7 +9,7 @@ from kafka_shim.protocol.api_versions import parse_release
 from kafka_shim.testing import KafkaBroker, start
 from tests.recordings.comparing import recorded_pairs
 from tests.recordings.log_ins.recording import KIND, played
-from tests.recordings.log_ins.scenarios import PASSWORD, USER
+from tests.recordings.log_ins.scenarios import PASSWORD, SCENARIOS, USER
 
 UNLIKE = {("0.11.0.3", "plaintext-nothing"): "an empty frame leaves the connection in limbo"}
 """Release and scenario -> what a real broker does that the shim does not."""
@@ -18,23 +18,24 @@ PAIRS = [pair for pair in recorded_pairs(KIND) if pair not in UNLIKE]
 
 
 class _Shims:
-    """A broker a release, each started when it is asked for."""
+    """A broker a release and settings, each started when it is asked for."""
 
     def __init__(self) -> None:
         self.stack = ExitStack()
-        self._brokers: dict[str, KafkaBroker] = {}
+        self._brokers: dict[tuple[str, bool], KafkaBroker] = {}
 
-    def of(self, release: str) -> "_Addresses":
-        if release not in self._brokers:
+    def of(self, release: str, name: str) -> "_Addresses":
+        at = (release, SCENARIOS[name].renews)
+        if at not in self._brokers:
             broker = start(
                 kafka_version=parse_release(release),
                 users={USER: PASSWORD},
-                properties={"sasl.enabled.mechanisms": "PLAIN", **KIND.settings(release)},
+                properties={"sasl.enabled.mechanisms": "PLAIN", **KIND.settings_of(release, name)},
                 authorizer="none",
                 in_process=True,
             )
-            self._brokers[release] = self.stack.enter_context(broker)
-        return _Addresses(self._brokers[release])
+            self._brokers[at] = self.stack.enter_context(broker)
+        return _Addresses(self._brokers[at])
 
 
 class _Addresses:
@@ -52,7 +53,7 @@ def shims() -> Iterator[_Shims]:
 
 @pytest.mark.parametrize(("release", "name"), PAIRS)
 def test_the_same_answers_as_the_real_broker(shims: _Shims, release: str, name: str) -> None:
-    assert played(name, shims.of(release)) == KIND.recordings.steps(release, name)
+    assert played(name, shims.of(release, name)) == KIND.recordings.steps(release, name)
 
 
 def test_releases_of_both_kinds_were_recorded() -> None:
