@@ -5,9 +5,11 @@ from typing import Any
 
 import msgspec
 
+from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.headers import RequestHeader
 from kafka_shim.protocol.names import error_name
 from kafka_shim.protocol.wire_json import message_json
+from kafka_shim.shim.client.client import CLIENT_ID
 from kafka_shim.shim.observing.history import History, Seen
 from kafka_shim.shim.request.session import Session
 
@@ -72,8 +74,17 @@ class Frames(History):
         return self._answers.get(seen.number)
 
     def different(self) -> frozenset[str]:
-        """Return all different responses as API, version and errors, such as `Fetch v17 ok`."""
-        found = {(each.api, each.version, each.errors) for each in self if each.errors is not None}
+        """Return all different responses as API, version and errors, such as `Fetch v17 ok`.
+
+        The suite's own requests do not count, nor ApiVersions, whose refusals a shim does not keep.
+        """
+        found = {
+            (each.api, each.version, each.errors)
+            for each in self
+            if each.errors is not None
+            and each.client_id != CLIENT_ID
+            and each.api is not ApiKey.API_VERSIONS
+        }
         return frozenset(
             f"{api.wire_name} v{version} {', '.join(map(error_name, errors)) or 'ok'}"
             for api, version, errors in found
