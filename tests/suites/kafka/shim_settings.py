@@ -20,6 +20,7 @@ _PRINCIPAL = "outside.principal."
 _STORE = "outside.store."
 _SECTION = re.compile(r"([\w.]+)\s*\{(.*?)\};", re.DOTALL)
 _MODULE = re.compile(r"([\w.]+LoginModule)\s+required(.*?);", re.DOTALL)
+_PORT = re.compile(r":\d+(?=,|$)")
 _OPTION = re.compile(r'([\w.-]+)="([^"]*)"')
 
 
@@ -58,6 +59,8 @@ def words(
         if key.startswith(_STORE):
             kept |= _pkcs12(key.removeprefix(_STORE), value)
     kept |= _who_and_what(kept)
+    if len(brokers) > 1:  # each test asks for its brokers' ports; the next ones may be in use
+        kept["listeners"] = _PORT.sub(":0", kept["listeners"])
     path = folder / "server.properties"
     path.write_text(java_properties.write(kept))
     return [*found, "--config", str(path)]
