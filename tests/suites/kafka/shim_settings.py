@@ -60,7 +60,8 @@ def words(
             kept |= _pkcs12(key.removeprefix(_STORE), value)
     kept |= _who_and_what(kept)
     if len(brokers) > 1:  # each test asks for its brokers' ports; the next ones may be in use
-        kept["listeners"] = _PORT.sub(":0", kept["listeners"])
+        named = ("listeners", "advertised.listeners")
+        kept |= {key: _PORT.sub(":0", kept[key]) for key in named if key in kept}
     path = folder / "server.properties"
     path.write_text(java_properties.write(kept))
     return [*found, "--config", str(path)]
