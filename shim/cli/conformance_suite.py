@@ -36,7 +36,7 @@ does not work. Cases that need a feature which the client lacks are reported as 
 """
 ALL = "all"
 JOBS = 4
-"""Most cases wait."""
+"""More than there are cores, since cases mostly wait."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -151,7 +151,7 @@ class Client:
         answer = self.ask(ApiKey.API_VERSIONS, ApiVersionsRequest(), 0)
         if answer.error_code:
             raise ClientError(
-                f"{self.address} refused ApiVersions: {error_text(answer.error_code)}"
+                f"{self.address} rejected ApiVersions: {error_text(answer.error_code)}"
             )
         self.versions = {api.api_key: (api.min_version, api.max_version) for api in answer.api_keys}
 
@@ -166,7 +166,7 @@ class Client:
         if handshake.error_code:
             enabled = ", ".join(handshake.mechanisms) or "none"
             raise ClientError(
-                f"{self.address} refused the SASL mechanism {login.mechanism}:"
+                f"{self.address} rejected the SASL mechanism {login.mechanism}:"
                 f" {error_text(handshake.error_code)}; enabled there: {enabled}"
             )
         say = self._authenticate if has_requests else self._send_token

@@ -23,9 +23,9 @@ class _Totals(Collector):
         yield self._decisions()
         counters = self._broker.cluster.counters
         for name, text, value in (
-            ("connections", "Connections ever accepted", counters.connections),
-            ("connections_closed", "Connections closed for what was sent", counters.closed),
-            ("failed_authentications", "Failed logins", counters.failed_logins),
+            ("connections", "Connections accepted since the start", counters.connections),
+            ("connections_closed", "Connections that the broker closed", counters.closed),
+            ("failed_authentications", "Failed log-ins", counters.failed_logins),
             (
                 "internal_errors",
                 "Requests answered with UNKNOWN_SERVER_ERROR",
@@ -46,7 +46,7 @@ class _Totals(Collector):
     def _answers(self) -> Metric:
         found = CounterMetricFamily(
             "kafka_shim_requests",
-            "Errors of responses, one for each code in a response, NONE for one without",
+            "Error codes of responses, each once per response; NONE for responses without",
             labels=["api", "version", "error"],
         )
         for (api, version, error), count in self._history.answers.items():

@@ -255,7 +255,7 @@ class Connection(asyncio.BufferedProtocol):
         """Report a failed log-in after a delay, and close (KIP-306)."""
         delay_ms = failed_login_delay_ms(self._cluster, session.node_id)
         if not delay_ms or not self._answers:
-            raise CloseConnection("login failed")
+            raise CloseConnection("log-in failed")
         refusal = self._answers.pop()
         self._send(at_once=True)
         self._answers.append(refusal)
@@ -263,7 +263,7 @@ class Connection(asyncio.BufferedProtocol):
 
     def _part(self) -> None:
         self._parting = None
-        self.close("login failed")
+        self.close("log-in failed")
 
     def _complete(self, answer: object) -> None:
         """Send the response to a request that waited."""

@@ -88,7 +88,7 @@ def advance(message: bytes, session: Session, cluster: Cluster) -> SaslStep:
     except SaslFailure as failure:
         cluster.counters.failed_logins += 1
         log.info(
-            "login failed",
+            "log-in failed",
             mechanism=session.mechanism,
             listener=session.listener.name,
             host=session.host,

@@ -74,7 +74,7 @@ async def try_login(situation: Situation, how: Mapping[str, Any]) -> Answer:
 async def works(how: Mapping[str, Any], situation: Situation) -> None:
     answer = await try_login(situation, how)
     if answer.ok is None:
-        raise UnmetError("the login succeeds", f"the client reported {answer}")
+        raise UnmetError("the log-in succeeds", f"the client reported {answer}")
 
 
 _MECHANISMS = (
@@ -191,16 +191,16 @@ async def storms(situation: Situation) -> None:
     await refused({"login": login("PLAIN", password=WRONG)}, 58, situation)
     attempts = len(situation.requests(ApiKey.SASL_HANDSHAKE))
     if attempts > ATTEMPTS:
-        raise UnmetError(f"at most {ATTEMPTS} logins", f"there were {attempts}")
+        raise UnmetError(f"at most {ATTEMPTS} log-ins", f"there were {attempts}")
 
 
 _LOGINS.add(
     "no-storm",
-    "a refused login is not retried in a loop",
+    "a rejected log-in is not retried in a loop",
     storms,
     origin="KIP-152",
     answer=REFUSED,
-    wire=f"at most {ATTEMPTS} logins within the deadline",
+    wire=f"at most {ATTEMPTS} log-ins within the deadline",
     commands="produce",
     level=Level.SHOULD,
     possible=_HAS_CODES,
@@ -264,7 +264,7 @@ async def session_ends(situation: Situation) -> None:
         await asyncio.sleep(0.3)
     logins = len(situation.requests(ApiKey.SASL_AUTHENTICATE))
     if situation.sees_frames and logins < 2:
-        raise UnmetError("a second login", "there was one")
+        raise UnmetError("a second log-in", "there was one")
 
 
 @_LOGINS.case(

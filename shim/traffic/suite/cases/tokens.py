@@ -125,7 +125,7 @@ for _command, _fields in (
 ):
     _TOKENS.add(
         f"token-without-login.{_command.partition('_')[0]}",
-        f"{_command} fails for a client without login",
+        f"{_command} fails for a client without a log-in",
         partial(without_login, _command, _fields),
         answer=error_text(ErrorCode.DELEGATION_TOKEN_REQUEST_NOT_ALLOWED),
         commands=_command,
@@ -156,7 +156,7 @@ async def by_token(situation: Situation) -> None:
 
 @_LOGINS.case(
     "expired-delegation-token",
-    "a login with an expired delegation token fails",
+    "a log-in with an expired delegation token fails",
     answer=REFUSED,
     commands="produce create_token expire_token",
     capabilities="delegation-tokens scram",
