@@ -16,7 +16,7 @@ from kafka_shim.shim.storage.settings_rows import (
 )
 
 
-class PartitionRow(msgspec.Struct):
+class PartitionRow(msgspec.Struct, omit_defaults=True):
     """A partition; `log` is the number of its log."""
 
     log: int

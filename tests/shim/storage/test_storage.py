@@ -94,6 +94,17 @@ def test_logs_that_lost_their_beginning_or_everything(stage: KeptStage) -> None:
     assert log_of(again, "deleted").end_offset == 0
 
 
+def test_who_may_lead_is_remembered(stage: KeptStage) -> None:
+    """The ISR of a partition without a leader is empty; an eligible replica leads it (KIP-966)."""
+    stage.topic("orders")
+    stage.cluster.set_alive(1, is_alive=False)
+    later = stage.again()
+    [partition] = later.found("orders").partitions
+    assert (partition.isr, partition.eligible, partition.last_known) == ([], [1], [1])
+    later.cluster.settle()
+    assert (partition.leader_id, partition.isr, partition.eligible) == (1, [1], [])
+
+
 def test_segments_are_those_that_were_before(stage: KeptStage) -> None:
     stage.topic("orders", 1, {"retention.ms": "1000", "segment.ms": "500"})
     for at in range(4):
