@@ -11,7 +11,7 @@ from tests.docs.shell import Shell
 
 @pytest.fixture(scope="module")
 def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
-    """What `make run` starts, on free ports; addresses by listener."""
+    """The broker of `make run`, on free ports; addresses by listener."""
     with demo_broker(tmp_path_factory.mktemp("demo")) as addresses:
         yield addresses
 

@@ -49,7 +49,7 @@ VIEWS: Final = {
 
 
 def session(shell: Shell, addresses: dict[str, str]) -> str:
-    """Return an SVG of the commands and of what they print."""
+    """Return an SVG of the commands and their output."""
     console = Console(record=True, width=WIDTH, file=io.StringIO(), force_terminal=True)
     for command in SESSION:
         done = shell(command)
@@ -62,7 +62,7 @@ def session(shell: Shell, addresses: dict[str, str]) -> str:
 
 
 def use(broker: KafkaBroker) -> None:
-    """What a shop does: alice writes, bob reads, carol is denied."""
+    """Use the broker like a shop: alice writes, bob reads, carol is denied."""
     broker.topics.create("orders", partitions=3)
     broker.topics.create("payments")
     broker.acls.add(

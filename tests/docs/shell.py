@@ -21,7 +21,7 @@ AdminClient({"bootstrap.servers": os.environ["KAFKA_BOOTSTRAP_SERVERS"]}).list_t
 
 
 class Shell:
-    """`replaced` are addresses of the pages and those to use, since ports may be taken here."""
+    """Runs commands; `replaced` maps addresses on pages to real ones, since ports may be in use."""
 
     def __init__(self, folder: Path, replaced: Mapping[str, str]) -> None:
         self.folder = folder
@@ -47,7 +47,7 @@ class Shell:
         self._environment.pop("PYTHONPATH", None)
 
     def put(self, replaced: Mapping[str, str], environment: Mapping[str, str]) -> None:
-        """Further replacements and variables."""
+        """Add replacements and variables."""
         self._replaced |= replaced
         self._environment |= environment
 
@@ -59,7 +59,7 @@ class Shell:
         )  # fmt: skip
 
     def until(self, line: str, command: str) -> int:
-        """Stop the command once it has printed a line that begins so; its exit code."""
+        """Stop the command once it has printed a line with this beginning; return its exit code."""
         child = subprocess.Popen(
             self._words(command),
             cwd=self.folder, env=self._environment, stdout=subprocess.PIPE, text=True,

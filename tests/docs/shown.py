@@ -46,7 +46,7 @@ class Block:
 
 
 def pages() -> list[str]:
-    """Every page that people read, but those that are generated; from the project's folder."""
+    """Return the pages of the project that are not generated, relative to its folder."""
     found = []
     for folder, folders, files in os.walk(ROOT):
         inner = [name for name in folders if name not in ("node_modules", "target")]

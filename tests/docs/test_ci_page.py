@@ -42,7 +42,7 @@ def test_all_four_are_shown() -> None:
 @pytest.mark.client
 @pytest.mark.parametrize("name", ["github-package.yml", "gitlab-package.yml"])
 def test_the_commands_work(name: str, shell: Shell) -> None:
-    """Installing is what tests/test_package.py does."""
+    """tests/test_package.py tests the installation."""
     (shell.folder / "test_mine.py").write_text(PROJECT_TEST)
     (shell.folder / "pytest.ini").write_text("[pytest]\ntestpaths = test_mine.py\n")
     install, run = script_of(name)

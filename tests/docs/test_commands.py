@@ -54,7 +54,7 @@ def is_suite(command: Command) -> bool:
 
 
 def is_example(command: Command) -> bool:
-    """Run by tests/clients/test_examples.py::test_the_page_works_in_a_copy."""
+    """tests/clients/test_examples.py::test_the_page_works_in_a_copy runs it."""
     return command.page.startswith("examples/")
 
 
@@ -89,7 +89,7 @@ def test_named_tests_of_commands_exist() -> None:
 
 
 def succeeds(shell: Shell, command: Command, timeout_s: float = 60) -> str:
-    """What the command prints; 3 is for a denial, a finding, or a client that failed."""
+    """Return the output of a command; exit code 3 is a denial, a finding, or a failed client."""
     if re.search(r"\bkafka-shim serve\b", command.text):
         text = command.text
         if "--listener" not in text:
@@ -127,7 +127,7 @@ def test_suggestions_of_make_run_work(shell: Shell) -> None:
 
 
 def test_make_targets_on_pages_exist() -> None:
-    """Targets that a page names, in its text too."""
+    """Also targets within sentences."""
     rules = set(re.findall(r"^([\w-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
     for page in pages():
         named = re.findall(r"(?:^ {4}|`)make ([a-z-]+)", (ROOT / page).read_text(), re.MULTILINE)
@@ -167,7 +167,7 @@ QUICK = {
     ids=lambda command: command.text,
 )
 def test_a_benchmark_measures(command: Command, shell: Shell) -> None:
-    """3 is a goal that is missed, which a busy machine may."""
+    """Exit code 3 is a missed goal, which may happen on a busy machine."""
     [name] = re.findall(r"benchmarks[/.](\w+)", command.text)
     done = shell(f"{command.text} {QUICK.get(name, '')}", timeout_s=500)
     assert done.returncode in (0, 3), (done.stdout, done.stderr)

@@ -22,7 +22,7 @@ def test_links_have_targets() -> None:
 
 
 def anchors(path: Path) -> set[str]:
-    """The anchors that GitHub gives the headings of a page."""
+    """Return the anchors of a page's headings on GitHub."""
     headings = re.findall(r"^#+ (.+)$", shown_text(path), re.MULTILINE)
     return {re.sub(r"[^\w\- ]", "", text.lower()).replace(" ", "-") for text in headings}
 
@@ -69,7 +69,7 @@ def test_every_page_begins_with_its_audience() -> None:
 
 
 def test_the_commands_reference_is_current() -> None:
-    """Wherever lines of usage are broken, which is another place on each Python."""
+    """Line breaks in usages are ignored, since they depend on the Python version."""
     assert (ROOT / "docs" / "commands.md").read_text().split() == reference().split(), (
         "run: python -m kafka_shim.shim.cli.reference > docs/commands.md"
     )

@@ -37,7 +37,7 @@ def is_for_a_cluster(command: Command) -> bool:
 
 
 def on_a_cluster(shell: Shell, command: Command, folder: Path) -> str:
-    """What it prints on the example's cluster of two workers, with the example's settings."""
+    """Return the output on the example's cluster of two workers, with the example's settings."""
     from examples.spark_cluster import SETTINGS, cluster, environment
 
     folder.mkdir()

@@ -82,7 +82,7 @@ def git(folder: Path, *words: str) -> None:
 
 
 def changed(tmp_path: Path, added: str, *, is_first: bool = False) -> Path:
-    """A clone of a repository with the examples, in which ACLs were added, or are all new."""
+    """Return a clone of a repository with the examples, with added ACLs, or only new ones."""
     origin, mine = tmp_path / "origin", tmp_path / "mine"
     shutil.copytree(EXAMPLES, origin)
     if is_first:
@@ -122,7 +122,7 @@ def test_the_change_that_brings_the_acls_is_shown_too(name: str, tmp_path: Path)
 
 
 def ran(name: str, mine: Path, tmp_path: Path) -> tuple[int, str]:
-    """Run the steps until one fails: its exit code, and what all printed."""
+    """Run the steps until one fails; return its exit code and all output."""
     shell = Shell(tmp_path / "tools", {})
     for program in ("pip", "gh", "curl"):
         path = tmp_path / "tools" / ".venv" / "bin" / program

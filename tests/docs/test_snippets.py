@@ -107,7 +107,7 @@ def test_the_tutorials_first_test_fails_with_the_advice_it_shows(tmp_path: Path)
 
 
 def without_numbers(text: str) -> str:
-    """Which version was asked, and how often the client tried, is the client's business."""
+    """Remove the version and the number of attempts, which depend on the client."""
     return re.sub(r" v\d+(, \d+ times)?", " v0", text)
 
 
@@ -146,7 +146,7 @@ exit $listed
 
 
 def test_a_proxy_logs_in_with_the_properties_shown(tmp_path: Path) -> None:
-    """Without the log-in of the file, nobody may list ACLs there."""
+    """Without the log-in in the file, listing ACLs would be denied."""
     [block] = [
         block for block in ALL if (block.page, block.language) == ("docs/replay.md", "properties")
     ]

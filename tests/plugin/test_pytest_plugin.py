@@ -14,7 +14,7 @@ pytestmark = pytest.mark.timeout(300, func_only=True)
 def run(
     folder: Path, text: str, *options: str, ini: str = "", finds_plugins: bool = False
 ) -> subprocess.CompletedProcess[str]:
-    """Run pytest on one file in a folder of its own, like a project that has installed us."""
+    """Run pytest on a file in its own folder, like a project that uses the plugin."""
     (folder / "test_it.py").write_text(text)
     (folder / "pytest.ini").write_text(f"[pytest]\nasyncio_mode = strict\n{ini}\n")
     return run_pytest(folder, *options, finds_plugins=finds_plugins)
@@ -250,7 +250,7 @@ def test_it(kafka_broker):
 
 
 def is_gone(url: str) -> bool:
-    """Whether nobody answers there any more, within a while."""
+    """Return whether the address stops responding within a while."""
     import time
     import urllib.error
     import urllib.request

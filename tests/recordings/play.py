@@ -24,7 +24,7 @@ BRACED = re.compile(r"\{(-?\d+)\}")
 
 
 class Play:
-    """One scenario on one broker. Its names begin with the scenario's, which answers leave out."""
+    """A scenario on a broker. Names begin with the scenario's, which is removed from responses."""
 
     ignored: ClassVar[frozenset[str]] = frozenset({"throttle_time_ms", "unknown_tags"})
     unordered: ClassVar[frozenset[str]] = frozenset({"partitions"})
@@ -40,7 +40,7 @@ class Play:
     # --- names and versions
 
     def text(self, suffix: str = "") -> str:
-        """A name of this scenario."""
+        """Return a name of this scenario."""
         return self.name + suffix
 
     def make_topics(
@@ -49,7 +49,7 @@ class Play:
         self.topic_ids |= create(self.peer, names, partitions, settings)
 
     def unknown(self, suffix: str = "unknown") -> str:
-        """A topic that does not exist."""
+        """Return the name of a missing topic."""
         name = f"{self.name}-{suffix}"
         self.topic_ids[name] = UNKNOWN_ID
         return name
@@ -64,14 +64,14 @@ class Play:
     # --- asking
 
     def ask(self, api: ApiKey, version: int, request: Any, connection: str = "a") -> Any:
-        """Ask without a trace; the request loses what its version cannot say."""
+        """Send a request and record nothing; fields that its version lacks are removed."""
         asked = message(api, version, request)
         return ask(self.peer, connection, api, version, asked, self.patience_ms)
 
     def call(
         self, label: str, api: ApiKey, version: int, request: Any, connection: str = "a"
     ) -> Any:
-        """Ask and keep the answer."""
+        """Send a request and record the response."""
         answer = self.ask(api, version, request, connection)
         self.keep(label, api, version, answer)
         return answer
@@ -121,7 +121,7 @@ class Play:
         return self._own(content)
 
     def plain(self, text: str) -> str:
-        """Return a text as it is kept."""
+        """Return a text in its recorded form."""
         return self._own(text)
 
     def _own(self, text: str) -> str:
@@ -130,7 +130,7 @@ class Play:
 
 
 def message(api: ApiKey, version: int, request: Any) -> Any:
-    """Return a request, also one of plain values, as its version can say it."""
+    """Return a request, also from plain values, without fields that its version lacks."""
     if isinstance(request, dict):
         name = f"{api.wire_name}Request"
         request = msgspec.convert(request, classes(name)[name])

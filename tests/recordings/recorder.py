@@ -42,7 +42,7 @@ class Kind(NamedTuple):
 
 
 def record(kind: Kind, release: str, names: Sequence[str] = ()) -> Iterator[str]:
-    """Record a release and return a line a scenario; `names` replace those in the recording."""
+    """Record a release; return a line per scenario. `names` replaces only those scenarios."""
     answers: dict[str, Any] = dict(kind.recordings.written(release)) if names else {}
     known = kind.scenarios(release)
     order = dict.fromkeys([*answers, *known])  # so that what is equal stays where it is

@@ -23,13 +23,13 @@ RELEASE = re.compile(r"\d+(\.\d+)+")
 
 
 def read_file(path: Path) -> bytes:
-    """Return the content of a recording, unpacked."""
+    """Return the content of a recording, decompressed."""
     raw = path.read_bytes()
     return gzip.decompress(raw) if path.suffix == PACKED else raw
 
 
 def write_file(path: Path, content: bytes) -> None:
-    """Write a recording, packed if its name says so: the same content gives the same bytes."""
+    """Write a recording, compressed if its name says so; equal contents give equal bytes."""
     path.parent.mkdir(exist_ok=True)
     is_packed = path.suffix == PACKED
     path.write_bytes(gzip.compress(content, 9, mtime=0) if is_packed else content)
@@ -51,20 +51,20 @@ class Recordings:
         return sorted(name for name in names if RELEASE.fullmatch(name))
 
     def names(self, release: str) -> list[str]:
-        """Return the scenarios that a recording has."""
+        """Return the scenarios in a recording."""
         return list(self.written(release))
 
     def steps(self, release: str, name: str) -> Steps:
-        """Return the answers to one scenario."""
+        """Return the responses of a scenario."""
         recorded = as_called_today(msgspec.json.decode(self.written(release)[name]))
         return msgspec.convert(recorded, Steps)
 
     def load(self, release: str) -> dict[str, Steps]:
-        """Return all answers by scenario; empty if the release was not recorded."""
+        """Return all responses by scenario; empty without a recording of the release."""
         return {name: self.steps(release, name) for name in self.names(release)}
 
     def written(self, release: str) -> dict[str, msgspec.Raw]:
-        """Return all answers by scenario, each still to be decoded; empty if not recorded."""
+        """Return the undecoded responses by scenario; empty without a recording."""
         path = self._path(release)
         return _scenarios(path, self.unpack) if path.exists() else {}
 
@@ -89,5 +89,5 @@ class Recordings:
 def _scenarios(
     path: Path, unpack: Callable[[bytes], dict[str, msgspec.Raw]]
 ) -> dict[str, msgspec.Raw]:
-    """Return the scenarios of a file, each still to be decoded: a file has up to a hundred."""
+    """Return the undecoded scenarios of a file, which may have a hundred."""
     return unpack(read_file(path))

@@ -47,7 +47,7 @@ class Needs:
 
 @dataclass(frozen=True)
 class Broker:
-    """A running one: HOST:PORT of each listener, and the authority of its certificate."""
+    """A running broker: HOST:PORT of each listener, and the CA of its certificate."""
 
     release: str
     listeners: Mapping[str, str]
@@ -86,7 +86,7 @@ def _settings(release: str, needs: Needs) -> dict[str, str]:
 
 
 def _certificates(folder: Path) -> dict[str, str]:
-    """A new authority, `ca.pem`, and the settings of a broker with a certificate of it."""
+    """Create a CA, `ca.pem`; return broker settings with a certificate of it."""
     authority = trustme.CA()
     authority.cert_pem.write_to_path(str(folder / "ca.pem"))
     issued = authority.issue_cert("localhost", "127.0.0.1")
@@ -132,7 +132,7 @@ def _real(release: str, needs: Needs, settings: Mapping[str, str]) -> Iterator[M
 
 
 def _wait_for_coordinators(kafka: RealKafka) -> None:
-    """Until groups and transactions have their topics: the suites have less patience than that."""
+    """Wait until groups and transactions have their topics: suites have less patience."""
     finds = [FindCoordinatorRequest(key="nobody", key_type=kind) for kind in (0, 1)]
     describe = DescribeTransactionsRequest(transactional_ids=["nobody"])
     peer = SocketPeer(kafka.release, kafka.plain, kafka.sasl)

@@ -16,7 +16,7 @@ SHOWN_CHARACTERS = 2000
 
 
 class SuiteError(Exception):
-    """The suite could not be fetched, built or run: nothing is known about the broker."""
+    """The suite could not be fetched, built or run, so there is no result."""
 
 
 def progress(text: str) -> None:
@@ -25,14 +25,14 @@ def progress(text: str) -> None:
 
 
 def need(*tools: str) -> None:
-    """SuiteError unless these programs are installed."""
+    """Raise SuiteError unless these programs are installed."""
     missing = [tool for tool in tools if shutil.which(tool) is None]
     if missing:
         raise SuiteError(f"not on the PATH: {', '.join(missing)}; please install it")
 
 
 def fetched(name: str, fetch: Callable[[Path], None]) -> Path:
-    """The folder of a suite; `fetch` fills it once. A name has the version, so a new one is new."""
+    """Return the folder of a suite, which `fetch` fills once; its name has the version."""
     folder = CACHE / name
     if (folder / "complete").exists():
         return folder
@@ -47,7 +47,7 @@ def fetched(name: str, fetch: Callable[[Path], None]) -> Path:
 def command(
     words: Sequence[str], folder: Path, environment: Mapping[str, str] | None = None
 ) -> str:
-    """What a program that has to succeed prints."""
+    """Run a program that must succeed; return its output."""
     done = subprocess.run(
         words,
         cwd=folder,
@@ -66,7 +66,7 @@ def command(
 def run_to_file(
     words: Sequence[str], folder: Path, environment: Mapping[str, str], output: Path, seconds: int
 ) -> bool:
-    """Run the suite itself, which may fail, all it prints to a file; whether it ended in time."""
+    """Run the suite, which may fail, with all output in a file; return whether it ended in time."""
     progress(f"running {words[0]}; its output: {output}")
     with output.open("wb") as file:
         child = subprocess.Popen(
@@ -88,7 +88,7 @@ def run_to_file(
 
 
 def end_all_on_sigterm() -> None:
-    """Let SIGTERM end this process as Ctrl-C does, so that the programs it started end too."""
+    """Treat SIGTERM like Ctrl-C, so that started programs end too."""
     signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
 
 
@@ -100,7 +100,7 @@ def _end(child: "subprocess.Popen[bytes]") -> None:
 
 
 def patch(folder: Path, pattern: str, changes: Mapping[str, str]) -> None:
-    """Replace texts in all files that match; each text must be there, or the suite is another."""
+    """Replace texts in all matching files; SuiteError if a text is missing."""
     files = {path: path.read_text() for path in sorted(folder.glob(pattern))}
     for old, new in changes.items():
         hit = [path for path, text in files.items() if old in text]
@@ -113,7 +113,7 @@ def patch(folder: Path, pattern: str, changes: Mapping[str, str]) -> None:
 
 
 def go_module(module: str, version: str, folder: Path) -> None:
-    """A Go module's source, to be changed: a copy of what Go keeps."""
+    """Return a copy of a Go module's source, to be changed."""
     said = command(["go", "mod", "download", "-json", f"{module}@v{version}"], folder.parent)
     source = Path(json.loads(said)["Dir"])
     # what Go keeps may not be written to

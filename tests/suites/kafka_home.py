@@ -60,7 +60,7 @@ def words(release: str, tool: str) -> list[str]:
 
 
 def quicken(release: str, bootstrap: str) -> None:
-    """Let the tools start in half the time: Java keeps the classes that one of them has loaded."""
+    """Halve the start time of the tools: Java caches the classes of one of them."""
     if not (classes := _classes(release)).exists():
         java, *rest = words(release, "kafka-consumer-groups")
         keep = f"-XX:ArchiveClassesAtExit={classes}"
@@ -77,7 +77,7 @@ def _fetch_logging(folder: Path) -> None:
 
 
 def home(release: str) -> Path:
-    """A folder like that of a Kafka distribution, as far as `bin/kafka-*.sh` go."""
+    """Return a folder like a Kafka distribution's, with `bin/kafka-*.sh`."""
     need("java", "mvn")
     folder = CACHE / f"kafka-{release}"
     (folder / "bin").mkdir(parents=True, exist_ok=True)

@@ -39,7 +39,7 @@ def run(broker: Broker, only: str) -> list[Result]:
 
 
 def _names(package: Path) -> str:
-    """A pattern of the tests whose text uses one of the suite's ways to a broker."""
+    """Return a pattern of the tests that connect to a broker."""
     texts = [path.read_text() for path in package.glob("*_test.go")]
     tests = [match for text in texts for match in _TEST.finditer(text)]
     found = sorted(match[1] for match in tests if _TALKS_TO_BROKER.search(match[0]))

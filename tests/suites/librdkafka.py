@@ -35,7 +35,7 @@ _ONE_BROKER = (r"(create_topic_wait_exists\([^;]*, \w+), 3, 5000\)", r"\1, 1, 50
 
 @dataclass(frozen=True)
 class Part:
-    """Some of the tests, and what they are run with; without `tests`, all that need a broker."""
+    """Some of the tests, and their settings; without `tests`, all that need a broker."""
 
     tests: Sequence[str] = ()
     options: Sequence[str] = ()
@@ -151,7 +151,7 @@ def _with_one_broker(path: Path) -> int:
 
 
 def _plain(text: str) -> str:
-    """Without colours."""
+    """Remove colours."""
     return re.sub(r"\x1b(?:\[[0-9;]*m|\(B)", "", text)
 
 
@@ -161,7 +161,7 @@ _NOT_CHOSEN = ("Filtered", "requires test scenario", "not applicable")
 def _reported(
     tests: Mapping[str, dict[str, str | float]], chosen: str, said: str
 ) -> Iterator[Result]:
-    """What the runner's report says of the tests that were chosen, by number (empty: all)."""
+    """Return the results of the chosen tests in the runner's report, by number (empty: all)."""
     for name, test in tests.items():
         reason, state = str(test["extra"]), str(test["state"]).lower()
         is_other = name == "<MAIN>" or (chosen and name[:4] not in chosen)
@@ -173,7 +173,7 @@ def _reported(
 
 
 def _told(said: str) -> Iterator[Result]:
-    """The same from its output, if it did not get to a report."""
+    """Return the same from the output, if there is no report."""
     ended = dict(re.findall(r"=+ Test (\S+) (PASSED|FAILED|SKIPPED) =+", said))
     began = re.findall(r"=+ Running test (\S+) =+", said)
     for name in dict.fromkeys(began):
@@ -184,6 +184,6 @@ def _told(said: str) -> Iterator[Result]:
 
 
 def _last_words(name: str, said: str) -> str:
-    """What the output says of a test that failed."""
+    """Return the output about a failed test."""
     lines = [line for line in said.splitlines() if name in line and "FAIL" in line.upper()]
     return "\n".join(lines[-4:]) or "did not end"

@@ -71,7 +71,7 @@ def _fetch(folder: Path) -> None:
 
 
 def _names(folder: Path) -> str:
-    """A pattern of the tests in the files that are for brokers."""
+    """Return a pattern of the tests in files that need a broker."""
     texts = [path.read_text() for path in folder.glob("functional*_test.go")]
     names = re.findall(r"^func (Test\w+)\(\w+ \*testing\.T\)", "".join(texts), re.MULTILINE)
     return f"^({'|'.join(sorted(names))})$"
@@ -79,7 +79,7 @@ def _names(folder: Path) -> str:
 
 @contextmanager
 def _proxies(server: Path, upstream: str) -> Iterator[str]:
-    """The URL of a toxiproxy with the proxies that the suite looks for, on free ports."""
+    """Return the URL of a toxiproxy with the suite's proxies, on free ports."""
     (port,) = free_ports(1)
     url = f"http://127.0.0.1:{port}"
     child = subprocess.Popen(

@@ -70,7 +70,7 @@ def logs_as_before() -> Iterator[None]:
 
 @pytest.fixture
 def nobody() -> Iterator[str]:
-    """An address where nobody listens, and nobody else can begin to."""
+    """Return an address on which nothing listens, or can begin to listen."""
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         yield "{}:{}".format(*taken.getsockname())
@@ -78,7 +78,7 @@ def nobody() -> Iterator[str]:
 
 @pytest.fixture
 def start() -> Iterator[Callable[..., Running]]:
-    """Starts brokers, with fields of Config as keywords; stops them after the test."""
+    """Return a function that starts brokers, with fields of Config; they stop after the test."""
     with contextlib.ExitStack() as stack:
 
         def starting(**settings: Any) -> Running:

@@ -6,7 +6,7 @@ _SUPPORTED = re.compile(r"operations \[(.*)\]")
 
 
 def normal(text: str) -> list[str]:
-    """Blocks of lines, sorted inside and among each other."""
+    """Return blocks of lines, sorted inside and among each other."""
     blocks = []
     for block in re.split(r"\n(?=Current|Adding|ACLs for|Acl )", text):
         head, *entries = [line.strip() for line in block.strip().split("\n")]
@@ -15,7 +15,7 @@ def normal(text: str) -> list[str]:
 
 
 def complaint(stderr: str) -> str:
-    """What a usage error says; the operations in it without order."""
+    """Return the text of a usage error, with its operations sorted."""
     first = next((line for line in stderr.split("\n") if line.strip()), "").strip()
     found = _SUPPORTED.search(first)
     if found is not None:

@@ -96,7 +96,7 @@ def answers(sasl: str, folder: Path) -> dict[str, int]:
 
 
 def make_groups(client: Client) -> None:
-    """Have the groups exist, without members: a group that is not there has no operations."""
+    """Create the groups without members: a missing group has no operations."""
     partition = OffsetCommitRequestPartition(0, 0)
     topics = [OffsetCommitRequestTopic(name=TOPICS[0], partitions=[partition])]
     for group in GROUPS:
@@ -113,7 +113,7 @@ def make_groups(client: Client) -> None:
 
 
 def failed_plan(plain: str, folder: Path) -> dict[str, object]:
-    """What comes of a plan whose second request is refused in part: exit code, and ACLs."""
+    """Return exit code and ACLs after a plan whose second request is partly rejected."""
     text = NEW + "".join(
         f"- {{principal: User:new-{number:04}, allow: Read, topic: t}}\n" for number in range(MANY)
     )

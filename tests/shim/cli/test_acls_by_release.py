@@ -17,7 +17,7 @@ RELEASES = RECORDED["releases"]
 
 
 def lines(text: str) -> list[str]:
-    """Without their order, which is that of Java's hash sets, and so where the padding goes."""
+    """Return the lines without their order and padding, which depend on Java's hash sets."""
     return sorted(line.strip() for line in text.splitlines())
 
 

@@ -22,7 +22,7 @@ ROOT = Path(__file__).parents[3]
 
 
 def spoken(words: list[str], text: str = "", **more: str) -> subprocess.CompletedProcess[bytes]:
-    """What the program does in a process of its own, where its streams are real ones."""
+    """Run the program in its own process, with real streams."""
     environment = {**os.environ, "PYTHONPATH": str(ROOT), **more}
     return subprocess.run(
         [*SHIM, *words], input=text.encode(), capture_output=True, check=False, env=environment
@@ -146,7 +146,7 @@ def test_help_of_a_command(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def leaves(parser: argparse.ArgumentParser) -> Iterator[argparse.ArgumentParser]:
-    """Every command without commands below it."""
+    """Return all commands without subcommands."""
     below = [action for action in parser._actions if isinstance(action, argparse._SubParsersAction)]
     if not below:
         yield parser

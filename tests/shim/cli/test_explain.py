@@ -190,7 +190,7 @@ def test_acls_are_read_from_a_running_broker(
 def test_the_printed_commands_allow_the_access(
     broker: Running, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Whatever stands in the way: run the advice, ask again."""
+    """In every case: run the advice, and explain again."""
     server = ("--bootstrap-server", broker.plaintext)
     for words in (
         ("--deny-principal", "User:*", "--operation", "All", "--topic", "a b"),
@@ -244,7 +244,7 @@ def test_an_unreachable_broker_is_an_error(
 
 @pytest.mark.parametrize("release", RELEASES)
 def test_the_release_of_a_broker_is_found_by_its_versions(release: str) -> None:
-    """As far as decisions differ; with or without telemetry."""
+    """As far as decisions differ, with and without telemetry."""
     ranges = {int(key): span for key, span in advertised(release).items()}
     for versions in (ranges, {k: v for k, v in ranges.items() if k not in TELEMETRY}):
         assert rules_of(release_of(versions)) == rules_of(release)

@@ -20,7 +20,7 @@ pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="no such limit")
 
 
 def limited(tmp_path: Path, limits: str) -> tuple[subprocess.Popen[str], tuple[str, int]]:
-    """A broker under limits of a shell, and its address."""
+    """Start a broker under limits of a shell; return its address."""
     ready = tmp_path / "ready"
     options = f"--listener PLAINTEXT://127.0.0.1:0 --ready-file {ready} --authorizer none"
     child = subprocess.Popen(

@@ -28,7 +28,7 @@ HIDDEN = {"carol topic zebra"}
 
 
 def test_the_difference_is_what_the_broker_answers_differently() -> None:
-    """Every decision about every name of the scenario, but for what the broker hides."""
+    """All decisions about all names of the scenario, except for hidden ones."""
     old, new = (authorizer(read(RECORDED[side])) for side in ("old", "new"))
     changes = difference(old, new, RECORDED["release"])
     seen = unseen = differ = 0

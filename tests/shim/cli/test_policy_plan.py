@@ -41,7 +41,7 @@ def files(tmp_path: Path) -> Files:
 
 @pytest.fixture
 def at(broker: Running, files: Files) -> list[str]:
-    """The options that name a cluster with the old ACLs."""
+    """Return the options for a cluster with the old ACLs."""
     words = ["--bootstrap-server", broker.plaintext]
     assert main(["acls", *words, "--add", "--from", files[0]]) == 0
     return words

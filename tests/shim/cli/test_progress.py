@@ -26,7 +26,7 @@ class Terminal:
         self.file: TextIO = os.fdopen(keyboard, "w")
 
     def shown(self) -> str:
-        """All that was written; it is closed then."""
+        """Return all output, and close the terminal."""
         os.set_blocking(self._screen, False)
         text = b""
         with contextlib.suppress(OSError):  # nothing is left

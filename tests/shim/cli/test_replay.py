@@ -31,7 +31,7 @@ CREATE = Acl(
 
 @pytest.fixture(scope="module")
 def trace(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """An admin creates a topic, alice may not; a transaction is written, a group reads it."""
+    """An admin creates a topic, alice may not; a transaction writes, and a group reads."""
     folder = tmp_path_factory.mktemp("trace")
     recorded = Running(
         Config(

@@ -70,7 +70,7 @@ def test_a_signal_to_the_program_alone_is_passed_on() -> None:
 
 
 def served(options: str) -> subprocess.CompletedProcess[str]:
-    """A broker that is to end by itself, as a shell starts it."""
+    """Start a broker that will end by itself, as a shell does."""
     return subprocess.run(
         " ".join([*SHIM, "serve", options]),
         shell=True,

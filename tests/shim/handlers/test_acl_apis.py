@@ -181,7 +181,7 @@ def test_without_an_authorizer_security_is_disabled() -> None:
 
 
 def test_resource_types_and_operations_that_clients_may_not_know() -> None:
-    """strimzi#11903: an operator that stumbled over a DELEGATION_TOKEN ACL."""
+    """strimzi#11903: an operator that failed because of a DELEGATION_TOKEN ACL."""
     stage = Stage()
     rare = [
         creation("tok", kind=6, operation=Operation.DESCRIBE),

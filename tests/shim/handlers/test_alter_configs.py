@@ -38,7 +38,7 @@ def alter(stage: Stage, *resources: Resource, who: str = ADMIN, dry: bool = Fals
 
 
 def change(stage: Stage, kind: int, name: str, *operations: Any, who: str = ADMIN) -> Any:
-    """One resource, incrementally; operations are (name, operation, value)."""
+    """Alter one resource incrementally; operations are (name, operation, value)."""
     configs = [incremental_request.AlterableConfig(*operation) for operation in operations]
     row = incremental_request.AlterConfigsResource(kind, name, configs)
     request = incremental_request.IncrementalAlterConfigsRequest([row])
@@ -182,7 +182,7 @@ def test_what_is_appended_twice_is_added_once() -> None:
 
 @pytest.mark.parametrize("release", ["1.1", "2.3", "2.4"])
 def test_retention_hours_cannot_be_altered_on_a_running_broker(release: str) -> None:
-    """Though brokers up to 2.3 describe them as if they could: a real 2.3.1 answers 42."""
+    """Although up to 2.3 DescribeConfigs says it can: a real 2.3.1 returns 42."""
     resource = (BROKER, "1", {"log.retention.hours": "5"})
     assert alter(stage_of(release), resource) == [42]
 
@@ -277,7 +277,7 @@ UNKNOWN = ("retention.ms", 99, "1")
     ],
 )
 def test_an_unknown_operation_fails_the_controller(first: Any, errors: list[int]) -> None:
-    """As 4.3.1 answers it: all that it was asked for is -1, and nothing changes."""
+    """As on 4.3.1: the controller returns -1 for all of its resources, and changes nothing."""
     stage = stage_of()
     stage.topic("b")
     resources = [

@@ -120,7 +120,7 @@ def test_validating_makes_nothing() -> None:
 
 
 def _after_validating(release: str) -> Any:
-    """The first KRaft brokers did not heed it."""
+    """The first KRaft brokers ignored it."""
     stage = Stage(release)
     ask(stage, topic("t"), dry=True)
     return stage.cluster.topics
@@ -206,7 +206,7 @@ def test_only_version_7_returns_the_id() -> None:
 
 
 def test_a_topic_on_a_broker_that_there_is_not_keeps_its_maker_waiting() -> None:
-    """ZooKeeper brokers make it all the same, and nobody sees the partition."""
+    """ZooKeeper brokers create it anyway, but no client sees the partition."""
     stage = Stage("2.8")
     assignments = [
         CreatableReplicaAssignment(index, [node_id]) for index, node_id in enumerate((1, 9))

@@ -73,7 +73,7 @@ def test_a_token_for_oneself_needs_no_acl(stage: Stage) -> None:
 
 
 def test_expired_tokens_are_forgotten_within_an_hour(stage: Stage) -> None:
-    """As 2.8.2 and 4.3.1 do, which look after them at this interval."""
+    """As 2.8.2 and 4.3.1 do, which check them once an hour."""
     old = create(stage, max_lifetime_ms=1000)
     new = create(stage)
     stage.clock.advance(HOUR_MS - 1)

@@ -81,7 +81,7 @@ def test_delete_on_the_cluster_deletes_anything() -> None:
 
 @pytest.mark.parametrize("release", ["1.0", "2.3", "2.8"])
 def test_by_name_on_zookeeper(release: str) -> None:
-    """DESCRIBE is not asked: without DELETE a missing topic looks like any other."""
+    """DESCRIBE is not checked: without DELETE, a missing topic looks like any other."""
     asked = ("described", "both", "blind", "gone", "hidden")
     assert by_name(stage_of(release), *asked) == {
         "described": 29,

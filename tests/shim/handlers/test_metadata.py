@@ -139,7 +139,7 @@ def test_asking_for_a_missing_topic_makes_it(release: str, error: int) -> None:
     ],
 )
 def test_making_it_needs_create(release: str, resource: ResourceType | None, error: int) -> None:
-    """On the cluster, or on the topic since KIP-277; and it has to be described at all."""
+    """On the cluster, or since KIP-277 on the topic; DESCRIBE is needed, too."""
     stage = Stage(release)
     stage.allow(ALICE, Operation.DESCRIBE, ResourceType.TOPIC, "m")
     if resource is not None:

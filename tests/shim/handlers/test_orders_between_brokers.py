@@ -33,7 +33,7 @@ CURRENT, LATER = 1, 1000
 
 
 def leader_and_isr(version: int, *indexes: int, epoch: int = CURRENT) -> LeaderAndIsrRequest:
-    """Leadership of partitions of topic `t` for broker 9."""
+    """Make broker 9 the leader of partitions of topic `t`."""
     name = "t" if version < 2 else ""
     states = [
         LeaderAndIsrPartitionState(name, index, epoch, 9, 7, isr=[9], replicas=[9])
@@ -49,7 +49,7 @@ def leader_and_isr(version: int, *indexes: int, epoch: int = CURRENT) -> LeaderA
 
 
 def stop_replica(version: int, *indexes: int, epoch: int = CURRENT) -> StopReplicaRequest:
-    """The end of partitions of topic `t`."""
+    """Stop partitions of topic `t`."""
     request = StopReplicaRequest(controller_id=9, controller_epoch=epoch)
     if version < 3:
         request.delete_partitions = True
@@ -64,7 +64,7 @@ def stop_replica(version: int, *indexes: int, epoch: int = CURRENT) -> StopRepli
 
 
 def everything(stage: Stage) -> Any:
-    """What clients see of brokers, topics and leaders."""
+    """Return what clients see of brokers, topics and leaders."""
     return stage.ask(ApiKey.METADATA, 1, MetadataRequest(topics=None))
 
 
@@ -107,7 +107,7 @@ def test_a_partition_given_twice_is_refused_twice_since_2_4(release: str, count:
 
 
 def test_who_may_cluster_action_is_no_controller_for_it() -> None:
-    """Not even with an epoch that would be in force, or one from the future."""
+    """Neither with the current epoch nor with a future one."""
     stage = stage_with_topic("2.8")
     stage.allow(ALICE, Operation.CLUSTER_ACTION, ResourceType.CLUSTER, "kafka-cluster")
     before = everything(stage)

@@ -84,7 +84,7 @@ def test_a_denied_election(version: int, expected: Any) -> None:
 
 @pytest.mark.parametrize(("release", "names"), [("2.3", ["t"]), ("2.8", []), ("4.3", ["t"])])
 def test_elections_of_everything(release: str, names: list[str]) -> None:
-    """KRaft names each topic, with the partitions that changed or failed alone."""
+    """KRaft returns each topic, with only the partitions that changed or failed."""
     version = 0 if release == "2.3" else 1
     request = ElectLeadersRequest(0, None, 5000)
     answer = stage_of(release).ask(ApiKey.ELECT_LEADERS, version, request, ALICE)

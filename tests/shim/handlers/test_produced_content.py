@@ -32,7 +32,7 @@ PACKED = [
 
 
 def holding(content: bytes, count: int = 3, attributes: int = 0, newest: int = T0) -> bytes:
-    """A batch with this content, as it is."""
+    """Return a batch with exactly this content."""
     fields = (attributes, count - 1, T0, newest, -1, -1, -1, count)
     body = struct.pack(">hiqqqhii", *fields) + content
     return struct.pack(">qiibI", 0, len(body) + 9, -1, 2, crc32c(body)) + body
@@ -92,7 +92,7 @@ def test_contents_are_validated_as_by_a_broker(case: str, size: int) -> None:
 
 
 def test_old_releases_accept_other_offsets() -> None:
-    """As 1.1.1 did when asked."""
+    """As a real 1.1.1 did."""
     stage = Stage("1.1")
     stage.topic("t")
     records = packed(ROWS[0] + with_offsets(5, 6))
@@ -131,7 +131,7 @@ def test_the_greatest_time_is_that_of_the_records(codec: Compression) -> None:
 
 
 def cost(work: Callable[[], object]) -> tuple[float, float]:
-    """Processor seconds, and by how many MiB the greatest memory of this process grew."""
+    """Return the processor seconds, and the growth of the process's peak memory in MiB."""
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     began = time.process_time()
     work()

@@ -19,7 +19,7 @@ pytestmark = pytest.mark.asyncio
 
 @contextlib.asynccontextmanager
 async def limited(settings: Mapping[str, str]) -> AsyncIterator[tuple[Broker, ManualClock]]:
-    """A broker with these settings whose time stands still."""
+    """Start a broker with these settings and a frozen clock."""
     clock = ManualClock()
     broker = Broker(Config(listeners=(PLAIN, SASL), properties=settings), clock)
     await broker.start()
@@ -38,7 +38,7 @@ async def several(
 
 
 async def is_answered(wire: Wire) -> bool:
-    """Whether a request is answered now; it goes on waiting if not."""
+    """Return whether a request is answered now; otherwise it keeps waiting."""
     if not wire.correlation_id:
         await wire.send(wire.request(ApiKey.API_VERSIONS, 0, ApiVersionsRequest()))
     for _ in range(200):
@@ -110,7 +110,7 @@ async def test_connections_that_come_too_fast_wait(listener: str) -> None:
 
 
 async def test_the_listener_of_brokers_has_a_place_that_another_connection_gives_up() -> None:
-    """The one that was used least lately."""
+    """The least recently used connection is closed."""
     async with (
         limited({"max.connections": "2"}) as (broker, clock),
         several(broker, 2, "SASL_PLAINTEXT") as (used, idle),

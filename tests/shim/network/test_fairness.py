@@ -26,7 +26,7 @@ RECEIVED_BYTES = 256 * 1024  # what a connection is asked for at once
 
 @contextmanager
 def dispatched(broker: Broker, *, one_a_turn: bool = False) -> Iterator[list[int]]:
-    """The numbers of the connections whose requests are dispatched, as it happens."""
+    """Record the numbers of the connections whose requests are dispatched."""
     numbers: list[int] = []
     dispatch = broker.dispatcher.dispatch
 
@@ -50,7 +50,7 @@ async def until(happened: Callable[[], bool]) -> None:
 
 
 async def settled(value: Callable[[], int]) -> int:
-    """What a number is once it no longer changes."""
+    """Wait until a number no longer changes, and return it."""
     for _ in range(1000):
         before = value()
         for _ in range(50):

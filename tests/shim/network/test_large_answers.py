@@ -63,7 +63,7 @@ JOINING = ShareHeartbeat(
 
 
 def fill(broker: Broker) -> None:
-    """Topics, an ACL for each, and groups that read all of them."""
+    """Create topics, an ACL for each, and groups that read all of them."""
     cluster = broker.cluster
     for name in NAMES:
         topic = cluster.topics.create(name, [[1]], {})

@@ -63,7 +63,7 @@ def test_a_producer_sees_its_quota(java: Java, broker: KafkaBroker) -> None:
 
 
 def test_a_consumer_sees_its_quota(java: Java, broker: KafkaBroker) -> None:
-    """Three of four records fit into what a window may have."""
+    """Three of four records fit into a quota window."""
     limit(broker, "reader", "consumer_byte_rate", 4 * RATE)
     assert java("producer", client_id="free") == "ok"
     for _ in range(4):

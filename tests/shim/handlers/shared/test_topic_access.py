@@ -20,7 +20,7 @@ NONE, MISSING, DENIED = (
 
 
 def errors(release: str, *operations: Operation) -> tuple[int, int]:
-    """Codes for a topic that is there, and for one that is not, both with these rights."""
+    """Return the codes for an existing and for a missing topic, with these permissions."""
     stage = Stage(release)
     stage.topic("there")
     for operation in operations:

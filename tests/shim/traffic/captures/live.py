@@ -14,7 +14,7 @@ import pytest
 
 @contextlib.contextmanager
 def capturing(file: Path, ports: list[str]) -> Iterator[None]:
-    """Capture what goes from and to these ports; PermissionError where tcpdump may not listen."""
+    """Capture traffic of these ports; PermissionError if tcpdump is not allowed to."""
     filters = " or ".join(f"port {port}" for port in ports)
     command = ["tcpdump", "-i", "lo", "-U", "-w", str(file), filters]
     child = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
@@ -33,7 +33,7 @@ def capturing(file: Path, ports: list[str]) -> Iterator[None]:
 
 @cache
 def why_not() -> str:
-    """Why nothing can be captured here; empty if it can."""
+    """Return why nothing can be captured here; empty if it can."""
     if shutil.which("tcpdump") is None:
         return "tcpdump is not installed"
     command = ["tcpdump", "-i", "lo", "--list-data-link-types"]

@@ -59,7 +59,7 @@ async def recorded(folder: Path, release: str) -> Path:
 
 
 def told(folder: Path) -> list[tuple[str, int, object]]:
-    """What a capture can know of a trace: clients, times, frames and ends."""
+    """Return what a capture can contain of a trace: clients, times, frames and ends."""
     return [
         (who.host, who.port, getattr(entry, "frame", type(entry)))
         for who, entry in entries(folder)[0]
@@ -112,7 +112,7 @@ needs_tshark = pytest.mark.skipif(shutil.which("tshark") is None, reason="tshark
 
 
 def dissected(capture: Path, what: str) -> list[str]:
-    """Frames that a display filter of tshark's fits, as their summaries."""
+    """Return the summaries of frames that match a display filter of tshark."""
     done = subprocess.run(
         ["tshark", "-r", str(capture), "-Y", what],
         capture_output=True, text=True, timeout=50, check=True,

@@ -28,7 +28,7 @@ class Heard:
 
 @st.composite
 def cuts(draw: st.DrawFn) -> tuple[bytes, int, list[tuple[int, bytes]]]:
-    """A text, the number of its SYN, and overlapping segments that cover it all."""
+    """Return a text, its SYN number, and overlapping segments that cover it."""
     text = draw(st.binary(min_size=1, max_size=200))
     first = draw(st.sampled_from([0, 1, CIRCLE - 1, CIRCLE - 100, 2**31 - 50]))
     pieces, at = [], 0

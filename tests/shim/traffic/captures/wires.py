@@ -38,7 +38,7 @@ def conversation(
     segment_bytes: int = 23,
     padding: int = 30,
 ) -> list[Segment]:
-    """Requests and answers in small segments, from SYN to FIN; sequence numbers go round."""
+    """Return requests and responses in small segments, from SYN to FIN; sequence numbers wrap."""
     pieces: list[tuple[int, bytes]] = []
     for number in range(count):
         for sender, frame in ((0, heartbeat(number, padding)), (1, heartbeat_answer(number))):

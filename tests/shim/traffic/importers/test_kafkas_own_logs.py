@@ -24,7 +24,7 @@ SHARE_FETCHES = HERE / "kafka_requests_share.txt"
 
 
 def without_sizes(value: Any) -> Any:
-    """The log has only the size of records, an imported trace has none of them."""
+    """Remove sizes of records: the log has only these, an imported trace has none."""
     if isinstance(value, dict):
         return {
             key: without_sizes(content) for key, content in value.items() if not key.endswith(SIZE)

@@ -101,7 +101,7 @@ async def test_the_principal_is_the_one_that_the_broker_let_in(tmp_path: Path) -
 async def test_acls_with_hosts_are_judged_by_the_address_that_the_broker_saw(
     tmp_path: Path,
 ) -> None:
-    """The broker decides, and says by its answer that it saw the proxy's address."""
+    """The broker decides, and its response shows that it saw the proxy's address."""
     async with serving(super_users=("User:admin",)) as broker:
         for name, host in (("of-the-proxy", "127.0.0.1"), ("of-the-client", "127.0.0.2")):
             place = (ResourceType.TOPIC, name, PatternType.LITERAL, "User:ANONYMOUS", host)

@@ -38,7 +38,7 @@ def running(**properties: str) -> Running:
 
 @pytest.fixture
 def trace(tmp_path: Path) -> Path:
-    """What alice may do changes with the ACLs that an admin makes and removes."""
+    """alice's permissions change with the ACLs that an admin creates and deletes."""
     broker = running()
     broker.record(tmp_path)
     login = ClientConfig(SecurityProtocol.SASL_PLAINTEXT, Login("PLAIN", "alice", "alice-secret"))

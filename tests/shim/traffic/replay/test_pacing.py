@@ -23,7 +23,7 @@ UNKNOWN_MEMBER_ID = 25
 
 
 def recording() -> Recording:
-    """Two heartbeats of nobody, a while apart."""
+    """Two heartbeats of an unknown member, some time apart."""
     events: list[Event] = []
     for number in range(2):
         head = write_request_header(RequestHeader(ApiKey.HEARTBEAT, 4, number, "c"))
@@ -57,7 +57,7 @@ async def test_pauses(speed: float | None, least_s: float, most_s: float) -> Non
 
 
 class Clock:
-    """Time that passes by sleeping, or by hand."""
+    """A clock that advances by sleeping, or by hand."""
 
     def __init__(self) -> None:
         self.time_s = 100.0

@@ -88,7 +88,7 @@ def test_a_target_always_has_the_next_requests(asked_bytes: int) -> None:
 
 
 def test_neither_side_blocks_on_writing() -> None:
-    """The target reads nothing while it writes, and its answers are larger than its buffers."""
+    """The target does not read while it writes, and its responses exceed its buffers."""
     exchanges = [exchange(number, 1_500, 10_000) for number in range(200)]
 
     def serve(peer: socket.socket) -> None:

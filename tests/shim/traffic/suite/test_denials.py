@@ -24,7 +24,7 @@ SWALLOWED = {"denials.describe-acls.tells", "denials.describe-acls.goes-on"}
 
 
 def failed(words: list[str], *patterns: str) -> set[str]:
-    """Which of these cases the client fails; each was played."""
+    """Return which of these cases the client fails; each was played."""
     results: list[Result] = []
     cases = chosen(all_cases(), patterns)
     asyncio.run(play(words, cases, RELEASES[-1], results.append))
@@ -65,7 +65,7 @@ ANY_ANSWER = {"logins.session.principal-changed"}
 
 
 def all_ended(words: list[str], ids: Collection[str] = ("*",), jobs: int = 4) -> Ended:
-    """Which cases the client fails, and which it passes."""
+    """Return which cases the client fails, and which it passes."""
     results: list[Result] = []
     cases = chosen(all_cases(), list(ids))
     asyncio.run(play(words, cases, RELEASES[-1], results.append, jobs=jobs))

@@ -17,7 +17,7 @@ KEYS = {key.wire_name: key for key in ApiKey}
 
 
 def written(folder: Path) -> Path:
-    """The recorded exchanges as a bystander would have them, on one connection."""
+    """Write the recorded exchanges as an observer sees them, on one connection."""
     who = Connection(0, 1, 1, "SASL", "10.0.0.1", 5000, "User:alice", accesses=DERIVED)
     writer = SegmentWriter(folder, "proxy")
     for number, exchange in enumerate(recorded(RELEASE).exchanges):
