@@ -37,7 +37,7 @@ help:
 	@echo "make lock                    update requirements/ci.txt, which LOCKED=1 make install installs"
 	@echo "make audit                   check the locked packages for known vulnerabilities (network)"
 	@echo "make bench                   run the main benchmarks, compared with other libraries"
-	@echo "make kills                   kill two hundred recordings at different moments and read them"
+	@echo "make kills                   kill two hundred recordings and two hundred brokers with data on disk, and read them"
 	@echo "make soak                    run mixed load for half an hour and print the broker's memory every minute"
 	@echo "make turns                   send the longest arrays of every API in six releases: they must not delay other clients"
 	@echo "make fuzz                    send random frames to the broker; FRAMES=1000000 FUZZ_ARGS='--seed 1234'"
@@ -211,7 +211,7 @@ soak: install
 	$(BIN)/python -m benchmarks.soak --check
 
 kills: install
-	$(BIN)/python -m pytest -m heavy tests/shim/observing
+	$(BIN)/python -m pytest -m heavy tests/shim/observing tests/shim/storage
 
 AGAINST ?= shim
 SUITE_ARGS ?=
