@@ -60,6 +60,7 @@ class TopicFacts(msgspec.Struct, frozen=True, kw_only=True):
     reassignments_repeat: bool  # a repeated partition has two results (False: the last one counts)
     reassignments_see_topic_first: bool
     """A missing topic is reported before errors in replicas or a cancellation."""
+    reassignments_begin_epochs: bool  # a new leader epoch, though the leader stays
     reassignment_success_message: str | None  # error message of a successful reassignment
     missing_replica_error: int  # error code of a replica that this broker does not have
     log_dir_denials_repeat: bool
@@ -111,6 +112,7 @@ OLDEST = TopicFacts(
     holds_elections=True,
     reassignments_repeat=False,
     reassignments_see_topic_first=False,
+    reassignments_begin_epochs=True,
     reassignment_success_message="",
     missing_replica_error=9,
     log_dir_denials_repeat=False,
@@ -182,6 +184,7 @@ CHANGES: tuple[Change, ...] = (
         holds_elections=False,
         reassignments_repeat=True,
         reassignments_see_topic_first=True,
+        reassignments_begin_epochs=False,
         reassignment_success_message=None,
     ),
     Change("3.1", "elections on KRaft", holds_elections=True),

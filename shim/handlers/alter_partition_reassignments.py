@@ -121,8 +121,11 @@ def _move(
     if not request.allow_replication_factor_change and not is_same_factor:
         message = f"the replication factor would change to {len(replicas)}"
         raise TopicError(ErrorCode.INVALID_REPLICATION_FACTOR, message)
+    epoch = partition.leader_epoch
     context.cluster.topics.reassign(partition, replicas)
     context.cluster.replicas_placed()
+    if context.facts.topics.reassignments_begin_epochs and partition.leader_epoch == epoch:
+        context.cluster.topics.elect(partition, partition.leader_id)
 
 
 def _check_replicas(replicas: Sequence[int], context: RequestContext) -> None:
