@@ -152,7 +152,7 @@ def _alter(resource: AlterConfigsResource, context: RequestContext, *, validate_
         return
     require_config(context, REQUIREMENTS[resource.resource_type], resource.resource_name)
     _check_form(resource, context)
-    check_operations(resource)
+    check_operations(resource, message=context.facts.configs.unknown_operation_message)
     _change(resource, context, validate_only=validate_only)
 
 

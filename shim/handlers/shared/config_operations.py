@@ -20,11 +20,15 @@ OPERATIONS = frozenset(ConfigOperation)
 
 
 def check_operations(
-    resource: AlterConfigsResource, error: ErrorCode = ErrorCode.UNKNOWN_SERVER_ERROR
+    resource: AlterConfigsResource,
+    error: ErrorCode = ErrorCode.UNKNOWN_SERVER_ERROR,
+    message: str | None = None,
 ) -> None:
-    """Raise ResourceError for an operation that Kafka does not know."""
+    """Raise ResourceError for an operation that Kafka does not know; `message` is the error's if it
+    is UNKNOWN_SERVER_ERROR (-1).
+    """
     for config in resource.configs:
         if config.config_operation not in OPERATIONS:
             is_told = error is not ErrorCode.UNKNOWN_SERVER_ERROR
-            text = f"operation {config.config_operation} is unknown" if is_told else None
+            text = f"operation {config.config_operation} is unknown" if is_told else message
             raise ResourceError(error, text)

@@ -266,6 +266,19 @@ def test_what_was_set_for_all_brokers_holds_for_topics() -> None:
 UNKNOWN = ("retention.ms", 99, "1")
 
 
+@pytest.mark.parametrize(("release", "message"), [("2.4", "null"), ("2.5", "null"), ("2.6", None)])
+def test_an_unknown_operation_has_the_message_of_its_release(
+    release: str, message: str | None
+) -> None:
+    """As 2.3.1, 2.4.1, 2.5.1, 2.6.3, 2.7.2 and 2.8.2 answer it."""
+    stage = stage_of(release)
+    config = incremental_request.AlterableConfig("retention.ms", 99, "1")
+    resource = incremental_request.AlterConfigsResource(TOPIC, "a", [config])
+    request = incremental_request.IncrementalAlterConfigsRequest([resource])
+    [answer] = stage.ask(ApiKey.INCREMENTAL_ALTER_CONFIGS, 0, request).responses
+    assert (answer.error_code, answer.error_message) == (-1, message)
+
+
 @pytest.mark.parametrize(
     ("first", "errors"),
     [
