@@ -1,9 +1,10 @@
 """1 Fetch, versions 0-18. Reads records, waits for them, and keeps fetch sessions (KIP-227).
 
 Consumers need READ on each topic, also for partitions of their session. Since version 13 an unknown
-topic id is answered with UNKNOWN_TOPIC_ID (100) before that check (KIP-516). A request with a
-replica id needs CLUSTER_ACTION instead, for all partitions. The wait ends when a partition fails or
-enough bytes can be read.
+topic id is answered with UNKNOWN_TOPIC_ID (100) before that check (KIP-516); if a topic was created
+again, sessions of the old one get INCONSISTENT_TOPIC_ID (103). A request with a replica id needs
+CLUSTER_ACTION instead, for all partitions. The wait ends when a partition fails or enough bytes can
+be read.
 """
 
 from collections.abc import Iterable
@@ -180,9 +181,17 @@ class _Fetch:
                     error = ErrorCode(self._context.facts.topics.missing_replica_error)
                 elif partition is None:
                     error = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+                elif self._is_of_another_topic(wanted):
+                    error = ErrorCode.INCONSISTENT_TOPIC_ID
             if error is not ErrorCode.NONE:
                 self._errors[at] = self._spoken(error, wanted)
             self._partitions.append(partition)
+
+    def _is_of_another_topic(self, wanted: Wanted) -> bool:
+        """Return whether a topic of that name was created again after a session resolved its id."""
+        if self.reader.version < IDS_SINCE:
+            return False
+        return self._context.cluster.topics.by_id(wanted.topic_id) is None
 
     def _spoken(self, error: ErrorCode, wanted: Wanted) -> ErrorCode:
         """Return the error of this release: some return a missing partition as a zstd error."""
@@ -215,10 +224,11 @@ class _Fetch:
         if request.max_wait_ms <= 0 or not any(True for _ in self._readable()):
             return True
         ready = 0
-        for wanted, partition in zip(self._round.wanted, self._partitions, strict=True):
+        rows = zip(self._round.wanted, self._partitions, strict=True)
+        for at, (wanted, partition) in enumerate(rows):
             if partition is None:
                 continue
-            if partition.log.is_closed:
+            if partition.log.is_closed or at in self._errors:
                 return True
             if partition_error(partition, wanted.partition, self.reader) is not ErrorCode.NONE:
                 return True
@@ -268,6 +278,8 @@ class _Fetch:
             if partition.log.is_closed:
                 error = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
                 data = failed(wanted.partition.partition, error, reader)
+            elif at in self._errors:
+                data = failed(wanted.partition.partition, self._errors[at], reader, partition)
             else:
                 data = read(partition, wanted.partition, within, whole_first=whole_first)
             if data.records:

@@ -5,6 +5,7 @@ from typing import Any
 import zstandard
 
 from kafka_shim.protocol.enums import ApiKey
+from kafka_shim.protocol.messages.delete_topics_request import DeleteTopicsRequest
 from kafka_shim.protocol.messages.fetch_request import (
     FetchPartition,
     FetchRequest,
@@ -257,6 +258,26 @@ def session_changes_form(play: Play) -> None:
         session.ask("go on", [])
 
 
+def session_of_a_deleted_topic(play: Play) -> None:
+    """A session goes on after its topic was deleted, and after it was created again."""
+    version = play.newest(ApiKey.FETCH)
+    if version < 13:
+        return
+    topic = filled(play, batches=1)
+    session = Session(play, version)
+    session.ask("begin", [(topic, [part(0)])])
+    session.ask("go on", [])
+    request = DeleteTopicsRequest(topic_names=[topic], timeout_ms=5000)
+    play.call("deleted", ApiKey.DELETE_TOPICS, play.newest(ApiKey.DELETE_TOPICS, 5), request)
+    play.peer.pause(1500)
+    session.ask("it is gone", [])
+    session.ask("still gone", [])
+    play.topic_ids[f"{topic}-deleted"] = play.topic_ids[topic]
+    filled(play, batches=1)
+    session.ask("another of its name", [])
+    session.ask("still another", [])
+
+
 def closed_sessions(play: Play) -> None:
     """Requests whose session fields make no sense."""
     topic = filled(play, batches=1)
@@ -282,5 +303,6 @@ SCENARIOS = (
     follower_epochs,
     sessions,
     session_changes_form,
+    session_of_a_deleted_topic,
     closed_sessions,
 )
