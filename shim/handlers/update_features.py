@@ -22,6 +22,7 @@ UPGRADE = 1
 SAFE_DOWNGRADE = 2
 UNSAFE_DOWNGRADE = 3
 METADATA_VERSION = "metadata.version"
+# DEVIATION: a real broker can start at an older level, and lower it where no metadata would be lost
 
 
 def handle(request: UpdateFeaturesRequest, context: RequestContext) -> UpdateFeaturesResponse:

@@ -4,14 +4,23 @@ from collections.abc import Iterable, Mapping
 
 WORDS = "compares the words of a message, and the shim has its own ([deviations.md](deviations.md))"
 COORDINATORS = "asks a coordinator before its topic exists ([deviations.md](deviations.md))"
-CONTROLLER = "connects to the controller's own listener, and the shim has none"
+CONTROLLER = (
+    "connects to the controller's own listener, and the shim has none"
+    " ([deviations.md](deviations.md))"
+)
 QUORUM = "expects a controller that is no broker ([deviations.md](deviations.md))"
 OWN_SETTINGS = (
     "gives the controller other settings than the brokers, and a shim's controller is one of its"
     " brokers ([deviations.md](deviations.md))"
 )
-LEVEL = "runs at another metadata.version (unreleased, or old); a shim has that of its release"
-NODES = "gives only the brokers an authorizer, not the controller; a shim has one for all"
+LEVEL = (
+    "runs at another metadata.version (unreleased, or old); a shim has that of its release"
+    " ([deviations.md](deviations.md))"
+)
+NODES = (
+    "gives only the brokers an authorizer, not the controller; a shim has one for all"
+    " ([deviations.md](deviations.md))"
+)
 FILES = "damages files of a log, and the shim has none ([deviations.md](deviations.md))"
 ASSIGNOR = "brings an assignor of its own, a Java class ([deviations.md](deviations.md))"
 INSTANT = (
