@@ -145,6 +145,7 @@ class ServedApi:
 
     `pack_start` takes the size of a response and its correlation id, and returns the bytes before
     the body; `start_bytes` of them count for the size. `looks`: the API is in LOOKING.
+    `takes_long`: whether a short request is handled in turns; None if none is.
     `write_pieces`: writes a response that may contain `Pieces`; None if this one never does.
     """
 
@@ -157,6 +158,7 @@ class ServedApi:
         "read",
         "refuse",
         "start_bytes",
+        "takes_long",
         "version",
         "write",
         "write_pieces",
@@ -178,6 +180,8 @@ class ServedApi:
         self.write_pieces: codecs.PieceWriter | None = None
         if key is ApiKey.FETCH:
             self.write_pieces = codecs.piece_writer(key, version)
+        takes_long: Callable[[Any], bool] | None = getattr(handler, "takes_long", None)
+        self.takes_long = takes_long
         self.handle = handler.handle
         self.refuse = handler.refuse
 

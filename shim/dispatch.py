@@ -1,6 +1,7 @@
 """A frame's way to its answer: header, codec, handler, codec. The only catch-all of the broker."""
 
 import sys
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from kafka_shim.authorizer.model import Actor
@@ -17,6 +18,7 @@ from kafka_shim.shim.kept_answers import KEYS as LOOKING_KEYS, KeptAnswers
 from kafka_shim.shim.logs import Log
 from kafka_shim.shim.observing import audit
 from kafka_shim.shim.pieces import frame_in_pieces, may_be_in_pieces
+from kafka_shim.shim.reading import never, read
 from kafka_shim.shim.request.access import Access
 from kafka_shim.shim.request.before_login import check_phase
 from kafka_shim.shim.request.context import RequestContext
@@ -55,10 +57,14 @@ class Dispatcher:
         self.history: History | None = None  # what the control API shows
         self.kept: KeptAnswers | None = None
         self.storage: Storage | None = None
+        self.may_take_turns: Callable[[], bool] = never
         self.raise_errors = False  # tests want internal errors to surface
 
     def dispatch(self, frame: bytes, session: Session) -> "bytes | Pending | NoAnswer":
-        """Answer one frame (without its size). Raises CloseConnection where Kafka just closes."""
+        """Answer one frame (without its size).
+
+        Raises CloseConnection where Kafka just closes, TakesLong if the request needs turns.
+        """
         turns = session.turns
         if self.storage is not None:
             self.storage.is_asked = True
@@ -121,7 +127,7 @@ class Dispatcher:
         cluster = self.cluster
         if api is None:
             return self._version_refused(header, session)
-        request = _read(api, frame, body_at, session.turns)
+        request = read(api, frame, body_at, session.turns, self.may_take_turns)
         context = self._context(header, session)
         as_of = self._as_of(api, session)
         seen = None
@@ -326,25 +332,6 @@ class Pending:
         if recorder is not None:
             recorder.answered(context.session, self._sequence, context.header, (), frame[4:])
         return frame
-
-
-def _read(api: ServedApi, frame: bytes, body_at: int, turns: "Turns[Any] | None") -> Any:
-    try:
-        if turns is None:
-            return api.read(frame, body_at)
-        return _read_in_turns(api, frame, body_at, turns)
-    except ProtocolError as error:
-        raise CloseConnection(
-            f"unreadable {api.key.wire_name} request, version {api.version}: {error}"
-        ) from error
-
-
-def _read_in_turns(api: ServedApi, frame: bytes, body_at: int, turns: "Turns[Any]") -> Any:
-    from kafka_shim.shim.request.long_arrays import in_turns  # noqa: PLC0415 - for large requests alone
-
-    request = turns.beside(api.read, frame, body_at)
-    turns.beside(in_turns, request, api.key, turns)
-    return request
 
 
 def _frame(api: ServedApi, header: RequestHeader, answer: Any) -> bytes:

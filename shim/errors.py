@@ -20,6 +20,10 @@ class Refused(Exception):  # noqa: N818 - an outcome, not an error
         self.message = message
 
 
+class TakesLong(Exception):  # noqa: N818 - an outcome, not an error
+    """A short request takes long, so it must be handled in turns; nothing was done yet."""
+
+
 class CloseConnection(Exception):  # noqa: N818 - an outcome, not an error
     """The connection is closed without a response, as Kafka does for requests it cannot parse.
 

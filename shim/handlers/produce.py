@@ -29,16 +29,18 @@ from kafka_shim.protocol.messages.produce_response import (
 )
 from kafka_shim.protocol.records import NO_PRODUCER, Batch
 from kafka_shim.protocol.releases.records import RecordFacts
+from kafka_shim.shim.handlers.producing import beforehand
 from kafka_shim.shim.handlers.producing.append_checked import append_checked, check_request
 from kafka_shim.shim.handlers.producing.appending import NOTHING_APPENDED
 from kafka_shim.shim.handlers.producing.produced_rows import (
     Row,
     TopicRows,
+    check_rows,
     last_readable,
     null_records_error,
     rows_of,
 )
-from kafka_shim.shim.handlers.producing.record_checks import RefusedRecords
+from kafka_shim.shim.handlers.producing.record_checks import Limits, RefusedRecords
 from kafka_shim.shim.handlers.shared.topic_access import topic_error
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.wait import NoAnswer
@@ -49,6 +51,7 @@ LEADERS_SINCE = 10
 SILENT = 0
 NAMELESS = ""
 """No transactional id, where old brokers ask for permission all the same: on any, or none."""
+takes_long = beforehand.takes_long
 
 
 def handle(request: ProduceRequest, context: RequestContext) -> ProduceResponse | NoAnswer:
@@ -139,6 +142,8 @@ def _append_all(
     null_error = NO_ERROR
     if has_nulls and facts.null_records_stop_all:
         null_error = null_records_error(found, context)
+    if turns is not None and not null_error:
+        _check_beforehand(found, context)
     responses = []
     for topic, name, error in over(found):
         answers = []
@@ -152,6 +157,22 @@ def _append_all(
     if context.version >= LEADERS_SINCE:
         _name_leaders(response, context)
     return response
+
+
+def _check_beforehand(
+    topics: Iterable[tuple[TopicRows, str, ErrorCode]], context: RequestContext
+) -> None:
+    """Check the records for all partitions beside other requests."""
+    now_ms, wanted = context.cluster.clock.now_ms(), []
+    for topic, name, error in context.in_turns(topics):
+        if error:
+            continue
+        for index, rows in context.in_turns(topic.partitions.items()):
+            partition = context.cluster.topics.partition(name, index)
+            if partition is not None:
+                limits = Limits(partition.log.settings, context.facts.records, now_ms)
+                wanted += [(row, limits) for row in context.in_turns(rows) if row.content]
+    context.beside(check_rows, wanted, context.version)
 
 
 def _topic(topic: TopicProduceData, context: RequestContext) -> tuple[str, ErrorCode]:

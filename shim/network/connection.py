@@ -10,7 +10,7 @@ from kafka_shim.protocol.framing import FrameSplitter
 from kafka_shim.shim.clock import TURN_S, Timer
 from kafka_shim.shim.config import Limits, ListenerConfig
 from kafka_shim.shim.dispatch import Pending
-from kafka_shim.shim.errors import CloseConnection
+from kafka_shim.shim.errors import CloseConnection, TakesLong
 from kafka_shim.shim.handlers.shared.login import accept_token, failed_login_delay_ms
 from kafka_shim.shim.network.certificate import identify
 from kafka_shim.shim.network.guest import Arrival, session_of
@@ -40,7 +40,7 @@ class Connection(asyncio.BufferedProtocol):
     ) -> None:
         self._holder = holder
         self._arrival = arrival  # it has seen to the quotas
-        self._dispatcher = holder.dispatcher
+        self._dispatcher, self._large_requests = holder.dispatcher, holder.large_requests
         self._cluster: Cluster = holder.dispatcher.cluster
         self._listener = listener
         self.node_id = node_id
@@ -56,8 +56,7 @@ class Connection(asyncio.BufferedProtocol):
         self._answers_bytes = 0
         self._transport: asyncio.Transport | None = None
         self._session: Session | None = None
-        self._writable = True
-        self._running = False
+        self._writable, self._running = True, False
         self._again: asyncio.Handle | None = None  # the next turn, if frames are left for it
         self._mute = Mute(self._cluster.clock, self._go_on)
         self._is_served = False  # its quotas may let it wait
@@ -106,14 +105,11 @@ class Connection(asyncio.BufferedProtocol):
     def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 - asyncio's
         self._transport = None
         self._frames.clear()
-        if self._again is not None:
-            self._again.cancel()
-        if self._parting is not None:
-            self._parting.cancel()
+        for waits in (self._again, self._parting, self._pending):
+            if waits is not None:
+                waits.cancel()
+        self._pending = None
         self._mute.cancel()
-        if self._pending is not None:
-            self._pending.cancel()
-            self._pending = None
         self._large.end(self._cluster.clock.now_ms())
         if self._session is not None:
             self._dispatcher.disconnected(self._session, self._reason)
@@ -227,18 +223,22 @@ class Connection(asyncio.BufferedProtocol):
         was_ready = session.phase is _READY
         if not was_ready and session.phase is Phase.TOKENS:
             self._write(accept_token(frame, session, self._cluster))
-        elif (
-            was_ready and is_large(frame, self._cluster) and self._holder.large_requests.may_take()
-        ):
-            self._pending = working = Working(frame, session, self._worked)
-            self._holder.large_requests.begin(working)
+        elif was_ready and is_large(frame, self._cluster) and self._large_requests.may_take():
+            self._answer_in_turns(frame, session)
         else:
-            self._take(self._dispatcher.dispatch(frame, session), session)
+            try:
+                self._take(self._dispatcher.dispatch(frame, session), session)
+            except TakesLong:
+                self._answer_in_turns(frame, session)
         if session.phase is not _READY:
             if session.phase is Phase.FAILED:
                 self._part_later(session)
         elif not was_ready:
             self._splitter.frame_bytes_max = self._limits.frame_bytes_max
+
+    def _answer_in_turns(self, frame: bytes, session: Session) -> None:
+        self._pending = working = Working(frame, session, self._worked)
+        self._large_requests.begin(working)
 
     def _take(self, answer: bytes | Pending | NoAnswer, session: Session) -> None:
         if type(answer) is bytes:

@@ -53,6 +53,7 @@ class LargeRequests:
 
     def __init__(self, dispatcher: Dispatcher) -> None:
         self._dispatcher = dispatcher
+        dispatcher.may_take_turns = self.may_take
         self.at_work = 0
         self._begun = 0  # since there was none at work
         self._waiting: deque[Working] = deque()

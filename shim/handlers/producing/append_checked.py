@@ -5,13 +5,13 @@ from kafka_shim.protocol.messages.produce_request import ProduceRequest
 from kafka_shim.protocol.records import NO_PRODUCER, Batch
 from kafka_shim.protocol.releases.records import RecordFacts
 from kafka_shim.shim.handlers.producing.appending import (
-    NOTHING_APPENDED,
     Appended,
     append,
-    append_any_format,
+    append_all,
 )
+from kafka_shim.shim.handlers.producing.beforehand import checked
 from kafka_shim.shim.handlers.producing.produced_rows import Row
-from kafka_shim.shim.handlers.producing.record_checks import Limits, RefusedRecords
+from kafka_shim.shim.handlers.producing.record_checks import Limits, RefusedRecords, check
 from kafka_shim.shim.handlers.shared.verification import is_open, verification_error
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.state.topics import Partition
@@ -52,11 +52,20 @@ def append_checked(
     if request.acks == ALL:
         _check_replicas(partition, settings.min_insync_replicas, facts)
     limits = Limits(settings, facts, context.cluster.clock.now_ms())
-    if batch is not None:
-        return append(partition, batch, limits)
-    if not content:
-        return NOTHING_APPENDED
-    return append_any_format(partition, content, limits)
+    if batch is not None and row.checked is None:
+        return append(partition, batch, limits, check(batch, limits))
+    return _append_any(partition, row, content, limits)
+
+
+def _append_any(partition: Partition, row: Row, content: bytes, limits: Limits) -> Appended:
+    """Append what was checked beforehand, or records of any format."""
+    found = row.checked
+    if found is None or found.settings != limits.settings:
+        found = checked(content, row.batch, limits)
+    appended = append_all(partition, found.batches, limits)
+    if found.refused is not None:
+        raise found.refused
+    return appended
 
 
 def check_request(name: str, request: ProduceRequest, context: RequestContext) -> None:

@@ -1,22 +1,12 @@
-"""Putting records into a partition's log: formats, offsets, append times, producers' sequences."""
+"""Putting records into a partition's log: offsets, append times, producers' sequences."""
+
+from collections.abc import Iterable
 
 import msgspec
 
 from kafka_shim.protocol.checksum import crc32c
-from kafka_shim.protocol.compression import Compression
-from kafka_shim.protocol.error_codes import ErrorCode
-from kafka_shim.protocol.errors import DecodeError
-from kafka_shim.protocol.records import (
-    NO_PRODUCER,
-    Batch,
-    BatchOptions,
-    Record,
-    assign,
-    batches,
-    encode_batch,
-    entry_sizes,
-)
-from kafka_shim.shim.handlers.producing.record_checks import Limits, RefusedRecords, check
+from kafka_shim.protocol.records import NO_PRODUCER, Batch, assign
+from kafka_shim.shim.handlers.producing.record_checks import Limits, RefusedRecords
 from kafka_shim.shim.state.log import StoredBatch
 from kafka_shim.shim.state.producers import SEQUENCES, ProducedBatch
 from kafka_shim.shim.state.topics import Partition
@@ -38,12 +28,26 @@ class Appended(msgspec.Struct, frozen=True, gc=False):
 NOTHING_APPENDED = Appended(-1)
 
 
-def append(partition: Partition, batch: Batch, limits: Limits) -> Appended:
-    """Append a batch of format 2, unless it is a duplicate; RefusedRecords if it is invalid.
+def append_all(
+    partition: Partition, batches: Iterable[tuple[Batch, int]], limits: Limits
+) -> Appended:
+    """Append batches of format 2, each with the greatest time of its records.
 
-    A duplicate gets the response of the first time (KIP-98).
+    Return where the first was stored.
     """
-    newest = check(batch, limits)
+    first = None
+    for batch, newest in batches:
+        appended = append(partition, batch, limits, newest)
+        first = first or appended
+    return first or NOTHING_APPENDED
+
+
+def append(partition: Partition, batch: Batch, limits: Limits, newest: int) -> Appended:
+    """Append a checked batch of format 2, unless it is a duplicate.
+
+    `newest` is the greatest time of its records. A duplicate gets the response of the first time
+    (KIP-98). Raises RefusedRecords for an unexpected producer id, epoch or sequence number.
+    """
     log = partition.log
     if batch.producer_id <= NO_PRODUCER:
         return _store(partition, batch, limits, newest)
@@ -97,45 +101,3 @@ def _with_own_times(payload: bytes, max_timestamp: int) -> bytes:
     out[_MAX_TIMESTAMP] = max_timestamp.to_bytes(8, "big", signed=True)
     out[_CRC] = crc32c(bytes(out[_ATTRIBUTES_AT:])).to_bytes(4, "big")
     return bytes(out)
-
-
-def append_any_format(partition: Partition, records: bytes, limits: Limits) -> Appended:
-    """Append the records of Produce 0 to 2: messages of any format, stored as format 2."""
-    try:
-        formats = {magic for *_, magic in entry_sizes(records)}
-        if formats == {2}:
-            appended = [append(partition, batch, limits) for batch in batches(records)]
-            return appended[0]
-        rows, compression = _old_records(records, limits)
-    except DecodeError as error:
-        raise RefusedRecords(ErrorCode.CORRUPT_MESSAGE, str(error)) from error
-    options = BatchOptions(compression=compression)
-    for at, row in enumerate(rows):
-        row.offset = at
-    (batch,) = batches(encode_batch(rows, options))
-    return _store(partition, batch, limits, check(batch, limits))
-
-
-def _old_records(records: bytes, limits: Limits) -> tuple[list[Record], Compression]:
-    """Return the records in messages of formats 0 and 1, and their compression."""
-    rows: list[Record] = []
-    compression = Compression.NONE
-    for start, end, magic in entry_sizes(records):
-        if end - start > limits.settings.max_message_bytes:
-            raise RefusedRecords(ErrorCode.MESSAGE_TOO_LARGE)
-        entry = records[start:end]
-        if magic == 2:
-            found = [row for batch in batches(entry) for row in batch.records()]
-        else:
-            from kafka_shim.protocol.legacy_records import (  # noqa: PLC0415 - old clients alone
-                messages,
-                read_message_set,
-            )
-
-            (outer,) = messages(entry)
-            if not outer.is_intact:
-                raise RefusedRecords(ErrorCode.CORRUPT_MESSAGE)
-            compression = Compression(outer.compression)
-            found = read_message_set(entry)
-        rows += found
-    return rows, compression

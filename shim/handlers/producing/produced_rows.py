@@ -11,8 +11,10 @@ from kafka_shim.protocol.messages.produce_request import ProduceRequest, TopicPr
 from kafka_shim.protocol.records import Batch, batches, entry_sizes, lone_batch
 from kafka_shim.protocol.releases.records import RecordFacts
 from kafka_shim.shim.errors import CloseConnection
+from kafka_shim.shim.handlers.producing.beforehand import Checked, checked
 from kafka_shim.shim.handlers.producing.record_checks import (
     FORMAT_2_SINCE,
+    Limits,
     RefusedRecords,
     check_compression,
     only_batch,
@@ -24,12 +26,13 @@ class Row(msgspec.Struct, gc=False):
     """An entry of a request for a partition.
 
     `batch` is the batch that `content` consists of from version 3; None until it is searched, if
-    there is more than one.
+    there is more than one. `checked`: the outcome of checks that were made beforehand.
     """
 
     index: int
     content: bytes | None
     batch: Batch | None
+    checked: Checked | None = None
 
 
 class TopicRows(msgspec.Struct, gc=False):
@@ -135,3 +138,10 @@ def null_records_error(
                 if found_last is not None and found_last.content is None:
                     return ErrorCode.UNKNOWN_SERVER_ERROR
     return NO_ERROR
+
+
+def check_rows(rows: Iterable[tuple[Row, Limits]], version: int) -> None:
+    """Keep the outcome of the checks with each row, unless it has several batches."""
+    for row, limits in rows:
+        if row.content and (row.batch is not None or version < FORMAT_2_SINCE):
+            row.checked = checked(row.content, row.batch, limits)

@@ -11,7 +11,7 @@ from kafka_shim.protocol.errors import DecodeError
 from kafka_shim.protocol.records import NO_PRODUCER, BatchOptions, Record, batches, encode_batch
 from kafka_shim.shim.clock import ManualClock
 from kafka_shim.shim.handlers.producing.appending import append
-from kafka_shim.shim.handlers.producing.record_checks import Limits
+from kafka_shim.shim.handlers.producing.record_checks import Limits, check
 from kafka_shim.shim.state.log import Log, StoredBatch
 from kafka_shim.shim.state.log_cleaner import Cleaned, clean
 from kafka_shim.shim.state.log_settings import InForce
@@ -158,7 +158,8 @@ class Written:
             )
             self.sequences[producer_id] += len(rows)
         (batch,) = batches(encode_batch(records, options))
-        append(self.partition, batch, Limits(self.log.settings, self._facts, self.now_ms))
+        limits = Limits(self.log.settings, self._facts, self.now_ms)
+        append(self.partition, batch, limits, check(batch, limits))
 
     def end(self, producer_id: int, *, commit: bool) -> None:
         producer = (producer_id, 0)

@@ -1,0 +1,62 @@
+"""Records of any format, as Produce 0 to 2 may have them, as batches of format 2."""
+
+from collections.abc import Iterator
+
+from kafka_shim.protocol.compression import Compression
+from kafka_shim.protocol.error_codes import ErrorCode
+from kafka_shim.protocol.errors import DecodeError
+from kafka_shim.protocol.records import (
+    Batch,
+    BatchOptions,
+    Record,
+    batches,
+    encode_batch,
+    entry_sizes,
+)
+from kafka_shim.shim.handlers.producing.record_checks import Limits, RefusedRecords, check
+
+
+def any_format(records: bytes, limits: Limits) -> Iterator[tuple[Batch, int]]:
+    """Yield checked batches, each with the greatest time of its records.
+
+    Raises RefusedRecords for the first that is invalid.
+    """
+    try:
+        formats = {magic for *_, magic in entry_sizes(records)}
+        if formats == {2}:
+            for batch in batches(records):
+                yield batch, check(batch, limits)
+            return
+        rows, compression = _old_records(records, limits)
+    except DecodeError as error:
+        raise RefusedRecords(ErrorCode.CORRUPT_MESSAGE, str(error)) from error
+    options = BatchOptions(compression=compression)
+    for at, row in enumerate(rows):
+        row.offset = at
+    (batch,) = batches(encode_batch(rows, options))
+    yield batch, check(batch, limits)
+
+
+def _old_records(records: bytes, limits: Limits) -> tuple[list[Record], Compression]:
+    """Return the records in messages of formats 0 and 1, and their compression."""
+    rows: list[Record] = []
+    compression = Compression.NONE
+    for start, end, magic in entry_sizes(records):
+        if end - start > limits.settings.max_message_bytes:
+            raise RefusedRecords(ErrorCode.MESSAGE_TOO_LARGE)
+        entry = records[start:end]
+        if magic == 2:
+            found = [row for batch in batches(entry) for row in batch.records()]
+        else:
+            from kafka_shim.protocol.legacy_records import (  # noqa: PLC0415 - old clients alone
+                messages,
+                read_message_set,
+            )
+
+            (outer,) = messages(entry)
+            if not outer.is_intact:
+                raise RefusedRecords(ErrorCode.CORRUPT_MESSAGE)
+            compression = Compression(outer.compression)
+            found = read_message_set(entry)
+        rows += found
+    return rows, compression

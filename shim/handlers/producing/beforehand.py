@@ -1,0 +1,96 @@
+"""Checks of records that take long: they run beside other requests, before anything is appended.
+
+A few hundred bytes can become records that take 100 ms to check, and a batch of 1 MiB may have
+half a million headers.
+"""
+
+import msgspec
+
+from kafka_shim.protocol.compression import Compression, MissingPackageError, TooBigError, opened
+from kafka_shim.protocol.errors import DecodeError
+from kafka_shim.protocol.messages.produce_request import ProduceRequest
+from kafka_shim.protocol.records import HEADER_BYTES, Batch, entry_sizes, lone_batch
+from kafka_shim.shim.handlers.producing.any_format import any_format
+from kafka_shim.shim.handlers.producing.record_checks import Limits, RefusedRecords, check
+from kafka_shim.shim.state.log_settings import LogSettings
+
+AT_ONCE_BYTES = 64 * 1024
+"""Decompressed bytes of a request that are checked in one turn, in 15 ms at most."""
+_MAGIC_AT, _OLD_ATTRIBUTES_AT, _ATTRIBUTES_AT = 16, 17, 22
+_COMPRESSION = 0x07
+
+
+class Checked(msgspec.Struct, frozen=True, gc=False):
+    """The outcome of checks under these settings of a log.
+
+    `batches`: batches of format 2 with the greatest time of their records, up to the first that
+    is refused, and `refused` is why.
+    """
+
+    settings: LogSettings
+    batches: list[tuple[Batch, int]]
+    refused: RefusedRecords | None
+
+
+def checked(content: bytes, batch: Batch | None, limits: Limits) -> Checked:
+    """Check the records for a partition: one batch, or messages of any format."""
+    found: list[tuple[Batch, int]] = []
+    refused = None
+    try:
+        if batch is not None:
+            found.append((batch, check(batch, limits)))
+        elif content:
+            found.extend(any_format(content, limits))
+    except RefusedRecords as error:
+        refused = error
+    return Checked(limits.settings, found, refused)
+
+
+def takes_long(request: ProduceRequest) -> bool:
+    """Whether compressed records of a short request may be many."""
+    left = AT_ONCE_BYTES
+    for topic in request.topic_data:
+        for data in topic.partition_data:
+            records = data.records
+            if records is None or len(records) < HEADER_BYTES or _is_plain(records):
+                continue
+            batch = lone_batch(records)
+            if batch is None:
+                if _has_compression(records):
+                    return True
+                continue
+            left -= _opened_bytes(batch, left)
+            if left < 0:
+                return True
+    return False
+
+
+def _is_plain(records: bytes) -> bool:
+    """Whether this is one batch of format 2 without compression, as most are."""
+    return (
+        not records[_ATTRIBUTES_AT] & _COMPRESSION
+        and records[_MAGIC_AT] == 2
+        and int.from_bytes(records[8:12], "big") + 12 == len(records)
+    )
+
+
+def _opened_bytes(batch: Batch, bytes_max: int) -> int:
+    """Return the size of decompressed records, or a larger one than `bytes_max`."""
+    try:
+        compressed = batch.blob[batch.start + HEADER_BYTES :]
+        return len(opened(Compression(batch.compression), compressed, bytes_max).content)
+    except TooBigError:
+        return bytes_max + 1
+    except (DecodeError, MissingPackageError, ValueError):  # such as an unknown compression
+        return 0
+
+
+def _has_compression(records: bytes) -> bool:
+    """Whether one of several messages of old formats, or of batches, is compressed."""
+    try:
+        return any(
+            records[start + (_OLD_ATTRIBUTES_AT if magic < 2 else _ATTRIBUTES_AT)] & _COMPRESSION
+            for start, _, magic in entry_sizes(records, partial=True)
+        )
+    except (DecodeError, IndexError):
+        return False

@@ -1,0 +1,126 @@
+"""Records that take long to check block no other client, however short their request is."""
+
+import gzip
+import struct
+
+import pytest
+
+from kafka_shim.protocol import codecs
+from kafka_shim.protocol.checksum import crc32c
+from kafka_shim.protocol.compression import Compression
+from kafka_shim.protocol.enums import ApiKey
+from kafka_shim.protocol.error_codes import ErrorCode
+from kafka_shim.protocol.headers import RequestHeader, write_request_header
+from kafka_shim.protocol.messages.produce_request import (
+    PartitionProduceData,
+    ProduceRequest,
+    TopicProduceData,
+)
+from kafka_shim.protocol.record_coding import Record
+from kafka_shim.protocol.records import BatchOptions, encode_batch
+from kafka_shim.shim.clock import ManualClock
+from kafka_shim.shim.config import Config, TopicSeed
+from kafka_shim.shim.dispatch import Dispatcher
+from kafka_shim.shim.handlers.producing.beforehand import takes_long
+from kafka_shim.shim.network.large_produces import is_soon_appended
+from kafka_shim.shim.network.large_requests import LargeRequests, Working
+from kafka_shim.shim.request.session import Session
+from kafka_shim.shim.state.cluster import Cluster
+from tests.protocol.record_lists import NOW
+from tests.shim.request.stretches import Stretches
+from tests.shim.wire import connected, serving
+
+STRETCH_MAX = 10_000
+HEADERS = 30_000
+
+
+def headers(count: int, compression: Compression = Compression.NONE) -> bytes:
+    """A batch with one record that has this many empty headers."""
+    batch = encode_batch([Record(0, NOW, None, b"v", ((("", None),) * count))])
+    if compression is Compression.NONE:
+        return batch
+    return compressed(batch)
+
+
+def compressed(batch: bytes) -> bytes:
+    """Compress the records of a batch as gzip."""
+    covered = struct.pack(">h", Compression.GZIP) + batch[23:61] + gzip.compress(batch[61:])
+    start = struct.pack(">qiibI", 0, len(covered) + 9, 0, 2, crc32c(covered))
+    return start + covered
+
+
+def request(*records: bytes) -> ProduceRequest:
+    partitions = [PartitionProduceData(index=at, records=row) for at, row in enumerate(records)]
+    topics = [TopicProduceData(name="orders", partition_data=partitions)]
+    return ProduceRequest(acks=-1, timeout_ms=1000, topic_data=topics)
+
+
+def stretches_of(*records: bytes) -> Stretches:
+    frame = write_request_header(RequestHeader(ApiKey.PRODUCE, 9, 7, "c"))
+    frame += codecs.write_request(request(*records), 9)
+    cluster = Cluster(Config(super_users=("User:ANONYMOUS",)), ManualClock(NOW))
+    cluster.topics.create("orders", [[1]] * len(records), {})
+    found = Stretches(Dispatcher(cluster), frame, session_of(cluster))
+    found.run()
+    topic = cluster.topics.get("orders")
+    assert topic is not None
+    assert all(partition.log.end_offset for partition in topic.partitions)
+    return found
+
+
+def session_of(cluster: Cluster) -> Session:
+    return Session(cluster.config.listeners[0], 1, "127.0.0.1", 50_000)
+
+
+@pytest.mark.parametrize("compression", [Compression.NONE, Compression.GZIP])
+def test_records_are_checked_beside_other_requests(compression: Compression) -> None:
+    stretches_of(headers(1, compression))  # what is imported at its first use does not count
+    found = stretches_of(*[headers(HEADERS, compression)] * 3)
+    assert found.lines > 3 * 2 * HEADERS
+    assert found.longest < STRETCH_MAX
+
+
+def test_the_long_batch_is_not_taken_for_a_short_one() -> None:
+    frame = codecs.write_request(request(headers(HEADERS * 4)), 9)
+    header = write_request_header(RequestHeader(ApiKey.PRODUCE, 9, 7, "c"))
+    assert not is_soon_appended(header + frame)
+
+
+@pytest.mark.parametrize(
+    ("records", "is_long"),
+    [
+        ([headers(HEADERS, Compression.GZIP)] * 2, True),
+        ([headers(100, Compression.GZIP)] * 2, False),
+        ([headers(HEADERS)], False),
+        ([encode_batch([Record(0, NOW)]) * 2 + headers(HEADERS, Compression.GZIP)], True),
+        ([encode_batch([Record(0, NOW)] * 3)], False),
+        ([encode_batch([Record(0, NOW)], BatchOptions(compression=Compression.ZSTD))], False),
+        ([b"", b"\0" * 10, b"\0" * 200], False),
+        ([headers(100, Compression.GZIP)[:-30] + b"\0" * 30], False),
+    ],
+)
+def test_short_requests_that_take_long(records: list[bytes], *, is_long: bool) -> None:
+    assert takes_long(request(*records)) == is_long
+
+
+@pytest.mark.asyncio
+async def test_a_short_request_of_many_records_is_handled_in_turns(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    begin = LargeRequests.begin
+    bombs = [headers(HEADERS, Compression.GZIP)] * 8
+    async with serving(topics=(TopicSeed("orders", 8),)) as broker, connected(broker) as wire:
+        large, begun = broker._server.large_requests, []
+
+        def counted(working: Working) -> None:
+            begun.append(working)
+            begin(large, working)
+
+        monkeypatch.setattr(large, "begin", counted)
+        rows = []
+        for _ in range(2):
+            response = await wire.ask(ApiKey.PRODUCE, 9, request(*bombs))
+            rows += response.responses[0].partition_responses
+        assert len(begun) == 2
+        assert [row.error_code for row in rows] == [ErrorCode.NONE] * 16
+        assert [row.base_offset for row in rows] == [0] * 8 + [1] * 8
