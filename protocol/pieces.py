@@ -2,6 +2,9 @@
 
 from collections.abc import Iterable, Iterator
 
+LONG_BYTES = 64 * 1024
+"""It is faster to join shorter ones."""
+
 
 class Pieces:
     """Bytes that are joined only where they have to be; in a message, they stand for bytes."""

@@ -2,14 +2,11 @@
 
 from typing import Any, Protocol
 
-from kafka_shim.protocol.pieces import flat
+from kafka_shim.protocol.pieces import LONG_BYTES, flat
 from kafka_shim.shim.apis import ServedApi
 from kafka_shim.shim.faults.faults import Faults
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.state.cluster import Cluster
-
-LONG_BYTES = 64 * 1024
-"""Shorter responses are not in pieces."""
 
 
 class Onlookers(Protocol):

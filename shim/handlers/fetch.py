@@ -21,6 +21,7 @@ from kafka_shim.protocol.messages.fetch_response import (
     NodeEndpoint,
     PartitionData,
 )
+from kafka_shim.protocol.pieces import LONG_BYTES
 from kafka_shim.shim.errors import CloseConnection
 from kafka_shim.shim.handlers.shared.fetching import (
     DEBUGGER,
@@ -287,6 +288,8 @@ class _Fetch:
                 left = max(0, left - len(data.records))
             offset = wanted.partition.fetch_offset
             found.append((wanted, converted(data, partition, offset, reader)))
+        if reader.bytes_max - left < LONG_BYTES:
+            self._context.takes_pieces = False
         failures.sort(key=lambda row: row[1].error_code != ErrorCode.UNKNOWN_TOPIC_ID)
         return found + failures
 

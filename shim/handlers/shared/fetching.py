@@ -15,7 +15,7 @@ from kafka_shim.protocol.messages.fetch_response import (
     LeaderIdAndEpoch,
     PartitionData,
 )
-from kafka_shim.protocol.pieces import Pieces
+from kafka_shim.protocol.pieces import LONG_BYTES, Pieces
 from kafka_shim.protocol.records import entry_sizes
 from kafka_shim.protocol.releases.records import RecordFacts
 from kafka_shim.shim.request.context import RequestContext
@@ -152,10 +152,10 @@ def read(
     found = log.read_cut(wanted.fetch_offset, end, limit, whole_first=whole_first)
     if len(found) == 1:
         answer.records = bytes(found[0])
-    elif reader.takes_pieces and reader.version >= FORMAT_2_SINCE:
-        answer.records = cast("bytes", Pieces(found))
     else:
-        answer.records = b"".join(found)
+        takes_pieces = reader.takes_pieces and reader.version >= FORMAT_2_SINCE
+        is_long = takes_pieces and sum(map(len, found)) >= LONG_BYTES
+        answer.records = cast("bytes", Pieces(found)) if is_long else b"".join(found)
     is_cut = not found and limit > 0 and log.bytes_between(wanted.fetch_offset, end) > 0
     if is_committed and not is_cut:  # null if the first batch was cut off
         bytes_max = max(limit, len(answer.records))
