@@ -6,7 +6,8 @@
 The brokers take turns; the client uses one core, the broker the other. Figures are medians over
 the rounds: microseconds per request, of time and of the broker's processor time. Clients log in
 and need ACLs. Each kind is measured with equal requests and with different ones.
-`--only` takes parts of kinds' names, separated by commas. Needs Go, Java 17 and Maven.
+`--only` takes parts of kinds' names, separated by commas. A further broker, `compiled`, is the
+shim with modules compiled by mypyc. Needs Go, Java 17 and Maven.
 """
 
 import argparse
@@ -20,6 +21,7 @@ from typing import NamedTuple, TypeVar
 from benchmarks.against import goals
 from benchmarks.against.brokers import OPENED, Broker, on_core
 from benchmarks.against.client import Peer, Taken, play
+from benchmarks.against.compiled import compiled
 from benchmarks.against.exchanges import EXCHANGES, Exchange, play as play_whole
 from benchmarks.against.kinds import KINDS, Kind
 from benchmarks.against.setting import Setting, made
@@ -37,6 +39,7 @@ CLIENT_CORE, BROKER_CORE = 0, 1
 
 
 Named = TypeVar("Named", Kind, Exchange)
+_OPENED = OPENED | {"compiled": compiled}
 
 
 class Side(NamedTuple):
@@ -91,7 +94,7 @@ def measure(options: argparse.Namespace) -> list[goals.Row]:
 
     with contextlib.ExitStack() as stack:
         on_core(BROKER_CORE)
-        brokers = [stack.enter_context(OPENED[name]()) for name in options.brokers.split(",")]
+        brokers = [stack.enter_context(_OPENED[name]()) for name in options.brokers.split(",")]
         on_core(CLIENT_CORE)
         sides = [_side(stack, broker) for broker in brokers]
         for kind in _named(KINDS, parts):

@@ -57,8 +57,13 @@ def processor_s(pids: Iterable[int]) -> float:
 
 
 @contextlib.contextmanager
-def shim(name: str = "shim", *options: str, under: Sequence[str] = ()) -> Iterator[Broker]:
-    """Start the shim; `under` is the command of a tool that runs it, and sees it end by itself."""
+def shim(
+    name: str = "shim", *options: str, under: Sequence[str] = (), path: str = ""
+) -> Iterator[Broker]:
+    """Start the shim, from the package in the folder `path` if one is given; `under` is the
+    command of a tool that runs the shim, and sees it end by itself.
+    """
+    environment = os.environ | ({"PYTHONPATH": path} if path else {})
     with tempfile.TemporaryDirectory() as folder:
         ready = Path(folder) / "ready"
         command = [sys.executable, "-P", "-m", "kafka_shim", "serve", "--ready-file", str(ready)]
@@ -66,7 +71,9 @@ def shim(name: str = "shim", *options: str, under: Sequence[str] = ()) -> Iterat
         for user, password in PASSWORDS.items():
             command += ["--user", f"{user}:{password}"]
         began = time.perf_counter()
-        child = subprocess.Popen([*under, *command, *options], stdout=subprocess.DEVNULL)
+        child = subprocess.Popen(
+            [*under, *command, *options], stdout=subprocess.DEVNULL, env=environment
+        )
         try:
             while not ready.exists():
                 assert child.poll() is None, "the shim has ended"

@@ -60,7 +60,7 @@ def means(rows: Sequence[Row]) -> dict[str, float]:
     """Return geometric means of the ratios, of elapsed and of processor time."""
     found = {}
     for name, chosen in _sets(rows):
-        for other in ("kfake", "real"):
+        for other in ("kfake", "real", "compiled"):
             if not chosen or any({other, "shim"} - row.taken.keys() for row in chosen):
                 continue
             for part in ("clock", "processor"):

@@ -1,0 +1,50 @@
+"""The shim with the modules that take most of the time compiled by mypyc.
+
+It shows what an extra wheel of compiled modules would gain; such a wheel is not published.
+Needs a C compiler and setuptools.
+"""
+
+import contextlib
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import kafka_shim
+from benchmarks.against.brokers import Broker, shim
+
+_MODULES = """
+    protocol/framing protocol/record_runs protocol/runtime
+    shim/apis shim/dispatch shim/pieces shim/throttling
+    shim/network/large_produces shim/network/outgoing shim/observing/audit shim/request/session
+    shim/handlers/fetch shim/handlers/init_producer_id shim/handlers/list_offsets
+    shim/handlers/metadata shim/handlers/offset_commit shim/handlers/produce
+    shim/handlers/producing/append_checked shim/handlers/producing/appending
+    shim/handlers/shared/topic_access
+"""
+"""What mypyc compiles without changes. It refuses more: slots of dataclasses, protocols that are
+checked at run time, and `msgspec.field` in a class."""
+_BUILD = """
+import sys
+from mypyc.build import mypycify
+from setuptools import setup
+checked = ["--ignore-missing-imports", "--follow-imports=silent"]
+modules = mypycify([*checked, *sys.argv[1:]], opt_level="3", multi_file=True)
+setup(name="compiled", ext_modules=modules, script_args=["build_ext", "--inplace"])
+"""
+
+
+@contextlib.contextmanager
+def compiled() -> Iterator[Broker]:
+    """Compile a copy of the package, which takes half a minute, and start it."""
+    with tempfile.TemporaryDirectory() as folder:
+        source = Path(kafka_shim.__file__).parent
+        unwanted = shutil.ignore_patterns("__pycache__")
+        shutil.copytree(source, Path(folder) / source.name, ignore=unwanted)
+        modules = [f"{source.name}/{module}.py" for module in _MODULES.split()]
+        build = [sys.executable, "-c", _BUILD, *modules]
+        subprocess.run(build, cwd=folder, check=True, capture_output=True)
+        with shim("compiled", path=folder) as broker:
+            yield broker
