@@ -1,4 +1,4 @@
-"""Deadline: it calls if it is not restarted in time, with few timers."""
+"""A Deadline calls back unless it is restarted in time, and needs few timers."""
 
 from collections.abc import Callable
 from functools import partial
@@ -17,7 +17,7 @@ ACTIONS = st.lists(
 
 
 class Restarted:
-    """What a deadline stands for: a timer that each restart cancels and makes anew."""
+    """The model of a Deadline: each restart cancels the timer and sets a new one."""
 
     def __init__(self, clock: ManualClock, callback: Callable[[], None]) -> None:
         self._clock, self._callback = clock, callback
@@ -37,7 +37,7 @@ def note(calls: list[int], clock: ManualClock) -> None:
 
 
 @given(ACTIONS)
-def test_it_calls_back_when_a_timer_that_is_made_anew_would(actions: list[tuple[str, int]]) -> None:
+def test_it_calls_back_when_a_restarted_timer_would(actions: list[tuple[str, int]]) -> None:
     said: list[list[int]] = []
     for kind in (Restarted, Deadline):
         clock, calls = ManualClock(0), list[int]()
@@ -62,7 +62,7 @@ class CountingClock(ManualClock):
         return super().call_later(delay_ms, callback)
 
 
-def test_heartbeats_make_few_timers() -> None:
+def test_many_restarts_set_few_timers() -> None:
     clock, lost = CountingClock(0), list[int]()
     deadline = Deadline(clock, lambda: lost.append(clock.now_ms()))
     for _ in range(1000):

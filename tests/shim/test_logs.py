@@ -1,4 +1,4 @@
-"""Log lines as they are written."""
+"""Log lines of exceptions."""
 
 import json
 

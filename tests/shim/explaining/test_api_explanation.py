@@ -70,7 +70,7 @@ def test_each_name_is_a_case() -> None:
     assert not found.allowed
 
 
-def test_needs_are_asked_until_one_is_met() -> None:
+def test_alternatives_are_checked_until_one_is_allowed() -> None:
     by_cluster = ask(
         ApiKey.CREATE_TOPICS, {TOPIC: ["x"]}, [allow(Operation.CREATE, CLUSTER, CLUSTER_NAME)]
     )["topic"]
@@ -88,7 +88,7 @@ def test_a_denial_shown_by_a_field_does_not_count() -> None:
     assert not found.counts
 
 
-def test_the_first_condition_on_a_named_type_counts() -> None:
+def test_the_first_conditional_check_of_each_given_resource_type_counts() -> None:
     found = ask(ApiKey.METADATA, {TOPIC: ["x"]})
     assert found["topic"].counts
     assert not found["all_topics"].counts
@@ -132,7 +132,7 @@ def test_every_row_of_every_release_can_be_explained(release: str) -> None:
             for name, outcome in ask(api, names, release=release, version=version).items():
                 seen.add((api, name))
                 assert outcome.cases
-                assert not outcome.allowed  # there is no ACL at all
+                assert not outcome.allowed  # the authorizer has no ACLs
                 assert all(case.asked for case in outcome.cases)
     low_and_high = served(release)
     expected = {
@@ -167,7 +167,7 @@ ENTRIES = st.lists(
 
 @given(ENTRIES, st.sampled_from(RELEASES))
 def test_every_row_agrees_with_the_broker(acls: list[Acl], release: str) -> None:
-    """As the handlers ask: `Access.error` for the row and the name."""
+    """The handlers check each row and name with `Access`."""
     authorizer = StandardAuthorizer(store=AclStore(acls), rules=rules_of(release))
     policy = Policy(release, authorizer, rules_of(release))
     caller = Caller(authorizer, Actor("User:a", "127.0.0.1"))
@@ -175,7 +175,7 @@ def test_every_row_agrees_with_the_broker(acls: list[Acl], release: str) -> None
     for api, (_, high) in served(release).items():
         for outcome in explain_api(caller, api, high, release, names):
             if outcome.bound.hidden_as is not None:
-                continue  # the handlers ask two questions then
+                continue  # the handlers also check DESCRIBE here
             (case,) = outcome.cases
             access = Access(policy, 1, Actor("User:a", "127.0.0.1"))
             assert case.allowed is access.allows(outcome.bound.row, case.name), outcome.bound.row.id

@@ -43,7 +43,7 @@ def test_nobody_is_allowed() -> None:
     assert ask(acl("User:a", operation=Operation.DESCRIBE)) == Answer((), ())
 
 
-def test_one_by_name_one_by_prefix() -> None:
+def test_literal_and_prefixed_acls_are_both_listed() -> None:
     prefixed = acl("User:b", name="ord", pattern_type=PatternType.PREFIXED)
     assert ask(acl("User:a"), prefixed).rights == (
         right("User:a", acl("User:a")),
@@ -57,12 +57,12 @@ def test_a_denied_principal_is_listed_separately() -> None:
     assert ask(deny) == Answer((), ())
 
 
-def test_everyone_but_one() -> None:
+def test_everyone_is_listed_except_a_denied_principal() -> None:
     everyone, deny = acl(ANY_USER), acl("User:a", DENY, operation=Operation.ALL)
     answer = ask(everyone, deny, acl("User:b"), acl("User:c", operation=Operation.WRITE))
     assert answer.refusals == (Refusal("User:a", (deny,)),)
     by_name = {found.principal: found for found in answer.rights}
-    assert set(by_name) == {"User:b", ANY_USER}  # c has no right of his own
+    assert set(by_name) == {"User:b", ANY_USER}  # WRITE of User:c does not allow READ
     assert by_name[ANY_USER] == right(ANY_USER, everyone)
 
 
@@ -73,7 +73,7 @@ def test_a_deny_for_everyone_beats_all() -> None:
     assert answer.refusals == (Refusal("User:a", (deny,)), Refusal(ANY_USER, (deny,)))
 
 
-def test_hosts() -> None:
+def test_hosts_are_listed_and_excluded() -> None:
     near, far = acl("User:a", host="10.0.0.1"), acl("User:a", host="10.0.0.2")
     assert ask(near, far).rights == (right("User:a", near, far, hosts=("10.0.0.1", "10.0.0.2")),)
     everywhere, deny = acl("User:a"), acl("User:a", DENY, host="10.0.0.1")
@@ -121,7 +121,7 @@ def test_who_can_agrees_with_the_authorizer(acls: list[Acl], allow_everyone: boo
 
 
 def claimed(answer: Answer, principal: str, host: str) -> bool:
-    """What a reader of the answer would believe."""
+    """Return whether the answer lists this principal as allowed from this host."""
     rights = {found.principal: found for found in answer.rights}
     found = rights.get(principal)
     if found is None:

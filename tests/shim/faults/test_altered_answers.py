@@ -34,7 +34,7 @@ def frame(stage: Stage, action: dict[str, Any]) -> bytes:
     return sent
 
 
-def test_an_error_that_does_not_exist(stage: Stage) -> None:
+def test_an_unknown_error_code_is_returned_and_shown_as_a_number(stage: Stage) -> None:
     stage.dispatcher.history = History()
     stage.dispatcher.faults.add({"action": {"error": 4711}})
     assert stage.ask(ApiKey.METADATA, 12, metadata("orders")).topics[0].error_code == 4711
@@ -50,7 +50,9 @@ def test_an_error_that_does_not_exist(stage: Stage) -> None:
         ({"topics": [], "throttle_time_ms": 77}, set()),
     ],
 )
-def test_fields_are_set(stage: Stage, fields: dict[str, Any], error_codes: set[int]) -> None:
+def test_fields_of_a_response_are_set(
+    stage: Stage, fields: dict[str, Any], error_codes: set[int]
+) -> None:
     stage.dispatcher.faults.add({"action": {"set": fields}, "match": {"api": "Metadata"}})
     altered, own = [stage.ask(ApiKey.METADATA, 12, metadata("orders")) for _ in range(2)]
     assert altered.throttle_time_ms == 77
@@ -58,13 +60,13 @@ def test_fields_are_set(stage: Stage, fields: dict[str, Any], error_codes: set[i
     assert (own.throttle_time_ms, own.topics[0].partitions[0].error_code) == (0, 0)
 
 
-def test_a_field_that_the_version_has_not_stays_out(stage: Stage) -> None:
+def test_a_field_that_the_version_lacks_is_left_out(stage: Stage) -> None:
     fields = {"cluster_authorized_operations": 8, "throttle_time_ms": 77}
     stage.dispatcher.faults.add({"action": {"set": fields}, "match": {"api": "Metadata"}})
     assert stage.ask(ApiKey.METADATA, 12, metadata("orders")).throttle_time_ms == 77
 
 
-def test_an_unknown_error_of_a_record_that_is_not_written(stage: Stage) -> None:
+def test_an_unknown_error_code_is_returned_for_a_produce_request(stage: Stage) -> None:
     stage.dispatcher.faults.add({"action": {"error": 4711}})
     request = ProduceRequest(
         acks=-1,
@@ -91,14 +93,14 @@ def test_a_response_has_another_correlation_id_and_size(stage: Stage) -> None:
 
 
 @pytest.mark.parametrize("length", [0, 200, 20_000])
-def test_unknown_tagged_fields(stage: Stage, length: int) -> None:
+def test_unknown_tagged_fields_are_added(stage: Stage, length: int) -> None:
     sent = frame(stage, {"tagged_bytes": length})
     assert int.from_bytes(sent[:4], "big") == len(sent) - 4 > 2 * length
     read = MetadataResponse.decode(sent, version=12, header=True, framed=True)
     assert [topic.name for topic in read.topics] == ["orders"]
 
 
-def test_a_version_without_tags_has_none(stage: Stage) -> None:
+def test_an_inflexible_version_gets_no_tagged_fields(stage: Stage) -> None:
     stage.dispatcher.faults.add({"action": {"tagged_bytes": 9}})
     assert stage.ask(ApiKey.HEARTBEAT, 3, HEARTBEAT).error_code
 
@@ -127,7 +129,7 @@ def test_invalid_alterations_are_rejected(action: Any, api: str | None, text: st
         Faults().add({"action": action, "match": {"api": api}})
 
 
-def test_every_answer_of_the_newest_release_can_be_altered() -> None:
+def test_every_response_of_the_newest_release_can_be_altered() -> None:
     for api in Stage(RELEASES[-1]).dispatcher.apis.advertised:
         Faults().add({"action": {"set": {}, "corrupt": True}, "match": {"api": api.wire_name}})
         with pytest.raises(FaultError, match="unknown field `x`"):

@@ -37,7 +37,7 @@ def broker(shared: KafkaBroker) -> KafkaBroker:
 
 
 class Sender:
-    """A producer that logs in as alice, and what became of its messages."""
+    """A producer that logs in as alice and reports whether its messages were delivered."""
 
     def __init__(self, broker: KafkaBroker, **config: Any) -> None:
         self.broker = broker
@@ -48,7 +48,7 @@ class Sender:
         self.producer = Producer(broker.config("alice") | QUICK | {"linger.ms": 0} | options)
 
     def send(self, timeout_s: float = 20) -> str | None:
-        """One message; the name of its error, or None if it was delivered."""
+        """Send a message; return None if it was delivered, otherwise the name of the error."""
         outcome: list[KafkaError | None] = []
         self.producer.produce("orders", b"1", on_delivery=lambda error, _: outcome.append(error))
         assert self.producer.flush(timeout_s) == 0
@@ -57,7 +57,7 @@ class Sender:
 
     @property
     def stored(self) -> int:
-        """How many records the topic holds."""
+        """The number of records in the topic."""
         [topic] = self.broker.topics.list()
         return int(topic.end_offsets[0])
 
@@ -106,7 +106,7 @@ def test_deny_is_an_authorization_error(broker: KafkaBroker) -> None:
     sender = Sender(broker)
     assert sender.send() == "TOPIC_AUTHORIZATION_FAILED"
     assert fault.fired == 1
-    assert Sender(broker).send() is None  # the first one refuses by itself now, for a while
+    assert Sender(broker).send() is None  # the first sender caches the denial for a while
     [denied] = broker.denials()
     assert (denied.operation, denied.resource_name, denied.principal) == (
         "WRITE", "orders", "User:alice",
@@ -130,7 +130,7 @@ def test_a_permission_is_granted_while_writing(broker: KafkaBroker) -> None:
     deadline = time.monotonic() + 20
     while not delivered:
         assert time.monotonic() < deadline
-        with suppress(KafkaException):  # where the refusal comes while the message is queued
+        with suppress(KafkaException):  # raised if the denial arrives while the message is queued
             delivered += Sender(broker).send() is None
         refused += not delivered
     assert refused
@@ -185,14 +185,16 @@ def test_throttling_is_reported(broker: KafkaBroker) -> None:
 
 
 @pytest.mark.parametrize("effect", [{"truncate": 6}, {"corrupt": True}])
-def test_a_damaged_answer_is_survived(broker: KafkaBroker, effect: dict[str, Any]) -> None:
+def test_a_client_recovers_from_a_damaged_response(
+    broker: KafkaBroker, effect: dict[str, Any]
+) -> None:
     fault = broker.faults.add(effect, api="Metadata")
     sender = Sender(broker, socket_timeout_ms=1000)
     assert sender.send() is None
     assert fault.fired == 1
 
 
-def test_a_failed_login_is_tried_again(broker: KafkaBroker) -> None:
+def test_a_failed_login_is_retried(broker: KafkaBroker) -> None:
     errors: list[str] = []
     fault = broker.faults.error("SASL_AUTHENTICATION_FAILED", api="SaslAuthenticate")
     sender = Sender(broker, error_cb=lambda error: errors.append(error.name()))
@@ -207,7 +209,7 @@ def test_a_lost_login_is_repeated(broker: KafkaBroker) -> None:
     assert fault.fired == 1
 
 
-def test_a_pause_orders_what_two_clients_do(broker: KafkaBroker) -> None:
+def test_a_paused_request_does_not_hold_up_another_client(broker: KafkaBroker) -> None:
     fault = broker.faults.pause(api="Produce")
     outcome: list[KafkaError | None] = []
     producer = Producer(broker.config("alice") | QUICK)
@@ -217,11 +219,11 @@ def test_a_pause_orders_what_two_clients_do(broker: KafkaBroker) -> None:
         assert time.monotonic() < deadline
         producer.poll(0.02)
     assert outcome == []
-    assert Sender(broker).send() is None  # meanwhile somebody else is served
+    assert Sender(broker).send() is None  # other clients are served meanwhile
     assert fault.release() == 1
     producer.flush(20)
     [error] = outcome
-    assert error is None  # `==` with None fails in confluent-kafka
+    assert error is None  # comparing None by `==` fails in confluent-kafka
 
 
 def test_a_consumer_loses_its_permission(broker: KafkaBroker) -> None:

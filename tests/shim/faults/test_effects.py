@@ -1,4 +1,4 @@
-"""Each effect of a fault, by the frames that a client sends and gets."""
+"""Each effect of a fault, seen in the frames that a client sends and receives."""
 
 import pytest
 
@@ -19,7 +19,7 @@ def stage() -> Stage:
     return Stage()
 
 
-def test_delay_holds_the_answer_back(stage: Stage) -> None:
+def test_delay_delays_the_response(stage: Stage) -> None:
     stage.dispatcher.faults.add({"action": {"delay_ms": 100}})
     pending = stage.ask(ApiKey.HEARTBEAT, 4, HEARTBEAT)
     stage.clock.advance(99)
@@ -29,7 +29,7 @@ def test_delay_holds_the_answer_back(stage: Stage) -> None:
     assert stage.outcome(ApiKey.HEARTBEAT, 4, pending).error_code == UNKNOWN_MEMBER
 
 
-def test_delay_of_an_answer_that_waits_anyhow(stage: Stage) -> None:
+def test_delay_is_added_to_the_wait_of_a_long_poll(stage: Stage) -> None:
     stage.topic("orders")
     stage.dispatcher.faults.add({"action": {"delay_ms": 100}, "match": {"api": "Fetch"}})
     partition = FetchPartition(partition=0, fetch_offset=0, partition_max_bytes=1)
@@ -45,7 +45,7 @@ def test_delay_of_an_answer_that_waits_anyhow(stage: Stage) -> None:
 
 
 @pytest.mark.parametrize("when", ["before", "after"])
-def test_disconnect_before_or_after_it_is_handled(stage: Stage, when: str) -> None:
+def test_disconnect_before_or_after_the_request_is_handled(stage: Stage, when: str) -> None:
     stage.dispatcher.history = History()
     stage.dispatcher.faults.add({"action": {"disconnect": when}})
     with pytest.raises(CloseConnection, match="fault"):
@@ -89,7 +89,7 @@ def test_throttle_time_is_returned(stage: Stage) -> None:
     assert stage.ask(ApiKey.HEARTBEAT, 4, HEARTBEAT).throttle_time_ms == 0
 
 
-def test_truncate_cuts_the_answer_and_hangs_up(stage: Stage) -> None:
+def test_truncate_cuts_the_response_and_disconnects(stage: Stage) -> None:
     stage.dispatcher.faults.add({"action": {"truncate": 9}})
     with pytest.raises(CloseConnection) as caught:
         stage.ask(ApiKey.HEARTBEAT, 4, HEARTBEAT)
@@ -107,7 +107,7 @@ def test_corrupt_keeps_size_and_correlation_id(stage: Stage) -> None:
     assert spoilt[8:] == bytes(byte ^ 0xFF for byte in whole[8:])
 
 
-def test_deny_is_as_if_by_an_acl_even_for_super_users(stage: Stage) -> None:
+def test_deny_looks_like_a_denial_by_an_acl_even_for_super_users(stage: Stage) -> None:
     stage.topic("orders")
     stage.dispatcher.history = History()
     stage.dispatcher.faults.add({"action": {"deny": {}}, "match": {"api": "Metadata"}})
@@ -144,7 +144,7 @@ def test_deny_applies_to_some_checks(
     assert answer.topics[0].error_code == wanted
 
 
-def test_a_grant_is_revoked_after_n_requests(stage: Stage) -> None:
+def test_a_permission_is_revoked_after_n_requests(stage: Stage) -> None:
     stage.topic("orders")
     stage.allow("User:alice", Operation.DESCRIBE, ResourceType.TOPIC, "orders")
     rule = {"principal": "User:alice", "allow": "Describe", "topic": "orders"}
@@ -157,7 +157,7 @@ def test_a_grant_is_revoked_after_n_requests(stage: Stage) -> None:
     assert list(authorizer.acls(AclFilter())) == []
 
 
-def test_a_grant_comes_after_n_requests(stage: Stage) -> None:
+def test_a_permission_is_granted_after_n_requests(stage: Stage) -> None:
     stage.topic("orders")
     rule = {"principal": "User:alice", "allow": "Describe", "topic": "orders"}
     stage.dispatcher.faults.add({"action": {"grant": [rule]}, "trigger": {"on_call": 2}})
@@ -171,7 +171,7 @@ def errors(stage: Stage, count: int) -> list[int]:
     ]
 
 
-def test_an_error_of_a_request_without_an_answer_closes(stage: Stage) -> None:
+def test_an_error_for_a_produce_with_acks_0_closes_the_connection(stage: Stage) -> None:
     stage.dispatcher.faults.add({"action": {"error": "NOT_LEADER_OR_FOLLOWER"}})
     with pytest.raises(CloseConnection, match="NOT_LEADER_OR_FOLLOWER"):
         stage.ask(ApiKey.PRODUCE, 9, ProduceRequest(acks=0, timeout_ms=1, transactional_id=None))

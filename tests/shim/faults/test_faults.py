@@ -1,4 +1,4 @@
-"""Each trigger and match of a fault, by the frames that a client sends and gets."""
+"""Each trigger and match of a fault, seen in the frames that a client sends and receives."""
 
 from typing import Any
 
@@ -41,30 +41,30 @@ def beats(stage: Stage, count: int) -> list[bool]:
 # triggers
 
 
-def test_once_is_the_first(stage: Stage) -> None:
+def test_once_affects_the_first_request(stage: Stage) -> None:
     fault = breaks(stage)
     assert beats(stage, 3) == [True, False, False]
     assert (fault.calls, fault.fired) == (3, 1)
 
 
-def test_on_call_is_the_nth_alone(stage: Stage) -> None:
+def test_on_call_affects_only_the_nth_request(stage: Stage) -> None:
     fault = breaks(stage, on_call=3)
     assert beats(stage, 5) == [False, False, True, False, False]
     assert (fault.calls, fault.fired) == (5, 1)
 
 
-def test_times_are_the_first_n(stage: Stage) -> None:
+def test_times_affects_the_first_n_requests(stage: Stage) -> None:
     assert breaks(stage, times=2).fired == 0
     assert beats(stage, 4) == [True, True, False, False]
 
 
-def test_every_time(stage: Stage) -> None:
+def test_every_time_affects_all_requests(stage: Stage) -> None:
     fault = breaks(stage, every_time=True)
     assert beats(stage, 4) == [True] * 4
     assert fault.fired == 4
 
 
-def test_with_probability_the_same_ones_are_struck_for_a_seed(stage: Stage) -> None:
+def test_with_probability_a_seed_always_selects_the_same_requests(stage: Stage) -> None:
     breaks(stage, with_probability=0.5, seed=7)
     first = beats(stage, 40)
     stage.dispatcher.faults.clear()
@@ -76,7 +76,7 @@ def test_with_probability_the_same_ones_are_struck_for_a_seed(stage: Stage) -> N
     assert beats(stage, 40) != first
 
 
-# which requests
+# matches
 
 
 @pytest.mark.parametrize(
@@ -101,7 +101,9 @@ def test_with_probability_the_same_ones_are_struck_for_a_seed(stage: Stage) -> N
         ({}, True),
     ],
 )
-def test_match(stage: Stage, match: dict[str, Any], strikes: bool) -> None:
+def test_a_fault_affects_only_matching_requests(
+    stage: Stage, match: dict[str, Any], strikes: bool
+) -> None:
     fault = stage.dispatcher.faults.add({"action": {"error": BROKEN}, "match": match})
     assert beats(stage, 1) == [strikes]
     assert fault.calls == strikes
@@ -135,7 +137,7 @@ def test_topics_match_by_name_and_by_id(stage: Stage) -> None:
     ],
 )
 @pytest.mark.parametrize("version", [12, 13])
-def test_partitions_match_of_a_topic_or_of_any(
+def test_a_partition_matches_in_one_topic_or_in_any(
     stage: Stage, version: int, match: dict[str, Any], strikes: bool
 ) -> None:
     fault = stage.dispatcher.faults.add(
@@ -179,7 +181,7 @@ def test_several_faults_apply_together(stage: Stage) -> None:
     assert slow.fired == 1
 
 
-# what is no fault
+# invalid faults
 
 
 @pytest.mark.parametrize(

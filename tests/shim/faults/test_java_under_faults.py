@@ -32,7 +32,7 @@ def shared() -> Iterator[KafkaBroker]:
 
 
 class Java:
-    """The program of `java/Sender.java`; one line asks, one line answers."""
+    """A process of `java/Sender.java`, which answers each command with one line."""
 
     def __init__(self, command: list[str], settings: dict[str, Any]) -> None:
         words = [f"{key}={value}" for key, value in settings.items()]
@@ -55,7 +55,7 @@ class Java:
         return self._child.stdout.readline().strip()
 
     def has_answered(self, within_s: float) -> bool:
-        """Whether there is something to read, nothing of which is buffered here yet."""
+        """Return whether the answer arrives in time; call it only before `answer`."""
         assert self._child.stdout is not None
         return bool(select.select([self._child.stdout], [], [], within_s)[0])
 
@@ -79,7 +79,7 @@ def process(shared: KafkaBroker, program: list[str]) -> Iterator[Java]:
 @pytest.fixture
 def broker(shared: KafkaBroker) -> KafkaBroker:
     shared.reset()
-    shared.config("alice")  # makes the user again
+    shared.config("alice")  # creates the user, which the reset removed
     shared.topics.create("orders")
     shared.acls.add(RULE)
     return shared
@@ -87,7 +87,7 @@ def broker(shared: KafkaBroker) -> KafkaBroker:
 
 @pytest.fixture
 def java(process: Java, broker: KafkaBroker) -> Java:
-    """With a producer that is not idempotent, so that a repetition can be seen."""
+    """Return a process with a non-idempotent producer, whose retries duplicate records."""
     assert process("producer", enable_idempotence="false") == "ok"
     return process
 
@@ -113,7 +113,7 @@ def test_an_error_that_is_not_retriable_is_reported(java: Java, broker: KafkaBro
     assert java("send") == "ok"
 
 
-def test_a_fenced_producer_is_dead(java: Java, broker: KafkaBroker) -> None:
+def test_a_fenced_producer_cannot_be_used_again(java: Java, broker: KafkaBroker) -> None:
     broker.acls.add({"principal": "alice", "allow": ["Write", "Describe"], "transactional-id": "t"})
     assert java("producer", transactional_id="t") == "ok"
     assert [java(word) for word in ("init", "begin", "send")] == ["ok"] * 3
@@ -151,10 +151,10 @@ def test_a_black_hole_ends_in_a_timeout(java: Java, broker: KafkaBroker) -> None
 
 
 def test_a_pause_is_released_while_the_producer_waits(java: Java, broker: KafkaBroker) -> None:
-    """It goes on with the answer to the request that was held back, and asks no second time."""
+    """The producer accepts the delayed response and does not retry."""
     fault = broker.faults.pause(api="Produce")
     java.ask("send")
-    wait_until_it_strikes(fault)
+    wait_until_it_fires(fault)
     assert not java.has_answered(within_s=0.3)
     assert stored(broker) == 1
     assert fault.release() == 1
@@ -171,7 +171,7 @@ def test_a_pause_is_released_while_the_consumer_waits(java: Java, broker: KafkaB
     java("consumer", group_id="billing", auto_offset_reset="earliest", fetch_max_wait_ms=50)
     fault = broker.faults.pause(api="JoinGroup")
     java.ask("poll")
-    wait_until_it_strikes(fault)
+    wait_until_it_fires(fault)
     assert not java.has_answered(within_s=0.3)
     assert fault.release() == 1
     assert java.answer() == "1"
@@ -186,7 +186,7 @@ def test_a_pause_that_is_not_released_ends_in_a_timeout(java: Java, broker: Kafk
     assert java("send") == "ok"
 
 
-def wait_until_it_strikes(fault: SetFault) -> None:
+def wait_until_it_fires(fault: SetFault) -> None:
     deadline = time.monotonic() + 20
     while fault.fired == 0:
         assert time.monotonic() < deadline
@@ -206,7 +206,7 @@ def test_a_truncated_response_is_requested_again(java: Java, broker: KafkaBroker
 
 
 def test_a_corrupted_response_is_discarded(java: Java, broker: KafkaBroker) -> None:
-    """The client fails to parse it, and forgets the request; the batch expires."""
+    """The client cannot parse the response and drops the request, so the batch expires."""
     java("producer", enable_idempotence="false", request_timeout_ms=300, delivery_timeout_ms=800)
     fault = broker.faults.corrupt(api="Produce")
     assert java("send") == "TimeoutException"

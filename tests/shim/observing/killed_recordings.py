@@ -1,4 +1,7 @@
-"""`python killed_recordings.py FOLDER COUNT SEED`: record COUNT traces, each until a SIGKILL."""
+"""Record traces in child processes, and kill each of them (SIGKILL) after a random time.
+
+python -m tests.shim.observing.killed_recordings FOLDER COUNT SEED
+"""
 
 import itertools
 import os
@@ -20,7 +23,7 @@ from tests.shim.play import LISTENER
 
 
 def record(folder: Path, compression: str, told: int) -> None:
-    """Record requests until killed; after each block say how many are in it and before."""
+    """Record requests until killed; after each block write the number of requests to `told`."""
     keeping = Keeping(compression, segment_bytes=50_000)
     recorder = Recorder(folder, ManualClock(), keeping=keeping)
     session = Session(LISTENER, 1, "127.0.0.1", 50_000)
@@ -42,7 +45,7 @@ def main() -> None:
         child = os.fork()
         if child == 0:
             record(folder, ("none", "zlib")[number % 2], told)
-        while number % 4 and not os.pread(told, 8, 0):  # on a busy machine nothing is there yet
+        while number % 4 and not os.pread(told, 8, 0):  # wait for the first block of most traces
             time.sleep(0.001)
         time.sleep(moments.uniform(0.002, 0.08))
         os.kill(child, signal.SIGKILL)

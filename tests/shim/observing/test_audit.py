@@ -1,4 +1,4 @@
-"""observing.audit: one line a decision, in Kafka's field order, at Kafka's levels."""
+"""The audit log has a line for each decision, with Kafka's fields, order and log levels."""
 
 import pytest
 
@@ -31,7 +31,7 @@ def test_a_denial_is_an_info_line_with_its_rule(capsys: pytest.CaptureFixture[st
 
 
 @pytest.mark.parametrize("release", ["0.11", "3.2"])
-def test_denials_are_told_at_info_by_every_release(
+def test_denials_are_logged_at_info_in_every_release(
     release: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     set_up_logs("info", "console")
@@ -84,7 +84,7 @@ def test_an_allowed_request_is_a_debug_line_naming_the_acl(
     ) in line
 
 
-def test_authorized_operations_are_probed_without_a_line(
+def test_checks_for_authorized_operations_are_not_logged(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     stage = Stage()
@@ -128,7 +128,7 @@ def test_lines_of_a_request_are_bounded_and_the_others_counted(
     assert not stage.session("User:alice").decided
 
 
-def test_denials_are_logged_that_come_after_many_allowed_ones(
+def test_a_denial_after_many_allowed_decisions_is_logged(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     set_up_logs("info", "console")
@@ -142,9 +142,11 @@ def test_denials_are_logged_that_come_after_many_allowed_ones(
     assert "Denied" in line
 
 
-def test_remedies_are_made_for_lines_that_are_written_only(
+def test_remedies_are_computed_only_for_lines_that_are_logged(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     set_up_logs("warn", "console")
-    monkeypatch.setattr(audit, "_to_allow", lambda *_: pytest.fail("nobody reads it"))
+    monkeypatch.setattr(
+        audit, "_to_allow", lambda *_: pytest.fail("computed a remedy that is not logged")
+    )
     Stage().ask(ApiKey.METADATA, 1, metadata(3), "User:alice")

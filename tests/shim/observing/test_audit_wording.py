@@ -1,4 +1,4 @@
-"""The audit line has the form of a real broker of the release."""
+"""Audit lines are worded as those of a real broker of the same release."""
 
 import logging
 import re

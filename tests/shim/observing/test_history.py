@@ -31,7 +31,7 @@ def test_bytes_are_bounded_but_the_newest_request_stays() -> None:
     assert len(list(recorded(History(bytes_max=1), 9))) == 1
 
 
-def test_answers_count_among_the_bytes_as_long_as_their_requests_are_kept() -> None:
+def test_the_limit_in_bytes_includes_the_responses_of_kept_requests() -> None:
     history = recorded(History(), 2)
     first, last = history
     assert first.answer is not None
@@ -47,7 +47,7 @@ def test_answers_count_among_the_bytes_as_long_as_their_requests_are_kept() -> N
 
 
 def denied(history: History, requests: int, names: int) -> History:
-    """After requests whose names are all denied."""
+    """Send requests with denied topics only; return the history."""
     stage = Stage()
     stage.dispatcher.history = history
     topics = [MetadataRequestTopic(name=f"n{number}") for number in range(names)]
@@ -56,14 +56,14 @@ def denied(history: History, requests: int, names: int) -> History:
     return history
 
 
-def test_decisions_count_among_the_bytes() -> None:
+def test_the_limit_in_bytes_includes_decisions() -> None:
     history = denied(History(bytes_max=1_000_000), 20, 900)
     kept = sum(len(seen.records) for seen in history)
     assert 900 <= kept <= 4000
     assert history.decisions["DESCRIBE", "TOPIC", False, "default_deny", "Metadata"] == 18_000
 
 
-def test_a_request_says_how_many_of_its_decisions_are_not_kept() -> None:
+def test_a_request_shows_how_many_of_its_decisions_were_dropped() -> None:
     history = denied(History(), 1, DECISIONS_MAX + 5)
     [seen] = history
     assert len(list(seen.decisions())) == DECISIONS_MAX
@@ -74,7 +74,7 @@ def test_a_request_says_how_many_of_its_decisions_are_not_kept() -> None:
     assert past.decisions({"limit": "10", "api": "Produce"})["left_out"] == 0
 
 
-def test_totals_count_what_is_no_longer_kept() -> None:
+def test_totals_include_dropped_requests() -> None:
     history = recorded(History(requests_max=1), 5)
     assert history.answers == {("DescribeAcls", 3, 31): 5}
     key = ("DESCRIBE", "CLUSTER", False, "default_deny", "DescribeAcls")

@@ -13,7 +13,7 @@ CHILD = "tests.shim.observing.killed_recordings"
 
 
 def killed(folder: Path, count: int, seed: str) -> int:
-    """Kill this number of recordings, and read each; return how many were not empty."""
+    """Record and kill `count` times, check each trace, and return how many have requests."""
     command = [sys.executable, "-m", CHILD, str(folder), str(count), seed]
     subprocess.run(command, cwd=ROOT, check=True, timeout=300)
     filled = 0
@@ -31,10 +31,10 @@ def killed(folder: Path, count: int, seed: str) -> int:
     return filled
 
 
-def test_fifty_kills(tmp_path: Path) -> None:
+def test_traces_of_fifty_killed_recordings_are_readable(tmp_path: Path) -> None:
     assert killed(tmp_path, 50, "fifty") > 25
 
 
 @pytest.mark.heavy
-def test_two_hundred_kills(tmp_path: Path) -> None:
+def test_traces_of_two_hundred_killed_recordings_are_readable(tmp_path: Path) -> None:
     assert killed(tmp_path, 200, "two hundred") > 100

@@ -1,4 +1,4 @@
-"""traces.recorder: traces of real traffic, without secrets, also if the broker is killed."""
+"""A recorded trace contains the traffic without its secrets, and survives a killed broker."""
 
 import asyncio
 import contextlib
@@ -40,7 +40,7 @@ ROOT = Path(__file__).parents[3]
 
 
 def entries(folder: Path) -> tuple[list[Any], list[Any]]:
-    """All entries, each with its connection, and the damage."""
+    """Return all entries of a trace, each with its connection, and the damaged parts."""
     good: list[Any] = []
     damage: list[Any] = []
     for block in read_trace(folder):
@@ -113,7 +113,7 @@ async def test_a_trace_has_the_decisions_that_the_log_only_counts(tmp_path: Path
 
 
 @pytest.mark.asyncio
-async def test_a_broker_that_starts_again_goes_on_with_other_connections(tmp_path: Path) -> None:
+async def test_a_restarted_broker_appends_with_new_connection_numbers(tmp_path: Path) -> None:
     for _ in range(2):
         async with serving() as broker:
             broker.record(tmp_path)
@@ -129,7 +129,7 @@ async def test_a_broker_that_starts_again_goes_on_with_other_connections(tmp_pat
 
 
 @pytest.mark.asyncio
-async def test_a_trace_is_compressed_and_its_oldest_segments_go(tmp_path: Path) -> None:
+async def test_a_trace_is_compressed_and_its_oldest_segments_are_deleted(tmp_path: Path) -> None:
     async with serving() as broker:
         broker.record(tmp_path, Keeping("zstd", 2, segment_bytes=1))
         async with connected(broker) as wire:
@@ -168,12 +168,12 @@ async def test_no_secret_reaches_the_disk(tmp_path: Path) -> None:
         assert secret not in written
     found, _ = entries(tmp_path)
     redacted = [entry for _, entry in found if getattr(entry, "redacted", False)]
-    assert len(redacted) == 3  # a log-in, the salted password, the token
+    assert len(redacted) == 3  # the log-in, the SCRAM credential, the delegation token
 
 
 @needs_a_limit
 @pytest.mark.asyncio
-async def test_a_broker_goes_on_when_its_trace_has_no_room(
+async def test_a_broker_keeps_serving_when_the_disk_of_its_trace_is_full(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     async with serving() as broker:
@@ -195,7 +195,10 @@ async def test_a_broker_goes_on_when_its_trace_has_no_room(
 
 
 def ask_until_killed(port: int, seconds: float, process: subprocess.Popen[bytes]) -> list[float]:
-    """Send requests for so long, then kill the broker; how long before that each was answered."""
+    """Send requests for `seconds`, then kill the broker.
+
+    Return for each request how many seconds before the kill it was answered.
+    """
     answered: list[float] = []
     frame = write_request_header(RequestHeader(ApiKey.DESCRIBE_ACLS, 3, 1, "killer"))
     frame += codecs.write_request(ANY_ACL, 3)
@@ -246,11 +249,11 @@ def test_a_kill_at_any_moment_loses_at_most_the_last_tenth_of_a_second(
     assert all(part.is_tail for part in damage)
     requests = [entry for _, entry in found if isinstance(entry, Request)]
     assert [request.sequence for request in requests] == list(range(len(requests)))
-    older = [ago for ago in answered if ago > 0.4]  # 0.1 s, and what a busy machine adds
+    older = [ago for ago in answered if ago > 0.4]  # flushed each 0.1 s, later on a busy machine
     assert len(requests) >= len(older) > 0
 
 
-def test_a_block_is_read_alone(tmp_path: Path) -> None:
+def test_each_block_lists_the_connections_of_its_entries(tmp_path: Path) -> None:
     child, port = start_recording(tmp_path / "trace", tmp_path / "ready")
     try:
         ask_until_killed(port, 1.2, child)

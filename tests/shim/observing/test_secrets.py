@@ -86,7 +86,7 @@ async def send_raw(wire: Wire, token: str) -> None:
 @pytest.mark.parametrize("token", TOKENS.values(), ids=TOKENS)
 @pytest.mark.parametrize("listener", ["SASL_PLAINTEXT", "PLAINTEXT"])
 @pytest.mark.parametrize("handshake", [None, 1])
-async def test_a_raw_token_where_a_request_is_expected_is_kept_by_its_length(
+async def test_of_a_raw_token_where_a_request_is_expected_only_the_length_is_recorded(
     token: str, listener: str, handshake: int | None, tmp_path: Path
 ) -> None:
     async with serving() as broker:
@@ -105,7 +105,7 @@ async def test_a_raw_token_where_a_request_is_expected_is_kept_by_its_length(
 
 
 @pytest.mark.asyncio
-async def test_a_proxy_and_a_capture_keep_a_raw_token_by_its_length(tmp_path: Path) -> None:
+async def test_a_proxy_records_only_the_length_of_a_raw_token(tmp_path: Path) -> None:
     async with serving() as broker:
         host, _, port = broker.bootstrap_servers("SASL_PLAINTEXT").rpartition(":")
         recorder = Recorder(tmp_path, SystemClock(), writer="proxy")

@@ -1,6 +1,6 @@
-"""Counts the lines that a large request runs, and those of its longest stretch without a pause.
+"""Count the lines of code that a request runs in all, and at most between two interruptions.
 
-Lines, since all releases of Python count them alike: bytecodes differ from one to the next.
+Lines are counted, since bytecodes differ between releases of Python.
 """
 
 import queue
@@ -20,7 +20,7 @@ Answer = bytes | Pending | NoAnswer | None
 
 
 class _Loop:
-    """An event loop that does nothing else."""
+    """An event loop without other work."""
 
     def __init__(self) -> None:
         self.ready: queue.SimpleQueue[Callable[[], object]] = queue.SimpleQueue()
@@ -32,9 +32,10 @@ class _Loop:
 
 
 class Stretches(Turns[Answer]):
-    """The turns of one request, in which what is done between two interruptions is counted.
+    """The turns of one request; counts the lines that run between two interruptions.
 
-    What runs beside the loop holds up nobody: it is in `lines`, and in no stretch.
+    Code that runs beside the loop blocks no other request: its lines are in `lines`, but not in
+    `longest`.
     """
 
     def __init__(self, dispatcher: Dispatcher, frame: bytes, session: Session) -> None:

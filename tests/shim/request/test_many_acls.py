@@ -17,7 +17,7 @@ from kafka_shim.shim.testing import start
 
 PEOPLE, EACH = 1_000, 1_000
 A_REQUEST = 10_000
-"""A controller of Kafka takes no more changes at once."""
+"""A Kafka controller accepts no more changes in one request."""
 PATIENT = msgspec.structs.replace(PLAINTEXT, timeout_s=240)
 EVERY = AclFilter()
 
@@ -38,8 +38,8 @@ def acls(person: int) -> list[Acl]:
 
 
 @contextmanager
-def somebody_else(address: str) -> Iterator[Callable[[], int]]:
-    """A client that asks a small question again and again; how often it has been answered."""
+def another_client(address: str) -> Iterator[Callable[[], int]]:
+    """Run a client that repeats a small request; yield a function that counts the responses."""
     answered, ended = [0], threading.Event()
 
     def ask() -> None:
@@ -59,12 +59,12 @@ def somebody_else(address: str) -> Iterator[Callable[[], int]]:
 
 @pytest.mark.heavy
 @pytest.mark.timeout(600)
-def test_a_million() -> None:
+def test_other_clients_are_served_while_a_million_acls_are_listed_and_deleted() -> None:
     with start() as broker, connect(broker.bootstrap_servers, PATIENT) as client:
         few = A_REQUEST // EACH
         for first in range(0, PEOPLE, few):
             create_acls(client, [a for at in range(first, first + few) for a in acls(at)])
-        with somebody_else(broker.bootstrap_servers) as answers:
+        with another_client(broker.bootstrap_servers) as answers:
             before = answers()
             assert len(describe_acls(client)) == PEOPLE * EACH
             assert answers() - before > 20

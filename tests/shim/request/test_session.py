@@ -1,4 +1,4 @@
-"""kafka_shim.shim.request.session: addresses as ACL hosts are compared with them."""
+"""Sessions: addresses as they are compared with the hosts of ACLs, and the initial state."""
 
 import pytest
 

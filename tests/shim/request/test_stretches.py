@@ -1,4 +1,4 @@
-"""However long an array of a request is, others have their turn soon, and work is linear.
+"""Long arrays in requests do not block other clients, and cost linear time.
 
 Lines of code are counted, not seconds: a million of them take about 150 ms.
 """
@@ -12,14 +12,14 @@ from benchmarks.arrays.messages import Case, cases
 from tests.shim.request.stretches import Stretches
 
 STRETCH_MAX = 0.25
-"""How many lines a stretch may be longer for each further byte of the request."""
+"""Lines by which the longest stretch may grow for each further byte of the request."""
 AT_ONCE = {
     "TxnOffsetCommit": 0.5,
     "WriteShareGroupState": 0.6,
 }
-"""What is done at once for the sake of what others see: a transaction takes all offsets or none."""
+"""Larger limits for APIs whose effects must appear at once, such as a transaction's offsets."""
 WORK_MAX = 1.6
-"""How many times as much a byte may cost in a request four times as large."""
+"""Factor by which the lines for each byte may grow in a request four times as large."""
 BYTES = 4 * 1024
 NEWEST = ""
 KNOWN = {
@@ -44,7 +44,7 @@ KNOWN = {
     "ShareGroupHeartbeat 1 subscribed_topic_names",
     "StreamsGroupHeartbeat 1 topology.subtopologies.source_topics",
 }
-"""Those that had turns of 50 to 960 ms, filled to 1 MiB."""
+"""Arrays that once blocked the loop for 50 to 960 ms in a request of 1 MiB."""
 OLD = {
     ("0.11", "OffsetCommit 3 topics.partitions"),
     ("2.4", "AlterPartitionReassignments 0 topics.partitions"),
@@ -54,7 +54,7 @@ OLD = {
     ("2.8", "AlterUserScramCredentials 0 deletions equal"),
     ("3.6", "Produce 9 topic_data.partition_data equal"),
 }
-"""Those of older releases."""
+"""Such arrays in older releases."""
 
 
 @cache
@@ -67,7 +67,7 @@ def found(release: str) -> dict[str, Case]:
 
 
 def counted(case: Case, user: str, release: str, size: int) -> tuple[int, int, int]:
-    """Bytes of a request, lines of its longest stretch, lines in all."""
+    """Return the bytes of a request, the lines of its longest stretch, and all its lines."""
     elements = case.elements(size)
     frame = case.frame(elements)
     dispatcher, session = new_cluster(case, user, elements, release)
@@ -77,7 +77,7 @@ def counted(case: Case, user: str, release: str, size: int) -> tuple[int, int, i
 
 
 def growth(case: Case, user: str, release: str) -> tuple[float, float]:
-    """How many lines more a byte makes a stretch, and how many times as much a byte costs."""
+    """Return the lines by which a byte lengthens a stretch, and the growth of lines for a byte."""
     small, stretch, work = counted(case, user, release, BYTES)
     large, longer_stretch, more_work = counted(case, user, release, 4 * BYTES)
     return (longer_stretch - stretch) / (large - small), more_work / large / (work / small)
@@ -86,23 +86,23 @@ def growth(case: Case, user: str, release: str) -> tuple[float, float]:
 def check(case: Case, user: str, release: str) -> None:
     limit = AT_ONCE.get(case.api.wire_name, STRETCH_MAX)
     slope, times = growth(case, user, release)
-    if slope >= limit:  # it may have been what is imported at its first use
+    if slope >= limit:  # the first request may have imported modules
         slope, times = growth(case, user, release)
     assert slope < limit, f"{case.name}, {user}: a stretch grows by {slope:.2f} lines a byte"
-    assert times < WORK_MAX, f"{case.name}, {user}: a byte costs {times:.1f} times as much"
+    assert times < WORK_MAX, f"{case.name}, {user}: a byte costs {times:.1f} times the lines"
 
 
 @pytest.mark.parametrize(
     ("release", "name"), [*((NEWEST, name) for name in sorted(KNOWN)), *sorted(OLD)]
 )
-def test_those_that_were_too_long_are_not(release: str, name: str) -> None:
+def test_arrays_that_once_blocked_the_loop_do_not(release: str, name: str) -> None:
     for user in USERS[:1] if release == NEWEST else USERS:
         check(found(release)[name], user, release)
 
 
 @pytest.mark.heavy
 @pytest.mark.parametrize("release", ["0.11", "2.4", "2.8", "3.6", "4.0", NEWEST])
-def test_no_array_of_any_api_is(release: str) -> None:
+def test_no_array_of_any_api_blocks_the_loop(release: str) -> None:
     for case in found(release).values():
         for user in USERS:
             check(case, user, release)

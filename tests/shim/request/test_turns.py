@@ -1,4 +1,4 @@
-"""Large requests are handled in turns, between which the event loop does other work."""
+"""A large request is handled in turns; between them the event loop serves other clients."""
 
 import gc
 import threading
@@ -18,17 +18,17 @@ from kafka_shim.shim.request.long_arrays import LongArray
 from kafka_shim.shim.request.turns import AbandonedError, Turns
 
 Found = list[Callable[[], Any]]
-"""What `done` was called with."""
+"""The arguments with which `Turns` called its callback `done`."""
 
 
 class Message(msgspec.Struct, gc=False):
-    """As the messages of the protocol, which the garbage collector does not look into."""
+    """A message that the garbage collector does not track, like those of the protocol."""
 
     rows: list[Any]
 
 
 class FakeLoop:
-    """Calls back in order; `threadsafe` may be called from elsewhere, and waited for."""
+    """An event loop that runs its callbacks in order; `run_until` waits for those of threads."""
 
     def __init__(self) -> None:
         self._ready: deque[Callable[[], object]] = deque()
@@ -68,7 +68,7 @@ def test_other_requests_run_between_two_items() -> None:
     assert events == ["item 0", "other 0", "item 1", "other 1", "item 2", "other 2"]
 
 
-def test_what_work_raises_is_raised_on_the_loop() -> None:
+def test_an_exception_in_a_worker_thread_is_raised_on_the_loop() -> None:
     loop, found = FakeLoop(), Found()
     Turns(loop, lambda: 1 // 0, found.append).start()
     loop.run_until(found)
@@ -76,7 +76,7 @@ def test_what_work_raises_is_raised_on_the_loop() -> None:
         found[0]()
 
 
-def test_the_loop_goes_on_beside_what_looks_at_its_arguments_only() -> None:
+def test_the_loop_runs_while_a_function_runs_beside_it() -> None:
     loop, found, is_called = FakeLoop(), Found(), threading.Event()
 
     def work() -> bool:
@@ -89,7 +89,7 @@ def test_the_loop_goes_on_beside_what_looks_at_its_arguments_only() -> None:
     assert found[0]() is True
 
 
-def test_work_that_is_abandoned_ends_at_its_next_interruption() -> None:
+def test_abandoned_work_ends_at_its_next_interruption() -> None:
     loop, found = FakeLoop(), Found()
     done: list[int] = []
 
@@ -110,7 +110,7 @@ def test_work_that_is_abandoned_ends_at_its_next_interruption() -> None:
     assert done == [0, -1]
 
 
-def test_a_long_array_is_interrupted_only_where_its_request_is_worked_on() -> None:
+def test_iterating_a_long_array_is_interrupted_only_while_its_request_is_handled() -> None:
     loop, found = FakeLoop(), Found()
     events: list[int] = []
 
@@ -128,7 +128,7 @@ def test_a_long_array_is_interrupted_only_where_its_request_is_worked_on() -> No
     assert list(kept) == [1, 2]
 
 
-def test_a_long_array_is_not_interrupted_beside_the_loop() -> None:
+def test_iterating_a_long_array_beside_the_loop_is_not_interrupted() -> None:
     loop, found = FakeLoop(), Found()
 
     def work() -> list[int]:
@@ -141,7 +141,7 @@ def test_a_long_array_is_not_interrupted_beside_the_loop() -> None:
     assert found[0]() == [1, 2]
 
 
-def test_a_request_that_closed_its_connection_is_forgotten() -> None:
+def test_a_request_that_closed_its_connection_is_garbage_collected() -> None:
     loop, found = FakeLoop(), Found()
     kept = []
 
@@ -155,13 +155,13 @@ def test_a_request_that_closed_its_connection_is_forgotten() -> None:
     loop.run_until(found)
     with pytest.raises(CloseConnection):
         found.pop()()
-    turns = None  # type: ignore[assignment]  # nobody but the message holds them
+    turns = None  # type: ignore[assignment]  # only the message refers to them now
     gc.collect()
     assert kept[0]() is None
 
 
 @pytest.mark.timeout(20)
-def test_whoever_holds_an_array_later_is_not_interrupted() -> None:
+def test_iterating_an_array_of_a_finished_request_is_not_interrupted() -> None:
     loop, found = FakeLoop(), Found()
     first: Turns[int] = Turns(loop, threading.get_ident, found.append)
     first.start()
@@ -174,7 +174,7 @@ def test_whoever_holds_an_array_later_is_not_interrupted() -> None:
         return threading.get_ident() == number, first.beside(list, kept)
 
     assert work() == (False, [1, 2])
-    for _ in range(100):  # until the number of the thread is given again
+    for _ in range(100):  # until a new thread has the id of the first one
         Turns(loop, work, found.append).start()
         loop.run_until(found)
         is_same, rows = found.pop()()
@@ -183,7 +183,7 @@ def test_whoever_holds_an_array_later_is_not_interrupted() -> None:
             break
 
 
-def test_full_garbage_collections_wait_for_the_end_of_all() -> None:
+def test_full_garbage_collections_are_off_until_all_large_requests_end() -> None:
     usual = gc.get_threshold()
     loop, found = FakeLoop(), Found()
     first: Turns[int] = Turns(loop, lambda: sum(first.over(range(3))), found.append)
@@ -199,7 +199,7 @@ def test_full_garbage_collections_wait_for_the_end_of_all() -> None:
     assert gc.get_threshold() == usual
 
 
-def test_what_a_broker_starts_with_is_passed_over_by_the_collector() -> None:
+def test_the_garbage_collector_ignores_objects_created_at_startup() -> None:
     set_aside()
     try:
         assert len(gc.get_objects()) < 1_000 < gc.get_freeze_count()

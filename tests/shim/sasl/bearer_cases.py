@@ -1,7 +1,8 @@
-"""Log-ins with tokens, good and bad, that a real broker and the shim are both given.
+"""Log-ins with valid and invalid tokens, played against a real broker and the shim.
 
-Each case is what the client says first. Times are seconds from now, and far enough from the borders
-for a clock that runs. `python -m tests.oracle.bearer 4.4.0` records what a real broker answers.
+Each case is the client's first SASL message. Its times are relative to now, and so far from each
+limit that a running clock does not matter. `python -m tests.oracle.bearer 4.4.0` records the
+responses of a real broker.
 """
 
 import base64
@@ -26,7 +27,7 @@ SETTINGS = {
     "sasl.oauthbearer.sub.claim.name": "user",
     "sasl.oauthbearer.scope.claim.name": "roles",
 }
-"""What the strict broker is told besides where its keys are; the skew is the default, 30 s."""
+"""Settings of the strict broker besides the URL of its keys; the clock skew is 30 s (default)."""
 
 EXPECTED_ISSUER = "sasl.oauthbearer.expected.issuer"
 EXPECTED_AUDIENCE = "sasl.oauthbearer.expected.audience"
@@ -34,12 +35,12 @@ ANY_ISSUER = "sasl.oauthbearer.allow.unverified.issuer"
 ANY_AUDIENCE = "sasl.oauthbearer.allow.unverified.audience"
 
 LENIENT = facts_of("4.3").access
-"""Of a release that takes tokens of unknown origin."""
+"""Facts of a release that accepts tokens of any issuer and audience by default."""
 
 RSA = RSAKey.generate_key(2048, {"kid": "rsa", "alg": "RS256", "use": "sig"})
 ANY_RSA = RSAKey.generate_key(2048, {"kid": "any"})
 RSA_FREED = RSAKey.import_key(RSA.as_pem(private=True))
-"""The same key, which does not say what it is for."""
+"""The same key as RSA, without algorithm and use."""
 EC = ECKey.generate_key("P-256", {"kid": "ec", "alg": "ES256"})
 NAMELESS = ECKey.generate_key("P-384")
 OCT = OctKey.generate_key(256, {"kid": "oct", "alg": "HS256"})
@@ -49,7 +50,7 @@ Claims = dict[str, Any]
 
 
 def key_set() -> str:
-    """The file that the broker reads."""
+    """Return the JSON web key set that the broker reads."""
     keys = [key.as_dict(private=False) for key in (RSA, ANY_RSA, EC)]
     keys.append(NAMELESS.as_dict(private=False))
     return json.dumps({"keys": [*keys, OCT.as_dict(private=True)]})
@@ -85,11 +86,11 @@ def _strict(now: int, **claims: Any) -> Claims:
 
 
 Case = Callable[[int], bytes]
-"""The client's message, at a time in seconds since 1970."""
+"""Builds the client's first message for the current time (seconds since 1970)."""
 
 
 def unsecured_cases() -> Mapping[str, Case]:
-    """For a broker whose validator takes unsecured tokens."""
+    """Return cases for a broker whose validator accepts unsecured tokens."""
     return {
         "good": lambda now: message(unsecured(_at(now))),
         "good without iat": lambda now: message(unsecured(_at(now, iat=None))),
@@ -102,8 +103,8 @@ def unsecured_cases() -> Mapping[str, Case]:
         "no subject": lambda now: message(unsecured(_at(now, sub=None))),
         "an empty subject": lambda now: message(unsecured(_at(now, sub=""))),
         "a blank subject": lambda now: message(unsecured(_at(now, sub=" "))),
-        "a subject of spaces around": lambda now: message(unsecured(_at(now, sub=" alice "))),
-        "a subject of spaces around, asked for without": lambda now: message(
+        "a subject surrounded by spaces": lambda now: message(unsecured(_at(now, sub=" alice "))),
+        "a subject surrounded by spaces, trimmed as authorization id": lambda now: message(
             unsecured(_at(now, sub=" alice ")), "a=alice"
         ),
         "a subject that is a number": lambda now: message(unsecured(_at(now, sub=1))),
@@ -135,13 +136,13 @@ def unsecured_cases() -> Mapping[str, Case]:
             b"Bearer", b"BEARER"
         ),
         "another header": lambda now: message(unsecured(_at(now))).replace(b"n,,", b"y,,"),
-        "no end": lambda now: message(unsecured(_at(now)))[:-1],
+        "no final separator": lambda now: message(unsecured(_at(now)))[:-1],
         "empty": lambda _: b"",
     }
 
 
 def signed_cases() -> Mapping[str, Case]:
-    """For a broker with the keys of `key_set` and no further wishes."""
+    """Return cases for a broker with the keys of `key_set` and no further settings."""
     return {
         "good": lambda now: message(signed(_at(now))),
         "good by EC": lambda now: message(signed(_at(now), EC, "ES256", "ec")),
@@ -163,8 +164,8 @@ def signed_cases() -> Mapping[str, Case]:
         "claims that are a list": lambda _: message(signed([1])),
         "no subject": lambda now: message(signed(_at(now, sub=None))),
         "a blank subject": lambda now: message(signed(_at(now, sub=" "))),
-        "a subject of spaces around": lambda now: message(signed(_at(now, sub=" alice "))),
-        "a subject of spaces around, asked for without": lambda now: message(
+        "a subject surrounded by spaces": lambda now: message(signed(_at(now, sub=" alice "))),
+        "a subject surrounded by spaces, trimmed as authorization id": lambda now: message(
             signed(_at(now, sub=" alice ")), "a=alice"
         ),
         "a subject that is a number": lambda now: message(signed(_at(now, sub=1))),
@@ -179,7 +180,7 @@ def signed_cases() -> Mapping[str, Case]:
         ),
         "not valid yet": lambda now: message(signed(_at(now, nbf=now + 60))),
         "not valid yet within the skew": lambda now: message(signed(_at(now, nbf=now + 10))),
-        "an audience nobody asked for": lambda now: message(signed(_at(now, aud="x"))),
+        "an audience though none is expected": lambda now: message(signed(_at(now, aud="x"))),
         "scopes in a list": lambda now: message(signed(_at(now, scope=["a", "b"]))),
         "scopes twice": lambda now: message(signed(_at(now, scope=["a", "a"]))),
         "an empty scope": lambda now: message(signed(_at(now, scope=""))),
@@ -189,7 +190,7 @@ def signed_cases() -> Mapping[str, Case]:
 
 
 def strict_cases() -> Mapping[str, Case]:
-    """For a broker with keys and with `SETTINGS`."""
+    """Return cases for a broker with the keys of `key_set` and with `SETTINGS`."""
     return {
         "good": lambda now: message(signed(_strict(now))),
         "one audience of several": lambda now: message(signed(_strict(now, aud=["x", "other"]))),
@@ -197,7 +198,9 @@ def strict_cases() -> Mapping[str, Case]:
         "no audience": lambda now: message(signed(_strict(now, aud=None))),
         "another issuer": lambda now: message(signed(_strict(now, iss="x"))),
         "no issuer": lambda now: message(signed(_strict(now, iss=None))),
-        "no such subject": lambda now: message(signed(_strict(now, user=None, sub="alice"))),
+        "no claim of the configured name": lambda now: message(
+            signed(_strict(now, user=None, sub="alice"))
+        ),
         "no scope": lambda now: message(signed(_strict(now, roles=None))),
         "scopes twice": lambda now: message(signed(_strict(now, roles=["a", "a "]))),
     }
@@ -246,28 +249,28 @@ SETS: Mapping[str, Mapping[str, CaseSet]] = {
         "both": BOTH,
     },
 }
-"""By release and name."""
+"""Sets of cases by release and name."""
 
 STARTS = "starts"
-"""Not a set: whether a broker starts with each of these."""
+"""Key in the recording: whether a broker starts with each of the settings in `IMPOSSIBLE`."""
 
 IMPOSSIBLE: Mapping[str, Mapping[str, str]] = {
-    "neither": {},
+    "neither issuer nor audience": {},
     "no issuer": _without(EXPECTED_ISSUER),
     "no audience": _without(EXPECTED_AUDIENCE),
-    "explicitly not": {**_without(EXPECTED_ISSUER), ANY_ISSUER: "false"},
-    "no issuer but leave for audiences": {**_without(EXPECTED_ISSUER), ANY_AUDIENCE: "true"},
-    "no boolean": {**SETTINGS, ANY_ISSUER: "maybe"},
+    "no issuer, unverified ones forbidden": {**_without(EXPECTED_ISSUER), ANY_ISSUER: "false"},
+    "no issuer, unverified audiences allowed": {**_without(EXPECTED_ISSUER), ANY_AUDIENCE: "true"},
+    "not a boolean": {**SETTINGS, ANY_ISSUER: "maybe"},
 }
-"""Settings beside keys with which 4.4 does not start."""
+"""Settings with which a 4.4 broker that has keys does not start."""
 
 CLOSED = "closed"
 
 
 def outcome(address: str, case: Case) -> list[Any]:
-    """The answer to each message: `[code, reply, whether the log-in has an end]`, or CLOSED.
+    """Return the responses: `[error code, reply, whether the session expires]` each, or CLOSED.
 
-    The text of an error is its own, but where it is the reply to the client's last byte.
+    The reply to the client's final `\\x01` is the error message.
     """
     host, _, port = address.rpartition(":")
     said: list[Any] = []

@@ -1,4 +1,4 @@
-"""Tokens signed by somebody who knows only the public keys are rejected."""
+"""Tokens forged without a private or secret key are rejected."""
 
 import base64
 import hashlib
@@ -18,7 +18,7 @@ CLAIMS = {"sub": "alice", "iat": NOW_S - 10, "exp": NOW_S + 600}
 
 @pytest.fixture
 def public_only(tmp_path: Path) -> TokenValidator:
-    """Who knows the public halves of two keys."""
+    """Return a validator with two public keys."""
     keys = [key.as_dict(private=False) for key in (RSA, EC)]
     path = tmp_path / "keys.json"
     path.write_text(json.dumps({"keys": keys}))
@@ -29,7 +29,7 @@ def public_only(tmp_path: Path) -> TokenValidator:
 
 @pytest.fixture
 def with_a_secret(tmp_path: Path) -> TokenValidator:
-    """The same, with a secret for HS256 among the keys."""
+    """Return a validator whose key set includes a shared secret for HS256."""
     path = tmp_path / "keys.json"
     path.write_text(key_set())
     return token_validator(
@@ -43,7 +43,7 @@ def encoded(value: object) -> str:
 
 
 def by_public_key(key: bytes) -> str:
-    """A token whose HMAC has the public key for its secret."""
+    """Return a token signed with HS256, with a public key as the secret."""
     body = f"{encoded({'alg': 'HS256', 'kid': 'rsa'})}.{encoded(CLAIMS)}"
     return f"{body}.{encoded(hmac.digest(key, body.encode(), hashlib.sha256))}"
 
@@ -90,12 +90,14 @@ def test_a_forged_token_is_refused(public_only: TokenValidator, token: str) -> N
 
 
 @pytest.mark.parametrize("token", HOSTILE.values(), ids=HOSTILE)
-def test_and_where_one_key_is_a_secret(with_a_secret: TokenValidator, token: str) -> None:
+def test_a_forged_token_is_refused_by_a_key_set_with_a_secret(
+    with_a_secret: TokenValidator, token: str
+) -> None:
     with pytest.raises(TokenRefusedError):
         with_a_secret.validate(token, NOW_S * 1000)
 
 
-def test_honest_tokens_are_taken(with_a_secret: TokenValidator) -> None:
+def test_valid_tokens_are_accepted(with_a_secret: TokenValidator) -> None:
     tokens = (
         signed(CLAIMS),
         signed(CLAIMS, OCT, "HS256", "oct"),
@@ -122,7 +124,7 @@ def test_honest_tokens_are_taken(with_a_secret: TokenValidator) -> None:
 def test_clocks_may_differ_by_the_skew(
     public_only: TokenValidator, claims: dict[str, float], taken: bool
 ) -> None:
-    """30 s each way; times beyond all measure are a failure of nobody."""
+    """The skew is 30 s in both directions; huge numbers and NaN cause no exception."""
     given = {**CLAIMS, "iat": NOW_S - 600, **claims}
     try:
         found = public_only.validate(signed(given), NOW_S * 1000)

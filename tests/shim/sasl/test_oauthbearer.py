@@ -70,7 +70,7 @@ def test_every_case_is_recorded() -> None:
         for title in cases
     ],
 )
-def test_a_token_is_taken_as_recorded(
+def test_a_token_is_accepted_or_rejected_as_recorded(
     brokers: dict[tuple[str, str], KafkaBroker], release: str, name: str, title: str
 ) -> None:
     case = SETS[release][name].cases[title]
@@ -79,7 +79,7 @@ def test_a_token_is_taken_as_recorded(
 
 
 @pytest.mark.parametrize("name", IMPOSSIBLE)
-def test_tokens_of_unknown_issuers_must_be_allowed(keys: Path, name: str) -> None:
+def test_unverified_issuers_and_audiences_must_be_allowed_since_4_4(keys: Path, name: str) -> None:
     told = {"sasl.enabled.mechanisms": "OAUTHBEARER", JWKS_URL: keys.as_uri(), **IMPOSSIBLE[name]}
     listener = ListenerConfig("X", SecurityProtocol.SASL_PLAINTEXT, "127.0.0.1", 0)
     config = Config(listeners=(listener,), properties=told, release="4.4")
@@ -89,7 +89,7 @@ def test_tokens_of_unknown_issuers_must_be_allowed(keys: Path, name: str) -> Non
 
 
 @pytest.mark.parametrize(("release", "ends"), [("2.8", False), ("3.3", True)])
-def test_a_log_in_ends_with_its_token(release: str, ends: bool) -> None:
+def test_a_session_expires_with_its_token_in_later_releases(release: str, ends: bool) -> None:
     told = {"sasl.enabled.mechanisms": "OAUTHBEARER"}
     with start(in_process=True, properties=told, kafka_version=release) as broker:
 
@@ -99,7 +99,7 @@ def test_a_log_in_ends_with_its_token(release: str, ends: bool) -> None:
         assert outcome(broker.listeners["SASL_PLAINTEXT"], case) == [[0, "", ends]]
 
 
-def test_settings_of_a_listener_go_before_those_of_all(keys: Path) -> None:
+def test_settings_of_a_listener_override_those_of_the_broker(keys: Path) -> None:
     told = {JWKS_URL: "https://elsewhere", f"listener.name.inner.{JWKS_URL}": keys.as_uri()}
     token_validator(told, "INNER", LENIENT)
     with pytest.raises(ConfigError, match="read from files only"):
@@ -138,7 +138,7 @@ def test_an_invalid_skew_is_reported(keys: Path) -> None:
 
 
 def test_without_the_extra_the_error_names_the_package() -> None:
-    """In a process of its own, where importing joserfc fails."""
+    """Run in a new process where importing joserfc fails."""
     program = (
         "import sys; sys.modules['joserfc'] = None\n"
         "from kafka_shim.shim.sasl.bearer_settings import token_validator\n"

@@ -1,4 +1,4 @@
-"""shim.sasl.scram against kafka-python's client, and what it must reject."""
+"""SCRAM log-ins with kafka-python's client; malformed and wrong messages are rejected."""
 
 import base64
 import hashlib
@@ -31,7 +31,9 @@ def users(**passwords: str) -> Users:
 
 
 @pytest.mark.parametrize("mechanism", BOTH)
-def test_a_client_logs_in_and_accepts_our_signature(mechanism: ScramMechanism) -> None:
+def test_a_client_logs_in_and_accepts_the_signature_of_the_server(
+    mechanism: ScramMechanism,
+) -> None:
     server = exchange(mechanism, users(alice="päss,word="))
     client = ScramClient("alice", "päss,word=", mechanism.wire_name)
     first = server.step(client.first_message())
@@ -69,8 +71,10 @@ def test_another_nonce_in_the_final_message_is_refused() -> None:
 
 
 @pytest.mark.parametrize("checks_nonce", [True, False])
-def test_a_wrong_nonce_under_a_right_proof_is_refused_by_newer_releases(checks_nonce: bool) -> None:
-    """librdkafka before 2.2 repeats its own nonce twice; 3.6.2 takes that, 3.7.2 does not."""
+def test_a_wrong_nonce_with_a_correct_proof_is_refused_by_newer_releases(
+    checks_nonce: bool,
+) -> None:
+    """librdkafka before 2.2 sends its own nonce twice: Kafka 3.6.2 accepts this, 3.7.2 does not."""
     server = exchange(BOTH[0], users(alice="right"), checks_nonce=checks_nonce)
     first_bare = "n=alice,r=mine"
     server_first = server.step(f"n,,{first_bare}".encode()).reply.decode()

@@ -1,4 +1,4 @@
-"""Real clients push their metrics by themselves, once they are subscribed to (KIP-714)."""
+"""Real clients push their metrics when the broker has a subscription for them (KIP-714)."""
 
 import time
 from collections.abc import Iterator
@@ -41,7 +41,7 @@ def broker() -> Iterator[KafkaBroker]:
 
 
 def software_of(broker: KafkaBroker, client_id: str) -> str | None:
-    """Who pushes, by the name of its software, once it has."""
+    """Wait for a push of this client; return the name of its software."""
     deadline = time.monotonic() + WAIT_S
     while time.monotonic() < deadline:
         for push in broker.pushes():
@@ -71,7 +71,7 @@ def test_java_pushes_its_metrics(broker: KafkaBroker) -> None:
         java.end()
 
 
-def test_nothing_is_pushed_where_nobody_takes_it() -> None:
+def test_clients_push_nothing_if_the_broker_accepts_no_metrics() -> None:
     with start() as broker:
         producer = Producer(broker.config())
         producer.produce("orders", b"one")

@@ -17,8 +17,8 @@ import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
 
 /**
- * Does what a line of standard input says and answers with one line: "ok", or the class of the
- * exception. Settings of all clients are arguments, key=value.
+ * Executes commands from standard input and prints one line for each: "ok", or the class of the
+ * exception. Its arguments are settings of all clients, key=value.
  */
 public final class Sender {
     private static final List<String> GROUPS =
@@ -89,14 +89,14 @@ public final class Sender {
         }
     }
 
-    /** One byte, or as many as are asked for. */
+    /** Returns one byte, or the number of bytes in the command. */
     private static byte[] value(String[] words) {
         byte[] value = new byte[words.length == 1 ? 1 : Integer.parseInt(words[1])];
         Arrays.fill(value, (byte) 49);
         return value;
     }
 
-    /** How many records came, as soon as some did. */
+    /** Polls until there are records; returns their number. */
     private String poll() {
         long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(20);
         while (System.nanoTime() < end) {
