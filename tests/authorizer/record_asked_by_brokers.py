@@ -1,13 +1,13 @@
-"""Record which questions the brokers' own code puts to its authorizer, from release jars.
+"""Record from release jars which authorization checks the brokers' own code makes.
 
     python tests/authorizer/record_asked_by_brokers.py kafka_2.13-4.3.1.jar ... \
         > tests/authorizer/asked_by_brokers.txt
 
 The jars (org.apache.kafka:kafka_2.12 up to 2.3, kafka_2.13 from 2.4) of one patch release of each
-minor release, oldest first, each beside the jars it needs; needs `javap`. Each call of an
-authorizing method in the bytecode of a request handler is one question: operation and resource type
-are constants before it. A `~` marks a call that has a denial logged at trace level only. Only
-changes are printed.
+minor release, oldest first; the jars that each one needs are in the same folder. Requires `javap`.
+Each call of an authorizing method in the bytecode of a request handler is one check; operation and
+resource type are the constants loaded before the call. A `~` marks a check whose denial is logged
+at trace level only. For each release, only what differs from the one before is printed.
 """
 
 import re
@@ -27,14 +27,14 @@ CLASSES = (
     "kafka.server.ConfigHelper",
     "kafka.server.handlers.DescribeTopicPartitionsRequestHandler",
 )
-# What a KRaft broker passes on to its controller, which alone decides it.
+# A KRaft broker forwards these requests to its controller, which alone authorizes them.
 FORWARDED = {
     *("CreateTopics", "DeleteTopics", "CreatePartitions", "AlterConfigs", "ElectLeaders"),
     *("IncrementalAlterConfigs", "AlterPartitionReassignments", "ListPartitionReassignments"),
     *("AlterClientQuotas", "AlterUserScramCredentials", "DescribeQuorum", "UpdateFeatures"),
     *("UnregisterBroker", "UnregisterController", "AddRaftVoter", "RemoveRaftVoter"),
 }
-# Methods that are not called handle<Api>[Request].
+# Methods whose names differ from handle<Api>[Request].
 ASKING_FOR = {
     "handleTopicMetadataRequest": ("Metadata",),
     "handleListOffsetRequest": ("ListOffsets",),
@@ -84,7 +84,7 @@ WIRE_NAMES = {key.wire_name for key in ApiKey}
 
 
 def calls(jar: Path, name: str) -> Iterator[tuple[str, str, list[str]]]:
-    """Yield (method, authorizing method it calls, constants since the call before)."""
+    """Yield (method, the authorizing method it calls, constants since the previous call)."""
     words = ["javap", "-p", "-c", "-cp", f"{jar}:{jar.parent}/*", name]
     listing = subprocess.run(words, capture_output=True, text=True, check=False).stdout
     method, constants = "", list[str]()
@@ -105,7 +105,7 @@ def calls(jar: Path, name: str) -> Iterator[tuple[str, str, list[str]]]:
 
 
 def question(call: str, constants: list[str]) -> str | None:
-    """Return `CREATE CLUSTER~` for one call, None if its constants are not all here."""
+    """Return the check of one call, e.g. `CREATE CLUSTER~`; None if a constant is missing."""
     plain = [re.sub(r"(?<=[a-z])(?=[A-Z])", "_", word).upper() for word in constants]
     plain = ["CLUSTER" if word == "CLUSTER_RESOURCE" else word for word in plain]
     operations = [word for word in plain if word in Operation.__members__]
@@ -116,11 +116,11 @@ def question(call: str, constants: list[str]) -> str | None:
         types = ["CLUSTER"]
     if not operations or not types:
         return None
-    # Scala's named argument logIfDenied reorders the call, which loads the constants twice.
+    # With Scala's named argument logIfDenied, the compiled call loads the constants twice.
     by_default = [word for word in plain if word.startswith("$DEFAULT")]
     is_quiet = "$DEFAULT$5" in by_default and "$DEFAULT$6" not in by_default
     is_quiet |= operations.count(operations[-1]) > 1 or plain[-3:] == ["1", "0", "$DEFAULT$7"]
-    # Since 4.4 Java's: logIfAllowed, logIfDenied and, of a single question, its count.
+    # Since 4.4 in Java: logIfAllowed, logIfDenied and, for a single check, its count.
     is_quiet |= not by_default and (plain[-3:] == ["1", "0", "1"] or plain[-2:] == ["1", "0"])
     return f"{operations[-1]} {types[-1]}{'~' if is_quiet else ''}"
 
@@ -136,7 +136,7 @@ def apis(method: str) -> tuple[str, ...]:
 
 
 def asked(jar: Path, *, is_kraft: bool) -> dict[str, set[str]]:
-    """Return the questions of each API, by Kafka's name."""
+    """Return the checks of each API, by Kafka's name of the API."""
     found: dict[str, set[str]] = {}
     for name in CLASSES:
         for method, call, constants in calls(jar, name):

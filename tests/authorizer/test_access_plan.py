@@ -1,4 +1,4 @@
-"""kafka_shim.authorizer.access_plan: the needs of a request, against the broker's checks."""
+"""Planned accesses of a request (access_plan) agree with the checks that the broker makes."""
 
 from pathlib import Path
 from typing import Any

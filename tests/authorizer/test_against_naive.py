@@ -1,4 +1,4 @@
-"""Decisions and filters against a reference that is too simple to be wrong, over random ACLs."""
+"""Decisions and filters for random ACLs, compared with a naive reference implementation."""
 
 from collections.abc import Iterable
 from ipaddress import ip_address, ip_network
@@ -61,7 +61,7 @@ def naive(acls: Iterable[Acl], actor: Actor, action: Action, everyone: bool) -> 
 def naive_by_type(
     acls: Iterable[Acl], actor: Actor, operation: Operation, resource_type: ResourceType
 ) -> bool | None:
-    """None: a DENY on literal `*`; otherwise whether an ALLOW is dominated by no DENY."""
+    """Return whether an ALLOW exists that no DENY dominates; None for a DENY on literal `*`."""
     mine = [
         acl
         for acl in acls
@@ -206,7 +206,7 @@ def test_a_store_is_a_set_with_an_epoch(steps: list[tuple[bool, Acl]]) -> None:
         assert len(store) == len(expected)
     assert set(store) == expected
     assert all(acl in store for acl in expected)
-    # nothing of the removed ones is left in the indexes
+    # the indexes keep no trace of removed ACLs
     twin = AclStore(expected)
     actor, action = Actor("User:a", "10.0.0.1"), Action(Operation.WRITE, ResourceType.TOPIC, "ab")
     assert decide(store, actor, action) == decide(twin, actor, action)

@@ -1,4 +1,4 @@
-"""The table against the brokers' own code, as `record_asked_by_brokers.py` read it."""
+"""The table of requirements agrees with the checks that `record_asked_by_brokers.py` recorded."""
 
 from pathlib import Path
 
@@ -14,9 +14,9 @@ RECORDED = Path(__file__).parent / "asked_by_brokers.txt"
 
 SHARE_STATE = {"InitializeShareGroupState", "DeleteShareGroupState", "ReadShareGroupStateSummary"}
 REFUSED_WITHOUT_A_QUESTION = {
-    "3.0": {"ElectLeaders"},  # the first KRaft controllers do not know these two
+    "3.0": {"ElectLeaders"},  # the first KRaft controllers lack these two
     "3.2": {"UpdateFeatures"},
-    "3.9": {  # unstable versions, answered with 35
+    "3.9": {  # unstable versions: UNSUPPORTED_VERSION (35)
         *SHARE_STATE,
         *("ShareFetch", "ShareAcknowledge", "ReadShareGroupState", "WriteShareGroupState"),
     },
@@ -36,7 +36,7 @@ def recorded(release: str) -> dict[str, set[str]]:
 
 
 def asked_by_handlers(row: Requirement) -> bool:
-    return row.source != "GroupMetadataManager"  # the record is of the request handlers alone
+    return row.source != "GroupMetadataManager"  # only request handlers are recorded
 
 
 def in_table(release: str) -> dict[str, set[str]]:
@@ -53,7 +53,7 @@ def quiet_in_table(release: str) -> set[tuple[str, str]]:
         (bound.row.api.wire_name, f"{need.operation.name} {need.resource_type.name}")
         for bound in in_force(release)
         for need in bound.needs
-        # Of a question by any name it is the authorizer that says what is logged.
+        # For a check on any resource of a type, the authorizer decides what is logged.
         if not need.log_if_denied and not need.any_name and asked_by_handlers(bound.row)
     }
 

@@ -66,10 +66,10 @@ def test_too_many_new_acls_are_all_rejected() -> None:
     assert {result.error for result in results} == {ErrorCode.POLICY_VIOLATION}
     assert len(results) == 4
     assert len(authorizer.store) == 0
-    # only new ones count
+    # ACLs that exist already do not count
     assert authorizer.create_acls(ADMIN, acls[:3]) == [AclCreateResult()] * 3
     assert authorizer.create_acls(ADMIN, [*acls, *acls]) == [AclCreateResult()] * 8
-    # and one filter that deletes too much stops all
+    # one filter that matches too many ACLs fails all filters
     results2 = authorizer.delete_acls(ADMIN, [AclFilter(), AclFilter(resource_name="t0")])
     assert [(r.error, r.matches) for r in results2] == [(ErrorCode.INVALID_REQUEST, ())] * 2
     assert len(authorizer.store) == 4

@@ -18,7 +18,7 @@ ALICE = Actor("User:alice", "10.0.0.1")
 
 
 def acl(text: str, *, of: str = "User:alice", host: str = "*") -> Acl:
-    """`deny READ topic orders` or `allow READ topic orders-...` (prefixed)."""
+    """Parse `deny READ topic orders`, or `allow READ topic orders-...` for a prefixed ACL."""
     permission, operation, resource_type, name = text.split(" ", 3)
     return Acl(
         ResourceType[resource_type.upper()],
@@ -82,7 +82,7 @@ def test_whether_the_wildcard_covers_names_that_begin_with_an_asterisk(covers: b
     action = Action(Operation.READ, ResourceType.GROUP, "*eu")
     decision = decide(store, ALICE, action, wildcard_covers_starred=covers)
     assert decision.allowed is covers
-    # passed over entirely: as if there were no acl for the resource
+    # the wildcard is ignored, as if the resource had no ACL
     everyone = decide(store, ALICE, action, frozenset(), True, covers)
     assert everyone.because is (Because.ACL if covers else Because.DEFAULT_ALLOW)
     plain = Action(Operation.READ, ResourceType.GROUP, "*")
@@ -162,7 +162,7 @@ def test_super_users_come_before_every_deny() -> None:
         ([], Because.DEFAULT_ALLOW),
         ([acl("allow READ topic payments")], Because.DEFAULT_ALLOW),
         ([acl("allow READ group orders")], Because.DEFAULT_ALLOW),
-        # any acl that matches takes the default away: of whomever, for whatever
+        # any matching ACL ends the default, whatever its principal and operation
         ([acl("allow READ topic orders", of="User:bob")], Because.DEFAULT_DENY),
         ([acl("deny CREATE topic orders", of="User:bob")], Because.DEFAULT_DENY),
         ([acl("allow READ topic *", of="User:bob", host="1.1.1.1")], Because.DEFAULT_DENY),
@@ -222,7 +222,7 @@ def by_probe(
     super_users: frozenset[str] = frozenset(),
     allow_everyone: bool = False,
 ) -> Decision:
-    """As brokers on KRaft ask: about one name first."""
+    """Decide as brokers on KRaft do: first about the name `hardcode`, then by resource type."""
     probe = decide(store, actor, Action(operation, kind, PROBE), super_users, allow_everyone)
     return decide_by_resource_type(store, actor, operation, kind, probe)
 
@@ -276,7 +276,7 @@ def test_entries_of_others_do_not_count_by_type() -> None:
     ("acls", "default", "zookeeper"),
     [
         ([], True, True),
-        # an acl that matches the name `hardcode` takes the default away
+        # an ACL that matches the name `hardcode` ends the default
         ([acl("allow READ topic *", of="User:bob")], False, True),
         ([acl("allow READ topic h...", of="User:bob")], False, True),
         ([acl("allow READ topic other", of="User:bob")], True, True),

@@ -1,4 +1,4 @@
-"""The first StandardAuthorizer's search against a walk over all names."""
+"""The search of Kafka's first StandardAuthorizer, compared with a walk over all names."""
 
 import pytest
 from hypothesis import given, settings, strategies as st
@@ -24,7 +24,7 @@ def make(
 
 
 def walk(acls: list[Acl], name: str) -> list[Acl]:
-    """Every entry the walk meets: downwards from the name, then from `*`."""
+    """Return the ACLs that the walk visits: downwards from the name, then from `*`."""
     ordered = sorted(acls, key=lambda acl: (acl.resource_name, -acl.pattern_type), reverse=True)
     met: list[Acl] = []
     for start in (name, "*"):

@@ -1,4 +1,4 @@
-"""DeleteAcls with filters for one ACL each, as real 0.11.0.3 to 2.4.1 answer it."""
+"""DeleteAcls with filters for a single ACL, as real brokers from 0.11.0.3 to 2.4.1 handle it."""
 
 from typing import Any
 
@@ -35,7 +35,7 @@ EVERYBODYS = replace(LITERAL.exactly(), principal=None)
 
 
 def deleted(release: str, *filters: AclFilter) -> list[int | str | None]:
-    """How many ACLs each filter deletes, or why it is refused."""
+    """Return for each filter the number of deleted ACLs, or the error message."""
     store = AclStore([LITERAL, PREFIXED])
     authorizer = StandardAuthorizer(rules=rules_of(release), store=store)
     results = authorizer.delete_acls(ADMIN, filters)
@@ -59,7 +59,7 @@ def deleted(release: str, *filters: AclFilter) -> list[int | str | None]:
         ([MALFORMED, EVERYBODYS], [0, 1]),
     ],
 )
-def test_any_is_refused_where_each_filter_names_one_acl(
+def test_pattern_type_any_is_rejected_if_each_filter_names_one_acl(
     release: str, filters: list[AclFilter], found: list[int | str]
 ) -> None:
     assert deleted(release, *filters) == found

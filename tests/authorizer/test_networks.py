@@ -1,4 +1,4 @@
-"""Networks as hosts; a real 4.4.0 showed which are valid (tests/recordings/conformance)."""
+"""Networks as hosts; those that a real 4.4.0 accepted (tests/recordings/conformance)."""
 
 import pytest
 

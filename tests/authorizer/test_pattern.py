@@ -1,4 +1,4 @@
-"""One resource pattern: whom its ACLs allow what."""
+"""One resource pattern with the grants of its ACLs, by principal and host."""
 
 from hypothesis import given, strategies as st
 
@@ -15,7 +15,7 @@ def test_a_pattern_is_a_mapping_from_subjects_to_grants(puts: list[tuple[int, in
     expected = {0: 1}
     for number, grant in puts:
         if not grant and number not in expected:
-            continue  # the store takes out only what is there
+            continue  # the store never removes a missing grant
         pattern.put(SUBJECTS[number], grant)
         expected[number] = grant
         expected = {key: value for key, value in expected.items() if value}

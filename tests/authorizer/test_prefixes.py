@@ -1,4 +1,4 @@
-"""The index of prefixes, against trying all of them."""
+"""The index of prefixes finds the same as a comparison with every prefix."""
 
 import pytest
 from hypothesis import given, settings, strategies as st
@@ -72,7 +72,7 @@ def test_hints_are_rebuilt_when_most_of_them_are_stale() -> None:
     assert matching(index, names[4242]) == []
 
 
-def test_it_says_whether_it_is_used() -> None:
+def test_an_index_with_a_prefix_is_used() -> None:
     index = PrefixIndex()
     assert not index.is_used
     index.put(make("a"))

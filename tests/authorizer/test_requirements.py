@@ -19,9 +19,9 @@ ERRORS = {
     ResourceType.USER: ErrorCode.DELEGATION_TOKEN_AUTHORIZATION_FAILED,
 }
 OTHER_ERRORS = {
-    "Fetch.follower": "a follower is told of the topic since 1.1",
+    "Fetch.follower": "since 1.1 the error for a follower is about the topic",
     "InitProducerId.idempotent": "WRITE on any topic stands in for the cluster",
-    "Metadata.auto_create": "it is the topic that cannot be created, whichever CREATE is missing",
+    "Metadata.auto_create": "the error is about the topic, whichever CREATE is missing",
 }
 BY_ID = {row.id: row for row in TABLE}
 
@@ -144,7 +144,7 @@ def test_the_last_need_is_logged_unless_it_filters(row: Requirement) -> None:
             assert quiet or bound.needs[-1].any_name, release
 
 
-def test_what_0_11_hides_are_topics_under_another_operation_than_describe() -> None:
+def test_0_11_hides_topics_unless_the_operation_is_describe() -> None:
     for bound in in_force("0.11"):
         if {need.resource_type for need in bound.needs} != {ResourceType.TOPIC}:
             assert bound.hidden_as is None
@@ -270,12 +270,12 @@ def test_effects_that_depend_on_the_version(
     assert bind_row(BY_ID[row_id], release).effect(version) is effect
 
 
-def test_only_init_producer_id_is_met_by_any_resource() -> None:
+def test_only_init_producer_id_accepts_a_right_on_any_resource() -> None:
     any_named = [row.id for row in TABLE if any(need.any_name for need in row.any_of)]
     assert any_named == ["InitProducerId.idempotent"]
 
 
-def test_in_force_leaves_out_what_no_version_asks() -> None:
+def test_in_force_leaves_out_checks_of_later_versions() -> None:
     in_2_2 = {bound.row.id for bound in in_force("2.2")}
     in_2_3 = {bound.row.id for bound in in_force("2.3")}
     assert "Metadata.cluster_operations" in in_2_3 - in_2_2  # KIP-430

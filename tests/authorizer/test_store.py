@@ -98,7 +98,7 @@ def test_a_snapshot_is_restored_as_it_was() -> None:
     store.add(make("new"))
     store.restore(kept)
     assert store.snapshot() == kept
-    store.restore(acl for acl in store)  # out of itself
+    store.restore(acl for acl in store)  # from its own iterator
     assert store.snapshot() == kept
 
 

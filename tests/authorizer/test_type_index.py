@@ -1,4 +1,4 @@
-"""The patterns of one type, by name and by subject."""
+"""The patterns of one resource type, by name and by subject."""
 
 from kafka_shim.authorizer.pattern import Pattern, Subject
 from kafka_shim.authorizer.type_index import TypeIndex

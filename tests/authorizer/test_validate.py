@@ -1,4 +1,4 @@
-"""What CreateAcls, DescribeAcls and DeleteAcls reject, release by release."""
+"""Validation in CreateAcls, DescribeAcls and DeleteAcls, release by release."""
 
 import pytest
 
@@ -42,7 +42,7 @@ def changed(codes: AclCodes, **fields: object) -> AclCodes:
 
 
 def outcomes(odd: AclCodes, rules: AclRules = NEWEST_RULES) -> list[int] | str:
-    """The answers to three creations, the odd one in the middle."""
+    """Return the error codes of three creations, the unusual one in the middle."""
     read = read_acls([GOOD, odd, GOOD], rules)
     if isinstance(read, Closes):
         assert read.why
@@ -107,7 +107,7 @@ def test_a_valid_acl_is_read() -> None:
         ({"principal": "alice"}, 42),
         ({"principal": ""}, 42),
         ({"host": ""}, 42),
-        # all of these are accepted, odd as they are
+        # unusual, but brokers accept all of these
         ({"principal": ":"}, 0),
         ({"principal": "User:"}, 0),
         ({"principal": "Role:x"}, 0),
@@ -151,7 +151,7 @@ def test_hosts_are_checked_since_4_4(host: str) -> None:
         ("\ue000", False, False),
     ],
 )
-def test_names_that_are_no_zookeeper_path_are_rejected(
+def test_names_that_are_invalid_zookeeper_paths_are_rejected(
     name: str, nested: bool, accepted: bool
 ) -> None:
     rules = AclRules(slash_in_name=False, slash_inside_name=nested)

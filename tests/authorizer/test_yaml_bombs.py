@@ -1,4 +1,4 @@
-"""A small YAML text cannot become a large document by aliases."""
+"""A small YAML text cannot expand to a large document by aliases."""
 
 import tracemalloc
 from pathlib import Path
@@ -12,7 +12,7 @@ from kafka_shim.shim.settings.state_file import read_state
 
 
 def laughs(head: str, levels: int = 12) -> str:
-    """Each list has ten times the one before it."""
+    """Return lists of which each contains the previous one ten times."""
     rows = ["&a0 [x, x]"]
     rows += [f"&a{at} [{', '.join([f'*a{at - 1}'] * 10)}]" for at in range(1, levels)]
     return head + "".join(f"  - {row}\n" for row in rows)
@@ -48,7 +48,7 @@ def test_a_bomb_is_rejected(text: str) -> None:
 
 
 @pytest.mark.timeout(20, func_only=True)
-def test_a_state_file_with_a_bomb_is_one_line(tmp_path: Path) -> None:
+def test_a_state_file_with_a_bomb_is_reported_in_one_line(tmp_path: Path) -> None:
     path = tmp_path / "state.yaml"
     path.write_text(laughs("topics:\n- \n"))
     with pytest.raises(ConfigError) as caught:

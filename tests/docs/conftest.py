@@ -1,4 +1,4 @@
-"""What pages assume: the broker of `make run`, and a folder for commands."""
+"""Fixtures for what pages assume: the broker of `make run`, and a folder for commands."""
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -11,7 +11,7 @@ from tests.docs.shell import Shell
 
 @pytest.fixture(scope="module")
 def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
-    """The broker of `make run`, on free ports; addresses by listener."""
+    """Start the broker of `make run` on free ports; yield its addresses by listener."""
     with demo_broker(tmp_path_factory.mktemp("demo")) as addresses:
         yield addresses
 

@@ -15,7 +15,7 @@ from tests.docs.shown import ROOT
 
 @contextlib.contextmanager
 def demo_broker(folder: Path) -> Iterator[dict[str, str]]:
-    """Start the broker of `make run`; return its addresses by listener."""
+    """Start the broker of `make run`; yield its addresses by listener."""
     ready = folder / "ready"
     recipe = (ROOT / "Makefile").read_text().split("\nrun: ", 1)[1].split("\n\n", 1)[0]
     options = shlex.split(recipe.split("kafka-shim serve", 1)[1].replace("\\\n", " "))
@@ -39,7 +39,7 @@ def demo_broker(folder: Path) -> Iterator[dict[str, str]]:
 
 
 def replacements(addresses: dict[str, str]) -> dict[str, str]:
-    """Return the addresses on pages with those to use, since ports may be in use here."""
+    """Map addresses on pages to those of the test's broker: the ports on pages may be taken."""
     return {
         "127.0.0.1:9092": addresses["PLAINTEXT"],
         "127.0.0.1:8082": "127.0.0.1:0",

@@ -1,4 +1,4 @@
-"""The pictures of README and docs, from real runs: `python -m tests.docs.pictures`."""
+"""Make the pictures of README and docs from real runs: `python -m tests.docs.pictures`."""
 
 import io
 import re
@@ -27,11 +27,11 @@ SESSION: Final = (
     ),
     "kafka-shim who-can Write topic:orders --bootstrap-server 127.0.0.1:9092",
 )
-"""What a newcomer types while `make run` runs."""
+"""Commands of the README's first example, with the broker of `make run`."""
 
 WIDTH: Final = 100
 FONTS = re.compile(r"@font-face \{\{.*?\}\}\s*", re.DOTALL)
-"""They would be loaded from another server; the picture names a font that is there."""
+"""Fonts that would be loaded from another server; the picture uses an installed one instead."""
 
 VIEWS: Final = {
     "overview": None,
@@ -45,7 +45,7 @@ VIEWS: Final = {
     "matrix": None,
     "faults": None,
 }
-"""The tabs in their order, each with the row that is opened."""
+"""The inspector's tabs in their order, each with the row to open."""
 
 
 def session(shell: Shell, addresses: dict[str, str]) -> str:
@@ -97,7 +97,7 @@ def use(broker: KafkaBroker) -> None:
 
 
 def shots(driver: Any, broker: KafkaBroker, folder: Path) -> None:
-    """Write a picture of each view, and of the first in dark colours."""
+    """Write a picture of each view in light colours, and one of the first view in dark colours."""
     driver.get(f"{broker.control_url}/inspector")
     for number, (view, row) in enumerate(VIEWS.items(), 1):
         driver.switch_to.active_element.send_keys(str(number % 10))
@@ -107,7 +107,7 @@ def shots(driver: Any, broker: KafkaBroker, folder: Path) -> None:
             time.sleep(0.05)
         if row is not None:
             driver.find_element("xpath", row).click()
-        time.sleep(1)  # columns settle
+        time.sleep(1)  # column widths still change
         driver.save_screenshot(str(folder / f"{view}.png"))
     dark = {"features": [{"name": "prefers-color-scheme", "value": "dark"}]}
     driver.execute_cdp_cmd("Emulation.setEmulatedMedia", dark)

@@ -10,18 +10,18 @@ from pathlib import Path
 from tests.docs.shown import ROOT
 
 LINKED = ("benchmarks", "conformance", "examples", "pipeline/submit.py")
-"""What pages name of the project."""
+"""Files and folders of the project that pages mention."""
 
 _CLIENT = """\
 import os
 from confluent_kafka.admin import AdminClient
 AdminClient({"bootstrap.servers": os.environ["KAFKA_BOOTSTRAP_SERVERS"]}).list_topics(timeout=20)
 """
-"""What stands for the command of the reader's own."""
+"""Stands for the reader's own command, e.g. `your-test-command`."""
 
 
 class Shell:
-    """Runs commands; `replaced` maps addresses on pages to real ones, since ports may be in use."""
+    """Runs commands; `replaced` maps text on pages, such as addresses, to what tests use."""
 
     def __init__(self, folder: Path, replaced: Mapping[str, str]) -> None:
         self.folder = folder

@@ -1,4 +1,4 @@
-"""What the project's pages show: indented commands, and fenced blocks."""
+"""Commands in indented blocks, and fenced blocks, of the project's pages."""
 
 import os
 import re
@@ -8,7 +8,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 GENERATED = {"docs/commands.md"}
-"""Pages of which another test says that they are what a program prints."""
+"""Pages that are the output of a program, which another test verifies."""
 
 _FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _COMMENT = re.compile(r"  +#.*$")
@@ -64,7 +64,11 @@ def blocks() -> list[Block]:
 
 
 def commands() -> list[Command]:
-    """Of a block with `$`, the lines after one; of one without, all. `\\` goes on on the next."""
+    """Return the commands of all pages.
+
+    In a block with `$ ` at the beginning of a line, only such lines are commands; otherwise all
+    lines are. A backslash at the end continues a command on the next line.
+    """
     return [command for page in pages() for command in _commands(page)]
 
 
@@ -74,7 +78,7 @@ def _commands(page: str) -> Iterator[Command]:
         text = ""
         for number, line in enumerate(lines, start):
             if has_prompts and not text and not line.startswith("$ "):
-                continue  # what a command prints
+                continue  # output of a command
             text += _COMMENT.sub("", line).strip().removeprefix("$ ")
             if text.endswith("\\"):
                 text = text[:-1]
@@ -84,7 +88,7 @@ def _commands(page: str) -> Iterator[Command]:
 
 
 def _indented(text: str) -> Iterator[tuple[int, list[str]]]:
-    """Blocks indented by four after a blank line, without the indentation; their first line."""
+    """Yield the line number and the lines of each block that is indented by four spaces."""
     text = _FENCE.sub(lambda block: re.sub(".+", "-", block[0]), text)
     for block in re.finditer(r"(?<=\n\n)(?: {4}.*\n)+", text):
         yield text.count("\n", 0, block.start()) + 1, [line[4:] for line in block[0].splitlines()]

@@ -33,7 +33,7 @@ def script_of(name: str) -> list[str]:
     return job.get("script") or [step["run"] for step in job["steps"] if "run" in step]
 
 
-def test_all_four_are_shown() -> None:
+def test_all_four_workflows_are_on_the_page() -> None:
     assert set(WORKFLOWS) == {
         f"{host}-{form}.yml" for host in ("github", "gitlab") for form in ("package", "image")
     }
@@ -42,7 +42,7 @@ def test_all_four_are_shown() -> None:
 @pytest.mark.client
 @pytest.mark.parametrize("name", ["github-package.yml", "gitlab-package.yml"])
 def test_the_commands_work(name: str, shell: Shell) -> None:
-    """tests/test_package.py tests the installation."""
+    """Run all commands but the installation, which tests/test_package.py runs."""
     (shell.folder / "test_mine.py").write_text(PROJECT_TEST)
     (shell.folder / "pytest.ini").write_text("[pytest]\ntestpaths = test_mine.py\n")
     install, run = script_of(name)
@@ -53,7 +53,7 @@ def test_the_commands_work(name: str, shell: Shell) -> None:
 
 
 @pytest.mark.parametrize("name", ["github-image.yml", "gitlab-image.yml"])
-def test_clients_are_told_the_address_that_they_use(name: str) -> None:
+def test_the_image_advertises_the_address_that_clients_use(name: str) -> None:
     job = job_of(name)
     [service] = job["services"].values() if "steps" in job else job["services"]
     assert (service.get("image") or service["name"]).startswith("ghcr.io/kafka-shim/kafka-shim:")

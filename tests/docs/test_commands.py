@@ -34,7 +34,7 @@ RUN_BY_OTHERS = {
     "docs/testing.md: pip install '.[pytest]' confluent-kafka":
         "tests/docs/test_tutorial.py::test_the_tutorial_works_in_a_new_environment",
 }  # fmt: skip
-"""Commands that need more than a shell, and what runs them."""
+"""Commands that need more than a shell, and the tests that run them."""
 
 
 def key(command: Command) -> str:
@@ -54,7 +54,7 @@ def is_suite(command: Command) -> bool:
 
 
 def is_example(command: Command) -> bool:
-    """tests/clients/test_examples.py::test_the_page_works_in_a_copy runs it."""
+    """Return whether tests/clients/test_examples.py::test_the_page_works_in_a_copy runs it."""
     return command.page.startswith("examples/")
 
 
@@ -78,7 +78,7 @@ def test_every_command_is_run_by_a_test() -> None:
         for command in ALL
         if key(command) not in RUN_BY_OTHERS and sum(kind(command) for kind in kinds) != 1
     ]
-    assert not nobody, "run them here, or say in RUN_BY_OTHERS who does"
+    assert not nobody, "run these commands here, or name the test that does in RUN_BY_OTHERS"
 
 
 def test_named_tests_of_commands_exist() -> None:
@@ -89,7 +89,7 @@ def test_named_tests_of_commands_exist() -> None:
 
 
 def succeeds(shell: Shell, command: Command, timeout_s: float = 60) -> str:
-    """Return the output of a command; exit code 3 is a denial, a finding, or a failed client."""
+    """Return the output; exit code 3 is success: a denial, a finding or a failed client."""
     if re.search(r"\bkafka-shim serve\b", command.text):
         text = command.text
         if "--listener" not in text:
@@ -127,7 +127,7 @@ def test_suggestions_of_make_run_work(shell: Shell) -> None:
 
 
 def test_make_targets_on_pages_exist() -> None:
-    """Also targets within sentences."""
+    """Targets in sentences count, too."""
     rules = set(re.findall(r"^([\w-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
     for page in pages():
         named = re.findall(r"(?:^ {4}|`)make ([a-z-]+)", (ROOT / page).read_text(), re.MULTILINE)
@@ -141,7 +141,7 @@ def test_extras_on_pages_exist() -> None:
         assert {name for extras in named for name in extras.split(",")} <= known, page
 
 
-# ------------------------------------------------------------------ those that take minutes
+# ------------------------------------------------------------------ commands that take minutes
 
 QUICK = {
     "arrays": "--kib 16",
@@ -156,7 +156,7 @@ QUICK = {
     "start": "--rounds 1",
     "suites": "--only kgo --on shim --tests TestPing",
 }
-"""Less of the same: figures are for those who want them."""
+"""Options that make a benchmark short; its figures do not matter here."""
 
 
 @pytest.mark.heavy
@@ -167,7 +167,7 @@ QUICK = {
     ids=lambda command: command.text,
 )
 def test_a_benchmark_measures(command: Command, shell: Shell) -> None:
-    """Exit code 3 is a missed goal, which may happen on a busy machine."""
+    """Exit code 3, a missed goal, is accepted: the machine may be busy."""
     [name] = re.findall(r"benchmarks[/.](\w+)", command.text)
     done = shell(f"{command.text} {QUICK.get(name, '')}", timeout_s=500)
     assert done.returncode in (0, 3), (done.stdout, done.stderr)

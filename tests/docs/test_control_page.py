@@ -15,7 +15,7 @@ SHOWN = re.findall(
     PAGE,
     re.MULTILINE | re.DOTALL,
 )
-"""Path, language and text of each block, and whether it is to be copied whole."""
+"""Path, language and text of each block; the last group is set if the block is a whole file."""
 
 
 def test_code_on_the_page_is_that_of_the_examples() -> None:

@@ -28,7 +28,7 @@ def anchors(path: Path) -> set[str]:
 
 
 def shown_text(path: Path) -> str:
-    """A page without its fenced blocks, in which `#` begins a comment."""
+    """Return a page without its fenced blocks, in which `#` begins a comment."""
     return re.sub(r"^```.*?^```$", "", path.read_text(), flags=re.MULTILINE | re.DOTALL)
 
 
@@ -69,7 +69,7 @@ def test_every_page_begins_with_its_audience() -> None:
 
 
 def test_the_commands_reference_is_current() -> None:
-    """Line breaks in usages are ignored, since they depend on the Python version."""
+    """Line breaks in usage lines are ignored, since they depend on the Python version."""
     assert (ROOT / "docs" / "commands.md").read_text().split() == reference().split(), (
         "run: python -m kafka_shim.shim.cli.reference > docs/commands.md"
     )
@@ -82,7 +82,7 @@ def test_the_manual_page_is_current() -> None:
 
 
 def test_the_first_example_says_what_it_needs() -> None:
-    with socket.socket() as taken:  # bound, and nobody listens
+    with socket.socket() as taken:  # bound, but not listening
         taken.bind(("127.0.0.1", 0))
         address = f"127.0.0.1:{taken.getsockname()[1]}"
         done = subprocess.run(

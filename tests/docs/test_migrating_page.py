@@ -1,4 +1,4 @@
-"""docs/migrating.md: the calls of other projects that it names exist in these projects."""
+"""docs/migrating.md: the calls of other projects that the page names exist there."""
 
 import re
 import shutil
@@ -19,7 +19,7 @@ pytestmark = [pytest.mark.client, pytest.mark.heavy, pytest.mark.timeout(600)]
 
 
 def named(section: str) -> list[str]:
-    """The calls in the first column of a section's table, up to their open ends."""
+    """Return the calls in the first column of a section's table, each up to its `...`."""
     table = PAGE.split(f"\n## {section}\n", 1)[1].strip().split("\n\n")[0]
     cells = [line.split("|")[1] for line in table.splitlines()[2:]]
     return [call.split("...")[0] for cell in cells for call in re.findall(r"`([^`]+)`", cell)]

@@ -10,7 +10,7 @@ from tests.docs.shown import ROOT
 def test_the_session_is_what_is_printed(shell: Shell, demo: dict[str, str]) -> None:
     made = session(shell, demo)
     assert (PICTURES / "session.svg").read_text() == made, "run: make pictures"
-    assert "url(http" not in made  # it needs nothing from other servers
+    assert "url(http" not in made  # the picture loads nothing from other servers
 
 
 def test_every_view_is_on_the_page() -> None:

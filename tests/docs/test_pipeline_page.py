@@ -1,4 +1,4 @@
-"""docs/pipeline.md: its commands on Spark, one of them on a cluster."""
+"""docs/pipeline.md: its commands run on Spark, one of them on a cluster."""
 
 import os
 import re
@@ -37,7 +37,7 @@ def is_for_a_cluster(command: Command) -> bool:
 
 
 def on_a_cluster(shell: Shell, command: Command, folder: Path) -> str:
-    """Return the output on the example's cluster of two workers, with the example's settings."""
+    """Return the command's output on the example's cluster of two workers, with its settings."""
     from examples.spark_cluster import SETTINGS, cluster, environment
 
     folder.mkdir()

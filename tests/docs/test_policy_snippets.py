@@ -1,7 +1,7 @@
 """The CI snippets of examples/policy run as they stand: every step, in the order of the runner.
 
-Programs that reach beyond the machine (pip, gh, curl) are stand-ins that write down how they were
-called, and what they were given to send.
+Programs that use the network (pip, gh, curl) are replaced by scripts that log their arguments and
+what they were asked to send.
 """
 
 import re
@@ -53,7 +53,7 @@ Step = tuple[str, dict[str, str]]
 
 
 def steps(name: str) -> list[Step]:
-    """What the runner gives its shell, and the variables of the step."""
+    """Return the shell commands and the variables of each step."""
     if name == "github":
         found: Any = yaml.safe_load((EXAMPLES / "github.yml").read_text())["jobs"]["policy"]
         return [
@@ -82,7 +82,10 @@ def git(folder: Path, *words: str) -> None:
 
 
 def changed(tmp_path: Path, added: str, *, is_first: bool = False) -> Path:
-    """Return a clone of a repository with the examples, with added ACLs, or only new ones."""
+    """Return a clone of a repository with the examples, in which ACLs are uncommitted changes.
+
+    With `is_first`, the repository had no ACLs before.
+    """
     origin, mine = tmp_path / "origin", tmp_path / "mine"
     shutil.copytree(EXAMPLES, origin)
     if is_first:
@@ -114,7 +117,7 @@ def test_every_step_runs_as_written(name: str, added: str, code: int, tmp_path: 
 
 
 @pytest.mark.parametrize("name", ["github", "gitlab"])
-def test_the_change_that_brings_the_acls_is_shown_too(name: str, tmp_path: Path) -> None:
+def test_a_change_that_adds_the_first_acls_is_shown(name: str, tmp_path: Path) -> None:
     mine = changed(tmp_path, "", is_first=True)
     ended, output = ran(name, mine, tmp_path)
     assert ended == 0, output
@@ -139,7 +142,7 @@ def ran(name: str, mine: Path, tmp_path: Path) -> tuple[int, str]:
     return ended, output
 
 
-def test_the_hooks_look_at_what_changes() -> None:
+def test_the_hooks_run_for_changed_acl_files() -> None:
     for hook in hooks():
         assert re.search(hook["files"], "acls/orders.yaml")
         assert not re.search(hook["files"], "docs/acls.md")

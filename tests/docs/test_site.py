@@ -1,4 +1,4 @@
-"""The site is built without warnings, and can be read and searched from a folder."""
+"""The site is built without warnings, and can be read and searched without a web server."""
 
 import subprocess
 import time

@@ -17,7 +17,7 @@ BROKERS = {
     "docs/control-api.md": "kafka-shim run --control 127.0.0.1:0",
     "docs/migrating.md": "kafka-shim run --control 127.0.0.1:0 --brokers 3 --topic orders:3",
 }
-"""What a page's scripts are run beside."""
+"""The broker that a page's scripts expect to be running."""
 SNIPPETS, PAGES = "tests/docs/test_snippets.py", "tests/test_pages.py"
 CONTRACT = "tests/shim/traffic/suite/test_contract.py"
 EXAMPLES = (
@@ -26,15 +26,15 @@ EXAMPLES = (
 )
 SAME_BROKER = (f"{PAGES}::test_all_describe_the_same_broker",)
 RUN_BY_OTHERS: dict[tuple[str, str], tuple[str, ...]] = {
-    # not code: the functions on the way of a request
+    # not code: the functions that a request passes through
     ("docs/architecture.md", ""): (
         f"{SNIPPETS}::test_files_on_the_architecture_page_handle_requests",
     ),
     # the workflows with the package are run; those with the image need GitHub's and GitLab's
-    # services, so the addresses in them are held against the image's configuration
+    # services, so only their addresses are compared with the image's configuration
     ("docs/ci.md", "yaml"): (
         "tests/docs/test_ci_page.py::test_the_commands_work",
-        "tests/docs/test_ci_page.py::test_clients_are_told_the_address_that_they_use",
+        "tests/docs/test_ci_page.py::test_the_image_advertises_the_address_that_clients_use",
     ),
     ("docs/configuration.md", "properties"): SAME_BROKER,
     ("docs/configuration.md", "sh"): SAME_BROKER,
@@ -44,7 +44,7 @@ RUN_BY_OTHERS: dict[tuple[str, str], tuple[str, ...]] = {
         f"{PAGES}::test_the_state_file_is_there_when_it_starts",
     ),
     ("docs/conformance.md", ""): (f"{SNIPPETS}::test_the_suite_prints_what_the_page_shows",),
-    # what drivers and brokers send, not code
+    # not code: lines that drivers and the suite exchange
     ("docs/conformance.md", "json"): (f"{CONTRACT}::test_the_lines_of_the_pages_keep_to_it",),
     ("docs/driver-contract.md", "json"): (f"{CONTRACT}::test_the_lines_of_the_pages_keep_to_it",),
     ("docs/control-api.md", "json"): (
@@ -118,7 +118,7 @@ def test_all_other_tests_pass(tmp_path: Path) -> None:
     done = run_pytest(tmp_path)
     assert done.returncode == 0, done.stdout
     wanted = sum(text.count("\ndef test_") for text in others.values())
-    wanted += 1  # one of them is of two releases
+    wanted += 1  # one of these tests runs for two releases
     assert f"{wanted} passed" in done.stdout
 
 
@@ -146,7 +146,7 @@ exit $listed
 
 
 def test_a_proxy_logs_in_with_the_properties_shown(tmp_path: Path) -> None:
-    """Without the log-in in the file, listing ACLs would be denied."""
+    """Listing ACLs would be denied without the log-in that the file contains."""
     [block] = [
         block for block in ALL if (block.page, block.language) == ("docs/replay.md", "properties")
     ]

@@ -1,4 +1,4 @@
-"""The tutorial, followed literally in a new environment and an empty folder."""
+"""The tutorial works when followed literally in a new environment and an empty folder."""
 
 import os
 import shlex

@@ -1,4 +1,4 @@
-"""`python -m tests.fuzz`: random frames against the broker; failing ones are kept in found/."""
+"""`python -m tests.fuzz`: send random frames to the broker; keep failing ones in found/."""
 
 import argparse
 import secrets

@@ -1,4 +1,4 @@
-"""Valid, altered and damaged frames from a seed, and a cluster to send them to."""
+"""Valid, altered and damaged frames made from a seed, and a cluster to send them to."""
 
 from collections.abc import Mapping
 from random import Random
@@ -25,7 +25,7 @@ Asked = tuple[ApiKey, int]
 
 
 def stage_of(release: str, *, authorizer: str = "standard") -> Stage:
-    """A cluster with some topics and, with an authorizer, ACLs."""
+    """Return a cluster with some topics and, if it has an authorizer, ACLs."""
     stage = Stage(release, users={"alice": "alice-secret"}, authorizer=authorizer)
     for name in ("orders", "payments"):
         stage.topic(name, 2)
@@ -40,7 +40,7 @@ def stage_of(release: str, *, authorizer: str = "standard") -> Stage:
 
 
 def likely(value: Any, random: Random, ids: list[bytes]) -> Any:
-    """Bend random values towards what exists: known names, small numbers, real topic ids."""
+    """Replace some random values by likely ones: known names, small numbers, real topic ids."""
     for name in value.__struct_fields__:
         content = getattr(value, name)
         if isinstance(content, msgspec.Struct):
@@ -80,7 +80,7 @@ class Frames:
         ]
 
     def frame(self, number: int, ids: list[bytes]) -> bytes:
-        """One frame; of ten, five are valid, two have strange values, three are damaged."""
+        """Return a frame: half are valid, a fifth have extreme values, three in ten are damaged."""
         random = Random(f"{self._seed} {number}")
         key, version = random.choice(self._asked)
         message = Values(random.random()).message(load(f"{key.wire_name}Request"), version)
@@ -95,13 +95,13 @@ class Frames:
                 times = min(int(1000 * 1000 ** random.random()), FRAME_BYTES_MAX // len(frame))
                 _grow(message, times)
                 frame = head + codecs.write_request(message, version)
-        except EncodeError:  # bent into something that this version cannot say
+        except EncodeError:  # this version cannot encode the altered value
             frame = head + random.randbytes(random.randrange(64))
         return frame if kind < 0.7 else _damaged(frame, random)
 
 
 def _strange(value: Any, random: Random) -> None:
-    """Nulls, and numbers at the ends of their ranges, in some of the fields."""
+    """Set some fields to null or to the smallest or largest number of their type."""
     for name in value.__struct_fields__:
         content = getattr(value, name)
         if isinstance(content, msgspec.Struct):
@@ -116,7 +116,7 @@ def _strange(value: Any, random: Random) -> None:
 
 
 def _grow(message: Any, times: int) -> None:
-    """Repeat the rows of the first list that has some."""
+    """Repeat the rows of the first list that is not empty."""
     for name in message.__struct_fields__:
         content = getattr(message, name)
         if isinstance(content, list) and content:
@@ -125,7 +125,7 @@ def _grow(message: Any, times: int) -> None:
 
 
 def _damaged(frame: bytes, random: Random) -> bytes:
-    """Other bytes, other lengths, a piece twice, a piece less; the correlation id stays."""
+    """Change bytes or lengths, repeat or cut out a part; keep the correlation id."""
     body = bytearray(frame)
     for _ in range(random.randint(1, 4)):
         at = random.randrange(8, len(body)) if len(body) > 8 else len(body)

@@ -1,4 +1,4 @@
-"""Sends frames to a cluster and judges the reaction to each."""
+"""Sends frames to a cluster and checks its reaction to each of them."""
 
 import gc
 import hashlib
@@ -23,13 +23,13 @@ from tests.shim.play import SASL_LISTENER, Stage
 
 FOUND = Path(__file__).parent / "found"
 TURN_S = 0.05
-"""Processor time that one turn may take."""
+"""Processor time that one turn of the event loop may take."""
 FRAMES_OF_A_CLUSTER = 2000
-"""Then a new one begins: what clients may make, such as topics, is no leak."""
+"""Frames sent to one cluster; a new one follows, since topics that clients made are no leak."""
 
 
 class Failure(msgspec.Struct, frozen=True):
-    """A frame that was not answered as it must be."""
+    """A frame with an invalid response, or one that made the broker fail."""
 
     release: str
     authorizer: str
@@ -38,7 +38,7 @@ class Failure(msgspec.Struct, frozen=True):
     why: str
 
     def save(self, folder: Path = FOUND) -> Path:
-        """Keep the frame: a test plays all that are there."""
+        """Write the frame to a file in `folder`; a test replays all frames in found/."""
         folder.mkdir(exist_ok=True)
         digest = hashlib.sha256(self.frame).hexdigest()[:12]
         who = self.user.rpartition(":")[2]
@@ -48,7 +48,7 @@ class Failure(msgspec.Struct, frozen=True):
 
 
 class Slow(msgspec.Struct, frozen=True):
-    """A frame of which a turn took long."""
+    """A frame whose handling kept the event loop busy for longer than TURN_S."""
 
     seconds: float
     release: str
@@ -57,8 +57,10 @@ class Slow(msgspec.Struct, frozen=True):
 
 
 class Report(msgspec.Struct):
-    """What came of a run; memory is what the process grew by since its first clusters, None if each
-    release had one cluster at most.
+    """The result of a run.
+
+    `grown_bytes` is the growth of the process since the first cluster of each release; None if no
+    release had a second cluster.
     """
 
     frames: int = 0
@@ -68,7 +70,7 @@ class Report(msgspec.Struct):
     slow: list[Slow] = []
     grown_bytes: int | None = None
     longest_s: float = 0
-    """Processor time of the longest turn."""
+    """Processor time of the longest turn of the event loop."""
 
     def lines(self) -> Iterator[str]:
         if self.grown_bytes is None:
@@ -88,7 +90,7 @@ class Report(msgspec.Struct):
 
 
 class _Errors(logging.Handler):
-    """Counts lines of errors: each would be a traceback, or a bug that was noticed."""
+    """Counts logged errors: each is a traceback or an internal error of the broker."""
 
     def __init__(self) -> None:
         super().__init__(logging.ERROR)
@@ -101,14 +103,14 @@ class _Errors(logging.Handler):
 def judge(
     stage: Stage, frame: bytes, session: Session, probe: Probe | None = None
 ) -> tuple[str, str]:
-    """What became of a frame, `answered` or `closed`, and what is wrong with that, if anything."""
+    """Send a frame; return `answered` or `closed`, and the error, empty if there is none."""
     try:
         answer = (probe or Probe()).dispatch(stage.dispatcher, frame, session)
         if isinstance(answer, Pending):
             return _waited(stage, answer)
     except CloseConnection:
         return "closed", ""
-    except Exception:  # noqa: BLE001 - whatever it is, it is what is looked for
+    except Exception:  # noqa: BLE001 - any exception of a handler is a finding
         return "closed", traceback.format_exc()
     if isinstance(answer, NoAnswer):
         return "answered", ""
@@ -116,7 +118,7 @@ def judge(
 
 
 def _waited(stage: Stage, pending: Pending) -> tuple[str, str]:
-    """The answer after a while; a client that waits for longer goes away."""
+    """Wait a minute of the cluster's clock for the response; then disconnect."""
     got: list[bytes] = []
     pending.wait.when_done(lambda answer: got.append(pending.frame(answer)))
     stage.clock.advance(60_000)
@@ -128,9 +130,9 @@ def _waited(stage: Stage, pending: Pending) -> tuple[str, str]:
 
 def _wrong(answer: bytes) -> str:
     if int.from_bytes(answer[:4], "big") != len(answer) - 4:
-        return "the answer does not have the size that it claims"
+        return "the response does not have the size in its first four bytes"
     if int.from_bytes(answer[4:8], "big", signed=True) != CORRELATION_ID:
-        return "the answer has another correlation id"
+        return "the response has another correlation id"
     return ""
 
 
@@ -162,7 +164,7 @@ def fuzz(seed: object, releases: list[str], frames: int) -> Report:
             count = min(FRAMES_OF_A_CLUSTER, frames - first)
             _play(report, errors, (seed, release, authorizer), range(first, first + count))
             gc.collect()
-            set_aside()  # as a broker does at its start; the specs of messages are the fuzzer's
+            set_aside()  # as a broker does when it starts; the fuzzer alone loads message specs
             if turn < len(releases):  # the codecs of each release are compiled once
                 start_bytes = _resident_bytes()
             else:
@@ -205,7 +207,7 @@ def _api(frame: bytes) -> str:
 
 
 def _resident_bytes() -> int:
-    """The memory of this process now; where the system does not tell, the most it ever had."""
+    """Return the memory of this process, or its peak where the system reports no more."""
     statm = Path("/proc/self/statm")
     if statm.exists():
         return int(statm.read_text().split()[1]) * resource.getpagesize()

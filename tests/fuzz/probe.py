@@ -1,4 +1,4 @@
-"""Measures the turns of a request, with an event loop that does nothing else."""
+"""Measures how long a request keeps an event loop busy that does nothing else."""
 
 import queue
 import time
@@ -12,7 +12,7 @@ from kafka_shim.shim.wait import NoAnswer
 
 
 class Probe:
-    """Answers requests as a connection does; knows the processor time of the longest turn."""
+    """Handles requests as a connection does and measures the processor time of each turn."""
 
     def __init__(self) -> None:
         self._ready: queue.SimpleQueue[Callable[[], object]] = queue.SimpleQueue()
@@ -21,7 +21,7 @@ class Probe:
     def dispatch(
         self, dispatcher: Dispatcher, frame: bytes, session: Session
     ) -> bytes | Pending | NoAnswer:
-        """What the dispatcher returns or raises; `longest_s` is that of this request."""
+        """Dispatch a request and set `longest_s` to the time of its longest turn."""
         self.longest_s = 0.0
         if session.phase is not Phase.READY or not is_large(frame, dispatcher.cluster):
             began = time.process_time()

@@ -1,4 +1,4 @@
-"""The same random frames each time, and those that once failed; `make fuzz` plays more."""
+"""The same random frames each time, and frames that failed before; `make fuzz` plays more."""
 
 from pathlib import Path
 
@@ -15,7 +15,7 @@ from tests.fuzz.judging import FOUND, TURN_S, Failure, fuzz, judge, replay, sess
 
 SPREAD = [RELEASES[0], "2.4", "2.8", "3.6", RELEASES[-1]]
 BUSY = 40
-"""How much longer a turn may take where other tests run beside, under coverage or a debugger."""
+"""Factor for the time of a turn: other tests run at the same time, maybe with coverage."""
 
 
 @pytest.mark.timeout(600)
@@ -33,7 +33,7 @@ def test_every_frame_is_answered_or_closes(release: str, tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize("path", sorted(FOUND.glob("*.frame")), ids=lambda path: path.stem)
-def test_a_frame_that_was_found_is_answered_now(path: Path) -> None:
+def test_frames_that_failed_before_are_handled(path: Path) -> None:
     assert replay(path) == ""
 
 
@@ -44,7 +44,7 @@ def share_state_frame() -> bytes:
     return head + codecs.write_request(message, 12)
 
 
-def test_a_failure_is_noticed_and_its_file_repeats_it(
+def test_a_failure_is_noticed_and_can_be_replayed_from_its_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(Coordinators, "has_settings", lambda _, name: bool(name))

@@ -1,4 +1,4 @@
-"""Whatever a well-formed request says, the broker answers it or closes: a handler never fails.
+"""The broker answers every well-formed request or closes the connection; no handler fails.
 
 KAFKA_SHIM_FUZZ=100 plays a hundred times as many requests.
 """
@@ -31,14 +31,14 @@ def play(stage: Stage, api: ApiKey, version: int, request: Any, session: Session
     try:
         frame = write_request_header(header) + codecs.write_request(request, version)
     except EncodeError:
-        return  # bent into something that this version cannot say
+        return  # this version cannot encode the altered value
     try:
         answer = stage.dispatcher.dispatch(frame, session)
     except CloseConnection:
         return
     if isinstance(answer, Pending):
         stage.clock.advance(700_000)
-        assert answer.wait.is_done, f"{api.wire_name} v{version} waits for ever"
+        assert answer.wait.is_done, f"{api.wire_name} v{version} is never answered"
     elif not isinstance(answer, NoAnswer):
         stage.read(api, version, answer)
 

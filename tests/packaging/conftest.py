@@ -1,4 +1,4 @@
-"""The built wheel in a new environment, which borrows other packages from this one."""
+"""The built wheel in a new virtual environment, which borrows other packages from this one."""
 
 import sys
 import tarfile
@@ -30,7 +30,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Built:
 
 @pytest.fixture(scope="session")
 def environment(built: Built, tmp_path_factory: pytest.TempPathFactory) -> Environment:
-    """The wheel is installed first, since borrowed packages may include an editable kafka-shim."""
+    """Install the wheel first, since borrowed packages may include an editable kafka-shim."""
     made = Environment(tmp_path_factory.mktemp("environment"))
     works(run(sys.executable, "-m", "venv", "--without-pip", made.folder, cwd=made.folder))
     install(made, str(built.wheel))

@@ -34,7 +34,7 @@ def works(done: subprocess.CompletedProcess[str]) -> str:
 
 @dataclass(frozen=True)
 class Built:
-    """What a release consists of; `again` is the wheel that the sdist becomes."""
+    """The files of a release; `again` is the wheel built from the sdist."""
 
     wheel: Path
     sdist: Path

@@ -1,4 +1,4 @@
-"""kafka-shim from its wheel, beside packages with the names of its folders."""
+"""kafka-shim, installed from its wheel, beside packages named like its folders."""
 
 import zipfile
 from pathlib import Path
@@ -35,7 +35,7 @@ def test_the_wheel_has_one_top_level_name(built: Built) -> None:
     assert beside == [f"{own}.data/data/share/man/man1/kafka-shim.1"]
 
 
-def test_an_sdist_becomes_the_same_wheel_without_links(built: Built) -> None:
+def test_the_sdist_has_no_links_and_builds_the_same_wheel(built: Built) -> None:
     assert contents(built.again) == contents(built.wheel)
 
 

@@ -19,7 +19,7 @@ LISTED = f"""\
 \t(principal=User:bob, host=10.0.0.1, operation=ALL, permissionType=DENY)
 
 """
-"""As kafka-acls prints it."""
+"""Output of `kafka-acls --list`."""
 
 ACLS_LISTED = [
     Acl(
@@ -71,7 +71,7 @@ def acls_of(texts: st.SearchStrategy[str]) -> st.SearchStrategy[list[Acl]]:
 
 
 def rules(text: str, form: str | None = None) -> list[str]:
-    """The ACLs of a text, as traces name them."""
+    """Return the ACLs of a text, each in the one-line form that traces use."""
     return [acl_rule(acl) for acl in read(text, form)]
 
 

@@ -1,4 +1,4 @@
-"""ACL files as other tools and their users write them, which differ from our output."""
+"""ACL files written by other tools and by hand, which differ from what the shim writes."""
 
 import json
 
@@ -86,8 +86,8 @@ def test_invalid_kafka_users_are_reported() -> None:
     )
 
 
-def test_a_kafka_user_may_have_a_name_of_its_own() -> None:
-    """As the KafkaUser of Strimzi's schema has since its version v1."""
+def test_a_kafka_user_may_set_a_username() -> None:
+    """Strimzi's KafkaUser has this field since v1 of its schema."""
     text = (STRIMZI % "tls").replace("spec:\n", "spec:\n  userName: Billing_1\n", 1)
     assert {rule.split("|")[3] for rule in rules(text)} == {"User:CN=Billing_1"}
 
@@ -208,7 +208,7 @@ NODE = (
     '{"version":1,"acls":[{"principal":"User:b","permissionType":"Allow",'
     '"operation":"All","host":"*"}]}'
 )
-"""As brokers of 2.0 to 2.8 wrote it."""
+"""A node as brokers of 2.0 to 2.8 wrote it."""
 
 
 def test_nodes_of_zookeeper() -> None:

@@ -1,4 +1,4 @@
-"""Files beside those with ACLs are skipped, unless they may contain ACLs."""
+"""In a folder of ACL files, other files are skipped unless they may contain ACLs."""
 
 import json
 

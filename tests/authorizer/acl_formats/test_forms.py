@@ -126,7 +126,7 @@ def _acl(
 
 
 def _kafka_acls_takes(acl: Acl) -> bool:
-    """Whether the resource type supports the operation, which the tool checks."""
+    """Return whether kafka-acls accepts the operation for this resource type."""
     try:
         write([acl], "commands")
     except AclTextError:

@@ -1,4 +1,4 @@
-"""Each format knows the line of each ACL and of each error."""
+"""Every format reports the line number of each ACL and of each error."""
 
 import json
 import re
@@ -142,7 +142,7 @@ def test_acls_have_their_line_numbers(text: str, lines: list[tuple[str, int]]) -
 
 
 def _misspelt(text: str, line: int, operation: str) -> str | None:
-    """With the operation of a line misspelt there; None if it is not spelt out on that line."""
+    """Return the text with the operation on this line misspelt; None if the line has none."""
     lines = text.split("\n")
     found = re.sub(rf"\b({operation})\b", "Xx", lines[line - 1], count=1, flags=re.IGNORECASE)
     if found == lines[line - 1]:
@@ -162,7 +162,7 @@ def test_each_written_line_names_its_operation(form: str) -> None:
         assert acl.operation.name in there.upper(), form
 
 
-def test_json_knows_the_lines_of_objects_and_keys() -> None:
+def test_objects_and_keys_of_json_have_line_numbers() -> None:
     text = '{"a": "}{\\"\\n", "b"\n:\n [1, {"c": {}}],\n"a": {\n"d": 1}}'
     found = load_json(text)
     assert found == json.loads(text)

@@ -10,7 +10,7 @@ from pathlib import Path
 from tests.oracle.real_kafka import fetched, free_ports
 
 RELEASE = "4.3.1"
-"""The last release of which the registry has Kafka Connect."""
+"""The last release whose Kafka Connect is in the Maven registry."""
 LINES = "to be\nor not\n"
 START_SECONDS = 60
 COPY_SECONDS = 30
@@ -18,13 +18,13 @@ _PACKAGE = "org.apache.kafka.connect"
 
 
 class ConnectWorker:
-    """Each run is a worker of its own, with topics and a group that are called after it."""
+    """Starts one worker for each run; its topics and group are named after the run."""
 
     def __init__(self, servers: str, user: str, folder: Path) -> None:
         self._servers, self._user, self._folder = servers, user, folder
 
     def copies_lines(self, name: str) -> str:
-        """What went wrong, empty for nothing."""
+        """Run the connectors; return the error, empty if the lines were copied."""
         [port] = free_ports(1)
         folder = self._folder / name
         folder.mkdir()
@@ -108,7 +108,7 @@ class ConnectWorker:
 
 
 def _put(worker: subprocess.Popen[bytes], url: str, content: dict[str, str]) -> str:
-    """Ask until the worker is up; what went wrong, empty for nothing."""
+    """Repeat a PUT until the worker accepts it; return the error, empty on success."""
     headers = {"Content-Type": "application/json"}
     body = json.dumps(content).encode()
     deadline = time.monotonic() + START_SECONDS
@@ -127,7 +127,7 @@ def _put(worker: subprocess.Popen[bytes], url: str, content: dict[str, str]) -> 
 
 
 def _errors(folder: Path) -> str:
-    """The last exception about rights in its log."""
+    """Return the last AuthorizationException in the worker's log."""
     lines = (folder / "log").read_text().splitlines()
     found = [line for line in lines if "AuthorizationException" in line]
     return found[-1].strip() if found else "no exception about rights"

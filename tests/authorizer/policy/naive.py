@@ -1,4 +1,4 @@
-"""Random ACLs, and every question at the boundaries of their patterns, for the naive engine."""
+"""Random ACLs, and the accesses at the boundaries of their patterns, for the naive engine."""
 
 from collections.abc import Iterable, Iterator
 from ipaddress import ip_network
@@ -26,7 +26,7 @@ def boundary_names(acls: Iterable[Acl]) -> list[str]:
 
 
 def addresses(hosts: Iterable[str]) -> Iterator[str]:
-    """The addresses among hosts, some of each network, and some that may be in none of them."""
+    """Yield the hosts that are addresses, two of each network, and two that may match nothing."""
     yield from ("192.0.2.1", "9000:0:0:0:0:0:0:1")
     for host in hosts:
         if "/" in host:
@@ -44,7 +44,10 @@ def questions(
     *,
     stems: bool = True,
 ) -> Iterator[tuple[Actor, Action]]:
-    """Of everybody from everywhere; without `stems` about the name that brokers probe with."""
+    """Yield accesses of every principal from every host to the boundary names.
+
+    Without `stems`, the only name is the one that brokers use for checks by resource type.
+    """
     known = list(acls)
     principals = {acl.principal for acl in known} - {"User:*"} | {"User:nobody"}
     hosts = set(addresses(acl.host for acl in known))

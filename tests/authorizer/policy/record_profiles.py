@@ -1,8 +1,9 @@
-"""Run Kafka Streams and Kafka Connect on a real broker with the ACLs that a profile asks for.
+"""Run Kafka Streams and Kafka Connect on a real broker with the ACLs that a profile requires.
 
     python -m tests.authorizer.policy.record_profiles RELEASE
 
-Each application runs with all of them, and once without each; every run has names of its own.
+Each application runs once with all of these ACLs, and once without each of them. Every run uses
+its own names.
 """
 
 import json
@@ -37,13 +38,13 @@ STREAMS: Mapping[str, Mapping[str, str]] = {
     "streams-new-protocol": {"group_protocol": "streams"},
     "streams-exactly-once": {"guarantee": "exactly_once_v2"},
 }
-"""What the word count is told for a profile."""
+"""Settings of the word count for each profile."""
 Run = Callable[[str], str]
-"""Runs an application under a name; what went wrong, empty for nothing."""
+"""Runs an application under a name; returns the error, empty on success."""
 
 
 def names_for(profile: str, name: str) -> dict[str, Any]:
-    """What an expectation says about an application of this name."""
+    """Return the names in an expectation about an application of this name."""
     if profile == "connect":
         return {"topic": f"{name}-*", "group": [name, f"connect-{name}-sink"]}
     return {"application-id": name, "input": "in", "output": "out"}

@@ -54,7 +54,7 @@ def test_a_deny_removes_a_part() -> None:
     [change] = changes(TEAM, TEAM + deny)
     assert not change.gained
     assert change.names == Names("team-secret-", is_prefix=True)
-    assert change.operations == (Operation.WRITE,)  # DESCRIBE by ALLOW WRITE stays
+    assert change.operations == (Operation.WRITE,)  # DESCRIBE remains, by ALLOW WRITE
 
 
 def test_everyone_gains_except_denied_principals() -> None:
@@ -62,7 +62,7 @@ def test_everyone_gains_except_denied_principals() -> None:
     found = changes(deny, deny + ALL)
     assert {(c.principal, c.except_principals) for c in found} == {("User:*", ("User:eve",))}
     assert [(c.names, c.except_names) for c in found] == [
-        (ALL_NAMES, (STARRED,)),  # Kafka's search passes over `*` for `*eu`, not for `*` itself
+        (ALL_NAMES, (STARRED,)),  # Kafka finds `*` for the name `*`, not for `*eu`
         (Names("*"), ()),
     ]
 
@@ -127,7 +127,7 @@ def test_differences_are_the_changed_decisions(
 @settings(max_examples=60, deadline=None)
 @given(ACL_SETS, ACL_SETS, st.booleans())
 def test_rights_on_any_resource_of_a_type(old: list[Acl], new: list[Acl], everyone: bool) -> None:
-    """What idempotent producers need at least one topic for (KIP-679)."""
+    """Idempotent producers need such a right: WRITE on at least one topic (KIP-679)."""
     sides = [authorizer(side, everyone=everyone) for side in (old, new)]
     found = [change for change in difference(sides[0], sides[1], NEWEST) if change.names is None]
     for operation, kind in asked_by_type(NEWEST):
@@ -151,7 +151,7 @@ def test_rights_on_any_resource_of_a_type(old: list[Acl], new: list[Acl], everyo
 @settings(max_examples=60, deadline=None)
 @given(ACL_SETS, ACL_SETS, st.booleans())
 def test_every_change_affects_a_decision(old: list[Acl], new: list[Acl], everyone: bool) -> None:
-    """No change is empty: a name of it, asked of the naive engine, is answered differently."""
+    """The naive engine decides differently about some name of each reported change."""
     sides = [authorizer(side, everyone=everyone) for side in (old, new)]
     for change in difference(sides[0], sides[1], NEWEST):
         if change.names is None:

@@ -87,7 +87,7 @@ def test_verdicts_about_globs_agree_with_the_naive_engine(
     assert all(pattern.fullmatch(answer.name) for answer in found.answers)
     if found.held:
         names = [name for name in boundary_names(acls) if name and pattern.fullmatch(name)]
-        starred = wanted and glob.startswith("*")  # what literal `*` covers, as elsewhere
+        starred = wanted and glob.startswith("*")  # an ALLOW on literal `*` may not cover these
         for name in names:
             assert (starred and name.startswith("*")) or answers(name) <= {wanted}, name
     else:

@@ -145,8 +145,8 @@ PRODUCER = "kafka-acls --add --allow-principal User:a --producer --topic t"
 
 
 @pytest.mark.parametrize("release", [r for r in RELEASES if r != "3.2"])
-def test_profiles_are_what_kafka_acls_grants_the_roles(release: str) -> None:
-    """The tool's --consumer and --producer are Kafka's own word for who needs what."""
+def test_profiles_agree_with_the_roles_of_kafka_acls(release: str) -> None:
+    """The options --consumer and --producer show which ACLs Kafka considers necessary."""
     consumer, producer = (read(text, "commands") for text in (CONSUMER, PRODUCER))
     transactional = read(PRODUCER + " --transactional-id tx --idempotent", "commands")
     cases: list[tuple[list[Acl], dict[str, str], bool]] = [
@@ -182,7 +182,7 @@ def test_a_profile_holds_after_its_advice(profile: str) -> None:
         assert not Judge(fewer).verdict(wanted).held, missing
 
 
-# ------------------------------------------------------------------ what is no expectation
+# ------------------------------------------------------------------ invalid expectations
 
 
 @pytest.mark.parametrize(
@@ -305,7 +305,7 @@ def test_advice_about_a_request_is_complete_and_minimal(
 
 
 def check_advice(acls: list[Acl], found: Verdict) -> None:
-    """It makes the expectation hold, and none of its steps can be left out."""
+    """Require that the advice makes the expectation hold, and that it needs every step."""
     wanted = found.expectation
     assert Judge(authorizer(_after(acls, found.steps))).verdict(wanted).held
     for step in found.steps:
@@ -314,14 +314,14 @@ def check_advice(acls: list[Acl], found: Verdict) -> None:
 
 
 def _with(acls: list[Acl], names: Names, principal: str, host: str = "*") -> list[Acl]:
-    """The ACLs and one about these names, so that they are at a boundary."""
+    """Add an ACL for these names, so that they lie at the boundary of a pattern."""
     name, pattern_type = pattern_of(names)
     read = Operation.READ
     return [*acls, Acl(TOPIC, name, pattern_type, principal, host, read, Permission.ALLOW)]
 
 
 def _after(acls: list[Acl], steps: Sequence[Step]) -> list[Acl]:
-    """The ACLs after the advice."""
+    """Return the ACLs after following the advice."""
     gone = {step.acl for step in steps if not step.is_addition}
     more = (step.acl for step in steps if step.is_addition)
     return [acl for acl in itertools.chain(acls, more) if acl not in gone]

@@ -1,4 +1,4 @@
-"""Lint calls an ACL ineffective exactly if nothing differs without it."""
+"""Lint reports an ACL as ineffective exactly if removing it changes no decision."""
 
 from typing import Any
 
@@ -75,7 +75,7 @@ def test_an_acl_covered_by_several_is_redundant() -> None:
 def test_allows_under_denies() -> None:
     assert found(WRITE, DENY | {"deny": "All"}) == [("ineffective", 1)]
     assert found(READ | {"allow": "Create"}, DENY | {"deny": "Create"}) == [("ineffective", 1)]
-    # Describe by Read is not denied
+    # the Describe that Read implies is not denied
     assert found(READ, DENY) == []
     both = found(READ, DENY, DENY | {"deny": "Describe"})
     assert both == [("ineffective", 1)]
@@ -92,7 +92,7 @@ def test_super_users_need_no_acls() -> None:
     assert found(READ, supers=("User:alice",)) == [("ineffective", 1)]
 
 
-def test_an_operation_that_the_type_does_not_have() -> None:
+def test_an_operation_that_the_type_does_not_support() -> None:
     [finding] = findings(parse_rules([{"principal": "User:a", "allow": "Write", "group": "g"}]))
     assert finding.kind == "operation"
     assert finding.said.startswith("Group has no such operation; it has Read, Delete, Desc")

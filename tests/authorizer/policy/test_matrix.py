@@ -1,4 +1,4 @@
-"""A cell has the decision of the naive engine for every name and host of its resource."""
+"""Each cell agrees with the naive engine for all names and hosts of its resource."""
 
 from typing import Any
 

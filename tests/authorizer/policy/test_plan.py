@@ -1,4 +1,4 @@
-"""After each step of a plan, access that both sides allow is allowed, that of neither denied."""
+"""No step of a plan takes access away that both sides allow, or allows what both sides deny."""
 
 import pytest
 from hypothesis import given, settings

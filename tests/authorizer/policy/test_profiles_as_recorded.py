@@ -1,4 +1,4 @@
-"""Streams and Connect on a real broker need the ACLs that their profiles ask for, and no others."""
+"""Streams and Connect on a real broker need exactly the ACLs that their profiles require."""
 
 import json
 from typing import Any
@@ -14,7 +14,7 @@ from tests.authorizer.policy.record_profiles import RECORDED, STREAMS, USER, nam
 
 CONTENT: dict[str, Any] = json.loads(RECORDED.read_text())
 UNUSED = "|DELETE|ALLOW"
-"""To purge what was repartitioned, which Streams tries once in a while, and goes on without."""
+"""Streams purges repartition topics from time to time, and continues if this is denied."""
 
 
 def test_every_application_is_recorded() -> None:
