@@ -7,7 +7,7 @@ from kafka_shim.protocol.messages.delete_acls_request import DeleteAclsFilter
 from kafka_shim.protocol.messages.describe_acls_request import DescribeAclsRequest
 
 ANY = 1
-"""Of operations and permissions, too."""
+"""The code of ANY, for operations and permissions too."""
 
 
 def described_acls(
@@ -31,7 +31,7 @@ def deleted_acls(
 def _fields(
     resource_type: ResourceType, name: str | None, pattern_type: PatternType
 ) -> dict[str, Any]:
-    """Both messages have the same fields."""
+    """Return the fields of the filter, which are the same in both messages."""
     return {
         "resource_type_filter": resource_type,
         "resource_name_filter": name,
@@ -44,4 +44,4 @@ def _fields(
 
 
 ANY_ACL = described_acls()
-"""For those who only ask; whoever changes a request makes one of their own."""
+"""A request that matches all ACLs; shared by tests, so do not change it."""

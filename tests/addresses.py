@@ -10,7 +10,7 @@ def split(address: str) -> tuple[str, int]:
 
 
 def is_listening(address: str) -> bool:
-    """Whether a connection is accepted."""
+    """Return whether the address accepts a connection."""
     try:
         socket.create_connection(split(address), 5).close()
     except ConnectionRefusedError:

@@ -11,7 +11,7 @@ DRIVER: Final = shutil.which("chromedriver")
 
 @contextlib.contextmanager
 def chromium(size: str = "1280,800") -> Iterator[Any]:
-    """Start it; gives Selenium's driver, which keeps the log of the browser's console."""
+    """Start the browser; yield Selenium's driver, which keeps the log of the console."""
     from selenium.webdriver import Chrome, ChromeOptions
     from selenium.webdriver.chrome.service import Service
 

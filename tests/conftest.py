@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, settings
 
-# properties fail for what they find, never for how busy the machine is
+# no deadlines: a slow machine must not fail a property test
 settings.register_profile("any pace", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("quick", settings.get_profile("any pace"), max_examples=10)
 settings.load_profile("any pace")
@@ -17,7 +17,7 @@ ON_SPARK = (
     *("test_acl_jobs.py", "test_agreement.py", "test_commands.py", "test_streaming.py"),
     *("test_table_jobs.py", "test_tables_page.py", "test_upgrade.py"),
 )
-"""Files of tests/pipeline that need a session: one process runs them, so that one JVM starts."""
+"""Files of tests/pipeline that need a Spark session. One process runs them all with one JVM."""
 
 SLOWEST_FIRST = (
     "tests/pipeline/",
@@ -30,7 +30,7 @@ SLOWEST_FIRST = (
     "tests/recordings/",
     "tests/shim/",
 )
-"""What takes longest begins first: no process has a long file left when the others are done."""
+"""Folders in the order in which their tests begin, so that no process ends with a long file."""
 
 
 def unit_of(node_id: str) -> str:
@@ -68,7 +68,7 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_protocol() -> Generator[None, object, object]:
-    """A test that sets the log level does not set it for those after it in the same process."""
+    """Restore the log level after each test, since it applies to the whole process."""
     root = logging.getLogger()
     level = root.level
     try:

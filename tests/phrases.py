@@ -1,6 +1,6 @@
-"""Phrases that readers stumbled over, and what to write instead: `python -m tests.phrases`.
+"""Find phrases that readers did not understand: `python -m tests.phrases`.
 
-`make lint` runs it over pages, code and examples, but not over tests, which quote others.
+`make lint` runs it over pages, code and examples, but not over tests, which may quote them.
 """
 
 import re

@@ -1,4 +1,4 @@
-"""A small disk that this process soon fills."""
+"""Simulates a full disk by a limit on the size of files."""
 
 import contextlib
 import sys
@@ -13,7 +13,7 @@ needs_a_limit = pytest.mark.skipif(
 
 @contextlib.contextmanager
 def files_up_to(size: int) -> Iterator[None]:
-    """Make writes beyond this number of bytes fail; the write before is truncated."""
+    """Limit files to this size: the write that reaches it is cut short, later ones fail."""
     import resource
 
     before = resource.getrlimit(resource.RLIMIT_FSIZE)

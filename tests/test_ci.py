@@ -116,7 +116,7 @@ def test_an_audit_distinguishes_safe_from_unchecked(
 
 
 @pytest.mark.parametrize(("test", "code"), [("true", 0), ("false", 1)])
-def test_all_pythons_that_are_there_are_tested(test: str, code: int, tmp_path: Path) -> None:
+def test_all_installed_pythons_are_tested(test: str, code: int, tmp_path: Path) -> None:
     program(tmp_path, "make", f'#!/bin/sh\necho "$@"\n{test}\n')
     release = f"3.{sys.version_info.minor}"
     (tmp_path / f"python{release}").symlink_to(sys.executable)
@@ -129,7 +129,7 @@ def test_all_pythons_that_are_there_are_tested(test: str, code: int, tmp_path: P
     ]
 
 
-def test_no_python_at_all_is_no_success(tmp_path: Path) -> None:
+def test_it_fails_without_any_python(tmp_path: Path) -> None:
     done = run("test-all", "3.99", first=tmp_path)
     assert done.returncode == 1
     assert "none of these releases of Python is here" in done.stderr
@@ -175,7 +175,7 @@ def test_the_changelog_has_a_section_of_this_version() -> None:
     assert headings[:2] == ["Unreleased", PYPROJECT["project"]["version"]]
 
 
-def test_the_lock_pins_all_that_is_asked_for() -> None:
+def test_the_lock_pins_all_requirements() -> None:
     project, groups = PYPROJECT["project"], PYPROJECT["dependency-groups"]
     wanted = list(project["dependencies"])
     for lines in (*project["optional-dependencies"].values(), *map(groups.get, PINNED)):

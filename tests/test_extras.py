@@ -29,11 +29,14 @@ sys.meta_path.insert(0, Others())
 from kafka_shim.shim.cli import main
 sys.exit(main(sys.argv[1:]))
 """
-"""kafka-shim where nothing else can be imported than what a plain install brings."""
+"""Runs kafka-shim with an import hook that hides all packages except those of a plain install."""
 
 
 def said(extra: str, monkeypatch: pytest.MonkeyPatch, found: list[str] | None) -> str:
-    """The command for an extra of a distribution with these requirements; None: not installed."""
+    """Return the command to install an extra if the distribution has these requirements.
+
+    None: the distribution is not installed.
+    """
 
     def requires(_: str) -> list[str]:
         if found is None:
@@ -75,7 +78,7 @@ def test_every_extra_that_the_code_names_has_packages() -> None:
     }  # fmt: skip
     assert named <= set(PROJECT["optional-dependencies"])
     wrong = [path for path in paths if re.search(r"pip install", path.read_text())]
-    assert not wrong, "kafka_shim.extras says how to install something"
+    assert not wrong, "install commands in messages must come from kafka_shim.extras"
 
 
 def test_a_plain_install_needs_five_packages() -> None:
@@ -84,7 +87,7 @@ def test_a_plain_install_needs_five_packages() -> None:
 
 
 def test_a_broker_starts_with_nothing_but_a_plain_install(tmp_path: Path) -> None:
-    """It also records, and says which extra it lacks."""
+    """The broker also records, and names the missing extra."""
     (tmp_path / "plain.py").write_text(WITHOUT_OTHERS)
     client = f'{sys.executable} -P plain.py acls --bootstrap-server "$KAFKA_BOOTSTRAP_SERVERS"'
     asks = f"{client} --add --allow-principal User:a --operation Read --topic t && {client} --list"

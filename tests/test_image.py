@@ -1,6 +1,6 @@
-"""The Dockerfile: the image is built and run as it is, and a client of this machine connects.
+"""The Dockerfile: its image is built and run unchanged, and a client on this machine connects.
 
-Buildah does it without a daemon; `--isolation chroot` keeps to the network of this machine.
+Buildah needs no daemon; with `--isolation chroot` the container uses this machine's network.
 """
 
 import os
@@ -30,7 +30,7 @@ def buildah(*words: str) -> subprocess.CompletedProcess[str]:
 
 @pytest.fixture(scope="module")
 def container() -> Iterator[str]:
-    """A container of the image that `docker build .` makes."""
+    """Build the image as `docker build .` does; yield the id of a container."""
     if shutil.which("buildah") is None:
         pytest.skip("the image is not built: buildah is not on the PATH")
     pulled = buildah("pull", "--policy", "missing", BASE)

@@ -26,7 +26,7 @@ OURS = {"PYTHONPATH": str(ROOT)}
 
 
 def blocks(page: str) -> dict[str, str]:
-    """Blocks of a page by the name in their first line, or else by their language."""
+    """Return a page's blocks by the name in their first line, or else by their language."""
     text = (ROOT / "docs" / page).read_text()
     found = {}
     for language, block in re.findall(r"^```(\w+)\n(.*?)^```$", text, re.MULTILINE | re.DOTALL):
@@ -39,10 +39,10 @@ def blocks(page: str) -> dict[str, str]:
 
 
 def mentioned() -> list[tuple[str, str]]:
-    """Yield each of our command lines that a page mentions, in the text or on its own line."""
+    """Return (page, line) of each `kafka-shim` command line on a page, also within sentences."""
     found = []
     for path in [ROOT / "README.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").glob("*.md"))]:
-        if path.name == "commands.md":  # is printed by the parsers themselves
+        if path.name == "commands.md":  # the parsers print this page
             continue
         text = re.sub(r"\\\n\s*", "", path.read_text())
         inline = re.findall(r"`(kafka-shim [a-z][^`]+)`", text)
@@ -77,7 +77,7 @@ SAME_BROKER = ["server.properties", "kafka.env", "bitnami.env", "shim.yaml", "sh
 
 
 def configured(name: str, folder: Path) -> Config:
-    """What the broker of a block would be."""
+    """Return the broker's configuration that results from a block."""
     parser = argparse.ArgumentParser()
     add_broker_arguments(parser)
     if name.endswith(".env"):
@@ -89,7 +89,7 @@ def configured(name: str, folder: Path) -> Config:
 
 
 def told(config: Config) -> dict[str, Any]:
-    """What a client could tell apart."""
+    """Return the parts of a configuration that clients can observe."""
     return {
         "listeners": [(listener.name, listener.protocol) for listener in config.listeners],
         "authorizer": type(Cluster(config, ManualClock()).policy.authorizer).__name__,
@@ -182,7 +182,7 @@ def test_the_composed_shim_is_a_broker_of_these_options() -> None:
     words = command_of("shim")
     assert words[0] == "serve"
     args = parser.parse_args(words[1:])
-    args.state = str(ROOT / "examples" / "demo.yaml")  # what the volume is
+    args.state = str(ROOT / "examples" / "demo.yaml")  # the file that the volume mounts
     assert (
         "./examples/demo.yaml:/etc/kafka-shim/demo.yaml:ro"
         in COMPOSE["services"]["shim"]["volumes"]
@@ -203,7 +203,7 @@ def told_and_bound(config: Config) -> list[tuple[str, int, int]]:
 
 
 def test_the_composed_kafka_is_the_same_broker() -> None:
-    """By the shim's own reading of the image's variables."""
+    """The shim reads the variables for Kafka's image as its own configuration."""
     parser = argparse.ArgumentParser()
     add_broker_arguments(parser)
     variables = {

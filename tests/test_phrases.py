@@ -21,5 +21,5 @@ def test_newer_phrases_are_found() -> None:
     ]
 
 
-def test_no_page_and_no_source_has_one() -> None:
+def test_pages_and_sources_have_none() -> None:
     assert phrases.main() == 0

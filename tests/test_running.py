@@ -1,4 +1,4 @@
-"""Which process runs which tests, and in which order."""
+"""The distribution of tests over processes, and their order."""
 
 import re
 
@@ -9,7 +9,7 @@ from tests.test_tidy import ROOT
 
 
 def test_all_files_on_spark_are_run_by_one_process() -> None:
-    """A file outside of the list would start a JVM of its own."""
+    """A file that is missing in the list would start another JVM."""
     with_session = {
         path.name
         for path in (ROOT / "tests" / "pipeline").glob("test_*.py")

@@ -1,4 +1,4 @@
-"""Creating, listing and deleting ACLs: what every client must see. Not collected by itself."""
+"""Tests that create, list and delete ACLs; the test module of each client inherits them."""
 
 from collections.abc import Iterable
 from typing import ClassVar
@@ -13,10 +13,10 @@ INVALID_REQUEST = 42
 
 
 class AclBehaviours:
-    """KIP-140 and KIP-290, by the super user and by users without rights."""
+    """ACLs (KIP-140, KIP-290) as a super user and as users without rights manage them."""
 
     listing_tells_denial: ClassVar[bool] = True
-    """False for a client that shows a refused listing as an empty one."""
+    """False for a client that returns an empty list when DescribeAcls is denied."""
 
     def test_literal_and_prefixed_acls_are_created(self, driver: Driver, stage: Stage) -> None:
         acls = {
@@ -165,7 +165,7 @@ def _topic_acl(
 
 
 def _topics(stage: Stage, name: str | None, pattern_type: str) -> Acl:
-    """A filter of this test's topic ACLs: only its principal keeps other tests' away."""
+    """Return a filter for this test's topic ACLs; its principal excludes those of other tests."""
     return Acl("TOPIC", name, pattern_type, stage.principal, None, "ANY", "ANY")
 
 

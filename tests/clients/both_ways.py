@@ -1,15 +1,15 @@
-"""Runs of the kit recorded on a real Kafka and replayed to the shim, and the other way round.
+"""Record runs of the kit on a real Kafka and replay them to the shim, and the other way round.
 
     python -m tests.clients.both_ways [--workload NAME] [--release 4.3.1] [--keep DIR]
 
-Each client of the kit gives three: all that it can do, a group that many join at once (`crowd`),
-and one that they join one after the other (`relay`); of two more all clients are members.
+Each client of the kit has three workloads: all calls that it supports, a group that many members
+join at once (`crowd`), and a group that members join one after the other (`relay`). In two more
+workloads, all clients are members of one group. Every workload has its own, empty brokers.
 
-What goes over loopback meanwhile is captured, where tcpdump may, must import to the same requests,
-and tshark must read what is exported as it reads that. Prints every difference with the row of
-docs/deviations.md that it comes of, by the rules of `lateness.py`; exit code 3 if one comes of
-none. Needs Java 17 and Maven, Go and Node. Every workload has brokers of its own, so that each run
-begins with nothing there.
+If tcpdump may run, the traffic on loopback is captured as well: importing the capture must yield
+the same requests, and tshark must dissect the exported trace as it dissects the capture. Every
+difference is printed with the row of docs/deviations.md that explains it, by the rules of
+`lateness.py`. Exit code 3: a difference has no explanation. Needs Java 17 and Maven, Go and Node.
 """
 
 import argparse
@@ -44,7 +44,7 @@ from tests.oracle.real_kafka import RealKafka, settings_of
 DIFFERENT = 3
 NAMES = ("PLAINTEXT", "SASL_PLAINTEXT")
 SETTINGS = {"group.initial.rebalance.delay.ms": "1000"}
-"""So that members who come at once are in one generation, on whichever broker."""
+"""Members that join at once are in one generation, on the shim and on a real broker."""
 _ADDRESS = re.compile(r"127\.0\.0\.1:\d+")
 
 
@@ -65,7 +65,7 @@ def main() -> int:
 
 
 class Workload(NamedTuple):
-    """A play of the kit, or the members of one group with the seconds between their beginnings."""
+    """A play of the kit, or the members of one group, which start `apart_s` after each other."""
 
     clients: Sequence[str]
     play: str = "permissions"
@@ -93,7 +93,7 @@ WORKLOADS = {
 
 
 def real_to_shim(workload: Workload, release: str, trace: Path) -> int:
-    """Record on a real Kafka, through proxies; replay to the shim. How much is not explained."""
+    """Record on a real Kafka through proxies, replay to the shim; count unexplained differences."""
     capture = trace.with_suffix(".pcap")
     with (
         RealKafka(release, settings=SETTINGS) as kafka,
@@ -107,7 +107,10 @@ def real_to_shim(workload: Workload, release: str, trace: Path) -> int:
 
 
 def shim_to_real(workload: Workload, release: str, trace: Path) -> int:
-    """Record on the shim; replay to a real Kafka, as slow as recorded: it needs its moments."""
+    """Record on the shim, replay to a real Kafka; count unexplained differences.
+
+    The replay keeps the recorded speed, since a real Kafka applies changes a moment late.
+    """
     with _shim(release, "--record", str(trace)) as addresses:
         workload.give(addresses)
     with RealKafka(release, settings=SETTINGS) as kafka:
@@ -141,7 +144,7 @@ def _proxies(upstream: Sequence[str], trace: Path) -> Iterator[Sequence[str]]:
 
 @contextlib.contextmanager
 def _running(command: Sequence[str], ready: str) -> Iterator[str]:
-    """What the command said until it was ready; RuntimeError if it ends."""
+    """Yield the output of a command up to the line with `ready`; RuntimeError if it ends before."""
     said = ""
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
@@ -158,7 +161,7 @@ def _running(command: Sequence[str], ready: str) -> Iterator[str]:
 
 
 def _make_topic(address: str) -> None:
-    """The topic of the groups, and wait until the broker knows it."""
+    """Create the topic of the groups, and wait until the broker has it."""
     topic = CreatableTopic(TOPIC, num_partitions=MEMBERS, replication_factor=1)
     wanted = MetadataRequest([MetadataRequestTopic(name=TOPIC)], allow_auto_topic_creation=False)
     with connect(address) as admin:
@@ -183,7 +186,7 @@ def _wait_for(children: Sequence[subprocess.Popen[bytes]]) -> None:
 
 
 def _replay(trace: Path, addresses: Sequence[str], *, real_is_recorded: bool) -> int:
-    """Replay and tell; how many differences and misses have no explanation."""
+    """Replay and print the report; return the number of unexplained differences and misses."""
     recording = read_recording(trace)
     places = [
         (host, int(port)) for host, _, port in (address.rpartition(":") for address in addresses)
@@ -200,7 +203,7 @@ def _replay(trace: Path, addresses: Sequence[str], *, real_is_recorded: bool) ->
 
 
 def _tell(report: Report, lateness: Lateness) -> int:
-    """Print a replay's report; how many differences and misses have no explanation."""
+    """Print a replay's report; return the number of unexplained differences and misses."""
     sys.stdout.write(
         f"  {report.requests} requests, {report.answers} answers, {report.differing} differ,"
         f" {len(report.missed)} missed, {report.left_out} put off when they were recorded\n"

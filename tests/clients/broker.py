@@ -1,9 +1,9 @@
 """The broker under test: the shim as a child process, a real Kafka, or one that is already running.
 
-All offer the same: a plaintext address where anonymous is a super user, and a SASL_PLAINTEXT
-address for admin (a super user), alice, bob and carol, each with the password NAME-secret. The shim
-and a real Kafka that is started here take the settings of a `Workshop` besides: further mechanisms
-on that address, and one for TLS with client certificates.
+Each has a plaintext listener, where the anonymous user is a super user, and a SASL_PLAINTEXT
+listener for admin (a super user), alice, bob and carol, each with the password NAME-secret. The
+shim, and a real Kafka started here, also get the settings of a `Workshop`: further mechanisms on
+the SASL listener, and a listener for TLS with client certificates.
 """
 
 import contextlib
@@ -23,7 +23,7 @@ FOREIGN = "KAFKA_SHIM_TEST_BOOTSTRAP"
 """PLAIN_HOST:PORT,SASL_HOST:PORT of a broker to test instead of the shim."""
 
 REAL = "KAFKA_SHIM_TEST_KAFKA"
-"""A release, as 4.3.1: start a real Kafka and test that instead of the shim."""
+"""A release such as 4.3.1: start a real Kafka and test that instead of the shim."""
 
 USERS = ("admin", "alice", "bob", "carol")
 START_SECONDS = 20
@@ -31,20 +31,20 @@ STOP_SECONDS = 10
 
 
 class Bootstrap(NamedTuple):
-    """Where clients connect: HOST:PORT each; without `ssl`, only users' passwords are known."""
+    """Addresses as HOST:PORT; without `ssl`, users can only log in with PLAIN."""
 
     plaintext: str
     sasl_plaintext: str
     ssl: str = ""
 
     def of(self, protocol: str | None) -> str:
-        """The address of a security protocol, by default the plaintext one."""
+        """Return the address for a security protocol, by default the plaintext one."""
         return {None: self.plaintext, "SSL": self.ssl}.get(protocol, self.sasl_plaintext)
 
 
 @contextlib.contextmanager
 def bootstrap_of_test(folder: Path, workshop: Workshop) -> Iterator[Bootstrap]:
-    """The foreign or real broker if the environment names one, else a shim of its own."""
+    """Yield the broker that the environment names; if it names none, start the shim."""
     foreign, release = os.environ.get(FOREIGN), os.environ.get(REAL)
     if foreign:
         plaintext, comma, sasl_plaintext = foreign.partition(",")
@@ -85,7 +85,7 @@ def _shim(folder: Path, settings: Mapping[str, str]) -> Iterator[Bootstrap]:
 def _addresses(process: subprocess.Popen[bytes], ready: Path, log: Path) -> Bootstrap:
     deadline = time.monotonic() + START_SECONDS
     while time.monotonic() < deadline:
-        if ready.exists():  # it appears in one piece
+        if ready.exists():  # it is written atomically
             found = dict(line.split("=", 1) for line in ready.read_text().splitlines())
             return Bootstrap(found["PLAINTEXT"], found["SASL_PLAINTEXT"], found["SSL"])
         if process.poll() is not None:

@@ -1,4 +1,4 @@
-"""A client's run as tcpdump saw it, held against the trace that was recorded of it."""
+"""Compares a capture by tcpdump of a client's run with the recorded trace of the same run."""
 
 import contextlib
 import re
@@ -18,11 +18,11 @@ from tests.shim.traffic.captures.live import capturing, why_not
 TSHARK_SECONDS = 120
 _DETAILS = re.compile(r"[(\[].*")
 _UNNAMED = "Kafka Response"
-"""Tshark could not read its request; of several answers in a segment it names only the first."""
+"""Tshark's summary of a response whose request it could not read."""
 
 
 def captured(capture: Path, addresses: Sequence[str]) -> contextlib.AbstractContextManager[object]:
-    """Capture what goes from and to these addresses, where tcpdump may listen."""
+    """Capture the traffic from and to these addresses, if tcpdump is permitted to."""
     if why_not():
         sys.stdout.write(f"  not captured: {why_not()}\n")
         return contextlib.nullcontext()
@@ -30,7 +30,7 @@ def captured(capture: Path, addresses: Sequence[str]) -> contextlib.AbstractCont
 
 
 def compare(capture: Path, trace: Path, addresses: Sequence[str]) -> int:
-    """Tell how the capture differs from the trace, in how many connections and kinds of frames."""
+    """Print how the capture differs from the trace; return the number of differences."""
     if not capture.exists():
         return 0
     return _compare_requests(capture, trace) + _compare_dissections(capture, trace, addresses)
@@ -55,7 +55,7 @@ def _compare_requests(capture: Path, trace: Path) -> int:
 
 
 def _requests(trace: Path) -> dict[tuple[str, int], list[bytes]]:
-    """The requests of each client's host and port."""
+    """Return the request frames of each connection, by the client's host and port."""
     found: dict[tuple[str, int], list[bytes]] = {}
     for event in read_recording(trace).events:
         if isinstance(event.entry, Request):
@@ -64,7 +64,9 @@ def _requests(trace: Path) -> dict[tuple[str, int], list[bytes]]:
 
 
 def _compare_dissections(capture: Path, trace: Path, addresses: Sequence[str]) -> int:
-    """Require that tshark fails to read the same in the exported trace as on the wire."""
+    """Require that tshark reports the same frames of the exported trace and of the capture as
+    malformed; return the number of differences.
+    """
     if shutil.which("tshark") is None:
         sys.stdout.write("  not dissected: tshark is not installed\n")
         return 0
@@ -74,7 +76,7 @@ def _compare_dissections(capture: Path, trace: Path, addresses: Sequence[str]) -
     own = _summaries(exported, [KAFKA_PORT], "kafka")
     malformed = _summaries(exported, [KAFKA_PORT], "_ws.malformed")
     known = _summaries(capture, _ports(addresses), "_ws.malformed")
-    # how many also depends on the proxy's addresses
+    # kinds are compared, not counts, which also depend on the proxy's addresses
     different = (malformed.keys() ^ known.keys()) - {_UNNAMED}
     sys.stdout.write(
         f"  tshark dissects {own.total()} exported frames, {malformed.total()} as malformed,"
@@ -86,7 +88,7 @@ def _compare_dissections(capture: Path, trace: Path, addresses: Sequence[str]) -
 
 
 def _summaries(capture: Path, ports: Sequence[int], display_filter: str) -> Counter[str]:
-    """How often tshark says what of the frames that fit, without their contents."""
+    """Count the matching frames by tshark's summary, without their contents."""
     command = ["tshark", "-r", str(capture), "-Y", display_filter]
     command += ["-T", "fields", "-e", "_ws.col.Info"]
     for port in ports:

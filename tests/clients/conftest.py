@@ -1,4 +1,4 @@
-"""Fixtures of the client tests: one broker a session, one corner of it a test."""
+"""Fixtures of the client tests: a broker for the session, and names of its own for each test."""
 
 from collections.abc import Generator, Iterator
 
@@ -21,7 +21,7 @@ pytest.register_assert_rewrite(
 def pytest_runtest_makereport(
     item: pytest.Item,
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """A client that cannot be tested here is one line of the summary, not one a test."""
+    """Report a client that cannot be tested here in one line instead of one per test."""
     report = yield
     if report.skipped and isinstance(report.longrepr, tuple):
         module = item.path.relative_to(item.config.rootpath)
@@ -42,7 +42,7 @@ def bootstrap(tmp_path_factory: pytest.TempPathFactory, workshop: Workshop) -> I
 
 @pytest.fixture(scope="session")
 def java(bootstrap: Bootstrap, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Driver]:
-    """Kafka's newest Java clients."""
+    """Start the driver of Kafka's newest Java clients."""
     folder = tmp_path_factory.mktemp("java")
     with started(java_driver(folder), bootstrap, folder) as found:
         yield found
@@ -52,7 +52,7 @@ def java(bootstrap: Bootstrap, tmp_path_factory: pytest.TempPathFactory) -> Iter
 def java_with_tools(
     bootstrap: Bootstrap, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Driver]:
-    """The Java clients, tools and Streams of `WITH_TOOLS`."""
+    """Start the driver of the Java clients, tools and Streams of release `WITH_TOOLS`."""
     folder = tmp_path_factory.mktemp("java-with-tools")
     with started(java_tools_driver(folder), bootstrap, folder) as found:
         yield found

@@ -1,10 +1,10 @@
-"""A client under test: a process that does what a line of JSON says and answers with a line.
+"""A client under test: a process that reads calls and writes answers, one line of JSON each.
 
 Request:  {"call": NAME, "servers": HOST:PORT, "login": LOGIN or null, "arguments": {...}}
 Answer:   {"result": VALUE} or {"error": {"code": INT or null, "name": TEXT, "text": TEXT}}
-where `code` is the Kafka error code that the client reported, null when it reported something
-of its own. A LOGIN has the fields of `Login`. Enum values travel by Kafka's names
-(`DESCRIBE_CONFIGS`), any = null or `ANY`.
+`code` is the Kafka error code that the client reported, null for an error of the client itself.
+A LOGIN has the fields of `Login`. Enum values are written by Kafka's names (`DESCRIBE_CONFIGS`);
+null or `ANY` matches any value.
 """
 
 import contextlib
@@ -20,11 +20,11 @@ from tests.clients.broker import Bootstrap
 from tests.clients.drivers.json_lines import Login
 
 ANSWER_SECONDS = 45
-"""Longer than any deadline inside a driver: reached only when a client hangs."""
+"""Longer than any deadline inside a driver, so it is exceeded only if a client hangs."""
 
 
 class Acl(NamedTuple):
-    """One ACL, or, with ANY and None, a filter of ACLs. Names as Kafka spells its enums."""
+    """An ACL or, with ANY and None, a filter for ACLs; enum values are Kafka's names."""
 
     resource_type: str
     name: str | None
@@ -36,11 +36,11 @@ class Acl(NamedTuple):
 
 
 User = str | Login | None
-"""Who calls: a user who logs in by PLAIN, or by another way; None is the anonymous super user."""
+"""A user who logs in with PLAIN, another log-in, or None for the anonymous super user."""
 
 
 class ClientError(Exception):
-    """What the client raised; `code` is the Kafka error code, None for an error of its own."""
+    """An error of the client; `code` is Kafka's error code, None for the client's own errors."""
 
     def __init__(self, code: int | None, name: str, text: str) -> None:
         super().__init__(f"{name} ({code}): {text}")
@@ -48,7 +48,7 @@ class ClientError(Exception):
 
 
 class Driver:
-    """The calls that clients answer, each as many of them as it can."""
+    """Calls to a client; each client supports as many of them as it can."""
 
     def __init__(self, process: subprocess.Popen[str], bootstrap: Bootstrap, log: Path) -> None:
         self._process = process
@@ -64,7 +64,7 @@ class Driver:
         self._call("delete_topic", topic=topic)
 
     def create_acls(self, acls: Sequence[Acl], user: User = None) -> list[int]:
-        """The error codes of the creations that failed."""
+        """Create ACLs; return the error codes of those that failed."""
         codes: list[int] = self._call("create_acls", user, acls=[acl._asdict() for acl in acls])
         return codes
 
@@ -72,7 +72,7 @@ class Driver:
         return _acls(self._call("list_acls", user, filter=acl_filter._asdict()))
 
     def delete_acls(self, filters: Sequence[Acl], user: User = None) -> list[set[Acl]]:
-        """What each filter removed."""
+        """Return the ACLs that each filter deleted."""
         found = self._call(
             "delete_acls", user, filters=[acl_filter._asdict() for acl_filter in filters]
         )
@@ -90,7 +90,7 @@ class Driver:
     def produce(
         self, topic: str, values: Sequence[str], user: User, idempotent: bool = False
     ) -> list[int]:
-        """Offsets, one a value; the first failure is raised."""
+        """Return the offset of each value; raise the first error."""
         offsets: list[int] = self._call(
             "produce", user, topic=topic, values=list(values), idempotent=idempotent
         )
@@ -114,8 +114,8 @@ class Driver:
     def transact(
         self, topic: str, output: str, group: str, transactional_id: str, count: int, user: User
     ) -> list[str]:
-        """Java only: copy `count` values in capitals within a transaction, after an aborted one;
-        what a reader of committed values then finds.
+        """Java only: abort a transaction, then copy `count` values in capitals in another one;
+        return what a consumer with isolation level read_committed reads.
         """
         values: list[str] = self._call(
             "transact", user, topic=topic, output=output, group=group,
@@ -126,7 +126,7 @@ class Driver:
     def count_words(
         self, topic: str, output: str, group: str, count: int, user: User, **settings: str
     ) -> dict[str, int]:
-        """Java only: the word count of Kafka Streams, until `count` words were counted.
+        """Java only: run the word count of Kafka Streams until `count` words were counted.
 
         Settings are `group_protocol` and `guarantee`.
         """
@@ -142,9 +142,9 @@ class Driver:
     def offset_fetch(
         self, group: str, topic: str | None, user: User
     ) -> dict[str, int | ClientError]:
-        """Offsets by `topic-partition`, of partition 0 of one topic or (None) of the whole group.
+        """Return offsets by `topic-partition`: of partition 0 of a topic, or of the group (None).
 
-        -1 is no offset; an error of a single partition is returned in its place.
+        -1 means no offset; the error of a single partition is returned instead of its offset.
         """
         found = self._call("offset_fetch", user, group=group, topic=topic)
         return {
@@ -152,7 +152,7 @@ class Driver:
         }
 
     def share_from_the_start(self, group: str) -> None:
-        """Java only: a share group begins with the first record of a partition."""
+        """Java only: let a share group begin with the first record of each partition."""
         self._call("share_from_the_start", group=group)
 
     def share_consume(
@@ -165,9 +165,9 @@ class Driver:
         types: Mapping[str, Sequence[str]] | None = None,
         seconds: float = 20,
     ) -> list[tuple[str, int]]:
-        """Java only: so many deliveries to a member of a share group, value and delivery count.
+        """Java only: return value and delivery count of `count` deliveries to a share consumer.
 
-        `types` says what is acknowledged of a value, each time it comes; all else is accepted.
+        `types` are the acknowledgements of a value, one for each delivery; others are accepted.
         """
         asked = {name: list(each) for name, each in (types or {}).items()}
         found = self._call(
@@ -182,21 +182,21 @@ class Driver:
         return [(value, times) for value, times in found]
 
     def share_offsets(self, group: str) -> list[tuple[int, int]]:
-        """Java only: where a share group begins in each partition, and its lag."""
+        """Java only: return the start offset and the lag of a share group in each partition."""
         return [(start, lag) for start, lag in self._call("share_offsets", group=group)]
 
     def console_consumer(self, *arguments: str, user: User = None) -> tuple[int, str]:
-        """Java only: exit code and output of `kafka-console-consumer ... arguments`."""
+        """Java only: return exit code and output of `kafka-console-consumer ... arguments`."""
         exit_code, output = self._call("console_consumer", user, arguments=list(arguments))
         return exit_code, output
 
     def console_share_consumer(self, *arguments: str, user: User = None) -> tuple[int, str]:
-        """Java only: exit code and output of `kafka-console-share-consumer ... arguments`."""
+        """Java only: return exit code and output of `kafka-console-share-consumer ...`."""
         exit_code, output = self._call("console_share_consumer", user, arguments=list(arguments))
         return exit_code, output
 
     def kafka_acls(self, *arguments: str, user: User = None) -> tuple[int, str]:
-        """Java only: exit code and output of `kafka-acls --bootstrap-server ... arguments`."""
+        """Java only: return exit code and output of `kafka-acls --bootstrap-server ...`."""
         exit_code, output = self._call("kafka_acls", user, arguments=list(arguments))
         return exit_code, output
 
@@ -214,7 +214,7 @@ class Driver:
         try:
             line = self._lines.get(timeout=ANSWER_SECONDS)
         except queue.Empty:
-            self._process.kill()  # a late answer would be taken for the next call's
+            self._process.kill()  # a late answer would be read as that of the next call
             line = ""
         if not line:
             raise AssertionError(f"the driver gave no answer to {request}\n{self._log_tail()}")
@@ -235,7 +235,7 @@ class Driver:
 
 @contextlib.contextmanager
 def started(command: Sequence[str], bootstrap: Bootstrap, folder: Path) -> Iterator[Driver]:
-    """A driver process for as long as the block runs; its stderr goes to a file in `folder`."""
+    """Run a driver process for the duration of the block; its stderr goes to a file in `folder`."""
     log = folder / "driver.log"
     with log.open("w") as errors:
         process = subprocess.Popen(
@@ -246,7 +246,7 @@ def started(command: Sequence[str], bootstrap: Bootstrap, folder: Path) -> Itera
         finally:
             assert process.stdin is not None
             with contextlib.suppress(BrokenPipeError):
-                process.stdin.close()  # its order to end
+                process.stdin.close()  # tells the driver to end
             try:
                 process.wait(15)
             except subprocess.TimeoutExpired:
@@ -257,7 +257,7 @@ def started(command: Sequence[str], bootstrap: Bootstrap, folder: Path) -> Itera
 
 
 def plain(user: str) -> Login:
-    """The log-in of a user whose password follows from the name, as everywhere in these tests."""
+    """Return the PLAIN log-in of a user; in these tests the password is NAME-secret."""
     return Login("SASL_PLAINTEXT", "PLAIN", user, f"{user}-secret")
 
 

@@ -1,10 +1,10 @@
-"""The conformance kit: one play that every client gives, through its driver.
+"""The conformance kit: plays, which are lists of calls that every client makes by its driver.
 
     python -m tests.clients.kit PLAY CLIENT
 
-Brokers are told by KAFKA_BOOTSTRAP_SERVERS_<LISTENER>, as `kafka-shim conformance run` does. A
-driver that lacks a call, or whose client fails in one, goes on with the next: it is the frames that
-count. What was answered goes to standard output.
+Brokers are read from KAFKA_BOOTSTRAP_SERVERS_<LISTENER>, which `kafka-shim conformance run` sets.
+If a driver lacks a call, or its client fails, the play continues with the next call, since only the
+frames on the wire are judged. The answers are printed.
 """
 
 import json
@@ -76,10 +76,10 @@ PERMISSIONS: tuple[Call, ...] = (
     ("consume", ALICE, {"topic": "orders", "group": "g", "count": 1, "seconds": 5}),
     ("delete_acls", None, {"filters": [FILTER]}),
 )
-"""All that a client can do, and what it is denied: topics, groups, the cluster."""
+"""All calls about topics, groups and the cluster, allowed and denied."""
 
 FULL = (*PERMISSIONS, ("produce", STRANGER, RECORDS))
-"""And its log-in, which clients do not soon give up."""
+"""The same and a refused log-in, which clients retry for long."""
 
 OLD: tuple[Call, ...] = (
     ("create_topic", None, {"topic": "orders"}),
@@ -88,7 +88,7 @@ OLD: tuple[Call, ...] = (
     ("produce", None, RECORDS),
     ("consume", None, {"topic": "orders", "group": "g", "count": 2, "seconds": 15}),
 )
-"""What can be asked of a broker without pattern types, or without an authorizer."""
+"""Calls to a broker without pattern types, or without an authorizer."""
 
 NOT_READY: tuple[Call, ...] = (
     ("create_topic", None, {"topic": "orders"}),
@@ -96,10 +96,10 @@ NOT_READY: tuple[Call, ...] = (
     ("consume", None, {"topic": "orders", "group": "g", "count": 2, "seconds": 15}),
     ("produce_transaction", None, VALUES | TRANSACTION),
 )
-"""What coordinators are asked for, of a broker whose coordinators are not ready at first."""
+"""Calls that need coordinators, for a broker whose coordinators are not ready at first."""
 
 MEMBER: Call = ("consume", None, {"topic": "crowded", "group": "crowd", "count": 99, "seconds": 8})
-"""One member of a large group, which waits for more than there is and then leaves."""
+"""A member of a large group: it waits for more records than exist, then leaves."""
 
 PLAYS = {
     "permissions": PERMISSIONS,

@@ -1,8 +1,8 @@
-"""Differences from a real broker that come of what docs/deviations.md has under Timing.
+"""Explains differences from a real broker by the rows under Timing in docs/deviations.md.
 
-A change is known to a real broker a moment after it was answered, and to the shim at once. A
-difference is explained by that only if the change, of the same name, was asked for a moment before,
-and if it is the real broker that does not know of it yet.
+A real broker applies a change a moment after the response to it, the shim at once. This explains a
+difference only if a change of the same name was requested a moment before, and if the response
+without the change is that of the real broker.
 """
 
 from collections.abc import Iterator
@@ -19,13 +19,13 @@ from kafka_shim.shim.traffic.replay.report import Place
 
 MOMENT_US = 2_000_000
 ANY_NAME = ""
-"""Of a change that names nothing, such as a filter that is open."""
+"""The name of a change that has none, such as a filter for all ACLs."""
 _NOT_KNOWN = (MISSING, 3)  # UNKNOWN_TOPIC_OR_PARTITION
 _COORDINATOR_TOPICS = ("__consumer_offsets", "__transaction_state", "__share_group_state")
 
 
 class Late(NamedTuple):
-    """What is late, as the page has it: after which requests, and where that is seen."""
+    """A row of the page: the requests that have a late effect, and the response fields with it."""
 
     row: str
     changes: ApiKey
@@ -53,13 +53,13 @@ LATE = (
     Late(_ACLS, ApiKey.DELETE_ACLS, _ACL_FIELDS, adds=False),
     Late(_TOPIC, ApiKey.CREATE_TOPICS, _TOPIC_FIELDS),
     Late(_COORDINATOR, ApiKey.FIND_COORDINATOR, ("Metadata.topics[]",)),
-    # the request that made the topic was put off, so it was left out of the replay
+    # the request that creates the topic got a temporary error, so the replay leaves it out
     Late(_COORDINATOR, ApiKey.FIND_COORDINATOR, ("Metadata.topics[]",), adds=False),
 )
 
 
 class Change(NamedTuple):
-    """A request that changes what brokers know, and the names that it is about."""
+    """A request that changes the cluster, and the names in it."""
 
     api: int
     time_us: int
@@ -67,7 +67,7 @@ class Change(NamedTuple):
 
 
 class Lateness:
-    """The changes of one recording; `real_is_recorded`: it was made on the real broker."""
+    """The changes of a recording, made on the real broker if `real_is_recorded`, else the shim."""
 
     def __init__(self, recording: Recording, *, real_is_recorded: bool) -> None:
         self._real_is_recorded = real_is_recorded
@@ -79,7 +79,7 @@ class Lateness:
                 self._changes += _change(event.entry)
 
     def explains(self, place: Place, found: Difference) -> str | None:
-        """The row of the page that a difference comes of; None if it comes of none."""
+        """Return the row of the page that explains a difference, None if no row does."""
         asked = self._asked[place.writer, place.connection, place.sequence]
         real, own = found.recorded, found.actual
         if not self._real_is_recorded:

@@ -1,4 +1,4 @@
-"""The suite's cases on real brokers that were started for them: one, or a cluster of two."""
+"""Plays the suite's cases on real brokers started for them: one, or a cluster of two."""
 
 import asyncio
 from collections.abc import Iterable, Sequence
@@ -34,11 +34,11 @@ from tests.oracle.real_kafka import PASSWORDS
 
 INTERNAL = {KeyType.GROUP: "__consumer_offsets", KeyType.TRANSACTION: "__transaction_state"}
 WAITING = int(ErrorCode.LEADER_NOT_AVAILABLE)
-"""What is told of a cluster that is not yet as it was asked to be."""
+"""Stands for a cluster that has not yet reached the requested state."""
 
 
 class OperatedPlaces:
-    """Brokers that were set up for the cases that are played on them."""
+    """Brokers with the set-up of the cases that are played on them."""
 
     def __init__(self, brokers: Sequence[OperatedKafka], release: str) -> None:
         self._forwarding = None if len(brokers) > 1 or brokers[0].has_tls else Forwarding()
@@ -50,7 +50,7 @@ class OperatedPlaces:
         return self
 
     async def place(self, setup: Setup, title: str) -> RealPlace:
-        """Return it, empty."""
+        """Return the place, emptied."""
         del setup
         await asyncio.to_thread(self._place.run_all)
         await asyncio.to_thread(self._place.empty)
@@ -60,13 +60,13 @@ class OperatedPlaces:
         return self._place
 
     async def stop(self) -> None:
-        """Close the proxies; the brokers end with what started them."""
+        """Close the proxies; the code that started the brokers stops them."""
         if self._forwarding is not None:
             await self._forwarding.stop()
 
 
 class OperatedPlace(RealPlace):
-    """Knows the processes behind the addresses; of two brokers the second leads what is made."""
+    """A place that can stop its brokers; of two brokers, the second leads new partitions."""
 
     def __init__(
         self, brokers: Sequence[OperatedKafka], release: str, forwarding: Forwarding | None
@@ -91,7 +91,7 @@ class OperatedPlace(RealPlace):
         )
 
     def run_all(self) -> None:
-        """Start what a case left stopped; passwords are as at the start."""
+        """Start the brokers that a case left stopped, and restore the passwords."""
         for broker in self._brokers.values():
             broker.set_passwords(PASSWORDS)
             if not broker.is_running:
@@ -99,7 +99,7 @@ class OperatedPlace(RealPlace):
         self.wait_for_brokers()
 
     def wait_for_brokers(self) -> None:
-        """Wait until each broker that runs tells of all of them."""
+        """Wait until Metadata of each running broker lists all running brokers."""
         running = {node_id: each for node_id, each in self._brokers.items() if each.is_running}
 
         def missing() -> int:
@@ -118,7 +118,7 @@ class OperatedPlace(RealPlace):
 
     @staticmethod
     def _differ(brokers: Iterable[OperatedKafka]) -> int:
-        """Whether a broker has not yet learnt of ACLs that another one knows."""
+        """Return WAITING if the brokers list different ACLs, 0 otherwise."""
         seen = []
         for broker in brokers:
             with connect(broker.plain) as client:
@@ -175,7 +175,7 @@ class RealOperator:
             return _leader(client, topic, partition)
 
     def _move(self, topic: str, partition: int) -> None:
-        """Have the other broker lead: first among the replicas, then elected."""
+        """Let the other broker lead: make it the preferred replica, then elect it."""
         leader = self._leader(topic, partition)
         other = next(node_id for node_id in self._brokers if node_id != leader)
         row = ReassignablePartition(partition, [other, leader])

@@ -1,4 +1,4 @@
-"""Authorized operations (KIP-430) as the clients report them. Not collected by itself."""
+"""Tests of authorized operations (KIP-430), which the test module of each client inherits."""
 
 import pytest
 
@@ -22,7 +22,7 @@ Grants = list[tuple[str, str]]
 
 
 class OperationsBehaviours:
-    """What a plain user may do with the cluster, topics and groups, in the broker's words."""
+    """Operations that a user may perform on the cluster, topics and groups."""
 
     @pytest.mark.parametrize(
         ("grants", "operations"),
@@ -30,7 +30,7 @@ class OperationsBehaviours:
             ([], set()),
             ([("ALLOW", "ALTER")], {"ALTER", "DESCRIBE"}),
             ([("ALLOW", "ALTER"), ("DENY", "DESCRIBE")], set()),
-            ([("ALLOW", "CREATE")], set()),  # does not imply DESCRIBE, so nothing is told
+            ([("ALLOW", "CREATE")], set()),  # CREATE does not imply DESCRIBE, so none is returned
             ([("ALLOW", "CREATE"), ("ALLOW", "DESCRIBE")], {"CREATE", "DESCRIBE"}),
             ([("ALLOW", "ALL"), ("DENY", "CREATE")], ALL_OF_CLUSTER - {"CREATE"}),
         ],
@@ -116,7 +116,7 @@ class OperationsBehaviours:
 
 
 def _group_with_an_offset(driver: Driver, stage: Stage) -> str:
-    """A group exists once it has committed; only an existing one can be described."""
+    """Create a group by committing an offset, since only existing groups can be described."""
     group = stage.group()
     driver.commit_offset(group, stage.topic(), 0)
     return group

@@ -1,4 +1,4 @@
-"""Producing, consuming and offsets with just the rights they need. Not collected by itself."""
+"""Tests that produce, consume and fetch offsets with minimal rights; each client inherits them."""
 
 from typing import ClassVar
 
@@ -15,13 +15,13 @@ VALUES = ["one", "two", "three"]
 
 
 class RecordBehaviours:
-    """KIP-163 and KIP-679 included. Where clients differ by design, a class variable says how."""
+    """Minimal rights, with KIP-163 and KIP-679. Class variables describe how clients differ."""
 
     consuming_a_hidden_topic: ClassVar[int | None] = TOPIC_AUTHORIZATION_FAILED
-    """The code told to a consumer without DESCRIBE on its topic; None: it waits in silence."""
+    """Error code for a consumer without DESCRIBE on its topic; None: it waits without an error."""
 
     withheld_offset: ClassVar[str] = "29 for the partition"
-    """How an offset of a topic without DESCRIBE is kept back when it is asked for by name."""
+    """How the client reports a fetch of an offset whose topic the user may not describe."""
 
     @pytest.mark.parametrize("idempotent", [False, True], ids=["plain", "idempotent"])
     @pytest.mark.parametrize("pattern_type", ["LITERAL", "PREFIXED"])
@@ -39,7 +39,7 @@ class RecordBehaviours:
         self, driver: Driver, stage: Stage, idempotent: bool
     ) -> None:
         hidden = stage.topic("hidden")
-        # So that an idempotent producer gets its id and learns about the topic alone.
+        # With this right an idempotent producer gets its id, and only the topic is denied.
         stage.grant("alice", "WRITE", "TOPIC", stage.topic("other"))
         with pytest.raises(ClientError) as denied:
             driver.produce(hidden, VALUES, "alice", idempotent)
@@ -139,7 +139,7 @@ class RecordBehaviours:
 
 
 def _withheld(driver: Driver, group: str, topic: str) -> str:
-    """What alice is told when she asks for the offset of partition 0 by name."""
+    """Describe what alice's client reports when she fetches the offset of partition 0."""
     try:
         found = driver.offset_fetch(group, topic, "alice").get(f"{topic}-0")
     except ClientError as refused:

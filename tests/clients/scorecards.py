@@ -2,9 +2,9 @@
 
     python -m tests.clients.scorecards [--client NAME] [--keep DIR] > docs/clients.md
 
-Each client gives a play to each of four brokers: the newest, one without an authorizer from before
-pattern types, one in between, and one whose coordinators are not ready at first. The traces make
-one scorecard a client.
+Each client plays against four brokers: the newest release, one without an authorizer from before
+pattern types, one in between, and one whose coordinators are not ready at first. The scorecard of a
+client is made from these traces.
 """
 
 import argparse
@@ -28,7 +28,7 @@ BROKERS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("old", ("--kafka-version", RELEASES[8])),
     ("not-ready", ("--state", str(Path(__file__).parent / "not_ready.yaml"))),
 )
-"""Plays, and the brokers they are given to."""
+"""Plays, and the options of the brokers that they run against."""
 
 OPTIONS = (
     *("--listener", "PLAINTEXT://127.0.0.1:0", "--listener", "SASL_PLAINTEXT://127.0.0.1:0"),
@@ -54,7 +54,7 @@ def main() -> int:
 
 
 def scorecard(client: str, trace: Path) -> list[dict[str, Any]]:
-    """Run a client against all brokers; its behaviours as `conformance check` tells them."""
+    """Run a client against all brokers; return its behaviours, judged by `conformance check`."""
     for play, options in BROKERS:
         sys.stderr.write(f"{client}: {play} {' '.join(options)}\n")
         command = f"{sys.executable} -m tests.clients.kit {play} {client}"
@@ -88,7 +88,7 @@ def _conformance(*words: str) -> str:
 
 
 def page(cards: dict[str, list[dict[str, Any]]]) -> Iterator[str]:
-    """docs/clients.md."""
+    """Yield the lines of docs/clients.md."""
     yield INTRODUCTION
     yield f"| behaviour | {' | '.join(cards)} | |"
     yield "|---" * (len(cards) + 2) + "|"
@@ -110,7 +110,7 @@ def page(cards: dict[str, list[dict[str, Any]]]) -> Iterator[str]:
 
 
 def _request(frame: str) -> str:
-    """API and version, without what differs from run to run: the connection, and how often."""
+    """Return API and version; drop the connection and the count, which differ in each run."""
     return frame.partition(": ")[2].partition(" (")[0]
 
 
@@ -140,7 +140,7 @@ REASONS = {
         "the client's choice: it asks one broker and assumes that all of a cluster are alike"
     ),
 }
-"""What a look at each failure showed: the client's bug, or its choice."""
+"""The cause of each failure, found by hand: a bug of the client, or its choice."""
 
 if __name__ == "__main__":
     sys.exit(main())

@@ -1,4 +1,4 @@
-"""What one test uses: names nobody else has, topics, ACLs that are in force, and their removal."""
+"""Unique names, topics and ACLs for one test, removed after it."""
 
 import time
 import uuid
@@ -7,22 +7,22 @@ from collections.abc import Callable
 from tests.clients.driver import Acl, ClientError, Driver
 
 EVENTUALLY_SECONDS = 15
-"""A broker learns of a new ACL or topic a moment after the controller has confirmed it."""
+"""A broker applies a new ACL or topic a moment after the controller has confirmed it."""
 
 
 class Stage:
-    """One test's corner of the broker; everything in it is named after `name`."""
+    """Topics, groups and ACLs of one test, whose names all begin with `name`."""
 
     def __init__(self, driver: Driver) -> None:
         self.name = f"ct-{uuid.uuid4().hex[:12]}"
         self.principal = f"User:{self.name}"
-        """Nobody logs in by it: a name to hang ACLs on that must not have any effect."""
+        """The principal of ACLs that must not have any effect; nobody logs in as this user."""
         self._driver = driver
         self._topics: list[str] = []
         self._acls: set[Acl] = set()
 
     def topic(self, suffix: str = "topic") -> str:
-        """A new topic of one partition that the broker already knows."""
+        """Create a topic of one partition, and wait until the broker has it."""
         topic = f"{self.name}-{suffix}"
         self._driver.create_topic(topic)
         self._topics.append(topic)
@@ -42,30 +42,30 @@ class Stage:
         pattern_type: str = "LITERAL",
         permission: str = "ALLOW",
     ) -> Acl:
-        """An ACL for a user, from any host, that the broker applies when this returns."""
+        """Create an ACL for a user, from any host, and wait until the broker applies it."""
         principal = f"User:{user}"
         acl = Acl(resource_type, name, pattern_type, principal, "*", operation, permission)
         self.create(acl)
         return acl
 
     def create(self, *acls: Acl) -> None:
-        """ACLs that the broker applies when this returns; they go away after the test."""
-        self._acls.update(acls)  # first, so that what a failure leaves behind goes away too
+        """Create ACLs, and wait until the broker applies them; they are deleted after the test."""
+        self._acls.update(acls)  # first, so that they are deleted even if this fails
         assert self._driver.create_acls(acls) == []
         self.adopt(*acls)
 
     def adopt(self, *acls: Acl) -> None:
-        """The same for ACLs that the test itself has created."""
+        """Wait for ACLs that the test itself has created, and delete them after the test."""
         self._acls.update(acls)
         for acl in acls:
             self.wait_for(acl, {acl})
 
     def wait_for(self, acl_filter: Acl, acls: set[Acl]) -> None:
-        """Until exactly these ACLs are listed by the filter."""
+        """Wait until the filter lists exactly these ACLs."""
         eventually(lambda: self._driver.list_acls(acl_filter) == acls)
 
     def clear(self) -> None:
-        """Remove what the test left; things that it removed itself are no error."""
+        """Delete what the test has created, unless the test has deleted it."""
         if self._acls:
             self._driver.delete_acls(list(self._acls))
             for acl in self._acls:

@@ -1,4 +1,4 @@
-"""Plays the suite's cases with the Java client on real brokers, the reference of what is expected.
+"""Plays the suite's cases with the Java client on real brokers, as the reference for the suite.
 
     python -m tests.clients.suite_against RELEASE... [--client NAME] [--case PATTERN] [--compare]
 
@@ -44,15 +44,17 @@ TWO_REPLICAS = {
     "transaction.state.log.replication.factor": "2",
     "auto.leader.rebalance.enable": "false",
 }
-"""What lets coordinators move, and leaders stay where a case has moved them."""
+"""Settings with which coordinators can move, and leaders stay where a case moved them."""
 VALIDATOR = {
     "listener.name.sasl_plaintext.oauthbearer.sasl.server.callback.handler.class": (
         "org.apache.kafka.common.security.oauthbearer.OAuthBearerValidatorCallbackHandler"
     )
 }
-"""What checks signed tokens; brokers before 3.4 have it by another name."""
+"""The validator of signed tokens; before 3.4 it is in another package."""
 SCRAM_BY_REQUEST, SCRAM_BY_FORMAT = (2, 7), (3, 5)
-"""The releases from which users get a SCRAM password so; between 3.0 and 3.5 there is no way."""
+"""Releases since which AlterUserScramCredentials, or formatting the storage, can set SCRAM
+passwords. From 3.0 up to 3.4 (KRaft), neither can.
+"""
 
 
 def main() -> int:
@@ -82,7 +84,7 @@ def main() -> int:
 def played(
     words: Sequence[str], release: str, patterns: Sequence[str]
 ) -> tuple[str, Sequence[Result]]:
-    """Play what this release can be brought into; return the client's name and what came of it."""
+    """Play the cases that are possible on a release; return the client's name and the results."""
     results: list[Result] = []
     name = ""
     fitting = [case for case in chosen(all_cases(), patterns) if _is_possible(case, release)]
@@ -110,7 +112,7 @@ def played(
 def _played_on_own(
     words: Sequence[str], release: str, setup: Setup, cases: Sequence[Case], told: Told
 ) -> str:
-    """Play cases of one set-up on brokers of their own; ClientError if these do not answer."""
+    """Play the cases of one set-up on new brokers; ClientError if these do not respond."""
     with _brokers(release, setup) as brokers:
         if (3,) > numbers(release) >= SCRAM_BY_REQUEST:
             _set_passwords(brokers[0].plain)
@@ -135,7 +137,7 @@ def _has_scram(release: str) -> bool:
 
 @contextmanager
 def _brokers(release: str, setup: Setup) -> Iterator[list[OperatedKafka]]:
-    """The brokers of a set-up while they run."""
+    """Start the brokers of a set-up; stop them after the block."""
     mode = "none" if setup.authorizer == "none" else "authorizer"
     settings = {"sasl.enabled.mechanisms": ",".join(setup.mechanisms), **dict(setup.properties)}
     if setup.brokers > 1:
@@ -154,7 +156,7 @@ def _brokers(release: str, setup: Setup) -> Iterator[list[OperatedKafka]]:
 
 
 def _set_passwords(server: str) -> None:
-    """Let the user of the cases log in by SCRAM."""
+    """Set the SCRAM passwords of the user of the cases."""
     wanted = []
     for mechanism, name in SCRAM.items():
         salt = secrets.token_bytes(16)

@@ -1,4 +1,4 @@
-"""What a client says and is answered in the same cases on a real broker and on the shim."""
+"""Compares a client's requests and results in the same cases on a real broker and on the shim."""
 
 import asyncio
 from collections.abc import Iterator, Sequence
@@ -28,7 +28,7 @@ def _differing(own: Result, other: Result) -> str:
 
 
 def _kind(result: Result) -> tuple[str, str]:
-    """How it ended, and the class and code of what the client reported last."""
+    """Return the outcome, and class and code of the error that the client reported last."""
     is_ok = result.said.startswith("ok ")
     return result.outcome.value, "ok" if is_ok else result.said.partition(":")[0]
 

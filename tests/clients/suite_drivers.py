@@ -1,4 +1,4 @@
-"""The drivers of the conformance suite: their commands, built where they are not Python."""
+"""Commands of the conformance suite's drivers; those in compiled languages are built first."""
 
 import sys
 from collections.abc import Callable, Mapping
@@ -10,7 +10,7 @@ from tests.clients.toolchains import build, java, kept, need, node
 DRIVERS = Path(__file__).parents[2] / "conformance" / "drivers"
 
 OLDER_JAVA = "2.8.2"
-"""The last release of the clients before idempotence by default."""
+"""The last release of the Java clients whose producers are not idempotent by default."""
 
 
 def _python(name: str) -> Callable[[], list[str]]:
@@ -60,4 +60,4 @@ COMMANDS: Mapping[str, Callable[[], list[str]]] = {
     "platformatic": _node("platformatic"),
     "rust-rdkafka": _rust,
 }
-"""By name; a driver whose tools are missing skips the test that asks for it."""
+"""Functions that return the command of a driver; they skip the test if its tools are missing."""

@@ -10,7 +10,7 @@ FINDINGS = Path(__file__).parents[2] / "conformance" / "findings.toml"
 
 
 class Finding(msgspec.Struct, frozen=True):
-    """A cause: whose fault it is, what happens, and where it was seen besides the case itself."""
+    """The cause of failed cases: who is at fault, what happens, and further evidence."""
 
     clients: tuple[str, ...]
     cases: tuple[str, ...]
@@ -18,7 +18,7 @@ class Finding(msgspec.Struct, frozen=True):
     seen: str
     whose: str = "client"
     is_rare: bool = False
-    """Whether the cases fail in some runs only, depending on what happens first."""
+    """Whether the cases fail in some runs only, because of a race."""
 
     def concerns(self, client: str) -> bool:
         return client in self.clients

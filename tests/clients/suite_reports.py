@@ -80,7 +80,7 @@ def main() -> int:
 
 
 def write_forms(names: Sequence[str]) -> None:
-    """Write a badge for each client, and the page with all frames, which is too large to keep."""
+    """Write a badge for each client, and the page with all frames, which is not committed."""
     read = {name: read_report(str(KEPT / f"{name}.json")) for name in names}
     for name, report in read.items():
         (PAGE.parent / f"{name}.svg").write_text(PAGE_FORMS["badge"]([report]))

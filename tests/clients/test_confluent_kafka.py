@@ -1,4 +1,4 @@
-"""confluent-kafka, that is librdkafka, against the broker."""
+"""confluent-kafka (librdkafka) against the broker."""
 
 import sys
 from collections.abc import Iterator
@@ -25,4 +25,4 @@ def driver(bootstrap: Bootstrap, tmp_path_factory: pytest.TempPathFactory) -> It
 
 
 class TestConfluentKafka(AclBehaviours, OperationsBehaviours, RecordBehaviours):
-    listing_tells_denial = False  # 2.16: the refusal's code is lost, the list is empty
+    listing_tells_denial = False  # 2.16 drops the error code and returns an empty list

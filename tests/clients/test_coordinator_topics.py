@@ -1,4 +1,4 @@
-"""What Kafka's console consumer prints of coordinators' topics, by Kafka's own formatters."""
+"""Kafka's console consumer and formatters can read the internal topics of coordinators."""
 
 import json
 from collections.abc import Iterator
@@ -15,7 +15,7 @@ PACKAGE = "org.apache.kafka.tools.consumer"
 EMPTY, ONGOING, PREPARE_COMMIT, COMPLETE_COMMIT = 0, 1, 2, 4
 PREPARE_ABORT, COMPLETE_ABORT = 3, 5
 IDLE_MS = "4000"
-"""After so long without a record the tool ends."""
+"""The tool ends after this time without a record."""
 
 
 @pytest.fixture
@@ -35,7 +35,7 @@ def _printed(driver: Driver, topic: str, formatter: str, name: str) -> list[Any]
 
 
 def _objects(printed: str) -> Iterator[Any]:
-    """Yield the JSON objects of what the tool prints, which follow each other."""
+    """Yield the JSON objects that the tool prints one after the other."""
     at = printed.find("{")
     while printed.startswith("{", at):
         found, at = json.JSONDecoder().raw_decode(printed, at)

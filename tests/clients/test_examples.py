@@ -24,7 +24,7 @@ for word in "$@"; do
 done
 exec {python} -P -m kafka_shim "$@" 2>> {log}
 """
-"""Stands for the command `kafka-shim`; what it logs is kept."""
+"""Replaces the command `kafka-shim`, and keeps its log."""
 
 pytestmark = [pytest.mark.client, pytest.mark.timeout(900, func_only=True)]
 
@@ -60,7 +60,7 @@ def copied(name: str, folder: Path) -> Path:
 
 
 def run(command: list[str], project: Path) -> subprocess.CompletedProcess[str]:
-    """Run it as in a shell that knows nothing of this test."""
+    """Run a command without the environment variables of this test run."""
     known = ("PYTHONPATH", "VIRTUAL_ENV", "KAFKA_SHIM", "PYTEST_", "COV_", "MAKE")
     environment = {key: value for key, value in os.environ.items() if not key.startswith(known)}
     return subprocess.run(
@@ -70,7 +70,7 @@ def run(command: list[str], project: Path) -> subprocess.CompletedProcess[str]:
 
 
 def make_test(project: Path, log: Path) -> subprocess.CompletedProcess[str]:
-    """`make test` with the package that is under test instead of an installed one."""
+    """Run `make test` with the package under test instead of an installed one."""
     command = project.parent / "kafka-shim"
     python, logged = shlex.quote(sys.executable), shlex.quote(str(log))
     command.write_text(COMMAND.format(python=python, log=logged))
@@ -80,7 +80,7 @@ def make_test(project: Path, log: Path) -> subprocess.CompletedProcess[str]:
 
 @pytest.mark.parametrize("name", ALL)
 def test_an_example_is_green(tmp_path: Path, name: str) -> None:
-    """Its tests run in parallel, each with a broker of its own that is removed at the end."""
+    """Tests of an example run in parallel; each removes its own broker at the end."""
     done = make_test(copied(name, tmp_path), tmp_path / "log")
     assert done.returncode == 0, done.stdout + done.stderr
     assert done.stdout.splitlines()[-1] == f"{PROJECTS[name].tests} tests passed"
@@ -107,7 +107,7 @@ def test_without_tests_it_fails(tmp_path: Path, name: str) -> None:
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The package as it would be published."""
+    """Build the package as it would be published."""
     folder = tmp_path_factory.mktemp("wheel")
     pip = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps"]
     subprocess.run([*pip, "--wheel-dir", str(folder), str(ROOT)], check=True)
@@ -118,7 +118,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.heavy
 @pytest.mark.parametrize("name", PROJECTS)
 def test_the_page_works_in_a_copy(tmp_path: Path, name: str, wheel: Path) -> None:
-    """The commands of its README, as they stand there, with the wheel in place of an index."""
+    """The commands of the README run literally; the package is installed from the wheel."""
     page = f"examples/{name}/README.md"
     script = "\n".join(command.text for command in commands() if command.page == page)
     for shown, real in ("python3 ", f"{sys.executable} "), ("'kafka-shim[", f"'{wheel}["):

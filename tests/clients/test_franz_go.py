@@ -1,4 +1,4 @@
-"""franz-go, its client and its admin client, against the broker."""
+"""franz-go, with its admin client kadm, against the broker."""
 
 from collections.abc import Iterator
 
@@ -22,4 +22,4 @@ def driver(bootstrap: Bootstrap, tmp_path_factory: pytest.TempPathFactory) -> It
 
 
 class TestFranzGo(AclBehaviours, OperationsBehaviours, RecordBehaviours):
-    withheld_offset = "29 for the request"  # kadm makes it the error of the whole call
+    withheld_offset = "29 for the request"  # kadm returns it as the error of the whole call

@@ -23,7 +23,7 @@ class TestJavaClients(AclBehaviours, OperationsBehaviours, RecordBehaviours):
 
 
 class TestKafkaAcls:
-    """kafka-acls, judged by its output."""
+    """The output of kafka-acls."""
 
     @pytest.fixture
     def driver(self, java_with_tools: Driver) -> Driver:
@@ -156,7 +156,7 @@ class TestKafkaAcls:
 
 
 def _run(driver: Driver, *words: str) -> list[str]:
-    """What the tool prints: its lines sorted, as the order of ACLs is not defined."""
+    """Return the lines that the tool prints, sorted, since the order of ACLs is undefined."""
     code, output = driver.kafka_acls(*words)
     assert code == 0, output
     return sorted(line.strip() for line in output.splitlines() if line.strip())

@@ -17,7 +17,7 @@ def driver(java: Driver) -> Driver:
 
 @pytest.fixture
 def topic(driver: Driver, stage: Stage) -> str:
-    """A topic with three records, which the group of the stage reads from the start."""
+    """Create a topic with three records, which the stage's group reads from the start."""
     name = stage.topic()
     driver.produce(name, VALUES, None)
     driver.share_from_the_start(stage.group())

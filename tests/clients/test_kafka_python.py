@@ -25,5 +25,5 @@ def driver(bootstrap: Bootstrap, tmp_path_factory: pytest.TempPathFactory) -> It
 
 
 class TestKafkaPython(AclBehaviours, OperationsBehaviours, RecordBehaviours):
-    consuming_a_hidden_topic = None  # 3.0: metadata's refusal only concerns pattern subscriptions
+    consuming_a_hidden_topic = None  # 3.0 raises it for pattern subscriptions only
     withheld_offset = "29 for the request"

@@ -1,4 +1,4 @@
-"""Which differences of `make both-ways` are explained, and that it is no blanket."""
+"""Late changes explain the differences of `make both-ways` that they cause, and no others."""
 
 from pathlib import Path
 
@@ -36,7 +36,7 @@ VERSIONS = {
 
 
 def explained(change: Asked, asked: Asked, found: Difference, *, after_us: int) -> list[str | None]:
-    """Whether the difference is explained where the real broker was recorded, and replayed to."""
+    """Return the explanation if the recording is the real broker's, and if it is the shim's."""
     events = []
     for number, ((api, message), time_us) in enumerate(((change, 0), (asked, after_us))):
         header = RequestHeader(api, VERSIONS[api], number, "c")
@@ -57,7 +57,7 @@ TOPIC = "a new topic is in Metadata a moment after CreateTopics was answered"
 @pytest.mark.parametrize(
     ("change", "asked", "found", "rows"),
     [
-        # the side that does not have it yet must be the real one
+        # only the real broker may lack the change
         (
             (ApiKey.CREATE_ACLS, CREATED),
             (ApiKey.DESCRIBE_ACLS, DESCRIBED),

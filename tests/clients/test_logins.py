@@ -1,4 +1,4 @@
-"""Every client over every way to log in: what is allowed works, what is not is denied."""
+"""Every client with every way to log in: allowed calls work, others are denied."""
 
 import contextlib
 import sys
@@ -35,7 +35,7 @@ TOPIC_AUTHORIZATION_FAILED = 29
 VALUES = ["one", "two", "three"]
 SECONDS = 20
 SHARE_SECONDS = 40
-"""A real broker first makes the fifty partitions of its state."""
+"""A real broker first creates the fifty partitions of its share group state."""
 
 
 class Client(NamedTuple):
@@ -53,8 +53,8 @@ TOKEN = "delegation token"
 JAVA_WITH_TOOLS = f"java {WITH_TOOLS}"
 CLIENTS = {
     "librdkafka": Client(_python("confluent_kafka"), (TOKEN,)),
-    # Its librdkafka is often one that says a wrong nonce in SCRAM, which brokers refuse since 3.7;
-    # signed tokens it only gets from servers.
+    # kcat is often built with a librdkafka that sends a wrong nonce in SCRAM, which brokers reject
+    # since 3.7. It gets signed tokens only from a token server.
     "kcat": Client(kcat_driver, (TOKEN, "OAUTHBEARER", "SCRAM-SHA-256", "SCRAM-SHA-512")),
     "kafka-python": Client(_python("kafka_python"), (TOKEN,)),
     "aiokafka": Client(_python("aiokafka"), (TOKEN,)),
@@ -73,7 +73,7 @@ def _marks(client: str) -> list[pytest.MarkDecorator]:
 def drivers(
     bootstrap: Bootstrap, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Callable[[str], Driver]]:
-    """Drivers by the client's name, each started when it is first needed."""
+    """Yield a function from a client's name to its driver, started on the first call."""
     running: dict[str, Driver] = {}
     with contextlib.ExitStack() as stack:
 
@@ -89,13 +89,13 @@ def drivers(
 
 @pytest.fixture
 def driver(drivers: Callable[[str], Driver]) -> Driver:
-    """Whose client sets the stage: one that can do everything."""
+    """Return the driver that prepares topics and ACLs; its client supports all calls."""
     return drivers("librdkafka")
 
 
 @pytest.fixture(scope="module")
 def logins(bootstrap: Bootstrap, workshop: Workshop) -> Callable[[str], User]:
-    """How alice logs in, by the kind of log-in."""
+    """Return a function from the kind of log-in to alice's log-in."""
     if not bootstrap.ssl:
         pytest.skip(f"the broker that {FOREIGN} names was not made for these log-ins")
     admin = AdminClient({"bootstrap.servers": bootstrap.plaintext})
@@ -123,7 +123,7 @@ def logins(bootstrap: Bootstrap, workshop: Workshop) -> Callable[[str], User]:
         if kind not in client.without
     ],
 )
-def test_a_client_logs_in_and_does_what_it_may(
+def test_a_client_logs_in_and_has_the_rights_of_its_user(
     drivers: Callable[[str], Driver],
     logins: Callable[[str], User],
     stage: Stage,
@@ -155,12 +155,12 @@ def test_a_client_works_without_a_log_in(
     params=[None, "mTLS", *(pytest.param(kind, marks=pytest.mark.heavy) for kind in KINDS[:-1])]
 )
 def who(request: pytest.FixtureRequest, logins: Callable[[str], User]) -> User:
-    """Alice, by each way to log in, or nobody."""
+    """Return alice's log-in of each kind, and None for the anonymous user."""
     return None if request.param is None else logins(request.param)
 
 
 class TestJava:
-    """What only Kafka's own client has."""
+    """Features that only Kafka's own client has."""
 
     @pytest.fixture(
         params=[pytest.param(name, marks=_marks(name)) for name in ("java", JAVA_WITH_TOOLS)]

@@ -1,4 +1,4 @@
-"""Consumers of both protocols in one group (KIP-848): one comes, one goes, nothing is missed."""
+"""Consumers of both protocols in one group (KIP-848): one joins, one leaves, no record is lost."""
 
 import time
 from collections.abc import Callable, Iterator
@@ -55,7 +55,7 @@ class Reader:
 
 
 def publish(broker: KafkaBroker, name: str) -> None:
-    """A value into each partition."""
+    """Produce a value to each partition."""
     producer = Producer(broker.config(log_level=0))
     for partition in (0, 1):
         producer.produce(TOPIC, f"{name}{partition}", partition=partition)

@@ -1,6 +1,6 @@
-"""Consumers of every client follow leaders and coordinators that move, and outlive a broker.
+"""Consumers of every client follow leaders and coordinators that move, also if a broker stops.
 
-Since KIP-392 consumers may stay with a broker that still has a replica, so the topic has one only.
+Since KIP-392 consumers may stay with a broker that has a replica, so the topic has just one.
 """
 
 import threading
@@ -43,7 +43,7 @@ class Consuming(threading.Thread):
     def run(self) -> None:
         try:
             self._outcome = self._consume()
-        except Exception as error:  # noqa: BLE001 -- raised again where it is asked for
+        except Exception as error:  # noqa: BLE001 -- result() raises it
             self._outcome = error
 
     def result(self) -> list[str]:
@@ -54,7 +54,7 @@ class Consuming(threading.Thread):
 
 
 def publish(cluster: KafkaBroker, value: str) -> None:
-    """By a producer of its own, that knows who leads."""
+    """Produce with a new producer, which has no stale leader."""
     errors: list[object] = []
     producer = Producer(cluster.config(log_level=0))
     producer.produce(TOPIC, value, on_delivery=lambda error, _: errors.append(error))
@@ -76,7 +76,7 @@ def eventually(condition: Callable[[], bool], what: str) -> None:
 
 
 def reads_from(cluster: KafkaBroker, node_id: int, offset: int) -> bool:
-    """Whether somebody has asked a broker for the records from an offset on."""
+    """Return whether a client has sent a Fetch from this offset to this broker."""
     return any(
         row.node_id == node_id and partition["fetchOffset"] == offset
         for row in cluster.requests(api="Fetch")

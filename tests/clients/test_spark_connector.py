@@ -1,4 +1,4 @@
-"""Spark's own Kafka connector with as few rights as it needs, row by row as real brokers asked."""
+"""Spark's Kafka connector needs the same ACLs on the shim as on real brokers."""
 
 import json
 import subprocess
@@ -47,7 +47,7 @@ STATE = {
 OUTCOMES = {
     "batch read": RECORDS,
     "stream read": RECORDS,
-    "stream read by pattern": RECORDS,  # topics that may not be described are not seen
+    "stream read by pattern": RECORDS,  # topics without DESCRIBE are not found
     "read with nothing granted": "TopicAuthorizationException",
     "read with describe": "TopicAuthorizationException",
     "old offset fetching": RECORDS,
@@ -108,7 +108,7 @@ def test_outcomes_are_those_of_a_real_broker(
 def test_least_acls_finds_the_acls_of_the_run(
     trace_and_outcomes: tuple[Path, dict[str, Any]],
 ) -> None:
-    """Names of groups have a generated part, so there a prefix is the least that is of any use."""
+    """Group names have a generated part, so that only a prefixed ACL is useful for them."""
     by_principal: dict[str, list[dict[str, Any]]] = defaultdict(list)
     for split in plan([str(trace_and_outcomes[0])]):
         for batch in batches("observed", split, Selection()):

@@ -1,4 +1,4 @@
-"""The coordinator of a transaction stops before it ends: another broker goes on with it."""
+"""If the coordinator of a transaction stops, another broker completes the transaction."""
 
 from collections.abc import Iterator
 
@@ -41,7 +41,7 @@ def publish(client: Producer, value: str) -> None:
 
 
 def committed(cluster: KafkaBroker, count: int) -> list[str]:
-    """As many values as there must be, and none that comes with them, in order."""
+    """Read this number of records with isolation level read_committed; return them sorted."""
     config = {"group.id": "readers", "auto.offset.reset": "earliest"}
     more = {"isolation.level": "read_committed"}
     reader = Consumer(cluster.config(log_level=0) | config | more)

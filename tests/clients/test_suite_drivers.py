@@ -1,4 +1,4 @@
-"""Each driver of the conformance suite: a few cases, of which its client is known to fail some."""
+"""Each driver of the conformance suite plays a few cases; its client fails only known ones."""
 
 import asyncio
 
@@ -27,10 +27,10 @@ CASES = (
     "denials.consume-by-topic.tells",
     "trouble.create-topics-unknown-server-error.told",
 )
-"""Of each kind of command one or two; together they take a second or two."""
+"""One or two cases for each kind of command; together they take a second or two."""
 
 QUICK = {"confluent-kafka", "kafka-python"}
-"""The others take a build or an own toolchain: `make drivers`."""
+"""Other drivers must be built with their own toolchains: `make drivers`."""
 
 FAILED = {
     "kafka-python": {"denials.delete-group.half", "denials.list-offsets.half"},
@@ -43,7 +43,7 @@ FAILED = {
         *("denials.group-offsets.tells", "denials.transactional-id.tells"),
     },
 }
-"""By driver; what its client does instead is on the page of the reports."""
+"""Failing cases by driver; the page of the reports explains them."""
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""The page of the conformance reports, from what two runs told."""
+"""The page of the conformance reports, made from two reports."""
 
 from kafka_shim.shim.traffic.suite.cases import all_cases
 from tests.clients.suite_drivers import COMMANDS
@@ -63,4 +63,4 @@ def test_each_failure_on_the_page_has_its_cause_and_no_cause_is_left_over() -> N
     assert "not looked at yet" not in page
     lasting = [finding.what for finding in read_findings() if not finding.is_rare]
     left_over = [what for what in lasting if what not in page]
-    assert left_over == [], "no published failure comes from these"
+    assert left_over == [], "these findings explain no published failure"

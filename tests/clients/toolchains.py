@@ -1,4 +1,4 @@
-"""Building drivers that are not Python; without their tools tests are skipped, with them never."""
+"""Builds drivers in other languages than Python; tests are skipped only if tools are missing."""
 
 import contextlib
 import hashlib
@@ -18,10 +18,10 @@ JAVA_POM = DRIVERS / "java" / "pom.xml"
 CACHE = Path(__file__).parents[2] / ".cache" / "clients"
 
 WITH_TOOLS = "4.3.1"
-"""The last release of which the registry has kafka-streams and kafka-tools."""
+"""The last release whose kafka-streams and kafka-tools are in the Maven registry."""
 
 BUILD_SECONDS = 600
-"""The first build fetches the client from its registry."""
+"""The first build downloads the client."""
 
 
 def go_driver(folder: Path) -> list[str]:
@@ -33,23 +33,23 @@ def go_driver(folder: Path) -> list[str]:
 
 
 def java_driver(_: Path) -> list[str]:
-    """The command of the Java driver, with the newest clients."""
+    """Return the command of the Java driver with the newest clients."""
     return java_program(DRIVERS / "java", "Driver")
 
 
 def java_tools_driver(_: Path) -> list[str]:
-    """The command of the Java driver with Kafka Streams and the command-line tools."""
+    """Return the command of the Java driver with Kafka Streams and the command-line tools."""
     code = DRIVERS / "java"
     return java(JAVA_POM, [code, code / "tools"], "DriverWithTools", WITH_TOOLS, "-Ptools")
 
 
 def java_program(code: Path, main: str) -> list[str]:
-    """The command of a program with Kafka's newest clients."""
+    """Return the command of a Java program that uses Kafka's newest clients."""
     return java(JAVA_POM, [code], main, read_pins().newest)
 
 
 def java(pom: Path, code: Sequence[Path], main: str, release: str, *profile: str) -> list[str]:
-    """Compile `code`; jars and classes are kept in the cache."""
+    """Compile `code`, return the command; jars and classes are kept in the cache."""
     need("Java", "java", "javac")
     options = (*profile, f"-Dkafka={release}")
     sources = sorted(path for folder in code for path in folder.glob("*.java"))
@@ -60,25 +60,25 @@ def java(pom: Path, code: Sequence[Path], main: str, release: str, *profile: str
     classes = kept(
         "classes", [pom, *sources], lambda folder: build([*compiler, "-d", folder]), *options
     )
-    # One small, short-lived JVM: the cheap collector, and no second compiler tier to warm up.
+    # For a small, short-lived JVM: the serial collector and the first compiler tier only.
     flags = ["-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"]
     return ["java", *flags, "-cp", f"{classes}:{jars}", main]
 
 
 def node_driver(_: Path) -> list[str]:
-    """The command of the kafkajs driver; its packages are kept in the cache."""
+    """Return the command of the kafkajs driver; its packages are kept in the cache."""
     return node([DRIVERS / "node" / name for name in ("package.json", "driver.js")], "driver.js")
 
 
 def node(sources: Sequence[Path], main: str) -> list[str]:
-    """Install what package.json names beside the sources; `main` is one of them."""
+    """Install the packages of package.json beside the sources; `main` is one of the sources."""
     need("kafkajs", "node")
     folder = kept("node", sources, lambda folder: _install(sources, folder))
     return ["node", str(folder / main)]
 
 
 def kcat_driver(_: Path) -> list[str]:
-    """The command of the driver that runs kcat."""
+    """Return the command of the driver that runs kcat."""
     need("kcat", "kcat")
     return [sys.executable, str(DRIVERS / "kcat_driver.py")]
 
@@ -103,15 +103,15 @@ def _install(sources: Sequence[Path], folder: str) -> None:
 
 
 def kept(name: str, sources: Sequence[Path], make: Callable[[str], None], *options: str) -> Path:
-    """A folder of the cache, made from these files and options; made anew when they change."""
+    """Return a folder of the cache, which is rebuilt if these files or options change."""
     content = b"".join([*(path.read_bytes() for path in sources), *map(str.encode, options)])
     place = CACHE / f"{name}-{hashlib.sha256(content).hexdigest()[:16]}"
     if not place.exists():
-        # Renamed when complete, so that an interrupted fetch is not taken for a whole one.
+        # Renamed when complete: an interrupted download leaves no incomplete folder.
         made = CACHE / f"making-{name}-{os.getpid()}"
         made.mkdir(parents=True, exist_ok=True)
         make(str(made))
-        with contextlib.suppress(OSError):  # another process was faster
+        with contextlib.suppress(OSError):  # another process has built it meanwhile
             made.rename(place)
     return place
 

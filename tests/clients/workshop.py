@@ -1,6 +1,6 @@
-"""What log-ins are made of: certificates, keys, tokens, and the broker settings for them.
+"""Certificates, keys and tokens for log-ins, and the broker settings for them.
 
-The settings are Kafka's own, so that the shim and a real Kafka are told the same.
+The settings are Kafka's own; the shim and a real Kafka get the same.
 """
 
 import base64
@@ -34,7 +34,7 @@ _MODULES = "org.apache.kafka.common.security"
 
 
 class Workshop:
-    """Makes everything in a folder, once."""
+    """Writes certificates, keys and settings to a folder."""
 
     def __init__(self, folder: Path) -> None:
         self._authority = folder / "authority.pem"
@@ -58,13 +58,13 @@ class Workshop:
             "ssl.truststore.location": str(self._authority),
             "ssl.client.auth": "required",
             "ssl.principal.mapping.rules": "RULE:^.*CN=([^,]+).*$/$1/",
-            "group.share.heartbeat.interval.ms": "300",  # members learn of partitions by these
+            "group.share.heartbeat.interval.ms": "300",  # heartbeats assign partitions
             "group.share.min.heartbeat.interval.ms": "300",
         }
         self.real_settings: Mapping[str, str] = _login_modules()
 
     def login(self, kind: str, sasl_address: str) -> Login:
-        """How alice logs in; a delegation token is fetched for her."""
+        """Return alice's log-in of this kind; request a delegation token if it needs one."""
         if kind == "mTLS":
             return Login("SSL", authority=str(self._authority), identity=str(self._identity))
         if kind == "OAUTHBEARER":
@@ -81,7 +81,7 @@ class Workshop:
 
 
 def _login_modules() -> dict[str, str]:
-    """What a real Kafka needs for mechanisms other than PLAIN."""
+    """Return the settings with which a real Kafka accepts mechanisms other than PLAIN."""
     prefix = "listener.name.sasl_plaintext."
     bearer = f"{_MODULES}.oauthbearer"
     found = {
@@ -97,7 +97,7 @@ def _login_modules() -> dict[str, str]:
 
 
 def _delegation_token(address: str) -> tuple[str, str]:
-    """Return id and secret of a new token of alice, for a log-in by SCRAM."""
+    """Create a delegation token of alice; return its id and its secret, for a SCRAM log-in."""
     config = ClientConfig(SecurityProtocol.SASL_PLAINTEXT, ClientLogin("PLAIN", USER, PASSWORD))
     with connect(address, config) as client:
         made = client.ask(ApiKey.CREATE_DELEGATION_TOKEN, CreateDelegationTokenRequest())

@@ -1,7 +1,7 @@
-"""Hold the shim against a real Kafka: `python -m tests.oracle 4.3.1`, or `make oracle RELEASE=...`.
+"""Compare the shim with a real Kafka: `python -m tests.oracle 4.3.1`, or `make oracle RELEASE=...`.
 
-Plays random scenarios on both and compares the answers. Exit codes: 0 all equal, 2 usage, 3 a
-difference. Needs Java 17 and Maven; the jars of a release are fetched once.
+Plays random scenarios on both and compares the responses. Exit codes: 0 all equal, 2 usage error,
+3 a difference. Needs Java 17 and Maven; the jars of a release are downloaded once.
 """
 
 import argparse
@@ -47,7 +47,7 @@ def main(arguments: list[str]) -> int:
     if options.matrix:
         scenes = list(Matrix(parse_release(options.release)).scenes())
         seeds = seeds if options.seeds else list(range(len(scenes)))
-        make = lambda _, number: scenes[number]  # noqa: E731 - as the makers from seeds
+        make = lambda _, number: scenes[number]  # noqa: E731 - the makers from seeds are functions too
     report.progress(f"Kafka {options.release}, seeds {seeds[0]}-{seeds[-1]}")
     if options.broker:
         opened = peers.running(options.broker, options.release)
@@ -131,7 +131,7 @@ def _name(options: argparse.Namespace) -> str:
 
 
 def _compare_with_recording(options: argparse.Namespace, real: Peer) -> int:
-    """Whether the real broker agrees with itself, started anew."""
+    """Compare a real broker with the recording of another run of the same release."""
     name = _name(options)
     assert name in recordings(), f"there is no recording {name}"
     tally = Tally()
@@ -145,7 +145,7 @@ def _compare_with_recording(options: argparse.Namespace, real: Peer) -> int:
 def _shortest(
     options: argparse.Namespace, reference: Peer, other: Peer, tally: Tally, make: Making
 ) -> list[Scenario]:
-    """Shows some differences in their shortest form, which comes with the real answers."""
+    """Shorten some scenarios that differ, print them, and return them with the real responses."""
     by_api = {difference.step.api: difference for difference in reversed(tally.differences)}
     found = []
     for api, difference in list(by_api.items())[: options.shrink]:
@@ -162,7 +162,7 @@ def _shortest(
 
 
 def _keep(options: argparse.Namespace, scenarios: list[Scenario]) -> None:
-    """Among those that were found before, for the tests to play."""
+    """Add scenarios to the recordings of differences found, which the tests play."""
     found = KINDS["conformance-found"].recordings
     known: dict[str, Any] = dict(found.written(options.release))
     for scenario in scenarios:

@@ -1,9 +1,9 @@
-"""Hold the assignors against Kafka's own classes: `python -m tests.oracle.assignors 4.4.0`.
+"""Compare the assignors with Kafka's own classes: `python -m tests.oracle.assignors 4.4.0`.
 
-Random groups change step by step, and in each step both assign. Compared is what each member has,
-in the order of Java's maps, which decides about the next step. `--record` writes what Kafka's
-classes said to the golden file that `make test` plays. Exit codes: 0 all equal, 3 a difference.
-Needs Java 17 and Maven.
+Random groups change step by step, and in each step both assign partitions. The assignments of all
+members must be equal, in the order of Java's maps, since this order decides about the next step.
+`--record` writes the assignments of Kafka's classes to the golden file that `make test` plays.
+Exit codes: 0 all equal, 3 a difference. Needs Java 17 and Maven.
 """
 
 import argparse
@@ -33,7 +33,7 @@ DIFFERENT = 3
 
 
 class KafkasAssignors:
-    """Kafka's own classes, in a process that answers a line with a line."""
+    """Kafka's own classes, in a process that answers each line of input with a line of output."""
 
     def __init__(self, process: subprocess.Popen[str]) -> None:
         self._process = process
@@ -66,7 +66,7 @@ def kafkas(release: str, program: str = "Assignors") -> Iterator[KafkasAssignors
 
 
 def ours(asked: Mapping[str, Any], release: str) -> Any:
-    """Return what the shim's assignor says, written as Kafka's answer."""
+    """Return the assignment of the shim's assignor, in the form of Kafka's."""
     by_id = {member["id"]: member for member in asked["members"]}
     members = [_subscriber(by_id[member_id]) for member_id in ordered(by_id)]
     counts = {_id(topic): count for topic, count in asked["topics"].items()}
@@ -114,7 +114,7 @@ def steps(seed: str, kafka: KafkasAssignors) -> Iterator[tuple[dict[str, Any], A
 
 
 def is_equal(answer: Any, other: Any) -> bool:
-    """Whether the order is the same too."""
+    """Return whether two assignments are equal, including their order."""
     return json.dumps(answer) == json.dumps(other)
 
 
@@ -128,7 +128,7 @@ def main(arguments: list[str]) -> int:
     seen, different = [], 0
     known = {"uniform", "range"}
     if "share" in facts_of(options.release).groups.protocols:
-        known.add("share")  # before that it is another one, which no broker uses by default
+        known.add("share")  # earlier brokers use another assignor by default
     with kafkas(options.release) as kafka:
         for number in range(options.groups):
             for asked, answer in steps(f"{options.seed}-{number}", kafka):

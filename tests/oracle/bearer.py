@@ -1,4 +1,4 @@
-"""Record how a real broker takes bearer tokens: `python -m tests.oracle.bearer 4.4.0`.
+"""Record how a real broker handles bearer tokens: `python -m tests.oracle.bearer 4.4.0`.
 
 Writes tests/shim/sasl/bearer_recorded.json. Needs Java 17 and Maven.
 """
@@ -20,7 +20,7 @@ PACKAGE = "org.apache.kafka.common.security.oauthbearer"
 
 
 def settings(jwks_url: str | None) -> dict[str, str]:
-    """Return the settings of a real broker that accepts tokens, signed ones if there are keys."""
+    """Return settings to accept bearer tokens: signed ones with a JWKS URL, otherwise unsecured."""
     found = {
         "sasl.enabled.mechanisms": "OAUTHBEARER",
         f"{MECHANISM}sasl.jaas.config": f"{PACKAGE}.OAuthBearerLoginModule required;",
@@ -60,7 +60,7 @@ def _starts(release: str, told: Mapping[str, str]) -> bool:
 
 
 def _lines(recorded: Mapping[str, Mapping[str, Mapping[str, Any]]]) -> str:
-    """An answer a line."""
+    """Return the JSON of a recording, with one response on each line."""
     releases = []
     for release, sets in recorded.items():
         blocks = []

@@ -14,7 +14,7 @@ from tests.recordings.peers.peer import Peer
 
 
 class Difference(msgspec.Struct, frozen=True):
-    """One step that was answered differently: `wanted` by the reference, `got` by the other."""
+    """A step with different responses: `wanted` of the reference, `got` of the other peer."""
 
     seed: int
     number: int
@@ -24,7 +24,7 @@ class Difference(msgspec.Struct, frozen=True):
 
 
 class Tally:
-    """How many answers there were per API, how many were equal, and the differences."""
+    """The number of responses by API, how many of them were equal, and the differences."""
 
     def __init__(self) -> None:
         self.total: Counter[str] = Counter()
@@ -46,7 +46,7 @@ class Tally:
 
 
 def play_both(scenario: Scenario, reference: Peer, other: Peer) -> tuple[list[Any], list[Any]]:
-    """Answers of both; the two are asked at the same time."""
+    """Play a scenario on both peers at the same time; return their responses."""
     with ThreadPoolExecutor(1) as pool:
         later = pool.submit(play, scenario, reference)
         got = play(scenario, other)
@@ -54,7 +54,7 @@ def play_both(scenario: Scenario, reference: Peer, other: Peer) -> tuple[list[An
 
 
 def paths(wanted: Any, got: Any, at: str = "") -> Iterable[str]:
-    """Where two plain values differ, one line each."""
+    """Yield a line for each place where two plain values differ."""
     if isinstance(wanted, dict) and isinstance(got, dict):
         for key in sorted(wanted.keys() | got.keys()):
             if key not in wanted or key not in got:

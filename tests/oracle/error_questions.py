@@ -52,17 +52,17 @@ from tests.recordings.records.batches import batch
 TOPIC, COMPACTED, SMALL, GROUP = "orders", "compacted", "small", "workers"
 _INSTANCE = "first"
 _COORDINATED, _STATIC, _FETCHES, _CREATES = 2, 5, 4, 5
-"""Versions that all brokers here serve: of FindCoordinator with one key, of JoinGroup with static
-members, of Fetch, and of CreateTopics from before quotas.
+"""Versions that all brokers here support: FindCoordinator with one key, JoinGroup with static
+members, Fetch, and CreateTopics without quotas.
 """
 _WAIT_S = 30.0
 _LATER = 1000
-"""An epoch, offset or generation that nothing has reached."""
+"""An epoch, offset or generation larger than any that exists."""
 _OF_TEMPORARY = {int(code) for code in ErrorCode if code in range(14, 17)} | {51}
 
 
 def asked(client: Client, api: ApiKey, request: msgspec.Struct, version: int | None = None) -> Any:
-    """Return the answer; retry while the coordinator answers with a temporary error."""
+    """Return the response; retry while the coordinator returns a temporary error."""
     ends = time.monotonic() + _WAIT_S
     while True:
         answer = client.ask(api, request, version)
@@ -223,7 +223,7 @@ class Questions:
         return _try_create(client, version, CreatableTopic(f"late-{version}", 1, 1))
 
     def wait(self, client: Client) -> None:
-        """Return once the broker serves its topic again."""
+        """Wait until the broker serves its topic again."""
         ends = time.monotonic() + _WAIT_S
         while any(codes_of(self.fetch(client, _FETCHES, TOPIC))) and time.monotonic() < ends:
             time.sleep(0.1)
@@ -238,7 +238,7 @@ class Questions:
         _try_create(client, _CREATES, CreatableTopic("many", 50, 1))
 
     def topic_within(self, client: Client, folder: str) -> str:
-        """Return a topic whose records are in this folder of the broker."""
+        """Create topics; return one whose records are in this folder of the broker."""
         for number in range(4):
             _create(client, f"{TOPIC}-{number}")
         answer = client.ask(ApiKey.DESCRIBE_LOG_DIRS, DescribeLogDirsRequest(topics=None))
@@ -249,7 +249,7 @@ class Questions:
 
 
 def _fenced(client: Client, times: int) -> tuple[str, InitProducerIdResponse]:
-    """Take a new transactional id this many times; return it and the first producer's identity."""
+    """Initialise a new transactional id `times` times; return it and the first response."""
     name = secrets.token_hex(4)
     request = InitProducerIdRequest(name, 60_000)
     made = [asked(client, ApiKey.INIT_PRODUCER_ID, request, 1) for _ in range(times)]

@@ -1,8 +1,9 @@
-"""Record which error a real broker answers to which version: `python -m tests.oracle.error_versions
-4.4.0 2.8.2`.
+"""Record which errors real brokers return in each version of their APIs.
 
-Writes tests/shim/traffic/suite/error_versions_recorded.json, in which a row is a situation and has
-the code of each version that the release serves. Needs Java 17 and Maven.
+    python -m tests.oracle.error_versions 4.4.0 2.8.2
+
+Writes tests/shim/traffic/suite/error_versions_recorded.json. Each row is a situation, with the
+error code for each version that the release supports. Needs Java 17 and Maven.
 """
 
 import json
@@ -31,9 +32,11 @@ FOLDERS = {
     "metadata.log.dir": "logs",
     "replica.high.watermark.checkpoint.interval.ms": "500",
 }
-"""Two log folders, the second of which is removed; the broker notices at its next checkpoint."""
+"""Settings with two log folders. The second one is removed later, which the broker detects at its
+next checkpoint.
+"""
 FIRST = {ApiKey.PRODUCE: 3}
-"""The first version whose records are of the format that is sent here."""
+"""The first version with the record format that is sent here."""
 _E = ErrorCode
 
 Ask = Callable[[Client, int], Any]
@@ -64,7 +67,7 @@ QUESTIONS: tuple[tuple[ApiKey, ErrorCode, Callable[[Questions, Client, int], Any
     (ApiKey.CREATE_TOPICS, _E.INVALID_REPLICATION_FACTOR, Questions.create_copied),
     (ApiKey.CREATE_TOPICS, _E.INVALID_CONFIG, Questions.create_configured),
 )
-"""Requests to a running broker; those below also need a change of the broker."""
+"""Requests to a running broker; the other tables also need a change of the broker."""
 RESTARTED = (ApiKey.FETCH, _E.FENCED_LEADER_EPOCH, Questions.fetch_in_earlier_epoch)
 THROTTLED = (ApiKey.CREATE_TOPICS, _E.THROTTLING_QUOTA_EXCEEDED, Questions.create_beyond_quota)
 OFFLINE = (
@@ -74,14 +77,14 @@ OFFLINE = (
 
 
 def recorded(release: str) -> Mapping[str, Row]:
-    """Ask a real broker of this release everything."""
+    """Record all situations on a real broker of this release."""
     rows: dict[str, Row] = {}
     with OperatedKafka(release, "none", FOLDERS) as kafka:
         with connect(kafka.plain) as client:
             questions = Questions(client)
         for api, error, ask in QUESTIONS:
             rows |= _row(kafka.plain, api, error, partial(ask, questions))
-        if kafka.is_kraft:  # otherwise its only broker leads on in the same epoch
+        if kafka.is_kraft:  # with ZooKeeper, the leader epoch stays the same
             kafka.shut_down()
             kafka.start_again()
             with connect(kafka.plain) as client:
@@ -101,7 +104,7 @@ def recorded(release: str) -> Mapping[str, Row]:
 
 
 def _row(address: str, api: ApiKey, error: ErrorCode, ask: Ask) -> dict[str, Row]:
-    """Return the first error in the answer to each version that is answered."""
+    """Return the first error in the response of each version that the broker supports."""
     row: Row = {}
     with connect(address) as client:
         low, high = client.versions[api]
@@ -115,7 +118,7 @@ def _row(address: str, api: ApiKey, error: ErrorCode, ask: Ask) -> dict[str, Row
 
 
 def _until_offline(address: str, questions: Questions, name: str) -> None:
-    """Wait until the broker knows that the folder of this topic is gone."""
+    """Wait until the broker has noticed that the folder of this topic is missing."""
     ends = time.monotonic() + OFFLINE_S
     while time.monotonic() < ends:
         with connect(address) as client:

@@ -1,8 +1,8 @@
 """Write the loggers that real brokers list: `python -m tests.oracle.loggers 4.4.0`.
 
-Which loggers a broker has depends on the classes that it has loaded. Taken are those of a node that
-is broker and controller, with an authorizer, configured as Kafka ships it, right after its start
-and one DescribeConfigs. Since 4.0, when Kafka's logging became Log4j 2. Needs Java 17 and Maven.
+The loggers of a broker depend on the classes that it has loaded. They are recorded from a node that
+is broker and controller, with an authorizer and Kafka's default configuration, right after its
+start and one DescribeConfigs. Supports 4.0 and later, which use Log4j 2. Needs Java 17 and Maven.
 """
 
 import json
@@ -33,7 +33,7 @@ INFORMING = (
     "state.change.logger",
     "kafka.authorizer.logger",
 )
-"""Loggers that Kafka's own configuration names, by their level."""
+"""Loggers in the configuration that Kafka ships, with their levels."""
 
 
 def libs_of(release: str) -> Path:
@@ -47,7 +47,7 @@ def libs_of(release: str) -> Path:
 
 
 def levels_of(release: str) -> dict[str, str]:
-    """Return the levels of a real broker's loggers."""
+    """Return the level of each logger of a real broker."""
     kafka = RealKafka(release, libs=libs_of(release))
     path = kafka.folder / "log4j2.json"
     levels = dict.fromkeys(INFORMING, "INFO") | dict.fromkeys(WARNING, "WARN")

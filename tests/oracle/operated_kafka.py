@@ -1,4 +1,4 @@
-"""Real brokers that tests stop, move and reconfigure: with TLS and every mechanism, one or two."""
+"""Real brokers, one or two, with TLS and every mechanism, which tests can stop and reconfigure."""
 
 import signal
 import subprocess
@@ -26,11 +26,11 @@ _MODULES = "org.apache.kafka.common.security"
 
 
 class OperatedKafka(RealKafka):
-    """`beside` is a broker whose cluster this one joins as the second.
+    """A real broker; with `beside`, it joins the cluster of that broker as the second one.
 
-    Users log in by PLAIN with the passwords of a file, by SCRAM if the release can be given such
-    passwords, and by unsecured tokens. With `has_tls` there are listeners SSL and SASL_SSL, whose
-    certificate is of `authority`.
+    Users log in with PLAIN (passwords in a file), with SCRAM if the release has a way to set its
+    passwords, and with unsecured bearer tokens. With `has_tls` there are also listeners for SSL and
+    SASL_SSL, whose certificate is signed by `authority`.
     """
 
     def __init__(
@@ -64,7 +64,7 @@ class OperatedKafka(RealKafka):
         }
 
     def set_passwords(self, passwords: Mapping[str, str]) -> None:
-        """Have users log in by PLAIN with these from now on."""
+        """Replace the passwords for PLAIN."""
         lines = (f"{name}={password}\n" for name, password in passwords.items())
         written = self._passwords.with_suffix(".new")
         written.write_text("".join(lines))
@@ -85,13 +85,13 @@ class OperatedKafka(RealKafka):
         return self._children[-1].poll() is None
 
     def shut_down(self) -> None:
-        """End the broker as its operator does: others lead in its place first."""
+        """Stop the broker gracefully: it hands its leaders over first."""
         broker = self._children[-1]
         broker.send_signal(signal.SIGTERM)
         broker.wait(STOPPING_SECONDS)
 
     def start_again(self, *, is_moved: bool = False) -> None:
-        """Start the broker that was shut down; `is_moved`: on other ports."""
+        """Start the broker again after shut_down(), on other ports if `is_moved`."""
         self._children.pop()
         if is_moved:
             self.plain_port, self.sasl_port = free_ports(2)
@@ -112,7 +112,7 @@ class OperatedKafka(RealKafka):
         return found
 
     def _tls(self) -> dict[str, str]:
-        """The settings for a new certificate, in a form that all releases read."""
+        """Return the settings for a new certificate, in a format that all releases can read."""
         authority = trustme.CA()
         authority.cert_pem.write_to_path(str(self.authority))
         made = authority.issue_cert("127.0.0.1", "localhost")
@@ -152,18 +152,18 @@ class OperatedKafka(RealKafka):
 
     def _format(self, libs: Path) -> None:
         scram, self._scram = self._scram, self._scram and self._beside is None
-        super()._format(libs)  # the first broker brings the users' passwords
+        super()._format(libs)  # only the first broker stores the users' passwords
         self._scram = scram
 
 
 def can_have_two(release: str) -> bool:
-    """Whether a cluster of two can be started here, and its leaders be moved."""
+    """Return whether this release can run in a cluster of two here, with leaders that move."""
     found = numbers(release)
     return found >= TWO_FROM and not (3,) <= found < (3, 3)
 
 
 def _password_classes(release: str) -> Path:
-    """The folder with what reads passwords, compiled against a release."""
+    """Return the folder with the class that reads passwords, compiled against a release."""
     folder = CACHE / release / "passwords"
     compiled = folder / f"{SOURCE.stem}.class"
     if not compiled.exists() or compiled.stat().st_mtime < SOURCE.stat().st_mtime:

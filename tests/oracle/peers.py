@@ -1,4 +1,4 @@
-"""The brokers that are compared, each running within a `with`."""
+"""The brokers to compare, as context managers."""
 
 import subprocess
 from collections.abc import Iterator
@@ -18,7 +18,7 @@ START_SECONDS = 60
 
 
 def name_of(release: str, mode: str) -> str:
-    """A recording's name: the release, and the mode unless it is the usual one."""
+    """Return the name of a recording: the release, and the mode unless it is the default."""
     return release if mode == "authorizer" else f"{release}-{mode}"
 
 
@@ -30,7 +30,7 @@ def real(release: str, mode: str) -> Iterator[Peer]:
 
 @contextmanager
 def running(addresses: str, release: str) -> Iterator[Peer]:
-    """A real broker that was started before: `PLAINTEXT-ADDRESS,SASL-ADDRESS`."""
+    """Connect to a running real broker, given as `PLAINTEXT-ADDRESS,SASL-ADDRESS`."""
     plain, _, sasl = addresses.partition(",")
     peer = SocketPeer(release, plain, sasl, client_id=CLIENT_ID)
     try:
@@ -47,7 +47,7 @@ def in_process(release: str, mode: str) -> Iterator[Peer]:
 
 @contextmanager
 def child(release: str, mode: str) -> Iterator[Peer]:
-    """The shim as its users start it, in a process of its own."""
+    """Start the shim in its own process, as users do."""
     plain, sasl = (f"127.0.0.1:{port}" for port in free_ports(2))
     command = [*SHIM, "serve"]
     command += ["--kafka-version", parse_release(release), "--log-level", "error"]

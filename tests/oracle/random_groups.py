@@ -6,19 +6,19 @@ from collections.abc import Mapping
 from typing import Any
 
 Answer = Mapping[str, Mapping[str, list[int]]]
-"""Partitions by member and topic."""
+"""The assigned partitions, by member and topic."""
 
 ASSIGNORS = ("uniform", "range", "share")
 
 
 class RandomGroup:
-    """A group of one assignor, which changes a little with every step."""
+    """A group with one assignor, which changes a little in each step."""
 
     def __init__(self, seed: str) -> None:
         self._random = random.Random(seed)
         self.assignor = self._random.choice(ASSIGNORS)
         self._topics = {self._topic_id(): self._count() for _ in range(self._few(7))}
-        self._begun: dict[str, int] = {}  # of share groups: partitions that can be given
+        self._begun: dict[str, int] = {}  # for share groups: the initialised partitions
         self._is_alike = self._random.random() < 0.5
         self._wanted = list(self._topics)
         self._members: list[dict[str, Any]] = []
@@ -26,7 +26,7 @@ class RandomGroup:
             self._join()
 
     def asked(self) -> dict[str, Any]:
-        """Return what the assignor is asked now."""
+        """Return the current input of the assignor."""
         members = [
             {**member, "topics": [topic for topic in self._topics if topic in member["topics"]]}
             for member in self._members
@@ -46,12 +46,12 @@ class RandomGroup:
         return asked
 
     def change(self, answer: Answer) -> None:
-        """Let members have what they were given, and then change something."""
+        """Apply an assignment to the members, and then change something at random."""
         for member in self._members:
             given = answer[member["id"]]
             if {topic: sorted(held) for topic, held in given.items()} != {
                 topic: sorted(held) for topic, held in member["has"].items()
-            }:  # what is equal is not written again, and keeps its order
+            }:  # an equal assignment keeps its order
                 member["has"] = dict(given)
         for _ in range(self._few(3)):
             self._random.choice(
@@ -83,7 +83,7 @@ class RandomGroup:
         self._topics[topic] += self._few(8)
 
     def _renew(self) -> None:
-        """A topic is deleted, another one is made."""
+        """Delete a topic, and create another one."""
         if len(self._topics) > 1:
             del self._topics[self._random.choice(list(self._topics))]
         new = self._topic_id()

@@ -1,8 +1,9 @@
-"""A real Apache Kafka of any release on loopback, from its registry jars. Needs Java 17 and Maven.
+"""A real Apache Kafka of any release on loopback, from the jars in Maven's registry.
 
-One node with a plaintext listener (the anonymous user is a super user) and a SASL_PLAINTEXT
+One node with a PLAINTEXT listener (the anonymous user is a super user) and a SASL_PLAINTEXT
 listener (PLAIN: admin, a super user, and alice, bob, carol; password NAME-secret). 3.0 and later
-run KRaft, older ones ZooKeeper; 3.0 and 3.1 keep their ACLs in a ZooKeeper beside KRaft.
+run with KRaft, older releases with ZooKeeper; 3.0 and 3.1 run with KRaft, but keep their ACLs in
+ZooKeeper. Needs Java 17 and Maven.
 """
 
 import base64
@@ -37,13 +38,15 @@ _DEPENDENCY = f"<dependency>{_ARTIFACT}<version>{{}}</version>{{}}</dependency>"
 _WITHOUT = f"<exclusions><exclusion>{_ARTIFACT}</exclusion></exclusions>"
 TOOLS_API = "kafka-tools-api"
 NO_TOOLS = {(4, 2): 2, (4, 4): 0}
-"""The first patches of which the registry has neither kafka-tools nor its api: 4.3.1's is taken."""
+"""The first patch of each minor release whose kafka-tools and kafka-tools-api are missing in the
+registry; the kafka-tools-api of 4.3.1 is used instead.
+"""
 _ZOOKEEPER_FROM = "2.7.2"
-"""The Kafka release whose ZooKeeper serves all old brokers."""
+"""The Kafka release whose ZooKeeper is used for all old brokers."""
 
 
 def missing_tools() -> str:
-    """What must be installed to start one; empty if all is there."""
+    """Return the tools that must be installed to start a broker, empty if none is missing."""
     return " and ".join(tool for tool in ("java", "mvn") if shutil.which(tool) is None)
 
 
@@ -52,7 +55,7 @@ def numbers(release: str) -> tuple[int, ...]:
 
 
 def jars(release: str) -> Path:
-    """The folder with a release's jars, fetched once."""
+    """Return the folder with a release's jars, which are downloaded once."""
     scala = "2.13" if numbers(release) >= (2, 4) else "2.12"
     wanted = [("org.apache.kafka", f"kafka_{scala}", release)]
     if numbers(release) >= (3,):
@@ -60,10 +63,10 @@ def jars(release: str) -> Path:
             wanted.append(("org.apache.kafka", "kafka-tools", release))
         else:
             wanted.append(("org.apache.kafka", TOOLS_API, "4.3.1"))
-    if numbers(release) < (2, 4):  # part of Java when they were written
+    if numbers(release) < (2, 4):  # part of Java up to 8
         wanted += [("javax.xml.bind", "jaxb-api", "2.3.1")]
         wanted += [("javax.activation", "javax.activation-api", "1.2.0")]
-    if (2,) <= numbers(release) < (2, 4):  # theirs cannot read how Java writes addresses today
+    if (2,) <= numbers(release) < (2, 4):  # their own cannot parse addresses in Java 17's form
         wanted.append(("org.apache.zookeeper", "zookeeper", "3.4.10"))
     if numbers(release) >= (2, 2):
         wanted.append(("org.slf4j", "slf4j-nop", "1.7.36"))
@@ -76,7 +79,7 @@ def _has_tools(release: str) -> bool:
 
 
 def fetched(name: str, wanted: Sequence[tuple[str, str, str]]) -> Path:
-    """The folder with artifacts (group, name, version) and what they need, fetched once."""
+    """Return the folder with artifacts (group, name, version) and their dependencies."""
     folder = CACHE / name
     if (folder / "complete").exists():
         return folder / "libs"
@@ -89,7 +92,7 @@ def fetched(name: str, wanted: Sequence[tuple[str, str, str]]) -> Path:
 
 
 def _pom(wanted: Sequence[tuple[str, str, str]]) -> str:
-    """Maven's file; kafka-tools-api comes in the version that is named, if it is."""
+    """Return the pom.xml; if `wanted` names kafka-tools-api, it is excluded everywhere else."""
     named = [_WITHOUT.format(group, name) for group, name, _ in wanted if name == TOOLS_API]
     without = "".join(named)
     return _POM.format(
@@ -101,7 +104,7 @@ def _pom(wanted: Sequence[tuple[str, str, str]]) -> str:
 
 
 def settings_of(release: str) -> dict[str, str]:
-    """Return the settings of all real brokers here; another one may be added."""
+    """Return the settings that all real brokers here have in common."""
     settings = {
         "sasl.enabled.mechanisms": "PLAIN",
         "offsets.topic.replication.factor": "1",
@@ -112,13 +115,13 @@ def settings_of(release: str) -> dict[str, str]:
     }
     if numbers(release) >= (4, 2):
         settings["group.streams.initial.rebalance.delay.ms"] = "0"
-    if numbers(release) >= (4, 3):  # by default assignments are a second apart, by the clock
+    if numbers(release) >= (4, 3):  # by default assignments are at least a second apart
         for kind in ("consumer", "share", "streams"):
             settings[f"group.{kind}.assignment.interval.ms"] = "0"
-    if numbers(release) >= (4, 4):  # or another thread assigns, and an answer may come before it
+    if numbers(release) >= (4, 4):  # else another thread assigns, maybe after the response
         for kind in ("consumer", "share", "streams"):
             settings[f"group.{kind}.assignor.offload.enable"] = "false"
-    if numbers(release) >= (3, 6):  # earlier KRaft has no delegation tokens, and refuses the key
+    if numbers(release) >= (3, 6):  # earlier KRaft brokers reject the key
         settings["delegation.token.secret.key"] = "secret"
     if numbers(release) >= (3,):
         return settings | {
@@ -133,10 +136,10 @@ def settings_of(release: str) -> dict[str, str]:
 
 
 def free_ports(count: int) -> list[int]:
-    """Ports nobody holds now; a broker wants to know its own beforehand.
+    """Return unused ports, since a broker's ports must be known before it starts.
 
-    They are below those that a system gives out by itself: another program may take one of these
-    before the broker does, and would then be taken for it.
+    They are below the range of ephemeral ports, which another program could take before the broker
+    binds them.
     """
     found: list[int] = []
     for port in random.sample(PORTS, len(PORTS)):
@@ -149,12 +152,12 @@ def free_ports(count: int) -> list[int]:
 
 
 class RealKafka:
-    """`with RealKafka("4.3.1") as kafka:` gives `kafka.plain` and `kafka.sasl`, host:port each.
+    """`with RealKafka("4.3.1") as kafka:` starts a broker at `kafka.plain` and `kafka.sasl`.
 
-    `settings` are further broker settings; those of TLS open a listener SSL too, `kafka.ssl`.
-    `users` (name, password) log in by PLAIN, with `scram` (3.5 and later) by SCRAM too.
-    `classes` is a folder with what settings name that Kafka does not have, `libs` one with other
-    jars than the release's.
+    `settings` are further broker settings; settings for TLS add the listener `kafka.ssl`.
+    `users` (name, password) log in with PLAIN, and with `scram` (3.5 and later) also with SCRAM.
+    `classes` is a folder with additional classes that settings name, `libs` a folder with other
+    jars than those of the release.
     """
 
     def __init__(
@@ -178,7 +181,7 @@ class RealKafka:
         self._libs = libs
         self._has_ssl = any(key.startswith("ssl.") for key in settings)
         self.is_kraft = numbers(release) >= (3,)
-        # the first KRaft releases have no authorizer of their own
+        # the first KRaft releases have no StandardAuthorizer
         self._has_acls_in_zookeeper = mode != "none" and (3,) <= numbers(release) < (3, 2)
         self.plain_port, self.sasl_port, self.ssl_port, *others = free_ports(5)
         self._controller_port, self._zookeeper_port = others
@@ -215,11 +218,11 @@ class RealKafka:
 
     @property
     def pids(self) -> list[int]:
-        """The processes it consists of."""
+        """Return the process ids of the broker and its ZooKeeper."""
         return [child.pid for child in self._children]
 
     def stop(self) -> None:
-        """End the processes that were started here, by their ids, and forget their files."""
+        """Stop the broker and its ZooKeeper, and remove their files."""
         for child in reversed(self._children):
             child.send_signal(signal.SIGKILL)
             child.wait(30)
@@ -253,7 +256,7 @@ class RealKafka:
         (self.folder / "server.properties").write_text("".join(lines))
 
     def listeners(self) -> dict[str, str]:
-        """Addresses of what clients connect to, by name."""
+        """Return the addresses of the listeners for clients, by name."""
         found = {"PLAINTEXT": self.plain, "SASL_PLAINTEXT": self.sasl}
         if self._has_ssl:
             found["SSL"] = self.ssl
@@ -315,7 +318,7 @@ class RealKafka:
         self._wait(self._zookeeper_port)
 
     def _old_java(self) -> list[str]:
-        """What releases before 2.4 need to run on a Java of today."""
+        """Return the options with which releases before 2.4 run on Java 17."""
         if numbers(self.release) >= (2, 4):
             return []
         opened = ("java.lang", "java.nio", "sun.nio.ch")
@@ -325,7 +328,7 @@ class RealKafka:
     def _java(self, libs: Path, main: str, argument: str, *options: str) -> None:
         command = ["java", *options, "-Xmx1g", "-Dzookeeper.sasl.client=false"]
         command += ["-Djava.security.auth.login.config=jaas.conf"]
-        if JWKS_URL in self._settings:  # since 4.0 a broker reads from nowhere without leave
+        if JWKS_URL in self._settings:  # since 4.0 every URL must be allowed explicitly
             allowed = self._settings[JWKS_URL]
             command += [f"-Dorg.apache.kafka.sasl.oauthbearer.allowed.urls={allowed}"]
         own = "" if self._classes is None else f":{self._classes}"

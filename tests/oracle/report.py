@@ -1,4 +1,4 @@
-"""The results of a comparison, for people and for machines."""
+"""Prints the results of a comparison as text or JSON."""
 
 import sys
 from collections.abc import Iterable
@@ -14,7 +14,7 @@ LINES_PER_DIFFERENCE: Final = 6
 
 
 def progress(text: str) -> None:
-    """One line that says how far it is; kept apart from the result."""
+    """Print a line of progress to stderr, apart from the result."""
     sys.stderr.write(f"{text}\n")
 
 
@@ -55,7 +55,7 @@ def difference_lines(differences: Iterable[Difference]) -> Iterable[str]:
 
 
 def shrunk_text(scenario: Scenario, wanted: list[Any], got: list[Any]) -> str:
-    """The short form of what differs, to be read or to be kept as a regression test."""
+    """Return a shortened scenario as text, to read it or to keep it as a regression test."""
     lines = ["shortest that still differs:"]
     lines += [f"  acl  {_line(acl)}" for acl in scenario.acls]
     for step, first, second in zip(scenario.steps, wanted, got, strict=True):

@@ -1,4 +1,4 @@
-"""Shortens a scenario that differs: fewer steps, fewer ACLs."""
+"""Shortens a scenario with a difference: fewer steps, ACLs and groups."""
 
 import base64
 import itertools
@@ -11,11 +11,11 @@ import msgspec
 from tests.recordings.conformance.scenario import Scenario, topic_id_of
 
 TRIALS: Final = 120
-"""Each trial plays on a real broker, which takes a second or so."""
+"""The number of trials; each plays on a real broker, which takes about a second."""
 
 
 def renamed(scenario: Scenario, prefix: str) -> Scenario:
-    """The same scenario under other names: what groups remember does not go with the topics."""
+    """Return the scenario with other names, since groups keep state when topics are deleted."""
     old = scenario.prefix
     text = msgspec.json.encode(scenario).decode()
     text = re.sub(rf"(?<![A-Za-z0-9]){re.escape(old)}(?=[-.\"])", prefix, text)
@@ -30,7 +30,10 @@ def _base64(name: str) -> str:
 
 
 def shrink(scenario: Scenario, differs: Callable[[Scenario], bool]) -> Scenario:
-    """The shortest found that still differs; `differs` plays it, each time under new names."""
+    """Return the shortest scenario found that still differs; `differs` plays a candidate.
+
+    Each candidate has new names.
+    """
     fresh = itertools.count(1)
 
     def still(candidate: Scenario) -> bool:
@@ -44,7 +47,7 @@ def shrink(scenario: Scenario, differs: Callable[[Scenario], bool]) -> Scenario:
 
 
 def _fewer(best: Scenario, field: str, still: Callable[[Scenario], bool]) -> Scenario:
-    """Leave out ever smaller pieces of one list."""
+    """Remove ever smaller parts of one list as long as the scenario still differs."""
     size = max(1, len(getattr(best, field)) // 2)
     while True:
         at = 0

@@ -1,8 +1,10 @@
-"""Hold the assignor of streams groups against Kafka's class: `python -m tests.oracle.sticky_tasks`.
+"""Compare the assignor of streams groups with Kafka's class.
 
-The RELEASE is 4.4.0 or later: before that its class takes other arguments. Random groups change
-step by step; compared are the active and standby tasks of each member. `--record` writes what
-Kafka's class said to the golden file that `make test` plays. Exit codes: 0 all equal, 3 a
+    python -m tests.oracle.sticky_tasks RELEASE
+
+RELEASE is 4.4.0 or later, since Kafka's class takes other arguments before. Random groups change
+step by step; the active and standby tasks of all members must be equal. `--record` writes the tasks
+that Kafka's class assigns to the golden file that `make test` plays. Exit codes: 0 all equal, 3 a
 difference. Needs Java 17 and Maven.
 """
 
@@ -33,7 +35,7 @@ _LETTERS = "abcdefghijklmnopqrstuvwxyz0123456789-_"
 
 
 class RandomStreams:
-    """A streams group, whose members come and go, and whose topics grow."""
+    """A streams group whose members join and leave, and whose topics grow."""
 
     def __init__(self, seed: str) -> None:
         self._random = random.Random(seed)
@@ -88,7 +90,7 @@ class RandomStreams:
 
 
 def ours(asked: Mapping[str, Any]) -> Any:
-    """Return the tasks that the shim gives, written as Kafka's answer."""
+    """Return the tasks that the shim assigns, in the form of Kafka's."""
     runners = [
         Runner(
             member["id"],
@@ -115,7 +117,7 @@ def _row(tasks: Assignment) -> dict[str, list[int]]:
 
 
 def without_nothing(answer: Mapping[str, Any]) -> Any:
-    """Leave out subtopologies of which a member has no task."""
+    """Leave out the subtopologies without a task for the member."""
     return {
         member_id: {
             kind: {name: held for name, held in tasks.items() if held}

@@ -1,4 +1,4 @@
-"""Runs pytest in a process of its own, as a project with the plugin does."""
+"""Runs pytest in its own process, as a project that uses the plugin does."""
 
 import os
 import subprocess
@@ -15,8 +15,8 @@ def run_pytest(
 ) -> subprocess.CompletedProcess[str]:
     """Run pytest in a folder with the plugins that tests there need.
 
-    With `finds_plugins` it finds ours among all that are installed, as it does for users: two
-    seconds of processor time, most of it for the others.
+    With `finds_plugins` pytest loads all installed plugins, as it does for users, which takes two
+    seconds of processor time. Otherwise it loads only the plugins that the tests name.
     """
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *words]
     environment = dict(os.environ)

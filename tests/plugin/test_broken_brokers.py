@@ -102,7 +102,7 @@ def test_a_killed_broker_is_replaced(tmp_path: Path) -> None:
     assert "unknown: BrokerError: the broker has ended" in done.stdout
 
 
-def test_a_broker_that_cannot_stop_is_a_note(tmp_path: Path) -> None:
+def test_a_broker_that_cannot_stop_is_noted_in_the_report(tmp_path: Path) -> None:
     text = """
 def test_it(kafka_broker):
     kafka_broker._transport.stop = lambda: 1 / 0

@@ -49,7 +49,7 @@ def test_invalid_questions_are_rejected(tmp_path: Path) -> None:
     assert not policy.holds(principal="User:alice", can="produce-idempotent", topic="orders")
 
 
-def test_a_folder_is_all_of_its_files(tmp_path: Path) -> None:
+def test_all_files_of_a_folder_are_read(tmp_path: Path) -> None:
     (tmp_path / "acls.yaml").write_text(ACLS)
     assert KafkaPolicy([tmp_path]).allows("User:alice", "Write", "topic:orders")
     with pytest.raises(ValueError, match=r"none\.yaml: No such file"):

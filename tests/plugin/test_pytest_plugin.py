@@ -1,4 +1,4 @@
-"""The plugin, as projects use it: pytest is run on small test files."""
+"""The plugin as projects use it: pytest runs on small test files."""
 
 import subprocess
 import sys
@@ -218,7 +218,7 @@ def test_it(kafka_broker):
 """
 
 
-def test_folders_of_the_same_names_do_no_harm(tmp_path: Path) -> None:
+def test_folders_named_like_those_of_the_package_do_no_harm(tmp_path: Path) -> None:
     for name in ("protocol", "schemas", "authorizer"):
         (tmp_path / name).mkdir()
         (tmp_path / name / "__init__.py").write_text("raise RuntimeError('not this one')")
@@ -226,7 +226,7 @@ def test_folders_of_the_same_names_do_no_harm(tmp_path: Path) -> None:
     assert "1 passed" in done.stdout, done.stdout
 
 
-def test_loading_the_plugin_imports_nothing_else_of_ours() -> None:
+def test_loading_the_plugin_imports_no_other_module_of_the_package() -> None:
     code = (
         "import pytest, sys; before = set(sys.modules); import kafka_shim.shim.pytest_plugin;"
         "print(sorted(set(sys.modules) - before))"

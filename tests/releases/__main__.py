@@ -1,9 +1,9 @@
 """Follow Kafka's releases: `python -m tests.releases day 4.5.0`, or `make release RELEASE=4.5.0`.
 
-day: fetches the jars, tells what is new against the last release, writes pins, message classes and
-versions, records real brokers, plays them against the shim, and prints what is left to decide as a
-checklist. play: counts the recorded answers of a release that differ. table: the table of all
-releases in docs/releases.md. Needs Java 17 (javap too) and Maven, but for play and table.
+day: downloads the jars, prints the differences from the last release, writes pins, message classes
+and versions, records real brokers, plays the recordings against the shim, and prints a checklist of
+what a person must decide. play: counts the recorded responses of a release that differ. table:
+writes the table of all releases in docs/releases.md. `day` needs Java 17 (with javap) and Maven.
 """
 
 import argparse

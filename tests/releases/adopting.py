@@ -1,7 +1,7 @@
-"""Writes what is sure about a new release into the project's tables.
+"""Writes the certain facts about a new release into the project's tables.
 
-The pins of the jars and what is generated from them, and the versions of APIs. What they change is
-for a person to look at, with `git diff`.
+These are the pins of the jars, the files generated from them, and the versions of APIs. A person
+reviews the changes with `git diff`.
 """
 
 import hashlib
@@ -29,7 +29,7 @@ GENERATORS = (
 
 
 def registry_checksum(jar: Path) -> str:
-    """Return the SHA-256 of a fetched jar, which has the SHA-1 that the registry published."""
+    """Return the SHA-256 of a downloaded jar; ValueError unless its SHA-1 is the published one."""
     group, version = "org/apache/kafka", jar.stem.rpartition("-")[2]
     name = jar.stem.removesuffix(f"-{version}")
     published = Path.home() / ".m2" / "repository" / group / name / version / f"{jar.name}.sha1"
@@ -82,7 +82,7 @@ def adopt_facts(new: Snapshot) -> None:
 
 
 def release_at(name: str) -> Release:
-    """Return what the history says of a minor release that it has."""
+    """Return the facts about a minor release that is in the history."""
     found: Release = {}
     for kind, names in {**settings(), **features()}.items():
         for subject, history in names.items():
@@ -106,8 +106,8 @@ def artifacts(before: Iterable[str], libs: Path) -> dict[str, str]:
 def with_versions(text: str, old: Snapshot, new: Snapshot) -> str:
     """Return protocol/api_versions.py with the versions of the newer release.
 
-    Entries are added where the jars of the two releases differ; a lowest version that the table
-    has from elsewhere stays.
+    Entries are added where the jars of the two releases differ. The lowest version of an API stays
+    as in the table, which may be higher than in the jars.
     """
     name = minor(new.release)
     if f'"{name}"' in text:

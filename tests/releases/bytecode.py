@@ -1,4 +1,4 @@
-"""What request handlers call, from bytecode: shows which ones a release changed."""
+"""Reads the calls of request handlers from bytecode, to find those that a release changed."""
 
 import re
 import subprocess
@@ -14,17 +14,17 @@ _CALL = re.compile(
     r"\s+\d+: invoke\w+ .*Method (?:((?:org/apache/)?kafka/\S*?)\.)?([\w$]+):\(|"
     r"\s+\d+: getstatic .*Field (?:\S+/)?()(Errors\.\w+):"
 )
-"""A call of Kafka's own (one of the same class has no owner), or an error code."""
+"""A call of a method of Kafka (without owner in the same class), or an error code."""
 
 _PLUMBING = re.compile(
     r"\w*auth(?:Helper|oriz\w*)|unauthorized|\w+ByAuthorized|\w*\$default\$\d+|\w+_|\w+Nanos|"
     r"apiThrottleTimeMs|sendResponse\w*|requestHelper|metadataCache|context|header|data|register"
 )
-"""Questions to the authorizer are told apart from these, and getters say nothing."""
+"""Calls to ignore: authorization checks, which are compared elsewhere, and getters."""
 
 
 def methods(core: Path) -> dict[str, Calls]:
-    """Return what each method of the classes that handle requests calls, in order."""
+    """Return the calls of each method of the classes that handle requests, in order."""
     found: dict[str, Calls] = {}
     for name in CLASSES:
         words = ["javap", "-p", "-c", "-cp", f"{core}:{core.parent}/*", name]

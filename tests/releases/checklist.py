@@ -39,7 +39,7 @@ def as_json(old: str, new: str, found: Sequence[Finding]) -> str:
 
 
 def answers(counts: Iterable[tuple[str, tuple[Mapping[str, int], int]]]) -> list[Finding]:
-    """Return a finding for each API of a recording that is answered differently."""
+    """Return a finding for each API of a recording with different responses."""
     return [
         Finding("answers", api, f"{count} of the {played} answers in {name} differ")
         for name, (differing, played) in counts

@@ -1,4 +1,4 @@
-"""What a machine can do on the day of a Kafka release."""
+"""The steps on the day of a Kafka release that need no person."""
 
 import json
 import subprocess
@@ -14,18 +14,18 @@ from tests.releases.differing import Finding, findings
 from tests.releases.snapshot import clients_jar, snapshot
 
 RECORDED = ("conformance", "conformance-matrix", "records", "groups", "telemetry", "audit")
-"""The kinds of scenarios that a release is recorded with."""
+"""The kinds of scenarios to record for a release."""
 Say = Callable[[str], None]
 
 
 def newest_recorded(before: str) -> str:
-    """Return the newest release below this one that a real broker was recorded of."""
+    """Return the newest release before this one with recordings of a real broker."""
     known = [name for name in recordings() if "-" not in name]
     return max((name for name in known if numbers(name) < numbers(before)), key=numbers)
 
 
 def compare(old: str, new: str, say: Say, *, write: bool) -> list[Finding]:
-    """Fetch the jars of both, print the differences, and write the certain ones into the tables."""
+    """Download the jars of both, return the differences, write the certain ones into the tables."""
     say(f"reading the jars of {old} and {new}")
     before, now = snapshot(old), snapshot(new)
     say(f"kafka-clients-{new}.jar: sha256 {adopting.registry_checksum(clients_jar(new))}")
@@ -39,7 +39,7 @@ def compare(old: str, new: str, say: Say, *, write: bool) -> list[Finding]:
 
 
 def record(release: str, say: Say) -> None:
-    """Play scenarios on the real broker and keep its answers, where they are not kept yet."""
+    """Record scenarios on the real broker, unless they are recorded already."""
     for kind in RECORDED:
         if release not in KINDS[kind].recordings.releases():
             say(f"recording {kind}")
@@ -56,7 +56,7 @@ def played(release: str, say: Say) -> list[Finding]:
 
 
 def differing(release: str) -> Iterator[tuple[str, tuple[dict[str, int], int]]]:
-    """Return how many answers of each API differ, and how many were played, by recording."""
+    """Yield for each recording the number of different responses by API, and of all responses."""
     from tests.recordings.conformance.remaining import differences
 
     for name in recordings():

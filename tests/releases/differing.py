@@ -14,18 +14,18 @@ from tests.releases.snapshot import Snapshot
 
 AREAS: Final = {
     "apis": "write the handler, its line in shim/apis.py, its requirements and its requests",
-    "versions": "answer the new version; extend requirements that name versions",
+    "versions": "support the new version; extend requirements that name versions",
     "fields": "fill or obey the field",
     "renamed": "rename the field in handlers, tests/recordings/renamed_fields.py and importers",
-    "error codes": "find out which answers have it, and their order among other errors",
+    "error codes": "find out which responses have it, and its order among other errors",
     "codes of ACLs": "extend ACL rules, forms of ACLs and the command line",
     "features": "find out what the level changes for clients",
-    "settings": "find out what the setting does to answers; it is listed by DescribeConfigs anyway",
+    "settings": "find out how the setting affects responses; DescribeConfigs lists it already",
     "permissions": "add the change to authorizer/requirements/",
     "handlers": "read what the method does differently",
     "answers": "find the cause, and add it as a fact of the release",
 }
-"""What there is to find, and what a person does about it."""
+"""Kinds of differences, and what a person must do about each of them."""
 
 
 class Finding(msgspec.Struct, frozen=True):
@@ -85,7 +85,7 @@ def _fields_of(name: str, before: Definition, now: Definition) -> Iterator[Findi
 
 
 def _renamed(before: Definition, now: Definition) -> Iterator[tuple[str, str]]:
-    """Yield fields that have another name at the same place of the same version."""
+    """Yield (old, new) names of fields at the same place of the same version."""
     common = set(versions_in(before["validVersions"])) & set(versions_in(now["validVersions"]))
     found: dict[str, str] = {}
     for version in common:

@@ -29,9 +29,9 @@ class Range(msgspec.Struct, frozen=True):
 
 
 class Snapshot(msgspec.Struct, frozen=True):
-    """A release, as far as its jars say what it is.
+    """The facts about a release that its jars contain.
 
-    `methods` says what methods that handle requests call.
+    `methods` has the calls of each method that handles requests.
     """
 
     release: str
@@ -79,7 +79,7 @@ def _offered(definition: Definition) -> Range | None:
 
 
 def snapshot(release: str) -> Snapshot:
-    """Read a release: its jars are fetched first if they are not here."""
+    """Read a release; download its jars if they are missing."""
     libs = jars(release)
     clients = clients_jar(release)
     core = libs / f"kafka_{SCALA}-{release}.jar"

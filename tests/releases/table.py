@@ -13,7 +13,7 @@ BEGIN, END = "<!-- table -->\n", "<!-- end of the table -->"
 
 
 class Row(NamedTuple):
-    """A minor release: its recorded patches, and how much of what they answered the shim does."""
+    """A minor release: its recorded patches, and how many of their responses the shim equals."""
 
     release: str
     patches: str
@@ -23,7 +23,7 @@ class Row(NamedTuple):
 
 
 def row(release: str) -> Row:
-    """Play everything that was recorded of a minor release."""
+    """Play all recordings of a minor release."""
     names = [name for name in recordings() if parse_release(name.partition("-")[0]) == release]
     scenarios = answers = different = 0
     for name in names:

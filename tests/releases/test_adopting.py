@@ -1,4 +1,4 @@
-"""Tables to which a new release is added, and the page about releases."""
+"""A new release is added to the tables and to the page about releases."""
 
 import json
 
@@ -33,9 +33,9 @@ def test_versions_are_added_where_they_changed() -> None:
     text = adopting.with_versions(VERSIONS, old, new)
     assert '*("9.0", "9.1", "9.2"),' in text
     assert '"9.1:0-2 9.2:1-2"' in text
-    assert 'ApiKey.WRITE_MORE: "9.0:0-3 9.2:0-4",' in text, "its lowest is from elsewhere"
+    assert 'ApiKey.WRITE_MORE: "9.0:0-3 9.2:0-4",' in text, "lowest versions stay"
     assert 'ApiKey.STAYS: "9.0:0-0",\n    ApiKey.MADE: "9.2:0-0",\n}' in text
-    assert adopting.with_versions(text, old, new) == text, "it is known now"
+    assert adopting.with_versions(text, old, new) == text, "a release is added once"
 
 
 def test_a_new_major_release_begins_a_line() -> None:
@@ -55,7 +55,7 @@ def test_the_newest_jars_are_pinned_anew_and_older_ones_stay() -> None:
     assert newest not in changed[0]
 
 
-def test_the_history_of_facts_says_what_each_release_has() -> None:
+def test_the_history_of_facts_has_the_facts_of_each_release() -> None:
     versions = json.loads(JARS.read_text())["releases"]
     told = texts({version: adopting.release_at(minor(version)) for version in versions})
     assert [path.name for path, text in told.items() if path.read_text() != text] == []

@@ -1,4 +1,4 @@
-"""The command of docs/releases.md that tells what a release changed: it needs Java and the jars."""
+"""The command of docs/releases.md that lists the changes of a release; needs Java and the jars."""
 
 import re
 import shlex

@@ -1,4 +1,4 @@
-"""The differences between two made-up releases, and the checklist."""
+"""The differences between two invented releases, and the checklist."""
 
 import json
 from typing import Any

@@ -1,15 +1,15 @@
-"""Handmade class files, so that reading them needs no Java."""
+"""Writes small class files, so that the tests of their reader need no Java."""
 
 import struct
 from collections.abc import Mapping
 
 OWN_CLASS, CONSTRUCTOR, CODE, INITIALISER = 2, 5, 6, 7
-"""Where `class_of_enum` has them among its constants."""
+"""Indexes in the constant pool of `class_of_enum`."""
 RETURN = b"\xb1"
 
 
 def class_of_enum(codes: Mapping[str, int]) -> bytes:
-    """Return an enum whose static initialiser makes one constant a code, as javac writes it."""
+    """Return an enum whose static initialiser creates a constant for each code, as javac does."""
     pool = [_text("Made"), b"\7\0\1", _text("<init>"), b"\x0c\0\3\0\3", b"\x0a\0\2\0\4"]
     pool += [_text("Code"), _text("<clinit>")]
     body = b""

@@ -1,4 +1,4 @@
-"""Error codes and API keys from class files equal ours."""
+"""Error codes and API keys in Kafka's class files equal those of the package."""
 
 from enum import IntEnum
 
@@ -16,12 +16,12 @@ def test_codes_of_an_enum() -> None:
     assert codes(class_of_enum(made)) == made
 
 
-def test_what_is_not_a_class_file_is_refused() -> None:
+def test_files_other_than_class_files_are_rejected() -> None:
     with pytest.raises(ValueError, match="not a class file"):
         codes(b"PK\3\4")
 
 
-def test_a_switch_is_refused_instead_of_being_misread() -> None:
+def test_a_switch_is_rejected_instead_of_being_misread() -> None:
     with pytest.raises(ValueError, match="instruction 0xaa is not expected"):
         codes(class_with_code(b"\xaa" + bytes(20)))
 

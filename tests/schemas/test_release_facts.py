@@ -22,7 +22,7 @@ RELEASE: dict[str, Release] = {
 }
 
 
-def test_rows_say_their_kind_and_name() -> None:
+def test_rows_have_a_kind_and_a_name() -> None:
     row = {"kind": "topic", "name": "a", "type": "int"}
     assert of_rows([row, row | {"name": "b"}]) == {
         "topic": {"a": {"type": "int"}, "b": {"type": "int"}}
@@ -108,6 +108,6 @@ def test_writing_gives_settings_by_name_and_features_in_the_brokers_order() -> N
 @pytest.mark.parametrize(
     "arguments", [["--jars"], ["--check", "4.3.1"], ["--check", "--jars", "9.9"]]
 )
-def test_wrong_usage(arguments: list[str]) -> None:
+def test_usage_errors_exit(arguments: list[str]) -> None:
     with pytest.raises(SystemExit):
         extract.main(arguments)

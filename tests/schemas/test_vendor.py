@@ -35,7 +35,7 @@ def test_what_is_checked_in_matches_the_pins_and_the_jars_where_they_are() -> No
     assert vendor.main(["--check"]) == 0
 
 
-def test_facts_only() -> None:
+def test_definitions_contain_no_text_of_kafka() -> None:
     def keys(value: object) -> set[str]:
         if isinstance(value, dict):
             return set(value).union(*map(keys, value.values()))
@@ -151,7 +151,7 @@ def test_merging_where_one_has_all() -> None:
     assert merge(older, dropped) is older
 
 
-def test_merging_what_contradicts_itself_is_refused() -> None:
+def test_contradicting_definitions_are_not_merged() -> None:
     older = message("0-1", field("A", "0+"), field("B", "0+"))
     newer = message("1-2", field("B", "1+"), field("A", "1+"))
     with pytest.raises(ValueError, match="merged `M` differs in version 0"):

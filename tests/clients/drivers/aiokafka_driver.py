@@ -17,7 +17,7 @@ DEADLINE_SECONDS = 20
 
 
 class Token(AbstractTokenProvider):
-    """Always the one."""
+    """Provides the same token each time."""
 
     def __init__(self, text: str) -> None:
         self._text = text

@@ -28,7 +28,7 @@ from json_lines import CallError, Login, serve
 
 DEADLINE_SECONDS = 20
 TOKEN_SECONDS = 3600
-# librdkafka counts the cluster as the "broker" type, as configuration resources do.
+# In librdkafka the cluster has the type BROKER, as in resources of configurations.
 RESOURCE_TYPES = {"CLUSTER": ResourceType.BROKER}
 RESOURCE_NAMES = {ResourceType.BROKER: "CLUSTER"}
 
@@ -148,7 +148,7 @@ def group_operations(servers: str, login: Login | None, group: str) -> list[str]
 
 
 def _names(described: Any) -> list[str]:
-    # None is librdkafka's word for a bitfield of 0 as well as for an omitted one.
+    # librdkafka returns None for a bit field of 0 as well as for an omitted one.
     return [operation.name for operation in described.authorized_operations or ()]
 
 
@@ -170,7 +170,7 @@ def produce(
                 on_delivery=lambda error, message: reports.append((error, message.offset())),
             )
     except KafkaException as error:
-        refused.append(error.args[0])  # failed at a value before; flush or its report tells why
+        refused.append(error.args[0])  # a consequence of an earlier failure, reported by flush
     producer.flush(DEADLINE_SECONDS)
     for error in [error for error, _ in reports] + refused:
         if error is not None:
@@ -241,12 +241,12 @@ def offset_fetch(
 
 def _call_error(error: Exception) -> CallError:
     if isinstance(error, SystemError) and isinstance(error.__cause__, Exception):
-        # A fatal error is raised while delivery callbacks still run; Python then complains of
-        # whatever they call, with the fatal error as the cause.
+        # A fatal error is raised while delivery callbacks still run; Python then raises a
+        # SystemError in whatever they call, with the fatal error as its cause.
         error = error.__cause__
     if isinstance(error, KafkaException):
         found = error.args[0]
-        # librdkafka numbers its own errors below zero.
+        # librdkafka's own errors have negative codes.
         code = found.code() if found.code() > 0 else None
         return CallError(code, found.name(), found.str())
     return CallError(None, type(error).__name__, str(error))

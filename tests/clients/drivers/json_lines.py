@@ -1,4 +1,4 @@
-"""The loop of the Python drivers: a call a line in, an answer a line out, as driver.py has it."""
+"""The loop of the Python drivers: reads calls and writes answers, as driver.py defines them."""
 
 import json
 import sys
@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 
 class Login(NamedTuple):
-    """How a client proves who it is; what its listener and mechanism do not need is empty."""
+    """A client's log-in; fields that the listener and mechanism do not need are empty."""
 
     protocol: str
     mechanism: str = ""
@@ -20,7 +20,7 @@ class Login(NamedTuple):
 
 
 class CallError(Exception):
-    """An error as it is answered; `code` is Kafka's, None for the client's own."""
+    """An error in an answer; `code` is Kafka's error code, None for the client's own errors."""
 
     def __init__(self, code: int | None, name: str, text: str) -> None:
         super().__init__(text)
@@ -31,7 +31,7 @@ Call = Callable[..., Any]
 
 
 def serve(calls: dict[str, Call], call_error_of: Callable[[Exception], CallError]) -> None:
-    """Answer calls until standard input ends. A call gets `servers`, `login` and its arguments."""
+    """Answer calls until standard input ends; pass `servers`, `login` and the arguments to each."""
     for line in sys.stdin:
         request = json.loads(line)
         login = None if request["login"] is None else Login(**request["login"])
@@ -40,7 +40,7 @@ def serve(calls: dict[str, Call], call_error_of: Callable[[Exception], CallError
             answer = {"result": result}
         except CallError as error:
             answer = {"error": error.answer}
-        except Exception as error:  # noqa: BLE001 -- every error of the client is an answer
+        except Exception as error:  # noqa: BLE001 -- every error of the client is answered
             answer = {"error": call_error_of(error).answer}
         sys.stdout.write(json.dumps(answer) + "\n")
         sys.stdout.flush()

@@ -29,7 +29,7 @@ admins: dict[tuple[str, Login | None], KafkaAdminClient] = {}
 
 
 class Token(AbstractTokenProvider):
-    """Always the one."""
+    """Provides the same token each time."""
 
     def __init__(self, text: str) -> None:
         self._text = text
@@ -142,7 +142,7 @@ def topic_operations(servers: str, login: Login | None, topic: str) -> list[str]
 def group_operations(servers: str, login: Login | None, group: str) -> list[str]:
     described = admin(servers, login).describe_groups([group])[group]
     if described["error"]:
-        raise RuntimeError(described["error"])  # only its text is handed out
+        raise RuntimeError(described["error"])  # kafka-python returns only the text of the error
     names: list[str] = described["authorized_operations"]
     return names
 
@@ -226,7 +226,7 @@ def offset_fetch(
 def _call_error(error: Exception) -> CallError:
     if isinstance(error, BrokerResponseError):
         return CallError(error.errno, type(error).__name__, str(error))
-    # Some of the broker's errors come only as text, within an error of the client's own.
+    # Some errors of the broker are only part of the text of a client error.
     found = re.search(r"\[Error (\d+)\]", str(error))
     return CallError(int(found[1]) if found else None, type(error).__name__, str(error))
 

@@ -1,4 +1,4 @@
-"""Drives kcat, the command, once a call."""
+"""Drives the kcat command, one process for each call."""
 
 import json
 import subprocess
@@ -8,7 +8,7 @@ from json_lines import CallError, Login, serve
 
 DEADLINE_SECONDS = 20
 CODES = {"Broker: Topic authorization failed": 29, "Broker: Group authorization failed": 30}
-"""What librdkafka prints for Kafka's codes."""
+"""Error codes by the text that librdkafka prints."""
 
 
 def options(servers: str, login: Login | None) -> list[str]:
@@ -33,7 +33,7 @@ def options(servers: str, login: Login | None) -> list[str]:
 def produce(
     servers: str, login: Login | None, topic: str, values: list[str], idempotent: bool | None
 ) -> list[int]:
-    """kcat does not tell offsets: they are taken from what it then reads back."""
+    """Produce, then consume the values to find their offsets, which kcat does not report."""
     more = [] if idempotent is None else ["-X", f"enable.idempotence={str(idempotent).lower()}"]
     _run(["-P", "-t", topic, *options(servers, login), *more], "\n".join(values))
     last = ["-C", "-t", topic, "-o", str(-len(values)), "-e", "-J"]

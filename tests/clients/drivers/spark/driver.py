@@ -1,4 +1,4 @@
-"""Spark's Kafka connector, once for each row of the table of rights; prints the outcomes as JSON.
+"""Runs Spark's Kafka connector for each row of the table of rights; prints outcomes as JSON.
 
 python driver.py JARS SASL_HOST:PORT
 """
@@ -17,7 +17,7 @@ from pyspark.sql import SparkSession
 DEPRECATED = "spark.sql.streaming.kafka.useDeprecatedOffsetFetching"
 ERRORS = {
     "TopicAuthorizationException": "TopicAuthorizationException",
-    "Not authorized to access group": "GroupAuthorizationException",  # a stream's has no class
+    "Not authorized to access group": "GroupAuthorizationException",  # of a stream: no class
     "Not authorized to access topics": "TopicAuthorizationException",
 }
 
@@ -41,7 +41,7 @@ def session(jars: str) -> SparkSession:
 
 
 class Connector:
-    """What one principal does through the connector."""
+    """Reads and writes through the connector as one principal."""
 
     def __init__(self, spark: SparkSession, address: str, user: str) -> None:
         self._spark = spark
@@ -79,7 +79,7 @@ class Connector:
 
 
 def outcome(what: Callable[[], Any]) -> Any:
-    """The result, or which of the errors that are about rights."""
+    """Return the result, or the name of the authorization error."""
     try:
         return what()
     except (PySparkException, Py4JJavaError) as error:
