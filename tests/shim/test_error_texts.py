@@ -1,4 +1,4 @@
-"""Error messages quote what a client sent, which can be as long as a string can be."""
+"""Error messages that quote long names are shortened to the longest string of the protocol."""
 
 from typing import Any
 
@@ -23,11 +23,11 @@ from kafka_shim.protocol.runtime import STRING_BYTES_MAX
 from tests.shim.play import Stage
 
 LONG = "é" * ((STRING_BYTES_MAX - 1) // 2)
-"""As long as a name can be, in two bytes a character."""
+"""The longest name that a request can contain, in characters of two bytes."""
 
 
 def texts_in(value: Any) -> list[str]:
-    """Every error message in an answer."""
+    """Return all error messages in a response."""
     if isinstance(value, list):
         return [text for row in value for text in texts_in(row)]
     found: list[str] = []
@@ -80,7 +80,7 @@ REQUESTS: dict[str, tuple[ApiKey, int, Any]] = {
 
 
 @pytest.mark.parametrize("case", REQUESTS)
-def test_a_text_that_quotes_a_long_name_is_shortened(case: str) -> None:
+def test_a_message_that_quotes_a_long_name_is_shortened(case: str) -> None:
     stage = Stage()
     if case == "setting of a topic":
         stage.topic("t")
@@ -91,6 +91,6 @@ def test_a_text_that_quotes_a_long_name_is_shortened(case: str) -> None:
     assert any("é" in text and text.endswith("…") for text in texts), [t[:200] for t in texts]
 
 
-def test_texts_that_fit_are_written_whole() -> None:
+def test_messages_that_fit_are_not_shortened() -> None:
     for text in ("", "wrong", "é" * (STRING_BYTES_MAX // 2)):
         assert runtime.error_text(text) == text.encode()

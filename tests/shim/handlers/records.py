@@ -1,4 +1,4 @@
-"""Requests about records, as the tests of their handlers send them."""
+"""Produce and Fetch requests for the tests of handlers."""
 
 from typing import Any
 
@@ -35,17 +35,17 @@ def produce(
 
 
 def produced(answer: Any) -> dict[str, int]:
-    """The code of each topic's only partition."""
+    """Return the error code of each topic's only partition."""
     return {topic.name: topic.partition_responses[0].error_code for topic in answer.responses}
 
 
 def fetch_request(*topics: str, offset: int = 0, **fields: Any) -> FetchRequest:
-    """Fetch partition 0 of each topic."""
+    """Return a request for partition 0 of each topic."""
     partition = FetchPartition(0, fetch_offset=offset, partition_max_bytes=1 << 20)
     rows = [FetchTopic(topic=name, partitions=[partition]) for name in topics]
     return FetchRequest(topics=rows, **{"max_wait_ms": 0, **fields})
 
 
 def fetched(answer: Any) -> dict[str, int]:
-    """The code of each topic's only partition."""
+    """Return the error code of each topic's only partition."""
     return {topic.topic: topic.partitions[0].error_code for topic in answer.responses}

@@ -1,4 +1,4 @@
-"""APIs 29-31 through the whole broker: grouping, batches, codes that close, and no authorizer."""
+"""DescribeAcls, CreateAcls and DeleteAcls: filters, batches, invalid codes and permissions."""
 
 from typing import Any
 
@@ -53,7 +53,7 @@ def delete(stage: Stage, *filters: tuple[str | None, int], who: str = ADMIN) -> 
     return stage.ask(ApiKey.DELETE_ACLS, 3, DeleteAclsRequest(rows), who).filter_results
 
 
-def test_a_fresh_broker_has_no_acls() -> None:
+def test_a_new_broker_has_no_acls() -> None:
     answer = describe(Stage())
     assert (answer.error_code, answer.error_message, answer.resources) == (0, "", [])
 
@@ -65,7 +65,7 @@ def test_entries_are_grouped_by_resource() -> None:
     assert found == {"t": 2, "u": 1}
 
 
-def test_match_finds_what_applies_to_a_name() -> None:
+def test_pattern_type_match_finds_the_acls_that_apply_to_a_name() -> None:
     stage = Stage()
     create(stage, creation("*"), creation("ord", pattern=4), creation("orders"), creation("x"))
     assert names(describe(stage, kind=2, name="orders", pattern=2)) == ["*", "ord", "orders"]
@@ -74,7 +74,7 @@ def test_match_finds_what_applies_to_a_name() -> None:
     assert names(describe(stage, name="*", pattern=3)) == ["*"]
 
 
-def test_version_0_neither_sees_nor_deletes_prefixed_acls() -> None:
+def test_version_0_neither_lists_nor_deletes_prefixed_acls() -> None:
     stage = Stage("3.9")
     create(stage, creation("ord", pattern=4), creation("orders"))
     assert names(describe(stage, version=0, pattern=3)) == ["orders"]
@@ -85,7 +85,7 @@ def test_version_0_neither_sees_nor_deletes_prefixed_acls() -> None:
 
 
 @pytest.mark.parametrize(("release", "no_host"), [("4.3", 0), ("4.4", 42)])
-def test_each_creation_is_judged_alone(release: str, no_host: int) -> None:
+def test_an_invalid_creation_does_not_fail_the_others(release: str, no_host: int) -> None:
     good, other = creation(), creation("u")
     stage = Stage(release)
     assert create(
@@ -103,7 +103,7 @@ def test_each_creation_is_judged_alone(release: str, no_host: int) -> None:
 
 
 @pytest.mark.parametrize("bad", [{"kind": 1}, {"pattern": 1}, {"pattern": 2}, {"operation": 1}])
-def test_a_filters_code_in_one_creation_fails_them_all(bad: Any) -> None:
+def test_a_creation_with_a_code_for_filters_fails_the_whole_request(bad: Any) -> None:
     stage = Stage()
     assert create(stage, creation("u"), creation(**bad)) == [-1, -1]
     assert names(describe(stage)) == []
@@ -119,12 +119,12 @@ def test_the_code_0_closes_the_connection(bad: Any) -> None:
     assert names(describe(stage)) == []
 
 
-def test_a_code_that_closes_does_so_even_for_the_denied() -> None:
+def test_the_code_0_closes_the_connection_of_a_denied_client_too() -> None:
     with pytest.raises(CloseConnection):
         create(Stage(), creation(kind=0), who=ALICE)
 
 
-def test_unknown_codes_match_nothing_or_fail_their_filter() -> None:
+def test_unknown_codes_match_nothing_in_describe_and_fail_the_filter_in_delete() -> None:
     stage = Stage()
     create(stage, creation())
     assert (describe(stage, operation=99).error_code, names(describe(stage, operation=99))) == (
@@ -134,7 +134,7 @@ def test_unknown_codes_match_nothing_or_fail_their_filter() -> None:
     assert [result.error_code for result in delete(stage, (None, 99), (None, 1))] == [42, 0]
 
 
-def test_every_filter_reports_what_it_matches() -> None:
+def test_an_acl_is_returned_for_each_matching_filter() -> None:
     stage = Stage()
     create(stage, creation())
     first, second = delete(stage, ("t", 3), ("t", 1))
@@ -143,7 +143,7 @@ def test_every_filter_reports_what_it_matches() -> None:
     assert names(describe(stage)) == []
 
 
-def test_zookeeper_brokers_report_an_acl_under_one_filter() -> None:
+def test_zookeeper_brokers_return_an_acl_for_one_filter_only() -> None:
     stage = Stage("2.8")
     request = CreateAclsRequest([creation()])
     stage.ask(ApiKey.CREATE_ACLS, 2, request)
@@ -152,14 +152,14 @@ def test_zookeeper_brokers_report_an_acl_under_one_filter() -> None:
     assert [len(result.matching_acls) for result in results] == [1, 0]
 
 
-def test_too_many_at_once_store_nothing() -> None:
+def test_a_request_with_too_many_acls_creates_none() -> None:
     stage = Stage()
     many = [creation(f"t{number}") for number in range(10_001)]
     assert set(create(stage, *many)) == {44}
     assert names(describe(stage)) == []
 
 
-def test_denials() -> None:
+def test_acls_need_describe_or_alter_on_the_cluster() -> None:
     stage = Stage()
     assert create(stage, creation(), creation("u"), who=ALICE) == [31, 31]
     assert create(stage, who=ALICE) == []
@@ -180,8 +180,8 @@ def test_without_an_authorizer_security_is_disabled() -> None:
     assert [result.error_code for result in delete(stage, ("t", 3), who=ALICE)] == [54]
 
 
-def test_resource_types_and_operations_that_clients_may_not_know() -> None:
-    """strimzi#11903: an operator that failed because of a DELEGATION_TOKEN ACL."""
+def test_rare_resource_types_and_operations_are_returned() -> None:
+    """In strimzi#11903 an operator failed because of an ACL on a DELEGATION_TOKEN."""
     stage = Stage()
     rare = [
         creation("tok", kind=6, operation=Operation.DESCRIBE),

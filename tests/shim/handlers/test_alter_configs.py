@@ -1,4 +1,4 @@
-"""APIs 33 and 44: permissions, and the order of checks (KIP-133, 339, 412)."""
+"""AlterConfigs and IncrementalAlterConfigs: permissions and validation (KIP-133, 339, 412)."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -38,7 +38,7 @@ def alter(stage: Stage, *resources: Resource, who: str = ADMIN, dry: bool = Fals
 
 
 def change(stage: Stage, kind: int, name: str, *operations: Any, who: str = ADMIN) -> Any:
-    """Alter one resource incrementally; operations are (name, operation, value)."""
+    """Send an IncrementalAlterConfigs for one resource; `operations`: (name, operation, value)."""
     configs = [incremental_request.AlterableConfig(*operation) for operation in operations]
     row = incremental_request.AlterConfigsResource(kind, name, configs)
     request = incremental_request.IncrementalAlterConfigsRequest([row])
@@ -61,7 +61,7 @@ def own(stage: Stage) -> dict[str, str]:
     return configs
 
 
-def test_what_is_not_given_is_reset() -> None:
+def test_alter_configs_resets_settings_that_are_not_given() -> None:
     stage = stage_of()
     assert alter(stage, (TOPIC, "a", {"retention.ms": "8"}), dry=True) == [0]
     assert own(stage) == {"retention.ms": "7", "segment.ms": "9"}
@@ -69,14 +69,14 @@ def test_what_is_not_given_is_reset() -> None:
     assert own(stage) == {"retention.ms": "8"}
 
 
-def test_one_denied_resource_does_not_disturb_the_others() -> None:
+def test_a_denied_resource_does_not_fail_the_others() -> None:
     changes = {"retention.ms": "1"}
     asked = [(TOPIC, name, changes) for name in ("hidden", "a", "unseen", "m")]
     assert alter(stage_of(), *asked, who=ALICE) == [29, 0, 29, 3]
 
 
 @pytest.mark.parametrize(("release", "error"), [("0.11", 3), ("1.0", 29), ("4.3", 29)])
-def test_denials(release: str, error: int) -> None:
+def test_altering_a_topic_needs_alter_configs_on_it(release: str, error: int) -> None:
     stage = stage_of(release)
     assert alter(stage, (TOPIC, "hidden", {"retention.ms": "1"}), who=ALICE) == [error]
 
@@ -92,7 +92,9 @@ def test_denials(release: str, error: int) -> None:
         (TOPIC, "a", {"retention.ms": "1"}, CAROL, 29),
     ],
 )
-def test_rights_by_kind(kind: int, name: str, changes: Any, who: str, error: int) -> None:
+def test_the_needed_permission_depends_on_the_resource_type(
+    kind: int, name: str, changes: Any, who: str, error: int
+) -> None:
     assert alter(stage_of(), (kind, name, changes), who=who) == [error]
 
 
@@ -153,7 +155,7 @@ def test_errors_of_the_newest_release(resource: Resource, error: int) -> None:
     assert alter(stage_of(), resource) == [error]
     if resource[0] != LOGGER and error != 3:
         operations = [(key, SET, value) for key, value in resource[2].items()]
-        # setting one thing for all brokers keeps the others, so nothing is removed from them
+        # AlterConfigs fails for all brokers since it would remove min.insync.replicas
         kept = 0 if resource[:2] == (BROKER, "") and error == 40 else error
         assert change(stage_of(), resource[0], resource[1], *operations) == kept
 
@@ -174,7 +176,7 @@ def test_brokers_refuse_a_policy_given_twice_since_4_4(release: str, error: int)
     assert alter(stage_of(release), resource) == [error]
 
 
-def test_what_is_appended_twice_is_added_once() -> None:
+def test_an_element_appended_twice_is_added_once() -> None:
     stage = stage_of("4.1")
     assert change(stage, TOPIC, "a", ("cleanup.policy", APPEND, "compact,compact")) == 0
     assert own(stage)["cleanup.policy"] == "delete,compact"
@@ -182,12 +184,12 @@ def test_what_is_appended_twice_is_added_once() -> None:
 
 @pytest.mark.parametrize("release", ["1.1", "2.3", "2.4"])
 def test_retention_hours_cannot_be_altered_on_a_running_broker(release: str) -> None:
-    """Although up to 2.3 DescribeConfigs says it can: a real 2.3.1 returns 42."""
+    """2.3.1 returns INVALID_REQUEST (42), although its DescribeConfigs has read_only = false."""
     resource = (BROKER, "1", {"log.retention.hours": "5"})
     assert alter(stage_of(release), resource) == [42]
 
 
-def test_a_null_value_closes_the_connection_of_middle_releases() -> None:
+def test_in_2_3_a_null_value_closes_the_connection() -> None:
     resource = (TOPIC, "a", {"retention.ms": None})
     with pytest.raises(CloseConnection):
         alter(stage_of("2.3"), resource)
@@ -195,13 +197,13 @@ def test_a_null_value_closes_the_connection_of_middle_releases() -> None:
     assert alter(stage_of("2.7"), resource, who="User:nobody") == [-1]
 
 
-def test_settings_go_one_by_one() -> None:
+def test_incremental_changes_keep_other_settings() -> None:
     stage = stage_of()
     assert change(stage, TOPIC, "a", ("retention.ms", REMOVE, None), ("segment.ms", SET, "5")) == 0
     assert own(stage) == {"segment.ms": "5"}
 
 
-def test_lists_grow_and_shrink() -> None:
+def test_append_and_subtract_change_a_list() -> None:
     stage = stage_of()
     assert change(stage, TOPIC, "a", ("cleanup.policy", APPEND, "compact")) == 0
     assert own(stage)["cleanup.policy"] == "delete,compact"
@@ -220,14 +222,14 @@ def test_lists_grow_and_shrink() -> None:
         (("nonsense", REMOVE, None), 0),
     ],
 )
-def test_operations(operation: Any, error: int) -> None:
+def test_invalid_operations_change_nothing(operation: Any, error: int) -> None:
     stage = stage_of()
     before = dict(own(stage))
     assert change(stage, TOPIC, "a", operation) == error
     assert own(stage) == before
 
 
-def test_a_resource_or_a_setting_given_twice() -> None:
+def test_repeated_resources_or_settings_are_rejected_by_newer_releases() -> None:
     twice = [(TOPIC, "a", {"retention.ms": "1"}), (TOPIC, "a", {"segment.ms": "2"})]
     assert alter(stage_of(), *twice, who="User:nobody") == [42, 42]
     stage = stage_of("2.3")
@@ -238,7 +240,7 @@ def test_a_resource_or_a_setting_given_twice() -> None:
     assert change(stage_of("2.8"), TOPIC, "a", *both, who="User:nobody") == 29
 
 
-def test_levels_of_loggers() -> None:
+def test_log_levels_are_set_and_removed() -> None:
     stage = stage_of()
     assert change(stage, LOGGER, "1", ("kafka", SET, "DEBUG"), who=ALICE) == 31
     assert change(stage, LOGGER, "1", ("kafka", SET, "DEBUG"), who=CAROL) == 0
@@ -255,7 +257,7 @@ def test_levels_of_loggers() -> None:
     assert change(stage, LOGGER, "2", ("kafka", SET, "INFO")) == 42
 
 
-def test_what_was_set_for_all_brokers_holds_for_topics() -> None:
+def test_topics_inherit_settings_of_all_brokers() -> None:
     stage = stage_of()
     assert change(stage, BROKER, "", ("log.retention.ms", SET, "55")) == 0
     assert stage.cluster.configs.topic_value({}, "retention.ms") == "55"
@@ -270,7 +272,7 @@ UNKNOWN = ("retention.ms", 99, "1")
 def test_an_unknown_operation_has_the_message_of_its_release(
     release: str, message: str | None
 ) -> None:
-    """As 2.3.1, 2.4.1, 2.5.1, 2.6.3, 2.7.2 and 2.8.2 answer it."""
+    """Recorded from 2.3.1, 2.4.1, 2.5.1, 2.6.3, 2.7.2 and 2.8.2."""
     stage = stage_of(release)
     config = incremental_request.AlterableConfig("retention.ms", 99, "1")
     resource = incremental_request.AlterConfigsResource(TOPIC, "a", [config])
@@ -290,7 +292,10 @@ def test_an_unknown_operation_has_the_message_of_its_release(
     ],
 )
 def test_an_unknown_operation_fails_the_controller(first: Any, errors: list[int]) -> None:
-    """As on 4.3.1: the controller returns -1 for all of its resources, and changes nothing."""
+    """Recorded from 4.3.1.
+
+    The controller returns UNKNOWN_SERVER_ERROR (-1) for all of its resources, and changes nothing.
+    """
     stage = stage_of()
     stage.topic("b")
     resources = [

@@ -1,6 +1,4 @@
-"""API 45: cancelling what is not in progress, of a topic that exists and of one that does not; and
-nothing at all, as Kafka 4.3.1 answers it.
-"""
+"""AlterPartitionReassignments: cancelling a reassignment that is not in progress."""
 
 import pytest
 
@@ -16,7 +14,7 @@ NOT_IN_PROGRESS = 85
 
 
 @pytest.mark.parametrize(("release", "missing"), [("2.7", NOT_IN_PROGRESS), ("4.3", 3)])
-def test_nothing_to_cancel(release: str, missing: int) -> None:
+def test_cancelling_fails_if_no_reassignment_is_in_progress(release: str, missing: int) -> None:
     stage = Stage(release)
     stage.topic("t")
     topics = [ReassignableTopic(name, [ReassignablePartition(0, None)]) for name in ("t", "none")]
@@ -26,7 +24,7 @@ def test_nothing_to_cancel(release: str, missing: int) -> None:
     assert codes == {"t": NOT_IN_PROGRESS, "none": missing}
 
 
-def test_nothing_at_all_is_answered_by_defaults() -> None:
+def test_an_empty_request_returns_default_values() -> None:
     request = AlterPartitionReassignmentsRequest(allow_replication_factor_change=False)
     answer = Stage("4.3").ask(ApiKey.ALTER_PARTITION_REASSIGNMENTS, 1, request)
     assert answer.allow_replication_factor_change

@@ -1,4 +1,4 @@
-"""APIs 48 and 49 (KIP-546), with the answers that a real 4.3.1 gave to the same requests."""
+"""DescribeClientQuotas and AlterClientQuotas (KIP-546): responses as recorded from 4.3.1."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -61,7 +61,7 @@ def test_limits_are_kept_changed_and_removed() -> None:
     assert describe(stage) == {}
 
 
-def test_validation_alone_changes_nothing() -> None:
+def test_validate_only_changes_nothing() -> None:
     stage = Stage()
     assert alter(stage, entry(ALICE, producer_byte_rate=1000), validate=True) == [0]
     assert describe(stage) == {}
@@ -102,7 +102,7 @@ def test_a_duplicate_entity_fails_alone() -> None:
     assert list(describe(stage)) == [(("user", "bob"),)]
 
 
-def test_filters() -> None:
+def test_filters_select_quotas_by_entity() -> None:
     stage = Stage()
     alter(
         stage,
@@ -133,11 +133,11 @@ def test_filters() -> None:
         ([("ip", 0, "127.0.0.1"), ("user", 0, "a")], 42),
     ],
 )
-def test_malformed_filters(components: Any, error: int) -> None:
+def test_malformed_filters_are_rejected(components: Any, error: int) -> None:
     assert describe(Stage(), *components) == error
 
 
-def test_permissions_are_config_operations_of_the_cluster() -> None:
+def test_quotas_need_describe_configs_and_alter_configs_on_the_cluster() -> None:
     stage = Stage()
     assert describe(stage, who="User:alice") == 31
     assert alter(stage, entry(ALICE, producer_byte_rate=1), who="User:alice") == [31]

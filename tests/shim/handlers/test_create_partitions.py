@@ -1,4 +1,4 @@
-"""API 37: topics only grow, with ALTER (KIP-195)."""
+"""CreatePartitions: permissions, counts, replicas and limits (KIP-195)."""
 
 from typing import Any
 
@@ -38,7 +38,7 @@ def stage_of(release: str = "", brokers: int = 1) -> Stage:
 
 
 @pytest.mark.parametrize("release", ["2.0", "2.8", "3.3", "4.3"])
-def test_rights_come_before_existence_and_counts(release: str) -> None:
+def test_permissions_are_checked_before_existence_and_counts(release: str) -> None:
     asked = [wish(name, 1) for name in ("a", "hidden", "missing", "unseen")]
     assert ask(stage_of(release), *asked, who=ALICE) == {
         "a": 37,
@@ -48,14 +48,14 @@ def test_rights_come_before_existence_and_counts(release: str) -> None:
     }
 
 
-def test_the_first_kraft_brokers_asked_for_create() -> None:
+def test_3_0_checks_create_on_the_cluster() -> None:
     stage = stage_of("3.0")
     assert ask(stage, wish("a", 3), who=ALICE) == {"a": 29}
     stage.allow(ALICE, Operation.CREATE, ResourceType.CLUSTER, "kafka-cluster")
     assert ask(stage, wish("a", 3), who=ALICE) == {"a": 0}
 
 
-def test_growing_keeps_what_is_there() -> None:
+def test_existing_partitions_are_kept() -> None:
     stage = stage_of(brokers=3)
     before = list(stage.found("a").partitions)
     assert ask(stage, wish("a", 5)) == {"a": 0}
@@ -64,13 +64,13 @@ def test_growing_keeps_what_is_there() -> None:
     assert [partition.index for partition in after] == [0, 1, 2, 3, 4]
 
 
-def test_validating_changes_nothing() -> None:
+def test_validate_only_changes_nothing() -> None:
     stage = stage_of()
     assert ask(stage, wish("a", 5), dry=True) == {"a": 0}
     assert len(stage.found("a").partitions) == 2
 
 
-def test_a_topic_given_twice_is_refused_before_rights() -> None:
+def test_a_repeated_topic_is_rejected_before_permissions_are_checked() -> None:
     asked = [wish("hidden", 3), wish("a", 3), wish("hidden", 4)]
     assert ask(stage_of(), *asked, who=ALICE) == {"hidden": 42, "a": 0}
 
@@ -87,29 +87,27 @@ def test_a_topic_given_twice_is_refused_before_rights() -> None:
         ([[1, 2]], 39),
     ],
 )
-def test_given_replicas(given: list[list[int]], error: int) -> None:
+def test_replica_assignments_are_validated(given: list[list[int]], error: int) -> None:
     stage = stage_of(brokers=2)
     assert ask(stage, wish("a", 3, given)) == {"a": error}
     if not error:
         assert stage.found("a").partitions[2].replicas == [2]
 
 
-def test_not_more_than_fits_into_a_batch_of_the_controllers() -> None:
+def test_new_partitions_of_one_request_are_limited() -> None:
     assert ask(stage_of("3.5"), wish("a", 10_003)) == {"a": -1}
-    assert ask(stage_of("3.4"), wish("a", 10_003), dry=True) == {
-        "a": 37
-    }  # a limit of the shim's own
+    assert ask(stage_of("3.4"), wish("a", 10_003), dry=True) == {"a": 37}  # the shim's own limit
     assert ask(stage_of("3.4"), wish("a", 10_002), dry=True) == {"a": 0}
 
 
-def test_the_number_of_partitions_is_limited() -> None:
+def test_the_partitions_of_a_topic_are_limited() -> None:
     stage = stage_of("2.8")
     assert ask(stage, wish("a", 2**31 - 1)) == {"a": 37}
     assert len(stage.found("a").partitions) == 2
 
 
 @pytest.mark.parametrize(("release", "error"), [("2.8", 38), ("3.0", 0), ("4.3", 0)])
-def test_stopped_brokers_get_replicas_on_kraft_if_others_are_too_few(
+def test_kraft_assigns_replicas_to_stopped_brokers_if_others_are_too_few(
     release: str, error: int
 ) -> None:
     stage = Stage(release, brokers=3)

@@ -1,4 +1,4 @@
-"""API 19: permissions, invalid topics, and the response (KIP-4, 277, 525)."""
+"""CreateTopics: permissions, invalid topics, and the response (KIP-4, 277, 525)."""
 
 from typing import Any
 
@@ -40,7 +40,7 @@ def outcome(rows: Any) -> dict[str, int]:
     return {row.name: row.error_code for row in rows}
 
 
-def test_topics_are_made_with_partitions_replicas_and_settings() -> None:
+def test_topics_are_created_with_partitions_replicas_and_settings() -> None:
     stage = Stage(brokers=3)
     assert outcome(ask(stage, topic("t", 5, 2, retention_ms="7"))) == {"t": 0}
     made = stage.found("t")
@@ -73,14 +73,14 @@ def test_create_on_the_cluster_or_since_kip_277_on_the_topic(
     assert outcome(rows) == {"own": 0, "other": denied or 0}
 
 
-def test_before_kip_277_a_denial_is_of_the_cluster() -> None:
+def test_before_kip_277_only_create_on_the_cluster_counts() -> None:
     stage = Stage("1.1")
     stage.allow(ALICE, Operation.CREATE, ResourceType.TOPIC, "own")
     rows = ask(stage, topic("own"), topic("bad name"), topic("own"), who=ALICE, version=2)
     assert [(row.name, row.error_code) for row in rows] == [("own", 31), ("bad name", 31)]
 
 
-def test_errors_are_reported_only_to_those_who_may_create() -> None:
+def test_permissions_are_checked_before_topics_are_validated() -> None:
     stage = Stage()
     stage.topic("there")
     stage.allow(ALICE, Operation.CREATE, ResourceType.TOPIC, "own")
@@ -89,17 +89,17 @@ def test_errors_are_reported_only_to_those_who_may_create() -> None:
     assert outcome(ask(stage, *asked)) == {"there": 36, "bad name": 17, "own": 37}
 
 
-def test_duplicates_and_the_metadata_log_are_found_before_rights() -> None:
+def test_duplicates_and_the_metadata_topic_are_rejected_before_permissions_are_checked() -> None:
     rows = ask(Stage(), topic("d"), topic("__cluster_metadata"), topic("d"), who=ALICE)
     assert [(row.name, row.error_code) for row in rows] == [("d", 42), ("__cluster_metadata", 42)]
 
 
-def test_middle_releases_answer_each_duplicate() -> None:
+def test_2_8_returns_each_duplicate() -> None:
     rows = ask(Stage("2.8"), topic("d"), topic("e"), topic("d"))
     assert [(row.name, row.error_code) for row in rows] == [("d", 42), ("e", 0), ("d", 42)]
 
 
-def test_without_describe_configs_the_topic_is_made_but_not_described() -> None:
+def test_without_describe_configs_a_created_topic_is_not_described() -> None:
     stage = Stage()
     for name in ("own", "told"):
         stage.allow(ALICE, Operation.CREATE, ResourceType.TOPIC, name)
@@ -112,7 +112,7 @@ def test_without_describe_configs_the_topic_is_made_but_not_described() -> None:
     assert {config.name: config.value for config in told.configs}["cleanup.policy"] == "delete"
 
 
-def test_validating_makes_nothing() -> None:
+def test_validate_only_creates_nothing() -> None:
     stage = Stage()
     assert outcome(ask(stage, topic("t"), dry=True)) == {"t": 0}
     assert "t" not in stage.cluster.topics
@@ -120,7 +120,7 @@ def test_validating_makes_nothing() -> None:
 
 
 def _after_validating(release: str) -> Any:
-    """The first KRaft brokers ignored it."""
+    """Return the topics after a request with validate_only, which 3.0 ignores."""
     stage = Stage(release)
     ask(stage, topic("t"), dry=True)
     return stage.cluster.topics
@@ -160,7 +160,7 @@ def test_errors_of_the_newest_release(wanted: CreatableTopic, error: int) -> Non
         ({0: [1, 2], 1: [1]}, 39),
     ],
 )
-def test_given_replicas(replicas: dict[int, list[int]], error: int) -> None:
+def test_replica_assignments_are_validated(replicas: dict[int, list[int]], error: int) -> None:
     stage = Stage(brokers=2)
     wanted = topic("t", -1, -1)
     wanted.assignments = [CreatableReplicaAssignment(*replica) for replica in replicas.items()]
@@ -173,7 +173,7 @@ def test_given_replicas(replicas: dict[int, list[int]], error: int) -> None:
         ]
 
 
-def test_a_stopped_broker_is_the_last_replica_where_it_is_needed() -> None:
+def test_a_stopped_broker_becomes_the_last_replica_only_if_others_are_too_few() -> None:
     stage = Stage(brokers=3)
     stage.cluster.set_alive(1, is_alive=False)
     assert outcome(ask(stage, topic("t", 6, 3), topic("u", 6, 2), topic("v", 1, 4))) == {
@@ -185,12 +185,12 @@ def test_a_stopped_broker_is_the_last_replica_where_it_is_needed() -> None:
     assert {1 in partition.replicas for partition in stage.found("u").partitions} == {False}
 
 
-def test_one_request_is_limited() -> None:
+def test_the_newest_release_limits_partitions_of_one_request() -> None:
     assert outcome(ask(Stage(), topic("a", 9999), topic("b"))) == {"a": 44, "b": 44}
     assert outcome(ask(Stage("3.4"), topic("a", 9999), topic("b"))) == {"a": 0, "b": 0}
 
 
-def test_brokers_on_zookeeper_send_the_client_to_the_controller() -> None:
+def test_zookeeper_brokers_return_not_controller() -> None:
     stage = Stage("2.8", brokers=2)
     stage.session(ADMIN).node_id = 2
     assert outcome(ask(stage, topic("t"))) == {"t": 41}
@@ -199,14 +199,14 @@ def test_brokers_on_zookeeper_send_the_client_to_the_controller() -> None:
     assert outcome(ask(stage, topic("t"))) == {"t": 0}
 
 
-def test_only_version_7_returns_the_id() -> None:
+def test_topic_ids_are_returned_since_version_7() -> None:
     stage = Stage()
     assert ask(stage, topic("a"), version=7)[0].topic_id == stage.found("a").topic_id
     assert ask(stage, topic("b"), version=6)[0].topic_id == NO_ID
 
 
-def test_a_topic_on_a_broker_that_there_is_not_keeps_its_maker_waiting() -> None:
-    """ZooKeeper brokers create it anyway, but no client sees the partition."""
+def test_a_topic_assigned_to_an_unknown_broker_times_out() -> None:
+    """ZooKeeper brokers create it and return REQUEST_TIMED_OUT; Metadata omits the partition."""
     stage = Stage("2.8")
     assignments = [
         CreatableReplicaAssignment(index, [node_id]) for index, node_id in enumerate((1, 9))
@@ -224,14 +224,14 @@ def test_a_topic_on_a_broker_that_there_is_not_keeps_its_maker_waiting() -> None
 
 
 @pytest.mark.parametrize("release", ["0.11", "2.8", "3.4"])
-def test_a_topic_has_room_for_so_many_partitions_only(release: str) -> None:
+def test_the_partitions_of_a_topic_are_limited(release: str) -> None:
     stage = Stage(release)
     asked = [topic("t", 2**31 - 1), topic("u", PARTITIONS_MAX + 1), topic("v", 2)]
     assert outcome(ask(stage, *asked, version=2)) == {"t": 37, "u": 37, "v": 0}
 
 
 @pytest.mark.parametrize("release", ["1.0", "2.8", "3.4"])
-def test_one_request_makes_so_many_partitions_only(
+def test_the_partitions_of_one_request_and_of_the_cluster_are_limited(
     release: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert (PARTITIONS_AT_ONCE, PARTITIONS_MAX) == (10_000, 100_000)

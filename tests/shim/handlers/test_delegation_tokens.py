@@ -1,4 +1,4 @@
-"""APIs 38-41 (KIP-48, KIP-373): ownership, ACLs for others' tokens, and the order of the errors."""
+"""Delegation tokens (KIP-48, KIP-373): owners, renewers, permissions, lifetimes and errors."""
 
 from typing import Any
 
@@ -72,8 +72,8 @@ def test_a_token_for_oneself_needs_no_acl(stage: Stage) -> None:
     assert len(token.hmac) == 64
 
 
-def test_expired_tokens_are_forgotten_within_an_hour(stage: Stage) -> None:
-    """As 2.8.2 and 4.3.1 do, which check them once an hour."""
+def test_expired_tokens_are_deleted_within_an_hour(stage: Stage) -> None:
+    """Brokers of 2.8.2 and 4.3.1 look for expired tokens once an hour."""
     old = create(stage, max_lifetime_ms=1000)
     new = create(stage)
     stage.clock.advance(HOUR_MS - 1)
@@ -94,7 +94,7 @@ def test_a_token_for_another_needs_create_tokens_on_that_user(stage: Stage) -> N
     assert create(stage, **other).error_code == ErrorCode.NONE
 
 
-def test_without_login_the_error_is_64_before_all_others(stage: Stage) -> None:
+def test_without_a_login_the_request_is_not_allowed_whatever_it_contains(stage: Stage) -> None:
     anonymous = create(stage, "User:dave", renewers=[CreatableRenewers("Group", "x")])
     assert anonymous.error_code == ErrorCode.DELEGATION_TOKEN_REQUEST_NOT_ALLOWED
 
@@ -109,7 +109,7 @@ def test_renewers_must_be_users(stage: Stage) -> None:
     assert answer.error_code == ErrorCode.INVALID_PRINCIPAL_TYPE
 
 
-def test_without_a_secret_tokens_are_off() -> None:
+def test_without_a_secret_key_tokens_are_disabled() -> None:
     stage = Stage(properties={"delegation.token.secret.key": ""})
     session = Session(SASL_LISTENER, 1, "127.0.0.1", 60_000)
     session.principal, session.phase = ALICE, session.phase.READY
@@ -117,7 +117,7 @@ def test_without_a_secret_tokens_are_off() -> None:
     assert create(stage).error_code == ErrorCode.DELEGATION_TOKEN_AUTH_DISABLED
 
 
-def test_tokens_of_others_need_permissions_to_be_seen(stage: Stage) -> None:
+def test_describing_tokens_of_others_needs_describe_on_the_token(stage: Stage) -> None:
     token_id = create(stage, renewers=[CreatableRenewers("User", "bob")]).token_id
     assert visible(stage, ALICE) == [token_id]
     assert visible(stage, BOB) == [token_id]
@@ -148,7 +148,7 @@ def test_only_owner_and_renewers_renew_and_expire(stage: Stage) -> None:
     assert visible(stage, ALICE) == []
 
 
-def test_a_renewal_never_passes_the_longest_lifetime(stage: Stage) -> None:
+def test_a_renewal_never_exceeds_the_maximum_lifetime(stage: Stage) -> None:
     token = create(stage, max_lifetime_ms=5_000)
     assert token.expiry_timestamp_ms == token.max_timestamp_ms
     assert renew(stage, ALICE, token.hmac, 10**12).expiry_timestamp_ms == token.max_timestamp_ms
@@ -157,10 +157,10 @@ def test_a_renewal_never_passes_the_longest_lifetime(stage: Stage) -> None:
 @pytest.mark.parametrize(
     ("release", "longest_ms", "zero_ms"), [("4.3", DAY_MS, DAY_MS), ("2.8", 2 * DAY_MS, 0)]
 )
-def test_controllers_renew_for_the_default_time_at_most(
+def test_kraft_controllers_renew_for_at_most_the_default_time(
     release: str, longest_ms: int, zero_ms: int
 ) -> None:
-    """As 4.3.1 and 2.8.2 answer."""
+    """Recorded from 4.3.1 and 2.8.2."""
     stage = staged(release)
     made = CreateDelegationTokenRequest(max_lifetime_ms=-1)
     hmac = stage.ask(ApiKey.CREATE_DELEGATION_TOKEN, 1, made, ALICE).hmac

@@ -1,4 +1,4 @@
-"""API 20: without DESCRIBE, names are not revealed, by name or by id (KIP-516)."""
+"""DeleteTopics by name and by id (KIP-516): names are not revealed without DESCRIBE."""
 
 from typing import Any
 
@@ -13,7 +13,7 @@ NO_ID = bytes(16)
 
 
 def stage_of(release: str = "") -> Stage:
-    """Topics named after what alice may do with them; carol may DELETE on the cluster."""
+    """Create topics named after alice's permissions on them; carol has DELETE on the cluster."""
     stage = Stage(release)
     for name, operations in {
         "described": [Operation.DESCRIBE],
@@ -49,7 +49,7 @@ def by_id(stage: Stage, *names: str, who: str = ALICE) -> Any:
     return {ids[row.topic_id]: (row.name, row.error_code) for row in rows}
 
 
-def test_by_name_on_kraft() -> None:
+def test_kraft_checks_describe_and_delete_by_name() -> None:
     stage = stage_of()
     asked = ("described", "both", "blind", "gone", "hidden", "unseen")
     assert by_name(stage, *asked) == {
@@ -64,7 +64,7 @@ def test_by_name_on_kraft() -> None:
     assert "blind" in stage.cluster.topics
 
 
-def test_by_id_on_kraft() -> None:
+def test_kraft_checks_describe_and_delete_by_id() -> None:
     assert by_id(stage_of(), "described", "both", "blind", "hidden", "unseen") == {
         "described": ("described", 29),
         "both": ("both", 0),
@@ -74,14 +74,14 @@ def test_by_id_on_kraft() -> None:
     }
 
 
-def test_delete_on_the_cluster_deletes_anything() -> None:
+def test_delete_on_the_cluster_allows_all_topics_on_kraft() -> None:
     assert by_name(stage_of(), "hidden", "unseen", who=CAROL) == {"hidden": 0, "unseen": 3}
     assert by_name(stage_of("2.8"), "hidden", "unseen", who=CAROL) == {"hidden": 29, "unseen": 29}
 
 
 @pytest.mark.parametrize("release", ["1.0", "2.3", "2.8"])
-def test_by_name_on_zookeeper(release: str) -> None:
-    """DESCRIBE is not checked: without DELETE, a missing topic looks like any other."""
+def test_zookeeper_checks_delete_only(release: str) -> None:
+    """Only DELETE is checked, so missing topics are reported as denied."""
     asked = ("described", "both", "blind", "gone", "hidden")
     assert by_name(stage_of(release), *asked) == {
         "described": 29,
@@ -92,7 +92,7 @@ def test_by_name_on_zookeeper(release: str) -> None:
     }
 
 
-def test_the_oldest_release_hides() -> None:
+def test_0_11_reports_topics_without_describe_as_unknown() -> None:
     asked = ("described", "both", "blind", "gone", "hidden", "unseen")
     assert by_name(stage_of("0.11"), *asked) == {
         "described": 29,
@@ -104,7 +104,7 @@ def test_the_oldest_release_hides() -> None:
     }
 
 
-def test_malformed_entries_are_found_before_rights() -> None:
+def test_malformed_entries_are_rejected_before_permissions_are_checked() -> None:
     stage = stage_of()
     hidden = stage.found("hidden").topic_id
     states = [
@@ -125,7 +125,7 @@ def test_malformed_entries_are_found_before_rights() -> None:
     ]
 
 
-def test_by_name_and_by_id_at_once_is_refused_after_rights() -> None:
+def test_a_topic_by_name_and_by_id_is_rejected_after_permissions_are_checked() -> None:
     stage = stage_of()
     topic_id = stage.found("hidden").topic_id
     states = [DeleteTopicState("hidden"), DeleteTopicState(topic_id=topic_id)]
@@ -137,7 +137,7 @@ def test_by_name_and_by_id_at_once_is_refused_after_rights() -> None:
     assert {(row.name, row.error_code) for row in rows} == {("hidden", 29), (None, 29)}
 
 
-def test_results_come_in_no_order() -> None:
+def test_results_are_not_in_the_order_of_the_request() -> None:
     stage = Stage()
     names = [f"t{index}" for index in range(20)]
     assert list(by_name(stage, *names, who=ADMIN)) != names
@@ -145,7 +145,7 @@ def test_results_come_in_no_order() -> None:
 
 
 @pytest.mark.parametrize(("version", "error"), [(1, 42), (2, 42), (3, 73), (6, 73)])
-def test_deletion_can_be_switched_off(version: int, error: int) -> None:
+def test_deletion_can_be_disabled(version: int, error: int) -> None:
     stage = Stage(properties={"delete.topic.enable": "false"})
     stage.topic("t")
     states = [DeleteTopicState("t")] if version >= 6 else []

@@ -1,4 +1,4 @@
-"""API 20: permission checks, against the log of a real 4.3.1."""
+"""DeleteTopics: permission checks as in the authorizer log of a real 4.3.1."""
 
 import pytest
 
@@ -17,7 +17,7 @@ EXCHANGES = {
 
 
 @pytest.mark.parametrize("name", EXCHANGES)
-def test_what_is_asked_is_what_the_broker_logged(name: str) -> None:
+def test_checks_are_those_that_the_broker_logged(name: str) -> None:
     stage = Stage(RELEASE)
     ids = {topic: stage.topic(topic).topic_id for topic in TOPICS}
     for kind, names in GRANTS.items():
@@ -42,4 +42,6 @@ def test_what_is_asked_is_what_the_broker_logged(name: str) -> None:
     assert set(asked) == set(logged)
     assert len(asked) == len(logged)
     order = [decision.operation for decision in logged]
-    assert [decision.operation for decision in asked] == order  # DESCRIBE of all, then DELETE
+    assert [
+        decision.operation for decision in asked
+    ] == order  # DESCRIBE on all topics, then DELETE

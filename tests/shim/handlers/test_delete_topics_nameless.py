@@ -1,4 +1,4 @@
-"""API 20, version 6: an entry with neither name nor id, as real 2.8.2 and 4.3.1 brokers answer."""
+"""DeleteTopics version 6 with an entry that has neither name nor id, as on 2.8.2 and 4.3.1."""
 
 import pytest
 
@@ -15,7 +15,9 @@ from tests.shim.play import ADMIN, Stage
         ("4.3", ADMIN, {None: 42, "x": 3}),
     ],
 )
-def test_it_fails_alone(release: str, who: str, codes: dict[str | None, int]) -> None:
+def test_an_entry_without_name_and_id_does_not_fail_the_others(
+    release: str, who: str, codes: dict[str | None, int]
+) -> None:
     request = DeleteTopicsRequest([DeleteTopicState(None), DeleteTopicState("x")])
     answer = Stage(release).ask(ApiKey.DELETE_TOPICS, 6, request, who)
     assert {response.name: response.error_code for response in answer.responses} == codes

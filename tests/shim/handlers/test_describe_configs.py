@@ -1,4 +1,4 @@
-"""API 32: permissions by resource type, and fields by version (KIP-133, 226, 569)."""
+"""DescribeConfigs: permissions by resource type, and fields by version (KIP-133, 226, 569)."""
 
 from typing import Any
 
@@ -72,7 +72,9 @@ def test_denied_resources_come_last() -> None:
         (GROUP, "g", 30),
     ],
 )
-def test_each_kind_has_its_own_denial(kind: int, name: str, denied: int) -> None:
+def test_each_resource_type_has_its_own_authorization_error(
+    kind: int, name: str, denied: int
+) -> None:
     stage = stage_of()
     assert outcome(ask(stage, (kind, name), who=ALICE)) == [(name, denied)]
     assert outcome(ask(stage, (kind, name))) == [(name, 0)]
@@ -80,13 +82,13 @@ def test_each_kind_has_its_own_denial(kind: int, name: str, denied: int) -> None
     assert outcome(ask(stage, (kind, name), who=CAROL)) == [(name, allowed)]
 
 
-def test_groups_have_rights_of_their_own() -> None:
+def test_describing_a_group_needs_describe_configs_on_it() -> None:
     stage = stage_of()
     stage.allow(ALICE, Operation.DESCRIBE_CONFIGS, ResourceType.GROUP, "g")
     assert outcome(ask(stage, (GROUP, "g"), (GROUP, "h"), who=ALICE)) == [("g", 0), ("h", 30)]
 
 
-def test_the_oldest_release_hides_topics_and_describes_missing_ones() -> None:
+def test_0_11_hides_denied_topics_and_describes_missing_ones() -> None:
     stage = stage_of("0.11")
     stage.allow(ALICE, Operation.DESCRIBE, ResourceType.TOPIC, "seen")
     asked = [(TOPIC, "hidden"), (TOPIC, "seen"), (TOPIC, "unseen"), (TOPIC, "m")]
@@ -102,7 +104,7 @@ def test_the_oldest_release_hides_topics_and_describes_missing_ones() -> None:
     ("release", "kind"),
     [("0.11", LOGGER), ("2.3", LOGGER), ("3.6", METRICS), ("3.9", GROUP), ("4.3", 3)],
 )
-def test_one_unknown_type_fails_all(release: str, kind: int) -> None:
+def test_an_unknown_resource_type_fails_the_whole_request(release: str, kind: int) -> None:
     results = ask(stage_of(release), (TOPIC, "a"), (kind, "x"), who=ALICE)
     assert outcome(results) == [("a", 42), ("x", 42)]
 
@@ -120,11 +122,11 @@ def test_one_unknown_type_fails_all(release: str, kind: int) -> None:
         (BROKER, "", 0),
     ],
 )
-def test_invalid_resource_names(kind: int, name: str, error: int) -> None:
+def test_invalid_resource_names_are_rejected(kind: int, name: str, error: int) -> None:
     assert outcome(ask(stage_of(), (kind, name))) == [(name, error)]
 
 
-def test_fields_of_each_version() -> None:
+def test_fields_depend_on_the_version() -> None:
     stage = stage_of("3.9")
     told = {}
     for version in (0, 1, 3):
@@ -136,7 +138,7 @@ def test_fields_of_each_version() -> None:
 
 
 @pytest.mark.parametrize(("release", "is_default"), [("2.6", True), ("2.7", False)])
-def test_version_0_marks_no_defaults_in_some_releases(release: str, is_default: bool) -> None:
+def test_version_0_marks_defaults_in_2_6_and_not_in_2_7(release: str, is_default: bool) -> None:
     (result,) = ask(stage_of(release), (TOPIC, "hidden"), version=0, keys=["retention.ms"])
     assert result.configs[0].is_default is is_default
 
@@ -150,7 +152,7 @@ def test_version_0_marks_no_defaults_in_some_releases(release: str, is_default: 
         ("2.3", "log.flush.scheduler.interval.ms", True),
     ],
 )
-def test_what_is_shown_as_read_only(release: str, name: str, read_only: bool) -> None:
+def test_read_only_depends_on_setting_and_release(release: str, name: str, read_only: bool) -> None:
     (result,) = ask(stage_of(release), (BROKER, "1"), keys=[name])
     assert result.configs[0].read_only is read_only
 
@@ -171,7 +173,7 @@ def test_synonyms_and_documentation_are_returned_on_request() -> None:
     assert "compact" in config.documentation
 
 
-def test_settings_of_brokers_are_documented_too() -> None:
+def test_broker_settings_have_documentation_too() -> None:
     (result,) = ask(stage_of(), (BROKER, "1"), include_documentation=True, keys=None)
     texts = {config.name: config.documentation for config in result.configs}
     assert "compact" in texts["log.cleanup.policy"]
@@ -181,17 +183,17 @@ def test_settings_of_brokers_are_documented_too() -> None:
 
 
 @pytest.mark.parametrize(("keys", "count"), [(None, 33), ([], 33), (["nonsense"], 0)])
-def test_no_keys_are_all_keys(keys: list[str] | None, count: int) -> None:
+def test_null_or_empty_keys_return_all_settings(keys: list[str] | None, count: int) -> None:
     (result,) = ask(stage_of("4.3"), (TOPIC, "a"), keys=keys)
-    assert len(result.configs) == count  # as a real 4.3.1 shows
+    assert len(result.configs) == count  # recorded from 4.3.1
 
 
-def test_an_empty_list_of_keys_returns_nothing_in_old_releases() -> None:
+def test_in_2_6_an_empty_list_of_keys_returns_nothing() -> None:
     (result,) = ask(stage_of("2.6"), (TOPIC, "a"), keys=[])
     assert result.configs == []
 
 
-def test_settings_without_end_are_not_described(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_too_many_settings_close_the_connection(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(describe_configs, "SETTINGS_MAX", 3)
     assert len(ask(stage_of(), *[(TOPIC, "a")] * 3)) == 3
     with pytest.raises(CloseConnection, match="more than 3 settings"):

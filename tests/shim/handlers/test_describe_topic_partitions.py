@@ -1,4 +1,4 @@
-"""API 75: pages in the order of names, and what a denied topic looks like (KIP-966)."""
+"""DescribeTopicPartitions: pages in the order of names, and denied topics (KIP-966)."""
 
 from typing import Any
 
@@ -39,12 +39,12 @@ def pages(answer: Any) -> list[tuple[str, list[int]]]:
     ]
 
 
-def test_topics_come_by_name_each_once(stage: Stage) -> None:
+def test_topics_are_sorted_by_name_without_duplicates(stage: Stage) -> None:
     assert pages(ask(stage, "")) == [("a", [0, 1]), ("b", [0]), ("c", [0, 1, 2])]
     assert pages(ask(stage, "c a a")) == [("a", [0, 1]), ("c", [0, 1, 2])]
 
 
-def test_denied_topics_come_last_or_vanish(stage: Stage) -> None:
+def test_denied_topics_come_last_or_are_omitted(stage: Stage) -> None:
     answer = ask(stage, "b unseen missing a", who=ALICE)
     assert [(topic.name, topic.error_code) for topic in answer.topics] == [
         ("a", 0),
@@ -59,7 +59,7 @@ def test_denied_topics_come_last_or_vanish(stage: Stage) -> None:
 
 
 @pytest.mark.parametrize("limit", [-1, 1, 2, 3, 4, 6, 7])
-def test_pages_put_together_are_the_whole(stage: Stage, limit: int) -> None:
+def test_all_pages_together_contain_all_partitions(stage: Stage, limit: int) -> None:
     seen, cursor = [], None
     for _ in range(10):
         answer = ask(stage, "", limit, cursor)
@@ -72,19 +72,21 @@ def test_pages_put_together_are_the_whole(stage: Stage, limit: int) -> None:
     assert seen == [("a", 0), ("a", 1), ("b", 0), ("c", 0), ("c", 1), ("c", 2)]
 
 
-def test_the_brokers_own_limit_counts_too() -> None:
+def test_the_limit_of_the_broker_applies_too() -> None:
     stage = Stage(properties={"max.request.partition.size.limit": "2"})
     stage.topic("t", 5)
     assert pages(ask(stage, "t")) == [("t", [0, 1])]
 
 
 @pytest.mark.parametrize("cursor", [Cursor("c", 0), Cursor("a", -1)])
-def test_a_bad_cursor_is_refused_before_rights(stage: Stage, cursor: Cursor) -> None:
+def test_an_invalid_cursor_is_rejected_before_permissions_are_checked(
+    stage: Stage, cursor: Cursor
+) -> None:
     answer = ask(stage, "a b", cursor=cursor, who="User:bob")
     assert [topic.error_code for topic in answer.topics] == [42, 42]
 
 
-def test_an_illegal_name(stage: Stage) -> None:
+def test_an_illegal_topic_name_is_rejected(stage: Stage) -> None:
     request = DescribeTopicPartitionsRequest([TopicRequest("bad name")])
     answer = stage.ask(ApiKey.DESCRIBE_TOPIC_PARTITIONS, 0, request)
     assert answer.topics[0].error_code == 17

@@ -1,4 +1,4 @@
-"""Settings on KRaft 3.0 and 3.1, as brokers of 3.0.2 and 3.1.2 answered."""
+"""Altering settings on KRaft 3.0 and 3.1: responses as recorded from 3.0.2 and 3.1.2."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -86,7 +86,7 @@ def offset_code(stage: Stage, name: str) -> int:
 
 
 @BOTH
-def test_unknown_types_come_first_and_twice_named_resources_once(release: str) -> None:
+def test_unknown_resource_types_come_first_and_repeated_resources_once(release: str) -> None:
     stage = Stage(release)
     stage.topic("a")
     answered = alter(stage, (TOPIC, "a", {}), (99, "x", {}), (TOPIC, "a", {}), (99, "x", {}))
@@ -99,7 +99,7 @@ def test_unknown_types_come_first_and_twice_named_resources_once(release: str) -
 
 
 @BOTH
-def test_settings_of_a_missing_topic_wait_for_it(release: str) -> None:
+def test_settings_of_a_missing_topic_apply_once_it_is_created(release: str) -> None:
     stage = Stage(release)
     assert alter(stage, (TOPIC, "late", {"flush.ms": "77"})) == [(TOPIC, 0)]
     assert create(stage, "late") == 0
@@ -107,7 +107,7 @@ def test_settings_of_a_missing_topic_wait_for_it(release: str) -> None:
 
 
 @BOTH
-def test_invalid_settings_of_a_broker_are_left_out(release: str) -> None:
+def test_invalid_broker_settings_are_ignored(release: str) -> None:
     stage = Stage(release)
     settings = {"log.cleaner.backoff.ms": "12345", "broker.id": "2", "message.max.bytes": "x"}
     assert alter(stage, (BROKER, "1", settings), (BROKER, "7", {})) == [(BROKER, 0), (BROKER, 0)]
@@ -116,7 +116,7 @@ def test_invalid_settings_of_a_broker_are_left_out(release: str) -> None:
 
 
 @BOTH
-def test_settings_without_a_value_are_left_out(release: str) -> None:
+def test_null_values_are_ignored(release: str) -> None:
     stage = Stage(release)
     stage.topic("a", configs={"flush.ms": "5", "retention.ms": "7"})
     assert alter(stage, (TOPIC, "a", {"flush.ms": None, "retention.ms": "8"})) == [(TOPIC, 0)]
@@ -126,7 +126,7 @@ def test_settings_without_a_value_are_left_out(release: str) -> None:
 
 
 @BOTH
-def test_lists_take_one_element_at_a_time(release: str) -> None:
+def test_append_and_subtract_take_one_element_at_a_time(release: str) -> None:
     stage = Stage(release)
     stage.topic("a")
     assert change(stage, ("cleanup.policy", APPEND, "compact")) == 0
@@ -141,7 +141,7 @@ def test_lists_take_one_element_at_a_time(release: str) -> None:
     assert change(stage, ("flush.ms", 9, "7")) == -1
 
 
-def test_checks_differ_between_releases() -> None:
+def test_3_1_rejects_unknown_settings_and_allows_delete_with_a_value() -> None:
     first, second = Stage("3.0"), Stage("3.1")
     for stage in (first, second):
         stage.topic("a")
@@ -154,7 +154,7 @@ def test_checks_differ_between_releases() -> None:
     assert (shown.value, shown.is_sensitive, shown.read_only) == (None, True, False)
 
 
-def test_a_topic_with_unreadable_settings_is_led_by_nobody() -> None:
+def test_a_topic_with_unparsable_settings_has_no_leader() -> None:
     stage = Stage("3.0")
     assert create(stage, "bad", flush_ms="x") == 0
     assert offset_code(stage, "bad") == 6

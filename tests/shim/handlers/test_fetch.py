@@ -1,4 +1,4 @@
-"""API 1: permissions, sessions, and how long a response waits."""
+"""Fetch: permissions, sessions, and how long a response waits."""
 
 from typing import Any
 
@@ -30,7 +30,7 @@ def ask(stage: Stage, request: FetchRequest, version: int = 12, principal: str =
 
 
 @pytest.mark.parametrize("release", ["1.0", "2.7", ""])
-def test_read_is_asked_topic_by_topic_before_existence(release: str) -> None:
+def test_read_is_checked_for_each_topic_before_its_existence(release: str) -> None:
     stage = stage_with("mine", "others", release=release)
     stage.allow(ALICE, Operation.READ, ResourceType.TOPIC, "may-but-missing")
     names = ("mine", "others", "missing", "may-but-missing")
@@ -39,14 +39,14 @@ def test_read_is_asked_topic_by_topic_before_existence(release: str) -> None:
     assert fetched(answer) == codes
 
 
-def test_the_first_release_hides_what_may_not_be_described() -> None:
+def test_0_11_reports_topics_without_describe_as_unknown() -> None:
     stage = stage_with("mine", "others", "hidden", release="0.11")
     stage.allow(ALICE, Operation.DESCRIBE, ResourceType.TOPIC, "others")
     answer = ask(stage, fetch_request("mine", "others", "hidden", "missing"), version=5)
     assert fetched(answer) == {"mine": 0, "others": 29, "hidden": 3, "missing": 3}
 
 
-def test_an_unknown_id_comes_before_permission() -> None:
+def test_an_unknown_topic_id_is_not_reported_as_denied() -> None:
     stage = stage_with("others")
     others = stage.found("others").topic_id
     partition = FetchPartition(0)
@@ -59,7 +59,9 @@ def test_an_unknown_id_comes_before_permission() -> None:
 
 
 @pytest.mark.parametrize(("release", "code"), [("1.1", 29), ("3.9", 29)])
-def test_a_follower_needs_the_cluster_and_no_topic(release: str, code: int) -> None:
+def test_a_follower_needs_cluster_action_and_no_permission_on_topics(
+    release: str, code: int
+) -> None:
     stage = stage_with("mine", "others", release=release)
     request = fetch_request("mine", "missing", replica_id=3)
     assert fetched(ask(stage, request, version=6)) == {"mine": code, "missing": code}
@@ -67,7 +69,7 @@ def test_a_follower_needs_the_cluster_and_no_topic(release: str, code: int) -> N
     assert fetched(ask(stage, request, version=6))["missing"] == 3
 
 
-def test_a_follower_needs_its_topics_too_before_1_1() -> None:
+def test_before_1_1_a_follower_needs_read_on_its_topics_too() -> None:
     stage = stage_with("mine", "others", release="1.0")
     request = fetch_request("mine", "others", replica_id=3)
     assert fetched(ask(stage, request, version=6)) == {"mine": 31, "others": 31}
@@ -75,7 +77,7 @@ def test_a_follower_needs_its_topics_too_before_1_1() -> None:
     assert fetched(ask(stage, request, version=6))["others"] == 29
 
 
-def test_a_follower_says_so_in_its_state_since_version_15() -> None:
+def test_since_version_15_a_follower_is_known_by_its_replica_state() -> None:
     stage = stage_with("mine")
     topic_id = stage.found("mine").topic_id
     request = FetchRequest(
@@ -87,7 +89,7 @@ def test_a_follower_says_so_in_its_state_since_version_15() -> None:
     assert answer.responses[0].partitions[0].error_code == 29
 
 
-def test_permission_is_asked_anew_for_what_is_in_the_session() -> None:
+def test_permissions_on_partitions_of_a_session_are_checked_again() -> None:
     stage = stage_with("mine")
     first = ask(stage, fetch_request("mine", session_epoch=0))
     stage.allow(ALICE, Operation.READ, ResourceType.TOPIC, "mine", deny=True)
@@ -143,7 +145,7 @@ def test_errors_are_returned_at_once() -> None:
     assert isinstance(waiting, Pending)  # a denial alone does not end the wait for the rest
 
 
-def test_nothing_is_left_behind_when_the_client_is_gone() -> None:
+def test_a_disconnected_client_no_longer_waits_for_records() -> None:
     stage = stage_with("mine")
     waiting = ask(stage, fetch_request("mine", max_wait_ms=5000, min_bytes=1))
     log = stage.found("mine").partitions[0].log
@@ -154,7 +156,7 @@ def test_nothing_is_left_behind_when_the_client_is_gone() -> None:
     produce(stage, "mine")
 
 
-def test_committed_readers_wait_for_the_end_of_the_transaction() -> None:
+def test_read_committed_waits_for_the_end_of_the_transaction() -> None:
     stage = stage_with("mine", release="3.5")
     records = batch(producer=(5, 0, 0), attributes=TRANSACTIONAL)
     stage.cluster.transactions.begin_producer("x", 60_000, -1, -1)
@@ -171,7 +173,7 @@ def test_committed_readers_wait_for_the_end_of_the_transaction() -> None:
     assert len(summary(answer.responses[0].partitions[0].records) or []) == 2
 
 
-def test_any_replica_serves_consumers_that_may_choose() -> None:
+def test_followers_serve_consumers_since_version_11() -> None:
     stage = Stage(brokers=3)
     stage.cluster.topics.create("t", [[2, 1]], {})
     assert fetched(ask(stage, fetch_request("t"), version=10, principal=ADMIN)) == {"t": 6}

@@ -1,4 +1,4 @@
-"""API 1: aborted transactions of an unreadable partition, by release."""
+"""Fetch: aborted_transactions of a denied partition, by release."""
 
 import pytest
 
@@ -8,7 +8,9 @@ from tests.shim.play import Stage
 
 
 @pytest.mark.parametrize(("release", "aborted"), [("2.7", None), ("2.8", None), ("3.9", [])])
-def test_denied_partitions(release: str, aborted: list[object] | None) -> None:
+def test_aborted_transactions_of_a_denied_partition_are_null_or_empty(
+    release: str, aborted: list[object] | None
+) -> None:
     stage = Stage(release)
     stage.topic("t")
     topic = FetchTopic(topic="t", partitions=[FetchPartition(partition=0, partition_max_bytes=9)])

@@ -1,4 +1,4 @@
-"""API 74: which resources have settings (KIP-714, KIP-1142)."""
+"""ListConfigResources: resources that have settings (KIP-714, KIP-1142)."""
 
 from typing import Any
 
@@ -29,18 +29,18 @@ def ask(stage: Stage, kinds: list[int], version: int = 1, who: str = ADMIN) -> A
     return answer.error_code or sorted(rows)
 
 
-def test_kinds(stage: Stage) -> None:
+def test_resources_are_filtered_by_type(stage: Stage) -> None:
     every = [("1", 4), ("1", 8), ("2", 4), ("2", 8), ("g", 32), ("m", 16), ("t", 2)]
     assert ask(stage, []) == every
     assert ask(stage, [2]) == [("t", 2)]
     assert ask(stage, [16, 32]) == [("g", 32), ("m", 16)]
 
 
-def test_version_0_knows_subscriptions_only(stage: Stage) -> None:
+def test_version_0_lists_client_metrics_subscriptions_only(stage: Stage) -> None:
     assert ask(stage, [], 0) == [("m", 16)]
 
 
-def test_rights_come_before_unknown_kinds(stage: Stage) -> None:
+def test_permissions_are_checked_before_resource_types(stage: Stage) -> None:
     assert ask(stage, [3]) == 35
     assert ask(stage, [3], who=ALICE) == 31
     assert ask(stage, [], who=ALICE) == 31

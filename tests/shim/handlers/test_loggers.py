@@ -1,4 +1,4 @@
-"""Loggers of brokers: those of real ones, whose list is the table itself."""
+"""Loggers of brokers are those of real brokers."""
 
 import json
 from typing import Any
@@ -30,5 +30,5 @@ def test_all_loggers_of_a_real_broker_are_listed(release: str) -> None:
     assert len(levels) > 140
 
 
-def test_before_log4j_2_they_are_those_of_the_configuration() -> None:
+def test_before_log4j_2_only_configured_loggers_are_listed() -> None:
     assert len(described("3.9")) == 9

@@ -1,4 +1,4 @@
-"""API 3: visible topics, and requests for missing ones (KIP-430, KIP-516)."""
+"""Metadata: visible topics, and requests for missing ones (KIP-430, KIP-516)."""
 
 from typing import Any
 
@@ -23,7 +23,7 @@ def outcome(answer: Any) -> list[tuple[str | None, int]]:
 
 
 def describer(release: str = "", **settings: Any) -> Stage:
-    """Topics `a` and `hidden`; alice may describe `a` and the missing `m`."""
+    """Create topics `a` and `hidden`; alice may DESCRIBE `a` and the missing topic `m`."""
     stage = Stage(release, **settings)
     stage.topic("a", 2)
     stage.topic("hidden")
@@ -32,7 +32,7 @@ def describer(release: str = "", **settings: Any) -> Stage:
     return stage
 
 
-def test_listing_leaves_out_what_may_not_be_described() -> None:
+def test_a_list_of_all_topics_omits_those_without_describe() -> None:
     stage = describer()
     assert outcome(ask(stage, None, 12)) == [("a", 0), ("hidden", 0)]
     assert outcome(ask(stage, None, 12, ALICE)) == [("a", 0)]
@@ -40,7 +40,7 @@ def test_listing_leaves_out_what_may_not_be_described() -> None:
     assert outcome(ask(stage, [], 12)) == []
 
 
-def test_version_0_lists_all_topics_by_an_empty_list() -> None:
+def test_in_version_0_an_empty_list_requests_all_topics() -> None:
     stage = describer("3.9")
     assert outcome(ask(stage, [], 0, ALICE)) == [("a", 0)]
     assert outcome(ask(stage, [], 1, ALICE)) == []
@@ -56,7 +56,7 @@ def test_a_named_topic_is_denied_whether_it_exists_or_not() -> None:
     ]
 
 
-def test_the_oldest_release_hides_what_may_not_be_described() -> None:
+def test_0_11_reports_topics_without_describe_as_unknown() -> None:
     assert outcome(ask(describer("0.11"), ["hidden", "unseen", "a"], 4, ALICE)) == [
         ("a", 0),
         ("hidden", 3),
@@ -64,7 +64,7 @@ def test_the_oldest_release_hides_what_may_not_be_described() -> None:
     ]
 
 
-def test_ids_are_no_secret_but_names_are() -> None:
+def test_a_denied_topic_id_is_returned_without_the_name() -> None:
     stage = describer()
     ids = [stage.found(name).topic_id for name in ("a", "hidden")]
     topics = [MetadataRequestTopic(topic_id=topic_id, name=None) for topic_id in (*ids, b"?" * 16)]
@@ -78,7 +78,7 @@ def test_ids_are_no_secret_but_names_are() -> None:
 
 
 @pytest.mark.parametrize(("version", "error"), [(10, 42), (11, 42), (12, -1), (13, -1)])
-def test_a_null_name_fails_the_whole_request(version: int, error: int) -> None:
+def test_a_null_name_without_id_fails_the_whole_request(version: int, error: int) -> None:
     topics = [MetadataRequestTopic(name=None), MetadataRequestTopic(name="a")]
     answer = describer().ask(ApiKey.METADATA, version, MetadataRequest(topics, False))
     assert [topic.error_code for topic in answer.topics] == [error, error]
@@ -99,7 +99,7 @@ def test_brokers_and_ids_are_shown_to_every_client() -> None:
 
 
 @pytest.mark.parametrize(("who", "bits"), [(ADMIN, 8096), (BOB, 0)])
-def test_cluster_operations_are_0_where_they_may_not_be_seen(who: str, bits: int) -> None:
+def test_cluster_operations_are_0_without_permissions(who: str, bits: int) -> None:
     stage = describer()
     asked = ask(stage, [], 9, who, include_cluster_authorized_operations=True)
     assert asked.cluster_authorized_operations == bits
@@ -115,14 +115,16 @@ def test_topic_operations_are_returned_for_missing_but_not_denied_topics() -> No
 
 
 @pytest.mark.parametrize(("release", "unasked"), [("2.3", 0), ("2.4", 0), ("2.5", NO_OPERATIONS)])
-def test_operations_that_nobody_asked_for(release: str, unasked: int) -> None:
+def test_authorized_operations_that_were_not_requested_depend_on_the_release(
+    release: str, unasked: int
+) -> None:
     answer = ask(describer(release), ["a", "hidden"], 8, ALICE)
     assert answer.cluster_authorized_operations == unasked
     assert [topic.topic_authorized_operations for topic in answer.topics] == [unasked, unasked]
 
 
 @pytest.mark.parametrize(("release", "error"), [("1.1", 5), ("2.7", 5), ("3.9", 3), ("4.3", 3)])
-def test_asking_for_a_missing_topic_makes_it(release: str, error: int) -> None:
+def test_requesting_a_missing_topic_creates_it(release: str, error: int) -> None:
     stage = Stage(release)
     assert outcome(ask(stage, ["new"], 5, allow_auto_topic_creation=True)) == [("new", error)]
     assert outcome(ask(stage, ["new"], 5)) == [("new", 0)]
@@ -138,8 +140,10 @@ def test_asking_for_a_missing_topic_makes_it(release: str, error: int) -> None:
         ("4.3", None, 29),
     ],
 )
-def test_making_it_needs_create(release: str, resource: ResourceType | None, error: int) -> None:
-    """On the cluster, or since KIP-277 on the topic; DESCRIBE is needed, too."""
+def test_creating_a_topic_needs_create(
+    release: str, resource: ResourceType | None, error: int
+) -> None:
+    """CREATE is needed on the cluster, or since KIP-277 on the topic; DESCRIBE is needed, too."""
     stage = Stage(release)
     stage.allow(ALICE, Operation.DESCRIBE, ResourceType.TOPIC, "m")
     if resource is not None:
@@ -150,7 +154,7 @@ def test_making_it_needs_create(release: str, resource: ResourceType | None, err
     assert ("m" in stage.cluster.topics) == (error != 29)
 
 
-def test_nothing_is_made_where_it_is_not_wanted() -> None:
+def test_topics_are_created_only_if_request_setting_and_name_permit_it() -> None:
     closed = Stage(properties={"auto.create.topics.enable": "false"})
     assert outcome(ask(closed, ["m"], 9, allow_auto_topic_creation=True)) == [("m", 3)]
     assert len(closed.cluster.topics) == 0
@@ -163,7 +167,7 @@ def test_nothing_is_made_where_it_is_not_wanted() -> None:
     assert len(stage.cluster.topics) == 1
 
 
-def test_a_dead_broker_leads_nothing() -> None:
+def test_a_stopped_broker_leads_no_partition() -> None:
     stage = Stage(brokers=2)
     stage.cluster.topics.create("t", [[2, 1]], {})
     stage.cluster.nodes[2].is_alive = False
@@ -174,7 +178,7 @@ def test_a_dead_broker_leads_nothing() -> None:
 
 
 def test_version_0_leaves_out_stopped_replicas() -> None:
-    """As testReplicaDownResponse of Kafka's MetadataRequestTest sees it on a real broker."""
+    """The same as in testReplicaDownResponse of Kafka's MetadataRequestTest."""
     stage = Stage(brokers=3)
     stage.cluster.topics.create("t", [[1, 2, 3], [2, 3, 1]], {})
     stage.cluster.nodes[2].is_alive = False
@@ -186,8 +190,8 @@ def test_version_0_leaves_out_stopped_replicas() -> None:
     assert [(row.error_code, len(row.replica_nodes)) for row in rows] == [(0, 3), (5, 3)]
 
 
-def test_the_state_of_share_groups_is_made_as_any_topic_where_it_has_no_settings() -> None:
-    """As a broker of release 3.9.1 does: one partition, internal, no settings of its own."""
+def test_in_3_9_share_group_state_is_created_like_any_topic() -> None:
+    """3.9.1 creates it with one partition and no settings of its own, as an internal topic."""
     stage = Stage("3.9")
     asked = MetadataRequest(
         topics=[MetadataRequestTopic(name="__share_group_state")], allow_auto_topic_creation=True

@@ -1,4 +1,4 @@
-"""API 8: a denied group is answered topic by topic, as in the request (seen on 4.3.1)."""
+"""OffsetCommit: a denied group returns each topic of the request (seen on 4.3.1)."""
 
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.messages.offset_commit_request import (
@@ -9,7 +9,7 @@ from kafka_shim.protocol.messages.offset_commit_request import (
 from tests.shim.play import Stage
 
 
-def test_a_topic_that_is_there_twice_is_answered_twice() -> None:
+def test_a_repeated_topic_is_returned_twice() -> None:
     topic = OffsetCommitRequestTopic(
         topic_id=b"\x33" * 16, partitions=[OffsetCommitRequestPartition(partition_index=0)]
     )

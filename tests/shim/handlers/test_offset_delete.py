@@ -1,4 +1,4 @@
-"""OffsetDelete of very many partitions, in releases that answer each once, or each time."""
+"""OffsetDelete of many or repeated partitions."""
 
 import pytest
 
@@ -29,17 +29,17 @@ def deleted(release: str, *indexes: int) -> OffsetDeleteResponse:
 
 
 def test_many_partitions_take_linear_time() -> None:
-    """Each was looked for among all before it: these took minutes."""
+    """Each partition was once searched among all before it, which took minutes."""
     (topic,) = deleted("3.4", *range(100_000)).topics
     assert len(topic.partitions) == 100_000
 
 
-def test_a_partition_that_is_named_twice_is_answered_in_its_last_place() -> None:
+def test_a_repeated_partition_is_returned_at_its_last_position() -> None:
     (topic,) = deleted("3.4", 0, 1, 0).topics
     assert [row.partition_index for row in topic.partitions] == [1, 0]
 
 
-def test_a_square_of_partitions_is_not_answered(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_quadratic_response_closes_the_connection(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(offset_delete, "ROWS_MAX", 4)
     assert len(deleted("2.4", 0, 1).topics) == 2
     with pytest.raises(CloseConnection, match="more than 4 rows"):

@@ -1,4 +1,4 @@
-"""API 23: permissions by release, and how often a partition is answered."""
+"""OffsetForLeaderEpoch: permissions and repeated partitions, by release."""
 
 from typing import Any
 
@@ -20,7 +20,7 @@ def ask(stage: Stage, version: int, who: str, *topics: tuple[str, int]) -> Any:
     return [(t.topic, p.partition, p.error_code) for t in answer.topics for p in t.partitions]
 
 
-def test_describe_on_a_topic_is_enough_and_denied_topics_stand_last() -> None:
+def test_describe_on_the_topic_is_enough_and_denied_topics_come_last() -> None:
     stage = Stage()
     stage.topic("a")
     stage.topic("b")
@@ -36,7 +36,7 @@ def test_cluster_action_allows_every_topic() -> None:
     assert ask(stage, 4, "User:alice", ("none", 0)) == [("none", 0, 3)]
 
 
-def test_the_oldest_releases_ask_for_cluster_action_alone() -> None:
+def test_up_to_2_0_only_cluster_action_counts() -> None:
     stage = Stage("2.0")
     stage.topic("b")
     stage.allow("User:alice", Operation.DESCRIBE, ResourceType.TOPIC, "b")
@@ -44,7 +44,9 @@ def test_the_oldest_releases_ask_for_cluster_action_alone() -> None:
 
 
 @pytest.mark.parametrize(("release", "version", "count"), [("2.7", 3, 1), ("2.8", 4, 2)])
-def test_a_partition_that_is_asked_twice(release: str, version: int, count: int) -> None:
+def test_a_repeated_partition_is_returned_twice_since_2_8(
+    release: str, version: int, count: int
+) -> None:
     stage = Stage(release)
     stage.topic("t")
     assert len(ask(stage, version, ADMIN, ("t", 0), ("t", 0))) == count

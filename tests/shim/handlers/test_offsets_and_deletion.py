@@ -1,4 +1,4 @@
-"""APIs 2 and 21: permissions to look up offsets and to delete records."""
+"""ListOffsets and DeleteRecords: permissions, leaders and unreadable batches."""
 
 import pytest
 
@@ -22,7 +22,7 @@ from tests.shim.play import ADMIN, Stage
 def listed(
     stage: Stage, *topics: str, version: int = 3, timestamp: int = -1, principal: str = ALICE
 ) -> list[tuple[str, int, int]]:
-    """Name, code and offset of partition 0 of each topic, in the order of the answer."""
+    """Return topic, error code and offset of each partition 0, in the order of the response."""
     partition = ListOffsetsPartition(0, timestamp=timestamp)
     request = ListOffsetsRequest(
         -1, topics=[ListOffsetsTopic(name, [partition]) for name in topics]
@@ -43,8 +43,8 @@ def deleted(stage: Stage, *topics: str) -> dict[str, int]:
     return {topic.name: topic.partitions[0].error_code for topic in answer.topics}
 
 
-def test_debug_consumers_read_replicas_and_others_leaders() -> None:
-    """As 4.3.1 does it, which had another broker registered."""
+def test_only_debugging_consumers_list_offsets_of_followers() -> None:
+    """Recorded from 4.3.1, with a second broker registered."""
     stage = Stage(brokers=2)
     stage.cluster.topics.create("t", [[2], [1], [2, 1]], {})
     rows = [ListOffsetsPartition(index, timestamp=-1) for index in range(3)]
@@ -57,7 +57,7 @@ def test_debug_consumers_read_replicas_and_others_leaders() -> None:
 
 
 @pytest.mark.parametrize("release", ["1.0", "2.7", ""])
-def test_denied_topics_are_last_and_show_nothing(release: str) -> None:
+def test_denied_topics_come_last_whether_they_exist_or_not(release: str) -> None:
     stage = Stage(release)
     for name in ("mine", "others"):
         stage.topic(name)
@@ -67,14 +67,14 @@ def test_denied_topics_are_last_and_show_nothing(release: str) -> None:
     assert found == [("mine", 0, 0), ("gone", 3, -1), ("others", 29, -1), ("missing", 29, -1)]
 
 
-def test_the_first_release_reports_denied_topics_as_unknown() -> None:
+def test_0_11_reports_denied_topics_as_unknown() -> None:
     stage = Stage("0.11")
     stage.topic("others")
     assert listed(stage, "others", "missing", version=1) == [("others", 3, -1), ("missing", 3, -1)]
 
 
 @pytest.mark.parametrize("release", ["1.0", ""])
-def test_records_are_deleted_by_who_may_delete(release: str) -> None:
+def test_deleting_records_needs_delete_on_the_topic(release: str) -> None:
     stage = Stage(release)
     for name in ("mine", "others"):
         stage.topic(name)
@@ -84,7 +84,7 @@ def test_records_are_deleted_by_who_may_delete(release: str) -> None:
     assert deleted(stage, "mine", "others", "missing", "gone") == codes
 
 
-def test_the_first_release_hides_what_may_not_be_described() -> None:
+def test_0_11_reports_topics_without_describe_as_unknown() -> None:
     stage = Stage("0.11")
     for name in ("mine", "others", "hidden"):
         stage.topic(name)
@@ -93,7 +93,7 @@ def test_the_first_release_hides_what_may_not_be_described() -> None:
     assert deleted(stage, "mine", "others", "hidden") == {"mine": 0, "others": 29, "hidden": 3}
 
 
-def test_an_unreadable_batch_counts_for_its_records(
+def test_a_lookup_by_time_returns_the_first_offset_of_an_unreadable_batch(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setitem(compression._MODULES, compression.Compression.ZSTD, "no_such_module")
@@ -105,7 +105,7 @@ def test_an_unreadable_batch_counts_for_its_records(
     assert at == {1: 0, 2500: 1}
 
 
-def test_only_the_leader_answers() -> None:
+def test_only_the_leader_lists_offsets() -> None:
     stage = Stage(brokers=2)
     stage.cluster.topics.create("t", [[2, 1]], {})
     assert listed(stage, "t", principal=ADMIN) == [("t", 6, -1)]

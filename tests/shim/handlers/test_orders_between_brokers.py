@@ -1,4 +1,4 @@
-"""APIs 4 to 7 and 56 on old releases: permissions, and that they change nothing."""
+"""Requests between brokers (APIs 4 to 7 and 56) in old releases: they change nothing."""
 
 from typing import Any
 
@@ -29,11 +29,11 @@ from tests.shim.handlers.records import ALICE
 from tests.shim.play import Stage
 
 CURRENT, LATER = 1, 1000
-"""Epochs of a controller."""
+"""Controller epochs."""
 
 
 def leader_and_isr(version: int, *indexes: int, epoch: int = CURRENT) -> LeaderAndIsrRequest:
-    """Make broker 9 the leader of partitions of topic `t`."""
+    """Return a request that makes broker 9 the leader of these partitions of topic `t`."""
     name = "t" if version < 2 else ""
     states = [
         LeaderAndIsrPartitionState(name, index, epoch, 9, 7, isr=[9], replicas=[9])
@@ -49,7 +49,7 @@ def leader_and_isr(version: int, *indexes: int, epoch: int = CURRENT) -> LeaderA
 
 
 def stop_replica(version: int, *indexes: int, epoch: int = CURRENT) -> StopReplicaRequest:
-    """Stop partitions of topic `t`."""
+    """Return a request that stops these partitions of topic `t`."""
     request = StopReplicaRequest(controller_id=9, controller_epoch=epoch)
     if version < 3:
         request.delete_partitions = True
@@ -64,7 +64,7 @@ def stop_replica(version: int, *indexes: int, epoch: int = CURRENT) -> StopRepli
 
 
 def everything(stage: Stage) -> Any:
-    """Return what clients see of brokers, topics and leaders."""
+    """Return the Metadata response with all brokers, topics and leaders."""
     return stage.ask(ApiKey.METADATA, 1, MetadataRequest(topics=None))
 
 
@@ -98,7 +98,7 @@ def test_a_denied_stop_replica_lists_its_partitions(version: int) -> None:
 
 
 @pytest.mark.parametrize(("release", "count"), [("2.3", 1), ("2.4", 2)])
-def test_a_partition_given_twice_is_refused_twice_since_2_4(release: str, count: int) -> None:
+def test_a_denied_repeated_partition_is_returned_twice_since_2_4(release: str, count: int) -> None:
     stage = stage_with_topic(release)
     answer = stage.ask(ApiKey.STOP_REPLICA, 1, stop_replica(1, 0, 0), ALICE)
     assert len(answer.partition_errors) == count
@@ -106,8 +106,8 @@ def test_a_partition_given_twice_is_refused_twice_since_2_4(release: str, count:
     assert len(answer.partition_errors) == count
 
 
-def test_who_may_cluster_action_is_no_controller_for_it() -> None:
-    """Neither with the current epoch nor with a future one."""
+def test_cluster_action_does_not_make_a_client_the_controller() -> None:
+    """The request fails with the current controller epoch and with a later one."""
     stage = stage_with_topic("2.8")
     stage.allow(ALICE, Operation.CLUSTER_ACTION, ResourceType.CLUSTER, "kafka-cluster")
     before = everything(stage)
@@ -130,7 +130,7 @@ def test_a_stale_leader_and_isr_lists_partitions_since_1_1(release: str, count: 
     assert (answer.error_code, len(answer.partition_errors)) == (11, count)
 
 
-def test_with_the_epoch_of_a_broker_that_is_the_stale_one() -> None:
+def test_a_wrong_broker_epoch_is_a_stale_broker_epoch() -> None:
     stage = stage_with_topic("2.8")
     for api, request in (
         (ApiKey.LEADER_AND_ISR, leader_and_isr(2, 0)),
@@ -152,7 +152,7 @@ def shut_down(stage: Stage, broker_id: int, broker_epoch: int = -1, principal: s
     return int(answer.error_code)
 
 
-def test_nobody_shuts_a_broker_down_in_its_name() -> None:
+def test_a_client_cannot_shut_down_a_broker() -> None:
     stage = Stage("2.8", brokers=2)
     before = everything(stage)
     assert shut_down(stage, 1, principal=ALICE) == 31
@@ -162,14 +162,14 @@ def test_nobody_shuts_a_broker_down_in_its_name() -> None:
     assert everything(stage) == before
 
 
-def test_only_the_controller_knows_of_shutdowns_and_replicas() -> None:
+def test_only_the_controller_handles_shutdowns_and_isr_changes() -> None:
     stage = Stage("2.8", brokers=2)
     stage.session("User:admin").node_id = 2
     assert shut_down(stage, 9) == 11
     assert stage.ask(ApiKey.ALTER_PARTITION, 0, AlterPartitionRequest()).error_code == 41
 
 
-def test_nobody_changes_who_is_in_sync_in_a_brokers_name() -> None:
+def test_a_client_cannot_change_the_isr() -> None:
     stage = stage_with_topic("2.7")
     before = everything(stage)
     topic = NewIsrTopic(topic_name="t", partitions=[NewIsr(partition_index=0, new_isr=[9])])

@@ -1,4 +1,4 @@
-"""APIs 34, 35, 43, 45 and 46: leaders and replicas (KIP-113, 183, 455, 460)."""
+"""Elections, reassignments and log directories of partitions (KIP-113, 183, 455, 460)."""
 
 from typing import Any
 
@@ -30,7 +30,7 @@ ALICE, BOB = "User:alice", "User:bob"
 
 
 def stage_of(release: str = "") -> Stage:
-    """Three brokers; partition 0 of `t` is led by 1, partition 1 by 2. alice may ALTER."""
+    """Three brokers; 1 leads partition 0 of `t`, 2 leads partition 1. alice may ALTER CLUSTER."""
     stage = Stage(release, brokers=3)
     stage.cluster.topics.create("t", [[1, 2], [2, 3]], {})
     for operation in (Operation.ALTER, Operation.DESCRIBE):
@@ -56,8 +56,8 @@ def test_the_preferred_leader_leads_again() -> None:
     assert (partition(stage).leader_id, partition(stage).leader_epoch) == (1, 2)
 
 
-def test_an_election_of_all_topics_is_refused_where_there_is_none() -> None:
-    """DEVIATION: a real broker of 3.0 fails on the null list and never answers."""
+def test_3_0_rejects_an_election_for_all_topics() -> None:
+    """DEVIATION: a real 3.0 broker fails on the null list and sends no response."""
     request = ElectLeadersRequest(0, None, 5000)
     answer = stage_of("3.0").ask(ApiKey.ELECT_LEADERS, 2, request, ALICE)
     assert (answer.error_code, answer.replica_election_results) == (35, [])
@@ -78,12 +78,14 @@ def test_a_stopped_broker_cannot_become_leader() -> None:
 @pytest.mark.parametrize(
     ("version", "expected"), [(0, (0, [31, 31])), (1, (31, [31, 31])), (2, (31, [31, 31]))]
 )
-def test_a_denied_election(version: int, expected: Any) -> None:
+def test_a_denied_election_fails_for_each_partition(version: int, expected: Any) -> None:
     assert elect(stage_of(), 0, 1, who=BOB, version=version) == expected
 
 
 @pytest.mark.parametrize(("release", "names"), [("2.3", ["t"]), ("2.8", []), ("4.3", ["t"])])
-def test_elections_of_everything(release: str, names: list[str]) -> None:
+def test_topics_returned_by_an_election_for_all_topics_depend_on_the_release(
+    release: str, names: list[str]
+) -> None:
     """KRaft returns each topic, with only the partitions that changed or failed."""
     version = 0 if release == "2.3" else 1
     request = ElectLeadersRequest(0, None, 5000)
@@ -91,7 +93,7 @@ def test_elections_of_everything(release: str, names: list[str]) -> None:
     assert [result.topic for result in answer.replica_election_results] == names
 
 
-def test_election_types() -> None:
+def test_unknown_election_types_are_rejected() -> None:
     assert elect(stage_of(), 0, kind=9) == (42, [42])
     assert elect(stage_of("2.8"), 0, kind=9) == (-1, [-1])
     nothing = ElectLeadersRequest(9, [], 5000)
@@ -107,7 +109,7 @@ def reassign(stage: Stage, replicas: list[int] | None, index: int = 0, **more: A
     return answer.error_code, answer.responses[0].partitions[0].error_code
 
 
-def test_moving_replicas_is_done_at_once() -> None:
+def test_a_reassignment_completes_at_once() -> None:
     stage = stage_of()
     assert reassign(stage, [3, 1]) == (0, 0)
     moved = partition(stage)
@@ -120,7 +122,9 @@ def test_moving_replicas_is_done_at_once() -> None:
     ("replicas", "index", "error"),
     [(None, 0, 85), ([], 0, 39), ([1, 1], 0, 39), ([9], 0, 39), ([1], 7, 3)],
 )
-def test_invalid_reassignments(replicas: list[int] | None, index: int, error: int) -> None:
+def test_invalid_reassignments_are_rejected(
+    replicas: list[int] | None, index: int, error: int
+) -> None:
     assert reassign(stage_of(), replicas, index) == (0, error)
 
 
@@ -130,7 +134,7 @@ def test_the_replication_factor_can_be_kept() -> None:
     assert reassign(stage_of(), [3, 1], **flags) == (0, 0)
 
 
-def test_denied_reassignments() -> None:
+def test_reassignments_need_alter_and_listing_them_describe() -> None:
     assert reassign(stage_of(), [3, 1], who=BOB) == (31, 31)
     named = [ListPartitionReassignmentsTopics("t", [0, 9])]
     request = ListPartitionReassignmentsRequest(5000, named)
@@ -161,13 +165,15 @@ def test_log_dirs_list_the_partitions_of_a_broker() -> None:
     assert dirs(stage, None).results[0].log_dir == "/tmp/kafka-logs"
 
 
-def test_middle_releases_list_topics_that_were_not_asked_for() -> None:
+def test_in_3_6_an_empty_list_returns_topics_without_partitions() -> None:
     assert held(dirs(stage_of("3.6"), [])) == {"t": []}
     assert held(dirs(stage_of("3.7"), [])) == {}
 
 
 @pytest.mark.parametrize(("version", "error"), [(1, 0), (2, 0), (3, 31), (4, 31)])
-def test_a_denial_of_log_directories_had_no_code(version: int, error: int) -> None:
+def test_a_denial_of_describe_log_dirs_has_an_error_code_since_version_3(
+    version: int, error: int
+) -> None:
     answer = dirs(stage_of(), None, version, BOB)
     assert (answer.error_code, answer.results) == (error, [])
 

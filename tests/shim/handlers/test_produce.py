@@ -1,4 +1,4 @@
-"""API 0: permissions, and the order of checks."""
+"""Produce: permissions, and the order of checks."""
 
 from typing import Any
 
@@ -28,7 +28,7 @@ def stage_with(release: str = "", *topics: str) -> Stage:
 
 
 @pytest.mark.parametrize("release", ["1.0", "2.7", "3.9", ""])
-def test_write_is_asked_topic_by_topic_before_existence(release: str) -> None:
+def test_write_is_checked_for_each_topic_before_its_existence(release: str) -> None:
     stage = stage_with(release)
     stage.allow(ALICE, Operation.WRITE, ResourceType.TOPIC, "may-but-missing")
     names = ("mine", "others", "missing", "may-but-missing")
@@ -38,7 +38,7 @@ def test_write_is_asked_topic_by_topic_before_existence(release: str) -> None:
     assert produced(answer) == codes
 
 
-def test_the_first_release_hides_what_may_not_be_described() -> None:
+def test_0_11_reports_topics_without_describe_as_unknown() -> None:
     stage = stage_with("0.11")
     stage.allow(ALICE, Operation.DESCRIBE, ResourceType.TOPIC, "others")
     stage.topic("hidden")
@@ -47,7 +47,7 @@ def test_the_first_release_hides_what_may_not_be_described() -> None:
     assert produced(answer) == {"mine": 0, "others": 29, "hidden": 3, "missing": 3}
 
 
-def test_an_unknown_id_comes_before_permission() -> None:
+def test_an_unknown_topic_id_is_not_reported_as_denied() -> None:
     stage = stage_with()
     others = stage.found("others").topic_id
     data = [PartitionProduceData(0, batch())]
@@ -63,7 +63,7 @@ def test_an_unknown_id_comes_before_permission() -> None:
     assert rows == [(others, 29), (b"\x01" * 16, 100)]
 
 
-def test_a_transactional_batch_needs_the_id_for_every_partition() -> None:
+def test_without_write_on_the_transactional_id_every_partition_is_denied() -> None:
     stage = stage_with("3.5")
     arguments: dict[str, Any] = {"records": IN_TRANSACTION, "principal": ALICE}
     denied = produce(stage, "mine", "missing", transactional_id="x", **arguments)
@@ -74,14 +74,14 @@ def test_a_transactional_batch_needs_the_id_for_every_partition() -> None:
     assert produced(allowed) == {"mine": 0, "others": 29}
 
 
-def test_an_id_without_transactional_batches_is_not_looked_at() -> None:
+def test_a_transactional_id_without_transactional_batches_is_not_checked() -> None:
     stage = stage_with()
     answer = produce(stage, "mine", transactional_id="not-hers", principal=ALICE)
     assert produced(answer) == {"mine": 0}
 
 
 @pytest.mark.parametrize(("release", "code"), [("0.11", 31), ("2.7", 31), ("2.8", 0), ("", 0)])
-def test_idempotent_batches_once_needed_a_permission_of_their_own(release: str, code: int) -> None:
+def test_up_to_2_7_idempotent_batches_need_idempotent_write(release: str, code: int) -> None:
     stage = stage_with(release)
     answer = produce(stage, "mine", version=3, records=IDEMPOTENT, principal=ALICE)
     assert produced(answer) == {"mine": code}
@@ -90,7 +90,7 @@ def test_idempotent_batches_once_needed_a_permission_of_their_own(release: str, 
     assert produced(answer) == {"mine": 0}
 
 
-def test_without_acknowledgement_a_denial_closes_after_the_rest_was_appended() -> None:
+def test_with_acks_0_a_denial_closes_the_connection_after_appending_the_rest() -> None:
     stage = stage_with()
     assert produce(stage, "mine", acks=0, principal=ALICE) is NoAnswer.SILENT
     assert produce(stage, "mine", "others", acks=0, principal=ALICE) is NoAnswer.CLOSE
@@ -98,7 +98,7 @@ def test_without_acknowledgement_a_denial_closes_after_the_rest_was_appended() -
     assert log.end_offset == 2
 
 
-def test_only_the_leader_takes_records_and_names_itself() -> None:
+def test_other_brokers_than_the_leader_return_its_address() -> None:
     stage = Stage(brokers=3)
     stage.cluster.topics.create("t", [[2, 3]], {})
     (topic,) = produce(stage, "t", version=12).responses
@@ -110,7 +110,7 @@ def test_only_the_leader_takes_records_and_names_itself() -> None:
     assert produced(produce(stage, "t", version=12)) == {"t": 0}
 
 
-def test_settings_of_a_topic_hold_at_once() -> None:
+def test_changed_settings_of_a_topic_apply_at_once() -> None:
     stage = Stage()
     topic = stage.topic("t")
     assert produced(produce(stage, "t", records=batch([b"x" * 500]))) == {"t": 0}

@@ -1,4 +1,4 @@
-"""Contents of produced batches, as real 4.3.1 and 3.5.2 answered the same requests."""
+"""Produce: validation of batches, with responses as recorded from 4.3.1 and 3.5.2."""
 
 import gzip
 import resource
@@ -57,7 +57,8 @@ def with_offsets(*offsets: int) -> bytes:
 
 
 CONTENTS: dict[str, tuple[Callable[[bytes], Sequence[bytes]], int, int, int]] = {
-    # of the first record; codes of 4.3.1 plain and compressed, and of 3.5.2 compressed
+    # the batch's parts, given its first record; then the error codes of 4.3.1 uncompressed and
+    # compressed, and of 3.5.2 compressed
     "as it should be": (lambda first: [first, *ROWS[1:]], 0, 0, 0),
     "trailing bytes": (lambda first: [first, *ROWS[1:], b"abc"], INVALID, INVALID, INVALID),
     "a record too many": (lambda first: [first, *ROWS[1:], ROWS[2]], INVALID, INVALID, INVALID),
@@ -82,7 +83,7 @@ CONTENTS: dict[str, tuple[Callable[[bytes], Sequence[bytes]], int, int, int]] = 
 
 @SIZES
 @pytest.mark.parametrize("case", CONTENTS)
-def test_contents_are_validated_as_by_a_broker(case: str, size: int) -> None:
+def test_records_are_validated_as_by_a_real_broker(case: str, size: int) -> None:
     contents, plain, compressed, before = CONTENTS[case]
     content = b"".join(contents(record(0, b"x" * size, b"k", 0)))
     assert code(holding(content)) == plain
@@ -92,7 +93,7 @@ def test_contents_are_validated_as_by_a_broker(case: str, size: int) -> None:
 
 
 def test_old_releases_accept_other_offsets() -> None:
-    """As a real 1.1.1 did."""
+    """Recorded from 1.1.1."""
     stage = Stage("1.1")
     stage.topic("t")
     records = packed(ROWS[0] + with_offsets(5, 6))
@@ -100,14 +101,14 @@ def test_old_releases_accept_other_offsets() -> None:
 
 
 @pytest.mark.parametrize("codec", PACKED)
-def test_damaged_compression_has_its_own_error(codec: Compression) -> None:
+def test_damaged_compression_is_an_unknown_server_error(codec: Compression) -> None:
     content = b"".join([record(0, bytes(range(256)) * 20, b"k", 0), *ROWS[1:]])
     whole = compress(codec, content)
     damaged = (whole[:-5], whole[: len(whole) // 2], whole[:3], b"\x99" * 50)
     assert [code(holding(part, 3, codec)) for part in damaged] == [UNKNOWN] * 4
 
 
-def test_bytes_after_the_compressed_records() -> None:
+def test_trailing_bytes_are_ignored_but_a_second_gzip_member_is_read() -> None:
     content = b"".join(ROWS)
     whole = gzip.compress(content)
     assert code(holding(whole + b"zzzz", 3, GZIP)) == 0
@@ -117,7 +118,7 @@ def test_bytes_after_the_compressed_records() -> None:
 
 
 @pytest.mark.parametrize("codec", [Compression.NONE, *PACKED])
-def test_the_greatest_time_is_that_of_the_records(codec: Compression) -> None:
+def test_the_stored_max_timestamp_is_computed_from_the_records(codec: Compression) -> None:
     content = b"".join([record(0, b"v", b"k", 9), *ROWS[1:]])
     for newest in (T0, T0 + 50, -5):
         stage = Stage("4.3")
@@ -141,7 +142,7 @@ def cost(work: Callable[[], object]) -> tuple[float, float]:
 
 @pytest.mark.parametrize("codec", PACKED)
 def test_a_bomb_of_tiny_records_is_refused(codec: Compression) -> None:
-    """As sent: 8 million records of 7 bytes in some kilobytes."""
+    """A request of some kilobytes contains 8 million records of 7 bytes."""
     bomb = packed(record(0, None, None, 0) * 8_000_000, 8_000_000, codec)
     stage = Stage("4.3")
     stage.topic("t", configs={"max.message.bytes": str(1 << 26)})
@@ -164,7 +165,7 @@ def test_a_bomb_of_headers_is_refused() -> None:
     assert code(packed(zigzag(len(row)) + row, 1)) == INVALID
 
 
-def test_records_that_are_refused_are_listed_up_to_a_number() -> None:
+def test_the_number_of_listed_record_errors_is_limited() -> None:
     stage = Stage("4.3")
     stage.topic("t", configs={"cleanup.policy": "compact"})
     count = LISTED_MAX + 5

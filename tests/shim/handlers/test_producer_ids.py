@@ -1,4 +1,4 @@
-"""API 22: permissions by release (KIP-98, KIP-679)."""
+"""InitProducerId: permissions by release (KIP-98, KIP-679)."""
 
 import pytest
 
@@ -19,7 +19,9 @@ def code(stage: Stage, transactional_id: str | None = None, version: int = 0) ->
 @pytest.mark.parametrize(
     ("release", "any_topic_will_do"), [("0.11", False), ("2.7", False), ("2.8", True), ("", True)]
 )
-def test_without_an_id_write_on_any_topic_is_enough(release: str, any_topic_will_do: bool) -> None:
+def test_without_a_transactional_id_write_on_any_topic_is_enough_since_2_8(
+    release: str, any_topic_will_do: bool
+) -> None:
     stage = Stage(release)
     assert code(stage) == 31
     stage.allow(ALICE, Operation.READ, ResourceType.TOPIC, "read-only")
@@ -30,7 +32,7 @@ def test_without_an_id_write_on_any_topic_is_enough(release: str, any_topic_will
     assert code(stage) == 0
 
 
-def test_with_an_id_its_own_permission_counts_alone() -> None:
+def test_with_a_transactional_id_only_write_on_it_counts() -> None:
     stage = Stage()
     stage.allow(ALICE, Operation.IDEMPOTENT_WRITE, ResourceType.CLUSTER, "kafka-cluster")
     stage.allow(ALICE, Operation.DESCRIBE, ResourceType.TRANSACTIONAL_ID, "x")
@@ -39,7 +41,7 @@ def test_with_an_id_its_own_permission_counts_alone() -> None:
     assert code(stage, "x") == 0
 
 
-def test_permission_comes_before_what_else_is_wrong() -> None:
+def test_permissions_are_checked_before_other_errors() -> None:
     stage = Stage()
     request = InitProducerIdRequest(transactional_id="", producer_id=5, transaction_timeout_ms=0)
     ask = stage.ask(ApiKey.INIT_PRODUCER_ID, 3, request, ALICE)
@@ -47,7 +49,7 @@ def test_permission_comes_before_what_else_is_wrong() -> None:
     assert stage.ask(ApiKey.INIT_PRODUCER_ID, 3, request, ADMIN).error_code == 42
 
 
-def test_only_its_coordinator_answers_for_an_id() -> None:
+def test_other_brokers_than_the_coordinator_return_not_coordinator() -> None:
     stage = Stage(brokers=3)
     request = InitProducerIdRequest(transactional_id="x", transaction_timeout_ms=60_000)
     codes = []

@@ -1,4 +1,4 @@
-"""APIs 55, 57, 64, 80 and 81, with the answers that real 3.9.1 and 4.3.1 brokers gave."""
+"""Quorum, features and broker registration: responses as recorded from 3.9.1 and 4.3.1."""
 
 from typing import Any
 
@@ -33,7 +33,7 @@ ALICE = "User:alice"
 SAFE_DOWNGRADE = 2
 
 
-def test_the_quorum_is_the_controller() -> None:
+def test_the_quorum_has_the_controller_as_its_only_voter() -> None:
     def partition(name: str, index: int) -> Any:
         request = DescribeQuorumRequest([TopicData(name, [PartitionData(index)])])
         ((row,),) = (
@@ -49,7 +49,7 @@ def test_the_quorum_is_the_controller() -> None:
     assert partition("other", 0).error_code == 3
 
 
-def test_the_controller_has_no_listener_of_its_own() -> None:
+def test_the_controller_has_no_listeners() -> None:
     request = DescribeQuorumRequest(
         topics=[TopicData("__cluster_metadata", [PartitionData(0)])],
     )
@@ -65,7 +65,7 @@ def test_the_size_of_the_disk_is_unknown() -> None:
     assert (log_dir.total_bytes, log_dir.usable_bytes) == (-1, -1)
 
 
-def test_brokers_observe_the_quorum_while_they_run() -> None:
+def test_running_brokers_are_observers_of_the_quorum() -> None:
     stage = Stage(brokers=3)
     stage.cluster.nodes[2].is_alive = False
     request = DescribeQuorumRequest([TopicData("__cluster_metadata", [PartitionData(0)])])
@@ -88,12 +88,14 @@ def test_brokers_observe_the_quorum_while_they_run() -> None:
         (ApiKey.REMOVE_RAFT_VOTER, 0, RemoveRaftVoterRequest(), 31),
     ],
 )
-def test_denials_are_on_top(api: ApiKey, version: int, request_: Any, denied: int) -> None:
+def test_a_denial_is_a_top_level_error(
+    api: ApiKey, version: int, request_: Any, denied: int
+) -> None:
     assert Stage().ask(api, version, request_, ALICE).error_code == denied
 
 
 @pytest.mark.parametrize(("broker", "error"), [(1, 0), (77, 102)])
-def test_unregistering(broker: int, error: int) -> None:
+def test_only_a_registered_broker_can_be_unregistered(broker: int, error: int) -> None:
     request = UnregisterBrokerRequest(broker)
     assert Stage().ask(ApiKey.UNREGISTER_BROKER, 0, request).error_code == error
 
@@ -146,21 +148,21 @@ def test_one_failed_update_fails_all_on_the_newest_release() -> None:
         key("metadata.version", 99),
     ],
 )
-def test_levels_that_are_refused(wrong: FeatureUpdateKey) -> None:
+def test_invalid_feature_levels_are_rejected(wrong: FeatureUpdateKey) -> None:
     assert update(Stage(), 1, wrong) == (ErrorCode.INVALID_UPDATE_VERSION, [])
 
 
-def test_the_newest_version_lists_no_results() -> None:
+def test_version_2_returns_no_results() -> None:
     assert update(Stage(), 2, key("transaction.version", 1, 2)) == (0, [])
 
 
-def test_validation_alone_changes_nothing() -> None:
+def test_validate_only_changes_nothing() -> None:
     stage = Stage()
     assert update(stage, 1, key("transaction.version", 1, 2), validate=True)[0] == 0
     assert level(stage, "transaction.version") == 2
 
 
-def test_older_releases_fail_feature_by_feature() -> None:
+def test_older_releases_return_an_error_for_each_feature() -> None:
     bad = key("nonsense.version", 1)
     assert update(Stage("3.9"), 1, bad) == (0, [("nonsense.version", 95)])
     assert update(Stage("2.7"), 0, FeatureUpdateKey("nonsense.version", 1)) == (
@@ -177,7 +179,7 @@ def test_older_releases_fail_feature_by_feature() -> None:
         ("streams.version", ApiKey.STREAMS_GROUP_HEARTBEAT, 0, StreamsGroupHeartbeatRequest()),
     ],
 )
-def test_a_protocol_of_groups_goes_with_its_feature(
+def test_disabling_a_feature_disables_its_group_protocol(
     feature: str, key: ApiKey, version: int, request_: Any
 ) -> None:
     stage = Stage("4.3")

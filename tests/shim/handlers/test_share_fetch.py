@@ -1,4 +1,4 @@
-"""ShareFetch and ShareAcknowledge (KIP-932): permissions, and what recordings cannot show."""
+"""ShareFetch and ShareAcknowledge (KIP-932): permissions, waits, sessions and leaders."""
 
 from typing import Any
 
@@ -32,7 +32,7 @@ DENIED_GROUP, DENIED_TOPIC = 30, 29
 
 
 class Sharing:
-    """A group with a share partition of each of two topics, which begin with three records."""
+    """A share group that reads two topics of one partition; each has three records."""
 
     def __init__(self, release: str = "", **settings: Any) -> None:
         self.stage = Stage(release, **settings)
@@ -84,19 +84,19 @@ def rows_of(answer: Any) -> dict[bytes, Any]:
     return {topic.topic_id: topic.partitions[0] for topic in answer.responses}
 
 
-def test_the_group_is_asked_about_first() -> None:
+def test_the_permission_on_the_group_is_checked_first() -> None:
     sharing = Sharing()
     assert sharing.fetch(sharing.ids["a"], who=ALICE).error_code == DENIED_GROUP
     answer = sharing.acknowledge(sharing.ids["a"], 1, who=ALICE)
     assert (answer.error_code, answer.responses) == (DENIED_GROUP, [])
 
 
-def test_a_share_partition_is_there_at_the_first_fetch() -> None:
+def test_the_first_fetch_returns_records() -> None:
     sharing = Sharing()
     assert rows_of(sharing.fetch(sharing.ids["a"], max_wait_ms=0))[sharing.ids["a"]].records
 
 
-def test_a_denied_topic_is_denied_alone() -> None:
+def test_a_denied_topic_does_not_fail_the_others() -> None:
     sharing = Sharing()
     sharing.stage.allow(ALICE, Operation.READ, ResourceType.GROUP, "g")
     sharing.stage.allow(ALICE, Operation.READ, ResourceType.TOPIC, "a")
@@ -118,7 +118,7 @@ def test_an_unknown_topic_id_fails_the_whole_request(authorizer: str) -> None:
     assert (answer.error_code, answer.responses) == (-1, [])
 
 
-def test_an_unknown_topic_id_is_acknowledged_alone_where_nothing_can_be_asked() -> None:
+def test_without_authorizer_an_acknowledged_unknown_topic_id_fails_alone() -> None:
     answers = {}
     for authorizer in ("standard", "none"):
         sharing = Sharing(authorizer=authorizer)
@@ -129,13 +129,13 @@ def test_an_unknown_topic_id_is_acknowledged_alone_where_nothing_can_be_asked() 
     assert rows_of(answers["none"])[NEVER].error_code == 100
 
 
-def test_share_groups_can_be_off() -> None:
+def test_releases_with_share_groups_disabled_return_unsupported_version() -> None:
     sharing = Sharing("4.1.1")
     assert sharing.fetch(sharing.ids["a"]).error_code == 35
     assert sharing.acknowledge(sharing.ids["a"], 1).error_code == 35
 
 
-def test_waits_for_records_and_for_what_comes_back() -> None:
+def test_a_fetch_waits_for_new_records_and_for_expired_locks() -> None:
     sharing = Sharing()
     a = sharing.ids["a"]
     assert rows_of(sharing.fetch(a))[a].records
@@ -152,7 +152,7 @@ def test_waits_for_records_and_for_what_comes_back() -> None:
     assert [acquired.delivery_count for acquired in row.acquired_records] == [2, 2]
 
 
-def test_a_broker_has_only_so_many_sessions() -> None:
+def test_the_number_of_share_sessions_is_limited() -> None:
     properties = {"group.share.max.share.sessions": "1", "group.share.max.size": "1"}
     sharing = Sharing(properties=properties)
     assert sharing.fetch(sharing.ids["a"]).error_code == 0
@@ -164,7 +164,7 @@ def test_a_broker_has_only_so_many_sessions() -> None:
     assert sharing.stage.outcome(ApiKey.SHARE_FETCH, 1, waiting).error_code == 133
 
 
-def test_another_leader_goes_on_with_what_was_told() -> None:
+def test_a_new_leader_keeps_the_acknowledged_state() -> None:
     sharing = Sharing(brokers=2)
     a = sharing.ids["a"]
     partition = sharing.cluster.topics.partition("a", 0)
@@ -180,7 +180,7 @@ def test_another_leader_goes_on_with_what_was_told() -> None:
     assert (acquired.first_offset, acquired.last_offset, acquired.delivery_count) == (1, 2, 1)
 
 
-def test_a_deleted_topic_is_unknown_to_its_session() -> None:
+def test_a_deleted_topic_of_a_session_is_unknown() -> None:
     sharing = Sharing()
     a = sharing.ids["a"]
     sharing.fetch(a)

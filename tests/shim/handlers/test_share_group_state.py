@@ -1,4 +1,4 @@
-"""APIs 83-87 (KIP-932), with the answers that a real 4.3.1 gave to the same requests."""
+"""State of share groups (APIs 83-87, KIP-932): responses as recorded from 4.3.1."""
 
 from typing import Any
 
@@ -17,11 +17,11 @@ from tests.shim.play import ADMIN, Stage
 UNKNOWN = b"\x77" * 16
 FENCED_STATE, FENCED_LEADER = 124, 74
 Batch = tuple[int, int, int, int]
-"""First and last offset, state, how often delivered."""
+"""First offset, last offset, delivery state and delivery count."""
 
 
 class Share:
-    """One group's state of one topic, asked partition by partition."""
+    """Sends requests about the state of one group and one topic."""
 
     def __init__(self) -> None:
         self.stage = Stage()
@@ -80,7 +80,7 @@ def batches(answer: Any) -> list[tuple[int, int, int, int]]:
     ]
 
 
-def test_partitions_without_state() -> None:
+def test_partitions_without_state_cannot_be_read_or_written() -> None:
     share = Share()
     assert share.read(0, 0).error_code == 42
     assert share.write(1, (1, 4), 6) == 42
@@ -93,17 +93,17 @@ def test_partitions_without_state() -> None:
     assert share.delete(0) == 0
 
 
-def test_unknown_topics_and_partitions() -> None:
+def test_unknown_topics_and_partitions_are_rejected() -> None:
     share = Share()
     assert share.initialise(7, 1, 0) == 3
     assert share.initialise(0, 1, 0, UNKNOWN) == 3
-    assert share.read(0, 0, UNKNOWN).error_code == 42  # it is the state that is looked for first
+    assert share.read(0, 0, UNKNOWN).error_code == 42  # the state is looked up before the topic
     assert share.initialise(-1, 1, 0) == 42
     assert share.summary(0, UNKNOWN).error_code == 3
     assert share.delete(0, UNKNOWN) == 3
 
 
-def test_states_of_deleted_topics_are_forgotten() -> None:
+def test_the_state_of_a_deleted_topic_is_deleted() -> None:
     share = Share()
     cluster = share.stage.cluster
     for number in range(20):
@@ -114,18 +114,18 @@ def test_states_of_deleted_topics_are_forgotten() -> None:
     assert len(cluster.share_states._partitions) == 1
 
 
-def test_states_outlive_the_topic_that_their_records_are_in() -> None:
+def test_states_survive_the_deletion_of_their_internal_topic() -> None:
     share = Share()
     for _ in range(2):
         assert share.initialise(0, 1, 5) == 0
     share.stage.clock.advance(600_000)
     share.stage.cluster.topics.delete("__share_group_state")
     share.stage.topic("__share_group_state", 50)
-    share.stage.clock.advance(600_000)  # old records are deleted meanwhile
+    share.stage.clock.advance(600_000)  # the broker deletes old records periodically
     assert share.read(0, 5).start_offset == 5
 
 
-def test_beginning_again_needs_no_older_epoch() -> None:
+def test_initializing_again_needs_the_same_or_a_later_state_epoch() -> None:
     share = Share()
     assert share.initialise(0, 1, 5) == 0
     assert share.initialise(0, 0, 5) == FENCED_STATE
@@ -136,7 +136,7 @@ def test_beginning_again_needs_no_older_epoch() -> None:
     assert share.summary(0).leader_epoch == 5
 
 
-def test_newer_deliveries_lie_over_older_ones() -> None:
+def test_newer_batches_replace_overlapping_older_ones() -> None:
     share = Share()
     share.initialise(0, 1, 5)
     share.read(0, 5)
@@ -202,7 +202,7 @@ def test_newer_deliveries_lie_over_older_ones() -> None:
         ),
     ],
 )
-def test_only_brokers_may(api: ApiKey, request_: Any, allowed: int) -> None:
+def test_cluster_action_is_needed(api: ApiKey, request_: Any, allowed: int) -> None:
     share = Share()
     assert share.ask(api, 0, request_, "User:alice").error_code == 31
     cluster = ResourceType.CLUSTER, "kafka-cluster"

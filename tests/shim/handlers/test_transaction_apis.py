@@ -1,4 +1,4 @@
-"""APIs 24 to 28, 61, 65, 66: permissions in transactions, and who sees them."""
+"""Transactions: permissions to write in them, to describe them, and to list producers."""
 
 from typing import Any
 
@@ -36,7 +36,7 @@ READ_GROUP = (Operation.READ, ResourceType.GROUP, "g")
 
 
 def stage_with_transaction(release: str = "") -> Stage:
-    """Transactional id `x`, open on `mine` and `others`; alice may write and read `mine`."""
+    """Begin a transaction `x` on `mine` and `others`; alice may WRITE and READ `mine`."""
     stage = Stage(release)
     for name in ("mine", "others"):
         stage.topic(name)
@@ -64,7 +64,7 @@ def added(stage: Stage, *topics: str, version: int = 3) -> dict[str, int]:
     }
 
 
-def test_partitions_need_the_id_and_then_every_topic() -> None:
+def test_adding_partitions_needs_the_transactional_id_and_then_every_topic() -> None:
     stage = stage_with_transaction()
     assert added(stage, "mine", "others") == {"mine": 53, "others": 53}
     stage.allow(ALICE, *WRITE_ID)
@@ -73,14 +73,14 @@ def test_partitions_need_the_id_and_then_every_topic() -> None:
     assert added(stage, "mine", "missing") == {"mine": 55, "missing": 29}
 
 
-def test_a_missing_topic_keeps_the_others_out() -> None:
+def test_a_missing_topic_prevents_adding_the_others() -> None:
     stage = stage_with_transaction()
     stage.allow(ALICE, *WRITE_ID)
     stage.allow(ALICE, Operation.WRITE, ResourceType.TOPIC, "missing")
     assert added(stage, "mine", "missing") == {"mine": 55, "missing": 3}
 
 
-def test_internal_topics_are_nobodys_even_without_authorizer() -> None:
+def test_internal_topics_cannot_be_added_even_without_an_authorizer() -> None:
     stage = Stage(authorizer="none")
     request = AddPartitionsToTxnRequest(
         v3_and_below_transactional_id="x",
@@ -91,7 +91,7 @@ def test_internal_topics_are_nobodys_even_without_authorizer() -> None:
     assert topic.results_by_partition[0].partition_error_code == 29
 
 
-def test_the_first_release_hides_the_topics() -> None:
+def test_0_11_reports_topics_without_describe_as_unknown() -> None:
     stage = stage_with_transaction("0.11")
     stage.allow(ALICE, *WRITE_ID)
     stage.allow(ALICE, Operation.DESCRIBE, ResourceType.TOPIC, "others")
@@ -100,7 +100,7 @@ def test_the_first_release_hides_the_topics() -> None:
     assert added(stage, "mine", "others", "hidden", version=0) == codes
 
 
-def test_brokers_need_the_cluster_and_nothing_else() -> None:
+def test_brokers_that_add_partitions_need_cluster_action_only() -> None:
     stage = stage_with_transaction()
     row = AddPartitionsToTxnTransaction("x", 0, 0, True, [AddPartitionsToTxnTopic("others", [0])])
     request = AddPartitionsToTxnRequest(transactions=[row])
@@ -112,7 +112,7 @@ def test_brokers_need_the_cluster_and_nothing_else() -> None:
     assert topic.results_by_partition[0].partition_error_code == 0
 
 
-def test_offsets_need_the_id_and_then_the_group() -> None:
+def test_adding_offsets_needs_the_transactional_id_and_then_the_group() -> None:
     stage = stage_with_transaction()
     request = AddOffsetsToTxnRequest("x", 0, 0, "g")
 
@@ -127,7 +127,7 @@ def test_offsets_need_the_id_and_then_the_group() -> None:
     assert code() == 0
 
 
-def test_the_end_needs_the_id() -> None:
+def test_ending_a_transaction_needs_the_transactional_id() -> None:
     stage = stage_with_transaction()
     request = EndTxnRequest("x", 0, 0, True)
     assert stage.ask(ApiKey.END_TXN, 3, request, ALICE).error_code == 53
@@ -146,7 +146,7 @@ def committed(stage: Stage, *topics: str, version: int = 3) -> dict[str, int]:
     return {topic.name: topic.partitions[0].error_code for topic in answer.topics}
 
 
-def test_offset_commits_need_id_group_and_topic_in_this_order() -> None:
+def test_offset_commits_check_transactional_id_group_and_topics_in_this_order() -> None:
     stage = stage_with_transaction("3.5")
     names = ("mine", "others", "missing")
     assert committed(stage, *names) == dict.fromkeys(names, 53)
@@ -158,7 +158,9 @@ def test_offset_commits_need_id_group_and_topic_in_this_order() -> None:
 
 
 @pytest.mark.parametrize(("release", "alter_will_do"), [("3.7", False), ("3.8", True), ("", True)])
-def test_markers_need_the_cluster(release: str, alter_will_do: bool) -> None:
+def test_markers_need_cluster_action_or_since_3_8_alter_on_the_cluster(
+    release: str, alter_will_do: bool
+) -> None:
     stage = stage_with_transaction(release)
     marker = WritableTxnMarker(0, 0, True, [WritableTxnMarkerTopic("mine", [0])])
 
@@ -180,7 +182,7 @@ def described(stage: Stage) -> Any:
     return stage.ask(ApiKey.DESCRIBE_TRANSACTIONS, 0, request, ALICE).transaction_states
 
 
-def test_a_transaction_is_described_without_the_topics_one_may_not_see() -> None:
+def test_a_described_transaction_omits_topics_without_describe() -> None:
     stage = stage_with_transaction()
     assert [state.error_code for state in described(stage)] == [53, 53]
     stage.allow(ALICE, Operation.DESCRIBE, ResourceType.TRANSACTIONAL_ID, "*")
@@ -206,7 +208,7 @@ def test_only_visible_transactions_are_listed() -> None:
     assert listed() == ["y"]
 
 
-def test_producers_are_shown_to_readers() -> None:
+def test_describing_producers_needs_read_on_the_topic() -> None:
     stage = stage_with_transaction()
     names = ["mine", "others", "missing", "no name!"]
     stage.allow(ALICE, Operation.READ, ResourceType.TOPIC, "missing")
@@ -216,7 +218,7 @@ def test_producers_are_shown_to_readers() -> None:
     assert codes == {"mine": 0, "others": 29, "missing": 3, "no name!": 17}
 
 
-def test_producers_are_shown_by_every_replica() -> None:
+def test_leaders_and_followers_describe_producers() -> None:
     stage = Stage(brokers=3)
     stage.cluster.topics.create("t", [[2, 1]], {})
     codes = {}

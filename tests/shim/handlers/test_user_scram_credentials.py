@@ -1,4 +1,4 @@
-"""APIs 50 and 51 (KIP-554), with the answers that a real 4.3.1 gave to the same requests."""
+"""Describing and altering SCRAM credentials (KIP-554): responses as recorded from 4.3.1."""
 
 from typing import Any
 
@@ -77,27 +77,27 @@ def test_altered_credentials_are_described_without_keys() -> None:
         ([DELETION("zed", 1)], [upsertion("zed"), upsertion("b")], [("b", 0), ("zed", 91)]),
     ],
 )
-def test_each_user_is_answered_alone(
+def test_an_error_for_one_user_does_not_fail_the_others(
     deletions: Any, upsertions: Any, outcome: list[tuple[str, int]]
 ) -> None:
     assert alter(Stage(), deletions, upsertions) == outcome
 
 
-def test_describing_a_user_twice_is_an_error_of_that_user() -> None:
+def test_describing_a_user_twice_fails_for_that_user_only() -> None:
     stage = Stage()
     alter(stage, (), [upsertion("zed"), upsertion("abe")])
     results = describe(stage, ["zed", "zed", "no", "abe"]).results
     assert {result.user: result.error_code for result in results} == {"zed": 92, "no": 91, "abe": 0}
 
 
-def test_without_describe_on_the_cluster_names_are_not_echoed() -> None:
+def test_a_denied_request_returns_empty_user_names() -> None:
     answer = describe(Stage(), ["zed", "abe"], "User:alice")
     assert answer.error_code == ErrorCode.CLUSTER_AUTHORIZATION_FAILED
     assert [(result.user, result.error_code) for result in answer.results] == [("", 31), ("", 31)]
 
 
 def test_a_denied_request_for_all_users_is_answered() -> None:
-    """DEVIATION: a real broker fails while it builds this denial and never answers."""
+    """DEVIATION: a real broker fails to build this response and sends none."""
     answer = describe(Stage(), None, "User:alice")
     assert answer.error_code == ErrorCode.CLUSTER_AUTHORIZATION_FAILED
     assert answer.results == []
@@ -113,13 +113,13 @@ def test_altering_needs_alter_on_the_cluster() -> None:
 
 
 def test_configured_users_are_neither_shown_nor_changed() -> None:
-    """As a broker's own JAAS users, who are not in the cluster's metadata either."""
+    """On a real broker, users of its JAAS file are not in the metadata either."""
     stage = Stage(users={"alice": "alice-secret"})
     assert describe(stage, ["alice"]).results[0].error_code == ErrorCode.RESOURCE_NOT_FOUND
     assert alter(stage, [DELETION("alice", 1)]) == [("alice", 91)]
 
 
-def test_zookeeper_brokers_deny_without_a_result() -> None:
+def test_zookeeper_brokers_deny_without_results() -> None:
     answer = describe(Stage("2.7"), ["zed"], "User:alice")
     assert answer.error_code == ErrorCode.CLUSTER_AUTHORIZATION_FAILED
     assert answer.results == []
@@ -139,10 +139,10 @@ def test_zookeeper_brokers_deny_without_a_result() -> None:
         ([], [upsertion("a", 1), upsertion("a", 2, 1)], 92, 93),
     ],
 )
-def test_several_alterations_of_one_user(
+def test_several_alterations_of_one_user_are_rejected(
     deletions: Any, upsertions: Any, kraft: int, zookeeper: int
 ) -> None:
-    """As 4.3.1 and 2.8.2 answered; `b` has a credential for mechanism 1."""
+    """Recorded from 4.3.1 and 2.8.2; `b` has a credential for SCRAM-SHA-256 (1)."""
     for release, error in (("4.3", kraft), ("2.8", zookeeper)):
         stage = Stage(release)
         assert alter(stage, (), [upsertion("b", 1)]) == [("b", 0)]

@@ -24,7 +24,7 @@ def asked_of(stage: Stage, node_id: int, api: ApiKey, version: int, request: Any
 
 
 @pytest.mark.parametrize("release", ["0.11", "1.1", "2.8"])
-def test_brokers_on_zookeeper_send_clients_to_the_controller(release: str) -> None:
+def test_zookeeper_brokers_return_not_controller(release: str) -> None:
     stage = Stage(release, brokers=3)
     controller = stage.ask(ApiKey.METADATA, 1, MetadataRequest([])).controller_id
     other = next(node_id for node_id in (1, 2, 3) if node_id != controller)
@@ -36,7 +36,7 @@ def test_brokers_on_zookeeper_send_clients_to_the_controller(release: str) -> No
 
 
 @pytest.mark.parametrize("release", ["3.0", "4.3"])
-def test_kraft_brokers_forward_to_it(release: str) -> None:
+def test_kraft_brokers_forward_to_the_controller(release: str) -> None:
     stage = Stage(release, brokers=3)
     for node_id in (1, 2, 3):
         wanted = CreateTopicsRequest([CreatableTopic(f"topic-{node_id}", 1, 1)], 1000)

@@ -1,4 +1,4 @@
-"""Topics and partitions that a request repeats, by release."""
+"""Responses to requests that repeat topics or partitions, by release."""
 
 from collections import Counter
 
@@ -45,7 +45,9 @@ def test_the_last_entry_of_a_partition_counts() -> None:
 
 
 @pytest.mark.parametrize(("release", "counts"), [("3.3", [2]), ("3.5", [2, 1, 1])])
-def test_a_denied_transaction_repeats_partitions_since_3_5(release: str, counts: list[int]) -> None:
+def test_a_denied_add_partitions_returns_repeated_topics_since_3_5(
+    release: str, counts: list[int]
+) -> None:
     topics = [AddPartitionsToTxnTopic("t", [0, 1])] + [AddPartitionsToTxnTopic("t", [0])] * 2
     request = AddPartitionsToTxnRequest(
         v3_and_below_transactional_id="x", v3_and_below_topics=topics
@@ -56,7 +58,7 @@ def test_a_denied_transaction_repeats_partitions_since_3_5(release: str, counts:
 
 
 @pytest.mark.parametrize("release", ["0.11", "2.8", "4.3"])
-def test_records_are_deleted_once(release: str) -> None:
+def test_delete_records_returns_repeated_partitions_once(release: str) -> None:
     stage = Stage(release)
     stage.topic("t")
     topic = DeleteRecordsTopic("t", [DeleteRecordsPartition(0, 0), DeleteRecordsPartition(7, 0)])
@@ -69,7 +71,7 @@ def test_records_are_deleted_once(release: str) -> None:
 
 
 @pytest.mark.parametrize(("release", "count"), [("2.2", 1), ("2.3", 2)])
-def test_denied_commits_are_repeated_since_2_3(release: str, count: int) -> None:
+def test_a_denied_commit_returns_repeated_partitions_since_2_3(release: str, count: int) -> None:
     topic = OffsetCommitRequestTopic(name="t", partitions=[OffsetCommitRequestPartition()] * 2)
     request = OffsetCommitRequest(group_id="g", topics=[topic])
     answer = Stage(release).ask(ApiKey.OFFSET_COMMIT, 2, request, ALICE)
@@ -79,7 +81,9 @@ def test_denied_commits_are_repeated_since_2_3(release: str, count: int) -> None
 @pytest.mark.parametrize(
     ("release", "committed", "failed"), [("3.4", 1, 1), ("3.5", 1, 2), ("4.0", 2, 2)]
 )
-def test_commits_are_answered_once_or_twice(release: str, committed: int, failed: int) -> None:
+def test_a_commit_returns_repeated_partitions_once_or_twice(
+    release: str, committed: int, failed: int
+) -> None:
     stage = Stage(release)
     stage.topic("one")
     topics = [
@@ -95,7 +99,7 @@ def test_commits_are_answered_once_or_twice(release: str, committed: int, failed
 
 
 @pytest.mark.parametrize(("release", "count"), [("2.6", 1), ("2.7", 2)])
-def test_denied_log_dirs_are_repeated_since_2_7(release: str, count: int) -> None:
+def test_denied_log_dirs_return_repeated_partitions_since_2_7(release: str, count: int) -> None:
     moved = AlterReplicaLogDir(path="/x", topics=[AlterReplicaLogDirTopic("t", [0, 0])])
     request = AlterReplicaLogDirsRequest(dirs=[moved])
     answer = Stage(release).ask(ApiKey.ALTER_REPLICA_LOG_DIRS, 1, request, ALICE)
@@ -105,7 +109,9 @@ def test_denied_log_dirs_are_repeated_since_2_7(release: str, count: int) -> Non
 @pytest.mark.parametrize(
     ("release", "allowed", "denied"), [("2.6", 1, 1), ("2.7", 2, 2), ("4.0", 1, 2)]
 )
-def test_offsets_are_listed_once_or_twice(release: str, allowed: int, denied: int) -> None:
+def test_list_offsets_returns_repeated_topics_once_or_twice(
+    release: str, allowed: int, denied: int
+) -> None:
     stage = Stage(release)
     stage.allow(ALICE, Operation.READ, ResourceType.TOPIC, "mine")
     topics = [
@@ -122,7 +128,7 @@ def marker(producer_id: int, *topics: str) -> WritableTxnMarker:
     return WritableTxnMarker(producer_id=producer_id, transaction_result=True, topics=rows)
 
 
-def test_markers_of_a_producer_are_answered_together_or_refused_by_the_last() -> None:
+def test_markers_of_one_producer_are_merged_but_if_denied_only_the_last_is_returned() -> None:
     stage = Stage("2.8")
     stage.topic("one")
     request = WriteTxnMarkersRequest(markers=[marker(7, "one"), marker(8), marker(7, "two")])

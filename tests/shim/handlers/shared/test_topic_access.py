@@ -1,4 +1,4 @@
-"""Which error of a topic comes first: missing or denied."""
+"""Whether a denied or missing topic is reported as denied or as unknown, by release."""
 
 import pytest
 
@@ -20,7 +20,7 @@ NONE, MISSING, DENIED = (
 
 
 def errors(release: str, *operations: Operation) -> tuple[int, int]:
-    """Return the codes for an existing and for a missing topic, with these permissions."""
+    """Return the error codes for an existing and a missing topic if `operations` are allowed."""
     stage = Stage(release)
     stage.topic("there")
     for operation in operations:
