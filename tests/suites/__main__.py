@@ -6,6 +6,7 @@ The suite is fetched from its package registry, in a fixed version, into a cache
 
 import argparse
 import json
+import random
 import sys
 import time
 
@@ -13,7 +14,7 @@ from tests.suites import outcome
 from tests.suites.broker import running
 from tests.suites.cache import SuiteError, end_all_on_sigterm, progress
 from tests.suites.catalogue import SUITES, Suite
-from tests.suites.kafka import figures, known
+from tests.suites.kafka import figures, known, one_broker
 from tests.suites.kafka_tools import running as kafka_tools
 
 RELEASE = "4.3.1"
@@ -30,6 +31,8 @@ def main(arguments: list[str]) -> int:
     if options.record and (options.name, options.against) not in RECORDED:
         progress("--record: only kafka-tools against a real broker, or kafka against both")
         return 2
+    if options.one_broker is not None:
+        return _one_broker(options)
     if options.against == BOTH:
         return _figures(options)
     suite = SUITES[options.name]
@@ -77,6 +80,26 @@ def _figures(options: argparse.Namespace) -> int:
     return 1 if known.unexplained(figures.failed(rows)) else 0
 
 
+def _one_broker(options: argparse.Namespace) -> int:
+    """Kafka's own tests on shims that they share; those that end otherwise with a shim each."""
+    if (options.name, options.against) != ("kafka", "shim"):
+        progress("--one-broker: only kafka against the shim")
+        return 2
+    progress(f"kafka in an order of seed {options.one_broker}")
+    try:
+        found = one_broker.shuffle(options.release, options.only, options.one_broker)
+    except SuiteError as error:
+        progress(f"kafka: {error}")
+        return 2
+    _print(found.differing, verbose=True)
+    _say(
+        f"seed {options.one_broker}: {found.passed} of {found.tests} tests passed,"
+        f" {found.clusters} clusters of {found.shims} shims;"
+        f" {len(found.differing)} differ from the same tests with a shim each"
+    )
+    return 1 if found.differing else 0
+
+
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m tests.suites", description=__doc__)
     parser.add_argument("name", nargs="?", choices=SUITES, help="none: list them")
@@ -91,6 +114,15 @@ def _parser() -> argparse.ArgumentParser:
         action="store_true",
         help="kafka-tools against a real broker: write what is printed as what is expected;"
         " kafka against both: keep the figures",
+    )
+    parser.add_argument(
+        "--one-broker",
+        type=int,
+        nargs="?",
+        const=random.randrange(1_000_000),
+        metavar="SEED",
+        help="kafka against the shim: tests with equal settings share a shim, reset between"
+        " them, in a random order",
     )
     parser.add_argument("--json", action="store_true", help="print JSON instead of text")
     return parser

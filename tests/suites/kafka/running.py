@@ -13,11 +13,13 @@ from tests.suites.kafka import jars
 from tests.suites.kafka.catalogue import CLASSES
 from tests.suites.kafka.real_host import RealHost
 from tests.suites.kafka.shim_host import ShimHost
+from tests.suites.kafka.shim_pool import CLUSTER_ID
 from tests.suites.outcome import FAILED, Result, of_junit
 
 TEST_SECONDS = 180
 CLASS_SECONDS = 5400
 CONSOLE = "org.junit.platform.console.ConsoleLauncher"
+SHUFFLED = "org.junit.jupiter.api.MethodOrderer$Random"
 REPORT = "TEST-junit-jupiter.xml"
 
 
@@ -38,10 +40,13 @@ def run(sides: Sequence[str], release: str, only: str) -> Iterator[list[Outcome]
     pattern, _, method = only.partition("#")
     with ExitStack() as stack:
         hosts = [stack.enter_context(_host(side, release)) for side in sides]
-        for name in CLASSES:
-            if re.search(pattern, name):
-                progress(name)
-                yield [_run_class(name, method, host) for host in hosts]
+        for name in matching(pattern):
+            progress(name)
+            yield [run_class(name, method, host) for host in hosts]
+
+
+def matching(pattern: str) -> list[str]:
+    return [name for name in CLASSES if re.search(pattern, name)]
 
 
 def play(against: str, release: str, only: str) -> list[Result]:
@@ -64,12 +69,15 @@ def _host(against: str, release: str) -> Iterator[RealHost | ShimHost]:
         host.close()
 
 
-def _run_class(name: str, method: str, host: RealHost | ShimHost) -> Outcome:
+def run_class(
+    name: str, method: str, host: RealHost | ShimHost, seed: int | None = None
+) -> Outcome:
+    """Run a class; with a seed, its tests on shims that they share, in an order of that seed."""
     began, used = time.monotonic(), host.processor_seconds
     with TemporaryDirectory(prefix="kafka-suite-") as path:
         folder = Path(path)
         output = folder / "output"
-        words = _words(name, method, host.address, folder)
+        words = _words(name, method, host.address, folder, seed)
         if run_to_file(words, folder, {"TMPDIR": path}, output, CLASS_SECONDS):
             tests = [_named(name, result) for result in of_junit(folder / REPORT, output)]
         else:
@@ -77,7 +85,7 @@ def _run_class(name: str, method: str, host: RealHost | ShimHost) -> Outcome:
     return Outcome(name, tests, time.monotonic() - began, host.processor_seconds - used)
 
 
-def _words(name: str, method: str, launcher: str, folder: Path) -> list[str]:
+def _words(name: str, method: str, launcher: str, folder: Path, seed: int | None) -> list[str]:
     path = f"{jars.classes(jars.STAND_INS)}:{jars.libraries()}/*"
     settings = {
         "junit.jupiter.extensions.autodetection.enabled": "true",
@@ -85,6 +93,10 @@ def _words(name: str, method: str, launcher: str, folder: Path) -> list[str]:
         "junit.jupiter.execution.timeout.default": f"{TEST_SECONDS} s",
     }
     words = ["java", "-Xmx1g", "-XX:+UseSerialGC"]
+    if seed is not None:
+        settings["junit.jupiter.testmethod.order.default"] = SHUFFLED
+        settings["junit.jupiter.execution.order.random.seed"] = str(seed)
+        words.append(f"-Doutside.cluster={CLUSTER_ID}")
     words += [f"-Doutside.launcher={launcher}", f"-Djava.io.tmpdir={folder}"]
     words += ["-Dhttp.keepAlive=false", "-Dorg.slf4j.simpleLogger.defaultLogLevel=error"]
     words += ["-cp", path, CONSOLE, "execute"]

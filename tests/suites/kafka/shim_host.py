@@ -4,11 +4,9 @@ import threading
 import time
 from collections.abc import Callable, Mapping
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from pathlib import Path
-from tempfile import TemporaryDirectory
 
 from tests.suites.kafka import java_properties, shim_features, shim_settings
-from tests.suites.kafka.shim_process import ShimProcess
+from tests.suites.kafka.shim_pool import Lent, ShimPool
 
 Answer = Mapping[str, str]
 
@@ -19,14 +17,13 @@ RESTART_SECONDS = 1.5
 class ShimHost:
     """One cluster at a time: its nodes are named one by one, and it starts when it is needed."""
 
-    def __init__(self, release: str) -> None:
+    def __init__(self, release: str, *, is_shared: bool = False) -> None:
         self._release = release
         self._turn = threading.RLock()
-        self._folder = TemporaryDirectory(prefix="kafka-suite-")
+        self.pool = ShimPool(is_shared=is_shared)
         self._nodes: dict[int, dict[str, str]] = {}
         self._stopped: set[int] = set()
-        self._broker: ShimProcess | None = None
-        self.processor_seconds = 0.0
+        self._broker: Lent | None = None
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(self._call))
         threading.Thread(target=self._server.serve_forever, daemon=True).start()
 
@@ -34,11 +31,16 @@ class ShimHost:
     def address(self) -> str:
         return f"http://127.0.0.1:{self._server.server_port}"
 
+    @property
+    def processor_seconds(self) -> float:
+        """Those of the shims that have ended."""
+        return self.pool.processor_seconds
+
     def close(self) -> None:
         self._end()
         self._server.shutdown()
         self._server.server_close()
-        self._folder.cleanup()
+        self.pool.close()
 
     def _call(self, command: str, given: dict[str, str]) -> Answer:
         with self._turn:
@@ -64,7 +66,7 @@ class ShimHost:
             self._nodes[node_id] = settings
             self._stopped.discard(node_id)
         elif node_id in self._stopped:
-            self._broker.control("POST", f"/nodes/{node_id}/start")
+            self._broker.process.control("POST", f"/nodes/{node_id}/start")
             time.sleep(RESTART_SECONDS)
             self._stopped.discard(node_id)
         else:
@@ -75,29 +77,29 @@ class ShimHost:
             return
         self._stopped.add(node_id)
         if self._broker is not None:
-            self._broker.control("POST", f"/nodes/{node_id}/stop")
+            self._broker.process.control("POST", f"/nodes/{node_id}/stop")
 
     def _ports(self, node_id: int) -> Answer:
-        addresses = self._running().addresses()
+        addresses = self._running().process.addresses()
         return {name: text.rpartition(":")[2] for name, text in addresses[node_id].items()}
 
     def _brokers(self) -> list[int]:
         return sorted(key for key, node in self._nodes.items() if shim_settings.is_broker(node))
 
-    def _running(self) -> ShimProcess:
+    def _running(self) -> Lent:
         if self._broker is None:
-            folder = Path(self._folder.name)
+            folder = self.pool.folder()
             words = shim_settings.words(self._nodes, self._brokers(), folder)
-            broker = ShimProcess(["--kafka-version", self._release, *words], folder)
-            self._broker = broker
+            self._broker = self.pool.take(["--kafka-version", self._release, *words], folder)
+            process = self._broker.process
             formatted: dict[str, str] = {}
             for settings in self._nodes.values():
                 formatted |= settings
             features = shim_features.lowered(formatted, self._release)
-            address = broker.addresses()[self._brokers()[0]]["OUTSIDE"]
+            address = process.addresses()[self._brokers()[0]]["OUTSIDE"]
             shim_features.lower(features, self._release, address)
             for node_id in self._stopped:
-                broker.control("POST", f"/nodes/{node_id}/stop")
+                process.control("POST", f"/nodes/{node_id}/stop")
         return self._broker
 
     def _end(self) -> None:
@@ -106,7 +108,7 @@ class ShimHost:
             self._nodes.clear()
             self._stopped.clear()
             if broker is not None:
-                self.processor_seconds += broker.stop()
+                self.pool.give_back(broker)
 
 
 def _node_id(given: Mapping[str, str]) -> int:

@@ -29,7 +29,7 @@ public final class Cluster {
     /** Start a node with these settings, or say what it will be started with when it is needed. */
     public void start(KafkaConfig config, Properties settings, boolean isBroker) {
         endOthers(this);
-        settings.setProperty("outside.cluster", id);
+        settings.setProperty("outside.cluster", Settings.clusterId(id));
         nodes.add(config.nodeId());
         Launcher.call("start", settings);  // nodes wait for one another
         if (isBroker)

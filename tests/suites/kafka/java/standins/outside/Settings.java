@@ -26,6 +26,11 @@ public final class Settings {
 
     private Settings() { }
 
+    /** The id of a test's cluster: its own, or that of all tests if they share brokers. */
+    public static String clusterId(String own) {
+        return System.getProperty("outside.cluster", own);
+    }
+
     public static Properties of(KafkaConfig config, String voters) {
         Properties found = new Properties();
         config.originals().forEach((key, value) -> found.setProperty(key, text(value)));

@@ -13,6 +13,7 @@ import org.apache.kafka.server.ServerSocketFactory;
 import org.apache.kafka.server.common.ApiMessageAndVersion;
 import outside.Cluster;
 import outside.Log;
+import outside.Settings;
 
 /** What a node's broker and controller have in common, seen from outside: its settings. */
 public class SharedServer extends Log {
@@ -42,7 +43,7 @@ public class SharedServer extends Log {
     }
 
     Cluster cluster() {
-        return Cluster.of(clusterId());
+        return Cluster.of(properties.clusterId().get());
     }
 
     /** The controllers as `controller.quorum.voters` names them, once they have their ports. */
@@ -54,7 +55,7 @@ public class SharedServer extends Log {
     }
 
     public String clusterId() {
-        return properties.clusterId().get();
+        return Settings.clusterId(properties.clusterId().get());
     }
 
     public int nodeId() {

@@ -1,0 +1,77 @@
+"""Kafka's own tests, many on one shim with resets between them, in a random order.
+
+`make suite NAME=kafka SUITE_ARGS=--one-broker` shows whether anything that a test leaves behind is
+noticed by another one: all tests must end as with a shim each.
+"""
+
+import random
+from collections.abc import Iterator
+from contextlib import closing
+from typing import NamedTuple
+
+from tests.suites.cache import need, progress
+from tests.suites.kafka import figures
+from tests.suites.kafka.running import Outcome, matching, run_class
+from tests.suites.kafka.shim_host import ShimHost
+from tests.suites.outcome import PASSED, Result
+
+
+class Shuffle(NamedTuple):
+    """What came of an order: `differing` are the tests that end otherwise with a shim each."""
+
+    tests: int
+    passed: int
+    clusters: int
+    """How many clusters the tests have started."""
+    shims: int
+    """How many processes served them."""
+    differing: list[Result]
+
+
+def shuffle(release: str, only: str, seed: int) -> Shuffle:
+    """Run the classes whose names match in an order of this seed, and their tests too."""
+    need("java", "javac", "mvn")
+    tests: list[Result] = []
+    differing: list[Result] = []
+    with closing(ShimHost(release, is_shared=True)) as shared:
+        for outcome in _outcomes(only, seed, shared):
+            found = list(_differing(outcome, release))
+            for test in found:
+                progress(f"DIFFERS {test.name}: {test.state} on one broker\n    {test.reason}")
+            tests += outcome.tests
+            differing += found
+        passed = sum(test.state == PASSED for test in tests)
+        pool = shared.pool
+        return Shuffle(len(tests), passed, pool.clusters, pool.started, differing)
+
+
+def _outcomes(only: str, seed: int, host: ShimHost) -> Iterator[Outcome]:
+    pattern, _, method = only.partition("#")
+    names = matching(pattern)
+    random.Random(seed).shuffle(names)
+    for name in names:
+        progress(name)
+        yield run_class(name, method, host, seed)
+
+
+def _differing(outcome: Outcome, release: str) -> Iterator[Result]:
+    """Yield the tests that end otherwise with a shim each.
+
+    Those that passed are looked up in the figures, the others are run again.
+    """
+    label = figures.label(outcome.name)
+    known = {name for each in figures.load() if each["class"] == label for name in each["failed"]}
+    failed = [test for test in outcome.tests if test.state != PASSED]
+    for test in outcome.tests:
+        if test.state == PASSED and test.name in known:
+            yield _whole(label, test)
+    for method in sorted({test.name.partition("(")[0] for test in failed}):
+        with closing(ShimHost(release)) as own:
+            again = {test.name: test for test in run_class(outcome.name, method, own).tests}
+        for test in failed:
+            if test.name.partition("(")[0] == method and again[test.name].state != test.state:
+                yield _whole(label, test)
+
+
+def _whole(label: str, test: Result) -> Result:
+    return test._replace(name=f"{label}.{test.name}")
