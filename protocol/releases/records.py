@@ -42,6 +42,10 @@ class RecordFacts(msgspec.Struct, frozen=True, kw_only=True):
     """Error code of batches without a transactional id; NONE: a denial."""
     lost_producer_error: ErrorCode  # error code of an unknown producer that does not begin at 0
     batches_remembered: int  # batches remembered for each producer, to recognise duplicates
+    markers_are_last_batches: bool
+    """A marker replaces the remembered batch: only its last record is a duplicate, at the marker's
+    offset.
+    """
     # transactions in Produce and TxnOffsetCommit
     verifies_partitions: bool  # partitions must have been added to the transaction
     verifies_before_acks: bool  # the partition of a producer is verified before the number of acks
@@ -132,6 +136,7 @@ OLDEST = RecordFacts(
     nameless_transaction_error=ErrorCode.NONE,
     lost_producer_error=ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER,
     batches_remembered=1,
+    markers_are_last_batches=True,
     verifies_partitions=False,
     verifies_before_acks=False,
     verifies_offsets=False,
@@ -195,6 +200,7 @@ CHANGES: tuple[Change, ...] = (
         "KIP-192: answers to producers, and five of their batches",
         lost_producer_error=ErrorCode.UNKNOWN_PRODUCER_ID,
         batches_remembered=5,
+        markers_are_last_batches=False,
         stranger_error=ErrorCode.NONE,
         internal_partition_error=ErrorCode.TOPIC_AUTHORIZATION_FAILED,
         adds_missing_partitions=True,

@@ -97,6 +97,7 @@ def _write(marker: WritableTxnMarker, name: str, index: int, context: RequestCon
         commit=marker.transaction_result,
         coordinator_epoch=marker.coordinator_epoch,
         now_ms=context.cluster.clock.now_ms(),
+        facts=context.facts.records,
     )
     if name in context.cluster.topics.internal_names:
         context.cluster.groups.end_transaction(

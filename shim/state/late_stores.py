@@ -196,8 +196,7 @@ class LateStores:
     def _write_markers(self, ended: "Transaction", epoch: int, commit: bool) -> None:
         from kafka_shim.shim.state.transaction_markers import write_markers
 
-        now_ms = self.clock.now_ms()
-        write_markers(ended, epoch, self.topics, self.groups, commit=commit, now_ms=now_ms)
+        write_markers(ended, epoch, self, commit=commit)
 
     def _make_topic(self, name: str, configs: Mapping[str, str]) -> Topic:
         """Create a topic with the broker's defaults on the live brokers."""

@@ -11,7 +11,7 @@ import msgspec
 
 from kafka_shim.protocol.records import Batch, Record, batches, is_commit, thinned
 from kafka_shim.shim.state.log import Log, StoredBatch
-from kafka_shim.shim.state.producers import AbortedTransaction
+from kafka_shim.shim.state.producers import SEQUENCES, AbortedTransaction, ProducedBatch
 
 
 class Cleaned(msgspec.Struct, frozen=True):
@@ -165,7 +165,7 @@ class _Run:
         if producer is None:
             return False
         if producer.batches:
-            return header.last_offset == producer.batches[-1].last_offset
+            return _is_last(header, producer.epoch, producer.batches[-1])
         return header.is_control and header.producer_epoch == producer.epoch
 
     def _stored(self, batch: _Opened, records: list[Record], *, is_void: bool) -> StoredBatch:
@@ -186,3 +186,12 @@ def _has_deleted(batch: _Opened, records: list[Record], is_void: bool) -> bool:
     if batch.header.is_control:
         return is_void
     return any(record.value is None for record in records)
+
+
+def _is_last(header: Batch, epoch: int, last: ProducedBatch) -> bool:
+    """Whether a batch is the last one of its producer, which is in an epoch."""
+    if not last.is_marker:
+        return header.last_offset == last.last_offset
+    last_sequence = (header.base_sequence + header.last_offset_delta) % SEQUENCES
+    is_of_epoch = header.producer_epoch == epoch and not header.is_control
+    return is_of_epoch and last_sequence == last.last_sequence

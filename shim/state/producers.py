@@ -21,6 +21,8 @@ class ProducedBatch(msgspec.Struct, frozen=True, gc=False):
     last_sequence: int
     base_offset: int
     timestamp: int
+    is_marker: bool = False
+    """Whether it is a marker that took the place of the last batch (up to 0.11)."""
 
     @property
     def last_offset(self) -> int:
@@ -217,6 +219,15 @@ class PartitionProducers(msgspec.Struct, gc=False):
                 self._aborted.append(aborted)
             else:
                 self._aborted = [aborted]
+
+    def remember_marker(self, producer_id: int, offset: int, timestamp: int) -> None:
+        """Remember a marker in place of its producer's last batch, with the last sequence number
+        (up to 0.11).
+        """
+        producer = self._producers[producer_id]
+        last = producer.last_sequence
+        if last != NO_SEQUENCE:
+            producer.batches = (ProducedBatch(last, last, offset, timestamp, is_marker=True),)
 
     def aborted(self, offset: int, end: int) -> list[AbortedTransaction]:
         """Return the aborted transactions with a record from `offset` up to `end`."""

@@ -1,8 +1,12 @@
 """Transaction markers, written to each partition of a transaction at its end (KIP-98)."""
 
 from functools import lru_cache
+from typing import Protocol
 
 from kafka_shim.protocol.records import Batch, assign, batches, control_batch
+from kafka_shim.protocol.releases.facts import Facts
+from kafka_shim.protocol.releases.records import RecordFacts
+from kafka_shim.shim.clock import Clock
 from kafka_shim.shim.state.groups.groups import Groups
 from kafka_shim.shim.state.log import StoredBatch
 from kafka_shim.shim.state.topics import Partition, Topics
@@ -14,19 +18,23 @@ COORDINATOR_EPOCH = 0
 """That of the leader of the transactional id's partition, which never changes here."""
 
 
-def write_markers(
-    ended: Transaction,
-    epoch: int,
-    topics: Topics,
-    groups: Groups,
-    *,
-    commit: bool,
-    now_ms: int,
-) -> None:
+class _Stores(Protocol):
+    """What the markers of a transaction are written to."""
+
+    topics: Topics
+    clock: Clock
+    facts: Facts
+
+    @property
+    def groups(self) -> Groups: ...
+
+
+def write_markers(ended: Transaction, epoch: int, stores: _Stores, *, commit: bool) -> None:
     """Write the markers of `ended`; they have no effect where a newer epoch has written."""
     owner = (ended.producer_id, epoch)
+    now_ms = stores.clock.now_ms()
     for name, index in ended.partitions:
-        partition = topics.partition(name, index)
+        partition = stores.topics.partition(name, index)
         if partition is None or _is_newer(partition, *owner):
             continue
         if name == OFFSETS_TOPIC:
@@ -34,7 +42,7 @@ def write_markers(
             log.producers.ended(
                 owner, COORDINATOR_EPOCH, log.end_offset, now_ms, is_committed=commit
             )
-            groups.end_transaction(ended.producer_id, committed=commit)
+            stores.groups.end_transaction(ended.producer_id, committed=commit)
         else:
             append_marker(
                 partition,
@@ -42,6 +50,7 @@ def write_markers(
                 commit=commit,
                 coordinator_epoch=COORDINATOR_EPOCH,
                 now_ms=now_ms,
+                facts=stores.facts.records,
             )
 
 
@@ -52,6 +61,7 @@ def append_marker(
     commit: bool,
     coordinator_epoch: int,
     now_ms: int,
+    facts: RecordFacts,
 ) -> None:
     """Append the control batch that ends a transaction of a producer (its id and epoch)."""
     log = partition.log
@@ -60,6 +70,8 @@ def append_marker(
     payload = assign(batch, offset, partition_leader_epoch=partition.leader_epoch)
     # readers of committed records are woken by the append, and must find the transaction ended
     log.producers.ended(producer, coordinator_epoch, offset, now_ms, is_committed=commit)
+    if facts.markers_are_last_batches:
+        log.producers.remember_marker(producer[0], offset, now_ms)
     log.append(StoredBatch(offset, offset, now_ms, payload), partition.leader_epoch)
 
 

@@ -6,9 +6,11 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
+from kafka_shim.protocol.api_versions import RELEASES
 from kafka_shim.protocol.compression import Compression, is_available
 from kafka_shim.protocol.errors import DecodeError
 from kafka_shim.protocol.records import NO_PRODUCER, BatchOptions, Record, batches, encode_batch
+from kafka_shim.protocol.releases.facts import facts_of
 from kafka_shim.shim.clock import ManualClock
 from kafka_shim.shim.handlers.producing.appending import append
 from kafka_shim.shim.handlers.producing.record_checks import Limits, check
@@ -17,6 +19,8 @@ from kafka_shim.shim.state.log_cleaner import Cleaned, clean
 from kafka_shim.shim.state.log_settings import InForce
 from kafka_shim.shim.state.transaction_markers import append_marker
 from tests.shim.play import Stage
+
+FACTS = facts_of(RELEASES[-1]).records
 
 HOUR_MS = 3_600_000
 COMPACT = {"cleanup.policy": "compact", "delete.retention.ms": str(HOUR_MS)}
@@ -164,7 +168,14 @@ class Written:
     def end(self, producer_id: int, *, commit: bool) -> None:
         producer = (producer_id, 0)
         now_ms = self.now_ms
-        append_marker(self.partition, producer, commit=commit, coordinator_epoch=0, now_ms=now_ms)
+        append_marker(
+            self.partition,
+            producer,
+            commit=commit,
+            coordinator_epoch=0,
+            now_ms=now_ms,
+            facts=FACTS,
+        )
 
     def committed(self) -> dict[bytes | None, bytes]:
         """Return the newest value of each key, for a read_committed reader."""

@@ -103,3 +103,20 @@ def test_idle_producers_are_forgotten_but_not_with_an_open_transaction() -> None
     producers.appended(9, 0, ProducedBatch(0, 0, 1, 50), is_transactional=True)
     producers.expire(1000)
     assert [producer.producer_id for producer in producers] == [9]
+
+
+def test_a_marker_can_stand_for_the_last_batch() -> None:
+    producers = PartitionProducers()
+    producers.appended(7, 0, ProducedBatch(3, 4, 10, 110), is_transactional=True)
+    producers.ended(OWNER, 0, 12, 200, is_committed=True)
+    producers.remember_marker(7, 12, 200)
+    assert producers.duplicate(*OWNER, 3, 4) is None
+    assert producers.duplicate(*OWNER, 4, 4) == ProducedBatch(4, 4, 12, 200, is_marker=True)
+    assert write(producers, 5, 13) is ErrorCode.NONE
+
+
+def test_a_marker_of_a_producer_that_wrote_nothing_stands_for_no_batch() -> None:
+    producers = PartitionProducers()
+    producers.ended(OWNER, 0, 12, 200, is_committed=True)
+    producers.remember_marker(7, 12, 200)
+    assert write(producers, 0, 13) is ErrorCode.NONE
