@@ -42,10 +42,7 @@ class RecordFacts(msgspec.Struct, frozen=True, kw_only=True):
     """Error code of batches without a transactional id; NONE: a denial."""
     lost_producer_error: ErrorCode  # error code of an unknown producer that does not begin at 0
     batches_remembered: int  # batches remembered for each producer, to recognise duplicates
-    markers_are_last_batches: bool
-    """A marker replaces the remembered batch: only its last record is a duplicate, at the marker's
-    offset.
-    """
+    markers_are_last_batches: bool  # a marker takes the place of its producer's last batch
     # transactions in Produce and TxnOffsetCommit
     verifies_partitions: bool  # partitions must have been added to the transaction
     verifies_before_acks: bool  # the partition of a producer is verified before the number of acks
