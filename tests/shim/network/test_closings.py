@@ -1,4 +1,4 @@
-"""Log lines of closed connections: the first of a kind at once, the others counted."""
+"""Closed connections are logged: the first for a reason at once, repetitions as a count."""
 
 import pytest
 
@@ -14,14 +14,14 @@ def lines(capsys: pytest.CaptureFixture[str]) -> list[str]:
     return [line for line in capsys.readouterr().err.splitlines() if "shim.connection" in line]
 
 
-def test_repeated_closings_are_one_line_and_then_a_count(
+def test_repeated_closings_are_logged_once_and_then_counted(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     set_up_logs("info", "console")
     clock = ManualClock()
     closings = Closings(clock)
     for port in range(78):
-        reason = f"{port} bytes were early"  # numbers do not make it another reason
+        reason = f"{port} bytes were early"  # reasons that differ in numbers only are the same
         closings.closed("10.0.0.1", port, "SASL", reason, "User:ANONYMOUS")
     (line,) = lines(capsys)
     assert "peer=10.0.0.1:0" in line
@@ -47,7 +47,7 @@ def test_counts_are_logged_at_the_end(capsys: pytest.CaptureFixture[str]) -> Non
     assert lines(capsys) == []
 
 
-def test_neither_reasons_nor_hosts_that_peers_make_up_fill_log_and_memory(
+def test_logged_lines_and_memory_are_limited_for_many_reasons_and_hosts(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     set_up_logs("info", "console")

@@ -75,7 +75,7 @@ async def test_too_many_connections_of_one_address_are_closed(
 
 
 @pytest.mark.parametrize("listener", ["", "listener.name.plaintext."])
-async def test_beyond_max_connections_others_wait_for_a_place(listener: str) -> None:
+async def test_connections_above_max_connections_wait_until_others_close(listener: str) -> None:
     async with (
         limited({f"{listener}max.connections": "2"}) as (broker, _),
         several(broker, 2) as (first, _second),
@@ -92,8 +92,8 @@ async def test_beyond_max_connections_others_wait_for_a_place(listener: str) -> 
 
 
 @pytest.mark.parametrize("listener", ["", "listener.name.plaintext."])
-async def test_connections_that_come_too_fast_wait(listener: str) -> None:
-    """At a rate of 1 a second, measured over 10 s."""
+async def test_connections_above_the_creation_rate_wait(listener: str) -> None:
+    """The rate is 1 connection a second, measured over 10 s."""
     async with (
         limited({f"{listener}max.connection.creation.rate": "1"}) as (broker, clock),
         several(broker, 10) as wires,
@@ -109,8 +109,8 @@ async def test_connections_that_come_too_fast_wait(listener: str) -> None:
         assert await is_answered(twelfth)
 
 
-async def test_the_listener_of_brokers_has_a_place_that_another_connection_gives_up() -> None:
-    """The least recently used connection is closed."""
+async def test_the_inter_broker_listener_accepts_connections_above_max_connections() -> None:
+    """The least recently used connection of another listener is closed."""
     async with (
         limited({"max.connections": "2"}) as (broker, clock),
         several(broker, 2, "SASL_PLAINTEXT") as (used, idle),
@@ -142,7 +142,7 @@ async def test_changed_limits_apply_to_existing_connections() -> None:
         assert await is_answered(late)
 
 
-async def test_connections_of_an_address_that_come_too_fast_are_closed_a_while_later() -> None:
+async def test_connections_above_the_rate_of_their_address_are_closed_with_a_delay() -> None:
     async with limited({}) as (broker, clock):
         rate = {"connection_creation_rate": 1.0}
         broker.cluster.quotas.alter([({"ip": "127.0.0.1"}, rate)])
@@ -167,7 +167,7 @@ async def test_releases_without_a_limit_ignore_its_setting() -> None:
         await broker.stop()
 
 
-async def test_a_connection_that_does_not_log_in_is_closed_after_a_while() -> None:
+async def test_a_connection_that_does_not_log_in_in_time_is_closed() -> None:
     async with (
         limited({}) as (broker, clock),
         connected(broker) as plain,
@@ -175,7 +175,7 @@ async def test_a_connection_that_does_not_log_in_is_closed_after_a_while() -> No
     ):
         assert await is_answered(slow)
         clock.advance(50_000)
-        handshake = SaslHandshakeRequest(mechanism="PLAIN")  # it is not idle
+        handshake = SaslHandshakeRequest(mechanism="PLAIN")  # the connection is not idle
         assert (await slow.ask(ApiKey.SASL_HANDSHAKE, 1, handshake)).error_code == 0
         clock.advance(11_000)
         broker._server._sweep()
@@ -183,7 +183,7 @@ async def test_a_connection_that_does_not_log_in_is_closed_after_a_while() -> No
         assert await is_answered(plain)
 
 
-async def test_idle_connections_are_closed_after_the_time_of_the_setting() -> None:
+async def test_idle_connections_are_closed_after_connections_max_idle_ms() -> None:
     async with (
         limited({"connections.max.idle.ms": "30000"}) as (broker, clock),
         several(broker, 2) as (idle, used),
@@ -197,7 +197,7 @@ async def test_idle_connections_are_closed_after_the_time_of_the_setting() -> No
         assert await is_answered(used)
 
 
-async def test_sizes_of_requests_are_bounded_by_kafkas_settings() -> None:
+async def test_request_sizes_are_limited_by_kafkas_settings() -> None:
     settings = {"sasl.server.max.receive.size": "500", "socket.request.max.bytes": "2000"}
     async with serving(properties=settings) as broker:
         for listener, size in (("SASL_PLAINTEXT", 501), ("PLAINTEXT", 2001)):

@@ -21,12 +21,12 @@ from tests.shim.wire import Wire, connected, connections_of, serving
 
 pytestmark = pytest.mark.asyncio
 
-RECEIVED_BYTES = 256 * 1024  # what a connection is asked for at once
+RECEIVED_BYTES = 256 * 1024  # read from a socket at once
 
 
 @contextmanager
 def dispatched(broker: Broker, *, one_a_turn: bool = False) -> Iterator[list[int]]:
-    """Record the numbers of the connections whose requests are dispatched."""
+    """Yield a list to which the connection's number is added for each dispatched request."""
     numbers: list[int] = []
     dispatch = broker.dispatcher.dispatch
 
@@ -46,7 +46,7 @@ async def until(happened: Callable[[], bool]) -> None:
         if happened():
             return
         await asyncio.sleep(0.001)
-    raise AssertionError("it did not happen")
+    raise AssertionError("the condition did not become true")
 
 
 async def settled(value: Callable[[], int]) -> int:
@@ -57,7 +57,7 @@ async def settled(value: Callable[[], int]) -> int:
             await asyncio.sleep(0.001)
         if value() == before:
             return before
-    raise AssertionError("it never stopped")
+    raise AssertionError("the number kept changing")
 
 
 def versions(wire: Wire, count: int) -> bytes:
@@ -67,7 +67,7 @@ def versions(wire: Wire, count: int) -> bytes:
 
 
 def large(wire: Wire, names: int) -> bytes:
-    """A request of 30 kB a name."""
+    """Return a Metadata request with topic names of 30 kB each."""
     topics = [MetadataRequestTopic(name=f"{number:030000}") for number in range(names)]
     return wire.request(ApiKey.METADATA, 1, MetadataRequest(topics=topics))
 
@@ -99,7 +99,7 @@ async def test_a_client_that_resets_gets_no_more_responses() -> None:
             assert len(numbers) < 100
 
 
-async def test_answers_that_nobody_reads_are_bounded() -> None:
+async def test_responses_that_a_client_does_not_read_are_limited() -> None:
     limits = Limits(write_buffer_bytes_max=10_000)
     topics = tuple(TopicSeed(f"topic-{number}") for number in range(500))
     async with serving(limits=limits, topics=topics) as broker, connected(broker) as wire:
@@ -121,7 +121,7 @@ async def test_answers_that_nobody_reads_are_bounded() -> None:
                 assert int.from_bytes((await wire.frame())[:4], "big") == number + 1
 
 
-async def test_a_client_that_reads_again_is_read_again() -> None:
+async def test_requests_are_read_again_once_the_client_reads_responses() -> None:
     async with serving() as broker, connected(broker) as wire:
         (connection,) = connections_of(broker)
         with dispatched(broker, one_a_turn=True) as numbers:
@@ -143,7 +143,7 @@ def long_poll(wire: Wire, wait_ms: int) -> bytes:
     return wire.request(ApiKey.FETCH, 4, request)
 
 
-async def test_one_request_waits_behind_a_long_poll_and_no_more_are_read() -> None:
+async def test_during_a_long_poll_only_one_further_request_is_read() -> None:
     topics = (TopicSeed("orders"),)
     async with serving(topics=topics) as broker, connected(broker) as wire:
         (connection,) = connections_of(broker)
@@ -162,7 +162,7 @@ async def test_one_request_waits_behind_a_long_poll_and_no_more_are_read() -> No
         assert broker._server.memory.bytes == 0
 
 
-async def test_large_requests_wait_until_there_is_memory_small_ones_do_not() -> None:
+async def test_large_requests_wait_for_memory_and_small_ones_do_not() -> None:
     async with (
         serving(properties={"queued.max.request.bytes": "100000"}) as broker,
         connected(broker) as first,

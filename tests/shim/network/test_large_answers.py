@@ -112,7 +112,7 @@ def fill_acls(broker: Broker) -> None:
         (ApiKey.DELETE_ACLS, 2, DeleteAclsRequest([deleted_acls()])),
     ],
 )
-async def test_it_takes_turns_where_there_is_much(
+async def test_a_request_for_much_data_is_handled_in_turns(
     api: ApiKey, version: int, request_of_all: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async with serving() as broker, connected(broker) as busy, connected(broker) as other:
@@ -131,7 +131,7 @@ async def test_it_takes_turns_where_there_is_much(
         assert (await busy.frame())[4:] == in_one_turn[4:]
 
 
-def test_a_request_takes_turns_that_makes_very_many_partitions() -> None:
+def test_a_request_that_creates_many_partitions_is_handled_in_turns() -> None:
     cluster = Stage("2.8").cluster
 
     def creates(topics: int, partitions: int) -> bool:
@@ -150,7 +150,9 @@ def frame_of(api: ApiKey, version: int, request: Any) -> bytes:
     return head + codecs.write_request(request, version)
 
 
-def test_metadata_takes_turns_by_what_it_names(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_metadata_is_handled_in_turns_if_the_topics_have_many_partitions(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(large_answers, "MANY", 10)
     stage = Stage("4.3")
     for number in range(2):
@@ -170,7 +172,9 @@ def test_metadata_takes_turns_by_what_it_names(monkeypatch: pytest.MonkeyPatch) 
     assert not is_large(broken, stage.cluster)
 
 
-def test_acl_filters_take_turns_by_what_they_name(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_acl_filters_are_handled_in_turns_if_many_acls_may_match(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(large_answers, "MANY", 10)
     cluster = Stage("4.3").cluster
     authorizer = cluster.policy.authorizer

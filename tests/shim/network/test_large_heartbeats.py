@@ -1,4 +1,4 @@
-"""Heartbeats take turns if they may visit all members of a large group."""
+"""Heartbeats that may visit all members of a large group are handled in turns."""
 
 from typing import Any
 
@@ -44,7 +44,7 @@ def heartbeat_frame(**told: Any) -> bytes:
     return frame_of(ApiKey.CONSUMER_GROUP_HEARTBEAT, 1, request)
 
 
-def test_a_heartbeat_takes_turns_where_very_many_members_get_a_target(
+def test_a_heartbeat_that_assigns_many_members_is_handled_in_turns(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(large_heartbeats, "MANY_MEMBERS", 3)
@@ -63,7 +63,7 @@ def test_a_heartbeat_takes_turns_where_very_many_members_get_a_target(
     assert not is_large(stays[:-9], stage.cluster)
 
 
-def test_a_heartbeat_takes_turns_where_it_may_move_many_of_very_many_partitions(
+def test_a_heartbeat_that_may_move_many_partitions_is_handled_in_turns(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(large_answers, "MANY", 8)
@@ -72,7 +72,7 @@ def test_a_heartbeat_takes_turns_where_it_may_move_many_of_very_many_partitions(
     stage.topic("a", 9)
     groups = stage.cluster.groups
     stays = heartbeat_frame(member_id="m0", member_epoch=2)
-    assert is_large(stays, stage.cluster), "there is no group"
+    assert is_large(stays, stage.cluster), "the group does not exist"
     groups.consumer_heartbeat("g", beat("m0", "a"))
     stage.clock.advance(10_000)
     assert not is_large(stays, stage.cluster)
@@ -80,16 +80,16 @@ def test_a_heartbeat_takes_turns_where_it_may_move_many_of_very_many_partitions(
     reports = heartbeat_frame(member_id="m0", member_epoch=2, topic_partitions=held)
     assert is_large(reports, stage.cluster)
     groups.consumer_heartbeat("g", beat("m1", "a"))
-    assert is_large(stays, stage.cluster), "it has nine partitions and gives up some"
+    assert is_large(stays, stage.cluster), "m0 has nine partitions and must revoke some"
     assert not is_large(heartbeat_frame(member_id="m1", member_epoch=3), stage.cluster)
     joins = heartbeat_frame(member_id="m2", member_epoch=0, subscribed_topic_names=["a"])
-    assert not is_large(joins, stage.cluster), "a target is not due, and of one topic"
+    assert not is_large(joins, stage.cluster), "a new target is not due and has one topic"
     matches = heartbeat_frame(member_id="m2", member_epoch=0, subscribed_topic_regex="a")
     assert is_large(matches, stage.cluster)
     stage.topic("b", 1)
     assert is_large(heartbeat_frame(member_id="m1", member_epoch=3), stage.cluster)
     groups.consumer_heartbeat("g", beat("m3", "b"))
-    assert is_large(joins, stage.cluster), "there are two topics"
+    assert is_large(joins, stage.cluster), "members subscribe to two topics"
 
 
 def shared_frame(*names: str, member_id: str = "z", epoch: int = 0) -> bytes:
@@ -98,7 +98,9 @@ def shared_frame(*names: str, member_id: str = "z", epoch: int = 0) -> bytes:
     return frame_of(ApiKey.SHARE_GROUP_HEARTBEAT, 1, request)
 
 
-def test_a_heartbeat_takes_turns_where_many_share_a_target(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_heartbeat_of_a_large_share_group_is_handled_in_turns(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(large_heartbeats, "MANY_SHARED", 9)
     stage = Stage("4.3")
     for name, partitions in (("a", 5), ("b", 2), ("large", 9)):
@@ -135,7 +137,9 @@ def joining(member_id: str) -> StreamsGroupHeartbeatRequest:
     )
 
 
-def test_a_heartbeat_takes_turns_where_many_run_tasks(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_heartbeat_of_a_large_streams_group_is_handled_in_turns(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(large_heartbeats, "MANY_STREAMS", 3)
     stage = Stage("4.3")
     stage.topic("t", 5)
@@ -144,12 +148,12 @@ def test_a_heartbeat_takes_turns_where_many_run_tasks(monkeypatch: pytest.Monkey
         stage.ask(ApiKey.STREAMS_GROUP_HEARTBEAT, 0, joining(f"m{number}"))
     stays = streams_frame("m0", 1, 0)
     assert not is_large(stays, stage.cluster)
-    assert is_large(streams_frame("m0", 1, 1), stage.cluster), "it is to get all endpoints"
+    assert is_large(streams_frame("m0", 1, 1), stage.cluster), "the response contains all endpoints"
     stage.clock.advance(10_000)
-    assert is_large(stays, stage.cluster), "the target is due"
+    assert is_large(stays, stage.cluster), "a new target assignment is due"
     assert not is_large(stays[:-9], stage.cluster)
     stage.ask(ApiKey.STREAMS_GROUP_HEARTBEAT, 0, StreamsGroupHeartbeatRequest("g", "m0", 1))
     stage.clock.advance(10_000)
     assert not is_large(stays, stage.cluster)
     stage.topic("another")
-    assert is_large(stays, stage.cluster), "topics have changed"
+    assert is_large(stays, stage.cluster), "a topic was created"

@@ -1,4 +1,4 @@
-"""A long Produce request needs no thread if it is appended quickly."""
+"""A long Produce request whose records are quickly checked and appended is not handled in turns."""
 
 from random import Random
 
@@ -24,7 +24,7 @@ RECORD_BYTES = 1024
 
 
 def produce(version: int, *records: bytes | None, client_id: str | None = "c") -> bytes:
-    """A frame with a topic of a partition for each of these."""
+    """Return a Produce frame with one topic; each of `records` is for one partition."""
     partitions = [PartitionProduceData(index=at, records=row) for at, row in enumerate(records)]
     topics = [TopicProduceData(name="orders", partition_data=partitions)]
     if version >= 13:
@@ -52,7 +52,7 @@ def other_shapes(count: int) -> bytes:
     st.lists(st.none() | st.binary(max_size=300), max_size=16),
     st.none() | st.text(max_size=3),
 )
-def test_records_are_where_the_codec_reads_them(
+def test_records_are_found_where_the_codec_reads_them(
     version: int, records: list[bytes | None], client_id: str | None
 ) -> None:
     frame = produce(version, *records, client_id=client_id)
@@ -62,7 +62,7 @@ def test_records_are_where_the_codec_reads_them(
 
 
 @pytest.mark.parametrize("version", VERSIONS)
-def test_long_batches_of_load_tools_are_soon_appended(version: int) -> None:
+def test_usual_batches_of_load_tools_are_soon_appended(version: int) -> None:
     for records in ([batch(15)] * 3, [batch(1000)], [batch(62)] * 16, [batch(9000, size=80)]):
         assert is_soon_appended(produce(version, *records))
 
@@ -81,7 +81,7 @@ def test_long_batches_of_load_tools_are_soon_appended(version: int) -> None:
         [b"\0" * 40_000],
     ],
 )
-def test_what_may_take_long_has_turns(records: list[bytes | None]) -> None:
+def test_batches_that_may_take_long_are_not_soon_appended(records: list[bytes | None]) -> None:
     assert not is_soon_appended(produce(9, *records))
 
 
@@ -90,7 +90,7 @@ def test_few_records_of_any_shape_are_soon_appended() -> None:
 
 
 @given(st.integers(0, 14), st.randoms())
-def test_damaged_frames_are_no_failure(version: int, random: Random) -> None:
+def test_damaged_frames_raise_no_exception(version: int, random: Random) -> None:
     whole = produce(max(3, min(13, version)), batch(70, size=8), batch(3), batch(40))
     frame = bytearray(whole)
     for _ in range(random.randrange(1, 4)):

@@ -39,7 +39,7 @@ def large(wire: Wire, names: int = NAMES) -> bytes:
     return wire.request(ApiKey.METADATA, 9, request)
 
 
-async def test_others_are_answered_meanwhile_and_it_is_answered_as_in_one_turn() -> None:
+async def test_other_clients_are_answered_meanwhile_and_the_response_is_the_same() -> None:
     async with serving() as broker, connected(broker) as busy, connected(broker) as other:
         await busy.send(large(busy))
         await until(lambda: broker._server.large_requests.at_work == 1)
@@ -49,7 +49,7 @@ async def test_others_are_answered_meanwhile_and_it_is_answered_as_in_one_turn()
         assert broker._server.large_requests.at_work == 1
         in_turns = await busy.frame()
         loop = asyncio.get_running_loop()
-        loop.set_debug(True)  # where everything is called from one thread
+        loop.set_debug(True)  # in debug mode requests are not handled in turns
         try:
             await busy.send(large(busy))
             in_one_turn = await busy.frame()
@@ -59,7 +59,7 @@ async def test_others_are_answered_meanwhile_and_it_is_answered_as_in_one_turn()
         assert len(in_turns) > 10 * NAMES
 
 
-async def test_work_ends_when_the_client_is_gone() -> None:
+async def test_work_ends_when_the_client_disconnects() -> None:
     async with serving() as broker, connected(broker) as busy, connected(broker) as other:
         await busy.send(large(busy))
         await until(lambda: broker._server.large_requests.at_work == 1)
@@ -70,7 +70,7 @@ async def test_work_ends_when_the_client_is_gone() -> None:
         assert len(await other.frame()) > 3000
 
 
-async def test_few_are_worked_on_at_a_time_and_all_are_answered() -> None:
+async def test_few_large_requests_are_handled_at_a_time_and_all_are_answered() -> None:
     async with serving() as broker, AsyncExitStack() as clients:
         wires = [await clients.enter_async_context(connected(broker)) for _ in range(AT_ONCE + 2)]
         for wire in wires:
@@ -81,7 +81,7 @@ async def test_few_are_worked_on_at_a_time_and_all_are_answered() -> None:
         assert broker._server.large_requests.at_work == 0
 
 
-async def test_none_is_worked_on_in_turns_while_a_trace_is_recorded() -> None:
+async def test_no_request_is_handled_in_turns_while_a_trace_is_recorded() -> None:
     async with serving() as broker:
         assert broker._server.large_requests.may_take()
         broker.dispatcher.recorder = object()  # type: ignore[assignment]
@@ -89,7 +89,7 @@ async def test_none_is_worked_on_in_turns_while_a_trace_is_recorded() -> None:
         broker.dispatcher.recorder = None
 
 
-async def test_garbage_is_looked_for_after_many_without_a_pause(
+async def test_garbage_is_collected_after_many_large_requests_without_a_pause(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(large_requests, "WITHOUT_PAUSE", 3)

@@ -1,4 +1,4 @@
-"""Records that take long to check block no other client, however short their request is."""
+"""Records that take long to check block no other client, even in a short request."""
 
 import gzip
 import struct
@@ -35,7 +35,7 @@ HEADERS = 30_000
 
 
 def headers(count: int, compression: Compression = Compression.NONE) -> bytes:
-    """A batch with one record that has this many empty headers."""
+    """Return a batch with one record that has `count` empty headers."""
     batch = encode_batch([Record(0, NOW, None, b"v", ((("", None),) * count))])
     if compression is Compression.NONE:
         return batch
@@ -74,13 +74,13 @@ def session_of(cluster: Cluster) -> Session:
 
 @pytest.mark.parametrize("compression", [Compression.NONE, Compression.GZIP])
 def test_records_are_checked_beside_other_requests(compression: Compression) -> None:
-    stretches_of(headers(1, compression))  # what is imported at its first use does not count
+    stretches_of(headers(1, compression))  # a first request, which may import modules
     found = stretches_of(*[headers(HEADERS, compression)] * 3)
     assert found.lines > 3 * 2 * HEADERS
     assert found.longest < STRETCH_MAX
 
 
-def test_the_long_batch_is_not_taken_for_a_short_one() -> None:
+def test_a_long_batch_is_not_soon_appended() -> None:
     frame = codecs.write_request(request(headers(HEADERS * 4)), 9)
     header = write_request_header(RequestHeader(ApiKey.PRODUCE, 9, 7, "c"))
     assert not is_soon_appended(header + frame)
@@ -99,12 +99,14 @@ def test_the_long_batch_is_not_taken_for_a_short_one() -> None:
         ([headers(100, Compression.GZIP)[:-30] + b"\0" * 30], False),
     ],
 )
-def test_short_requests_that_take_long(records: list[bytes], *, is_long: bool) -> None:
+def test_batches_that_take_long_to_check_are_recognized(
+    records: list[bytes], *, is_long: bool
+) -> None:
     assert takes_long(request(*records)) == is_long
 
 
 @pytest.mark.asyncio
-async def test_a_short_request_of_many_records_is_handled_in_turns(
+async def test_a_short_request_that_takes_long_is_handled_in_turns(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     begin = LargeRequests.begin

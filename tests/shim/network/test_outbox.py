@@ -1,4 +1,4 @@
-"""Responses that are sent together: when they wait, and how long at most."""
+"""Responses of one turn of the event loop are sent together; how long they wait is limited."""
 
 import asyncio
 from collections.abc import Callable
@@ -13,7 +13,7 @@ class _Turn:
         self.now_s = 0.0
         self.sent: list[int] = []
         self.sent_when: list[list[int]] = []
-        """What had been sent after each of them."""
+        """The responses that had been sent after each connection answered."""
         self._takes_s = takes_s
         self._outbox = Outbox(lambda: self.now_s)
         loop = asyncio.get_running_loop()
@@ -24,7 +24,7 @@ class _Turn:
 
     def _answer(self, number: int) -> None:
         self.now_s += self._takes_s
-        send: Callable[[], None] = lambda: self.sent.append(number)  # noqa: E731 - a name for both
+        send: Callable[[], None] = lambda: self.sent.append(number)  # noqa: E731 - used twice
         if not self._outbox.takes(send):
             send()
         self.sent_when.append(list(self.sent))
@@ -38,24 +38,24 @@ async def _played(connections: int, takes_s: float = 0.0) -> _Turn:
     return turn
 
 
-def test_a_connection_alone_does_not_wait() -> None:
+def test_the_response_of_a_single_connection_is_sent_at_once() -> None:
     turn = asyncio.run(_played(1))
     assert turn.sent_when == [[0]]
 
 
-def test_all_of_a_turn_leave_in_order_with_the_last() -> None:
+def test_responses_of_a_turn_are_sent_in_order_with_the_last_one() -> None:
     turn = asyncio.run(_played(5))
     assert turn.sent == list(range(5))
     assert turn.sent_when[:3] == [[]] * 3
 
 
-def test_many_do_not_wait_for_more() -> None:
+def test_the_number_of_waiting_responses_is_limited() -> None:
     turn = asyncio.run(_played(3 * MANY))
     assert turn.sent == list(range(3 * MANY))
     assert turn.sent_when[MANY - 1] == list(range(MANY))
 
 
-def test_slow_requests_of_others_are_not_waited_for() -> None:
+def test_the_time_that_responses_wait_is_limited() -> None:
     turn = asyncio.run(_played(6, takes_s=WAIT_S * 0.6))
     assert turn.sent == list(range(6))
     assert turn.sent_when[2] == [0, 1, 2]

@@ -1,4 +1,4 @@
-"""Long responses are sent in pieces, as their client reads them."""
+"""Long responses are sent in pieces, as fast as the client reads them."""
 
 import asyncio
 from typing import Any
@@ -28,7 +28,7 @@ FETCH_VERSION = 11
 
 
 class Transport:
-    """Takes as many bytes as it is told to, and keeps the rest in a buffer."""
+    """A transport that sends as many bytes as `drain` allows, and buffers the rest."""
 
     def __init__(self) -> None:
         self.taken, self.buffer = b"", b""
@@ -83,7 +83,7 @@ def test_pieces_are_sent_in_their_order(frames: list[list[bytes]], rooms: list[i
 
 
 def filled(broker: Broker) -> list[bytes]:
-    """Return the batches of a log to which they were added."""
+    """Append batches to partition 0 of `orders`; return them."""
     partition = broker.cluster.topics.partition("orders", 0)
     assert partition is not None
     stored = []
@@ -110,7 +110,7 @@ def records_of(frame: bytes) -> bytes:
 
 
 @pytest.mark.asyncio
-async def test_what_a_client_does_not_read_is_not_copied() -> None:
+async def test_batches_are_not_copied_until_the_client_reads() -> None:
     seeds = (TopicSeed("orders"),)
     async with serving(topics=seeds) as broker, connected(broker) as wire:
         stored = filled(broker)
@@ -127,7 +127,7 @@ async def test_what_a_client_does_not_read_is_not_copied() -> None:
 
 @pytest.mark.asyncio
 @pytest.mark.parametrize("bytes_max", [100, 70_000, 250_000, 500_000, 900_001])
-async def test_a_cut_answer_has_the_bytes_of_the_log(bytes_max: int) -> None:
+async def test_a_limited_response_has_the_first_bytes_of_the_log(bytes_max: int) -> None:
     async with serving(topics=(TopicSeed("orders"),)) as broker, connected(broker) as wire:
         stored = filled(broker)
         await wire.send(fetch(wire, bytes_max))
@@ -136,7 +136,7 @@ async def test_a_cut_answer_has_the_bytes_of_the_log(bytes_max: int) -> None:
 
 
 @pytest.mark.asyncio
-async def test_a_history_that_begins_during_a_long_poll_sees_no_pieces() -> None:
+async def test_a_history_that_begins_during_a_long_poll_records_no_pieces() -> None:
     async with serving(topics=(TopicSeed("orders"),)) as broker, connected(broker) as wire:
         await wire.send(fetch(wire, wait_ms=30_000))
         await settled(lambda: broker.cluster.counters.requests)
@@ -146,7 +146,7 @@ async def test_a_history_that_begins_during_a_long_poll_sees_no_pieces() -> None
 
 
 @pytest.mark.asyncio
-async def test_a_broker_that_stops_sends_what_it_has_begun() -> None:
+async def test_a_broker_that_stops_completes_the_response_being_sent() -> None:
     async with serving(topics=(TopicSeed("orders"),)) as broker, connected(broker) as wire:
         stored = filled(broker)
         await wire.send(fetch(wire))

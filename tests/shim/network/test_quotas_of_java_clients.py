@@ -1,4 +1,4 @@
-"""Kafka's own Java clients over their quotas: their metrics tell how long they were throttled."""
+"""Kafka's Java clients above their quotas report in their metrics how long they were throttled."""
 
 import time
 from collections.abc import Iterator
@@ -23,7 +23,7 @@ pytestmark = [pytest.mark.client, pytest.mark.timeout(300, func_only=True)]
 FAULTS = Path(__file__).parents[1] / "faults"
 RATE = 20_000.0
 SIZE = 210_000
-"""Half a second more than a window of ten seconds may have."""
+"""Half a second's bytes more than the quota for its window of ten seconds."""
 
 
 @pytest.fixture(scope="module")
@@ -63,7 +63,7 @@ def test_a_producer_sees_its_quota(java: Java, broker: KafkaBroker) -> None:
 
 
 def test_a_consumer_sees_its_quota(java: Java, broker: KafkaBroker) -> None:
-    """Three of four records fit into a quota window."""
+    """Three of the four records are within the quota of a window."""
     limit(broker, "reader", "consumer_byte_rate", 4 * RATE)
     assert java("producer", client_id="free") == "ok"
     for _ in range(4):

@@ -37,7 +37,7 @@ def test_a_second_large_request_waits_for_the_answer_to_the_first() -> None:
     assert memory.bytes == 80_000
 
 
-def test_only_requests_that_block_others_are_in_the_way() -> None:
+def test_a_request_is_in_the_way_only_while_another_waits_for_its_memory() -> None:
     memory = RequestMemory(100_000)
     slow, late = Peer(memory), Peer(memory)
     assert slow.request.may_arrive(100_000, 10)

@@ -1,4 +1,4 @@
-"""Connections over real sockets: order, log-in, bad input, limits, a graceful end (facts 0)."""
+"""Connections over real sockets: order, log-in, invalid input, limits and shutdown."""
 
 import asyncio
 import contextlib
@@ -46,7 +46,7 @@ async def test_a_request_cut_into_single_bytes_is_answered() -> None:
         assert (await wire.answer(ApiKey.API_VERSIONS, 0)).error_code == ErrorCode.NONE
 
 
-async def test_an_unknown_api_versions_version_is_35_in_the_oldest_layout() -> None:
+async def test_an_unknown_version_of_api_versions_is_unsupported_version_in_layout_0() -> None:
     async with serving() as broker, connected(broker) as wire:
         header = b"\x00\x12\x00\x63\x00\x00\x00\x07\xff\xff\x00"
         await wire.send(len(header).to_bytes(4, "big") + header)
@@ -70,7 +70,7 @@ async def test_an_unknown_api_versions_version_is_35_in_the_oldest_layout() -> N
     ],
     ids=["size -1", "size 0", "size over limit", "torn header", "key 10000", "Produce 0", "torn"],
 )
-async def test_what_kafka_cannot_parse_closes_that_connection_alone(frame: bytes) -> None:
+async def test_unparsable_input_closes_only_its_connection(frame: bytes) -> None:
     async with serving() as broker, connected(broker) as other, connected(broker) as wire:
         await wire.send(frame)
         assert await wire.is_closed()
@@ -81,7 +81,7 @@ async def test_what_kafka_cannot_parse_closes_that_connection_alone(frame: bytes
 
 
 @pytest.mark.parametrize("api", [ApiKey.DESCRIBE_ACLS, ApiKey.DESCRIBE_CLUSTER])
-async def test_requests_before_authentication_close(api: ApiKey) -> None:
+async def test_requests_before_authentication_close_the_connection(api: ApiKey) -> None:
     message = ANY_ACL if api is ApiKey.DESCRIBE_ACLS else DescribeClusterRequest()
     async with serving() as broker, connected(broker, "SASL_PLAINTEXT") as wire:
         await wire.send(wire.request(api, 1, message))
@@ -89,10 +89,10 @@ async def test_requests_before_authentication_close(api: ApiKey) -> None:
 
 
 @pytest.mark.parametrize(("release", "told"), [("2.3", []), ("2.4", [(18, 0, 3)])])
-async def test_an_unknown_version_of_api_versions_returns_the_known_ones(
+async def test_an_unknown_version_of_api_versions_returns_the_supported_ones_since_2_4(
     release: str, told: list[tuple[int, int, int]]
 ) -> None:
-    """As real brokers of 2.3.1, 2.4.1 and 4.3.1 do, in the layout of version 0."""
+    """Recorded from 2.3.1, 2.4.1 and 4.3.1; the response has the layout of version 0."""
     async with serving(release=release) as broker, connected(broker) as wire:
         await wire.send(bytes.fromhex("00000008 0012 0063 00000001"))
         frame = await wire.frame()
@@ -103,7 +103,9 @@ async def test_an_unknown_version_of_api_versions_returns_the_known_ones(
 
 
 @pytest.mark.parametrize("delay_ms", [0, 300])
-async def test_a_failed_log_in_is_answered_late_and_closes(delay_ms: int) -> None:
+async def test_a_failed_log_in_is_answered_after_the_delay_and_closes_the_connection(
+    delay_ms: int,
+) -> None:
     settings = {"connection.failed.authentication.delay.ms": str(delay_ms)}
     async with (
         serving(properties=settings) as broker,
@@ -112,7 +114,7 @@ async def test_a_failed_log_in_is_answered_late_and_closes(delay_ms: int) -> Non
     ):
         began = time.monotonic()
         refused = asyncio.create_task(log_in(wire, "alice", "wrong"))
-        await other.ask(ApiKey.DESCRIBE_ACLS, 3, ANY_ACL)  # nobody else waits for it
+        await other.ask(ApiKey.DESCRIBE_ACLS, 3, ANY_ACL)  # other clients do not wait
         answer: Any = await refused
         took_ms = (time.monotonic() - began) * 1000
         assert answer.error_code == ErrorCode.SASL_AUTHENTICATION_FAILED
@@ -120,7 +122,7 @@ async def test_a_failed_log_in_is_answered_late_and_closes(delay_ms: int) -> Non
         assert await wire.is_closed()
 
 
-async def test_plain_log_in_gives_the_principal() -> None:
+async def test_a_plain_log_in_sets_the_principal() -> None:
     async with serving() as broker, connected(broker, "SASL_PLAINTEXT") as wire:
         versions = await wire.ask(ApiKey.API_VERSIONS, 0, ApiVersionsRequest())
         assert versions.error_code == ErrorCode.NONE
@@ -138,7 +140,7 @@ async def test_plain_log_in_gives_the_principal() -> None:
         ("alice", "alice-secret", "admin"),
     ],
 )
-async def test_wrong_credentials_are_58_with_a_text_then_closed(
+async def test_wrong_credentials_fail_with_a_message_and_close_the_connection(
     user: str, password: str, authorization_id: str
 ) -> None:
     async with serving() as broker, connected(broker, "SASL_PLAINTEXT") as wire:
@@ -150,7 +152,7 @@ async def test_wrong_credentials_are_58_with_a_text_then_closed(
         assert broker.cluster.counters.failed_logins == 1
 
 
-async def test_an_unsupported_mechanism_is_33_with_the_list() -> None:
+async def test_an_unsupported_mechanism_returns_the_list_of_mechanisms() -> None:
     async with serving() as broker, connected(broker, "SASL_PLAINTEXT") as wire:
         ask = SaslHandshakeRequest(mechanism="GSSAPI")
         answer = await wire.ask(ApiKey.SASL_HANDSHAKE, 1, ask)
@@ -158,7 +160,7 @@ async def test_an_unsupported_mechanism_is_33_with_the_list() -> None:
         assert answer.mechanisms == ["PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512"]
 
 
-async def test_handshake_on_a_listener_without_sasl_is_34() -> None:
+async def test_a_handshake_on_a_listener_without_sasl_is_an_illegal_sasl_state() -> None:
     async with serving() as broker, connected(broker) as wire:
         ask = SaslHandshakeRequest(mechanism="PLAIN")
         answer = await wire.ask(ApiKey.SASL_HANDSHAKE, 1, ask)
@@ -167,8 +169,8 @@ async def test_handshake_on_a_listener_without_sasl_is_34() -> None:
 
 
 @pytest.mark.parametrize("api", [ApiKey.API_VERSIONS, ApiKey.SASL_HANDSHAKE, ApiKey.LIST_GROUPS])
-async def test_another_request_during_the_log_in_is_34_and_closes(api: ApiKey) -> None:
-    """As 4.3.1 does it."""
+async def test_another_request_during_the_log_in_closes_the_connection(api: ApiKey) -> None:
+    """Recorded from 4.3.1."""
     requests = {
         ApiKey.API_VERSIONS: ApiVersionsRequest(),
         ApiKey.SASL_HANDSHAKE: SaslHandshakeRequest(mechanism="PLAIN"),
@@ -181,7 +183,7 @@ async def test_another_request_during_the_log_in_is_34_and_closes(api: ApiKey) -
         assert await wire.is_closed()
 
 
-async def test_handshake_version_0_takes_raw_tokens() -> None:
+async def test_after_handshake_version_0_tokens_are_sent_without_a_header() -> None:
     async with serving() as broker, connected(broker, "SASL_PLAINTEXT") as wire:
         await wire.ask(ApiKey.SASL_HANDSHAKE, 0, SaslHandshakeRequest(mechanism="PLAIN"))
         token = b"\0admin\0admin-secret"
@@ -190,7 +192,7 @@ async def test_handshake_version_0_takes_raw_tokens() -> None:
         assert (await wire.ask(ApiKey.DESCRIBE_ACLS, 3, ANY_ACL)).error_code == ErrorCode.NONE
 
 
-async def test_handshake_version_0_with_a_wrong_token_just_closes() -> None:
+async def test_after_handshake_version_0_a_wrong_token_closes_the_connection() -> None:
     async with serving() as broker, connected(broker, "SASL_PLAINTEXT") as wire:
         await wire.ask(ApiKey.SASL_HANDSHAKE, 0, SaslHandshakeRequest(mechanism="PLAIN"))
         token = b"\0admin\0wrong"
@@ -198,7 +200,7 @@ async def test_handshake_version_0_with_a_wrong_token_just_closes() -> None:
         assert await wire.is_closed()
 
 
-async def test_frames_before_log_in_have_a_small_limit() -> None:
+async def test_frames_before_the_log_in_have_a_lower_size_limit() -> None:
     async with serving(limits=SMALL) as broker:
         async with connected(broker, "SASL_PLAINTEXT") as wire:
             await wire.send((501).to_bytes(4, "big"))
@@ -210,7 +212,7 @@ async def test_frames_before_log_in_have_a_small_limit() -> None:
             assert not wire.reader.at_eof()
 
 
-async def test_more_connections_than_allowed_are_closed() -> None:
+async def test_connections_above_the_limit_are_closed() -> None:
     async with (
         serving(limits=SMALL) as broker,
         connected(broker),
@@ -231,7 +233,7 @@ async def test_idle_connections_are_closed(monkeypatch: pytest.MonkeyPatch) -> N
         assert broker.cluster.counters.closed == 0
 
 
-async def test_stop_closes_what_is_open_and_frees_the_port() -> None:
+async def test_stop_closes_connections_and_frees_the_port() -> None:
     async with serving() as broker:
         address = broker.bootstrap_servers()
         async with connected(broker) as wire:
@@ -244,19 +246,19 @@ async def test_stop_closes_what_is_open_and_frees_the_port() -> None:
 
 
 @pytest.mark.parametrize("turns", range(8))
-async def test_stop_closes_clients_that_are_just_taken_in(turns: int) -> None:
-    """Whatever the turn of the loop: asyncio lost sockets, which stayed open until collected."""
+async def test_stop_closes_connections_that_are_being_accepted(turns: int) -> None:
+    """asyncio once lost sockets that were accepted at certain moments, and left them open."""
     async with serving() as broker:
         with socket.create_connection(split(broker.bootstrap_servers()), 5) as client:
             for _ in range(turns):
                 await asyncio.sleep(0)
             await broker.stop()
             client.setblocking(False)
-            with contextlib.suppress(ConnectionResetError):  # it was not taken in
+            with contextlib.suppress(ConnectionResetError):  # raised if it was not accepted
                 assert client.recv(1) == b""
 
 
-async def test_a_listener_principal_is_who_an_unauthenticated_client_is() -> None:
+async def test_unauthenticated_clients_have_the_principal_of_the_listener() -> None:
     listener = type(PLAIN)("PLAINTEXT", PLAIN.protocol, "127.0.0.1", 0, "User:suite")
     async with serving(listeners=(listener,)) as broker, connected(broker) as wire:
         answer = await wire.ask(ApiKey.DESCRIBE_ACLS, 3, ANY_ACL)
@@ -264,7 +266,7 @@ async def test_a_listener_principal_is_who_an_unauthenticated_client_is() -> Non
 
 
 @pytest.mark.parametrize("is_moved", [False, True])
-async def test_a_node_comes_back_on_its_ports_or_on_others(is_moved: bool) -> None:
+async def test_a_restarted_node_has_its_old_port_or_a_new_one(is_moved: bool) -> None:
     async with serving() as broker:
         before = broker.cluster.nodes[1].endpoints["PLAINTEXT"]
         await broker.stop_node(1)
@@ -277,7 +279,7 @@ async def test_a_node_comes_back_on_its_ports_or_on_others(is_moved: bool) -> No
 
 
 @pytest.mark.parametrize("includes_fenced", [False, True])
-async def test_a_stopped_broker_is_described_on_request_as_fenced(includes_fenced: bool) -> None:
+async def test_a_stopped_broker_is_described_as_fenced_if_requested(includes_fenced: bool) -> None:
     async with serving(brokers=2) as broker:
         address = dict(broker.addresses_of(1))["PLAINTEXT"]
         await broker.stop_node(2)

@@ -1,4 +1,4 @@
-"""Nothing is read from a client above its quota until its time is over."""
+"""No request is read from a client above its quota until the throttle time is over."""
 
 import asyncio
 import contextlib
@@ -66,7 +66,7 @@ async def test_a_throttled_connection_is_muted_by_the_brokers_clock() -> None:
 
 
 @pytest.mark.asyncio
-async def test_a_connection_without_answers_is_muted_too() -> None:
+async def test_a_connection_that_produces_with_acks_0_is_muted_too() -> None:
     async with _serving() as (broker, clock):
         _limit(broker, {"producer_byte_rate": RATE})
         async with connected(broker) as throttled, connected(broker) as other:

@@ -37,14 +37,14 @@ SHORT = "{principal: User:a, allow: Read, topic: t, pattern: prefixed}"
     ],
     ids=range(9),
 )
-def test_every_form_is_read(tmp_path: Path, text: str) -> None:
+def test_every_format_is_read(tmp_path: Path, text: str) -> None:
     path = tmp_path / "acls"
     path.write_text(text)
     assert read_acls(str(path)) == [ACL]
 
 
 @pytest.mark.parametrize("text", ["", "# nothing\n", "[]", "{acls: []}"])
-def test_a_file_without_acls(tmp_path: Path, text: str) -> None:
+def test_a_file_without_acls_is_valid(tmp_path: Path, text: str) -> None:
     path = tmp_path / "acls"
     path.write_text(text)
     assert read_acls(str(path)) == []

@@ -4,7 +4,7 @@ from kafka_shim.shim.errors import ConfigError
 from kafka_shim.shim.settings.jaas import PLAIN_MODULE, parse_jaas
 
 
-def test_a_client_line() -> None:
+def test_a_client_line_has_options() -> None:
     module = parse_jaas(f'{PLAIN_MODULE} required username="a" password="s;=\\" x";', "here")
     assert module.name == PLAIN_MODULE
     assert module.options == {"username": "a", "password": 's;=" x'}
@@ -15,7 +15,7 @@ def test_a_server_line_has_users() -> None:
     assert parse_jaas(text, "here").users == {"a": "x", "b": "y"}
 
 
-def test_a_module_without_options() -> None:
+def test_a_module_may_have_no_options() -> None:
     assert parse_jaas("m.M REQUIRED;", "here").options == {}
 
 

@@ -22,7 +22,7 @@ def translated(**settings: str) -> Translation:
     return translate(found, found, "here")
 
 
-def test_the_spelling_of_the_images() -> None:
+def test_environment_variables_are_spelled_as_for_container_images() -> None:
     assert from_environment(
         {
             "KAFKA_SUPER_USERS": "User:a",
@@ -41,7 +41,7 @@ def test_the_spelling_of_the_images() -> None:
     }
 
 
-def test_variables_that_are_no_settings() -> None:
+def test_variables_that_are_not_settings_are_ignored() -> None:
     others = ("HEAP_OPTS", "OPTS", "VERSION", "HOME", "BOOTSTRAP_SERVERS", "LOG4J_LOGGERS", "URI")
     assert from_environment({f"KAFKA_{name}": "x" for name in others} | {"PATH": "/bin"}) == {}
 
@@ -59,8 +59,8 @@ def test_mistyped_variables_are_named(mistake: str, right: str) -> None:
     assert list(mistyped({mistake: "3", right: "1"})) == [(mistake, right)]
 
 
-def test_variables_of_images_are_no_mistakes() -> None:
-    """Those of Apache's, Confluent's, Bitnami's images, and what Kubernetes sets for services."""
+def test_known_variables_of_images_are_not_reported() -> None:
+    """Variables of Apache's, Confluent's and Bitnami's images, and of Kubernetes services."""
     names = """
         HEAP_OPTS JVM_PERFORMANCE_OPTS GC_LOG_OPTS LOG4J_OPTS OPTS JMX_OPTS JMX_PORT
         JMX_HOSTNAME DEBUG LOG4J_ROOT_LOGLEVEL LOG4J_LOGGERS TOOLS_LOG4J_LOGLEVEL
@@ -77,7 +77,7 @@ def test_variables_of_images_are_no_mistakes() -> None:
     assert list(mistyped({f"KAFKA_{name}": "x" for name in names.split()})) == []
 
 
-def test_bitnami_s_users() -> None:
+def test_users_of_bitnamis_variables_are_read() -> None:
     found = from_environment(
         {"KAFKA_CLIENT_USERS": "a, b", "KAFKA_CLIENT_PASSWORDS": 'x"\\y,z', "KAFKA_OPTS": ""}
     )
@@ -86,7 +86,7 @@ def test_bitnami_s_users() -> None:
         from_environment({"KAFKA_CLIENT_USERS": "a,b", "KAFKA_CLIENT_PASSWORDS": "x"})
 
 
-def test_listeners_with_names_of_their_own() -> None:
+def test_listeners_can_have_any_name() -> None:
     found = translated(
         listeners="OUTSIDE://:9092, inside://[::1]:9093,CONTROLLER://:9094",
         listener_security_protocol_map="OUTSIDE:SASL_SSL,INSIDE:plaintext,CONTROLLER:PLAINTEXT",
@@ -99,12 +99,12 @@ def test_listeners_with_names_of_their_own() -> None:
     assert set(found.properties) == {"controller.listener.names"}
 
 
-def test_a_listener_s_name_may_be_its_protocol() -> None:
+def test_the_name_of_a_listener_may_be_its_protocol() -> None:
     (listener,) = translated(listeners="SASL_PLAINTEXT://127.0.0.1:0").fields["listeners"]
     assert listener.protocol is SecurityProtocol.SASL_PLAINTEXT
 
 
-def test_permissions_and_users() -> None:
+def test_settings_of_the_authorizer_and_users_are_translated() -> None:
     found = translated(
         authorizer_class_name="kafka.security.authorizer.AclAuthorizer",
         super_users="User:admin; User:CN=ops,O=x",
@@ -123,7 +123,7 @@ def test_permissions_and_users() -> None:
     assert found.properties == {"num.partitions": "3"}
 
 
-def test_an_empty_authorizer_is_none() -> None:
+def test_an_empty_authorizer_class_disables_the_authorizer() -> None:
     assert translated(authorizer_class_name="").fields == {"authorizer": "none"}
 
 
@@ -151,7 +151,7 @@ def test_unknown_settings_are_listed_separately() -> None:
     assert unknown_settings(known | free | {"my.setting": "", "a": ""}) == ["a", "my.setting"]
 
 
-def test_what_makes_a_broker() -> None:
+def test_listeners_or_a_broker_id_describe_a_broker() -> None:
     assert describes_broker({"listeners": ""})
     assert describes_broker({"broker.id": ""})
     assert not describes_broker({"num.partitions": "", "super.users": ""})

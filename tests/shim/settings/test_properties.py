@@ -28,7 +28,7 @@ from kafka_shim.shim.settings.properties import parse_properties, read_propertie
         ("a=b\\", {"a": "b"}),
     ],
 )
-def test_the_format_of_java(text: str, expected: dict[str, str]) -> None:
+def test_properties_are_parsed_as_in_java(text: str, expected: dict[str, str]) -> None:
     assert parse_properties(text) == expected
 
 
@@ -36,13 +36,13 @@ KEYS = st.text(st.characters(categories=["L", "N"]), min_size=1)
 
 
 @given(st.dictionaries(KEYS, st.text(st.characters(exclude_categories=["C", "Z"]))))
-def test_escaped_pairs_come_back(pairs: dict[str, str]) -> None:
+def test_escaped_values_are_read_back(pairs: dict[str, str]) -> None:
     lines = [f"{key}={value.replace(chr(92), chr(92) * 2)}" for key, value in pairs.items()]
     assert parse_properties("\n".join(lines)) == pairs
 
 
 @given(st.text())
-def test_no_text_is_refused(text: str) -> None:
+def test_any_text_can_be_parsed(text: str) -> None:
     parse_properties(text)
 
 

@@ -35,7 +35,7 @@ def read(folder: Path, text: str) -> State:
     return read_state(str(path))
 
 
-def test_the_whole_of_it(tmp_path: Path) -> None:
+def test_a_complete_file_is_read(tmp_path: Path) -> None:
     assert read(tmp_path, WHOLE) == State(
         users={"alice": "alice-secret"},
         super_users=("User:admin",),
@@ -64,7 +64,7 @@ def test_the_whole_of_it(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "users:\n", "{}", "topics: {}\nacls:\ngroups:\nsuper_users:"])
-def test_nothing_at_all(tmp_path: Path, text: str) -> None:
+def test_empty_files_and_keys_are_valid(tmp_path: Path, text: str) -> None:
     assert read(tmp_path, text) == State()
 
 
@@ -116,6 +116,6 @@ def test_errors_are_reported(tmp_path: Path, text: str, complaint: str) -> None:
     assert complaint in str(caught.value)
 
 
-def test_a_file_that_is_not_there() -> None:
+def test_a_missing_file_is_reported() -> None:
     with pytest.raises(ConfigError, match=r"--state none.yaml: No such file"):
         read_state("none.yaml")
