@@ -1,4 +1,4 @@
-"""shim.clock and shim.wait: time set by hand, and delayed responses."""
+"""Clocks, timers and waits for delayed responses."""
 
 import asyncio
 
@@ -32,7 +32,7 @@ def test_a_timer_set_by_a_timer_fires_in_the_same_advance() -> None:
     assert seen == [10]
 
 
-def test_timers_set_before_the_loop_runs_count_from_its_begin() -> None:
+def test_timers_set_before_the_loop_runs_start_with_it() -> None:
     clock = SystemClock()
     seen: list[str] = []
     clock.call_later(0, lambda: seen.append("called off")).cancel()
@@ -58,7 +58,7 @@ def test_cancelled_timer_does_not_fire() -> None:
     assert seen == []
 
 
-def test_cancelled_timers_are_forgotten_though_time_stands_still() -> None:
+def test_cancelled_timers_are_forgotten_while_time_stands_still() -> None:
     clock = ManualClock(0)
     seen: list[int] = []
     kept = clock.call_later(5, lambda: seen.append(clock.now_ms()))
@@ -70,7 +70,7 @@ def test_cancelled_timers_are_forgotten_though_time_stands_still() -> None:
     assert seen == [5]
 
 
-def test_wait_is_answered_once_whoever_comes_first() -> None:
+def test_only_the_first_result_completes_a_wait() -> None:
     wait: Wait[str] = Wait()
     seen: list[str] = []
     wait.when_done(seen.append)
@@ -80,7 +80,7 @@ def test_wait_is_answered_once_whoever_comes_first() -> None:
     assert wait.is_done
 
 
-def test_wait_completed_before_anybody_listens() -> None:
+def test_a_wait_may_be_completed_before_its_callback_is_set() -> None:
     wait: Wait[str] = Wait()
     wait.complete("now")
     seen: list[str] = []
@@ -88,7 +88,7 @@ def test_wait_completed_before_anybody_listens() -> None:
     assert seen == ["now"]
 
 
-def test_cancelled_wait_tells_its_owner_once_and_takes_no_answer() -> None:
+def test_a_cancelled_wait_calls_on_cancel_once_and_accepts_no_result() -> None:
     cancelled: list[bool] = []
     wait: Wait[str] = Wait(on_cancel=lambda: cancelled.append(True))
     seen: list[str] = []

@@ -1,4 +1,4 @@
-"""Timers that are due at the same moment, and long rounds, leave the event loop to others."""
+"""Timers that are due at the same moment, and long rounds, do not block the event loop."""
 
 import asyncio
 import time
@@ -33,13 +33,13 @@ JOINING = Joining(
 
 @pytest.fixture(autouse=True)
 def _short_turns(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Every turn is over at once."""
+    """End every turn after one step."""
     for module in (in_turns_module, system_clock, rounds_module):
         monkeypatch.setattr(module, "TURN_S", -1.0)
 
 
 def seen_by_others(begin: Callable[[Clock, list[str]], None], ticks: int = 30) -> list[str]:
-    """What happens in the order of time, with a tick for each turn of somebody else."""
+    """Return what happens in its order, with a TICK for each turn of the event loop."""
     seen: list[str] = []
 
     async def run() -> None:
@@ -54,12 +54,12 @@ def seen_by_others(begin: Callable[[Clock, list[str]], None], ticks: int = 30) -
 
 
 def longest_run(seen: list[str]) -> int:
-    """How much happened at most between two ticks."""
+    """Return the largest number of events between two ticks."""
     found = "".join("t" if what == TICK else "x" for what in seen)
     return max(map(len, found.split("t")))
 
 
-def test_timers_that_are_due_at_once_take_turns() -> None:
+def test_timers_that_are_due_at_once_fire_in_turns() -> None:
     def begin(clock: Clock, seen: list[str]) -> None:
         for number in range(20):
             clock.call_later(1, partial(seen.append, str(number)))
@@ -83,7 +83,7 @@ def test_a_timer_can_be_cancelled_while_it_waits_for_its_turn() -> None:
     assert set(seen_by_others(begin)) == {TICK, "second"}
 
 
-def test_a_timer_that_fails_stops_no_other(caplog: pytest.LogCaptureFixture) -> None:
+def test_a_failing_timer_does_not_stop_the_others(caplog: pytest.LogCaptureFixture) -> None:
     def begin(clock: Clock, seen: list[str]) -> None:
         clock.call_later(1, lambda: seen.remove("nothing"))
         clock.call_later(1, lambda: seen.append("second"))
@@ -111,7 +111,7 @@ def test_transactions_that_time_out_at_once_end_in_turns() -> None:
     assert longest_run(seen) == 1
 
 
-def test_members_whose_sessions_end_at_once_go_in_turns() -> None:
+def test_members_whose_sessions_expire_at_once_are_removed_in_turns() -> None:
     def begin(clock: Clock, seen: list[str]) -> None:
         cluster = Cluster(Config(properties={"group.min.session.timeout.ms": "1"}), clock)
         for number in range(10):
@@ -128,7 +128,7 @@ def test_members_whose_sessions_end_at_once_go_in_turns() -> None:
 
 
 def advanced(clock: ManualClock, *steps: Coroutine[None, None, None]) -> int:
-    """Advance, each step at the same time; return how often others had their turn."""
+    """Run the steps at the same time; return the number of turns of the event loop."""
     turns = 0
 
     async def run() -> None:
@@ -142,7 +142,7 @@ def advanced(clock: ManualClock, *steps: Coroutine[None, None, None]) -> int:
     return turns
 
 
-def test_time_that_is_moved_far_leaves_turns_to_others() -> None:
+def test_advancing_the_clock_by_a_long_time_does_not_block_the_loop() -> None:
     clock = ManualClock(0)
     seen: list[int] = []
     for number in range(20):
@@ -152,7 +152,7 @@ def test_time_that_is_moved_far_leaves_turns_to_others() -> None:
     assert clock.now_ms() == 100
 
 
-def test_two_who_move_time_at_once_move_it_by_both() -> None:
+def test_two_simultaneous_advances_add_up() -> None:
     clock = ManualClock(0)
     seen: list[int] = []
     for number in range(20):
@@ -163,7 +163,7 @@ def test_two_who_move_time_at_once_move_it_by_both() -> None:
 
 
 class Work:
-    """Goes through some items; a round is as long as there are."""
+    """Rounds over some items; a round ends with the last one."""
 
     def __init__(self, clock: ManualClock, items: int) -> None:
         self.left = items
@@ -190,7 +190,7 @@ def test_a_round_is_done_in_turns_and_the_next_one_follows() -> None:
     assert work.seen[7:] == []
 
 
-def test_a_round_that_is_stopped_between_two_turns_is_over() -> None:
+def test_a_round_stopped_between_two_turns_does_not_continue() -> None:
     clock = ManualClock(0)
     work = Work(clock, 5)
     work.rounds.plan()

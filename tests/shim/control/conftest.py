@@ -20,7 +20,7 @@ def process() -> Iterator[KafkaBroker]:
 
 @pytest.fixture
 def api(process: KafkaBroker) -> Iterator[Http]:
-    """The process; brokers that a test creates are removed after it."""
+    """Return a client of the process; brokers that a test creates are removed after it."""
     found = Http(str(process.control_url))
     yield found
     for row in found.ask("GET", "/brokers")[1]["brokers"]:

@@ -11,11 +11,11 @@ from tests.commands import SHIM
 from tests.shim.control.plain_http import Http
 
 Create = Callable[..., Any]
-"""POST /brokers with these keys; the row of the answer."""
+"""Calls POST /brokers with these keys; returns the row of the new broker."""
 
 
 def client(row: Any, user: str | None = None, password: str = "", **more: Any) -> dict[str, Any]:
-    """What a client of that broker is made with."""
+    """Return the configuration of a client of that broker."""
     servers = row["bootstrap_servers"]
     if user is None:
         return {"bootstrap.servers": servers["PLAINTEXT"], "log_level": 0, **more}
@@ -39,7 +39,7 @@ def produce(config: dict[str, Any], topic: str = "orders") -> str | None:
 
 
 class Serving:
-    """`kafka-shim serve` with options of a test's own."""
+    """A process of `kafka-shim serve` with the options of a test."""
 
     def __init__(self, folder: Path, *words: str, limit: int | None = None) -> None:
         serve = [*SHIM, "serve"]

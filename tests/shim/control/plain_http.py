@@ -1,4 +1,4 @@
-"""The control API without one of our clients, and the form of its responses."""
+"""A plain HTTP client for the control API, and checks of its responses."""
 
 import http.client
 import json
@@ -8,7 +8,7 @@ import msgspec
 
 
 class Http:
-    """Bare HTTP, as any language does it."""
+    """Calls the control API with the standard library's HTTP client."""
 
     def __init__(self, url: str) -> None:
         self.address = url.removeprefix("http://")
@@ -26,7 +26,7 @@ class Http:
 
 
 def works(answer: tuple[int, Any], shape: type[msgspec.Struct]) -> Any:
-    """The answer, which has the shape that the document says, field by field."""
+    """Check the status and that the body has exactly the fields of `shape`; return the body."""
     status, body = answer
     assert status == 200, body
     shaped = msgspec.convert(body, shape)

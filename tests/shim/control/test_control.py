@@ -1,4 +1,4 @@
-"""The control API over HTTP, call by call, on a broker in a process of its own."""
+"""Calls of the control API over HTTP, to a broker in its own process."""
 
 import json
 import threading
@@ -57,7 +57,7 @@ def test_health_and_state(api: Http) -> None:
     assert set(state["listeners"]) == {"PLAINTEXT", "SASL_PLAINTEXT"}
 
 
-def test_topics(api: Http, broker: KafkaBroker) -> None:
+def test_topics_are_created_listed_and_deleted(api: Http, broker: KafkaBroker) -> None:
     new = {"name": "orders", "partitions": 3, "configs": {"retention.ms": "1000"}}
     made = works(api.ask("POST", "/topics", new), shapes.TopicRow)
     assert (made["partitions"], made["configs"], made["end_offsets"]) == (
@@ -75,7 +75,7 @@ def test_topics(api: Http, broker: KafkaBroker) -> None:
 
 
 @pytest.mark.client
-def test_compaction(api: Http, broker: KafkaBroker) -> None:
+def test_a_topic_is_compacted(api: Http, broker: KafkaBroker) -> None:
     broker.topics.create("latest", 2, configs={"cleanup.policy": "compact"})
     producer = Producer(broker.config())
     for number in range(10):
@@ -91,7 +91,7 @@ def test_compaction(api: Http, broker: KafkaBroker) -> None:
 
 
 def _values(broker: KafkaBroker, topic: str) -> list[bytes | None]:
-    """What a consumer reads from the start to the end."""
+    """Return the values that a consumer reads from partition 1."""
     config = broker.config() | {"group.id": "g", "enable.partition.eof": True}
     consumer = Consumer(config)
     consumer.assign([TopicPartition(topic, 1, 0)])
@@ -103,7 +103,7 @@ def _values(broker: KafkaBroker, topic: str) -> list[bytes | None]:
 
 
 @pytest.mark.client
-def test_users(api: Http, broker: KafkaBroker) -> None:
+def test_users_are_added_and_removed(api: Http, broker: KafkaBroker) -> None:
     works(api.ask("POST", "/users", {"name": "carol", "password": "c"}), shapes.Done)
     assert "carol" in works(api.ask("GET", "/users"), shapes.UserNames)["users"]
     broker.acls.add(principal="carol", allow="Write", topic="seeded")
@@ -115,7 +115,7 @@ def test_users(api: Http, broker: KafkaBroker) -> None:
     assert produce(config | {"message.timeout.ms": 500}) == "_MSG_TIMED_OUT"
 
 
-def test_acls(api: Http) -> None:
+def test_acls_are_added_listed_and_removed(api: Http) -> None:
     rule = {"principal": "User:alice", "allow": ["Read", "Write"], "topic": "orders"}
     added = works(api.ask("POST", "/acls", {"acls": [rule]}), shapes.AclRows)["acls"]
     assert [acl["operation"] for acl in added] == ["READ", "WRITE"]
@@ -180,7 +180,7 @@ def test_requests_come_page_by_page(api: Http, broker: KafkaBroker) -> None:
 
 
 @pytest.mark.client
-def test_snapshots(api: Http, broker: KafkaBroker) -> None:
+def test_a_snapshot_is_taken_restored_and_deleted(api: Http, broker: KafkaBroker) -> None:
     broker.topics.create("orders", partitions=2)
     broker.acls.add(principal="User:alice", allow="Write", topic="orders")
     config = broker.config("alice")
@@ -198,7 +198,7 @@ def test_snapshots(api: Http, broker: KafkaBroker) -> None:
     fails(api.ask("POST", f"/snapshots/{number}/restore"), 404, "unknown snapshot")
 
 
-def test_faults(api: Http) -> None:
+def test_faults_are_added_released_and_removed(api: Http) -> None:
     spec = {
         "action": {"error": "REQUEST_TIMED_OUT"},
         "match": {"api": "Produce"},
@@ -221,7 +221,7 @@ def test_faults(api: Http) -> None:
 
 
 @pytest.mark.client
-def test_metrics(api: Http, broker: KafkaBroker) -> None:
+def test_metrics_count_decisions_errors_and_connections(api: Http, broker: KafkaBroker) -> None:
     assert produce(broker.config("alice")) == "TOPIC_AUTHORIZATION_FAILED"
     bad = broker.config("bob") | {"sasl.password": "wrong", "message.timeout.ms": 300}
     produce(bad)
@@ -245,7 +245,7 @@ def test_running_time_cannot_be_advanced(api: Http) -> None:
     fails(api.ask("POST", "/clock/advance", {"by_ms": 1}), 409, "--manual-clock")
 
 
-def test_frozen_time_can_be_moved(broker: KafkaBroker) -> None:
+def test_frozen_time_can_be_advanced(broker: KafkaBroker) -> None:
     with start(manual_clock=True) as still:
         now = still.clock.now_ms()
         assert still.clock.advance(5000) == now + 5000
@@ -274,7 +274,7 @@ def test_invalid_bodies_are_rejected(api: Http) -> None:
     fails(api.ask("POST", "/topics", {"name": "x", "partitions": 10**9}), 400, "at most 100000")
 
 
-def test_web_pages_of_others_cannot_call(api: Http) -> None:
+def test_web_pages_of_other_origins_cannot_call(api: Http) -> None:
     fails(api.ask("POST", "/reset", Origin="http://evil.example"), 403, "this machine")
     fails(api.ask("GET", "/state", Host="evil.example:80"), 403, "this machine")
     own = f"http://{api.address}"
@@ -290,7 +290,7 @@ def test_without_an_authorizer_there_are_no_acls() -> None:
         assert broker.state().acls == []
 
 
-# the document
+# the OpenAPI document
 
 
 def test_the_document_is_valid_openapi(api: Http) -> None:
@@ -300,7 +300,7 @@ def test_the_document_is_valid_openapi(api: Http) -> None:
     assert found == json.loads(msgspec.json.encode(document(found["info"]["version"])))
 
 
-def test_every_route_is_in_the_document_and_has_a_name_of_its_own() -> None:
+def test_every_route_is_in_the_document_and_has_a_unique_name() -> None:
     found = document("0")
     described = {(method.upper(), path) for path, item in found["paths"].items() for method in item}
     routes: list[Route[Any]] = [*BROKER_ROUTES, *ROUTES]

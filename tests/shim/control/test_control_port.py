@@ -19,7 +19,7 @@ def serve(*words: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run([*SERVE, *words], capture_output=True, text=True, check=False, timeout=30)
 
 
-def test_beyond_loopback_a_token_is_needed() -> None:
+def test_a_token_is_required_beyond_loopback() -> None:
     done = serve("--control", "0.0.0.0:0")
     assert done.returncode == 2
     assert "add --control-token TOKEN" in done.stderr
@@ -33,20 +33,20 @@ def test_beyond_loopback_a_token_is_needed() -> None:
         ("127.0.0.1:70000", "port 70000 is out of range (0 to 65535)"),
     ],
 )
-def test_an_invalid_address(where: str, text: str) -> None:
+def test_an_invalid_address_is_reported(where: str, text: str) -> None:
     done = serve("--control", where)
     assert done.returncode == 2
     assert text in done.stderr
 
 
-def test_a_port_that_is_taken() -> None:
+def test_a_port_in_use_is_reported() -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         done = serve("--control", f"127.0.0.1:{taken.getsockname()[1]}")
     assert done.returncode == 1
     assert "cannot listen on" in done.stderr
 
 
-def test_with_a_token_every_call_must_send_it() -> None:
+def test_with_a_token_all_calls_except_health_need_it() -> None:
     child = subprocess.Popen(
         [*SERVE, "--control", "0.0.0.0:0", "--control-token", "s3cret"],
         stdout=subprocess.PIPE, text=True,

@@ -1,4 +1,4 @@
-"""Groups of the newer protocols as the control API shows and moves them, without sockets."""
+"""The control API shows groups of the newer protocols and resets their offsets."""
 
 from typing import Any
 
@@ -25,7 +25,7 @@ def shown(stage: Stage, group_id: str = "g") -> Any:
     return ControlGroups(stage.cluster).row(group_id)
 
 
-def test_a_consumer_group() -> None:
+def test_a_consumer_group_is_shown_with_its_assignment() -> None:
     stage = Stage()
     stage.topic("orders", 2)
     request = ConsumerGroupHeartbeatRequest(
@@ -41,12 +41,12 @@ def test_a_consumer_group() -> None:
     assert member["assignment"] == [{"topic": "orders", "partitions": [0, 1]}]
 
 
-def test_a_share_group_is_moved_when_its_members_have_left() -> None:
+def test_offsets_of_a_share_group_are_reset_once_its_members_have_left() -> None:
     stage = Stage()
     stage.topic("orders")
     request = ShareGroupHeartbeatRequest("g", MEMBER, subscribed_topic_names=["orders"])
     assert stage.ask(ApiKey.SHARE_GROUP_HEARTBEAT, 1, request).error_code == 0
-    stage.clock.advance(5_000)  # what is left of the initial delay
+    stage.clock.advance(5_000)  # the initial rebalance delay
     alive = ShareGroupHeartbeatRequest(
         "g", MEMBER, member_epoch=shown(stage)["members"][0]["epoch"]
     )
@@ -64,7 +64,7 @@ def test_a_share_group_is_moved_when_its_members_have_left() -> None:
     assert [(row["offset"], row["lag"]) for row in shown(stage)["offsets"]] == [(0, 0)]
 
 
-def test_a_streams_group_has_tasks_of_subtopologies() -> None:
+def test_a_streams_group_is_shown_with_its_tasks() -> None:
     stage = Stage()
     joined(stage)
     stage.clock.advance(5_000)

@@ -1,4 +1,4 @@
-"""The settings of a broker that POST /brokers creates, and those that it refuses."""
+"""Settings of brokers created with POST /brokers, and settings that it rejects."""
 
 import time
 from pathlib import Path
@@ -49,7 +49,7 @@ def test_settings_are_those_of_the_body(api: Http, create: Create) -> None:
     assert works(api.ask("GET", "/clock"), shapes.Time)["is_manual"] is False
 
 
-def test_by_default_anonymous_may_do_everything_and_users_what_acls_allow(create: Create) -> None:
+def test_by_default_anonymous_is_a_super_user_and_users_need_acls(create: Create) -> None:
     made = create(
         users={"alice": "a", "bob": "b"},
         topics=["orders"],
@@ -74,7 +74,7 @@ def test_initial_acls_are_not_delayed(api: Http, create: Create) -> None:
     assert produce(client(made, "alice", "a")) is None
 
 
-def test_listeners_can_be_named(create: Create) -> None:
+def test_listeners_can_be_chosen(create: Create) -> None:
     made = create(listeners=["PLAINTEXT://127.0.0.1:0"], topics=["orders"])
     assert set(made["bootstrap_servers"]) == {"PLAINTEXT"}
     assert produce(client(made)) == "TOPIC_AUTHORIZATION_FAILED"
@@ -142,7 +142,7 @@ def test_impossible_brokers_are_rejected(api: Http, body: Any, status: int, text
     assert api.ask("GET", "/brokers") == before
 
 
-def test_certificates_are_of_the_processs_authority(tmp_path: Path) -> None:
+def test_certificates_are_signed_by_the_authority_of_the_process(tmp_path: Path) -> None:
     words = ["--control", "127.0.0.1:0", "--ready-file", "ready", "--tls-dir", "tls"]
     with Serving(tmp_path, *words) as api:
         body = {"listeners": ["SSL://127.0.0.1:0"], "authorizer": "none", "topics": ["orders"]}

@@ -35,7 +35,7 @@ def broker(shared: KafkaBroker) -> KafkaBroker:
 
 @pytest.fixture
 def producer(broker: KafkaBroker) -> Producer:
-    # librdkafka's own patience with a broker that does not answer is of seconds
+    # by default librdkafka waits seconds for a broker that does not respond
     return Producer(broker.config() | {"linger.ms": 0, "log_level": 0})
 
 
@@ -44,7 +44,7 @@ def publish(producer: Producer, value: str) -> None:
     producer.produce("orders", value, on_delivery=lambda error, _: errors.append(error))
     assert producer.flush(20) == 0
     [error] = errors
-    assert error is None  # `==` with None fails in confluent-kafka
+    assert error is None  # comparing None by `==` fails in confluent-kafka
 
 
 def leader(broker: KafkaBroker) -> int:
@@ -99,8 +99,9 @@ def test_a_group_continues_when_its_coordinator_moves(
             "auto.offset.reset": "earliest",
             "enable.auto.commit": False,
             "heartbeat.interval.ms": 100,
-            # librdkafka 2.15 asks for the new coordinator behind its Fetch: if that waits longer
-            # than a commit until it is tried again (100 ms), each ends the other's connection
+            # librdkafka 2.15 sends FindCoordinator after a Fetch on the same connection. If the
+            # Fetch waits longer than the retry interval of a commit (100 ms), librdkafka
+            # closes the connection each time.
             "fetch.wait.max.ms": 10,
             "log_level": 0,
         }
@@ -140,7 +141,7 @@ def test_a_producer_waits_for_enough_replicas_in_sync(broker: KafkaBroker) -> No
     broker.nodes.start(1)
     assert producer.flush(20) == 0
     [error] = outcome
-    assert error is None  # `==` with None fails in confluent-kafka
+    assert error is None  # comparing None by `==` fails in confluent-kafka
 
 
 def test_a_topic_with_replicas_on_a_stopped_broker_is_led_by_another(broker: KafkaBroker) -> None:

@@ -1,4 +1,4 @@
-"""Texts where the control API expects numbers are rejected with a reason."""
+"""The control API rejects texts where it expects numbers, and names them."""
 
 from typing import Any
 from urllib.parse import quote

@@ -1,4 +1,4 @@
-"""The inspector over a recording of a real broker: over HTTP, and in a real browser, headless."""
+"""The inspector shows a recording of a real broker: over HTTP, and in a real headless browser."""
 
 import json
 import threading

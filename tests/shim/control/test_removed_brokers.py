@@ -1,4 +1,4 @@
-"""A removed broker leaves nothing in the process."""
+"""A removed broker leaves no memory, timers or connections in the process."""
 
 import asyncio
 import gc
@@ -25,7 +25,7 @@ from tests.shim.wire import connections_of
 pytestmark = [pytest.mark.client, pytest.mark.asyncio]
 
 API_VERSIONS = b"\x00\x00\x00\x0a\x00\x12\x00\x00\x00\x00\x00\x01\xff\xff"
-"""The request in version 0, of an unnamed client."""
+"""An ApiVersions request in version 0, without a client id."""
 
 
 def first() -> Broker:
@@ -44,7 +44,7 @@ def cluster_of(brokers: Brokers, row: dict[str, Any]) -> Any:
 
 
 def consume(servers: str) -> Consumer:
-    """A member of a group, whose Fetch waits at the broker."""
+    """Return a consumer that is a member of a group and waits for the response to a Fetch."""
     consumer = Consumer(
         {"bootstrap.servers": servers, "group.id": "g", "fetch.wait.max.ms": 60_000, "log_level": 0}
     )
@@ -66,7 +66,7 @@ async def test_memory_is_freed_even_with_waiting_clients(brokers: Brokers) -> No
     await asyncio.to_thread(consumer.close)
 
 
-async def test_its_timers_never_fire(brokers: Brokers) -> None:
+async def test_timers_of_a_removed_broker_never_fire(brokers: Brokers) -> None:
     made = await brokers.create(NewBroker())
     fired: list[str] = []
     clock = cluster_of(brokers, made).clock
@@ -77,7 +77,7 @@ async def test_its_timers_never_fire(brokers: Brokers) -> None:
     assert fired == []
 
 
-async def test_timers_that_fire_are_forgotten_and_the_others_kept() -> None:
+async def test_fired_timers_are_forgotten_and_closing_cancels_the_others() -> None:
     clock = EndingClock()
     fired: list[int] = []
     for number in range(3):
@@ -91,7 +91,7 @@ async def test_timers_that_fire_are_forgotten_and_the_others_kept() -> None:
     assert 3 not in fired
 
 
-async def test_a_client_that_reads_nothing_does_not_keep_it(
+async def test_a_client_that_reads_nothing_does_not_prevent_the_removal(
     brokers: Brokers, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(module, "ABORT_S", 0.2)
@@ -123,10 +123,12 @@ async def _until(holds: Callable[[], bool]) -> None:
         if holds():
             return
         await asyncio.sleep(0.01)
-    raise AssertionError("it did not happen")
+    raise AssertionError("the condition did not become true")
 
 
-async def test_there_is_a_limit(brokers: Brokers, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_the_number_of_created_brokers_is_limited(
+    brokers: Brokers, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(module, "CREATED_MAX", 2)
     [made, _] = [await brokers.create(NewBroker()) for _ in range(2)]
     with pytest.raises(ControlError, match="there are 2 created brokers already") as refused:
@@ -136,7 +138,7 @@ async def test_there_is_a_limit(brokers: Brokers, monkeypatch: pytest.MonkeyPatc
     await brokers.create(NewBroker())
 
 
-async def test_with_the_control_port_all_are_closed() -> None:
+async def test_closing_the_control_port_stops_all_created_brokers() -> None:
     control = ControlServer(first(), "127.0.0.1:0")
     await control.start()
     answer = await _post(control.address, "/brokers", {})

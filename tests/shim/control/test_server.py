@@ -1,4 +1,4 @@
-"""When the control port opens, and its cost until it is used."""
+"""The control port: simultaneous first calls, closing, and imports at the first call."""
 
 import asyncio
 import os
@@ -34,7 +34,7 @@ async def call(address: str) -> bytes:
 
 
 @pytest.mark.asyncio
-async def test_all_who_call_first_are_answered() -> None:
+async def test_simultaneous_first_calls_are_all_answered() -> None:
     control = ControlServer(broker(), PORT)
     await control.start()
     answers = await asyncio.gather(*(call(control.address) for _ in range(5)))
@@ -45,7 +45,7 @@ async def test_all_who_call_first_are_answered() -> None:
 
 
 @pytest.mark.asyncio
-async def test_a_port_that_nobody_called_is_closed_too() -> None:
+async def test_a_port_without_calls_is_closed_too() -> None:
     control = ControlServer(broker(), PORT)
     await control.start()
     await control.stop()
@@ -78,7 +78,7 @@ asyncio.run(main())
     assert done.returncode == 0, done.stderr
 
 
-def test_without_the_extra_one_line_reports_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_extra_is_reported_in_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(server, "find_spec", lambda name: None if name == "uvicorn" else name)
     with pytest.raises(ConfigError, match="--control requires the extra `control`"):
         ControlServer(broker(), PORT)

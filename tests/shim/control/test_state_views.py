@@ -1,4 +1,4 @@
-"""What the control API shows of records, groups, transactions and permissions."""
+"""The control API shows records, groups, transactions, permissions and requests."""
 
 from collections.abc import Iterator
 
@@ -10,7 +10,7 @@ from kafka_shim.shim.testing import KafkaBroker, start
 from tests.shim.control.plain_http import Http, fails, works
 
 LONG = "a book, " * 50
-"""What clients think worth compressing."""
+"""A value that is long enough for clients to compress it."""
 
 pytestmark = [pytest.mark.client, pytest.mark.timeout(120, func_only=True)]
 
@@ -52,7 +52,7 @@ def test_records_of_clients_are_shown(api: Http, broker: KafkaBroker) -> None:
     fails(api.ask("GET", "/topics/orders/records?from=x"), 400, "expected a number")
 
 
-def test_a_record_is_produced_for_consumers(api: Http, broker: KafkaBroker) -> None:
+def test_a_produced_record_is_read_by_consumers(api: Http, broker: KafkaBroker) -> None:
     new = {"key": "k", "value": "a book", "headers": {"by": "hand"}, "partition": 1}
     stored = works(api.ask("POST", "/topics/orders/records", new), state_shapes.ProducedRecord)
     assert stored == {"partition": 1, "offset": 0}
@@ -94,7 +94,7 @@ def test_a_group_has_members_offsets_and_lag(api: Http, broker: KafkaBroker) -> 
     assert works(api.ask("GET", "/groups"), state_shapes.GroupRows)["groups"] == []
 
 
-def test_a_reset_is_what_a_consumer_begins_with(api: Http, broker: KafkaBroker) -> None:
+def test_a_consumer_begins_at_the_offset_of_a_reset(api: Http, broker: KafkaBroker) -> None:
     for number in range(3):
         api.ask("POST", "/topics/orders/records", {"value": str(number)})
     new = {"to": 2, "topic": "orders", "partition": 0}
@@ -110,7 +110,7 @@ def test_a_reset_is_what_a_consumer_begins_with(api: Http, broker: KafkaBroker) 
     fails(api.ask("POST", "/groups/none/offsets", {"to": 0}), 404, "unknown group `none`")
 
 
-def test_transactions_and_their_producers(api: Http, broker: KafkaBroker) -> None:
+def test_transactions_and_their_producers_are_listed(api: Http, broker: KafkaBroker) -> None:
     producer = Producer(broker.config() | {"transactional.id": "tx"})
     producer.init_transactions(20)
     producer.begin_transaction()
@@ -129,7 +129,7 @@ def test_transactions_and_their_producers(api: Http, broker: KafkaBroker) -> Non
     assert [record["control"] for record in records] == [None, "commit"]
 
 
-def test_permissions_and_the_matrix_of_any_type(api: Http, broker: KafkaBroker) -> None:
+def test_permissions_and_the_matrix_of_a_type_are_listed(api: Http, broker: KafkaBroker) -> None:
     broker.acls.add(
         {"principal": "bob", "allow": "Read", "group": "billing"},
         {"principal": "bob", "allow": "Write", "topic": "orders"},
@@ -151,7 +151,7 @@ def test_permissions_and_the_matrix_of_any_type(api: Http, broker: KafkaBroker) 
     fails(api.ask("GET", "/matrix?resource_type=tpic"), 400, "tpic")
 
 
-def test_a_request_in_full(api: Http, broker: KafkaBroker) -> None:
+def test_a_request_is_returned_with_its_response(api: Http, broker: KafkaBroker) -> None:
     Producer(broker.config("alice")).list_topics("orders", timeout=20)
     seen = api.ask("GET", "/requests?api=Metadata")[1]["requests"][-1]
     assert seen["latency_us"] >= 0

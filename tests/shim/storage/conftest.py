@@ -1,4 +1,4 @@
-"""No test leaves a file open: Python 3.13 warns of one in whatever test runs then."""
+"""Close the files of each test: Python 3.13 warns about open ones during later tests."""
 
 from collections.abc import Iterator
 

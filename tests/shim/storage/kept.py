@@ -7,11 +7,11 @@ from kafka_shim.shim.storage.storage import Storage
 from tests.shim.play import Stage
 
 RUNNING: "list[KeptStage]" = []
-"""Those that have a directory open."""
+"""The stages whose directory is open."""
 
 
 class KeptStage(Stage):
-    """A stage with a data directory; as if killed where it is left without `stop`."""
+    """A stage with a data directory."""
 
     def __init__(self, directory: Path, release: str = "", **settings: Any) -> None:
         super().__init__(release, **settings)
@@ -23,7 +23,7 @@ class KeptStage(Stage):
         self.storage.restore(self.cluster)
 
     def again(self, **settings: Any) -> "KeptStage":
-        """The next one on the directory, at the time of this one, which is killed."""
+        """Kill this stage; return a new one with its directory, at the same time."""
         self.storage.commit()
         self.kill()
         later = KeptStage(self.directory, self.cluster.release, **{**self._settings, **settings})
@@ -31,6 +31,6 @@ class KeptStage(Stage):
         return later
 
     def kill(self) -> None:
-        """What is not yet written is lost; the lock is given back as by a process that ends."""
+        """Close the database without committing, as if the process were killed."""
         RUNNING.remove(self)
         self.storage._database.close()

@@ -13,7 +13,7 @@ def started(folder: Path) -> KafkaBroker:
     return start(in_process=True, topics=["orders"], data_dir=folder)
 
 
-def test_what_a_reset_leaves_is_what_the_configuration_names(tmp_path: Path) -> None:
+def test_after_a_reset_and_restart_only_configured_state_exists(tmp_path: Path) -> None:
     with started(tmp_path) as broker:
         broker.topics.create("payments")
         broker.users.add("carol")
@@ -26,7 +26,7 @@ def test_what_a_reset_leaves_is_what_the_configuration_names(tmp_path: Path) -> 
         assert "carol" not in broker.state().users
 
 
-def test_what_was_restored_stays(tmp_path: Path) -> None:
+def test_a_restored_snapshot_survives_a_restart(tmp_path: Path) -> None:
     with started(tmp_path) as broker:
         broker.topics.create("payments")
         kept = broker.snapshot()

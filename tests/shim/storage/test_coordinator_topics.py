@@ -1,4 +1,4 @@
-"""Records in coordinators' topics survive a restart."""
+"""Records in the topics of coordinators survive a restart."""
 
 from pathlib import Path
 
@@ -17,7 +17,7 @@ def written(stage: KeptStage, kind: KeyType) -> list[bytes]:
     return [batch.payload for partition in topic.partitions for batch in partition.log.batches]
 
 
-def test_records_of_transactions_and_tombstones(tmp_path: Path) -> None:
+def test_records_and_tombstones_of_transactions_are_restored(tmp_path: Path) -> None:
     stage = KeptStage(tmp_path)
     request = InitProducerIdRequest(transactional_id="t", transaction_timeout_ms=1000)
     stage.ask(ApiKey.INIT_PRODUCER_ID, 4, request)
@@ -30,7 +30,7 @@ def test_records_of_transactions_and_tombstones(tmp_path: Path) -> None:
     assert len(written(last, KeyType.TRANSACTION)) == 2
 
 
-def test_snapshots_of_share_partitions_go_on(tmp_path: Path) -> None:
+def test_snapshots_of_share_partitions_are_restored(tmp_path: Path) -> None:
     stage = KeptStage(tmp_path)
     key = ("g", stage.topic("orders").topic_id, 0)
     stage.cluster.share_states.initialise(key, 1, 0)

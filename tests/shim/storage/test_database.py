@@ -1,4 +1,4 @@
-"""The file of a data directory: its owner, and rejected files."""
+"""The file of a data directory: its permissions, its view for people, and rejected files."""
 
 import sqlite3
 from pathlib import Path
@@ -17,7 +17,7 @@ def test_a_second_process_is_rejected(tmp_path: Path) -> None:
     Database(tmp_path).close()
 
 
-def test_only_its_owner_may_read_it(tmp_path: Path) -> None:
+def test_only_its_owner_may_read_the_file(tmp_path: Path) -> None:
     Database(tmp_path).close()
     assert (tmp_path / FILE).stat().st_mode & 0o077 == 0
 
@@ -36,7 +36,7 @@ def test_a_database_of_another_program_is_rejected(tmp_path: Path) -> None:
         Database(tmp_path)
 
 
-def test_a_later_format(tmp_path: Path) -> None:
+def test_a_later_format_is_rejected(tmp_path: Path) -> None:
     Database(tmp_path).close()
     with sqlite3.connect(tmp_path / FILE) as connection:
         connection.execute("PRAGMA user_version = 99")
@@ -45,7 +45,7 @@ def test_a_later_format(tmp_path: Path) -> None:
         Database(tmp_path)
 
 
-def test_a_damaged_file(tmp_path: Path) -> None:
+def test_a_damaged_file_is_rejected(tmp_path: Path) -> None:
     found = Database(tmp_path)
     found.write([], [(1, n, 0, bytes(5000)) for n in range(200)], [])
     found.close()
@@ -62,7 +62,7 @@ def test_an_unusable_directory_is_rejected(tmp_path: Path) -> None:
         Database(tmp_path / "file" / "below")
 
 
-def test_people_can_read_it(tmp_path: Path) -> None:
+def test_a_view_shows_records_with_topic_names(tmp_path: Path) -> None:
     found = Database(tmp_path)
     topic = '{"partitions": [{"log": 7}]}'
     found.write([], [(7, 5, 0, b"batch")], [("topic", "orders", topic)])

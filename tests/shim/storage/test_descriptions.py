@@ -1,4 +1,4 @@
-"""Descriptions of topologies after a restart, as Kafka 4.4.0 with its in-memory plug-in."""
+"""Topology descriptions after a restart, as with the in-memory plug-in of Kafka 4.4.0."""
 
 from pathlib import Path
 
@@ -17,7 +17,7 @@ from tests.shim.state.test_topology_descriptions import (
 from tests.shim.storage.kept import KeptStage
 
 BACKOFF_MS = 40_000
-"""After which a description that was asked for, and did not come, is asked for again."""
+"""Time after which a description is requested again if the client did not send it."""
 
 
 def test_descriptions_are_not_requested_again_after_a_restart(tmp_path: Path) -> None:

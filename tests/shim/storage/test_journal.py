@@ -1,4 +1,4 @@
-"""Batches that were not yet in the database when the process was killed."""
+"""The journal restores batches that were not yet in the database when the process was killed."""
 
 import os
 from collections.abc import Sequence
@@ -14,7 +14,7 @@ ROWS: list[Row] = [(1, 0, b"one"), (2, 1, b"two"), (3, 0, b"three")]
 
 
 def left(directory: Path) -> list[tuple[int, bytes]]:
-    """What the next process finds, by first offset."""
+    """Return the batches that the next process finds: first offset and payload."""
     found = Database(directory)
     batches = [(offset, payload) for _, offset, _, payload in found.batches()]
     found.close()
@@ -28,7 +28,7 @@ def killed_after(directory: Path, *appended: Sequence[Row]) -> None:
     found.close()
 
 
-def test_what_was_appended_is_there(tmp_path: Path) -> None:
+def test_appended_batches_are_restored(tmp_path: Path) -> None:
     killed_after(tmp_path, ROWS[:1], ROWS[1:])
     assert left(tmp_path) == [(1, b"one"), (2, b"two"), (3, b"three")]
     assert not (tmp_path / FILE).exists()
@@ -36,7 +36,7 @@ def test_what_was_appended_is_there(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("lost", [1, 5, 6, 30])
-def test_an_entry_that_was_cut_off_is_not_there(tmp_path: Path, lost: int) -> None:
+def test_a_truncated_entry_is_dropped(tmp_path: Path, lost: int) -> None:
     killed_after(tmp_path, ROWS)
     with (tmp_path / FILE).open("r+b") as file:
         file.truncate((tmp_path / FILE).stat().st_size - lost)
@@ -44,18 +44,18 @@ def test_an_entry_that_was_cut_off_is_not_there(tmp_path: Path, lost: int) -> No
     assert left(tmp_path) == [(1, b"one"), (2, b"two"), (4, b"four")]
 
 
-def test_what_was_committed_and_then_deleted_does_not_come_back(tmp_path: Path) -> None:
+def test_committed_and_deleted_batches_are_not_restored(tmp_path: Path) -> None:
     found = Database(tmp_path)
     found.append(ROWS)
     written = (tmp_path / FILE).read_bytes()
     found.write([(0, 0, 3)], [(0, 5, 0, b"five")], [])
     assert not found.is_behind
     found.close()
-    (tmp_path / FILE).write_bytes(written)  # as if killed before it was emptied
+    (tmp_path / FILE).write_bytes(written)  # as if killed before the journal was emptied
     assert left(tmp_path) == [(3, b"three"), (5, b"five")]
 
 
-def test_a_reset_forgets_what_was_appended(tmp_path: Path) -> None:
+def test_a_reset_drops_appended_batches(tmp_path: Path) -> None:
     found = Database(tmp_path)
     found.append(ROWS)
     found.write([], [(0, 9, 0, b"nine")], [], clears=True)
@@ -64,7 +64,9 @@ def test_a_reset_forgets_what_was_appended(tmp_path: Path) -> None:
     assert left(tmp_path) == [(9, b"nine"), (10, b"ten")]
 
 
-def test_it_is_emptied_when_it_is_large(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_large_journal_is_emptied_into_the_database(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(database, "JOURNAL_BYTES_MAX", 50)
     found = Database(tmp_path)
     found.append(ROWS)

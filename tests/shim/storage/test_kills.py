@@ -1,4 +1,4 @@
-"""A broker that is killed at any moment keeps what it acknowledged."""
+"""A broker that is killed at any moment keeps all data that it acknowledged."""
 
 import contextlib
 import itertools
@@ -53,7 +53,7 @@ ALL_BYTES = 1 << 30
 
 
 class Peer:
-    """A connection of a client that sends requests, and counts acknowledgements."""
+    """A client's connection to the broker."""
 
     def __init__(self, address: str) -> None:
         host, _, port = address.partition(":")
@@ -67,7 +67,7 @@ class Peer:
         self._socket.sendall(len(frame).to_bytes(4, "big") + frame)
 
     def receive(self, api: ApiKey) -> Any:
-        """The next answer; ConnectionError if the broker is gone."""
+        """Return the next response; raise ConnectionError if the broker is gone."""
         size = self._reader.read(4)
         frame = self._reader.read(int.from_bytes(size, "big"))
         if len(size) < 4 or len(frame) < int.from_bytes(size, "big"):
@@ -85,7 +85,7 @@ class Peer:
 
 
 class Life:
-    """What one client did: numbers of records, topics, ACLs and the last committed offset."""
+    """Everything that was acknowledged: records, topics, ACLs and the last committed offset."""
 
     def __init__(self) -> None:
         self.records: set[int] = set()
@@ -94,7 +94,7 @@ class Life:
         self.committed = -1
 
     def step(self, peer: Peer, numbers: Iterator[int], rng: random.Random) -> None:
-        """Ask for some things at once, and note each as it is acknowledged."""
+        """Send some random requests at once, and note each acknowledged one."""
         sent = [(rng.choice(WORK), next(numbers)) for _ in range(rng.randint(1, 12))]
         for (api, make, _), number in sent:
             peer.send(api, make(number))
@@ -168,7 +168,7 @@ def _start(folder: Path) -> tuple[subprocess.Popen[bytes], str]:
 
 
 def _check(peer: Peer, before: Life) -> None:
-    """Everything that was acknowledged is there."""
+    """Check that the broker has everything that was acknowledged before."""
     partition = FetchPartition(partition=0, fetch_offset=0, partition_max_bytes=ALL_BYTES)
     request = FetchRequest(
         max_wait_ms=0,
@@ -195,7 +195,7 @@ def _check(peer: Peer, before: Life) -> None:
 
 
 def _kill_often(folder: Path, kills: int, seed: int) -> int:
-    """Kill a broker so often at random moments; how many records it had acknowledged."""
+    """Kill a broker `kills` times at random moments; return the number of acknowledged records."""
     rng, numbers = random.Random(seed), itertools.count()
     life = Life()
     for _ in range(kills):
@@ -225,11 +225,11 @@ def _kill_often(folder: Path, kills: int, seed: int) -> int:
     return len(life.records)
 
 
-def test_a_kill_loses_nothing_that_was_acknowledged(tmp_path: Path) -> None:
+def test_a_kill_loses_no_acknowledged_data(tmp_path: Path) -> None:
     assert _kill_often(tmp_path, 1, seed=1) > 0
 
 
 @pytest.mark.heavy
 @pytest.mark.timeout(1800)
-def test_two_hundred_kills(tmp_path: Path) -> None:
+def test_two_hundred_kills_lose_no_acknowledged_data(tmp_path: Path) -> None:
     assert _kill_often(tmp_path, 200, seed=2) > 200

@@ -67,7 +67,7 @@ def described(stage: KeptStage, kind: str) -> Any:
 
 
 @pytest.mark.parametrize("kind", HEARTBEATS)
-def test_a_member_goes_on(tmp_path: Path, kind: str) -> None:
+def test_a_member_continues_after_a_restart(tmp_path: Path, kind: str) -> None:
     stage = KeptStage(tmp_path)
     stage.topic("orders", 3)
     joined = beat(stage, kind, 0, **JOINS[kind])
@@ -86,7 +86,7 @@ def test_a_member_goes_on(tmp_path: Path, kind: str) -> None:
     assert described(again.again(), kind)[0].members == []
 
 
-def test_standby_tasks_go_on(tmp_path: Path) -> None:
+def test_standby_tasks_are_restored(tmp_path: Path) -> None:
     stage = KeptStage(tmp_path)
     stage.topic("orders", 2)
     stage.topic("log", 2)

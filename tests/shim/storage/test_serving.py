@@ -1,4 +1,4 @@
-"""librdkafka continues after its broker was killed and restarted; docs/data.md is correct."""
+"""librdkafka continues when its broker was killed and restarted; queries of docs/data.md run."""
 
 import re
 import shlex
@@ -22,7 +22,7 @@ QUIET = {"log_level": 0, "reconnect.backoff.ms": 20, "reconnect.backoff.max.ms":
 
 @contextmanager
 def serving(folder: Path, port: int, *words: str) -> Iterator[subprocess.Popen[bytes]]:
-    """A broker in a process of its own, which is killed at the end."""
+    """Run a broker in its own process, and kill it at the end."""
     ready = folder / "ready"
     ready.unlink(missing_ok=True)
     options = ["--listener", f"PLAINTEXT://127.0.0.1:{port}", "--super-user", "User:ANONYMOUS"]
@@ -58,7 +58,7 @@ def read(consumer: Consumer, count: int) -> list[bytes]:
 
 
 @pytest.mark.parametrize("protocol", ["classic", "consumer"])
-def test_librdkafka_reads_on(tmp_path: Path, port: int, protocol: str) -> None:
+def test_librdkafka_continues_after_a_restart(tmp_path: Path, port: int, protocol: str) -> None:
     client = {"bootstrap.servers": f"127.0.0.1:{port}", **QUIET}
     group = {"group.id": "g", "group.protocol": protocol, "auto.offset.reset": "earliest"}
     with serving(tmp_path, port):
@@ -86,7 +86,7 @@ def test_librdkafka_reads_on(tmp_path: Path, port: int, protocol: str) -> None:
         consumer.close()
 
 
-def test_a_second_broker_ends_with_one_line(tmp_path: Path) -> None:
+def test_a_second_broker_on_the_same_directory_reports_one_line(tmp_path: Path) -> None:
     with serving(tmp_path, 0):
         command = [*SHIM, "serve", "--data-dir", str(tmp_path / "data")]
         second = subprocess.run(
@@ -97,7 +97,7 @@ def test_a_second_broker_ends_with_one_line(tmp_path: Path) -> None:
     assert "is in use by another kafka-shim" in second.stderr
 
 
-def test_the_queries_of_the_page(tmp_path: Path) -> None:
+def test_the_queries_of_the_page_run(tmp_path: Path) -> None:
     page = (ROOT / "docs" / "data.md").read_text()
     queries = [
         shlex.split(line)[2] for line in re.findall(r"^    (sqlite3 .*)$", page, re.MULTILINE)

@@ -1,4 +1,4 @@
-"""The data of a killed cluster is there when it is restarted."""
+"""A cluster that was killed and restarted has its data."""
 
 import asyncio
 from collections.abc import Callable
@@ -37,7 +37,7 @@ def stage(tmp_path: Path) -> KeptStage:
 
 
 def produce(stage: KeptStage, value: bytes, topic: str = "orders", **options: Any) -> Any:
-    """One record to partition 0; the answer about it."""
+    """Produce one record to partition 0; return the partition's response."""
     name = options.pop("transactional_id", None)
     records = [Record(offset=0, timestamp=stage.clock.now_ms(), key=b"k", value=value)]
     batch = encode_batch(records, BatchOptions(**options))
@@ -52,7 +52,7 @@ def log_of(stage: KeptStage, topic: str = "orders") -> Log:
 
 
 def picture(log: Log) -> Any:
-    """All of a log that can be seen."""
+    """Return the content of a log: offsets, batches, producers, transactions and epochs."""
     batches = [(batch.base_offset, batch.max_timestamp, batch.payload) for batch in log.batches]
     producers = [
         (found.producer_id, found.epoch, found.transaction_offset, list(found.batches))
@@ -63,7 +63,7 @@ def picture(log: Log) -> Any:
     return offsets, batches, producers, aborted, log._epochs
 
 
-def test_topics_and_records(stage: KeptStage) -> None:
+def test_topics_records_and_producers_are_restored(stage: KeptStage) -> None:
     topic = stage.topic("orders", 2, {"retention.ms": "-1"})
     for n in range(3):
         produce(stage, b"%d" % n, producer_id=7, producer_epoch=0, base_sequence=n)
@@ -78,7 +78,7 @@ def test_topics_and_records(stage: KeptStage) -> None:
     assert produce(again, b"3", **repeated | {"base_sequence": 3}).base_offset == 3
 
 
-def test_logs_that_lost_their_beginning_or_everything(stage: KeptStage) -> None:
+def test_logs_with_deleted_records_are_restored(stage: KeptStage) -> None:
     for name in ("some", "all", "deleted"):
         stage.topic(name)
         for n in range(4):
@@ -94,8 +94,8 @@ def test_logs_that_lost_their_beginning_or_everything(stage: KeptStage) -> None:
     assert log_of(again, "deleted").end_offset == 0
 
 
-def test_who_may_lead_is_remembered(stage: KeptStage) -> None:
-    """The ISR of a partition without a leader is empty; an eligible replica leads it (KIP-966)."""
+def test_eligible_leader_replicas_are_restored(stage: KeptStage) -> None:
+    """A partition without a leader has an empty ISR; an eligible replica may lead (KIP-966)."""
     stage.topic("orders")
     stage.cluster.set_alive(1, is_alive=False)
     later = stage.again()
@@ -105,7 +105,7 @@ def test_who_may_lead_is_remembered(stage: KeptStage) -> None:
     assert (partition.leader_id, partition.isr, partition.eligible) == (1, [1], [])
 
 
-def test_segments_are_those_that_were_before(stage: KeptStage) -> None:
+def test_segments_are_restored(stage: KeptStage) -> None:
     stage.topic("orders", 1, {"retention.ms": "1000", "segment.ms": "500"})
     for at in range(4):
         produce(stage, b"%d" % at)
@@ -116,7 +116,7 @@ def test_segments_are_those_that_were_before(stage: KeptStage) -> None:
     assert (log_of(again).start_offset, log_of(again).end_offset) == (2, 4)
 
 
-def test_what_came_and_went_within_one_turn(stage: KeptStage) -> None:
+def test_records_deleted_before_they_were_stored_are_not_restored(stage: KeptStage) -> None:
     stage.topic("orders")
     for n in range(4):
         produce(stage, b"%d" % n)
@@ -126,7 +126,7 @@ def test_what_came_and_went_within_one_turn(stage: KeptStage) -> None:
     assert picture(log_of(again)) == before
 
 
-def test_what_compaction_left(stage: KeptStage) -> None:
+def test_a_compacted_log_is_restored(stage: KeptStage) -> None:
     stage.topic("orders", 1, {"cleanup.policy": "compact"})
     for n in range(4):
         produce(stage, b"%d" % n)
@@ -142,7 +142,7 @@ def test_what_compaction_left(stage: KeptStage) -> None:
     ]
 
 
-def test_transactions_go_on_and_producer_ids_are_new(stage: KeptStage) -> None:
+def test_transactions_continue_and_producer_ids_are_not_reused(stage: KeptStage) -> None:
     stage.topic("orders")
     answer = stage.ask(ApiKey.INIT_PRODUCER_ID, 4, InitProducerIdRequest("t", 60_000))
     transactions = stage.cluster.transactions
@@ -167,7 +167,7 @@ def test_transactions_go_on_and_producer_ids_are_new(stage: KeptStage) -> None:
     assert picture(log_of(again.again())) == before
 
 
-def test_offsets_of_groups(stage: KeptStage) -> None:
+def test_offsets_of_groups_are_restored(stage: KeptStage) -> None:
     topic = stage.topic("orders", 2)
     groups = stage.cluster.groups
     groups.commit("billing", NOBODY, [Commit(topic.topic_id, 1, CommittedOffset(5, 0, "note"))])
@@ -188,7 +188,7 @@ def test_offsets_of_groups(stage: KeptStage) -> None:
     assert settled.offset == 3
 
 
-def test_users_tokens_quotas_settings_features_and_acls(stage: KeptStage) -> None:
+def test_users_tokens_quotas_settings_features_and_acls_are_restored(stage: KeptStage) -> None:
     cluster = stage.cluster
     credential = salted_credential(ScramMechanism.SCRAM_SHA_256, "pw", b"salt", 4096)
     cluster.users.store(ScramMechanism.SCRAM_SHA_256, "carol", credential)
@@ -223,7 +223,7 @@ def acls_of(cluster: Cluster) -> set[Any]:
     return set(authorizer.acls(AclFilter()))
 
 
-def test_a_reset_leaves_nothing_behind(stage: KeptStage) -> None:
+def test_a_reset_deletes_all_stored_data(stage: KeptStage) -> None:
     topic = stage.topic("orders")
     produce(stage, b"1")
     stage.cluster.groups.commit("g", NOBODY, [Commit(topic.topic_id, 0, CommittedOffset(5))])
@@ -240,7 +240,7 @@ def test_a_reset_leaves_nothing_behind(stage: KeptStage) -> None:
     assert acls_of(again) == set()
 
 
-def test_a_new_leader_epoch_for_each_start(stage: KeptStage) -> None:
+def test_each_start_has_a_new_leader_epoch(stage: KeptStage) -> None:
     stage.topic("orders")
     produce(stage, b"1")
     twice = stage.again().again()
@@ -249,7 +249,7 @@ def test_a_new_leader_epoch_for_each_start(stage: KeptStage) -> None:
     assert log_of(twice.again())._epochs == [(0, 0), (4, 1)]
 
 
-def test_what_the_configuration_names_is_added_once(tmp_path: Path) -> None:
+def test_configured_topics_are_created_once(tmp_path: Path) -> None:
     topics = (TopicSeed("orders", 2),)
     stage = KeptStage(tmp_path, topics=topics)
     seed(stage.cluster)
@@ -260,7 +260,7 @@ def test_what_the_configuration_names_is_added_once(tmp_path: Path) -> None:
     assert len(again.found("payments").partitions) == 1
 
 
-def test_ids_are_not_used_twice(stage: KeptStage) -> None:
+def test_ids_are_not_reused(stage: KeptStage) -> None:
     stage.topic("orders")
     again = stage.again()
     again.topic("payments")
@@ -268,7 +268,7 @@ def test_ids_are_not_used_twice(stage: KeptStage) -> None:
     assert again.cluster.cluster_id == stage.cluster.cluster_id
 
 
-def test_answers_wait_for_the_commit_while_others_have_something_to_do(stage: KeptStage) -> None:
+def test_responses_wait_for_the_commit_if_the_loop_has_other_work(stage: KeptStage) -> None:
     sent: list[int] = []
 
     def send(number: int) -> Callable[[], None]:
@@ -290,7 +290,7 @@ def test_answers_wait_for_the_commit_while_others_have_something_to_do(stage: Ke
     asyncio.run(turns())
 
 
-def test_the_last_of_a_turn_commits_for_all(stage: KeptStage) -> None:
+def test_the_last_request_of_a_turn_commits(stage: KeptStage) -> None:
     async def turn() -> None:
         stage.topic("orders")
         assert not stage.storage.holds(lambda: None)
@@ -300,7 +300,7 @@ def test_the_last_of_a_turn_commits_for_all(stage: KeptStage) -> None:
     assert "orders" in KeptStage(stage.directory).cluster.topics
 
 
-def test_without_a_commit_no_answer_is_sent(stage: KeptStage) -> None:
+def test_no_response_is_sent_if_the_commit_fails(stage: KeptStage) -> None:
     failed: list[bool] = []
     stage.storage.when_failed = lambda: failed.append(True)
 

@@ -30,7 +30,7 @@ def broker(shared: KafkaBroker) -> KafkaBroker:
 @pytest.fixture
 def page(chrome: Any, broker: KafkaBroker) -> Iterator[Page]:
     chrome.get("about:blank")
-    chrome.get_log("browser")  # what other pages left there
+    chrome.get_log("browser")  # discard messages of earlier pages
     page = Page(chrome, broker.control_url)
     yield page
     severe = [entry["message"] for entry in chrome.get_log("browser") if entry["level"] == "SEVERE"]

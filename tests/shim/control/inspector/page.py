@@ -1,4 +1,4 @@
-"""The inspector as tests see it: a page in a real browser."""
+"""The inspector in a real browser, driven by tests."""
 
 import re
 import time
@@ -24,11 +24,11 @@ needs_browser = pytest.mark.skipif(
 
 
 class Page:
-    """The inspector as somebody with a keyboard sees it."""
+    """A page of the inspector, and what a user does there."""
 
     def __init__(self, driver: Any, url: str | None, tab: str = "requests") -> None:
         self.driver = driver
-        driver.get("about:blank")  # the same page with another tab would not be loaded anew
+        driver.get("about:blank")  # otherwise a URL that differs in its fragment is not reloaded
         driver.get(f"{url}/inspector#{tab}")
 
     def press(self, *keys: str) -> None:
@@ -51,7 +51,7 @@ class Page:
         return self.driver.find_element("css selector", css)
 
     def shows(self, css: str, text: str = "") -> bool:
-        """Whether it is there for all to see, with this text in it."""
+        """Return whether the element is visible and contains this text."""
         found = self.driver.find_elements("css selector", css)
         return bool(found) and found[0].is_displayed() and text in found[0].text
 
@@ -62,19 +62,19 @@ class Page:
 
     @property
     def grid(self) -> str:
-        """The words of the matrix, a space between any two."""
+        """The words of the matrix, separated by spaces."""
         return " ".join(self.driver.execute_script(
             "return document.getElementById('grid')?.innerText ?? ''"
         ).split())  # fmt: skip
 
     @staticmethod
     def times(row: str) -> int:
-        """How many requests a row stands for."""
+        """Return the number of requests that a row represents."""
         folded = re.search(r" \xd7(\d+) ", row)
         return int(folded[1]) if folded else 1
 
     def row(self, *words: str) -> str:
-        """The first row with all these words, once it is there."""
+        """Wait for a row with all these words; return the first."""
         return self.wait(lambda: next(
             (row for row in self.rows if all(word in row for word in words)), None
         ))  # fmt: skip

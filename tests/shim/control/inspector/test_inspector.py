@@ -1,4 +1,4 @@
-"""The inspector in a real browser, headless: what it shows, and that the keyboard is enough."""
+"""The inspector in a real headless browser: requests, faults, keyboard, width and token."""
 
 import subprocess
 import time
@@ -68,7 +68,7 @@ def test_a_request_has_its_resources_and_time(page: Page, broker: KafkaBroker) -
 
 
 @needs_browser
-def test_only_what_was_denied(page: Page, broker: KafkaBroker) -> None:
+def test_only_denied_requests_are_shown_on_demand(page: Page, broker: KafkaBroker) -> None:
     send(broker, "alice")
     send(broker, "bob")
     denied = {row.number for row in broker.decisions() if not row.allowed}
@@ -113,12 +113,12 @@ def test_faults_are_added_released_and_removed(page: Page, broker: KafkaBroker) 
 
 
 @needs_browser
-def test_a_pause_holds_the_picture(page: Page, broker: KafkaBroker) -> None:
+def test_while_paused_the_rows_do_not_change(page: Page, broker: KafkaBroker) -> None:
     send(broker, "alice")
     page.row("Produce", "ok")
     page.press("p")
     assert page.element("#pause").get_attribute("aria-pressed") == "true"
-    time.sleep(0.6)  # a question may be under way
+    time.sleep(0.6)  # a call of the control API may be under way
     before = page.rows
     send(broker, "bob")
     time.sleep(1.2)
@@ -155,7 +155,7 @@ def narrow(chrome: Any) -> Iterator[None]:
 
 @needs_browser
 def test_a_narrow_page_fits(narrow: None, page: Page, broker: KafkaBroker) -> None:
-    """Tables scroll in themselves; no row is two lines high, and details are below the rows."""
+    """Wide tables scroll, no row is two lines high, and details are below the table."""
     broker.faults.pause(api="JoinGroup")
     send(broker, "bob")
     page.row("Metadata", "User:bob")
@@ -182,7 +182,7 @@ def test_a_narrow_page_fits(narrow: None, page: Page, broker: KafkaBroker) -> No
 
 
 @needs_browser
-def test_names_are_text_whatever_they_are(page: Page, broker: KafkaBroker) -> None:
+def test_names_with_html_are_shown_as_text(page: Page, broker: KafkaBroker) -> None:
     broker.acls.add(
         {"principal": "User:<img src=x onerror=alert(1)>", "allow": "Read", "topic": "t"}
     )
@@ -213,11 +213,11 @@ def test_a_token_is_asked_for_and_kept(chrome: Any, tmp_path: Path) -> None:
     finally:
         child.terminate()
         child.wait(10)
-    chrome.get_log("browser")  # the refusals are in there
+    chrome.get_log("browser")  # discard the messages about rejected calls
 
 
 def _answered(chrome: Any, text: str) -> bool:
-    """Answer the prompt, if it is there."""
+    """Answer the prompt; return whether there was one."""
     from selenium.common.exceptions import NoAlertPresentException
 
     try:
@@ -229,7 +229,7 @@ def _answered(chrome: Any, text: str) -> bool:
 
 
 @needs_browser
-def test_each_broker_has_a_page_of_its_own(chrome: Any, broker: KafkaBroker) -> None:
+def test_each_broker_has_its_own_page(chrome: Any, broker: KafkaBroker) -> None:
     api = Http(str(broker.control_url))
     made = works(api.ask("POST", "/brokers", {"topics": ["own"]}), BrokerRow)
     page = Page(chrome, f"{broker.control_url}{made['path']}")

@@ -1,4 +1,4 @@
-"""Each view of the inspector in a real browser, with clients that see what it does."""
+"""Each view of the inspector in a real browser, with clients that see its effects."""
 
 from importlib.resources import files
 from typing import Any
@@ -68,7 +68,7 @@ def test_frozen_time_can_be_advanced(chrome: Any) -> None:
         page.wait(lambda: broker.clock.now_ms() == before + 2500)
 
 
-def test_a_topic_is_made_and_a_record_produced(page: Page, broker: KafkaBroker) -> None:
+def test_a_topic_is_created_and_a_record_produced(page: Page, broker: KafkaBroker) -> None:
     page.tab("topics")
     page.fill("#new-topic input", "prices")
     page.element("#new-topic button").click()
@@ -97,7 +97,7 @@ def test_a_topic_is_made_and_a_record_produced(page: Page, broker: KafkaBroker) 
     assert (message.key(), message.headers()) == (b"book", [("by", b"hand")])
 
 
-def test_a_group_is_shown_and_moved(page: Page, broker: KafkaBroker) -> None:
+def test_a_group_is_shown_and_its_offsets_are_reset(page: Page, broker: KafkaBroker) -> None:
     for number in range(3):
         http(broker).ask("POST", "/topics/orders/records", {"value": str(number)})
     config = {"group.id": "billing", "client.id": "shop", "auto.offset.reset": "earliest"}
@@ -122,7 +122,7 @@ def test_a_group_is_shown_and_moved(page: Page, broker: KafkaBroker) -> None:
     page.wait(lambda: "lag 0" in page.element("#detail").text)
 
 
-def test_transactions_and_producers(page: Page, broker: KafkaBroker) -> None:
+def test_transactions_and_producers_are_shown(page: Page, broker: KafkaBroker) -> None:
     producer = Producer(broker.config() | {"transactional.id": "tx"})
     producer.init_transactions(20)
     producer.begin_transaction()
@@ -201,7 +201,7 @@ def test_acls_that_a_format_cannot_express_are_an_error(page: Page, broker: Kafk
     page.wait(lambda: "cannot be written as strimzi" in page.element("#note.bad").text)
 
 
-def test_who_may_do_something(page: Page, broker: KafkaBroker) -> None:
+def test_allowed_and_denied_principals_are_shown(page: Page, broker: KafkaBroker) -> None:
     broker.acls.add(
         {"principal": "bob", "allow": "Read", "topic": "payments"},
     )
@@ -225,7 +225,7 @@ def test_a_remedy_is_granted(page: Page, broker: KafkaBroker) -> None:
     page.wait(lambda: [acl for acl in broker.acls.list() if acl["principal"] == "User:carol"])
 
 
-def test_the_matrix_of_each_type(page: Page, broker: KafkaBroker) -> None:
+def test_the_matrix_is_shown_for_each_resource_type(page: Page, broker: KafkaBroker) -> None:
     broker.acls.add({"principal": "bob", "allow": "Read", "group": "billing"})
     page.tab("matrix")
     text = page.wait(lambda: page.grid)
@@ -253,7 +253,7 @@ def test_a_large_matrix_renders_visible_cells_only(page: Page, broker: KafkaBrok
     page.wait(lambda: "User:p199" in page.grid and "t199" in page.grid and "p000" not in page.grid)
 
 
-def test_the_matrix_is_narrowed_by_parts_of_names(page: Page, broker: KafkaBroker) -> None:
+def test_the_matrix_is_filtered_by_parts_of_names(page: Page, broker: KafkaBroker) -> None:
     page.tab("matrix")
     page.wait(lambda: "User:admin" in page.grid)
     assert not page.element("#filter").is_displayed()
@@ -277,7 +277,7 @@ def test_all_rows_that_the_broker_keeps_can_be_reached(page: Page, broker: Kafka
     page.wait(lambda: 0 < len(page.rows) < 500 and not page.shows("#more"))
 
 
-def test_a_fault_is_made_by_the_form(page: Page, broker: KafkaBroker) -> None:
+def test_a_fault_is_added_with_the_form(page: Page, broker: KafkaBroker) -> None:
     page.tab("faults")
     page.choose('#new-fault [name="action"]', "delay_ms")
     page.fill('#new-fault [name="action-value"]', "50")
@@ -289,7 +289,7 @@ def test_a_fault_is_made_by_the_form(page: Page, broker: KafkaBroker) -> None:
     assert len(broker.faults.list()) == 1
 
 
-def test_request_and_answer_side_by_side(page: Page, broker: KafkaBroker) -> None:
+def test_request_and_response_are_shown_side_by_side(page: Page, broker: KafkaBroker) -> None:
     send(broker, "alice")
     page.row("Produce", "orders", "s")
     page.fill("#filter", "produce")
@@ -301,7 +301,7 @@ def test_request_and_answer_side_by_side(page: Page, broker: KafkaBroker) -> Non
     page.wait(lambda: "0000  00 00 00" in page.element("#detail").text)
 
 
-def test_repeats_are_one_row(page: Page, broker: KafkaBroker) -> None:
+def test_repeated_requests_are_folded_into_one_row(page: Page, broker: KafkaBroker) -> None:
     producer = Producer(broker.config() | {"client.id": "again"})
     for _ in range(5):
         producer.list_topics("orders", timeout=20)
