@@ -1,8 +1,18 @@
 """Kafka's own tests: what the harness sends, what a shim is started with, the page's figures."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
-from tests.suites.kafka import figures, java_properties, known, shim_features, shim_settings
+import pytest
+
+from tests.suites.kafka import (
+    figures,
+    java_properties,
+    known,
+    shim_features,
+    shim_pool,
+    shim_settings,
+)
 from tests.suites.kafka.jars import VERSION
 from tests.suites.kafka.running import Outcome
 from tests.suites.outcome import FAILED, PASSED, Result
@@ -105,3 +115,55 @@ def test_reasons_are_found_whatever_the_parameters_of_a_test() -> None:
 def test_the_page_shows_the_figures_that_are_kept() -> None:
     shown = figures.PAGE.read_text().partition(figures.BEGIN)[2].partition(figures.END)[0]
     assert shown == figures.shown(figures.load())
+
+
+def _key(folder: Path, **changes: str) -> str:
+    folder.mkdir()
+    words = shim_settings.words({0: {**BROKER, **changes}}, [0], folder)
+    return shim_pool.settings_key(words)
+
+
+def test_tests_share_a_shim_if_their_settings_are_equal(tmp_path: Path) -> None:
+    first = _key(tmp_path / "a", **{"controller.quorum.voters": "1000@localhost:4711"})
+    other = "CLIENT://localhost:0,OUTSIDE://localhost:0,CONTROLLER://localhost:4712"
+    assert _key(tmp_path / "b", listeners=other) == first
+    assert _key(tmp_path / "c", **{"num.partitions": "4"}) != first
+    assert _key(tmp_path / "d", **{"outside.principal.CLIENT": "User:x"}) != first
+    elsewhere = "CLIENT://localhost:4713,OUTSIDE://localhost:0,CONTROLLER://localhost:0"
+    assert _key(tmp_path / "e", listeners=elsewhere) != first
+
+
+class _Process:
+    """A shim that notes what is asked of it."""
+
+    def __init__(self, words: Sequence[str], folder: Path) -> None:
+        self.called: list[tuple[str, str]] = []
+
+    def control(self, method: str, path: str) -> None:
+        self.called.append((method, path))
+
+    def closed_connections(self) -> float:
+        return 0.0
+
+    def stop(self) -> float:
+        return 1.0
+
+
+@pytest.mark.parametrize(("is_shared", "started"), [(True, 2), (False, 3)])
+def test_a_shim_is_reset_for_the_next_test_with_equal_settings(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_shared: bool, started: int
+) -> None:
+    monkeypatch.setattr(shim_pool, "ShimProcess", _Process)
+    settings = tmp_path / "server.properties"
+    settings.write_text("auto.create.topics.enable=false\n")
+    words = ["--config", str(settings)]
+    pool = shim_pool.ShimPool(is_shared=is_shared)
+    first = pool.take(words, pool.folder())
+    pool.give_back(first)
+    second = pool.take(words, pool.folder())
+    assert (second is first) == is_shared
+    assert vars(second.process)["called"] == [("POST", "/reset")] * is_shared
+    pool.give_back(pool.take(words, pool.folder()))
+    pool.give_back(second)
+    pool.close()
+    assert (pool.clusters, pool.started, pool.processor_seconds) == (3, started, started)
