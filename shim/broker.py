@@ -127,7 +127,7 @@ class Broker:
         self.cluster.settle()
 
     def _begin(self) -> None:
-        self._server.close_connections()
+        self._server.reset()
         self.faults.clear()
         for group in self.cluster.groups:
             group.close()

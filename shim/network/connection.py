@@ -105,10 +105,7 @@ class Connection(asyncio.BufferedProtocol):
     def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 - asyncio's
         self._transport = None
         self._frames.clear()
-        for waits in (self._again, self._parting, self._pending):
-            if waits is not None:
-                waits.cancel()
-        self._pending = None
+        self._cancel()
         self._mute.cancel()
         self._large.end(self._cluster.clock.now_ms())
         if self._session is not None:
@@ -118,6 +115,13 @@ class Connection(asyncio.BufferedProtocol):
         elif self._session is not None:
             self._holder.quotas.gone(self)
             self._holder.forget(self)
+
+    def _cancel(self) -> None:
+        """Cancel what has been begun for the client."""
+        for waits in (self._again, self._parting, self._pending):
+            if waits is not None:
+                waits.cancel()
+        self._pending = None
 
     def pause_writing(self) -> None:
         self._writable = False
@@ -156,8 +160,9 @@ class Connection(asyncio.BufferedProtocol):
         self._flow()
 
     def shut_down(self) -> None:
-        """Close after the written bytes were sent."""
+        """Close after the written bytes were sent; requests that are being handled end here."""
         self._frames.clear()
+        self._cancel()
         self._send(at_once=True)
         if self._transport is not None:
             self._transport.close()

@@ -68,6 +68,13 @@ class ConnectionQuotas:
                 del counter[guest.node_id, name]
         self._accept_others(guest.node_id)
 
+    def stop(self) -> None:
+        """Take in and close no more connections later."""
+        timers = [acceptor.timer for acceptor in self._acceptors.values()]
+        for timer in (*timers, *self._parting.values()):
+            if timer is not None:
+                timer.cancel()
+
     def settle(self) -> None:
         """Close connections above the limits, and start waiting ones, after limits changed."""
         for node_id in {node_id for node_id, _ in self._acceptors}:

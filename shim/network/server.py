@@ -206,6 +206,12 @@ class Server:
             if node_id in (None, connection.node_id):
                 connection.shut_down()
 
+    def reset(self) -> None:
+        """Close all connections, which then count for nothing."""
+        self.close_connections()
+        self.quotas.stop()
+        self.quotas = ConnectionQuotas(self.cluster)
+
     async def abort_connections(self, after_s: float) -> None:
         """Abort connections that are still open after `stop`, since their peers do not read."""
         for _ in range(_ABORT_POLLS):

@@ -1,0 +1,62 @@
+"""A reset ends what connections of before were doing, and nothing of them counts any more."""
+
+import asyncio
+from collections.abc import Callable
+
+import pytest
+
+from kafka_shim.protocol.enums import ApiKey
+from kafka_shim.protocol.messages.create_topics_request import CreatableTopic, CreateTopicsRequest
+from kafka_shim.shim.request import turns
+from tests.shim.network.test_connection_quotas import is_answered, limited, several
+from tests.shim.wire import connected, serving
+
+pytestmark = pytest.mark.asyncio
+
+NAMES = 2_000
+
+
+async def until(happened: Callable[[], bool]) -> None:
+    for _ in range(1_000_000):
+        if happened():
+            return
+        await asyncio.sleep(0)
+    raise AssertionError("it did not happen")
+
+
+async def test_connections_of_before_do_not_count_for_the_rate() -> None:
+    """At a rate of 1 a second, measured over 10 s."""
+    async with (
+        limited({"max.connection.creation.rate": "1"}) as (broker, _),
+        several(broker, 11) as before,
+    ):
+        assert not await is_answered(before[-1])
+        broker.reset()
+        async with several(broker, 11) as wires:
+            assert [await is_answered(wire) for wire in wires] == [True] * 10 + [False]
+
+
+async def test_connections_of_before_do_not_count_for_the_rate_of_their_address() -> None:
+    async with limited({}) as (broker, _):
+        rate = {"connection_creation_rate": 1.0}
+        for _ in range(2):
+            broker.cluster.quotas.alter([({"ip": "127.0.0.1"}, rate)])
+            async with several(broker, 11) as wires:
+                assert [await is_answered(wire) for wire in wires] == [True] * 10 + [False]
+                broker.reset()
+
+
+async def test_a_large_request_of_before_creates_nothing_any_more(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(turns, "TURN_S", -1.0)
+    async with serving() as broker, connected(broker) as wire:
+        topics = [
+            CreatableTopic(name=f"t{number:08}", num_partitions=1, replication_factor=1)
+            for number in range(NAMES)
+        ]
+        await wire.send(wire.request(ApiKey.CREATE_TOPICS, 7, CreateTopicsRequest(topics=topics)))
+        await until(lambda: len(broker.cluster.topics) > 10)
+        broker.reset()
+        await until(lambda: broker._server.large_requests.at_work == 0)
+        assert len(broker.cluster.topics) == 0
