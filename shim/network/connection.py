@@ -104,9 +104,7 @@ class Connection(asyncio.BufferedProtocol):
 
     def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 - asyncio's
         self._transport = None
-        self._frames.clear()
         self._cancel()
-        self._mute.cancel()
         self._large.end(self._cluster.clock.now_ms())
         if self._session is not None:
             self._dispatcher.disconnected(self._session, self._reason)
@@ -117,10 +115,10 @@ class Connection(asyncio.BufferedProtocol):
             self._holder.forget(self)
 
     def _cancel(self) -> None:
-        """Cancel what has been begun for the client."""
-        for waits in (self._again, self._parting, self._pending):
-            if waits is not None:
-                waits.cancel()
+        """Cancel what is left to do for the client."""
+        self._frames.clear()
+        for waits in filter(None, (self._again, self._parting, self._pending, self._mute)):
+            waits.cancel()
         self._pending = None
 
     def pause_writing(self) -> None:
@@ -161,7 +159,6 @@ class Connection(asyncio.BufferedProtocol):
 
     def shut_down(self) -> None:
         """Close after the written bytes were sent; requests that are being handled end here."""
-        self._frames.clear()
         self._cancel()
         self._send(at_once=True)
         if self._transport is not None:
@@ -213,9 +210,7 @@ class Connection(asyncio.BufferedProtocol):
         self._flow()
 
     def _end_turn(self) -> None:
-        """End the turn without open requests: free memory, and close after a frame that is too
-        large.
-        """
+        """End the turn without open requests: free memory; close after too large a frame."""
         if self._frames or self._pending is not None:
             return
         self._large.answered(self.last_used_ms)
