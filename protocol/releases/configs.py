@@ -51,7 +51,7 @@ class ConfigFacts(msgspec.Struct, frozen=True, kw_only=True):
     no_cleaner_error: int  # error code of log.cleaner.threads=0
     lists_start_as_default: bool  # APPEND to a list that is not set begins with its default
     append_skips_present: bool  # APPEND does not add elements that the list has already
-    unknown_operation_message: str | None  # error message of an unknown operation on ZooKeeper
+    unexpected_errors_are_said: bool  # UNKNOWN_SERVER_ERROR (-1) of altering has a message
     unknown_list_error: int  # error code of APPEND to an unknown broker setting
     unknown_topic_list_is_no_list: bool
     """APPEND to an unknown topic setting fails like one to a setting that is no list."""
@@ -92,7 +92,7 @@ OLDEST = ConfigFacts(
     no_cleaner_error=-1,
     lists_start_as_default=False,
     append_skips_present=False,
-    unknown_operation_message="null",
+    unexpected_errors_are_said=True,
     unknown_list_error=-1,
     unknown_topic_list_is_no_list=False,
 )
@@ -120,7 +120,7 @@ CHANGES: tuple[Change, ...] = (
         echoed_resource_types=(2, 4, 8),
     ),
     Change("2.4", "no setting is shown as dynamic for another", shown_dynamic=()),
-    Change("2.6", "an unknown operation has no message", unknown_operation_message=None),
+    Change("2.6", "unexpected errors have no message", unexpected_errors_are_said=False),
     Change(
         "2.6",
         "AlterConfigs in generated messages",

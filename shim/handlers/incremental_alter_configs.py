@@ -152,7 +152,8 @@ def _alter(resource: AlterConfigsResource, context: RequestContext, *, validate_
         return
     require_config(context, REQUIREMENTS[resource.resource_type], resource.resource_name)
     _check_form(resource, context)
-    check_operations(resource, message=context.facts.configs.unknown_operation_message)
+    is_said = context.facts.configs.unexpected_errors_are_said
+    check_operations(resource, message="null" if is_said else None)
     _change(resource, context, validate_only=validate_only)
 
 
@@ -258,9 +259,7 @@ def _extended(
     )
     if (definition is None or not definition.defined) and not is_like_no_list:
         error = ErrorCode(context.facts.configs.unknown_list_error)
-        is_new = error is not ErrorCode.UNKNOWN_SERVER_ERROR
-        is_said = is_new or not context.facts.configs.lists_start_as_default
-        raise ResourceError(error, f"unknown setting {config.name}" if is_said else None)
+        raise config_change.failed(error, f"unknown setting {config.name}", context)
     if definition is None or definition.type != "list" or kind not in WITH_LISTS:
         error = ErrorCode(context.facts.configs.altered_config_error)
         raise ResourceError(error, f"{config.name} is not a list")

@@ -55,6 +55,13 @@ def current(resource_type: int, name: str, context: RequestContext) -> dict[str,
             return dict(configs.client_metrics.get(name, {}))
 
 
+def failed(error: ErrorCode, message: str, context: RequestContext) -> ResourceError:
+    """Return the error of a failed alteration; unexpected ones may have no message."""
+    is_expected = error is not ErrorCode.UNKNOWN_SERVER_ERROR
+    is_said = is_expected or context.facts.configs.unexpected_errors_are_said
+    return ResourceError(error, message if is_said else None)
+
+
 def check(resource_type: int, name: str, new: Mapping[str, str], context: RequestContext) -> None:
     """Raise ResourceError unless the resource can have these settings."""
     match resource_type:
@@ -150,7 +157,7 @@ def _check_exists(name: str, context: RequestContext) -> None:
     if error is ErrorCode.UNKNOWN_TOPIC_OR_PARTITION:  # else it is ZooKeeper that is asked
         is_known = topics.known(name) is not None
     if not is_known:
-        raise ResourceError(error, f"unknown topic `{name}`")
+        raise failed(error, f"unknown topic `{name}`", context)
 
 
 def _check_named(name: str, kind: str) -> None:

@@ -28,7 +28,7 @@ from tests.recordings.records.transactional_producer import VERSION_1, Producer
 
 TOPIC, BROKER, CLIENT_METRICS, GROUP = 2, 4, 16, 32
 SESSION = ("consumer.session.timeout.ms", "50000")
-SET, DELETE = 0, 1
+SET, DELETE, APPEND = 0, 1, 2
 LOG_DIRS_RATE = "replica.alter.log.dirs.io.max.bytes.per.second"
 SETTLED_MS = 600
 """After which a broker has heard of a setting."""
@@ -145,6 +145,25 @@ def unequal_assignments(play: Play) -> None:
         play.call(f"{lists}", ApiKey.CREATE_TOPICS, version, request)
 
 
+def unalterable(play: Play) -> None:
+    """Settings that do not exist, and those of topics that do not; which errors have a message."""
+    topic, missing = play.topic(), play.unknown()
+    changes = [
+        *((name, SET, "max.message.bytes", "2000000") for name in (missing, "a b")),
+        *((topic, operation, "nonsense", "1") for operation in (SET, APPEND, 7)),
+        (topic, SET, "max.message.bytes", "x"),
+        (topic, APPEND, "max.message.bytes", "1"),
+    ]
+    for name, operation, key, value in changes:
+        config = {"name": key, "value": value, "config_operation": operation}
+        resource = {"resource_type": TOPIC, "resource_name": name, "configs": [config]}
+        for api in (ApiKey.ALTER_CONFIGS, ApiKey.INCREMENTAL_ALTER_CONFIGS):
+            if play.has(api) and (api is ApiKey.INCREMENTAL_ALTER_CONFIGS or operation == SET):
+                asked = message(api, play.newest(api), {"resources": [resource]})
+                label = f"{api.name}: {operation} {key}={value} of {name}"
+                play.call(label, api, play.newest(api), asked)
+
+
 def raised_features(play: Play) -> None:
     """A level that goes up while the update says that it goes down."""
     if not play.has(ApiKey.LIST_CONFIG_RESOURCES) or play.newest(ApiKey.UPDATE_FEATURES) < 2:
@@ -242,6 +261,7 @@ SCENARIOS = (
     documented,
     undocumented,
     unequal_assignments,
+    unalterable,
     raised_features,
     durations,
     orders_of_quotas,
