@@ -2,147 +2,201 @@
 
 import asyncio
 import contextlib
+import inspect
 import ssl
 import threading
-from collections.abc import Coroutine
+import time
+from collections.abc import Coroutine, Iterable
 from typing import Any
 
 import aiokafka
+import line_loop
 from aiokafka import AIOKafkaConsumer, AIOKafkaProducer, ConsumerRebalanceListener, TopicPartition
 from aiokafka.abc import AbstractTokenProvider
-from aiokafka.admin import AIOKafkaAdminClient
-from aiokafka.errors import KafkaError
-from aiokafka_admin import AdminCommands, error_of, partition_of
-from line_loop import UnsupportedError, commands_of, items, serve
+from aiokafka.admin import AIOKafkaAdminClient, NewPartitions, NewTopic, RecordsToDelete
+from aiokafka.admin.config_resource import ConfigResource, ConfigResourceType
+from aiokafka.errors import KafkaError, for_code
+from line_loop import Inbox, UnsupportedError, items, offset_or_null, place_of, python_settings
 
 SECONDS = 9
 CAPABILITIES = (
     *("plain", "scram", "oauthbearer", "tls", "idempotence", "transactions"),
     *("classic-groups", "static-members"),
 )
-ADMIN = {"client_id", "request_timeout_ms", "retry_backoff_ms", "metadata_max_age_ms"}
-PRODUCER = ADMIN | {
-    *("acks", "compression_type", "enable_idempotence", "transactional_id"),
-    *("transaction_timeout_ms", "max_request_size"),
-}
-CONSUMER = ADMIN | {
-    *("group_id", "group_instance_id", "auto_offset_reset", "enable_auto_commit"),
-    *("session_timeout_ms", "heartbeat_interval_ms", "isolation_level"),
-    *("fetch_max_bytes", "max_partition_fetch_bytes"),
-}
 
 
-def _typed(value: str) -> Any:
-    if value in ("true", "false"):
-        return value == "true"
-    return int(value) if value.lstrip("-").isdigit() else value
+def error_of(error: Exception) -> dict[str, Any]:
+    is_own = isinstance(error, KafkaError)
+    return {
+        "class": type(error).__name__,
+        "code": getattr(error, "errno", None) if is_own else None,
+        "text": str(error),
+        "retriable": error.retriable if is_own else None,
+    }
+
+
+def _error(code: int) -> Exception | None:
+    return for_code(code)() if code else None
+
+
+def _each(rows: Iterable[Any]) -> dict[str, Any]:
+    """What came of each row of an answer: a name, a code, and what this version has besides."""
+    codes = {name: code for name, code, *_ in rows}
+    return items(codes, lambda name: _error(codes[name]))
+
+
+def _partitions(names: list[str]) -> dict[str, TopicPartition]:
+    return {name: TopicPartition(*place_of(name)) for name in names}
 
 
 class Token(AbstractTokenProvider):
     """The token of the last log-in that was set."""
 
-    text = ""
+    def __init__(self, login: Any) -> None:
+        self.login = login
 
     async def token(self) -> str:
-        return self.text
+        return self.login["token"]
 
 
-class Listener(ConsumerRebalanceListener):
-    """Keeps what happened to a group member and was not waited for yet."""
-
-    def __init__(self) -> None:
-        self.events: list[str] = []
-
-    def on_partitions_assigned(self, assigned: set[TopicPartition]) -> None:
-        self.events.append("assigned")
-
-    def on_partitions_revoked(self, revoked: set[TopicPartition]) -> None:
-        if revoked:
-            self.events.append("revoked")
+class Listener(Inbox, ConsumerRebalanceListener):
+    """An inbox that the client takes for a listener."""
 
 
-class Client(AdminCommands):
+class Client:
     """One client of the contract: an admin, a producer and a consumer, each made when needed."""
 
     def __init__(self, servers: str, settings: dict[str, str], login: Any = None, tls: Any = None):
-        if settings.get("group.protocol", "classic") != "classic":
-            raise UnsupportedError
-        self._settings = {name.replace(".", "_"): _typed(text) for name, text in settings.items()}
-        if self._settings.get("compression_type") == "none":
-            del self._settings["compression_type"]
-        protocol = ("SASL_" if login else "") + ("SSL" if tls else "PLAINTEXT")
-        self._shared: dict[str, Any] = {"bootstrap_servers": servers, "security_protocol": protocol}
+        self._settings = python_settings(servers, settings, login, tls)
+        self._token = Token(login)
+        self._settings["sasl_oauth_token_provider"] = self._token
         if tls is not None:
             context = ssl.create_default_context(cafile=tls.get("ca"))
             if tls.get("certificate"):
                 context.load_cert_chain(tls["certificate"], tls.get("key"))
-            self._shared["ssl_context"] = context
-        self._token = Token()
-        if login is not None:
-            self._log_in(login)
-        self._made: dict[str, Any] = {}
+            self._settings["ssl_context"] = context
+        self._made: dict[Any, Any] = {}
         self._subscribed: list[str] = []
-        self._listener = Listener()
-        self._unread: list[str] = []
-
-    def _log_in(self, login: dict[str, Any]) -> None:
-        if login.get("is_delegation_token"):
-            raise UnsupportedError
-        self._shared["sasl_mechanism"] = login["mechanism"]
-        if login["mechanism"] == "OAUTHBEARER":
-            self._token.text = login["token"]
-            self._shared["sasl_oauth_token_provider"] = self._token
-        else:
-            self._shared["sasl_plain_username"] = login["user"]
-            self._shared["sasl_plain_password"] = login["password"]
+        self._inbox = Listener()
 
     async def set_login(self, login: dict[str, Any]) -> None:
         if login["mechanism"] != "OAUTHBEARER":
             raise UnsupportedError  # a password stays for the life of a client
-        self._token.text = login["token"]
+        self._token.login = login
 
-    async def _of(self, name: str, kind: Any, known: set[str]) -> Any:
-        if name not in self._made:
-            settings = {key: value for key, value in self._settings.items() if key in known}
-            made = kind(**self._shared, **settings)
+    async def _of(self, kind: Any) -> Any:
+        if kind not in self._made:
+            known = inspect.signature(kind).parameters
+            made = kind(**{name: self._settings[name] for name in self._settings if name in known})
             try:
                 await made.start()
             except BaseException:
-                await _end(name, made)
+                await _end(made)
                 raise
-            self._made[name] = made
-        return self._made[name]
+            self._made[kind] = made
+        return self._made[kind]
 
     async def _admin(self) -> AIOKafkaAdminClient:
-        return await self._of("admin", AIOKafkaAdminClient, ADMIN)
+        return await self._of(AIOKafkaAdminClient)
 
     async def _producer(self) -> AIOKafkaProducer:
-        return await self._of("producer", AIOKafkaProducer, PRODUCER)
+        return await self._of(AIOKafkaProducer)
 
     async def _consumer(self) -> AIOKafkaConsumer:
-        return await self._of("consumer", AIOKafkaConsumer, CONSUMER)
+        return await self._of(AIOKafkaConsumer)
 
     async def close(self) -> None:
-        for name, made in self._made.items():
-            await _end(name, made)
+        for made in self._made.values():
+            await _end(made)
 
     async def wait(self, events: list[str], seconds: float) -> Any:
-        ends = asyncio.get_running_loop().time() + seconds
-        happened = self._listener.events
-        while not (found := [name for name in happened if name in events]):
-            if (left := ends - asyncio.get_running_loop().time()) <= 0:
-                return {"event": None}
+        ends = time.monotonic() + seconds
+        while not (event := self._inbox.take_event(events)):
+            if (left := ends - time.monotonic()) <= 0:
+                break
             try:
                 await self._poll(min(left, 0.1))
             except KafkaError as error:
-                return {"event": "error", "error": error_of(error)}
-        del happened[: happened.index(found[0]) + 1]
-        return {"event": found[0]}
+                return {"event": "error", "error": error}
+        return {"event": event}
+
+    async def create_topics(self, topics: dict[str, int], configs: Any = None) -> Any:
+        admin = await self._admin()
+        new = [NewTopic(name, count, 1, topic_configs=configs) for name, count in topics.items()]
+        return _each((await admin.create_topics(new)).topic_errors)
+
+    async def delete_topics(self, names: list[str]) -> Any:
+        admin = await self._admin()
+        return _each((await admin.delete_topics(names)).topic_error_codes)
+
+    async def create_partitions(self, topics: dict[str, int]) -> Any:
+        admin = await self._admin()
+        new = {name: NewPartitions(count) for name, count in topics.items()}
+        return _each((await admin.create_partitions(new)).topic_errors)
+
+    async def list_topics(self) -> Any:
+        admin = await self._admin()
+        return {"topics": await admin.list_topics()}
+
+    async def describe_topics(self, names: list[str], operations: bool) -> Any:
+        admin = await self._admin()
+        found = {row["topic"]: row for row in await admin.describe_topics(names)}
+
+        def shown(name: str) -> Any:
+            count = len(found[name]["partitions"])
+            return _error(found[name]["error_code"]) or {"operations": None, "partitions": count}
+
+        return items(names, shown)
+
+    async def describe_cluster(self, operations: bool) -> Any:
+        admin = await self._admin()
+        found = await admin.describe_cluster()
+        return {"operations": None, "brokers": [row["node_id"] for row in found["brokers"]]}
+
+    async def describe_configs(self, type: str, names: list[str]) -> Any:
+        if type.upper() not in ConfigResourceType.__members__:
+            raise UnsupportedError
+        admin = await self._admin()
+        asked = [ConfigResource(ConfigResourceType[type.upper()], name) for name in names]
+        answers = await admin.describe_configs(asked)
+        found = {row[3]: row for answer in answers for row in answer.resources}
+
+        def settings(name: str) -> Any:
+            code, _, _, _, rows = found[name]
+            return _error(code) or {"settings": {key: value for key, value, *_ in rows}}
+
+        return items(names, settings)
 
     async def list_offsets(self, partitions: list[str]) -> Any:
-        asked = [partition_of(text) for text in partitions]
-        found = await (await self._consumer()).end_offsets(asked)
-        return items(partitions, lambda name: {"offset": found[partition_of(name)]}, error_of)
+        consumer = await self._consumer()
+        asked = _partitions(partitions)
+        found = await consumer.end_offsets(asked.values())
+        return items(asked, lambda name: {"offset": found[asked[name]]})
+
+    async def delete_records(self, topic: str, partition: int, before: int) -> None:
+        admin = await self._admin()
+        await admin.delete_records({TopicPartition(topic, partition): RecordsToDelete(before)})
+
+    async def list_groups(self) -> Any:
+        admin = await self._admin()
+        return {"groups": [name for name, *_ in await admin.list_consumer_groups()]}
+
+    async def describe_groups(self, names: list[str], operations: bool) -> Any:
+        admin = await self._admin()
+        answers = await admin.describe_consumer_groups(names)
+        found = {row[1]: row for answer in answers for row in answer.groups}
+
+        def shown(name: str) -> Any:
+            code, _, _, _, _, members, *_ = found[name]
+            return _error(code) or {"operations": None, "members": len(members)}
+
+        return items(names, shown)
+
+    async def group_offsets(self, group: str, partitions: list[str]) -> Any:
+        admin = await self._admin()
+        asked = _partitions(partitions)
+        found = await admin.list_consumer_group_offsets(group, partitions=list(asked.values()))
+        return items(asked, lambda name: offset_or_null(found[asked[name]].offset))
 
     async def produce(self, topic: str, values: list[str], partition: int | None = None) -> Any:
         producer = await self._producer()
@@ -150,11 +204,13 @@ class Client(AdminCommands):
         return {"offsets": [(await future).offset for future in sent]}
 
     async def begin(self) -> None:
-        await (await self._producer()).begin_transaction()  # started, it is initialised
+        producer = await self._producer()  # started, it is initialised
+        await producer.begin_transaction()
 
     async def send_offsets(self, group: str, topic: str, partition: int, offset: int) -> None:
+        producer = await self._producer()
         offsets = {TopicPartition(topic, partition): offset}
-        await (await self._producer()).send_offsets_to_transaction(offsets, group)
+        await producer.send_offsets_to_transaction(offsets, group)
 
     async def commit(self) -> None:
         await (await self._producer()).commit_transaction()
@@ -165,45 +221,43 @@ class Client(AdminCommands):
     async def consume(self, topics: list[str], count: int, seconds: float) -> Any:
         consumer = await self._consumer()
         if self._subscribed != topics:
-            consumer.subscribe(topics, listener=self._listener)
+            consumer.subscribe(topics, listener=self._inbox)
             self._subscribed = topics
         return await self._read(count, seconds)
 
     async def consume_assigned(self, partitions: list[str], count: int, seconds: float) -> Any:
         consumer = await self._consumer()
         if self._subscribed != partitions:
-            consumer.assign([partition_of(text) for text in partitions])
+            consumer.assign(list(_partitions(partitions).values()))
             self._subscribed = partitions
         return await self._read(count, seconds)
 
     async def _read(self, count: int, seconds: float) -> Any:
-        ends = asyncio.get_running_loop().time() + seconds
-        while len(self._unread) < count:
-            if (left := ends - asyncio.get_running_loop().time()) <= 0:
-                break
+        ends = time.monotonic() + seconds
+        while len(self._inbox.values) < count and (left := ends - time.monotonic()) > 0:
             await self._poll(left)
-        values, self._unread = self._unread[:count], self._unread[count:]
-        return {"values": values}
+        return self._inbox.take_values(count)
 
     async def _poll(self, seconds: float) -> None:
-        if "consumer" not in self._made:
+        if AIOKafkaConsumer not in self._made:
             await asyncio.sleep(seconds)
             return
-        found = await self._made["consumer"].getmany(timeout_ms=int(seconds * 1000))
-        self._unread += [row.value.decode() for rows in found.values() for row in rows]
+        found = await self._made[AIOKafkaConsumer].getmany(timeout_ms=int(seconds * 1000))
+        self._inbox.values += [row.value.decode() for rows in found.values() for row in rows]
 
     async def commit_offsets(self) -> None:
         await (await self._consumer()).commit()
 
     async def committed(self, partitions: list[str]) -> Any:
         consumer = await self._consumer()
-        found = {name: await consumer.committed(partition_of(name)) for name in partitions}
-        return items(partitions, lambda name: {"offset": found[name]}, error_of)
+        asked = _partitions(partitions)
+        found = {name: await consumer.committed(asked[name]) for name in asked}
+        return items(asked, lambda name: {"offset": found[name]})
 
 
-async def _end(name: str, made: Any) -> None:
+async def _end(made: Any) -> None:
     """The admin is closed, the others are stopped; what is not written within a second is lost."""
-    ending = made.close() if name == "admin" else made.stop()
+    ending = made.close() if isinstance(made, AIOKafkaAdminClient) else made.stop()
     with contextlib.suppress(TimeoutError, KafkaError):
         await asyncio.wait_for(ending, 1)
 
@@ -221,8 +275,8 @@ async def _in_time(work: Coroutine[Any, Any, Any]) -> Any:
     return await asyncio.wait_for(work, 2 * SECONDS)
 
 
-COMMANDS = commands_of(Client, _result)
+COMMANDS = line_loop.commands_of(Client, _result)
 
 if __name__ == "__main__":
     threading.Thread(target=LOOP.run_forever, daemon=True).start()
-    serve("aiokafka", aiokafka.__version__, COMMANDS, error_of, CAPABILITIES)
+    line_loop.serve("aiokafka", aiokafka.__version__, COMMANDS, error_of, CAPABILITIES)

@@ -1,13 +1,22 @@
-"""The loop of the drivers in Python: one command a line in, one answer a line out."""
+"""The loop of the drivers in Python: one command a line in, one answer a line out.
 
+Also what clients in Python have in common. An exception in an answer becomes an `error`.
+"""
+
+import base64
 import json
 import sys
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 Command = Callable[..., Any]
 ErrorOf = Callable[[Exception], dict[str, Any]]
+
+ACL_FIELDS = (
+    *("resource_type", "name", "pattern_type", "principal", "host", "operation", "permission"),
+)
 
 
 class UnsupportedError(Exception):
@@ -45,12 +54,13 @@ def serve(
     version: str,
     commands: Mapping[str, Command],
     error_of: ErrorOf,
-    capabilities: Iterable[str] | None = None,
+    capabilities: Collection[str] | None = None,
 ) -> None:
     """Answer commands until standard input ends; a command gets the fields of its line."""
     hello: dict[str, Any] = {"name": name, "version": version, "commands": sorted(commands)}
     if capabilities is not None:
         hello["capabilities"] = list(capabilities)
+    knows_operations = capabilities is None or "authorized-operations" in capabilities
     for line in sys.stdin:
         asked = json.loads(line)
         number, command = asked.pop("id"), asked.pop("command")
@@ -58,44 +68,159 @@ def serve(
         try:
             if command == "hello":
                 answer = {"ok": hello}
-            elif command not in commands:
+            elif command not in commands or (asked.get("operations") and not knows_operations):
                 answer = {"unsupported": True}
             else:
                 answer = {"ok": commands[command](**asked) or {}}
         except UnsupportedError:
             answer = {"unsupported": True}
         except Exception as error:  # noqa: BLE001 - every error of the client is an answer
-            answer = {"error": error_of(error)}
-        sys.stdout.write(json.dumps({"id": number, **answer}) + "\n")
+            answer = {"error": error}
+        sys.stdout.write(json.dumps({"id": number, **answer}, default=error_of) + "\n")
         sys.stdout.flush()
 
 
-def items(names: Any, do: Callable[[str], Any], error_of: ErrorOf) -> dict[str, Any]:
-    """What came of each of several things: an object, or an error."""
-    found = {}
+def items(names: Iterable[Any], do: Callable[[Any], Any]) -> dict[str, Any]:
+    """What came of each of several things: an object, or an error, returned or raised."""
+    found: dict[str, Any] = {}
     for name in names:
         try:
             found[name] = do(name) or {}
         except Exception as error:  # noqa: BLE001 - as above
-            found[name] = error_of(error)
+            found[name] = error
     return {"items": found}
 
 
-class Events:
-    """What happened to a group member and was not waited for yet."""
+def place_of(text: str) -> tuple[str, int]:
+    """Topic and number of a partition."""
+    topic, _, number = text.rpartition("-")
+    return topic, int(number)
+
+
+def offset_or_null(offset: int) -> dict[str, Any]:
+    """A committed offset; clients return a negative one if there is none."""
+    return {"offset": offset if offset >= 0 else None}
+
+
+def security_protocol(login: Any, tls: Any) -> str:
+    return ("SASL_" if login else "") + ("SSL" if tls else "PLAINTEXT")
+
+
+def python_settings(
+    servers: str, settings: Mapping[str, str], login: Mapping[str, Any] | None, tls: Any
+) -> dict[str, Any]:
+    """Settings as kafka-python and aiokafka name them; neither knows newer groups, or tokens."""
+    login = login or {}
+    if settings.get("group.protocol") == "consumer" or login.get("is_delegation_token"):
+        raise UnsupportedError
+    found = {name.replace(".", "_"): _typed(value) for name, value in settings.items()}
+    if found.get("compression_type") == "none":
+        del found["compression_type"]
+    found["bootstrap_servers"] = servers.split(",")
+    found["security_protocol"] = security_protocol(login, tls)
+    names = {"mechanism": "mechanism", "user": "plain_username", "password": "plain_password"}
+    return found | {f"sasl_{names[name]}": login[name] for name in names if name in login}
+
+
+def _typed(value: str) -> Any:
+    if value in ("true", "false"):
+        return value == "true"
+    return int(value) if value.removeprefix("-").isdigit() else value
+
+
+def token_expires(token: str) -> float:
+    """When a JSON web token expires, in seconds of the clock."""
+    payload = token.split(".")[1]
+    claims = json.loads(base64.urlsafe_b64decode(payload + "=" * (-len(payload) % 4)))
+    return float(claims["exp"])
+
+
+def acl_values(acl: Mapping[str, Any], kinds: Mapping[str, Any]) -> list[Any]:
+    """The fields of an ACL in the contract's order, words as members of the client's own enums."""
+    return [kinds[name][acl[name]] if name in kinds else acl[name] for name in ACL_FIELDS]
+
+
+def acl_of(values: Iterable[Any]) -> dict[str, Any]:
+    """The ACL with these fields, in the same order."""
+    rows = zip(ACL_FIELDS, values, strict=True)
+    return {field: getattr(value, "name", value) for field, value in rows}
+
+
+class Inbox:
+    """What a consumer has read, and what happened to it, until somebody asks for it."""
 
     def __init__(self) -> None:
-        self._names: list[str] = []
+        self.values: list[str] = []
+        self.events: list[str] = []
+        self.error: Exception | None = None
 
-    def add(self, name: str) -> None:
-        self._names.append(name)
+    def failed(self, error: Exception) -> None:
+        """Keep an error that was reported outside of a call."""
+        self.error = error
+        self.events.append("error")
 
-    def wait(self, wanted: Sequence[str], seconds: float, run: Callable[[float], Any]) -> Any:
-        """Let the client `run` for moments, until one of the wanted events has happened."""
+    def on_partitions_assigned(self, assigned: Any) -> None:
+        self.events.append("assigned")
+
+    def on_partitions_revoked(self, revoked: Any) -> None:
+        if revoked:
+            self.events.append("revoked")
+
+    def on_partitions_lost(self, lost: Any) -> None:
+        self.events.append("lost")
+
+    def take_values(self, count: int) -> dict[str, Any]:
+        values, self.values = self.values[:count], self.values[count:]
+        return {"values": values}
+
+    def take_event(self, wanted: Sequence[str]) -> str | None:
+        """Return the first of the wanted events, and forget what happened before."""
+        for index, event in enumerate(self.events):
+            if event in wanted:
+                del self.events[: index + 1]
+                return event
+        return None
+
+
+class PolledClient(ABC):
+    """The commands of a client whose consumer reads and rebalances while it is polled."""
+
+    def __init__(self, inbox: Inbox) -> None:
+        self._inbox = inbox
+        self._source: list[str] = []
+
+    @abstractmethod
+    def _subscribe(self, topics: list[str]) -> None: ...
+
+    @abstractmethod
+    def _assign(self, partitions: list[str]) -> None: ...
+
+    @abstractmethod
+    def _poll(self, seconds: float) -> None:
+        """Put what is read meanwhile into the inbox."""
+
+    def consume(self, topics: list[str], count: int, seconds: float) -> Any:
+        return self._read(self._subscribe, topics, count, seconds)
+
+    def consume_assigned(self, partitions: list[str], count: int, seconds: float) -> Any:
+        return self._read(self._assign, partitions, count, seconds)
+
+    def _read(self, begin: Any, source: list[str], count: int, seconds: float) -> Any:
+        if self._source != source:
+            begin(source)
+            self._source = source
         ends = time.monotonic() + seconds
-        while not (found := [name for name in self._names if name in wanted]):
+        while len(self._inbox.values) < count and (left := ends - time.monotonic()) > 0:
+            self._poll(left)
+        return self._inbox.take_values(count)
+
+    def wait(self, events: list[str], seconds: float) -> Any:
+        ends = time.monotonic() + seconds
+        while not (event := self._inbox.take_event(events)):
             if (left := ends - time.monotonic()) <= 0:
-                return {"event": None}
-            run(min(left, 0.1))
-        self._names = self._names[self._names.index(found[0]) + 1 :]
-        return {"event": found[0]}
+                break
+            try:
+                self._poll(min(left, 0.1))
+            except Exception as error:  # noqa: BLE001 - as above
+                return {"event": "error", "error": error}
+        return {"event": event, "error": self._inbox.error if event == "error" else None}

@@ -32,7 +32,7 @@ def swallows(command: Command, fields: dict[str, Any]) -> Any:
         raise
     items = (found or {}).get("items", {})
     for name, item in items.items():
-        if item.get("code") == 29:
+        if _code(item) == 29:
             items[name] = {}
     return found
 
@@ -46,8 +46,7 @@ def retries(command: Command, fields: dict[str, Any]) -> Any:
             if driver.error_of(error)["code"] != 30 or time.monotonic() > ends:
                 raise
             continue
-        codes = {item.get("code") for item in (found or {}).get("items", {}).values()}
-        if 30 not in codes or time.monotonic() > ends:
+        if 30 not in _codes(found) or time.monotonic() > ends:
             return found
 
 
@@ -68,7 +67,7 @@ def minimum(command: Command, fields: dict[str, Any]) -> Any:
     if not fields.get("operations"):
         return found
     for item in [found, *found.get("items", {}).values()]:
-        if "operations" in item and item["operations"] is None:
+        if isinstance(item, dict) and "operations" in item and item["operations"] is None:
             item["operations"] = ALL
     return found
 
@@ -82,7 +81,7 @@ def unknown(command: Command, fields: dict[str, Any]) -> Any:
         raise
     items = (found or {}).get("items", {})
     for name, item in items.items():
-        if (item.get("code") or 0) > CODES_MAX:
+        if (_code(item) or 0) > CODES_MAX:
             items[name] = {"offset": 0, "operations": None, "settings": {}}
     return found
 
@@ -104,9 +103,12 @@ def stale(command: Command, fields: dict[str, Any]) -> Any:
 
 
 def _codes(found: Any) -> set[Any]:
-    if isinstance(found, Exception):
-        return {driver.error_of(found)["code"]}
-    return {item.get("code") for item in (found or {}).get("items", {}).values()}
+    items = [found] if isinstance(found, Exception) else (found or {}).get("items", {}).values()
+    return {_code(item) for item in items}
+
+
+def _code(item: Any) -> Any:
+    return driver.error_of(item)["code"] if isinstance(item, Exception) else None
 
 
 def behind(command: Command, fields: dict[str, Any]) -> Any:
