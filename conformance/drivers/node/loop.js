@@ -1,4 +1,5 @@
 // The loop of the drivers in JavaScript: one command a line in, one answer a line out.
+// An Error in an answer becomes an `error` of the contract.
 import { createInterface } from "node:readline";
 import { readFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -11,15 +12,19 @@ export class Unsupported extends Error {}
 
 /**
  * Answers commands until standard input ends. `Client` is a class with a method for each command,
- * made with the fields of `open`; what is not a command begins with `#` or `_`.
+ * made with the fields of `open`; its other methods begin with `#` or `_`.
  */
 export async function serve(name, version, capabilities, Client, errorOf) {
   const clients = new Map();
-  const commands = methodsOf(Client.prototype);
+  const isCommand = (method) => !/^(constructor|_.*)$/.test(method);
+  const commands = methodsOf(Client.prototype).filter(isCommand);
+  const hello = { name, version, commands: [...commands, "open"], capabilities };
+  const knowsOperations = capabilities.includes("authorized-operations");
   const run = async ({ command, client, ...fields }) => {
-    if (command === "hello") return { name, version, commands: [...commands, "open"], capabilities };
+    if (command === "hello") return hello;
     if (command === "open") clients.set(client, new Client(fields));
     else if (!commands.includes(command)) throw new Unsupported();
+    else if (fields.operations && !knowsOperations) throw new Unsupported();
     else return inTime(clients.get(client)[command](fields), fields.seconds);
   };
   for await (const line of createInterface({ input: process.stdin })) {
@@ -29,18 +34,23 @@ export async function serve(name, version, capabilities, Client, errorOf) {
       answer.ok = (await run(asked)) ?? {};
     } catch (error) {
       if (error instanceof Unsupported) answer.unsupported = true;
-      else answer.error = errorOf(error);
+      else answer.error = error;
     }
-    process.stdout.write(JSON.stringify(answer) + "\n");
+    process.stdout.write(JSON.stringify(answer, errorsBy(errorOf)) + "\n");
   }
   process.exit(0);
 }
 
 function methodsOf(prototype) {
   if (prototype === Object.prototype) return [];
-  const own = Object.getOwnPropertyNames(prototype);
-  const inherited = methodsOf(Object.getPrototypeOf(prototype));
-  return [...own.filter((name) => !/^(constructor|_.*)$/.test(name)), ...inherited];
+  return [...Object.getOwnPropertyNames(prototype), ...methodsOf(Object.getPrototypeOf(prototype))];
+}
+
+/** Replaces errors within an answer; `value` may have been converted by a `toJSON` already. */
+function errorsBy(errorOf) {
+  return function (key, value) {
+    return this[key] instanceof Error ? errorOf(this[key]) : value;
+  };
 }
 
 /** Gives up what a client neither does nor fails. */
@@ -57,18 +67,33 @@ async function inTime(work, seconds = 0) {
   }
 }
 
-/** What came of each of several things: an object, or an error. */
-export async function items(names, outcome, errorOf) {
+/** What came of each of several things: an object, or an error, returned or thrown. */
+export async function items(names, outcome) {
   const found = {};
   for (const name of names) {
     try {
       found[name] = (await outcome(name)) ?? {};
     } catch (error) {
       if (error instanceof Unsupported) throw error;
-      found[name] = errorOf(error);
+      found[name] = error;
     }
   }
   return { items: found };
+}
+
+/**
+ * What came of each of several things, which one call does; of the error that it throws,
+ * `failuresOf` returns pairs of names and errors.
+ */
+export async function each(names, work, failuresOf = () => []) {
+  let failures = new Map();
+  try {
+    await work;
+  } catch (error) {
+    failures = new Map(failuresOf(error));
+    if (failures.size === 0) throw error;
+  }
+  return items(names, (name) => failures.get(name));
 }
 
 export function partitionOf(text) {
@@ -76,13 +101,60 @@ export function partitionOf(text) {
   return { topic: text.slice(0, at), partition: Number(text.slice(at + 1)) };
 }
 
-/** The partitions of `topic-partition` texts, by their topics. */
-export function byTopic(texts) {
+/** What `form` makes of each topic in `topic-partition` texts, and of its numbers. */
+export function byTopic(texts, form) {
   const found = new Map();
   for (const { topic, partition } of texts.map(partitionOf)) {
     found.set(topic, [...(found.get(topic) ?? []), partition]);
   }
-  return found;
+  return [...found].map(([topic, numbers]) => form(topic, numbers));
+}
+
+/** The options that have a value. */
+export function given(options) {
+  return Object.fromEntries(Object.entries(options).filter(([, value]) => value != null));
+}
+
+/** A committed offset; clients return a negative one if there is none. */
+export function offsetOrNull(offset) {
+  return { offset: Number(offset) < 0 ? null : Number(offset) };
+}
+
+/** A word of the contract as the client's own number; it does not know all of them. */
+export function numberOf(numbers, word) {
+  if (!(word in numbers)) throw new Unsupported();
+  return numbers[word];
+}
+
+/** How a client with these numbers for the words writes ACLs, and what it has in place of null. */
+export function aclForms(resources, patterns, operations, permissions, absent) {
+  const wordOf = (numbers, number) =>
+    Object.keys(numbers).find((word) => numbers[word] === number) ?? "UNKNOWN";
+  const wire = (acl) => ({
+    resourceType: numberOf(resources, acl.resource_type),
+    resourceName: acl.name ?? absent,
+    resourcePatternType: numberOf(patterns, acl.pattern_type),
+    principal: acl.principal ?? absent,
+    host: acl.host ?? absent,
+    operation: numberOf(operations, acl.operation),
+    permissionType: numberOf(permissions, acl.permission),
+  });
+  const plain = (at, acl = at) => ({
+    resource_type: wordOf(resources, at.resourceType),
+    name: at.resourceName,
+    pattern_type: wordOf(patterns, at.resourcePatternType),
+    principal: acl.principal,
+    host: acl.host,
+    operation: wordOf(operations, acl.operation),
+    permission: wordOf(permissions, acl.permissionType),
+  });
+  return { wire, plain };
+}
+
+/** The version of a package that is installed beside the drivers. */
+export function versionOf(name) {
+  const path = new URL(`node_modules/${name}/package.json`, import.meta.url);
+  return JSON.parse(readFileSync(path)).version;
 }
 
 /** What `tls.connect` takes. */
@@ -139,12 +211,62 @@ export class Inbox {
     return { values: this.#values.splice(0, count) };
   }
 
-  async wait(wanted, seconds, errorOf) {
+  async wait(wanted, seconds) {
     const index = () => this.#events.findIndex((event) => wanted.includes(event));
     await this.#until(() => index() >= 0, seconds);
     if (index() < 0) return { event: null };
     const event = this.#events[index()];
     this.#events.splice(0, index() + 1);
-    return event === "error" ? { event, error: errorOf(this.#error) } : { event };
+    return event === "error" ? { event, error: this.#error } : { event };
+  }
+}
+
+/** The commands of a client whose consumer runs by itself: `_run` begins to read topics. */
+export class RunningClient {
+  _inbox = new Inbox();
+  _transaction = null;
+  #topics = "";
+  #positions = new Map(); // of what was read, by `topic-partition`
+
+  wait({ events, seconds }) {
+    return this._inbox.wait(events, seconds);
+  }
+
+  async consume({ topics, count, seconds }) {
+    if (this.#topics !== String(topics)) {
+      this.#topics = String(topics);
+      this._run(topics).catch((error) => this._stopped(error));
+    }
+    return this._inbox.take(count, seconds);
+  }
+
+  /** A value was read; `next` is the offset after it. */
+  _read(value, topic, partition, next) {
+    this.#positions.set(`${topic}-${partition}`, { topic, partition, offset: next });
+    this._inbox.read(value.toString());
+  }
+
+  /** The consumer has ended: the next `consume` begins to read anew. */
+  _stopped(error) {
+    this.#topics = "";
+    this._inbox.failed(error);
+  }
+
+  _positions() {
+    return [...this.#positions.values()];
+  }
+
+  async commit() {
+    await this.#end().commit();
+  }
+
+  async abort() {
+    await this.#end().abort();
+  }
+
+  #end() {
+    const transaction = this._transaction;
+    this._transaction = null;
+    return transaction;
   }
 }

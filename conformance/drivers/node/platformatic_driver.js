@@ -1,33 +1,59 @@
 // Drives @platformatic/kafka: `node platformatic_driver.js`.
-import { readFileSync } from "node:fs";
-import { fileURLToPath } from "node:url";
-import {
-  Admin,
-  Consumer,
-  FetchIsolationLevels,
-  ProduceAcks,
-  Producer,
-} from "@platformatic/kafka";
-import { Inbox, Unsupported, byTopic, items, partitionOf, serve, tlsOf } from "./loop.js";
-import { AdminCommands, errorOf } from "./platformatic_admin.js";
+import * as kafka from "@platformatic/kafka";
+import { RunningClient, Unsupported, aclForms, byTopic, each, given, items } from "./loop.js";
+import { numberOf, offsetOrNull, partitionOf, serve, tlsOf, versionOf } from "./loop.js";
 
-const main = fileURLToPath(import.meta.resolve("@platformatic/kafka"));
-const { version } = JSON.parse(readFileSync(main.replace(/dist.*/, "package.json")));
 const capabilities = [
   ...["plain", "scram", "oauthbearer", "tls", "reauthentication", "idempotence", "transactions"],
   ...["classic-groups", "consumer-groups", "static-members", "prefixed-acls"],
 ];
+const { ProduceAcks, FetchIsolationLevels } = kafka;
 const ACKS = { 0: ProduceAcks.NO_RESPONSE, 1: ProduceAcks.LEADER, all: ProduceAcks.ALL };
+const { ResourceTypes, ResourcePatternTypes, AclOperations, AclPermissionTypes } = kafka;
+const acl = aclForms(ResourceTypes, ResourcePatternTypes, AclOperations, AclPermissionTypes, null);
 
-class Client extends AdminCommands {
+/** The errors of a kind within one that the client threw, however deep they are. */
+function within(error, isWanted) {
+  if (isWanted(error)) return [error];
+  const causes = [...(error.errors ?? []), error.cause].filter(Boolean);
+  return causes.flatMap((cause) => within(cause, isWanted));
+}
+
+function errorOf(error) {
+  const [first = error] = within(error, ({ apiCode }) => typeof apiCode === "number");
+  const code = first.apiCode ?? null;
+  const text = `${error.message}: ${first.message}`;
+  return { class: first.apiId ?? first.name, code, text, retriable: first.canRetry };
+}
+
+/** What failed, with its name: an error has its path within the answer, such as /topics/0. */
+function failuresOf(error) {
+  const hasPaths = (found) => found.response && found.errors?.some(({ path }) => path != null);
+  return within(error, hasPaths).flatMap(({ response, errors }) =>
+    errors.flatMap((failure) => {
+      const steps = (failure.path ?? "").split("/").filter(Boolean);
+      const row = steps.reduce((at, step) => at?.[step], response);
+      const name = row?.name ?? row?.groupId ?? row?.resourceName ?? row?.topicName;
+      if (name !== undefined) return [[name, failure]];
+      return /results?\/\d+$/.test(failure.path) ? [[steps.at(-1), failure]] : [];
+    }),
+  );
+}
+
+/** The row about a `topic-partition` in an answer. */
+function rowOf(topics, name) {
+  const { topic, partition } = partitionOf(name);
+  const { partitions } = topics.find((row) => row.name === topic);
+  return partitions.find((row) => row.partitionIndex === partition);
+}
+
+const indexes = (name, partitionIndexes) => ({ name, partitionIndexes });
+
+class Client extends RunningClient {
   #settings;
   #login;
   #shared;
   #made = {};
-  #transaction = null;
-  #subscribed = "";
-  #inbox = new Inbox();
-  #positions = new Map(); // of what was read, by `topic-partition`
 
   constructor({ servers, settings, login, tls }) {
     super();
@@ -42,12 +68,13 @@ class Client extends AdminCommands {
       metadataMaxAge: this.#number("metadata.max.age.ms", 300000),
       retryDelay: this.#number("retry.backoff.ms", 1000),
       autocreateTopics: settings["allow.auto.create.topics"] === "true",
-      ...(tls ? { tls: tlsOf(tls) } : {}),
-      ...(login ? { sasl: this.#sasl(login.mechanism) } : {}),
+      ...given({ tls: tls && tlsOf(tls), sasl: login && this.#sasl(login.mechanism) }),
     };
   }
 
-  #number = (name, otherwise) => Number(this.#settings[name] ?? otherwise);
+  #number(name, otherwise) {
+    return name in this.#settings ? Number(this.#settings[name]) : otherwise;
+  }
 
   /** Asked for each time that the client logs in, so that it can be changed meanwhile. */
   #sasl(mechanism) {
@@ -55,46 +82,43 @@ class Client extends AdminCommands {
     return { mechanism, username: () => this.#login.user, password: () => this.#login.password };
   }
 
-  _admin() {
-    this.#made.admin ??= new Admin(this.#shared);
-    return this.#made.admin;
+  #admin() {
+    return (this.#made.admin ??= new kafka.Admin(this.#shared));
   }
 
   #producer() {
-    const settings = this.#settings;
-    const transactionalId = settings["transactional.id"];
-    const isIdempotent = settings["enable.idempotence"] === "true" || transactionalId;
-    const producer = { acks: ACKS[settings.acks ?? "all"], idempotent: Boolean(isIdempotent) };
-    if (transactionalId) producer.transactionalId = transactionalId;
-    if (settings["compression.type"]) producer.compression = settings["compression.type"];
-    this.#made.producer ??= new Producer({ ...this.#shared, ...producer });
-    return this.#made.producer;
+    const transactionalId = this.#settings["transactional.id"];
+    return (this.#made.producer ??= new kafka.Producer({
+      ...this.#shared,
+      acks: ACKS[this.#settings.acks ?? "all"],
+      idempotent: this.#settings["enable.idempotence"] === "true" || Boolean(transactionalId),
+      ...given({ transactionalId, compression: this.#settings["compression.type"] }),
+    }));
   }
 
   #consumer() {
     if (this.#made.consumer) return this.#made.consumer;
     const settings = this.#settings;
-    const consumer = { groupId: settings["group.id"] ?? "none", maxWaitTime: 500 };
-    if (settings["group.instance.id"]) consumer.groupInstanceId = settings["group.instance.id"];
-    if (settings["group.protocol"] === "consumer") consumer.groupProtocol = "consumer";
-    else {
-      consumer.sessionTimeout = this.#number("session.timeout.ms", 60000);
-      consumer.heartbeatInterval = this.#number("heartbeat.interval.ms", 3000);
-      consumer.rebalanceTimeout = Math.max(consumer.sessionTimeout, 60000);
-    }
-    if (settings["fetch.max.bytes"]) consumer.maxBytes = this.#number("fetch.max.bytes");
-    if (settings["max.partition.fetch.bytes"]) {
-      consumer.maxBytesPerPartition = this.#number("max.partition.fetch.bytes");
-    }
-    if (settings["isolation.level"] === "read_committed") {
-      consumer.isolationLevel = FetchIsolationLevels.READ_COMMITTED;
-    } else {
-      consumer.isolationLevel = FetchIsolationLevels.READ_UNCOMMITTED;
-    }
-    const made = new Consumer({ ...this.#shared, ...consumer });
-    made.on("consumer:group:join", () => this.#inbox.happened("assigned"));
-    made.on("consumer:group:rebalance", () => this.#inbox.happened("revoked"));
-    made.on("consumer:heartbeat:error", ({ error }) => this.#inbox.failed(error));
+    const isolation = settings["isolation.level"] ?? "read_uncommitted";
+    const sessionTimeout = this.#number("session.timeout.ms", 60000);
+    const heartbeatInterval = this.#number("heartbeat.interval.ms", 3000);
+    const rebalanceTimeout = Math.max(sessionTimeout, 60000);
+    const classic = { sessionTimeout, heartbeatInterval, rebalanceTimeout };
+    const made = new kafka.Consumer({
+      ...this.#shared,
+      ...(settings["group.protocol"] === "consumer" ? { groupProtocol: "consumer" } : classic),
+      groupId: settings["group.id"] ?? "none",
+      maxWaitTime: 500,
+      isolationLevel: FetchIsolationLevels[isolation.toUpperCase()],
+      ...given({
+        groupInstanceId: settings["group.instance.id"],
+        maxBytes: this.#number("fetch.max.bytes"),
+        maxBytesPerPartition: this.#number("max.partition.fetch.bytes"),
+      }),
+    });
+    made.on("consumer:group:join", () => this._inbox.happened("assigned"));
+    made.on("consumer:group:rebalance", () => this._inbox.happened("revoked"));
+    made.on("consumer:heartbeat:error", ({ error }) => this._inbox.failed(error));
     this.#made.consumer = made;
     return made;
   }
@@ -109,12 +133,125 @@ class Client extends AdminCommands {
     this.#login = login;
   }
 
-  wait({ events, seconds }) {
-    return this.#inbox.wait(events, seconds, errorOf);
+  /** One call for each number of partitions. */
+  async create_topics({ topics, configs: settings = {} }) {
+    const configs = Object.entries(settings).map(([name, value]) => ({ name, value }));
+    const names = Object.keys(topics);
+    const calls = [...new Set(Object.values(topics))].map((partitions) => {
+      const wanted = names.filter((name) => topics[name] === partitions);
+      return this.#admin().createTopics({ topics: wanted, partitions, replicas: 1, configs });
+    });
+    return each(names, Promise.all(calls), failuresOf);
+  }
+
+  async delete_topics({ names }) {
+    return each(names, this.#admin().deleteTopics({ topics: names }), failuresOf);
+  }
+
+  async create_partitions({ topics }) {
+    const rows = Object.entries(topics);
+    const wanted = rows.map(([name, count]) => ({ name, count, assignments: null }));
+    const done = this.#admin().createPartitions({ topics: wanted });
+    return each(Object.keys(topics), done, failuresOf);
+  }
+
+  async list_topics() {
+    return { topics: await this.#admin().listTopics() };
+  }
+
+  async describe_topics({ names }) {
+    const { topics } = await this.#admin().metadata({ topics: names, forceUpdate: true });
+    const count = (name) => topics.get(name).partitionsCount;
+    return items(names, (name) => ({ operations: null, partitions: count(name) }));
+  }
+
+  async describe_cluster() {
+    const { brokers } = await this.#admin().metadata({ topics: [], forceUpdate: true });
+    return { operations: null, brokers: [...brokers.keys()] };
+  }
+
+  async describe_configs({ type, names }) {
+    const resourceType = numberOf(kafka.ConfigResourceTypes, type.toUpperCase());
+    const resources = names.map((resourceName) => ({ resourceType, resourceName }));
+    const told = await this.#admin().describeConfigs({ resources });
+    return items(names, (name) => {
+      const { configs } = told.find(({ resourceName }) => resourceName === name);
+      return { settings: Object.fromEntries(configs.map((row) => [row.name, row.value])) };
+    });
+  }
+
+  async alter_configs({ type, names, setting, value }) {
+    const resourceType = numberOf(kafka.ConfigResourceTypes, type.toUpperCase());
+    const configOperation = kafka.IncrementalAlterConfigOperationTypes.SET;
+    const configs = [{ name: setting, value, configOperation }];
+    const resources = names.map((resourceName) => ({ resourceType, resourceName, configs }));
+    return each(names, this.#admin().incrementalAlterConfigs({ resources }), failuresOf);
+  }
+
+  async list_offsets({ partitions }) {
+    const timestamp = kafka.ListOffsetTimestamps.LATEST;
+    const topics = byTopic(partitions, (name, numbers) => {
+      return { name, partitions: numbers.map((partitionIndex) => ({ partitionIndex, timestamp })) };
+    });
+    const told = await this.#admin().listOffsets({ topics });
+    return items(partitions, (name) => ({ offset: Number(rowOf(told, name).offset) }));
+  }
+
+  async delete_records({ topic, partition, before }) {
+    const partitions = [{ partition, offset: BigInt(before) }];
+    await this.#admin().deleteRecords({ topics: [{ name: topic, partitions }] });
+  }
+
+  async create_acls({ acls }) {
+    const done = this.#admin().createAcls({ creations: acls.map(acl.wire) });
+    return each(Object.keys(acls), done, failuresOf);
+  }
+
+  async describe_acls({ filter }) {
+    const resources = await this.#admin().describeAcls({ filter: acl.wire(filter) });
+    return { acls: resources.flatMap((at) => at.acls.map((entry) => acl.plain(at, entry))) };
+  }
+
+  async delete_acls({ filters }) {
+    if (filters.length > 1) throw new Unsupported(); // it does not say what matched which
+    return items(Object.keys(filters), async (number) => {
+      const found = await this.#admin().deleteAcls({ filters: [acl.wire(filters[number])] });
+      return { acls: found.map((entry) => acl.plain(entry)) };
+    });
+  }
+
+  async list_groups() {
+    return { groups: [...(await this.#admin().listGroups({})).keys()] };
+  }
+
+  async describe_groups({ names }) {
+    const found = await this.#admin().describeGroups({ groups: names });
+    return items(names, (name) => ({ operations: null, members: found.get(name).members.size }));
+  }
+
+  async delete_groups({ names }) {
+    return each(names, this.#admin().deleteGroups({ groups: names }), failuresOf);
+  }
+
+  async group_offsets({ group, partitions }) {
+    const groups = [{ groupId: group, topics: byTopic(partitions, indexes) }];
+    const [told] = await this.#admin().listConsumerGroupOffsets({ groups });
+    return items(partitions, (name) => offsetOrNull(rowOf(told.topics, name).committedOffset));
+  }
+
+  async alter_group_offsets({ group, topic, partition, offset }) {
+    const partitionOffsets = [{ partition, offset: BigInt(offset) }];
+    const topics = [{ name: topic, partitionOffsets }];
+    await this.#admin().alterConsumerGroupOffsets({ groupId: group, topics });
+  }
+
+  async delete_group_offsets({ group, partitions }) {
+    const topics = byTopic(partitions, indexes);
+    return each(partitions, this.#admin().deleteConsumerGroupOffsets({ groupId: group, topics }));
   }
 
   async produce({ topic, values, partition }) {
-    const sender = this.#transaction ?? this.#producer();
+    const sender = this._transaction ?? this.#producer();
     const messages = values.map((text) => ({ topic, value: Buffer.from(text), partition }));
     const { offsets = [] } = await sender.send({ messages });
     const first = Number(offsets[0]?.offset ?? -1); // of all, as they are in one partition
@@ -122,77 +259,41 @@ class Client extends AdminCommands {
   }
 
   async begin() {
-    this.#transaction = await this.#producer().beginTransaction();
+    this._transaction = await this.#producer().beginTransaction();
   }
 
   async send_offsets({ group, topic, partition, offset }) {
     this.#settings["group.id"] = group;
-    await this.#transaction.addConsumer(this.#consumer());
-    await this.#transaction.addOffset({ topic, partition, offset: BigInt(offset - 1) });
+    await this._transaction.addConsumer(this.#consumer());
+    await this._transaction.addOffset({ topic, partition, offset: BigInt(offset - 1) });
   }
 
-  #end() {
-    const transaction = this.#transaction;
-    this.#transaction = null;
-    return transaction;
-  }
-
-  async commit() {
-    await this.#end().commit();
-  }
-
-  async abort() {
-    await this.#end().abort();
-  }
-
-  async consume({ topics, count, seconds }) {
-    if (this.#subscribed !== String(topics)) {
-      this.#subscribed = String(topics);
-      this.#run(topics).catch((error) => this.#failed(error));
-    }
-    return this.#inbox.take(count, seconds);
-  }
-
-  async #run(topics) {
-    const fallbackMode = this.#settings["auto.offset.reset"] ?? "latest";
-    const autocommit = this.#settings["enable.auto.commit"] !== "false";
+  async _run(topics) {
     const stream = await this.#consumer().consume({
       topics,
       mode: "committed",
-      fallbackMode,
-      autocommit,
+      fallbackMode: this.#settings["auto.offset.reset"] ?? "latest",
+      autocommit: this.#settings["enable.auto.commit"] !== "false",
     });
-    stream.on("error", (error) => this.#failed(error));
+    stream.on("error", (error) => this._stopped(error));
     stream.on("data", ({ topic, partition, offset, value }) => {
-      const next = { topic, partition, offset: offset + 1n, leaderEpoch: -1 };
-      this.#positions.set(`${topic}-${partition}`, next);
-      this.#inbox.read(value.toString());
+      this._read(value, topic, partition, offset + 1n);
     });
-  }
-
-  /** A stream cannot be used after an error: the next `consume` begins another. */
-  #failed(error) {
-    this.#subscribed = "";
-    this.#inbox.failed(error);
   }
 
   async commit_offsets() {
-    await this.#consumer().commit({ offsets: [...this.#positions.values()] });
+    const offsets = this._positions().map((position) => ({ ...position, leaderEpoch: -1 }));
+    await this.#consumer().commit({ offsets });
   }
 
   async committed({ partitions }) {
-    const topics = [...byTopic(partitions)].map(([topic, numbers]) => ({
-      topic,
-      partitions: numbers,
-    }));
+    const topics = byTopic(partitions, (topic, numbers) => ({ topic, partitions: numbers }));
     const found = await this.#consumer().listCommittedOffsets({ topics });
-    const offset = (name) => {
+    return items(partitions, (name) => {
       const { topic, partition } = partitionOf(name);
-      const told = Number(found.get(topic)?.[partition] ?? -1);
-      return { offset: told < 0 ? null : told };
-    };
-    return items(partitions, offset, errorOf);
+      return offsetOrNull(found.get(topic)?.[partition] ?? -1);
+    });
   }
 }
 
-await serve("platformatic", version, capabilities, Client, errorOf);
+await serve("platformatic", versionOf("@platformatic/kafka"), capabilities, Client, errorOf);
