@@ -23,10 +23,10 @@ RUN_BY_OTHERS = {
         "tests/releases/test_day.py::test_the_command_of_the_page_makes_a_checklist",
     "docs/data.md: sqlite3 data/kafka-shim.db"
     " \"SELECT key, value FROM kept WHERE part = 'group'\"":
-        "tests/shim/storage/test_serving.py::test_the_queries_of_the_page",
+        "tests/shim/storage/test_serving.py::test_the_queries_of_the_page_run",
     "docs/data.md: sqlite3 data/kafka-shim.db"
     ' "SELECT topic, partition, count(*) FROM records GROUP BY 1, 2"':
-        "tests/shim/storage/test_serving.py::test_the_queries_of_the_page",
+        "tests/shim/storage/test_serving.py::test_the_queries_of_the_page_run",
     "docs/suites.md: kafka-topics --create --topic orders --partitions 3":
         "tests/suites/test_sessions.py::test_the_session_of_the_page_is_one",
     "docs/suites.md: kafka-topics --command-config $ALICE --describe --topic orders":

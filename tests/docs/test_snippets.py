@@ -45,8 +45,12 @@ RUN_BY_OTHERS: dict[tuple[str, str], tuple[str, ...]] = {
     ),
     ("docs/conformance.md", ""): (f"{SNIPPETS}::test_the_suite_prints_what_the_page_shows",),
     # not code: lines that drivers and the suite exchange
-    ("docs/conformance.md", "json"): (f"{CONTRACT}::test_the_lines_of_the_pages_keep_to_it",),
-    ("docs/driver-contract.md", "json"): (f"{CONTRACT}::test_the_lines_of_the_pages_keep_to_it",),
+    ("docs/conformance.md", "json"): (
+        f"{CONTRACT}::test_the_examples_of_the_pages_satisfy_the_contract",
+    ),
+    ("docs/driver-contract.md", "json"): (
+        f"{CONTRACT}::test_the_examples_of_the_pages_satisfy_the_contract",
+    ),
     ("docs/control-api.md", "json"): (
         "tests/docs/test_control_page.py::test_the_shown_response_is_one_of_the_api",
     ),

@@ -19,7 +19,7 @@ USERS = {name: f"{name}-secret" for name in ("admin", "alice")}
 
 
 class Running:
-    """A broker on an event loop of its own thread: the commands under test block."""
+    """A broker on an event loop in its own thread, since the tested commands block."""
 
     def __init__(self, config: Config) -> None:
         self._loop = asyncio.new_event_loop()
@@ -64,13 +64,13 @@ def logs_as_before() -> Iterator[None]:
     yield
     root.setLevel(level)
     for handler in root.handlers[:]:
-        if type(handler) is logging.StreamHandler:  # pytest's own are of classes below it
+        if type(handler) is logging.StreamHandler:  # pytest's own handlers are of subclasses
             root.removeHandler(handler)
 
 
 @pytest.fixture
 def nobody() -> Iterator[str]:
-    """Return an address on which nothing listens, or can begin to listen."""
+    """Return an address on which nothing listens."""
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         yield "{}:{}".format(*taken.getsockname())
@@ -78,7 +78,7 @@ def nobody() -> Iterator[str]:
 
 @pytest.fixture
 def start() -> Iterator[Callable[..., Running]]:
-    """Return a function that starts brokers, with fields of Config; they stop after the test."""
+    """Return a function that starts a broker with fields of Config; it stops after the test."""
     with contextlib.ExitStack() as stack:
 
         def starting(**settings: Any) -> Running:

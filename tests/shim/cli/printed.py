@@ -6,7 +6,7 @@ _SUPPORTED = re.compile(r"operations \[(.*)\]")
 
 
 def normal(text: str) -> list[str]:
-    """Return blocks of lines, sorted inside and among each other."""
+    """Return the sorted blocks of an output, each with sorted lines below its first."""
     blocks = []
     for block in re.split(r"\n(?=Current|Adding|ACLs for|Acl )", text):
         head, *entries = [line.strip() for line in block.strip().split("\n")]

@@ -31,7 +31,7 @@ def main(tool: str, bootstrap: str) -> None:
                 "command": entry["command"],
                 "code": done.returncode,
                 "output": [] if failed else normal(done.stdout),
-                # what follows an error is a stack trace
+                # the error message without the stack trace below it
                 "complaint": complaint(done.stderr or done.stdout) if failed else "",
             }
         )

@@ -61,13 +61,13 @@ NEW = """
 - {principal: User:bob, allow: Create, cluster: , host: 10.0.0.0/8}
 """
 REFUSED = "- {principal: User:zoe, allow: Read, topic: t, host: 10.0.0.0/99}\n"
-"""What 4.4 refuses, and 4.3 does not."""
+"""An ACL that 4.4 rejects and 4.3 accepts."""
 MANY = 1200
-"""ACLs of the step that fails: more than one request takes."""
+"""Number of ACLs in the failing step: more than fit into one request."""
 
 
 def answers(sasl: str, folder: Path) -> dict[str, int]:
-    """Each user's authorized operations on topics, groups and the cluster; 0 for a refusal."""
+    """Return each user's authorized operations on topics, groups and cluster; 0 if denied."""
     found = {}
     for user in USERS:
         path = folder / f"{user}.properties"
@@ -96,7 +96,7 @@ def answers(sasl: str, folder: Path) -> dict[str, int]:
 
 
 def make_groups(client: Client) -> None:
-    """Create the groups without members: a missing group has no operations."""
+    """Commit offsets so that the groups exist: a missing group has no authorized operations."""
     partition = OffsetCommitRequestPartition(0, 0)
     topics = [OffsetCommitRequestTopic(name=TOPICS[0], partitions=[partition])]
     for group in GROUPS:
@@ -107,13 +107,16 @@ def make_groups(client: Client) -> None:
             answer = client.ask(ApiKey.OFFSET_COMMIT, commit, OFFSET_COMMIT_BY_NAME)
             if answer.topics[0].partitions[0].error_code == 0:
                 break
-            time.sleep(0.2)  # a real broker makes the topic of offsets first
+            time.sleep(0.2)  # a real broker first creates __consumer_offsets
         else:
             raise AssertionError(f"no offsets of {group}")
 
 
 def failed_plan(plain: str, folder: Path) -> dict[str, object]:
-    """Return exit code and ACLs after a plan whose second request is partly rejected."""
+    """Apply a plan whose second request is partly rejected.
+
+    Return the exit code, and whether the ACLs are as before.
+    """
     text = NEW + "".join(
         f"- {{principal: User:new-{number:04}, allow: Read, topic: t}}\n" for number in range(MANY)
     )

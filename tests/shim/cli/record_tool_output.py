@@ -1,6 +1,6 @@
-"""Record what kafka-acls of each release prints against a broker of the same. Java 17 and Maven.
+"""Record the output of kafka-acls of each release with a broker of that release.
 
-python -m tests.shim.cli.record_tool_output 0.11.0.3 2.8.2 4.3.1
+It needs Java 17 and Maven: python -m tests.shim.cli.record_tool_output 0.11.0.3 2.8.2 4.3.1
 """
 
 import json
@@ -28,7 +28,7 @@ SESSION = (
     "--remove --consumer --topic orders --group g --allow-principal User:c --force",
     "--list",
 )
-"""One after the other, where nothing was added before: the short cuts, and what --remove says."""
+"""Commands that are run in this order on a broker without ACLs: roles, lists and removals."""
 PREFIXED = "--add --topic pre --allow-principal User:b --resource-pattern-type prefixed"
 OPENED = ("java.lang", "java.nio", "sun.nio.ch")
 

@@ -22,7 +22,7 @@ def acls(broker: Running) -> Acls:
 
 
 def login(folder: Path, user: str, password: str) -> str:
-    """A file for --command-config."""
+    """Write a file for --command-config; return its path."""
     path = folder / f"{user}.properties"
     path.write_text(
         "security.protocol=SASL_PLAINTEXT\nsasl.mechanism=PLAIN\n"
@@ -32,7 +32,7 @@ def login(folder: Path, user: str, password: str) -> str:
     return str(path)
 
 
-def test_adding_prints_what_the_tool_prints_to_the_byte(
+def test_the_output_of_add_is_that_of_kafka_acls(
     acls: Acls, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert acls(*ADD) == 0
@@ -48,7 +48,7 @@ def test_adding_prints_what_the_tool_prints_to_the_byte(
     )
 
 
-def test_listing_prints_what_the_tool_prints_to_the_byte(
+def test_the_output_of_list_is_that_of_kafka_acls(
     acls: Acls, capsys: pytest.CaptureFixture[str]
 ) -> None:
     acls(*ADD)
@@ -63,7 +63,7 @@ def test_listing_prints_what_the_tool_prints_to_the_byte(
 
 
 @pytest.mark.parametrize(("answer", "left"), [("n", 1), ("yes", 1), ("", 1), ("y", 0), ("Y", 0)])
-def test_removal_asks_and_only_y_confirms(
+def test_remove_asks_for_confirmation_and_only_y_confirms(
     acls: Acls,
     broker: Running,
     capsys: pytest.CaptureFixture[str],
@@ -85,7 +85,7 @@ def test_removal_asks_and_only_y_confirms(
 
 
 @pytest.mark.parametrize("stream", [None, io.StringIO()], ids=["closed", "at its end"])
-def test_removal_without_a_terminal_is_cancelled(
+def test_remove_without_a_terminal_is_cancelled(
     acls: Acls,
     broker: Running,
     capsys: pytest.CaptureFixture[str],
@@ -99,7 +99,7 @@ def test_removal_without_a_terminal_is_cancelled(
     assert len(stored(broker)) == 1
 
 
-def test_removal_of_everything_asks_too(
+def test_removing_all_acls_asks_for_confirmation_too(
     acls: Acls, broker: Running, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     acls(*ADD)
@@ -115,7 +115,7 @@ def test_removal_of_everything_asks_too(
     assert len(stored(broker)) == 1
 
 
-def test_json_of_each_action(acls: Acls, capsys: pytest.CaptureFixture[str]) -> None:
+def test_each_action_prints_json(acls: Acls, capsys: pytest.CaptureFixture[str]) -> None:
     entry = {
         "principal": "User:a",
         "host": "*",
@@ -138,7 +138,7 @@ def test_json_of_each_action(acls: Acls, capsys: pytest.CaptureFixture[str]) -> 
     ]
 
 
-def test_login_by_jaas_and_a_readable_denial(
+def test_login_with_a_jaas_line_and_a_denial_with_its_permission(
     broker: Running, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     def as_user(user: str, password: str, *words: str) -> int:
@@ -161,7 +161,7 @@ def test_login_by_jaas_and_a_readable_denial(
 
 
 @pytest.mark.parametrize("mechanism", ["SCRAM-SHA-256", "SCRAM-SHA-512"])
-def test_login_by_scram(
+def test_login_with_scram(
     broker: Running, capsys: pytest.CaptureFixture[str], tmp_path: Path, mechanism: str
 ) -> None:
     for password, code in (("admin-secret", 0), ("wrong", 1)):
@@ -175,7 +175,7 @@ def test_login_by_scram(
     assert "rejected the log-in of admin" in capsys.readouterr().err
 
 
-def test_tls_with_a_certificate_of_one_s_own(
+def test_login_with_a_client_certificate(
     start: Callable[..., Running], capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     pytest.importorskip("trustme")

@@ -1,4 +1,4 @@
-"""`kafka-shim acls`, against the output of the real kafka-acls and a real broker.
+"""`kafka-shim acls` compared with the recorded output of the real kafka-acls.
 
 KAFKA_SHIM_TEST_ACLS_BOOTSTRAP=HOST:PORT plays against that broker (without ACLs) instead of the
 shim.
@@ -35,10 +35,10 @@ OWN_WORDS = {
     " resource-pattern-type": "argument --resource-pattern-type: unknown value `foo`:"
     " expected literal, prefixed, any, match",
 }
-"""Where the real tool says something else, mostly above a stack trace."""
+"""The shim's message for messages of kafka-acls that it words otherwise."""
 
 
-def test_the_recording_has_successes_and_refusals() -> None:
+def test_the_recording_has_successes_and_failures() -> None:
     codes = [entry["code"] for entry in RECORDED]
     assert codes.count(0) > 50
     assert codes.count(1) > 30
@@ -73,5 +73,5 @@ def test_every_command_prints_what_kafka_acls_printed(
 
 
 @pytest.mark.parametrize("text", ["", "Acl (a) already exists.\nAcl (b) already exists.\n"])
-def test_normal_form_keeps_every_line(text: str) -> None:
+def test_normalizing_keeps_every_line(text: str) -> None:
     assert sum(block.count("\n") + 1 for block in normal(text)) == text.count("\n")

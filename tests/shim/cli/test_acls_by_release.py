@@ -1,4 +1,4 @@
-"""`kafka-shim acls --kafka-version`, against the tool of that release."""
+"""`kafka-shim acls --kafka-version` compared with kafka-acls of that release."""
 
 import json
 import os
@@ -17,12 +17,12 @@ RELEASES = RECORDED["releases"]
 
 
 def lines(text: str) -> list[str]:
-    """Return the lines without their order and padding, which depend on Java's hash sets."""
+    """Return the sorted lines without padding: their order depends on Java's hash sets."""
     return sorted(line.strip() for line in text.splitlines())
 
 
 @pytest.mark.parametrize("release", RELEASES)
-def test_a_list_is_read_and_printed_as_by_the_tool(release: str) -> None:
+def test_a_list_is_read_and_printed_as_by_kafka_acls(release: str) -> None:
     text = RELEASES[release]["listed"]
     acls = read(text, "list")
     assert len(acls) >= 8
@@ -33,7 +33,7 @@ def test_a_list_is_read_and_printed_as_by_the_tool(release: str) -> None:
 
 
 @pytest.mark.parametrize("release", RELEASES)
-def test_additions_are_printed_as_by_the_tool(
+def test_additions_are_printed_as_by_kafka_acls(
     release: str, broker: Running, capsys: pytest.CaptureFixture[str]
 ) -> None:
     words = ["acls", "--bootstrap-server", broker.plaintext, "--kafka-version", release]
@@ -44,7 +44,7 @@ def test_additions_are_printed_as_by_the_tool(
     assert printed.count("Current ACLs") == text.count("Current ACLs")
 
 
-def test_prefixed_patterns_are_beyond_the_oldest_tools(
+def test_prefixed_patterns_are_an_error_before_2_0(
     broker: Running, capsys: pytest.CaptureFixture[str]
 ) -> None:
     words = ["acls", "--bootstrap-server", broker.plaintext]
@@ -66,10 +66,10 @@ def test_prefixed_patterns_are_beyond_the_oldest_tools(
 @pytest.mark.parametrize(
     "release", [release for release, told in RELEASES.items() if "session" in told]
 )
-def test_a_session_prints_what_the_tool_printed(
+def test_a_session_prints_the_output_of_kafka_acls(
     release: str, start: Callable[..., Running], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The short cuts, lists of some resources, and removals.
+    """Play roles such as --producer, lists of some resources, and removals.
 
     KAFKA_SHIM_TEST_ACLS_BOOTSTRAP=HOST:PORT plays one release (-k) against its real broker.
     """

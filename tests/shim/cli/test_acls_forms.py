@@ -56,7 +56,7 @@ def test_the_acls_of_a_file_are_added_listed_and_removed(
     assert main([*words, "--list", "--to", "strimzi", "--topic", "orders-"]) == 0
     assert (
         capsys.readouterr().out
-        == (  # `--topic` means the literal name, of which there is no ACL
+        == (  # `--topic` selects ACLs with this literal name, of which there are none
             "# each user needs the label strimzi.io/cluster with your cluster's name\n"
         )
     )
@@ -81,7 +81,7 @@ def test_the_acls_of_a_file_are_added_listed_and_removed(
         ("--list --kafka-version 9.9", "--kafka-version: "),
     ],
 )
-def test_options_that_do_not_go_together(
+def test_incompatible_options_are_rejected(
     words: str, complaint: str, table: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with pytest.raises(SystemExit) as ended:

@@ -40,7 +40,7 @@ def test_without_options_the_defaults_apply() -> None:
     assert make() == Config(listeners=listeners, super_users=SUPER_USERS)
 
 
-def test_options() -> None:
+def test_options_set_the_configuration() -> None:
     config = make(
         *("--listener", "PLAINTEXT://127.0.0.1:0", "--listener", "SASL_PLAINTEXT://127.0.0.1:0"),
         *("--listener-principal", "PLAINTEXT=User:x", "--kafka-version", "2.8", "--brokers", "3"),
@@ -113,7 +113,7 @@ LISTENER = ("--listener", "PLAINTEXT://127.0.0.1:2222")
 
 
 @pytest.mark.parametrize("name", ["a.yaml", "a.properties"])
-def test_command_line_before_environment_before_file_before_default(
+def test_command_line_overrides_environment_overrides_file_overrides_default(
     write: Callable[[str, str], str], name: str
 ) -> None:
     file = ("--config", write(name, YAML if name == "a.yaml" else PROPERTIES))
@@ -145,7 +145,7 @@ def test_settings_are_merged_from_several_places(
 def test_any_listener_may_have_an_advertised_address(
     write: Callable[[str, str], str], where: str
 ) -> None:
-    """As in a container whose port is published: the listener may be of the image's own file."""
+    """The listener may be set elsewhere, as in a container image, or not at all."""
     words = {
         "command line": ("--listener", "PLAINTEXT://0.0.0.0:9092"),
         "file": ("--config", write("a.yaml", "listener: [PLAINTEXT://0.0.0.0:9092]")),
@@ -167,10 +167,10 @@ CONFLUENT = {
 
 
 @pytest.mark.parametrize("has_file", [False, True])
-def test_listeners_are_those_that_are_advertised_as_in_confluents_image(
+def test_listeners_are_taken_from_the_advertised_ones_as_in_confluents_image(
     write: Callable[[str, str], str], has_file: bool
 ) -> None:
-    """The file is our own image's, which does not know of the other one."""
+    """The file is that of the shim's own image, which has another listener."""
     file = ("--config", write("a.yaml", "listener: [PLAINTEXT://0.0.0.0:9092]"))
     found = make(*(file if has_file else ()), **CONFLUENT).listeners
     assert [
@@ -181,7 +181,7 @@ def test_listeners_are_those_that_are_advertised_as_in_confluents_image(
     ]
 
 
-def test_a_listener_that_is_advertised_needs_a_protocol() -> None:
+def test_an_advertised_listener_needs_a_protocol() -> None:
     with pytest.raises(ConfigError, match=r"`OTHER` is not one of .*map=OTHER:SASL_PLAINTEXT"):
         make(KAFKA_ADVERTISED_LISTENERS="PLAINTEXT://a:1,OTHER://b:2")
 
@@ -198,7 +198,7 @@ def test_an_advertised_listener_that_is_missing_is_reported(
     )
 
 
-def test_a_broker_without_authorizer_class_name_has_none(
+def test_kafka_settings_without_authorizer_class_name_disable_the_authorizer(
     write: Callable[[str, str], str], capsys: pytest.CaptureFixture[str]
 ) -> None:
     text = PROPERTIES.replace("authorizer.class.name", "#")

@@ -1,4 +1,4 @@
-"""Ids and racks of brokers, names and addresses of listeners, as real clients find them."""
+"""Broker ids, racks, and names and addresses of listeners, as real clients see them."""
 
 import re
 import signal
@@ -29,7 +29,7 @@ Serving = Callable[..., tuple[str, list[str]]]
 
 @pytest.fixture
 def serve(tmp_path: Path) -> Iterator[Serving]:
-    """Start `serve`; return the bootstrap servers of its first listener, and its output."""
+    """Return a function that starts `serve`, and returns its bootstrap servers and output."""
     children = []
 
     def starting(*words: str) -> tuple[str, list[str]]:
@@ -71,7 +71,7 @@ def test_brokers_have_the_given_ids_and_racks(serve: Serving) -> None:
     admin.close()
 
 
-def test_everything_follows_the_ids(serve: Serving) -> None:
+def test_leaders_settings_and_coordinators_have_the_given_ids(serve: Serving) -> None:
     servers, _ = serve(*OPEN, "--brokers", "3", "--first-broker-id", "0", "--rack", "r")
     admin = AdminClient({"bootstrap.servers": servers})
     [made] = admin.create_topics([NewTopic("orders", 6, 3)]).values()
@@ -108,7 +108,7 @@ def test_everything_follows_the_ids(serve: Serving) -> None:
     assert group.result(10).coordinator.id in (0, 1, 2)
 
 
-def test_the_file_of_one_broker_of_many(serve: Serving, tmp_path: Path) -> None:
+def test_node_id_and_rack_are_read_from_server_properties(serve: Serving, tmp_path: Path) -> None:
     path = tmp_path / "server.properties"
     path.write_text("node.id=7\nbroker.rack=east\nlisteners=PLAINTEXT://127.0.0.1:0\n")
     servers, lines = serve("--config", str(path))
@@ -122,7 +122,7 @@ def test_the_file_of_one_broker_of_many(serve: Serving, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "environ", "expected"),
     [
-        ((), {}, (1, ())),  # as in the server.properties that Kafka is delivered with
+        ((), {}, (1, ())),  # as in Kafka's default server.properties
         ((), {"KAFKA_NODE_ID": "4", "KAFKA_BROKER_RACK": "r"}, (4, ("r",))),
         ((), {"KAFKA_BROKER_ID": "0"}, (0, ())),
         ((), {"KAFKA_BROKER_ID": "-1"}, (1001, ())),
@@ -132,7 +132,7 @@ def test_the_file_of_one_broker_of_many(serve: Serving, tmp_path: Path) -> None:
         (("-c", "node.id=5", "-c", "broker.rack=s"), {"KAFKA_NODE_ID": "4"}, (5, ("s",))),
     ],
 )
-def test_where_ids_and_racks_come_from(
+def test_ids_and_racks_are_taken_from_options_environment_or_settings(
     words: tuple[str, ...], environ: dict[str, str], expected: tuple[int, tuple[str, ...]]
 ) -> None:
     config = make(*words, **environ)
@@ -161,12 +161,12 @@ def test_impossible_ids_and_racks_are_reported(words: str, complaint: str) -> No
         make(*words.split())
 
 
-def test_racks_in_one_file_may_be_of_several_brokers() -> None:
+def test_broker_rack_may_list_the_racks_of_several_brokers() -> None:
     found = translate({"broker.rack": "a, b"}, {}, "here").fields
     assert found == {"racks": ("a", "b")}
 
 
-def test_brokers_keep_their_ports_by_their_place(serve: Serving) -> None:
+def test_ports_do_not_depend_on_the_first_broker_id(serve: Serving) -> None:
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
     words = ("--listener", f"PLAINTEXT://127.0.0.1:{port}", "--first-broker-id", "100")
@@ -184,7 +184,7 @@ def test_localhost_is_advertised_as_localhost(serve: Serving) -> None:
 
 
 @pytest.mark.skipif(not socket.has_ipv6, reason="this Python is built without IPv6")
-def test_a_host_of_two_addresses_has_one_free_port(
+def test_a_host_with_two_addresses_listens_on_one_port(
     start: Callable[..., Running], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     original = socket.getaddrinfo
@@ -248,7 +248,7 @@ print(list(admin.list_topics(timeout=10).topics))
 """
 
 
-def test_a_listener_may_have_a_name_of_its_own() -> None:
+def test_a_listener_may_have_any_name() -> None:
     words = ["--listener", "CLIENT://127.0.0.1:0", "--user", "alice:secret", "--topic", "orders"]
     words += ["-c", "listener.security.protocol.map=CLIENT:SASL_PLAINTEXT"]
     command = [*SHIM, "run", *words, "--super-user", "User:alice", "--", sys.executable]
@@ -260,7 +260,7 @@ def test_a_listener_may_have_a_name_of_its_own() -> None:
     assert "note:" not in done.stderr
 
 
-def test_the_map_may_come_from_the_environment() -> None:
+def test_the_protocol_map_may_come_from_the_environment() -> None:
     environ = {"KAFKA_LISTENER_SECURITY_PROTOCOL_MAP": "client:SASL_SSL"}
     [listener] = make("--listener", "CLIENT://127.0.0.1:0", **environ).listeners
     assert listener.protocol is SecurityProtocol.SASL_SSL

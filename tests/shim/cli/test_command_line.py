@@ -1,4 +1,4 @@
-"""What all commands share: error messages, input and output."""
+"""Behaviour that all commands share: help, error messages, completion, input and output."""
 
 import argparse
 import os
@@ -30,7 +30,7 @@ def spoken(words: list[str], text: str = "", **more: str) -> subprocess.Complete
 
 
 def test_two_dashes_are_a_valid_value(tmp_path: Path) -> None:
-    """Up to Python 3.12, argparse drops them; it was a traceback."""
+    """argparse drops them up to Python 3.12, which once ended in a traceback."""
     parser = CommandParser()
     add_broker_arguments(parser)
     named = config_from(parser.parse_args(["--topic=--"]), {})
@@ -42,7 +42,7 @@ def test_two_dashes_are_a_valid_value(tmp_path: Path) -> None:
         parser.parse_args(["--log-level=--"])
 
 
-def test_help_names_the_value_of_an_option_once(capsys: pytest.CaptureFixture[str]) -> None:
+def test_help_prints_the_value_of_an_option_once(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         main(["serve", "--help"])
     assert "  -c, --broker-config KEY=VALUE\n" in capsys.readouterr().out
@@ -146,7 +146,7 @@ def test_help_of_a_command(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def leaves(parser: argparse.ArgumentParser) -> Iterator[argparse.ArgumentParser]:
-    """Return all commands without subcommands."""
+    """Yield all commands that have no subcommands."""
     below = [action for action in parser._actions if isinstance(action, argparse._SubParsersAction)]
     if not below:
         yield parser
@@ -159,7 +159,7 @@ LEAVES = {leaf.prog: leaf for leaf in leaves(command_line(COMMANDS, COMMANDS))}
 
 
 def examples(leaf: argparse.ArgumentParser) -> list[str]:
-    """The command lines that its help shows, each on one line."""
+    """Return the example commands in the help of a command."""
     text = leaf.format_help().replace("\\\n", " ")
     return [line.strip() for line in text.splitlines() if line.startswith("  kafka-shim ")]
 
@@ -179,11 +179,13 @@ def test_examples_in_the_help_can_be_parsed(
     assert not capsys.readouterr().err
 
 
-def test_examples_are_those_of_commands() -> None:
+def test_all_examples_belong_to_a_command() -> None:
     assert EXAMPLES.keys() <= LEAVES.keys()
 
 
-def test_a_long_usage_names_what_is_required(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_shortened_usage_line_has_the_required_options(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     with pytest.raises(SystemExit):
         main(["proxy", "--help"])
     first = capsys.readouterr().out.partition("\n\n")[0]

@@ -1,4 +1,4 @@
-"""`kafka-shim conformance` on the client kit's drivers, and its outputs."""
+"""`kafka-shim conformance` with clients of the kit: scorecards, formats, and errors."""
 
 import json
 import socket
@@ -32,7 +32,7 @@ def conformance(*words: str) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.mark.parametrize("driver", ["librdkafka", "kafka-python"])
-def test_a_client_of_the_kit_has_a_scorecard(driver: str, tmp_path: Path) -> None:
+def test_run_and_check_print_the_scorecard_of_a_client(driver: str, tmp_path: Path) -> None:
     command = f"{sys.executable} -m tests.clients.kit permissions {driver}"
     trace = tmp_path / "trace"
     record = ("--record", str(trace), "--json", "--name", driver)
@@ -41,7 +41,7 @@ def test_a_client_of_the_kit_has_a_scorecard(driver: str, tmp_path: Path) -> Non
     found = {behaviour["id"]: behaviour["status"] for behaviour in card["behaviours"]}
     failed = {name for name, status in found.items() if status == "failed"}
     assert done.returncode == (3 if failed else 0), done.stderr
-    # neither client is known to be wrong in any of these
+    # both clients are known to be correct in these
     for right in (
         "versions.negotiated",
         "versions.within-offer",
@@ -97,7 +97,7 @@ except Exception as error:
         ("SASL_PLAINTEXT", ["--user", "alice:secret"], "User:alice"),
     ],
 )
-def test_a_client_that_is_denied_everything_is_not_green(
+def test_a_client_that_is_denied_everything_does_not_pass(
     listener: str, options: list[str], principal: str, tmp_path: Path
 ) -> None:
     program, trace = tmp_path / "client.py", tmp_path / "trace"
@@ -134,7 +134,7 @@ def test_a_client_that_is_denied_everything_is_not_green(
     assert status["producer.checksums"] == "passed"
 
 
-def test_a_client_that_errs_fails(tmp_path: Path) -> None:
+def test_a_client_with_wrong_frames_fails(tmp_path: Path) -> None:
     wrong = tmp_path / "wrong.py"
     wrong.write_text(
         "import os, socket\n"
@@ -178,7 +178,7 @@ def test_the_catalogue_is_printed_as_text_and_json() -> None:
 
 
 @pytest.mark.parametrize("form", ["text", "json"])
-def test_a_broker_makes_the_scorecard_of_its_clients_when_it_stops(
+def test_a_broker_writes_the_scorecard_of_its_clients_when_it_stops(
     form: str, tmp_path: Path
 ) -> None:
     ready, card = tmp_path / "ready", tmp_path / "card"
@@ -190,7 +190,9 @@ def test_a_broker_makes_the_scorecard_of_its_clients_when_it_stops(
         while not ready.exists() and time.monotonic() < deadline:
             time.sleep(0.02)
         host, _, port = ready.read_text().strip().partition("=")[2].rpartition(":")
-        frame = bytes.fromhex("0003 000c 00000001 ffff 00 01 01 00 00")  # Metadata, unasked for
+        frame = bytes.fromhex(
+            "0003 000c 00000001 ffff 00 01 01 00 00"
+        )  # Metadata before ApiVersions
         with socket.create_connection((host, int(port)), 5) as peer:
             peer.sendall(len(frame).to_bytes(4, "big") + frame)
             assert peer.recv(1)

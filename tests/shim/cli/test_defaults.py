@@ -1,4 +1,4 @@
-"""The defaults of a broker as clients see them; given options are kept."""
+"""The defaults of a broker as clients see them, and options that replace them."""
 
 import argparse
 import subprocess
@@ -46,7 +46,7 @@ def run(code: str, *options: str) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.mark.client
-def test_the_first_command_of_a_newcomer() -> None:
+def test_a_first_command_works_without_further_options() -> None:
     code = """
 assert os.environ["KAFKA_BOOTSTRAP_SERVERS"] == os.environ["KAFKA_BOOTSTRAP_SERVERS_PLAINTEXT"]
 print(publish("PLAINTEXT"))
@@ -64,7 +64,7 @@ print(publish("SASL_PLAINTEXT", username="admin", password="secret"))
 
 
 @pytest.mark.client
-def test_acls_decide_what_users_may_do(tmp_path: Path) -> None:
+def test_acls_allow_users_of_the_default_listener(tmp_path: Path) -> None:
     acls = tmp_path / "acls.yaml"
     acls.write_text("[{principal: User:alice, allow: Write, topic: orders}]")
     code = 'print(publish("SASL_PLAINTEXT", username="alice", password="secret"))'
@@ -122,12 +122,12 @@ def test_super_users_of_the_state_replace_the_defaults(tmp_path: Path, users: st
     assert len(config.listeners) == 2
 
 
-def test_a_described_broker_has_the_listener_of_kafkas_default() -> None:
+def test_a_broker_with_a_node_id_has_kafkas_default_listener() -> None:
     [listener] = make(KAFKA_NODE_ID="1").listeners
     assert listener.name == "PLAINTEXT"
 
 
-def test_brokers_beside_each_other_have_ports_of_their_own() -> None:
+def test_several_brokers_have_different_ports() -> None:
     parser = argparse.ArgumentParser()
     add_broker_arguments(parser, first_port=9092)
     plain, sasl = config_from(parser.parse_args(["--brokers", "3"]), {}).listeners
@@ -169,7 +169,7 @@ TLS = "--listener SSL://127.0.0.1:0 --super-user User:CN=client"
         (f"{PLAIN} --state later.yaml", []),
     ],
 )  # fmt: skip
-def test_notes_are_one_line_each(
+def test_notes_about_access_are_one_line_each(
     words: str, notes: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "acls").write_text("[{principal: User:a, allow: Read, topic: t}]")
@@ -182,7 +182,7 @@ def test_notes_are_one_line_each(
         assert note in line
 
 
-def test_acls_can_be_added_by_the_control_api() -> None:
+def test_notes_about_missing_acls_are_omitted_with_the_control_api() -> None:
     broker = Broker(make(*SASL.split()))
     assert list(access_notes(broker))
     assert not list(access_notes(broker, has_control=True))

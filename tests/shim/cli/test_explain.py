@@ -73,14 +73,16 @@ def test_an_allowed_access_names_its_acl(
     )
 
 
-def test_several_resources_at_once(explain: Explain, capsys: pytest.CaptureFixture[str]) -> None:
+def test_several_resources_are_explained_at_once(
+    explain: Explain, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert explain(*question("bob", "Read", "orders"), "--topic", "payments") == 3
     out = capsys.readouterr().out
     assert out.count("allowed: ") == 1
     assert out.count("denied: ") == 1
 
 
-def test_json(explain: Explain, capsys: pytest.CaptureFixture[str]) -> None:
+def test_json_output(explain: Explain, capsys: pytest.CaptureFixture[str]) -> None:
     assert explain(*question("carol", "Write", "orders"), "--host", "10.0.0.1", "--json") == 3
     answer = json.loads(capsys.readouterr().out)
     assert answer["allowed"] is False
@@ -95,7 +97,7 @@ def test_json(explain: Explain, capsys: pytest.CaptureFixture[str]) -> None:
     assert "--allow-host 10.0.0.1" in step["command"]
 
 
-def test_super_users_and_resources_without_acls(
+def test_super_users_and_allow_everyone_are_respected(
     explain: Explain, capsys: pytest.CaptureFixture[str]
 ) -> None:
     words = question("carol", "Write", "payments")
@@ -104,7 +106,9 @@ def test_super_users_and_resources_without_acls(
     assert explain(*words, "--allow-everyone-if-no-acl-found") == 0
 
 
-def test_an_api(explain: Explain, capsys: pytest.CaptureFixture[str]) -> None:
+def test_all_checks_of_an_api_are_explained(
+    explain: Explain, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert explain("--principal", "User:bob", "--api", "fetch", "--topic", "orders") == 0
     out = capsys.readouterr().out
     assert out.startswith("allowed: Fetch version ")
@@ -116,7 +120,7 @@ def test_an_api(explain: Explain, capsys: pytest.CaptureFixture[str]) -> None:
     assert "kafka-acls --add --allow-principal User:bob --operation Write --topic orders" in out
 
 
-def test_an_api_as_json(explain: Explain, capsys: pytest.CaptureFixture[str]) -> None:
+def test_all_checks_of_an_api_as_json(explain: Explain, capsys: pytest.CaptureFixture[str]) -> None:
     words = ("--principal", "User:bob", "--api", "InitProducerId", "--cluster", "--json")
     assert explain(*words) == 3
     answer = json.loads(capsys.readouterr().out)
@@ -130,7 +134,9 @@ def test_an_api_as_json(explain: Explain, capsys: pytest.CaptureFixture[str]) ->
     ]
 
 
-def test_an_api_without_checks(explain: Explain, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_api_without_checks_is_open_to_everybody(
+    explain: Explain, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert explain("--principal", "User:bob", "--api", "18") == 0
     assert "the API is open to everybody" in capsys.readouterr().out
 
@@ -164,7 +170,7 @@ def test_errors_are_reported(
     assert complaint in capsys.readouterr().err
 
 
-def test_a_source_is_needed(
+def test_missing_acls_are_a_usage_error(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("KAFKA_BOOTSTRAP_SERVERS", raising=False)
@@ -190,7 +196,7 @@ def test_acls_are_read_from_a_running_broker(
 def test_the_printed_commands_allow_the_access(
     broker: Running, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """In every case: run the advice, and explain again."""
+    """Run the printed commands, and explain the access again."""
     server = ("--bootstrap-server", broker.plaintext)
     for words in (
         ("--deny-principal", "User:*", "--operation", "All", "--topic", "a b"),
@@ -244,7 +250,7 @@ def test_an_unreachable_broker_is_an_error(
 
 @pytest.mark.parametrize("release", RELEASES)
 def test_the_release_of_a_broker_is_found_by_its_versions(release: str) -> None:
-    """As far as decisions differ, with and without telemetry."""
+    """Releases with the same decisions need not be told apart; try with and without telemetry."""
     ranges = {int(key): span for key, span in advertised(release).items()}
     for versions in (ranges, {k: v for k, v in ranges.items() if k not in TELEMETRY}):
         assert rules_of(release_of(versions)) == rules_of(release)
@@ -267,7 +273,7 @@ def test_explaining_takes_less_than_half_a_second(tmp_path: Path, words: list[st
 
 
 def _seconds(command: list[str]) -> float:
-    """Of the processor, which a busy machine does not change much."""
+    """Return the processor time, which depends little on the machine's load."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
     assert subprocess.run(command, capture_output=True, check=False).returncode in (0, 3)
     return resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before

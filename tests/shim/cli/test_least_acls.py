@@ -1,4 +1,4 @@
-"""`kafka-shim least-acls` with a real client, and with programs that misbehave."""
+"""`kafka-shim least-acls` with a real client, and with failing programs."""
 
 import json
 import subprocess
@@ -54,7 +54,7 @@ def least_acls(*words: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-def test_the_program_finds_every_listener() -> None:
+def test_the_program_gets_the_address_of_every_listener() -> None:
     names = "KAFKA_BOOTSTRAP_SERVERS_PLAINTEXT", "KAFKA_BOOTSTRAP_SERVERS_SASL_PLAINTEXT"
     listeners = "--listener PLAINTEXT://127.0.0.1:0 --listener SASL_PLAINTEXT://127.0.0.1:0"
     code = f"import os; assert len({{os.environ[name] for name in {names}}}) == 2"
@@ -111,7 +111,7 @@ def test_errors_are_reported(words: list[str], code: int, says: str) -> None:
     assert "Traceback" not in done.stderr
 
 
-def test_the_address_stands_where_the_placeholder_was() -> None:
+def test_the_placeholder_is_replaced_by_the_address() -> None:
     show = "import os, sys; sys.exit(sys.argv[1] != os.environ['KAFKA_BOOTSTRAP_SERVERS'])"
     done = least_acls("--", sys.executable, "-c", show, "{bootstrap}")
     assert done.returncode == 0

@@ -1,4 +1,4 @@
-"""Connections for which no open files are left."""
+"""Connections when the process has too many open files."""
 
 import asyncio
 import contextlib
@@ -20,7 +20,7 @@ pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="no such limit")
 
 
 def limited(tmp_path: Path, limits: str) -> tuple[subprocess.Popen[str], tuple[str, int]]:
-    """Start a broker under limits of a shell; return its address."""
+    """Start a broker in a shell with these limits; return the process and its address."""
     ready = tmp_path / "ready"
     options = f"--listener PLAINTEXT://127.0.0.1:0 --ready-file {ready} --authorizer none"
     child = subprocess.Popen(
@@ -42,7 +42,7 @@ def is_answered(peer: socket.socket) -> bool:
     return bool(peer.recv(4))
 
 
-def test_the_limit_of_open_files_is_raised(tmp_path: Path) -> None:
+def test_the_soft_limit_of_open_files_is_raised(tmp_path: Path) -> None:
     child, address = limited(tmp_path, "ulimit -Sn 50")
     with contextlib.ExitStack() as stack:
         stack.callback(child.communicate)
@@ -51,7 +51,7 @@ def test_the_limit_of_open_files_is_raised(tmp_path: Path) -> None:
         assert all(is_answered(peer) for peer in peers)
 
 
-def test_clients_wait_without_open_files_and_this_is_reported_now_and_then(
+def test_clients_wait_for_open_files_and_this_is_reported_periodically(
     tmp_path: Path,
 ) -> None:
     begun = time.monotonic()

@@ -1,4 +1,4 @@
-"""The shim's part of `kafka-shim pipeline`: it writes a broker's ACLs to a file."""
+"""`kafka-shim pipeline` reads the ACLs of a broker and passes them to the job as a file."""
 
 import argparse
 import importlib
@@ -39,7 +39,7 @@ def test_a_job_reads_the_acls_of_a_broker(
         (("--command-config", "x"), "--command-config requires --bootstrap-server"),
     ],
 )
-def test_options_that_do_not_go_together(
+def test_incompatible_options_are_rejected(
     options: tuple[str, ...], problem: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with pytest.raises(SystemExit):

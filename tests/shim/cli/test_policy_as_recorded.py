@@ -1,4 +1,4 @@
-"""Diff and plan agree with the recorded decisions of a real broker before and after."""
+"""`policy diff` and `policy plan` agree with a real broker's recorded decisions."""
 
 import json
 from collections.abc import Callable
@@ -18,17 +18,17 @@ from tests.shim.cli import record_policy_plan
 from tests.shim.cli.conftest import PLAINTEXT, SASL, Running
 
 SEEN = (179, 7, 23)
-"""Decisions that the broker shows, that it hides, and that differ."""
+"""Numbers of decisions that the broker shows, that it hides, and that differ."""
 MASK = (1 << 31) - 1
 RECORDED: dict[str, Any] = json.loads(record_policy_plan.RECORDED.read_text())
 
 
 HIDDEN = {"carol topic zebra"}
-"""Where a user may not describe a topic, the broker shows nothing of it: so it was before."""
+"""Topics that a user may not DESCRIBE, for which the broker returns no operations."""
 
 
-def test_the_difference_is_what_the_broker_answers_differently() -> None:
-    """All decisions about all names of the scenario, except for hidden ones."""
+def test_the_difference_is_that_of_the_brokers_decisions() -> None:
+    """Compare the decisions about all names of the scenario, except for hidden ones."""
     old, new = (authorizer(read(RECORDED[side])) for side in ("old", "new"))
     changes = difference(old, new, RECORDED["release"])
     seen = unseen = differ = 0
@@ -49,7 +49,7 @@ def test_the_difference_is_what_the_broker_answers_differently() -> None:
     assert (seen, unseen, differ) == SEEN
 
 
-def test_decisions_are_those_of_the_broker() -> None:
+def test_decisions_agree_with_the_broker() -> None:
     for side, answers in (("old", "before"), ("new", "after")):
         engine = authorizer(read(RECORDED[side]))
         for question, bits in RECORDED[answers].items():
@@ -63,11 +63,11 @@ def test_decisions_are_those_of_the_broker() -> None:
                 assert allowed == bits & MASK, (side, question)
 
 
-def test_a_plan_that_fails_leaves_a_real_broker_as_it_was() -> None:
+def test_a_failed_plan_leaves_the_acls_of_a_real_broker_unchanged() -> None:
     assert RECORDED["failed"] == {"exit_code": 1, "acls_are_as_before": True}
 
 
-def test_the_shim_answers_as_the_broker_did(
+def test_the_shim_behaves_as_recorded(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, start: Callable[..., Running]
 ) -> None:
     running = Running(

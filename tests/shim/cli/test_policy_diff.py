@@ -43,28 +43,28 @@ def diff(tmp_path: Path) -> Diff:
     return run
 
 
-def test_changes_in_words(diff: Diff, capsys: pytest.CaptureFixture[str]) -> None:
+def test_changes_are_printed_in_words(diff: Diff, capsys: pytest.CaptureFixture[str]) -> None:
     assert diff() == 0
     assert sorted(capsys.readouterr().out.splitlines()) == sorted(CHANGES.splitlines())
 
 
-def test_no_change(diff: Diff, capsys: pytest.CaptureFixture[str]) -> None:
+def test_equal_acls_have_no_difference(diff: Diff, capsys: pytest.CaptureFixture[str]) -> None:
     assert diff("--fail-on", "any", new="old.yaml") == 0
     assert capsys.readouterr().out == "no difference: both sets decide every access alike\n"
 
 
 @pytest.mark.parametrize(("which", "code"), [("gain", 3), ("loss", 3), ("any", 3)])
-def test_changes_that_fail(diff: Diff, which: str, code: int) -> None:
+def test_changes_selected_by_fail_on_fail(diff: Diff, which: str, code: int) -> None:
     assert diff("--fail-on", which) == code
 
 
-def test_the_other_changes_do_not_fail(tmp_path: Path, diff: Diff) -> None:
+def test_other_changes_do_not_fail(tmp_path: Path, diff: Diff) -> None:
     (tmp_path / "more.yaml").write_text(OLD + NEW.splitlines()[1])
     assert diff("--fail-on", "loss", new="more.yaml") == 0
     assert diff("--fail-on", "gain", new="more.yaml") == 3
 
 
-def test_json(diff: Diff, capsys: pytest.CaptureFixture[str]) -> None:
+def test_json_output(diff: Diff, capsys: pytest.CaptureFixture[str]) -> None:
     assert diff("--json") == 0
     answer = json.loads(capsys.readouterr().out)
     assert {
@@ -80,7 +80,7 @@ def test_json(diff: Diff, capsys: pytest.CaptureFixture[str]) -> None:
     } in answer["changes"]
 
 
-def test_a_folder_is_all_of_its_files(
+def test_all_files_of_a_folder_are_read(
     tmp_path: Path, diff: Diff, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "acls" / "team").mkdir(parents=True)
@@ -112,7 +112,7 @@ def test_a_folder_is_all_of_its_files(
         ("- {principal: User:a, allow: Read, cluster: c}", ":1", "`c` is no cluster"),
     ],
 )
-def test_unreadable_acls_are_an_error_and_no_difference(
+def test_unreadable_acls_are_an_error(
     tmp_path: Path, diff: Diff, text: str, line: str, said: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "new.yaml").write_text(text)
@@ -122,7 +122,7 @@ def test_unreadable_acls_are_an_error_and_no_difference(
     assert said in complaint
 
 
-def test_a_missing_file_and_an_empty_folder(
+def test_a_missing_file_and_an_empty_folder_are_errors(
     tmp_path: Path, diff: Diff, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert diff(new="none.yaml") == 2
@@ -132,14 +132,14 @@ def test_a_missing_file_and_an_empty_folder(
     assert "no files with ACLs" in capsys.readouterr().err
 
 
-def test_a_release_without_prefixes_refuses_them(
+def test_prefixed_acls_are_an_error_before_2_0(
     diff: Diff, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert diff("--kafka-version", "1.1") == 2
     assert "Kafka 1.1 refuses ALLOW User:bob Write on topic `team-*`" in capsys.readouterr().err
 
 
-def test_one_file_needs_a_cluster(
+def test_a_single_file_needs_a_cluster(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.delenv("KAFKA_BOOTSTRAP_SERVERS", raising=False)
@@ -149,7 +149,7 @@ def test_one_file_needs_a_cluster(
     assert "give two files (OLD and NEW)" in capsys.readouterr().err
 
 
-def test_drift_of_a_cluster(
+def test_drift_of_a_cluster_is_found(
     diff: Diff, broker: Running, tmp_path: Path, nobody: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     words = ["policy", "diff", str(tmp_path / "old.yaml"), "--fail-on", "any"]

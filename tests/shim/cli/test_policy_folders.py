@@ -1,4 +1,4 @@
-"""Folders with ACL files and others."""
+"""Folders that contain ACL files and other files."""
 
 from pathlib import Path
 
@@ -37,7 +37,9 @@ def code_of(tmp_path: Path, files: dict[str, str]) -> int:
     return main(["policy", "test", str(tmp_path / "policy.yaml"), "--acls", folder])
 
 
-def test_a_folder_of_terraform(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_files_of_a_terraform_folder_are_read_or_reported(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert code_of(tmp_path, TERRAFORM) == 0
     folder = tmp_path / "acls"
     assert capsys.readouterr().err == (
@@ -48,7 +50,9 @@ def test_a_folder_of_terraform(tmp_path: Path, capsys: pytest.CaptureFixture[str
     )
 
 
-def test_a_folder_of_strimzi(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_files_of_a_strimzi_folder_are_read_or_reported(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert code_of(tmp_path, STRIMZI) == 0
     folder = tmp_path / "acls"
     assert capsys.readouterr().err == (
@@ -82,7 +86,9 @@ def test_files_that_may_contain_acls_are_not_ignored(
     assert f"{tmp_path}/acls/{said}" in capsys.readouterr().err
 
 
-def test_links(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_links_out_of_the_folder_are_reported(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     acls, other = tmp_path / "acls", tmp_path / "other"
     assert code_of(tmp_path, STRIMZI) == 0
     (acls / "again").symlink_to(acls / "users")
@@ -97,13 +103,15 @@ def test_links(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert f"{acls}/other: a broken link" in capsys.readouterr().err
 
 
-def test_a_folder_without_acls(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_folder_without_acls_is_an_error(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert code_of(tmp_path, {"kafka.yaml": KAFKA}) == 2
     said = "in this folder; skipped: kafka.yaml (Kafka, KafkaTopic)\n"
     assert capsys.readouterr().err.endswith(said)
 
 
-def test_the_mistakes_of_all_files_are_reported(
+def test_the_errors_of_all_files_are_reported(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     wrong = "- {principal: User:a, allow: Raed, topic: t}\n"
@@ -114,7 +122,7 @@ def test_the_mistakes_of_all_files_are_reported(
     assert told == [f"{folder}/{place}" for place in places]
 
 
-def test_the_mistakes_of_all_expectations_are_reported(
+def test_the_errors_of_all_expectations_are_reported(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     wrong = "- {principal: User:a, my: Read, topic: t}\n- {principal: User:a}\n"
@@ -129,7 +137,7 @@ def test_the_mistakes_of_all_expectations_are_reported(
     assert "unknown key `my`; did you mean `may`? Known are" in lines[0]
 
 
-def test_the_number_of_reported_mistakes_is_limited(
+def test_the_number_of_reported_errors_is_limited(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     wrong = "- {principal: User:a, allow: Raed, topic: t}\n"

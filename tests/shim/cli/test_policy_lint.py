@@ -51,7 +51,7 @@ def test_findings_name_both_files_and_lines(
     assert capsys.readouterr().out == expected
 
 
-def test_duplicates_over_files(
+def test_duplicates_in_several_files_are_found(
     lint: Lint, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "c.csv").write_text(
@@ -75,7 +75,7 @@ def test_kinds_of_findings_can_be_ignored(lint: Lint, capsys: pytest.CaptureFixt
         lint("--ignore", "odd")
 
 
-def test_json(lint: Lint, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_json_output(lint: Lint, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert lint("--json") == 3
     shadowed, redundant = json.loads(capsys.readouterr().out)
     assert (shadowed["kind"], redundant["kind"]) == ("shadowed", "redundant")
@@ -84,14 +84,18 @@ def test_json(lint: Lint, tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
     assert [because["line"] for because in shadowed["because"]] == [5]
 
 
-def test_github_shows_it_beside_the_line(lint: Lint, capsys: pytest.CaptureFixture[str]) -> None:
+def test_github_annotations_have_file_and_line(
+    lint: Lint, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert lint("--github") == 3
     out = capsys.readouterr().out
     assert "a.yaml,line=1,title=Kafka ACLs::shadowed: ALLOW User:alice" in out
     assert out.count("::warning file=") == 2
 
 
-def test_a_release_that_has_no_prefixes(lint: Lint, capsys: pytest.CaptureFixture[str]) -> None:
+def test_prefixed_acls_are_a_finding_before_2_0(
+    lint: Lint, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert lint("--kafka-version", "1.1") == 3
     assert (
         "b.yaml:4: release: ALLOW User:alice DescribeConfigs on topic `orders-*`: Kafka 1.1 refuses"
@@ -123,7 +127,7 @@ def test_acls_of_kafka_acls_roles_have_no_findings(
     assert lint(paths=("a.sh",)) == 0
 
 
-def test_a_cluster(
+def test_the_acls_of_a_cluster_are_checked(
     lint: Lint, start: Callable[..., Running], capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     running = start(listeners=(PLAINTEXT,))
@@ -144,7 +148,7 @@ def test_without_acls_a_usage_error_asks_for_them(
     assert "no ACLs given: name files, or add --bootstrap-server" in capsys.readouterr().err
 
 
-def test_the_help_names_every_kind(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_help_lists_all_kinds_of_findings(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         main(["policy", "lint", "--help"])
     out = capsys.readouterr().out

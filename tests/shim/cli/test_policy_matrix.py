@@ -41,12 +41,12 @@ def matrix(tmp_path: Path) -> Matrix:
     return run
 
 
-def test_text(matrix: Matrix, capsys: pytest.CaptureFixture[str]) -> None:
+def test_text_output(matrix: Matrix, capsys: pytest.CaptureFixture[str]) -> None:
     assert matrix() == 0
     assert capsys.readouterr().out == TEXT
 
 
-def test_csv(matrix: Matrix, capsys: pytest.CaptureFixture[str]) -> None:
+def test_csv_output(matrix: Matrix, capsys: pytest.CaptureFixture[str]) -> None:
     assert matrix("--csv") == 0
     rows = list(csv.reader(io.StringIO(capsys.readouterr().out)))
     assert rows[0] == [
@@ -68,7 +68,7 @@ def test_csv(matrix: Matrix, capsys: pytest.CaptureFixture[str]) -> None:
     assert rows[3][3] == "Describe (Read)"
 
 
-def test_html_is_well_formed_and_shows_names_as_they_are(
+def test_html_is_well_formed_and_escapes_names(
     matrix: Matrix, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert matrix("--html") == 0
@@ -80,7 +80,9 @@ def test_html_is_well_formed_and_shows_names_as_they_are(
     assert rows[2] == "User:bob|Describe (Read)|Describe|Describe (Read)|Describe|"
 
 
-def test_json_and_choices(matrix: Matrix, capsys: pytest.CaptureFixture[str]) -> None:
+def test_json_output_of_chosen_principals_resources_and_operations(
+    matrix: Matrix, capsys: pytest.CaptureFixture[str]
+) -> None:
     words = ["--principal", "User:bob", "--topic", "team-*", "--topic", "orders"]
     assert matrix("--json", "--operation", "Read", *words) == 0
     assert json.loads(capsys.readouterr().out) == [
@@ -101,13 +103,15 @@ def test_json_and_choices(matrix: Matrix, capsys: pytest.CaptureFixture[str]) ->
     ]
 
 
-def test_super_users_and_releases(matrix: Matrix, capsys: pytest.CaptureFixture[str]) -> None:
+def test_super_users_have_the_operations_of_the_release(
+    matrix: Matrix, capsys: pytest.CaptureFixture[str]
+) -> None:
     chosen = ["--principal", "User:root", "--cluster", "--kafka-version", "2.0"]
     assert matrix("--super-user", "User:root", *chosen) == 0
     assert "User:root  CAdKcaI\n" in capsys.readouterr().out
 
 
-def test_topics_of_a_cluster(
+def test_the_columns_can_be_the_topics_of_a_cluster(
     start: Callable[..., Running], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "acls.yaml").write_text(ACLS)
@@ -132,7 +136,7 @@ def test_topics_of_a_cluster(
         (("--kafka-version", "3.2"), "choose another --kafka-version"),
     ],
 )
-def test_wrong_usage(
+def test_usage_errors_are_reported(
     matrix: Matrix, words: tuple[str, ...], said: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with pytest.raises(SystemExit) as caught:

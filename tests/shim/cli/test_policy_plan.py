@@ -41,33 +41,35 @@ def files(tmp_path: Path) -> Files:
 
 @pytest.fixture
 def at(broker: Running, files: Files) -> list[str]:
-    """Return the options for a cluster with the old ACLs."""
+    """Return the options to connect to a cluster with the old ACLs."""
     words = ["--bootstrap-server", broker.plaintext]
     assert main(["acls", *words, "--add", "--from", files[0]]) == 0
     return words
 
 
-def is_as(path: str, at: list[str]) -> bool:
+def has_acls_of(path: str, at: list[str]) -> bool:
     return (
         main(["policy", "plan", path, *at]) == 0
         and main(["policy", "diff", path, *at, "--fail-on", "any"]) == 0
     )
 
 
-def test_commands_in_a_safe_order(files: Files, capsys: pytest.CaptureFixture[str]) -> None:
+def test_commands_are_printed_in_a_safe_order(
+    files: Files, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert main(["policy", "plan", *files]) == 0
     assert capsys.readouterr().out == COMMANDS
     assert main(["policy", "plan", files[0], files[0]]) == 0
     assert capsys.readouterr().out == "# 0 ACLs to add, 0 to remove\n"
 
 
-def test_json(files: Files, capsys: pytest.CaptureFixture[str]) -> None:
+def test_json_output(files: Files, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["policy", "plan", *files, "--json"]) == 0
     steps = json.loads(capsys.readouterr().out)
     assert [step["action"] for step in steps] == ["add", "add", "remove", "remove"]
 
 
-def test_the_commands_do_it(
+def test_the_printed_commands_lead_to_the_new_acls(
     files: Files, at: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
     capsys.readouterr()
@@ -75,18 +77,18 @@ def test_the_commands_do_it(
     for line in capsys.readouterr().out.splitlines():
         if not line.startswith("#"):
             assert main(["acls", *shlex.split(line)[1:]]) == 0
-    assert is_as(files[1], at)
+    assert has_acls_of(files[1], at)
 
 
-def test_it_is_applied(files: Files, at: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_plan_is_applied(files: Files, at: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["policy", "plan", files[1], *at, "--apply", "--yes"]) == 0
     assert "done: 2 ACLs to add, 2 to remove" in capsys.readouterr().err
     capsys.readouterr()
-    assert is_as(files[1], at)
+    assert has_acls_of(files[1], at)
 
 
 @pytest.mark.parametrize(("answer", "code", "which"), [("y\n", 0, 1), ("n\n", 1, 0)])
-def test_it_asks(
+def test_a_plan_is_applied_only_after_confirmation(
     files: Files,
     at: list[str],
     answer: str,
@@ -96,10 +98,10 @@ def test_it_asks(
 ) -> None:
     monkeypatch.setattr("sys.stdin", io.StringIO(answer))
     assert main(["policy", "plan", files[1], *at, "--apply"]) == code
-    assert is_as(files[which], at)
+    assert has_acls_of(files[which], at)
 
 
-def test_steps_are_undone_if_one_fails(
+def test_completed_steps_are_undone_if_one_fails(
     files: Files,
     at: list[str],
     monkeypatch: pytest.MonkeyPatch,
@@ -119,7 +121,7 @@ def test_steps_are_undone_if_one_fails(
     assert "all were taken back" in said
     assert "the connection was lost" in said
     assert calls == [2, 2]
-    assert is_as(files[0], at)
+    assert has_acls_of(files[0], at)
 
 
 def test_apply_needs_a_cluster_and_a_confirmation(

@@ -61,7 +61,7 @@ def files(tmp_path: Path) -> Files:
 
 
 def applied(present: set[Acl], stage: str, form: str) -> set[Acl]:
-    """Return the ACLs after a tool applied its file: terraform adds and removes resources."""
+    """Return the ACLs after a tool applied the file of this stage."""
     if not stage:
         return present
     if form.startswith("terraform"):
@@ -69,7 +69,7 @@ def applied(present: set[Acl], stage: str, form: str) -> set[Acl]:
         return present - set(read(gone, form)) | set(read(stage, form))
     named = [document["metadata"]["name"] for document in yaml.safe_load_all(stage)]
     principals = {name if form == "jikkou" else f"User:{name}" for name in named}
-    cut = "" if form == "jikkou" else "CN="  # as Kubernetes names who logs in by TLS
+    cut = "" if form == "jikkou" else "CN="  # Strimzi's principals of users with TLS certificates
     others = {acl for acl in present if acl.principal.replace(cut, "") not in principals}
     return others | set(read(stage, form))
 
@@ -77,7 +77,7 @@ def applied(present: set[Acl], stage: str, form: str) -> set[Acl]:
 @pytest.mark.parametrize("form", [form for form in FORMS if form != "commands"])
 @settings(max_examples=30, deadline=None)
 @given(old=st.sets(PLAIN, max_size=6), new=st.sets(PLAIN, max_size=6), data=st.data())
-def test_the_stages_lead_to_what_is_wanted(
+def test_applying_both_stages_leads_to_the_new_acls(
     form: str, old: set[Acl], new: set[Acl], data: st.DataObject
 ) -> None:
     new |= data.draw(st.sets(st.sampled_from(sorted(old, key=str)))) if old else set()
@@ -87,7 +87,7 @@ def test_the_stages_lead_to_what_is_wanted(
     assert applied(between, then, form) == new
 
 
-def test_a_stage_alone_can_be_piped_into_the_tool(
+def test_a_single_stage_can_be_piped_into_the_tool(
     files: Files, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["policy", "plan", *files, "--to", "strimzi", "--stage", "2"]) == 0
@@ -108,7 +108,7 @@ def test_a_principal_without_acls_is_deleted_in_jikkou(
     assert eve["spec"] == {"acls": []}
 
 
-def test_nothing_to_do(files: Files, capsys: pytest.CaptureFixture[str]) -> None:
+def test_equal_acls_need_no_stages(files: Files, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["policy", "plan", files[0], files[0], "--to", "strimzi"]) == 0
     assert capsys.readouterr().out == "# 0 ACLs to add, 0 to remove\n"
 
@@ -120,7 +120,7 @@ def test_nothing_to_do(files: Files, capsys: pytest.CaptureFixture[str]) -> None
         (("--stage", "1"), "--stage requires --to"),
     ],
 )
-def test_wrong_usage(
+def test_usage_errors_are_reported(
     files: Files, words: tuple[str, ...], said: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with pytest.raises(SystemExit):

@@ -35,7 +35,9 @@ def test(tmp_path: Path) -> Test:
     return run
 
 
-def test_what_holds(test: Test, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_expectations_that_hold_are_printed(
+    test: Test, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert test(HELD) == 0
     path = tmp_path / "policy.yaml"
     assert capsys.readouterr().out == (
@@ -60,7 +62,9 @@ def test_a_failed_expectation_shows_the_remedy(
     )
 
 
-def test_reports(test: Test, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_junit_and_github_reports_show_failures(
+    test: Test, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     report = tmp_path / "report.xml"
     assert test(BROKEN, "--junit", str(report), "--github") == 3
     lines = capsys.readouterr().out.splitlines()
@@ -74,7 +78,7 @@ def test_reports(test: Test, tmp_path: Path, capsys: pytest.CaptureFixture[str])
     assert "kafka-acls --add --allow-principal User:eve" in (failure.text or "")
 
 
-def test_json(test: Test, capsys: pytest.CaptureFixture[str]) -> None:
+def test_json_output(test: Test, capsys: pytest.CaptureFixture[str]) -> None:
     assert test(BROKEN, "--json") == 3
     *held, broken = json.loads(capsys.readouterr().out)
     assert [found["held"] for found in held] == [True, True]
@@ -101,14 +105,18 @@ topic = "orders"
 """
 
 
-def test_toml_has_lines_too(test: Test, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_results_in_toml_have_line_numbers(
+    test: Test, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert test(TOML, name="policy.toml") == 3
     out = capsys.readouterr().out
     assert f"ok   {tmp_path / 'policy.toml'}:5: User:root may Alter on cluster\n" in out
     assert f"FAIL {tmp_path / 'policy.toml'}:10: " in out
 
 
-def test_a_list_in_toml_has_no_lines(test: Test, capsys: pytest.CaptureFixture[str]) -> None:
+def test_results_in_an_inline_toml_list_have_no_line_numbers(
+    test: Test, capsys: pytest.CaptureFixture[str]
+) -> None:
     text = (
         'acls = ["acls.yaml"]\nexpect = [{principal = "User:bob", may-not = "Read", topic = "x"}]\n'
     )
@@ -118,13 +126,15 @@ def test_a_list_in_toml_has_no_lines(test: Test, capsys: pytest.CaptureFixture[s
     assert "policy.toml: expectation 1: unknown key `topik`" in capsys.readouterr().err
 
 
-def test_broken_toml_has_its_line(test: Test, capsys: pytest.CaptureFixture[str]) -> None:
+def test_invalid_toml_is_reported_with_its_line(
+    test: Test, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert test("a = 1\n[[expect]\n", name="policy.toml") == 2
     assert "policy.toml:2: not TOML: " in capsys.readouterr().err
 
 
-def test_a_release_decides(test: Test) -> None:
-    """Since 2.8, WRITE on a topic includes idempotent writes (KIP-679)."""
+def test_results_depend_on_the_release(test: Test) -> None:
+    """WRITE on a topic includes idempotent writes since 2.8 (KIP-679)."""
     entry = "- {principal: User:alice, can: produce-idempotent, topic: orders, release: '%s'}\n"
     assert [test(HELD + entry % release) for release in ("2.7", "2.8")] == [3, 0]
 
@@ -191,7 +201,7 @@ def test_expectations_with_unreadable_acls_are_an_error(
     assert str(tmp_path / "other.yaml") in capsys.readouterr().err
 
 
-def test_acls_have_to_be_named(test: Test, capsys: pytest.CaptureFixture[str]) -> None:
+def test_missing_acls_are_a_usage_error(test: Test, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as ended:
         test("- {principal: User:a, may-not: Read, topic: t}")
     assert ended.value.code == 2

@@ -1,4 +1,4 @@
-"""Files of other tools, in the formats of their documentation."""
+"""ACL files of other tools, in the formats of their documentation."""
 
 from pathlib import Path
 
@@ -46,7 +46,7 @@ def test_example_files_of_all_tools_have_the_same_acls(
     assert capsys.readouterr().out == "no difference: both sets decide every access alike\n"
 
 
-def test_the_same_acls_over_files_are_duplicates(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_same_acls_in_several_files_are_duplicates(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["policy", "lint", str(TOOLS)]) == 3
     *found, total = capsys.readouterr().out.splitlines()
     count = f"{len(ACLS) * (len(FORMS) - 1)} findings in {len(ACLS) * len(FORMS)} ACLs"

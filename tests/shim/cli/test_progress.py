@@ -1,4 +1,4 @@
-"""Long work on traces shows its progress, only on a terminal."""
+"""Commands that take long show a progress bar, but only on a terminal."""
 
 import contextlib
 import os
@@ -19,7 +19,7 @@ pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="Windows has no 
 
 
 class Terminal:
-    """A pseudo-terminal; the text written to `file` can be read as on a screen."""
+    """A pseudo-terminal: `shown` returns the text that was written to `file`."""
 
     def __init__(self) -> None:
         self._screen, keyboard = os.openpty()
@@ -29,7 +29,7 @@ class Terminal:
         """Return all output, and close the terminal."""
         os.set_blocking(self._screen, False)
         text = b""
-        with contextlib.suppress(OSError):  # nothing is left
+        with contextlib.suppress(OSError):  # raised at the end of the output
             while piece := os.read(self._screen, 65_536):
                 text += piece
         self.file.close()
@@ -59,7 +59,7 @@ def places(trace: Path, tmp_path: Path, broker: Running) -> dict[str, str]:  # n
 
 
 @pytest.mark.parametrize(("what", "words"), COMMANDS)
-def test_a_bar_is_drawn_on_a_terminal_and_wiped(
+def test_a_bar_is_drawn_on_a_terminal_and_erased(
     what: str, words: list[str], places: dict[str, str]
 ) -> None:
     terminal = Terminal()
@@ -69,11 +69,11 @@ def test_a_bar_is_drawn_on_a_terminal_and_wiped(
     assert f"\r{what} [" in shown
     drawn = shown[shown.index(f"\r{what} [") + 1 :].partition("\r")[0]
     assert drawn.endswith("%")
-    assert f"\r{'':<{len(drawn)}}" in shown  # blanks over all of it
+    assert f"\r{'':<{len(drawn)}}" in shown  # blanks overwrite the bar
 
 
 @pytest.mark.parametrize("words", [words for _, words in COMMANDS])
-def test_there_is_no_bar_in_a_pipe(
+def test_no_bar_is_drawn_in_a_pipe(
     words: list[str], places: dict[str, str], capfd: pytest.CaptureFixture[str]
 ) -> None:
     assert main([word.format(**places) for word in words]) in (0, 3)
@@ -81,7 +81,7 @@ def test_there_is_no_bar_in_a_pipe(
 
 
 @pytest.mark.parametrize("verb", ["cat", "grep"])
-def test_there_is_no_bar_among_rows(verb: str, places: dict[str, str]) -> None:
+def test_no_bar_is_drawn_between_printed_rows(verb: str, places: dict[str, str]) -> None:
     terminal = Terminal()
     out, err = contextlib.redirect_stdout(terminal.file), contextlib.redirect_stderr(terminal.file)
     with out, err:

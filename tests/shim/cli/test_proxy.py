@@ -1,4 +1,4 @@
-"""`kafka-shim proxy` with TLS on the side of its clients."""
+"""`kafka-shim proxy` with TLS listeners, and errors."""
 
 import subprocess
 from pathlib import Path
@@ -90,12 +90,14 @@ def test_errors_are_reported_in_one_line(
     code, says = outcome
     assert main(["proxy", "--record", str(tmp_path / "t"), *given]) == code
     lines = capsys.readouterr().err.splitlines()
-    (line,) = [line for line in lines if "[shim." not in line]  # the broker of the test logs too
+    (line,) = [line for line in lines if "[shim." not in line]  # skip the log of the test's broker
     assert line.startswith(f"kafka-shim{says.format(**places)}")
     assert list(tmp_path.glob("t/*")) == []
 
 
-def test_one_kind_of_certificates(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_certificates_are_self_made_or_given_but_not_both(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     words = ["proxy", "--upstream", "127.0.0.1:1", "--record", str(tmp_path)]
     words += ["--tls-dir", "x", "--tls-config", "y"]
     assert main(words) == EXIT_USAGE

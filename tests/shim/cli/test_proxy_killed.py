@@ -1,4 +1,4 @@
-"""A killed `kafka-shim proxy` leaves a trace that is complete up to then."""
+"""A killed `kafka-shim proxy` leaves a readable trace."""
 
 import random
 import subprocess

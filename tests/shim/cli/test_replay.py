@@ -31,7 +31,7 @@ CREATE = Acl(
 
 @pytest.fixture(scope="module")
 def trace(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """An admin creates a topic, alice may not; a transaction writes, and a group reads."""
+    """Record clients: a topic is created, and denied to alice; a transaction and a group."""
     folder = tmp_path_factory.mktemp("trace")
     recorded = Running(
         Config(
@@ -75,7 +75,7 @@ def replay(
     words = ["--to", target.plaintext, "--route", f"SASL_PLAINTEXT={target.sasl}", "--json"]
     code = main(["replay", str(trace), *words, *options])
     out = capsys.readouterr().out
-    return code, json.loads(out[out.index("{\n") :])  # brokers of this process log before it
+    return code, json.loads(out[out.index("{\n") :])  # brokers in this process log before it
 
 
 def fields(report: dict[str, Any]) -> set[tuple[str, str]]:
@@ -98,7 +98,7 @@ def test_a_new_broker_of_the_same_release_sends_equal_responses(
     assert report["answers"] > 30
 
 
-def test_a_changed_acl_shows_as_a_difference(
+def test_a_changed_acl_is_reported_as_a_difference(
     trace: Path, start: Callable[..., Running], capsys: pytest.CaptureFixture[str]
 ) -> None:
     code, report = replay(capsys, trace, start(acls=(CREATE,)), *ALICE)
@@ -119,7 +119,7 @@ def test_another_release_advertises_other_versions(
     assert ("ApiVersions", "api_keys[].max_version") in fields(report)
 
 
-def test_a_login_without_password_ends_the_replay_or_is_noted(
+def test_a_login_without_a_password_ends_the_replay_or_is_reported(
     trace: Path, start: Callable[..., Running], capsys: pytest.CaptureFixture[str]
 ) -> None:
     words = ["replay", str(trace)]
@@ -169,7 +169,9 @@ def test_invalid_options_are_reported(
     assert says in capsys.readouterr().err
 
 
-def test_an_api_to_ignore_must_be_one(trace: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_unknown_api_to_ignore_is_reported(
+    trace: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     with pytest.raises(SystemExit) as ended:
         main(["replay", str(trace), "--to", "h:1", "--ignore", "Fetsch.error_code"])
     assert ended.value.code == EXIT_USAGE

@@ -44,7 +44,7 @@ def trace_of(folder: Path, *rows: Entry) -> Path:
 
 @pytest.fixture
 def cut_off(tmp_path: Path) -> Path:
-    """Four requests of which only the last was answered in the trace; one expects no answer."""
+    """Return a trace with five requests and one response; Produce with acks 0 expects none."""
     return trace_of(
         tmp_path / "trace",
         request(0, ApiKey.METADATA, 12, MetadataRequest(topics=[])),
@@ -75,7 +75,7 @@ def test_responses_match_requests_if_some_are_missing(
     assert report["missed"] == []
 
 
-def test_the_new_trace_has_the_answers_of_the_target(
+def test_the_new_trace_has_the_responses_of_the_target(
     cut_off: Path, tmp_path: Path, start: Callable[..., Running], capsys: pytest.CaptureFixture[str]
 ) -> None:
     target = start()
@@ -90,7 +90,7 @@ def test_the_new_trace_has_the_answers_of_the_target(
     assert (code, report["answers"], report["unrecorded"]) == (0, 4, 0)
 
 
-def test_requests_go_to_the_same_broker_of_the_target(
+def test_requests_are_sent_to_the_broker_with_the_same_id(
     tmp_path: Path, start: Callable[..., Running], capsys: pytest.CaptureFixture[str]
 ) -> None:
     second = msgspec.structs.replace(WHO, number=1, writer_connection=2, node_id=2)
@@ -107,7 +107,7 @@ def test_requests_go_to_the_same_broker_of_the_target(
     main(["replay", str(tmp_path / "trace"), *words])
     seen: list[int] = []
     deadline = time.monotonic() + 10
-    while len(seen) < 2 and time.monotonic() < deadline:  # a trace is written after 100 ms
+    while len(seen) < 2 and time.monotonic() < deadline:  # the trace is written every 100 ms
         time.sleep(0.05)
         found, _ = entries(tmp_path / "seen")
         seen = [who.node_id for who, entry in found if isinstance(entry, Request)]
@@ -115,7 +115,7 @@ def test_requests_go_to_the_same_broker_of_the_target(
 
 
 @pytest.mark.parametrize("words", [["--on-miss", "record"], ["--record", "somewhere"]])
-def test_record_requires_a_folder_and_the_folder_record(
+def test_on_miss_record_and_the_option_record_require_each_other(
     cut_off: Path, capsys: pytest.CaptureFixture[str], words: list[str]
 ) -> None:
     assert main(["replay", str(cut_off), "--to", "h:1", *words]) == 2

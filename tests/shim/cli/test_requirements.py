@@ -14,7 +14,7 @@ GOLDEN = ROOT / "tests" / "golden" / "requirements.txt"
 PAGE = ROOT / "docs" / "requirements.md"
 NEWEST_RELEASE = RELEASES[-1]
 Ask = Callable[..., str]
-"""The command with these words, and what it printed."""
+"""Runs the command with these arguments; returns its output."""
 
 
 @pytest.fixture
@@ -26,17 +26,17 @@ def ask(capsys: pytest.CaptureFixture[str]) -> Ask:
     return asked
 
 
-def test_the_golden_table_is_what_the_command_prints(ask: Ask) -> None:
-    """Refresh with `kafka-shim requirements > tests/golden/requirements.txt`; review each line."""
+def test_the_golden_table_is_up_to_date(ask: Ask) -> None:
+    """Update: `kafka-shim requirements > tests/golden/requirements.txt`, and review the changes."""
     assert ask() == GOLDEN.read_text()
 
 
-def test_the_page_is_what_the_command_prints(ask: Ask) -> None:
-    """Refresh with `kafka-shim requirements --markdown > docs/requirements.md`."""
+def test_the_page_is_up_to_date(ask: Ask) -> None:
+    """Update: `kafka-shim requirements --markdown > docs/requirements.md`."""
     assert ask("--markdown") == PAGE.read_text()
 
 
-def test_every_row_and_every_open_api_is_in_the_table(ask: Ask) -> None:
+def test_every_row_and_every_api_without_checks_is_printed(ask: Ask) -> None:
     printed = ask()
     assert [
         line.split()[0]
@@ -46,7 +46,7 @@ def test_every_row_and_every_open_api_is_in_the_table(ask: Ask) -> None:
     assert printed.count("needs no permission") == len(OPEN_TO_ALL)
 
 
-def test_a_row_in_full(ask: Ask) -> None:
+def test_a_row_is_printed_with_all_details(ask: Ask) -> None:
     assert ask("--api", "OffsetFetch").split("\n\n")[0] == (
         f"OffsetFetch.group  0.11-{NEWEST_RELEASE}  KIP-163  KafkaApis\n"
         "    READ GROUP, up to 0.11\n"
@@ -63,7 +63,7 @@ def test_a_row_in_full(ask: Ask) -> None:
     )
 
 
-def test_periods_with_a_gap(ask: Ask) -> None:
+def test_periods_with_a_gap_are_printed(ask: Ask) -> None:
     full = ask("--api", "CreateTopics")
     assert f"CreateTopics.configs  2.4-2.8, 3.3-{NEWEST_RELEASE}  KIP-525" in full
     assert "    unlogged if denied: CREATE CLUSTER, 2.4-2.8, since 3.2\n" in full
@@ -72,30 +72,30 @@ def test_periods_with_a_gap(ask: Ask) -> None:
     )
 
 
-def test_one_release_in_short(ask: Ask) -> None:
+def test_rows_of_one_release_are_printed_in_short_form(ask: Ask) -> None:
     assert ask("--kafka-version", "2.0", "--api", "Fetch") == (
         "Fetch.follower  CLUSTER_ACTION CLUSTER  29 each  when replica_id is 0 or more\n"
         "Fetch.topic     READ TOPIC              29 each  when replica_id is below 0\n"
     )
 
 
-def test_the_rows_of_a_release(ask: Ask) -> None:
+def test_a_release_prints_only_its_rows(ask: Ask) -> None:
     lines = ask("--kafka-version", NEWEST_RELEASE).splitlines()
     rows = [line.split()[0] for line in lines if "needs no permission" not in line]
     assert rows == [bound.row.id for bound in in_force(NEWEST_RELEASE)]
 
 
-def test_a_need_by_any_name(ask: Ask) -> None:
+def test_a_permission_on_any_resource_is_printed(ask: Ask) -> None:
     idempotent = ask("--kafka-version", "2.8.2", "--api", "InitProducerId").splitlines()[1]
     assert "IDEMPOTENT_WRITE CLUSTER or WRITE on any TOPIC  31 top" in idempotent
 
 
 @pytest.mark.parametrize("word", ["CreateAcls", "create-acls", "CREATE_ACLS", "createacls", "30"])
-def test_an_api_by_any_spelling(ask: Ask, word: str) -> None:
+def test_apis_are_found_by_any_spelling(ask: Ask, word: str) -> None:
     assert ask("--api", word).startswith("CreateAcls.cluster")
 
 
-def test_operation_and_resource_hold_for_the_same_need(ask: Ask) -> None:
+def test_operation_and_resource_select_the_same_permission(ask: Ask) -> None:
     listed = ask("--operation", "create", "--resource", "topic", "--kafka-version", NEWEST_RELEASE)
     assert [line.split()[0] for line in listed.splitlines()] == [
         "Metadata.auto_create",
@@ -104,7 +104,7 @@ def test_operation_and_resource_hold_for_the_same_need(ask: Ask) -> None:
     ]
 
 
-def test_a_past_need_is_found_without_a_release(ask: Ask) -> None:
+def test_a_former_permission_is_found_without_a_release(ask: Ask) -> None:
     words = ("--operation", "READ", "--resource", "GROUP", "--api", "OffsetFetch")
     assert ask(*words).startswith("OffsetFetch.group")
     assert ask(*words, "--kafka-version", "1.0") == "no requirement of Kafka 1.0 matches\n"
@@ -125,11 +125,11 @@ def test_a_past_need_is_found_without_a_release(ask: Ask) -> None:
         ),
     ],
 )
-def test_when_there_is_no_row(ask: Ask, words: list[str], answer: str) -> None:
+def test_missing_rows_are_explained(ask: Ask, words: list[str], answer: str) -> None:
     assert ask(*words) == answer + "\n"
 
 
-def test_json_has_the_whole_row(ask: Ask) -> None:
+def test_json_has_all_details_of_a_row(ask: Ask) -> None:
     found = json.loads(ask("--json", "--api", "InitProducerId"))
     assert found["release"] is None
     row = next(r for r in found["requirements"] if r["id"] == "InitProducerId.idempotent")
@@ -156,7 +156,7 @@ def test_json_has_the_whole_row(ask: Ask) -> None:
     ]
 
 
-def test_json_of_a_release_has_only_what_holds_there(ask: Ask) -> None:
+def test_json_of_a_release_has_only_its_permissions(ask: Ask) -> None:
     rows = json.loads(ask("--json", "--kafka-version", "0.11"))["requirements"]
     assert [row["id"] for row in rows] == [bound.row.id for bound in in_force("0.11")]
     produce = next(row for row in rows if row["id"] == "Produce.topic")
@@ -166,7 +166,7 @@ def test_json_of_a_release_has_only_what_holds_there(ask: Ask) -> None:
     assert [need["operation"] for need in fetch["any_of"]] == ["READ"]
 
 
-def test_json_of_nothing_is_an_empty_list(ask: Ask) -> None:
+def test_json_without_matching_rows_is_an_empty_list(ask: Ask) -> None:
     found = json.loads(ask("--json", "--api", "Vote"))
     assert found == {"release": None, "requirements": [], "open_to_all": {}}
 

@@ -1,4 +1,4 @@
-"""`serve` and `run` with real processes, sockets, signals and exit codes."""
+"""`serve` and `run` in real processes: addresses, signals, exit codes and recordings."""
 
 import signal
 import socket
@@ -47,7 +47,7 @@ def test_serve_prints_its_address_and_stops_gracefully(
     assert "Traceback" not in err
 
 
-def test_a_port_in_use_is_one_clear_line() -> None:
+def test_a_port_in_use_is_reported_in_one_line() -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         command = [*SHIM, "serve", "--listener", f"PLAINTEXT://127.0.0.1:{port}"]
@@ -99,7 +99,7 @@ def run(code: str, *options: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-def test_run_gives_the_command_a_broker_and_passes_its_exit_code_on() -> None:
+def test_run_starts_a_broker_for_the_command_and_returns_its_exit_code() -> None:
     code = """
 import os, socket, sys
 host, _, port = os.environ["KAFKA_BOOTSTRAP_SERVERS"].rpartition(":")
@@ -145,7 +145,7 @@ def test_run_sets_the_token_of_the_control_api() -> None:
     assert '"is_manual":true' in done.stdout
 
 
-def test_run_records_what_the_command_does(tmp_path: Path) -> None:
+def test_run_records_the_requests_of_the_command(tmp_path: Path) -> None:
     code = """
 import os, socket
 host, _, port = os.environ["KAFKA_BOOTSTRAP_SERVERS"].rpartition(":")
@@ -185,7 +185,7 @@ def test_run_of_a_missing_command_is_127() -> None:
     assert "no-such-command-anywhere" in done.stderr
 
 
-def test_a_folder_named_protocol_does_not_matter(tmp_path: Path) -> None:
+def test_a_local_folder_named_protocol_is_not_imported(tmp_path: Path) -> None:
     (tmp_path / "protocol").mkdir()
     (tmp_path / "protocol" / "__init__.py").write_text("raise RuntimeError('not this one')")
     done = subprocess.run(
@@ -202,7 +202,7 @@ def test_a_folder_named_protocol_does_not_matter(tmp_path: Path) -> None:
 
 
 @needs_a_limit
-def test_a_trace_without_room_fails_the_run_but_not_the_command(tmp_path: Path) -> None:
+def test_a_full_disk_ends_the_recording_but_not_the_command(tmp_path: Path) -> None:
     ask = "import os, socket; host, port = os.environ['KAFKA_BOOTSTRAP_SERVERS'].split(':');"
     ask += "peer = socket.create_connection((host, int(port)));"
     ask += "peer.sendall(bytes.fromhex('0000000a 0012 0000 00000001 ffff'));"

@@ -54,7 +54,7 @@ def test_ctrl_c_reaches_the_command_once() -> None:
         os.close(terminal)
 
 
-def test_a_signal_to_the_program_alone_is_passed_on() -> None:
+def test_a_signal_to_the_shim_alone_is_passed_to_the_command() -> None:
     child = subprocess.Popen(
         [*SHIM, "run", "--", sys.executable, "-c", COUNTING],
         stdout=subprocess.PIPE,
@@ -70,7 +70,7 @@ def test_a_signal_to_the_program_alone_is_passed_on() -> None:
 
 
 def served(options: str) -> subprocess.CompletedProcess[str]:
-    """Start a broker that will end by itself, as a shell does."""
+    """Run `serve` with a shell, and wait until it ends."""
     return subprocess.run(
         " ".join([*SHIM, "serve", options]),
         shell=True,
@@ -82,13 +82,13 @@ def served(options: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-def test_a_closed_standard_input_ends_a_broker_that_watches_it() -> None:
+def test_with_stop_with_stdin_a_closed_standard_input_ends_the_broker() -> None:
     done = served("--listener PLAINTEXT://127.0.0.1:0 --authorizer none --stop-with-stdin <&-")
     assert (done.returncode, done.stderr) == (0, "")
     assert "started" in done.stdout
 
 
-def test_the_ready_file_never_has_addresses_of_an_old_broker(tmp_path: Path) -> None:
+def test_an_old_ready_file_is_removed_at_startup(tmp_path: Path) -> None:
     ready = tmp_path / "ready"
     ready.write_text("PLAINTEXT=127.0.0.1:1\n")
     done = served(f"--listener PLAINTEXT://192.0.2.1:0 --ready-file {ready}")
@@ -97,7 +97,7 @@ def test_the_ready_file_never_has_addresses_of_an_old_broker(tmp_path: Path) -> 
     assert not ready.exists()
 
 
-def test_the_ready_file_is_removed_with_the_broker(tmp_path: Path) -> None:
+def test_the_ready_file_is_removed_when_the_broker_stops(tmp_path: Path) -> None:
     ready = tmp_path / "ready"
     done = served(
         f"--listener PLAINTEXT://127.0.0.1:0 --authorizer none --ready-file {ready}"

@@ -1,4 +1,4 @@
-"""`kafka-shim trace`: totals, entries, and matching ones."""
+"""`kafka-shim trace`: summaries, entries, searches, and errors."""
 
 import json
 import signal
@@ -52,7 +52,7 @@ def test_info_counts_entries(trace: Path, capsys: pytest.CaptureFixture[str]) ->
     assert "           3          0 s  ########################################  1" in out
 
 
-def test_cat_gives_every_entry_decoded(trace: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_cat_prints_every_entry_decoded(trace: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["trace", "cat", str(trace)]) == 0
     rows = lines(capsys)
     assert [row["entry"] for row in rows].count("request") == 3
@@ -97,7 +97,7 @@ def test_grep_returns_matching_entries(
 @pytest.mark.parametrize(
     "words", [["info"], ["cat"], ["grep"], ["export"], ["export", "--as", "protocol-log"]]
 )
-def test_damage_is_reported_by_trace(
+def test_every_subcommand_reports_damage(
     words: list[str], trace: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (path,) = trace.glob("*.ktrace")
@@ -123,7 +123,7 @@ def test_an_invalid_trace_is_reported_in_one_line(
         assert (out, err) == ("", f"kafka-shim: {says.format(place)}\n")
 
 
-def test_a_segment_that_has_just_begun_is_a_trace(
+def test_an_empty_segment_is_a_valid_trace(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     recorder = Recorder(tmp_path, ManualClock(0))
@@ -139,7 +139,7 @@ def test_a_segment_that_has_just_begun_is_a_trace(
         (["--principal", "bob"], "--principal `bob`: expected Type:name"),
     ],
 )
-def test_impossible_conditions_are_rejected(
+def test_invalid_conditions_are_rejected(
     trace: Path, capsys: pytest.CaptureFixture[str], condition: list[str], says: str
 ) -> None:
     with pytest.raises(SystemExit) as ended:
@@ -176,9 +176,9 @@ def test_a_trace_is_viewed_until_ctrl_c(trace: Path) -> None:
         try:
             assert view.wait(10) == 130
         finally:
-            view.kill()  # a shell that runs the tests in the background ignores SIGINT
+            view.kill()  # if the tests run in the background, the shell makes `view` ignore SIGINT
 
 
-def test_a_port_out_of_range(trace: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_port_out_of_range_is_rejected(trace: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["trace", "view", str(trace), "--port", "70000"]) == EXIT_USAGE
     assert "--port `70000`: expected 0 to 65535" in capsys.readouterr().err

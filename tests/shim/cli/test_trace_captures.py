@@ -1,4 +1,4 @@
-"""`kafka-shim trace` with captures: reports and errors."""
+"""`kafka-shim trace import` and `export` with captures: reports and errors."""
 
 import json
 from pathlib import Path

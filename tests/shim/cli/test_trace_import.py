@@ -39,7 +39,7 @@ def exported(trace: Path, capsys: pytest.CaptureFixture[str]) -> list[dict[str, 
     return [json.loads(line) for line in capsys.readouterr().out.splitlines()]
 
 
-def test_exported_requests_are_in_kafkas_spelling(
+def test_exported_requests_have_kafkas_names(
     trace: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     rows = exported(trace, capsys)
@@ -72,7 +72,9 @@ def test_an_exported_trace_imports_to_the_same_requests(
     assert {row["timeUs"] for row in found} == {1_714_557_600_250_000}
 
 
-def test_an_audit_log_becomes_accesses(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_lines_of_an_audit_log_are_imported_as_accesses(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     log, folder = tmp_path / "kafka-authorizer.log", tmp_path / "trace"
     log.write_text(f"{OLDEST}\nsomething else\n{LATER}\n{RULE}")
     assert main(["trace", "import", "--from", "audit-log", str(log), str(folder)]) == 0
@@ -106,7 +108,7 @@ def test_unreadable_lines_are_reported(
 
 
 @pytest.mark.parametrize("is_there", [False, True])
-def test_an_import_that_fails_leaves_nothing(tmp_path: Path, is_there: bool) -> None:
+def test_a_failed_import_leaves_no_files(tmp_path: Path, is_there: bool) -> None:
     log = tmp_path / "log"
     log.write_text("nothing of the kind")
     folder = tmp_path / "new" / "trace"
@@ -122,10 +124,10 @@ def test_an_import_that_fails_leaves_nothing(tmp_path: Path, is_there: bool) -> 
     ]
 
 
-def test_an_import_that_is_interrupted_leaves_nothing(
+def test_an_interrupted_import_leaves_no_files(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Any interruption, after entries were written."""
+    """The import is interrupted after entries were written."""
 
     def interrupted(writing: Writing, *_: object) -> int:
         audit(writing, *_)  # type: ignore[arg-type]

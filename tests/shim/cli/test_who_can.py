@@ -39,7 +39,9 @@ def test_allowed_and_denied_principals_are_listed(
     )
 
 
-def test_everyone_is_printed_as_everyone(acls: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_acl_for_all_users_is_printed_as_everyone(
+    acls: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     words = ["who-can", "Describe", "topic:x", "--acls", acls, "--super-user", "User:root"]
     assert main(words) == 0
     out = capsys.readouterr().out
@@ -49,12 +51,16 @@ def test_everyone_is_printed_as_everyone(acls: str, capsys: pytest.CaptureFixtur
     assert "  everyone else (User:*), from everywhere\n" in out
 
 
-def test_nobody_is_allowed(acls: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_output_says_that_nobody_is_allowed(
+    acls: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert main(["who-can", "Delete", "group:g", "--acls", acls]) == 3
     assert capsys.readouterr().out == "nobody is allowed Delete on group `g`\n"
 
 
-def test_the_cluster_as_json(acls: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_principals_of_the_cluster_are_printed_as_json(
+    acls: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert main(["who-can", "describe", "cluster", "--acls", acls, "--json"]) == 0
     answer = json.loads(capsys.readouterr().out)
     assert answer["resource_name"] == "kafka-cluster"
@@ -98,7 +104,7 @@ def test_errors_are_reported(
     assert complaint in capsys.readouterr().err
 
 
-def test_a_file_that_is_not_there(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_missing_file_is_reported(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as ended:
         main(["who-can", "Read", "topic:t", "--acls", "none.yaml"])
     assert ended.value.code == 2

@@ -1,4 +1,4 @@
-"""Captures the loopback interface with tcpdump, if allowed."""
+"""Capture the loopback interface with tcpdump, if that is permitted."""
 
 import contextlib
 import shutil
@@ -14,7 +14,7 @@ import pytest
 
 @contextlib.contextmanager
 def capturing(file: Path, ports: list[str]) -> Iterator[None]:
-    """Capture traffic of these ports; PermissionError if tcpdump is not allowed to."""
+    """Capture the traffic of these ports; raise PermissionError if tcpdump may not capture."""
     filters = " or ".join(f"port {port}" for port in ports)
     command = ["tcpdump", "-i", "lo", "-U", "-w", str(file), filters]
     child = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
@@ -24,7 +24,7 @@ def capturing(file: Path, ports: list[str]) -> Iterator[None]:
         if "listening on" not in said:
             raise PermissionError(f"tcpdump may not listen here: {said.strip()}")
         yield
-        time.sleep(1)  # what it has not yet written
+        time.sleep(1)  # until tcpdump has written the last packets
     finally:
         child.send_signal(signal.SIGINT)
         child.wait(10)

@@ -1,4 +1,4 @@
-"""Traces as captures: they import again to the same, and tshark finds nothing wrong with them."""
+"""Traces are exported as captures; importing them restores the trace, and tshark reads them."""
 
 import asyncio
 import io
@@ -29,7 +29,7 @@ from tests.shim.wire import connected, serving
 
 
 async def talk(broker: Any) -> None:
-    """A few requests in the highest versions of the broker's release, on two listeners."""
+    """Send some requests in the highest versions of the release, on two listeners."""
     highest = {key: high for key, (_, high) in advertised(broker.cluster.release).items()}
     for listener in ("PLAINTEXT", "SASL_PLAINTEXT"):
         async with connected(broker, listener) as wire:
@@ -59,7 +59,7 @@ async def recorded(folder: Path, release: str) -> Path:
 
 
 def told(folder: Path) -> list[tuple[str, int, object]]:
-    """Return what a capture can contain of a trace: clients, times, frames and ends."""
+    """Return what a capture contains of a trace: clients, frames and ends of connections."""
     return [
         (who.host, who.port, getattr(entry, "frame", type(entry)))
         for who, entry in entries(folder)[0]
@@ -68,7 +68,7 @@ def told(folder: Path) -> list[tuple[str, int, object]]:
 
 
 @pytest.mark.asyncio
-async def test_what_is_exported_imports_to_the_same(tmp_path: Path) -> None:
+async def test_an_exported_trace_is_imported_unchanged(tmp_path: Path) -> None:
     trace = await recorded(tmp_path / "trace", RELEASES[-1])
     file = io.BytesIO()
     report = export_capture(trace, file)
@@ -79,7 +79,7 @@ async def test_what_is_exported_imports_to_the_same(tmp_path: Path) -> None:
     assert told(tmp_path / "again") == told(trace)
 
 
-def test_frames_larger_than_a_packet_and_ipv6(
+def test_frames_larger_than_a_packet_are_exported_over_ipv6(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("kafka_shim.shim.traffic.captures.export.SEGMENT_BYTES_MAX", 1000)
@@ -97,7 +97,7 @@ def test_frames_larger_than_a_packet_and_ipv6(
 
 
 @pytest.mark.parametrize("time_us", [-1, 253_402_000_000_000_000])
-def test_a_time_that_pcap_has_no_room_for_is_the_nearest(time_us: int, tmp_path: Path) -> None:
+def test_a_time_outside_the_range_of_pcap_becomes_the_nearest(time_us: int, tmp_path: Path) -> None:
     who = Connection(0, 1, 2, "PLAINTEXT", "127.0.0.1", 50_000, "User:x")
     writer = SegmentWriter(tmp_path, "w")
     writer.write(Body([who], [Request(0, 0, time_us, heartbeat(3, 10))]))
@@ -121,8 +121,8 @@ def dissected(capture: Path, what: str) -> list[str]:
 
 
 FAULTS_OF_TSHARK = (
-    "[Unsupported API version]",  # newer than it: it says so, and cannot tell where they end
-    "SaslAuthenticate",  # it takes the bytes for missing, in what tcpdump has captured too
+    "[Unsupported API version]",  # tshark does not know the version
+    "SaslAuthenticate",  # tshark reports missing bytes, also in captures of tcpdump
 )
 
 
@@ -147,7 +147,7 @@ async def test_tshark_dissects_every_frame(tmp_path: Path, release: str) -> None
 
 @needs_capturing
 @pytest.mark.asyncio
-async def test_tcpdump_of_a_run_imports_to_what_the_broker_recorded(tmp_path: Path) -> None:
+async def test_a_capture_of_tcpdump_is_imported_as_the_broker_recorded_it(tmp_path: Path) -> None:
     capture = tmp_path / "lo.pcap"
     async with serving() as broker:
         broker.record(tmp_path / "trace")

@@ -1,4 +1,4 @@
-"""Frames from streams with gaps: only frames in a gap are lost."""
+"""Frames are read from streams with gaps; only frames within a gap are lost."""
 
 from itertools import pairwise
 
@@ -15,7 +15,7 @@ ENDS = [len(b"".join(framed(frame) for frame in FRAMES[: n + 1])) for n in range
 
 @settings(deadline=None)  # a busy machine is no failure
 @given(st.lists(st.integers(1, len(TEXT) - 1), max_size=20))
-def test_any_cuts(places: list[int]) -> None:
+def test_frames_are_read_from_pieces_of_any_size(places: list[int]) -> None:
     reader = FrameReader(looks_like_request)
     bounds = sorted({0, len(TEXT), *places})
     found = [frame for left, right in pairwise(bounds) for frame in reader.feed(TEXT[left:right])]
@@ -25,8 +25,8 @@ def test_any_cuts(places: list[int]) -> None:
 
 @settings(deadline=None)  # a busy machine is no failure
 @given(st.integers(0, len(TEXT) - 1), st.integers(1, 60))
-def test_a_hole_costs_the_frames_it_touches(start: int, length: int) -> None:
-    """As long as a later segment begins with a frame, as those of clients do."""
+def test_a_gap_costs_only_the_frames_that_it_touches(start: int, length: int) -> None:
+    """This holds if a later segment begins with a frame, as is usual for clients."""
     end = min(start + length, len(TEXT))
     reader = FrameReader(looks_like_request)
     found = list(reader.feed(TEXT[:start]))
@@ -43,7 +43,7 @@ def test_a_hole_costs_the_frames_it_touches(start: int, length: int) -> None:
     assert found == [frame for number, frame in enumerate(FRAMES) if number not in touched]
 
 
-def test_nonsense_is_skipped_until_a_request_begins() -> None:
+def test_other_bytes_are_skipped_until_a_request_begins() -> None:
     reader = FrameReader(looks_like_request)
     assert list(reader.feed(b"GET / HTTP/1.1\r\n\r\n")) == []
     assert list(reader.feed(b"more of it")) == []
@@ -55,14 +55,14 @@ def test_nonsense_is_skipped_until_a_request_begins() -> None:
     "change",
     [
         lambda text: text[:13],
-        lambda text: b"\x7f" + text[1:],  # a size beyond all limits
-        lambda text: text[:4] + b"\x7f" + text[5:],  # an API that nobody knows
-        lambda text: text[:6] + b"\x7f" + text[7:],  # a version that no release has
+        lambda text: b"\x7f" + text[1:],  # a size above the limit
+        lambda text: text[:4] + b"\x7f" + text[5:],  # an unknown API
+        lambda text: text[:6] + b"\x7f" + text[7:],  # an unknown version
         lambda text: text[:8] + b"\xff" + text[9:],  # a negative correlation id
         lambda text: text[:12] + b"\x7f" + text[13:],  # a client id longer than the frame
     ],
 )
-def test_what_does_not_look_like_a_request(change: object) -> None:
+def test_invalid_headers_do_not_look_like_a_request(change: object) -> None:
     assert callable(change)
     text = framed(FRAMES[0])
     assert looks_like_request(text)

@@ -1,4 +1,4 @@
-"""Captures into traces: shuffled, repeated, incomplete, truncated, of several link types."""
+"""Captures are imported as traces: shuffled, repeated, incomplete, truncated, of any link type."""
 
 import contextlib
 import io
@@ -52,7 +52,7 @@ def imported(
     return requests, answers, report
 
 
-def test_requests_and_answers_with_their_times_and_ends(tmp_path: Path) -> None:
+def test_requests_and_responses_are_imported_with_times_and_ends(tmp_path: Path) -> None:
     segments = conversation(COUNT)
     requests, answers, report = imported(capture_of(segments), tmp_path)
     assert (requests, answers) == (REQUESTS, ANSWERS)
@@ -68,8 +68,8 @@ def test_requests_and_answers_with_their_times_and_ends(tmp_path: Path) -> None:
     assert isinstance(found[-1][1], Closed)
 
 
-def test_a_connection_may_begin_with_a_version_that_nobody_knows(tmp_path: Path) -> None:
-    """A client newer than its broker begins so, and is answered in version 0 (KIP-511)."""
+def test_a_connection_may_begin_with_an_unknown_version_of_api_versions(tmp_path: Path) -> None:
+    """So begins a client that is newer than its broker; the response is in version 0 (KIP-511)."""
     _, newest = advertised(RELEASES[-1])[ApiKey.API_VERSIONS]
     head = write_request_header(RequestHeader(ApiKey.API_VERSIONS, newest, 0, "kgo"))
     newer = head[:2] + (newest + 1).to_bytes(2, "big") + head[4:] + b"\4kgo\0021\0\0"
@@ -84,7 +84,7 @@ def test_a_connection_may_begin_with_a_version_that_nobody_knows(tmp_path: Path)
 
 @settings(max_examples=40, deadline=None)
 @given(st.randoms(use_true_random=False))
-def test_shuffled_and_repeated_within_a_second(
+def test_segments_may_be_shuffled_and_repeated_within_a_second(
     tmp_path_factory: pytest.TempPathFactory, rng: random.Random
 ) -> None:
     segments = conversation(COUNT)
@@ -107,7 +107,7 @@ def test_shuffled_and_repeated_within_a_second(
 def test_a_lost_segment_costs_its_frames_and_is_reported(
     tmp_path_factory: pytest.TempPathFactory, rng: random.Random
 ) -> None:
-    segments = conversation(COUNT, segment_bytes=1000)  # a frame a segment
+    segments = conversation(COUNT, segment_bytes=1000)  # one frame in each segment
     lost = {n for n, segment in enumerate(segments) if segment.data and rng.random() < 0.2}
     kept = [segment for number, segment in enumerate(segments) if number not in lost]
     folder = tmp_path_factory.mktemp("t")
@@ -123,15 +123,17 @@ def test_a_lost_segment_costs_its_frames_and_is_reported(
     assert told == sum(len(segments[number].data) for number in lost)
 
 
-def test_a_connection_that_began_before_the_capture(tmp_path: Path) -> None:
-    segments = conversation(COUNT, segment_bytes=1000)[6:]  # within the second exchange
+def test_a_connection_that_began_before_the_capture_is_imported(tmp_path: Path) -> None:
+    segments = conversation(COUNT, segment_bytes=1000)[
+        6:
+    ]  # the capture begins within the second exchange
     requests, answers, report = imported(capture_of(segments), tmp_path)
     assert (requests, answers) == (REQUESTS[2:], ANSWERS[2:])
     (troubles,) = report.troubles
     assert troubles.began_before
 
 
-def test_many_connections_and_ports_used_again(tmp_path: Path) -> None:
+def test_reused_ports_are_different_connections(tmp_path: Path) -> None:
     segments: list[Segment] = []
     for number in range(20):
         segments += conversation(
@@ -185,7 +187,9 @@ def test_encrypted_connections_are_reported(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("link_type", "wrap"), [(1, ethernet), (101, ip4), (113, cooked), (0, loopback)]
 )
-def test_links_and_resolutions(tmp_path: Path, link_type: int, wrap: object) -> None:
+def test_all_link_types_and_time_resolutions_are_read(
+    tmp_path: Path, link_type: int, wrap: object
+) -> None:
     assert callable(wrap)
     rows = [(segment.time_us, wrap(segment)) for segment in conversation(COUNT)]
     for number, nano in enumerate((False, True)):
@@ -195,7 +199,9 @@ def test_links_and_resolutions(tmp_path: Path, link_type: int, wrap: object) -> 
 
 
 @pytest.mark.parametrize("order", ["<", ">"])
-def test_pcapng_with_interfaces_of_different_kinds(tmp_path: Path, order: str) -> None:
+def test_pcapng_files_may_have_interfaces_of_different_link_types(
+    tmp_path: Path, order: str
+) -> None:
     rows = [
         (n % 2, segment.time_us, (ethernet if n % 2 == 0 else ip4)(segment))
         for n, segment in enumerate(conversation(COUNT))
@@ -207,7 +213,7 @@ def test_pcapng_with_interfaces_of_different_kinds(tmp_path: Path, order: str) -
     assert report.passed_over == {}
 
 
-def test_a_time_that_cannot_be_is_damage(tmp_path: Path) -> None:
+def test_an_impossible_time_is_damage(tmp_path: Path) -> None:
     rows = [(0, segment.time_us, ethernet(segment)) for segment in conversation(COUNT)]
     rows[20] = (0, 1 << 60, rows[20][2])
     _, _, report = imported(io.BytesIO(pcapng(rows, (1,), "<")), tmp_path)
@@ -215,7 +221,7 @@ def test_a_time_that_cannot_be_is_damage(tmp_path: Path) -> None:
     assert report.damage == f"a packet claims to be of {(1 << 60) // 1_000_000} seconds after 1970"
 
 
-def test_a_file_that_is_cut_off_anywhere_is_read_to_there(tmp_path: Path) -> None:
+def test_a_truncated_file_is_read_to_its_end(tmp_path: Path) -> None:
     segments = conversation(COUNT)
     rows = [(segment.time_us, ethernet(segment)) for segment in segments]
     classic = pcap(rows)
@@ -232,7 +238,7 @@ def test_a_file_that_is_cut_off_anywhere_is_read_to_there(tmp_path: Path) -> Non
             assert "cut off" in report.damage or report.damage == ""
 
 
-def test_noise_is_an_error_or_damage_never_a_crash(tmp_path: Path) -> None:
+def test_random_bytes_are_an_error_or_damage(tmp_path: Path) -> None:
     rng = random.Random(3)
     rows = [(segment.time_us, ethernet(segment)) for segment in conversation(COUNT)]
     files = (pcap(rows), pcapng([(0, *row) for row in rows], (1,), "<"))

@@ -1,4 +1,4 @@
-"""One direction of TCP: segments in any order, repeated or lost."""
+"""One direction of a TCP connection: segments in any order, repeated or lost."""
 
 import random
 from typing import Any
@@ -11,7 +11,7 @@ from kafka_shim.shim.traffic.captures.stream import Stream
 
 
 class Heard:
-    """A stream and its output: bytes and gaps."""
+    """A stream with its output: bytes and gaps."""
 
     def __init__(self) -> None:
         self.parts: list[Any] = []
@@ -43,7 +43,7 @@ def cuts(draw: st.DrawFn) -> tuple[bytes, int, list[tuple[int, bytes]]]:
 
 @settings(deadline=None)  # a busy machine is no failure
 @given(cuts(), st.randoms(use_true_random=False), st.booleans())
-def test_any_order_and_any_repetition(
+def test_segments_may_come_in_any_order_and_repeatedly(
     made: tuple[bytes, int, list[tuple[int, bytes]]], rng: random.Random, syn_late: bool
 ) -> None:
     text, first, pieces = made
@@ -55,7 +55,7 @@ def test_any_order_and_any_repetition(
         if number == syn_at:
             heard.stream.begin(first)
         heard.stream.add(sequence, data)
-    heard.stream.begin(first)  # a SYN that is sent again
+    heard.stream.begin(first)  # a repeated SYN
     assert heard.text == text
     assert heard.holes == []
     assert not heard.stream.lacks
@@ -91,7 +91,7 @@ def test_a_loss_is_reported_at_its_position(
     assert not heard.stream.lacks
 
 
-def test_a_beginning_that_was_not_captured_is_a_hole_of_unknown_size() -> None:
+def test_a_beginning_that_was_not_captured_is_a_gap_of_unknown_size() -> None:
     heard = Heard()
     for sequence, data in ((1000, b"late"), (990, b"early")):
         heard.stream.note(sequence)
@@ -101,7 +101,7 @@ def test_a_beginning_that_was_not_captured_is_a_hole_of_unknown_size() -> None:
     assert heard.parts == [None, b"early", 5, b"late"]
 
 
-def test_an_acknowledged_fin_is_no_lost_byte() -> None:
+def test_an_acknowledged_fin_is_not_a_lost_byte() -> None:
     heard = Heard()
     heard.stream.begin(10)
     heard.stream.add(11, b"x")

@@ -1,4 +1,4 @@
-"""Captures of TLS with a key log: what the standard library's OpenSSL has encrypted is read."""
+"""Captures of TLS connections are decrypted with a key log."""
 
 import asyncio
 import contextlib
@@ -32,14 +32,14 @@ from tests.shim.wire import serving
 
 COUNT = 6
 LARGE = 40_000
-"""Padding of a request that takes several records."""
+"""Padding of a request that needs several TLS records."""
 REQUESTS = [heartbeat(number, LARGE if number == 3 else 30) for number in range(COUNT)]
 ANSWERS = [heartbeat_answer(number) for number in range(COUNT)]
 Piece = tuple[int, bytes]
 
 
 class Pair:
-    """A TLS client and server in this process, and all bytes between them."""
+    """A TLS client and a TLS server in this process, and all bytes that they sent."""
 
     def __init__(self, key_log: Path, version: ssl.TLSVersion, ciphers: str = "") -> None:
         authority = trustme.CA()
@@ -79,7 +79,7 @@ class Pair:
 
 
 def spoken(pair: Pair) -> list[Piece]:
-    """The conversation's bytes as they are on the wire, in pieces of no particular size."""
+    """Send all requests and responses; return the encrypted bytes in pieces of varying size."""
     for request, answer in zip(REQUESTS, ANSWERS, strict=True):
         pair.say(0, framed(request))
         pair.say(1, framed(answer))
@@ -148,8 +148,8 @@ def test_a_connection_without_keys_is_reported(tmp_path: Path) -> None:
         assert [trouble.tls_failure for trouble in report.troubles] == troubles
 
 
-def test_keys_that_were_renewed(tmp_path: Path) -> None:
-    """OpenSSL does so by itself only after many records: the last two are made here."""
+def test_renewed_keys_are_used(tmp_path: Path) -> None:
+    """OpenSSL renews keys only after many records, so this test encrypts the last two itself."""
     pair = Pair(tmp_path / "keys", ssl.TLSVersion.TLSv1_3)
     pieces = spoken(pair)
     keys = read_key_log(tmp_path / "keys")
@@ -178,7 +178,7 @@ def sealed(secret: bytes, sequence: int, content: bytes, kind: int) -> bytes:
 
 
 @pytest.mark.parametrize("at", range(0, 2_000, 97))
-def test_damage_ends_the_reading(at: int, tmp_path: Path) -> None:
+def test_damage_ends_the_decryption(at: int, tmp_path: Path) -> None:
     pieces = spoken(Pair(tmp_path / "keys", ssl.TLSVersion.TLSv1_3))
     place = at % len(pieces)
     sender, data = pieces[place]

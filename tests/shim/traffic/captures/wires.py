@@ -1,4 +1,4 @@
-"""TCP conversations and captures for tests, made by independent code."""
+"""TCP conversations and capture files for tests, made without code of the shim."""
 
 import io
 import struct
@@ -54,7 +54,7 @@ def connection(
     client: Address = CLIENT,
     first_sequence: int = 2**32 - 40,
 ) -> list[Segment]:
-    """What the client (0) and the server (1) send, in segments from SYN to FIN."""
+    """Return the segments of a connection from SYN to FIN; the client is 0, the server 1."""
     ends, next_up, next_down = (client, SERVER), first_sequence, 77
     found: list[Segment] = []
 
@@ -125,7 +125,10 @@ def pcap(packets: Iterable[tuple[int, bytes]], link_type: int = 1, *, nano: bool
 
 
 def pcapng(packets: Sequence[tuple[int, int, bytes]], links: Sequence[int], order: str) -> bytes:
-    """Packets with their interface's number; the interfaces' link types, nanoseconds for odd."""
+    """Return a pcapng file; packets have an interface, time and data.
+
+    `links` are the link types of the interfaces; those with odd numbers count nanoseconds.
+    """
 
     def block(kind: int, body: bytes) -> bytes:
         body += b"\0" * (-len(body) % 4)
@@ -136,7 +139,7 @@ def pcapng(packets: Sequence[tuple[int, int, bytes]], links: Sequence[int], orde
     for number, link in enumerate(links):
         option = struct.pack(f"{order}HHBxxxHH", 9, 1, 9, 0, 0) if number % 2 else b""
         parts.append(block(1, struct.pack(f"{order}HHI", link, 0, 65535) + option))
-    parts.append(block(5, b"\0" * 12))  # statistics of an interface: nothing to us
+    parts.append(block(5, b"\0" * 12))  # interface statistics, which readers ignore
     for interface, time_us, data in packets:
         ticks = time_us * (1000 if interface % 2 else 1)
         head = struct.pack(

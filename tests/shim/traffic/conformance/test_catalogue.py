@@ -1,4 +1,4 @@
-"""Each behaviour passes for a correct client, fails for a wrong one, or is not exercised."""
+"""Each behaviour passes for a correct client, fails for an incorrect one, or is not exercised."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -43,7 +43,7 @@ LINE = ("test", 1)
 
 
 class Step(msgspec.Struct):
-    """A request and its answer; `spoil` changes the frame, `pause_us` is how long it came after."""
+    """A request and its response; `spoil` is appended to the frame, `pause_us` is before it."""
 
     api: ApiKey
     version: int
@@ -208,7 +208,9 @@ SEEN = [
 
 
 @pytest.mark.parametrize(("behaviour", "right", "wrong"), CASES)
-def test_right_and_wrong(behaviour: str, right: list[Step], wrong: list[Step]) -> None:
+def test_correct_clients_pass_and_incorrect_ones_fail(
+    behaviour: str, right: list[Step], wrong: list[Step]
+) -> None:
     wrong = [*wrong[:-1], msgspec.structs.replace(wrong[-1], pause_us=wrong[-1].pause_us)]
     if behaviour == "errors.not-ready-retried":
         wrong[-1].pause_us = 2_000_000
@@ -218,13 +220,13 @@ def test_right_and_wrong(behaviour: str, right: list[Step], wrong: list[Step]) -
 
 
 @pytest.mark.parametrize(("behaviour", "step"), SEEN)
-def test_behaviours_that_only_must_occur(behaviour: str, step: Step) -> None:
+def test_some_behaviours_pass_as_soon_as_they_occur(behaviour: str, step: Step) -> None:
     assert status(behaviour, step) is Status.PASSED
     assert status(behaviour, create_acl(), describe_acls(), METADATA) is Status.NOT_EXERCISED
 
 
-def test_a_refusal_without_a_list_leaves_all_lower_versions() -> None:
-    """As brokers before KIP-511 refuse."""
+def test_after_unsupported_version_without_a_list_any_lower_version_passes() -> None:
+    """Brokers before KIP-511 return UNSUPPORTED_VERSION without the supported versions."""
     step = Step(ApiKey.API_VERSIONS, 2, ApiVersionsRequest(), ApiVersionsResponse(error_code=35))
     lower, same = (Step(ApiKey.API_VERSIONS, v, ApiVersionsRequest()) for v in (1, 2))
     assert status("versions.fallback", step, lower) is Status.PASSED
@@ -237,7 +239,7 @@ def test_a_varint_that_could_be_shorter_is_not_canonical() -> None:
     event = next(iter(found.events))
     assert isinstance(event.entry, Request)
     frame = event.entry.frame
-    at = frame.index(b"\x01", 12)  # the compact array of no topics: its length plus one
+    at = frame.index(b"\x01", 12)  # the length plus one of the compact array of topics
     longer = frame[:at] + b"\x81\x00" + frame[at + 1 :]
     entry = msgspec.structs.replace(event.entry, frame=longer)
     bad = Recording([msgspec.structs.replace(event, entry=entry)], [])
@@ -246,7 +248,7 @@ def test_a_varint_that_could_be_shorter_is_not_canonical() -> None:
     assert score(look, exchanges(bad), Decisions()).status is Status.FAILED
 
 
-def test_open_requests_with_one_correlation_id() -> None:
+def test_a_correlation_id_must_differ_from_those_of_open_requests() -> None:
     steps = [
         msgspec.structs.replace(describe_acls(), correlation_id=7, pause_us=1) for _ in range(2)
     ]
@@ -255,7 +257,7 @@ def test_open_requests_with_one_correlation_id() -> None:
     assert status("encoding.correlation-ids", *steps) is Status.PASSED
 
 
-def test_a_batch_with_a_wrong_checksum() -> None:
+def test_a_batch_with_a_wrong_checksum_fails() -> None:
     step = produce()
     row = step.request.topic_data[0].partition_data[0]
     assert status("producer.checksums", step) is Status.PASSED
@@ -263,6 +265,6 @@ def test_a_batch_with_a_wrong_checksum() -> None:
     assert status("producer.checksums", step) is Status.FAILED
 
 
-def test_ids_are_unique_and_every_row_says_how_it_is_seen() -> None:
+def test_ids_are_unique_and_every_behaviour_has_its_descriptions() -> None:
     assert len(BY_ID) == len(CATALOGUE)
     assert all(behaviour.text and behaviour.seen for behaviour in CATALOGUE)

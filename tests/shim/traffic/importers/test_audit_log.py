@@ -1,4 +1,4 @@
-"""Lines of Kafka's authorizer log, as brokers of three ages write them."""
+"""Lines of Kafka's authorizer log in the three wordings of its releases."""
 
 import pytest
 
@@ -21,7 +21,7 @@ RULE = LATER + (
 )
 
 
-def test_the_oldest_wording_names_no_request() -> None:
+def test_the_oldest_wording_has_no_request() -> None:
     found = parse_line(OLDEST)
     assert found is not None
     assert (found.principal, found.host) == ("User:bob", "10.0.0.1")
@@ -36,7 +36,7 @@ def test_names_may_have_colons_and_spaces() -> None:
     assert found.resource_name == "a:b c"
 
 
-def test_later_brokers_name_the_request_and_how_often() -> None:
+def test_later_brokers_log_the_request_and_the_count() -> None:
     found = parse_line(LATER)
     assert found is not None
     assert found.principal == "User:CN=bob,O=x"
@@ -44,7 +44,7 @@ def test_later_brokers_name_the_request_and_how_often() -> None:
     assert (found.api_key, found.count, found.rule) == (ApiKey.FIND_COORDINATOR, 3, "")
 
 
-def test_kraft_brokers_name_the_rule() -> None:
+def test_kraft_brokers_log_the_rule() -> None:
     found = parse_line(RULE)
     assert found is not None
     assert found.rule == "TRANSACTIONAL_ID|t|PREFIXED|User:CN=bob,O=x|*|ALL|DENY"
@@ -56,7 +56,7 @@ def test_kraft_brokers_name_the_rule() -> None:
 @pytest.mark.parametrize(
     "line", ["", "[2024-05-01 10:00:00,250] INFO started", OLDEST.replace("Write", "Dance")]
 )
-def test_other_lines_are_none(line: str) -> None:
+def test_other_lines_are_not_parsed(line: str) -> None:
     assert parse_line(line) is None
 
 

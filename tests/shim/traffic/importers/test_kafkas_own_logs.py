@@ -1,4 +1,4 @@
-"""Logs that real brokers (Kafka 3.9.1, and 2.8.2) wrote while clients worked with them."""
+"""Logs of real brokers (3.9.1, 2.8.2, 4.3.1) are imported completely."""
 
 import json
 from pathlib import Path
@@ -20,11 +20,11 @@ EARLIER_REQUESTS = HERE / "kafka_requests_2.8.txt"
 AUDIT = HERE / "kafka_authorizer.txt"
 REQUESTS = HERE / "kafka_requests.txt"
 SHARE_FETCHES = HERE / "kafka_requests_share.txt"
-"""Of 4.3.1, which writes no size for the records of these."""
+"""ShareFetch requests of 4.3.1, which logs no sizes of their records."""
 
 
 def without_sizes(value: Any) -> Any:
-    """Remove sizes of records: the log has only these, an imported trace has none."""
+    """Remove sizes of records, which Kafka logs instead of records and imported traces lack."""
     if isinstance(value, dict):
         return {
             key: without_sizes(content) for key, content in value.items() if not key.endswith(SIZE)
@@ -72,7 +72,7 @@ def test_decisions_are_read_in_the_words_of_every_release(release: str) -> None:
         assert rules == [""] * 4
 
 
-def test_every_request_is_read_and_exports_as_kafka_wrote_it(tmp_path: Path) -> None:
+def test_every_request_is_imported_and_exported_as_logged(tmp_path: Path) -> None:
     lines = REQUESTS.read_text().splitlines()
     report = import_request_log(iter(lines), tmp_path)
     assert report.refused == []
@@ -88,7 +88,7 @@ def test_every_request_is_read_and_exports_as_kafka_wrote_it(tmp_path: Path) -> 
 
 
 def leaves(value: Any) -> list[str]:
-    """Return the values of a message, regardless of field names, and without sizes of records."""
+    """Return the values of a message without its field names and without sizes of records."""
     if isinstance(value, dict):
         value = [content for key, content in value.items() if not key.endswith(SIZE)]
     if isinstance(value, list):
@@ -96,7 +96,7 @@ def leaves(value: Any) -> list[str]:
     return [json.dumps(value)]
 
 
-def test_nothing_is_lost_where_fields_had_other_names(tmp_path: Path) -> None:
+def test_no_values_are_lost_if_fields_had_other_names(tmp_path: Path) -> None:
     lines = EARLIER_REQUESTS.read_text().splitlines()
     report = import_request_log(iter(lines), tmp_path)
     assert (report.refused, report.unknown) == ([], {})
@@ -105,7 +105,7 @@ def test_nothing_is_lost_where_fields_had_other_names(tmp_path: Path) -> None:
     for line, row in zip(lines, rows, strict=True):
         theirs, _ = json.JSONDecoder().raw_decode(line, line.index("{"))
         assert leaves(row["response"]) == leaves(theirs["response"]), line
-        if theirs["request"]:  # which is empty for a version that the broker did not know
+        if theirs["request"]:  # it is empty if the broker did not know the version
             assert leaves(row["request"]) == leaves(theirs["request"]), line
 
 
@@ -130,7 +130,7 @@ def test_an_unknown_field_is_reported(tmp_path: Path) -> None:
     assert count == 2
 
 
-def test_connections_are_kept_apart_with_their_peers(tmp_path: Path) -> None:
+def test_each_connection_has_the_address_of_its_client(tmp_path: Path) -> None:
     import_request_log(iter(REQUESTS.read_text().splitlines()), tmp_path)
     found = [block for block in read_trace(tmp_path) if not isinstance(block, Damage)]
     people = {who.port: who for block in found for who in block.body.connections}

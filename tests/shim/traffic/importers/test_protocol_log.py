@@ -1,4 +1,4 @@
-"""kroxylicious' protocol log, in the layouts that its documentation shows."""
+"""Kroxylicious' protocol log, in the layouts of its documentation."""
 
 import json
 from pathlib import Path
@@ -32,7 +32,7 @@ REQUEST: dict[str, dict[str, Any]] = {
 ANSWER = {"header": REQUEST["header"] | {"type": "RESPONSE", "correlationId": 8}, "payload": {}}
 
 
-def test_entries_of_all_layouts(tmp_path: Path) -> None:
+def test_entries_of_all_layouts_are_imported(tmp_path: Path) -> None:
     with LOG.open() as lines:
         report = import_protocol_log(lines, tmp_path)
     assert (report.entries, report.refused) == (4, [])
@@ -76,7 +76,7 @@ def test_unreadable_lines_are_reported_and_the_rest_is_read(
     assert says in why
 
 
-def test_without_sessions_a_client_id_is_a_connection(tmp_path: Path) -> None:
+def test_without_session_ids_each_client_id_is_a_connection(tmp_path: Path) -> None:
     other = json.dumps(REQUEST).replace('"c"', '"d"')
     import_protocol_log(iter([json.dumps(REQUEST), other, json.dumps(REQUEST)]), tmp_path)
     found, _ = entries(tmp_path)
@@ -88,7 +88,7 @@ def test_without_sessions_a_client_id_is_a_connection(tmp_path: Path) -> None:
     assert all(isinstance(entry, Request) for _, entry in found)
 
 
-def test_an_exported_trace_imports_to_the_same(trace: Path, tmp_path: Path) -> None:  # noqa: F811
+def test_an_exported_trace_is_imported_unchanged(trace: Path, tmp_path: Path) -> None:  # noqa: F811
     log = tmp_path / "log"
     assert main(["trace", "export", str(trace), "--as", "protocol-log", "--output", str(log)]) == 0
     assert len(log.read_text().splitlines()) == len(list(export_entries(trace))) == 8

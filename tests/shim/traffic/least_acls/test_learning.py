@@ -1,4 +1,4 @@
-"""What is learned from requests that go through the real handlers."""
+"""ACLs learned from requests that the real handlers process."""
 
 from kafka_shim.authorizer.acl_formats.rules import to_rules
 from kafka_shim.authorizer.model import Action
@@ -27,7 +27,7 @@ def learning() -> tuple[Stage, LearningAuthorizer]:
     return stage, found
 
 
-def test_everything_is_allowed_and_the_narrowest_way_is_learned() -> None:
+def test_all_accesses_are_allowed_and_the_narrowest_acls_are_learned() -> None:
     stage, learned = learning()
     answer = stage.ask(ApiKey.CREATE_TOPICS, 5, CREATE, APP)
     assert [topic.error_code for topic in answer.topics] == [0]
@@ -38,7 +38,7 @@ def test_everything_is_allowed_and_the_narrowest_way_is_learned() -> None:
     ]
 
 
-def test_authorized_operations_teach_nothing() -> None:
+def test_no_acls_are_learned_from_authorized_operations() -> None:
     stage, learned = learning()
     request = DescribeClusterRequest(include_cluster_authorized_operations=True)
     answer = stage.ask(ApiKey.DESCRIBE_CLUSTER, 0, request, APP)
@@ -56,7 +56,7 @@ def test_a_list_of_all_topics_is_optional() -> None:
     ]
 
 
-def test_the_proof_notes_denials_but_not_wider_alternatives() -> None:
+def test_the_proof_records_denials_but_not_denied_wider_alternatives() -> None:
     stage = Stage()
     proving = ProvingAuthorizer(stage.cluster.policy.rules, ())
     put_in_charge(stage.cluster, proving)

@@ -1,4 +1,4 @@
-"""The fewest ACLs for a row of questions."""
+"""The fewest and narrowest ACLs for several questions to the authorizer."""
 
 import pytest
 
@@ -34,17 +34,17 @@ def test_read_and_write_include_describe() -> None:
     assert short(*asked) == [{"allow": ["Read"], "topic": "orders"}]
 
 
-def test_describe_of_another_name_stays() -> None:
+def test_describe_of_another_topic_is_kept() -> None:
     found = short(question(on(Operation.DESCRIBE, "a")), question(on(Operation.READ, "b")))
     assert found == [{"allow": ["Describe"], "topic": "a"}, {"allow": ["Read"], "topic": "b"}]
 
 
-def test_a_topic_is_created_by_create_on_it_and_not_on_the_cluster() -> None:
+def test_create_on_the_topic_is_preferred_to_create_on_the_cluster() -> None:
     asked = question(CREATE_ANYWHERE, on(Operation.CREATE))
     assert short(asked) == [{"allow": ["Create"], "topic": "orders"}]
 
 
-def test_what_is_needed_anyway_meets_alternatives() -> None:
+def test_an_acl_that_is_needed_anyway_replaces_alternatives() -> None:
     asked = question(CREATE_ANYWHERE, on(Operation.CREATE))
     found = short(asked, question(CREATE_ANYWHERE))
     assert found == [{"allow": ["Create"], "cluster": CLUSTER_NAME}]
@@ -55,12 +55,12 @@ def test_an_idempotent_producer_needs_write_on_its_topic_only() -> None:
     assert short(asked, question(on(Operation.WRITE))) == [{"allow": ["Write"], "topic": "orders"}]
 
 
-def test_without_a_topic_to_write_idempotence_is_of_the_cluster() -> None:
+def test_without_a_topic_an_idempotent_producer_needs_idempotent_write() -> None:
     asked = question(IDEMPOTENT, WRITE_ANY, any_name=True)
     assert short(asked) == [{"allow": ["IdempotentWrite"], "cluster": CLUSTER_NAME}]
 
 
-def test_prefixes_take_names_together() -> None:
+def test_names_with_a_prefix_share_an_acl() -> None:
     asked = [question(on(Operation.READ, f"run-{n}", GROUP)) for n in range(3)]
     found = short(*asked, question(CREATE_ANYWHERE), prefixes=("run-", "k"))
     assert found == [
@@ -70,6 +70,6 @@ def test_prefixes_take_names_together() -> None:
 
 
 @pytest.mark.parametrize(("optional", "count"), [(False, 0), (True, 1)])
-def test_what_only_lists_more_is_optional(optional: bool, count: int) -> None:
+def test_acls_that_only_make_more_topics_visible_are_optional(optional: bool, count: int) -> None:
     asked = question(on(Operation.DESCRIBE), optional=True)
     assert len(minimal_acls([asked], optional=optional)) == count

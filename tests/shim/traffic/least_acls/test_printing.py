@@ -1,4 +1,4 @@
-"""The needs of a program, in each format of ACLs."""
+"""The learned ACLs of a program are printed in each format."""
 
 import json
 
@@ -28,7 +28,7 @@ OPTIONAL = [acl(Operation.DESCRIBE, "others")]
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_every_form_is_read_back(form: str) -> None:
+def test_every_printed_format_can_be_read(form: str) -> None:
     text, left_out = printed(form, NEEDED, OPTIONAL, {"proven": True})
     assert left_out == (0 if form in ("text", "json", "yaml") else 1)
     if form == "json":

@@ -1,4 +1,4 @@
-"""Responses with addresses of brokers get those of the proxy."""
+"""Addresses of brokers in responses are replaced by those of the proxy."""
 
 from typing import Any
 
@@ -40,7 +40,7 @@ OF_CONTROLLERS = {
     ApiKey.UPDATE_RAFT_VOTER,
 }
 OF_PROGRAMS = {ApiKey.STREAMS_GROUP_HEARTBEAT, ApiKey.STREAMS_GROUP_DESCRIBE}
-"""Where Kafka Streams' members are reached by each other (`application.server`)."""
+"""APIs with addresses of Kafka Streams applications (`application.server`), not of brokers."""
 
 
 @pytest.mark.parametrize(
@@ -79,7 +79,7 @@ def test_a_response_without_coordinator_is_not_rewritten() -> None:
     assert not rewrite(ApiKey.FIND_COORDINATOR, refused, lambda *_: ("proxy", 1))
 
 
-def test_no_answer_with_addresses_of_brokers_is_left_out() -> None:
+def test_all_apis_with_addresses_of_brokers_are_rewritten() -> None:
     found = {
         api
         for api in ApiKey

@@ -1,4 +1,4 @@
-"""A broker that sends invalid responses to the proxy: its link ends, others continue."""
+"""A broker's invalid responses end only their connection through the proxy."""
 
 import asyncio
 import contextlib
@@ -29,7 +29,7 @@ Answer = Callable[[bytes, asyncio.StreamWriter], Awaitable[None]]
 async def proxied(
     answer: Answer, folder: Path, left: asyncio.Event | None = None
 ) -> AsyncIterator[str]:
-    """A proxy before a broker that does this with each frame; `left` is set when it hangs up."""
+    """Run a proxy whose broker calls `answer` for each frame, and sets `left` when disconnected."""
 
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         with contextlib.suppress(ConnectionError, asyncio.IncompleteReadError):
@@ -93,7 +93,7 @@ PASSED = (wrong_correlation_id, noise, tiny)
 
 
 @pytest.mark.parametrize("answer", [*CLOSED, *PASSED], ids=lambda answer: answer.__name__)
-async def test_nonsense_of_a_broker_is_passed_on_or_ends_the_link(
+async def test_invalid_frames_of_a_broker_are_forwarded_or_end_the_connection(
     answer: Answer, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     async with proxied(answer, tmp_path) as address:
@@ -109,7 +109,7 @@ async def test_nonsense_of_a_broker_is_passed_on_or_ends_the_link(
     assert damage == []
 
 
-async def test_what_a_client_asked_that_is_gone_is_still_answered(tmp_path: Path) -> None:
+async def test_responses_to_a_disconnected_client_are_still_recorded(tmp_path: Path) -> None:
     """The broker answers once the client has left."""
     count, gone, left = 20, asyncio.Event(), asyncio.Event()
 
@@ -128,6 +128,6 @@ async def test_what_a_client_asked_that_is_gone_is_still_answered(tmp_path: Path
         await writer.wait_closed()
         gone.set()
         async with asyncio.timeout(10):
-            await left.wait()  # the proxy hangs up once it has all answers
+            await left.wait()  # the proxy disconnects once it has all responses
     found, _ = entries(tmp_path)
     assert len([entry for _, entry in found if isinstance(entry, Response)]) == count

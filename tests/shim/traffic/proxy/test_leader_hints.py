@@ -1,4 +1,4 @@
-"""Hints to another leader (KIP-951) have the proxy's address of it."""
+"""Hints to another leader (KIP-951) contain the proxy's address for that leader."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -74,7 +74,7 @@ REQUESTS = {ApiKey.PRODUCE: produce, ApiKey.FETCH: fetch, ApiKey.SHARE_FETCH: sh
 
 
 def partitions(answer: Any) -> Iterator[tuple[int, int]]:
-    """Error code and the leader that is named, of each partition in any of the answers."""
+    """Yield the error code and the leader id of each partition in a response."""
     for topic in answer.responses:
         rows = topic.partitions if hasattr(topic, "partitions") else topic.partition_responses
         for row in rows:
@@ -108,7 +108,7 @@ async def test_leader_hints_have_addresses_of_the_proxy(
 async def test_leader_hints_of_share_acknowledge_have_addresses_of_the_proxy(
     version: int, tmp_path: Path
 ) -> None:
-    """Only while a leader moves does a broker say so; here the answer is made."""
+    """A broker returns such hints only while a leader moves, so this response is made up."""
     api = ApiKey.SHARE_ACKNOWLEDGE
     row = PartitionData(0, ErrorCode.NOT_LEADER_OR_FOLLOWER, current_leader=LeaderIdAndEpoch(2, 5))
     told = ShareAcknowledgeResponse(

@@ -1,4 +1,4 @@
-"""A proxy in front of a broker, over real sockets: traffic, log lines and the trace."""
+"""A proxy in front of a broker, over real sockets: addresses, log-ins, TLS and the trace."""
 
 import asyncio
 import contextlib
@@ -75,7 +75,9 @@ async def test_clients_get_working_addresses_of_the_proxy(tmp_path: Path) -> Non
                 assert answer.error_code == ErrorCode.NONE
 
 
-async def test_the_principal_is_the_one_that_the_broker_let_in(tmp_path: Path) -> None:
+async def test_the_principal_is_recorded_once_the_broker_accepted_the_log_in(
+    tmp_path: Path,
+) -> None:
     async with serving() as broker, proxied(broker, tmp_path, "SASL_PLAINTEXT") as (_, address):
         for password in ("wrong", "alice-secret"):
             async with wired(address) as wire:
@@ -98,7 +100,7 @@ async def test_the_principal_is_the_one_that_the_broker_let_in(tmp_path: Path) -
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="needs a second loopback address")
-async def test_acls_with_hosts_are_judged_by_the_address_that_the_broker_saw(
+async def test_acls_with_hosts_are_decided_by_the_address_that_the_broker_saw(
     tmp_path: Path,
 ) -> None:
     """The broker decides, and its response shows that it saw the proxy's address."""
@@ -126,7 +128,7 @@ async def test_acls_with_hosts_are_judged_by_the_address_that_the_broker_saw(
     assert rows == {("of-the-proxy", "127.0.0.1", True), ("of-the-client", "127.0.0.1", False)}
 
 
-async def test_the_trace_has_the_brokers_own_answers(tmp_path: Path) -> None:
+async def test_the_trace_has_the_original_responses_of_the_broker(tmp_path: Path) -> None:
     async with serving() as broker, proxied(broker, tmp_path) as (_, address):
         async with wired(address) as wire:
             await wire.ask(ApiKey.METADATA, 12, MetadataRequest(topics=[]))
@@ -136,7 +138,7 @@ async def test_the_trace_has_the_brokers_own_answers(tmp_path: Path) -> None:
     assert port.to_bytes(4, "big") in response.frame
 
 
-async def test_what_the_broker_closes_the_proxy_closes(tmp_path: Path) -> None:
+async def test_a_connection_that_the_broker_closes_is_closed_by_the_proxy(tmp_path: Path) -> None:
     async with (
         serving() as broker,
         proxied(broker, tmp_path) as (_, address),
@@ -146,7 +148,7 @@ async def test_what_the_broker_closes_the_proxy_closes(tmp_path: Path) -> None:
         assert await wire.is_closed()
 
 
-async def test_without_the_broker_a_client_is_closed(tmp_path: Path) -> None:
+async def test_without_a_broker_connections_of_clients_are_closed(tmp_path: Path) -> None:
     async with serving() as broker, proxied(broker, tmp_path) as (_, address):
         await broker.stop()
         async with wired(address) as wire:
@@ -163,8 +165,8 @@ async def test_a_port_in_use_is_reported(tmp_path: Path) -> None:
         await proxy.stop()
 
 
-async def test_tls_ends_at_the_proxy_on_either_side(tmp_path: Path) -> None:
-    """Clients trust the proxy's CA, the proxy the brokers'; the trace has plain text."""
+async def test_the_proxy_has_tls_connections_to_clients_and_brokers(tmp_path: Path) -> None:
+    """Clients trust the proxy's CA, the proxy trusts the brokers' CA; the trace is unencrypted."""
     certificates = {"shim.tls.directory": str(tmp_path / "broker")}
     own = server_context({"shim.tls.directory": str(tmp_path / "proxy")}, "PROXY", "127.0.0.1")
     async with serving(brokers=2, listeners=(TLS,), properties=certificates) as broker:
@@ -199,7 +201,7 @@ async def test_the_proxy_may_log_in_for_its_clients(mechanism: str, tmp_path: Pa
     assert (who.principal, who.mechanism) == ("User:alice", mechanism)
 
 
-async def test_a_refused_login_of_the_proxys_ends_its_clients_connections(
+async def test_a_rejected_log_in_of_the_proxy_closes_the_clients_connection(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     login = Login("PLAIN", "alice", "wrong")
@@ -214,7 +216,7 @@ async def test_a_refused_login_of_the_proxys_ends_its_clients_connections(
 
 
 @pytest.mark.skipif(not HAS_IPV6, reason="this machine has no IPv6")
-async def test_a_proxy_on_ipv6(tmp_path: Path) -> None:
+async def test_a_proxy_can_listen_on_ipv6(tmp_path: Path) -> None:
     async with serving() as broker:
         recorder = Recorder(tmp_path, SystemClock())
         proxy = Proxy(first(broker), ("::1", 0), recorder)
@@ -235,5 +237,7 @@ async def test_a_proxy_on_ipv6(tmp_path: Path) -> None:
         ("OAUTHBEARER", b"n,,\x01auth=Bearer x\x01\x01", None),
     ],
 )
-async def test_names_in_first_messages(mechanism: str, token: bytes, name: str | None) -> None:
+async def test_user_names_are_read_from_first_sasl_messages(
+    mechanism: str, token: bytes, name: str | None
+) -> None:
     assert claimed_name(mechanism, token) == name

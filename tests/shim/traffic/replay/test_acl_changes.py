@@ -1,4 +1,4 @@
-"""ACL changes in a recording, and a target whose brokers learn of them late."""
+"""ACL changes in a recording are replayed against a target with a propagation delay."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -38,7 +38,7 @@ def running(**properties: str) -> Running:
 
 @pytest.fixture
 def trace(tmp_path: Path) -> Path:
-    """alice's permissions change with the ACLs that an admin creates and deletes."""
+    """Record alice's requests while an admin creates and deletes her ACLs."""
     broker = running()
     broker.record(tmp_path)
     login = ClientConfig(SecurityProtocol.SASL_PLAINTEXT, Login("PLAIN", "alice", "alice-secret"))
@@ -66,7 +66,7 @@ def late() -> Iterator[Running]:
     target.stop()
 
 
-def test_a_target_that_spreads_acls_late_is_waited_for(trace: Path, late: Running) -> None:
+def test_a_replay_waits_until_acl_changes_take_effect(trace: Path, late: Running) -> None:
     target = Target(
         parse_address(late.plaintext, ""),
         routes={"SASL_PLAINTEXT": parse_address(late.sasl, "")},

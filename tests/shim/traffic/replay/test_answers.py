@@ -1,4 +1,4 @@
-"""Responses after which a request is sent again, by the client and by a replay."""
+"""Responses after which the client, and so the replay, sends the request again."""
 
 from typing import Any
 
@@ -65,6 +65,8 @@ def found(code: int) -> FindCoordinatorResponse:
         (ApiKey.LIST_GROUPS, 4, ListGroupsResponse(error_code=15), True),
     ],
 )
-def test_errors_that_delay_a_request(api: ApiKey, version: int, answer: Any, is_so: bool) -> None:
+def test_retriable_coordinator_errors_are_recognized(
+    api: ApiKey, version: int, answer: Any, is_so: bool
+) -> None:
     frame = write_answer_frame(RequestHeader(api, version, 7, "c"), answer)
     assert is_put_off(Response(0, 0, 0, api, version, frame)) is is_so

@@ -1,4 +1,4 @@
-"""What counts as a difference between two responses."""
+"""Differences between a recorded and an actual response."""
 
 import pytest
 
@@ -33,13 +33,13 @@ def metadata(*names: str, error: int = 0, **fields: object) -> MetadataResponse:
     return MetadataResponse(topics=topics, **fields)  # type: ignore[arg-type]
 
 
-def test_ids_addresses_and_the_order_of_named_rows_do_not_count() -> None:
+def test_ids_addresses_and_the_order_of_named_rows_are_ignored() -> None:
     left = metadata("a", "b", cluster_id="one", controller_id=1)
     right = metadata("b", "a", cluster_id="two", controller_id=2)
     assert differences(12, left, right) == []
 
 
-def test_error_codes_and_missing_rows_do() -> None:
+def test_error_codes_and_missing_rows_are_differences() -> None:
     assert differences(12, metadata("a"), metadata("a", error=29)) == [
         Difference("topics[].error_code", 0, 29)
     ]
@@ -55,7 +55,7 @@ def test_rows_without_names_are_compared_in_their_order() -> None:
     assert [d.field for d in differences(2, left, right)] == ["results[].error_code"] * 2
 
 
-def test_fields_of_other_versions_do_not_count() -> None:
+def test_fields_of_other_versions_are_ignored() -> None:
     left, right = metadata(cluster_authorized_operations=1), metadata()
     assert differences(12, left, right) == []
     assert [d.field for d in differences(9, left, right)] == ["cluster_authorized_operations"]
@@ -72,7 +72,7 @@ def test_a_fetch_may_leave_out_partitions_but_not_change_errors() -> None:
 
 
 def played(learned: Counterparts, host: str, port: int, cluster_id: str) -> list[Difference]:
-    """A Metadata request whose answers differ in an address and in a cluster id."""
+    """Compare two Metadata responses that differ in an address and in the cluster id."""
     request = write_request_header(RequestHeader(ApiKey.METADATA, 12, 7, "c")) + b"\0" * 4
 
     def frame(answer: MetadataResponse) -> bytes:
@@ -89,7 +89,7 @@ def played(learned: Counterparts, host: str, port: int, cluster_id: str) -> list
     return compare(learned, Event(("w", 1), "User:a", 1, "PLAINTEXT", entry), request, entry, new)
 
 
-def test_the_same_two_answers_are_read_once_while_nothing_else_is_learned(
+def test_two_equal_pairs_of_responses_are_decoded_once_unless_ids_changed(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     read: list[bytes] = []
@@ -103,9 +103,9 @@ def test_the_same_two_answers_are_read_once_while_nothing_else_is_learned(
     event = Event(("w", 1), "User:a", 1, "PLAINTEXT", Response(1, 0, 0, ApiKey.METADATA, 12, b""))
     for host, port, cluster_id, reads in (
         ("a", 1, "two", 2),
-        ("a", 1, "two", 0),  # the same
-        ("b", 1, "two", 2),  # the broker has moved,
-        ("a", 1, "two", 2),  # and back: what was known of the first pair does not hold any more
+        ("a", 1, "two", 0),  # the same pair of responses
+        ("b", 1, "two", 2),  # another address
+        ("a", 1, "two", 2),  # the first pair again, but other addresses were learned since
         ("a", 1, "two", 0),
     ):
         read.clear()
@@ -132,8 +132,8 @@ def acls(*resources: tuple[int, int, list[tuple[str, str, int]]]) -> DescribeAcl
     )
 
 
-def test_acls_are_matched_by_all_that_they_say() -> None:
-    """A broker lists them in no order: types, patterns and ACLs of one name were mixed up."""
+def test_acls_are_matched_by_all_their_fields() -> None:
+    """Brokers list ACLs in no order; ACLs of one name were once compared with each other."""
     first, second = ("User:a", "*", 3), ("User:b", "h", 2)
     recorded = acls((2, 3, [first, second]), (3, 3, [first]), (2, 4, [second]))
     assert (

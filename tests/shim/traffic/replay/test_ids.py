@@ -1,4 +1,4 @@
-"""Ids of the recorded run are replaced by the target's."""
+"""A replay replaces recorded ids by those of the target."""
 
 import pytest
 from crc32c import crc32c
@@ -41,7 +41,7 @@ def joined(member: str, generation: int) -> JoinGroupResponse:
     return JoinGroupResponse(generation_id=generation, leader=member, member_id=member)
 
 
-def test_members_and_generations_of_a_group() -> None:
+def test_members_and_generations_of_a_group_are_replaced() -> None:
     ids = Ids()
     ask = JoinGroupRequest(group_id="g")
     ids.learn("line", ask, joined("old", 1), joined("new", 5))
@@ -52,7 +52,7 @@ def test_members_and_generations_of_a_group() -> None:
     assert not ids.rewrite("line", other)
 
 
-def test_producers_in_requests_and_in_their_batches() -> None:
+def test_producer_ids_are_replaced_in_requests_and_in_batches() -> None:
     ids = Ids()
     answers = [InitProducerIdResponse(producer_id=p, producer_epoch=e) for p, e in ((0, 0), (7, 3))]
     ids.learn("line", InitProducerIdRequest(), *answers)
@@ -73,7 +73,7 @@ def test_producers_in_requests_and_in_their_batches() -> None:
     assert not ids.rewrite("line", InitProducerIdRequest(producer_id=-1, producer_epoch=-1))
 
 
-def test_fetch_sessions_are_a_connections_own() -> None:
+def test_fetch_session_ids_are_replaced_for_each_connection() -> None:
     ids = Ids()
     ids.learn("line", FetchRequest(), FetchResponse(session_id=5), FetchResponse(session_id=9))
     for line, actual in (("line", 9), ("another line", 5)):
@@ -91,7 +91,7 @@ def metadata(*topics: tuple[str, bytes]) -> MetadataResponse:
     )
 
 
-def test_topics_are_learned_by_their_names() -> None:
+def test_topic_ids_are_learned_by_topic_names() -> None:
     ids = Ids()
     recorded = metadata(("a", OLD_TOPIC), ("b", b"b" * 16))
     ids.learn("line", None, recorded, metadata(("b", b"c" * 16), ("a", NEW_TOPIC)))
@@ -102,7 +102,7 @@ def test_topics_are_learned_by_their_names() -> None:
 
 @pytest.mark.parametrize("is_named_first", [True, False])
 def test_topics_without_names_may_come_in_another_order(*, is_named_first: bool) -> None:
-    """An assignment has ids only; the first of them are known from Metadata, or later are."""
+    """An assignment has topic ids only; their names are known from Metadata before or after it."""
 
     def assigned(*topics: tuple[bytes, int]) -> ConsumerGroupHeartbeatResponse:
         rows = [TopicPartitions(topic_id, [*range(count)]) for topic_id, count in topics]
@@ -139,15 +139,15 @@ def heartbeats(ids: Ids) -> list[str]:
 
 
 def test_members_that_joined_in_another_order_keep_their_identities() -> None:
-    """B's response came first; the leader A gets both members in the other order."""
+    """The response of B came first; the leader A gets the members in the other order."""
     ids, ask = Ids(), JoinGroupRequest(group_id="g")
     ids.learn("b", ask, listing(B), listing(B2))
     ids.learn("a", ask, listing(A, A, B), listing(A2, B2, A2))
     assert heartbeats(ids) == [A2, B2]
 
 
-def test_a_guess_gives_way_to_a_members_own_answer() -> None:
-    """The leader's list comes before the others' answers, and nothing tells them apart."""
+def test_a_guessed_member_id_is_corrected_by_the_members_own_response() -> None:
+    """The leader's list of indistinguishable members comes before their own responses."""
     ids, ask = Ids(), JoinGroupRequest(group_id="g")
     other = "app-eeeeeeee-1111-1111-1111-111111111111"
     other2 = "app-ffffffff-1111-1111-1111-111111111111"
@@ -158,7 +158,7 @@ def test_a_guess_gives_way_to_a_members_own_answer() -> None:
     assert heartbeats(ids) == [A2, B2]
 
 
-def test_another_leader_swaps_nobody() -> None:
+def test_another_leader_does_not_swap_members() -> None:
     ids, ask = Ids(), JoinGroupRequest(group_id="g")
     ids.learn("a", ask, listing(A, leader=A), listing(A2, leader=B2))
     ids.learn("b", ask, listing(B, leader=A), listing(B2, leader=B2))

@@ -1,4 +1,4 @@
-"""The leader of a group left, and the target chose another one than the recorded broker."""
+"""The target may choose another leader of a group than the recorded broker did."""
 
 from typing import Any
 
@@ -26,7 +26,7 @@ def sent_as(ids: Ids, member: str) -> str:
 @pytest.fixture
 def ids() -> Ids:
     ids = Ids()
-    for name in ("a", "b", "c"):  # each was told its id before it joined (79)
+    for name in ("a", "b", "c"):  # each got its id with MEMBER_ID_REQUIRED (79)
         ask = JoinGroupRequest(group_id=GROUP)
         ids.learn("line", ask, joined(f"old-{name}"), joined(f"new-{name}"))
     return ids
@@ -37,23 +37,23 @@ def take(leaders: Leaders, leader: str, actual: str, **fields: Any) -> bool:
     return leaders.learn(request, joined("old-c", leader), joined("new-c", actual))
 
 
-def test_the_recorded_leader_goes_on_as_the_one_who_leads(ids: Ids) -> None:
+def test_the_recorded_leader_continues_as_the_actual_leader(ids: Ids) -> None:
     leaders = Leaders(ids)
     assert take(leaders, "old-a", "new-b")
     assert [sent_as(ids, f"old-{name}") for name in "abc"] == ["new-b", "new-a", "new-c"]
     assert leaders.has_changed(GROUP, 2)
     assert not leaders.has_changed(GROUP, 3)
-    assert not take(leaders, "old-a", "new-b")  # from now on the same member leads
+    assert not take(leaders, "old-a", "new-b")  # the same member leads from now on
 
 
-def test_nothing_changes_where_the_same_member_leads(ids: Ids) -> None:
+def test_nothing_changes_if_the_same_member_leads(ids: Ids) -> None:
     leaders = Leaders(ids)
     assert not take(leaders, "old-a", "new-a")
-    assert not take(leaders, "", "")  # who is still to be told its id is told of no leader
+    assert not take(leaders, "", "")  # MEMBER_ID_REQUIRED (79) has no leader
     assert [sent_as(ids, f"old-{name}") for name in "abc"] == ["new-a", "new-b", "new-c"]
 
 
-def test_static_members_and_strangers_keep_their_ids(ids: Ids) -> None:
+def test_static_and_unknown_members_keep_their_ids(ids: Ids) -> None:
     leaders = Leaders(ids)
     assert take(leaders, "old-a", "new-b", group_instance_id="instance")
     assert take(leaders, "old-a", "new-x")

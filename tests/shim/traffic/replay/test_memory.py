@@ -1,4 +1,4 @@
-"""A replay needs a block of a trace in memory, not all of it."""
+"""A replay holds one block of a trace in memory, not all of it."""
 
 import socket
 import tracemalloc
@@ -24,7 +24,7 @@ MEGABYTE = 1 << 20
 
 
 def made(folder: Path, writers: int = 1) -> Path:
-    """Exchanges one after another, those of several writers in turn."""
+    """Write a trace of `COUNT` requests for each writer; their times alternate."""
     asked, answered = exchange(1, BYTES, BYTES)
     for number in range(writers):
         writer = SegmentWriter(folder, f"broker-{number}", segment_bytes=4 * MEGABYTE)
@@ -66,7 +66,7 @@ def test_events_of_several_writers_are_merged_by_time(tmp_path: Path) -> None:
     assert list(TraceEvents(folder)) == read_recording(folder).events
 
 
-def test_offsets_that_stay_as_far_apart_take_no_room() -> None:
+def test_offsets_with_a_constant_distance_take_no_memory() -> None:
     offsets = Offsets()
     for base in range(1000):
         offsets.learn(produced(base), produced(base + 7))

@@ -1,4 +1,4 @@
-"""Offsets of the recorded run become the target's, partition by partition."""
+"""A replay replaces recorded offsets by those of the target, for each partition."""
 
 from kafka_shim.protocol.messages.fetch_request import FetchPartition, FetchRequest, FetchTopic
 from kafka_shim.protocol.messages.metadata_response import MetadataResponse, MetadataResponseTopic
@@ -31,7 +31,7 @@ def committed(request: OffsetCommitRequest) -> int:
     return request.topics[0].partitions[0].committed_offset
 
 
-def test_offsets_after_one_that_was_learned_are_as_far_from_it() -> None:
+def test_offsets_keep_their_distance_to_the_last_learned_one() -> None:
     offsets = Offsets()
     offsets.learn(produced(0), produced(100))
     offsets.learn(produced(10), produced(150))
@@ -42,7 +42,7 @@ def test_offsets_after_one_that_was_learned_are_as_far_from_it() -> None:
         assert committed(request) == new
 
 
-def test_other_partitions_and_topics_have_offsets_of_their_own() -> None:
+def test_offsets_are_learned_for_each_partition() -> None:
     offsets = Offsets()
     offsets.learn(produced(0), produced(100))
     for request in (committing(5, partition=1), committing(5, topic="u"), committing(-1)):
@@ -51,7 +51,7 @@ def test_other_partitions_and_topics_have_offsets_of_their_own() -> None:
         assert committed(request) == before
 
 
-def test_topics_by_id_are_known_by_the_recorded_metadata() -> None:
+def test_topic_ids_are_resolved_with_the_recorded_metadata() -> None:
     offsets = Offsets()
     recorded = MetadataResponse(topics=[MetadataResponseTopic(name="t", topic_id=TOPIC_ID)])
     offsets.name_topics(recorded)
@@ -62,7 +62,7 @@ def test_topics_by_id_are_known_by_the_recorded_metadata() -> None:
     assert row.fetch_offset == 9
 
 
-def test_the_same_offsets_change_nothing() -> None:
+def test_equal_offsets_change_nothing() -> None:
     offsets = Offsets()
     offsets.learn(produced(4), produced(4))
     assert not offsets.differ

@@ -1,4 +1,4 @@
-"""`--speed`: pauses as recorded, shorter, or none; and the order of requests."""
+"""`replay --speed`: pauses as recorded, shorter, or none."""
 
 import asyncio
 import time
@@ -23,7 +23,7 @@ UNKNOWN_MEMBER_ID = 25
 
 
 def recording() -> Recording:
-    """Two heartbeats of an unknown member, some time apart."""
+    """Return two heartbeats of an unknown member with a pause between them."""
     events: list[Event] = []
     for number in range(2):
         head = write_request_header(RequestHeader(ApiKey.HEARTBEAT, 4, number, "c"))
@@ -46,7 +46,9 @@ def recording() -> Recording:
     ("speed", "least_s", "most_s"),
     [(1.0, PAUSE_S, 5.0), (10.0, PAUSE_S / 10, PAUSE_S), (None, 0.0, PAUSE_S)],
 )
-async def test_pauses(speed: float | None, least_s: float, most_s: float) -> None:
+async def test_pauses_depend_on_the_speed(
+    speed: float | None, least_s: float, most_s: float
+) -> None:
     async with serving() as broker:
         player = Player(recording(), Target(split(broker.bootstrap_servers()), speed=speed))
         began = time.monotonic()
@@ -77,8 +79,8 @@ def test_a_late_replay_does_not_catch_up() -> None:
     clock.sleep(0.001)
     pace.wait(9_000_000)
     pace.wait(11_000_000)
-    assert clock.time_s == pytest.approx(102)  # a moment is made up for
-    clock.sleep(3)  # the target took its time
+    assert clock.time_s == pytest.approx(102)  # a short delay is caught up
+    clock.sleep(3)  # a slow response of the target
     pace.wait(11_000_000)
     pace.wait(13_000_000)
     assert clock.time_s == pytest.approx(106)

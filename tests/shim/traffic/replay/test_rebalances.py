@@ -1,4 +1,4 @@
-"""A member's request that overtakes another member's JoinGroup is sent again."""
+"""A replay repeats a member's request that overtook another member's JoinGroup."""
 
 import contextlib
 import socket
@@ -78,7 +78,7 @@ REBALANCING = HeartbeatResponse(error_code=REBALANCE_IN_PROGRESS)
         ),
     ],
 )
-def test_requests_before_a_join(
+def test_requests_that_overtook_a_join_are_recognized(
     api: tuple[ApiKey, int],
     request_frame: bytes,
     recorded: Any,
@@ -92,7 +92,7 @@ def test_requests_before_a_join(
 
 
 def recording() -> Recording:
-    """A member joins, another learns of it by a heartbeat, then the first one's wait ends."""
+    """A member joins, another gets REBALANCE_IN_PROGRESS, then the first one's JoinGroup ends."""
     joined = answered(JOIN, JoinGroupResponse(generation_id=2, leader="a", member_id="a"))
     entries = (
         (1, Request(0, 0, 0, JOINS)),
@@ -107,7 +107,7 @@ def recording() -> Recording:
 
 @contextlib.contextmanager
 def slow_broker() -> Iterator[tuple[str, int]]:
-    """It answers a heartbeat before it has read the JoinGroup on the other connection."""
+    """Run a broker that answers a heartbeat before it reads a JoinGroup on another connection."""
 
     def serve() -> None:
         joining, beating = (listener.accept()[0] for _ in range(2))
@@ -118,7 +118,7 @@ def slow_broker() -> Iterator[tuple[str, int]]:
             take(joining)
             joined = JoinGroupResponse(generation_id=2, leader="a", member_id="a")
             give(joining, answered(JOIN, joined))
-            joining.recv(1)  # until the replay is over
+            joining.recv(1)  # wait for the end of the replay
 
     with socket.create_server(("127.0.0.1", 0)) as listener:
         listener.settimeout(30)
@@ -137,7 +137,7 @@ def give(peer: socket.socket, frame: bytes) -> None:
     peer.sendall(len(frame).to_bytes(4, "big") + frame)
 
 
-def test_a_heartbeat_that_overtook_a_join_is_sent_again() -> None:
+def test_a_heartbeat_that_overtook_a_join_is_repeated() -> None:
     with slow_broker() as address:
         report = Player(recording(), Target(address)).play()
     assert report.holds, "\n".join(report.lines())

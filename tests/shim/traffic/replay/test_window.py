@@ -1,4 +1,4 @@
-"""Requests that are sent before earlier responses: enough for a busy target, never too many."""
+"""A replay sends requests before earlier responses arrive, but only a limited number."""
 
 import contextlib
 import socket
@@ -70,8 +70,8 @@ def framed(frame: bytes) -> bytes:
 
 
 @pytest.mark.parametrize("asked_bytes", [10, 1_500])
-def test_a_target_always_has_the_next_requests(asked_bytes: int) -> None:
-    """It answers a request once it has this number of further ones, or all."""
+def test_the_target_gets_further_requests_before_it_answers(asked_bytes: int) -> None:
+    """The target answers a request once it has received `AHEAD` further ones."""
     exchanges = [exchange(number, asked_bytes, 0) for number in range(COUNT)]
 
     def serve(peer: socket.socket) -> None:
@@ -103,8 +103,8 @@ def test_neither_side_blocks_on_writing() -> None:
 
 
 @pytest.mark.parametrize("answered", [0, 1])
-def test_answers_that_the_recording_lacks_are_taken_on_the_way(answered: int) -> None:
-    """More than may be on their way, of sizes that fill a window by bytes too."""
+def test_responses_that_the_recording_lacks_do_not_fill_the_window(answered: int) -> None:
+    """There are more such requests than fit into the window, by number and by bytes."""
     exchanges = [exchange(number, number % 1_500, 0) for number in range(COUNT)]
     events = recording(exchanges).events
     kept = [

@@ -1,9 +1,10 @@
-"""The driver of librdkafka with a defect, for the cases to find: `mutant_driver.py NAME`.
+"""librdkafka's driver with a defect that cases must find: `mutant_driver.py NAME`.
 
-swallows: says ok where a topic is denied. retries: asks again for as long as a group is denied.
-no-name: knows no code of an error. stale: denied once, does not ask again. minimum: reads
-operations that were not told as all. unknown: says ok where it does not know an error's code.
-behind: asks for something denied in a loop, in the background, after its consumer told the error.
+swallows: reports success if a topic is denied. retries: repeats the request while a group is
+denied. no-name: reports errors without their code. stale: repeats a first denial without a new
+request. minimum: reports all operations if the response has none (the smallest integer).
+unknown: reports success for error codes that it does not know. behind: after its consumer
+reported a denial, it repeats a denied request in the background.
 """
 
 import sys
@@ -93,7 +94,7 @@ def stale(command: Command, fields: dict[str, Any]) -> Any:
     else:
         try:
             found = command(**fields)
-        except Exception as error:  # noqa: BLE001 - to be raised again
+        except Exception as error:  # noqa: BLE001 - raised below
             found = error
         if DENIALS & _codes(found):
             _kept[key] = found
@@ -123,7 +124,7 @@ def behind(command: Command, fields: dict[str, Any]) -> Any:
 
 
 def _asks_behind(client: str, topic: str) -> None:
-    time.sleep(0.2)  # the caller has its error by then
+    time.sleep(0.2)  # until the error has been reported
     for _ in range(40):
         with suppress(Exception):
             driver.COMMANDS["delete_records"](client=client, topic=topic, partition=0, before=0)

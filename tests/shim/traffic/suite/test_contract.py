@@ -1,4 +1,4 @@
-"""The driver contract: the page's examples and our drivers satisfy it."""
+"""The driver contract: the examples of its page and the drivers of this project satisfy it."""
 
 import json
 import re
@@ -30,19 +30,19 @@ def valid(line: Any, shape: str) -> bool:
     return Draft202012Validator(schema() | {"anyOf": [{"$ref": f"#/$defs/{shape}"}]}).is_valid(line)
 
 
-def test_it_is_json_schema() -> None:
+def test_the_contract_is_a_valid_json_schema() -> None:
     Draft202012Validator.check_schema(schema())
 
 
 def pairs(page: str) -> Iterator[tuple[Any, Any]]:
-    """The commands of a page's blocks with their answers."""
+    """Yield each command in the JSON blocks of a page with its answer."""
     for block in re.findall(r"^```json\n(.*?)^```$", page, re.MULTILINE | re.DOTALL):
         lines = [json.loads(line) for line in block.splitlines()]
         yield from zip(lines[::2], lines[1::2], strict=True)
 
 
 @pytest.mark.parametrize("name", ["conformance.md", "driver-contract.md"])
-def test_the_lines_of_the_pages_keep_to_it(name: str) -> None:
+def test_the_examples_of_the_pages_satisfy_the_contract(name: str) -> None:
     for asked, answered in pairs((ROOT / "docs" / name).read_text()):
         assert valid(asked, "request"), asked
         assert valid(answered, "answer"), answered
@@ -51,8 +51,8 @@ def test_the_lines_of_the_pages_keep_to_it(name: str) -> None:
             assert COMMANDS[asked["command"]].wrong(answered["ok"]) is None
 
 
-def test_the_pages_have_what_the_commands_print() -> None:
-    """`kafka-shim conformance suite --contract --to markdown`, and `--list --to markdown`."""
+def test_the_tables_of_the_pages_are_up_to_date() -> None:
+    """Update: `kafka-shim conformance suite --contract --to markdown`, `--list --to markdown`."""
     contract = (ROOT / "docs" / "driver-contract.md").read_text()
     assert contract.endswith("\n".join(contract_tables.page()) + "\n")
     assert EXAMPLES.keys() == COMMANDS.keys()
@@ -62,7 +62,7 @@ def test_the_pages_have_what_the_commands_print() -> None:
     assert "\n".join(references.tables(all_cases())) in page
 
 
-def test_cases_without_a_real_broker_have_a_reason() -> None:
+def test_cases_that_cannot_run_on_a_real_broker_have_a_reason() -> None:
     for case in all_cases():
         reasons = [pattern for pattern, _ in references.UNREAL if fnmatchcase(case.id, pattern)]
         assert case.is_real or reasons, case.id
@@ -106,7 +106,7 @@ def test_an_answer_is_checked_as_by_the_schema(command: str, ok: Any) -> None:
     assert (COMMANDS[command].wrong(ok) is None) is Draft202012Validator(shape).is_valid(ok)
 
 
-def test_the_page_counts_the_cases() -> None:
+def test_the_page_has_the_numbers_of_cases() -> None:
     page = (ROOT / "docs" / "conformance.md").read_text()
     told = dict(re.findall(r"^\| `(\w+)` \| (\d+) \| [A-Za-z]", page, re.MULTILINE))
     counts = Counter(case.family for case in all_cases())
@@ -114,7 +114,7 @@ def test_the_page_counts_the_cases() -> None:
     assert f" {counts.total()} situations" in page
 
 
-def test_cases_need_what_the_contract_has() -> None:
+def test_cases_use_commands_and_capabilities_of_the_contract() -> None:
     ids = [case.id for case in all_cases()]
     assert len(ids) == len(set(ids)) >= 200
     for case in all_cases():
@@ -126,7 +126,7 @@ def test_cases_need_what_the_contract_has() -> None:
 
 
 @pytest.mark.parametrize("driver", sorted((ROOT / "conformance/drivers").glob("*_driver.py")))
-def test_a_driver_knows_commands_of_the_contract_alone(driver: Path) -> None:
+def test_drivers_list_only_commands_and_capabilities_of_the_contract(driver: Path) -> None:
     line = '{"id": 1, "command": "hello"}\n'
     done = subprocess.run(
         [sys.executable, str(driver)], input=line, capture_output=True, text=True, check=True

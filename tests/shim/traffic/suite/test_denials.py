@@ -1,4 +1,4 @@
-"""The cases held against librdkafka as it is, and with defects put into its driver.
+"""The cases pass for librdkafka, and fail if its driver has a defect.
 
 That librdkafka's own DescribeAcls swallows 31 is seen by its users, too (tests/clients).
 """
@@ -19,12 +19,12 @@ DRIVERS = Path(__file__).parents[4] / "conformance" / "drivers"
 LIBRDKAFKA = [sys.executable, str(DRIVERS / "confluent_kafka_driver.py")]
 MUTANT = [sys.executable, str(Path(__file__).parent / "mutant_driver.py")]
 Ended = tuple[set[str], set[str]]
-"""Ids of the cases that failed, and of those that passed."""
+"""Ids of the failed cases, and of the passed cases."""
 SWALLOWED = {"denials.describe-acls.tells", "denials.describe-acls.goes-on"}
 
 
 def failed(words: list[str], *patterns: str) -> set[str]:
-    """Return which of these cases the client fails; each was played."""
+    """Play the cases that match the patterns; return the ids of those that the client fails."""
     results: list[Result] = []
     cases = chosen(all_cases(), patterns)
     asyncio.run(play(words, cases, RELEASES[-1], results.append))
@@ -33,12 +33,12 @@ def failed(words: list[str], *patterns: str) -> set[str]:
     return {result.case.id for result in results if result.outcome is Outcome.FAILED}
 
 
-def test_a_client_that_is_right_passes() -> None:
+def test_a_correct_client_passes() -> None:
     patterns = ("denials.*e-topic.*", "denials.*e-group.*", "logins.signed-token.works")
     assert failed(LIBRDKAFKA, *patterns) == set()
 
 
-def test_a_denial_that_the_client_swallows_is_seen() -> None:
+def test_a_denial_that_the_client_does_not_report_is_found() -> None:
     assert failed(LIBRDKAFKA, "denials.*-acls.*") == SWALLOWED
 
 
@@ -57,15 +57,15 @@ SEEN: dict[str, Callable[[Case], bool]] = ABOUT | {
     ),
     "unknown": lambda case: case.id.startswith("versions.unknown-code"),
 }
-"""The cases that find it for certain: those that count requests, and of which there may be many: a
-transaction that failed sends none. A log-in's error has no code.
+"""The cases that must find a defect. Only cases that may send many requests find repetitions: a
+failed transaction sends none. The error of a log-in has no code.
 """
 ANY_ANSWER = {"logins.session.principal-changed"}
-"""The case takes any error, but not an answer that is against the contract."""
+"""Cases that accept any error, but not an answer that violates the contract."""
 
 
 def all_ended(words: list[str], ids: Collection[str] = ("*",), jobs: int = 4) -> Ended:
-    """Return which cases the client fails, and which it passes."""
+    """Play the cases; return the ids that the client fails, and the ids that it passes."""
     results: list[Result] = []
     cases = chosen(all_cases(), list(ids))
     asyncio.run(play(words, cases, RELEASES[-1], results.append, jobs=jobs))
@@ -76,7 +76,7 @@ def all_ended(words: list[str], ids: Collection[str] = ("*",), jobs: int = 4) ->
 
 
 def odd_ones(mutant: str, own: Ended) -> set[str]:
-    """Which cases end other than they should with this defect, alone on the machine too."""
+    """Return the cases with an unexpected outcome for this defect, also if run one at a time."""
     words = [*MUTANT, mutant]
     about = {case.id for case in all_cases() if ABOUT[mutant](case)} | ANY_ANSWER
     seen = {case.id for case in all_cases() if SEEN[mutant](case)} & own[1]
@@ -137,7 +137,7 @@ def test_a_defect_fails_only_the_cases_about_it() -> None:
         ),
     ],
 )
-def test_a_defect_fails_the_cases_that_are_about_it(
+def test_a_defect_fails_the_cases_about_it(
     mutant: str, patterns: list[str], found: set[str]
 ) -> None:
     assert failed([*MUTANT, mutant], *patterns) == found

@@ -1,4 +1,4 @@
-"""Drivers that violate the contract."""
+"""Drivers that violate the contract, end, or do not answer."""
 
 import asyncio
 import sys
@@ -55,17 +55,17 @@ def results(words: Sequence[str], *patterns: str) -> list[Result]:
         ("", "ended before it answered `hello`"),
     ],
 )
-def test_a_program_that_is_no_driver_is_refused(program: str, said: str) -> None:
+def test_a_program_that_is_not_a_driver_is_rejected(program: str, said: str) -> None:
     with pytest.raises(ConfigError, match=said):
         results([sys.executable, "-c", program], "denials.delete-topic.tells")
 
 
-def test_a_program_that_is_not_there_is_refused() -> None:
+def test_a_missing_program_is_reported() -> None:
     with pytest.raises(ConfigError, match="cannot start `no-such-program`"):
         results(["no-such-program"], "denials.delete-topic.tells")
 
 
-def test_a_driver_that_ends_in_a_case_fails_it_and_is_started_again(tmp_path: Path) -> None:
+def test_a_driver_that_ends_during_a_case_fails_it_and_is_restarted(tmp_path: Path) -> None:
     ends = '{"ok": {}} if asked["command"] in ("open", "close") else sys.exit()'
     found = results(toy(tmp_path, ends), "denials.delete-topic.*")
     assert [result.outcome for result in found] == [Outcome.FAILED] * 3
@@ -87,7 +87,7 @@ def test_unsupported_cases_name_the_missing_capability(tmp_path: Path) -> None:
     assert "  command `delete_topics`: denials.delete-topic.tells\n" in text
 
 
-def test_an_answer_without_one_of_the_items_fails_the_case(tmp_path: Path) -> None:
+def test_an_answer_with_a_missing_item_fails_the_case(tmp_path: Path) -> None:
     found, *_ = results(toy(tmp_path, '{"ok": {"items": {}}}'), "denials.delete-topic.*")
     assert found.done == "the driver answered nothing for denied"
 
@@ -104,7 +104,7 @@ async def _silent() -> None:
         await driver.stop()
 
 
-def test_a_driver_that_is_silent_is_given_up() -> None:
+def test_waiting_for_an_answer_is_limited() -> None:
     with pytest.raises(SilenceError, match="no answer to `hello`"):
         asyncio.run(_silent())
 

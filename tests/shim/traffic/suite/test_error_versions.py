@@ -1,4 +1,4 @@
-"""The versions of a request that get an error, against responses of real brokers."""
+"""Request versions for which brokers return an error agree with recorded responses."""
 
 import json
 from pathlib import Path
@@ -12,14 +12,14 @@ RECORDED: dict[str, dict[str, dict[str, int]]] = json.loads(
     Path(__file__).with_name("error_versions_recorded.json").read_text()
 )
 UNRECORDED = {("EndTxn", ErrorCode.TRANSACTION_ABORTABLE)}
-"""No broker answers it; the version is from Kafka's definition of the message."""
+"""No broker returns this error; the version is from Kafka's definition of the message."""
 UNASKABLE = {"JoinGroup FENCED_INSTANCE_ID"}
-"""Versions before have no field that would lead to it."""
+"""Lower versions lack the field that leads to the error."""
 ROWS = [(release, row) for release, rows in RECORDED.items() for row in rows]
 
 
 @pytest.mark.parametrize(("release", "row"), ROWS)
-def test_each_version_is_answered_as_by_a_real_broker(release: str, row: str) -> None:
+def test_each_version_gets_the_error_of_a_real_broker(release: str, row: str) -> None:
     api, name = row.split()
     error = ErrorCode[name]
     first, before = SINCE.get((api, error), (0, None))

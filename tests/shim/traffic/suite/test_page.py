@@ -1,4 +1,4 @@
-"""The page and the badge of reports, in a real browser, headless."""
+"""The page of reports in a real headless browser, and the badge."""
 
 import json
 import subprocess
@@ -86,7 +86,7 @@ def cells(page: Any) -> list[str]:
 @pytest.mark.client
 @needs_browser
 @pytest.mark.timeout(120, func_only=True)
-def test_the_page_has_clients_by_cases(page: Any) -> None:
+def test_the_page_shows_clients_and_cases(page: Any) -> None:
     assert cells(page) == ["✓", "✓", "✕", "!", "\N{EN DASH}"]
     shares = [each.text for each in page.find_elements("css selector", ".share")]
     assert shares == ["33.3 %", "100.0 %"]
@@ -99,7 +99,7 @@ def test_the_page_has_clients_by_cases(page: Any) -> None:
 @pytest.mark.client
 @needs_browser
 @pytest.mark.timeout(120, func_only=True)
-def test_a_card_shows_its_client_alone(page: Any) -> None:
+def test_the_card_of_a_client_hides_the_others(page: Any) -> None:
     other = page.find_elements("css selector", ".client")[1]
     other.click()
     assert cells(page) == ["✓"]
@@ -110,7 +110,7 @@ def test_a_card_shows_its_client_alone(page: Any) -> None:
 @pytest.mark.client
 @needs_browser
 @pytest.mark.timeout(120, func_only=True)
-def test_a_cell_shows_expectation_answer_and_requests(page: Any) -> None:
+def test_a_cell_shows_expectation_result_and_requests(page: Any) -> None:
     page.find_elements("css selector", "td button")[2].click()
     details = page.find_element("css selector", "#details")
     for text in ("denials.b.tells", "TOPIC_AUTHORIZATION_FAILED (29)", f"ok {EVIL}", "9.9"):
@@ -118,14 +118,14 @@ def test_a_cell_shows_expectation_answer_and_requests(page: Any) -> None:
     marks = [each.text for each in details.find_elements("css selector", "mark")]
     assert marks == ['"errorCode":29']
     assert page.find_elements("css selector", "#evil") == []
-    page.find_element("css selector", "body").send_keys("\ue00c")  # escape
+    page.find_element("css selector", "body").send_keys("\ue00c")  # Escape
     assert not details.is_displayed()
 
 
 @pytest.mark.client
 @needs_browser
 @pytest.mark.timeout(120, func_only=True)
-def test_the_page_is_light_or_dark(page: Any) -> None:
+def test_the_page_follows_the_colour_scheme(page: Any) -> None:
     colors = set()
     for _ in range(2):
         page.find_element("css selector", "#theme").click()
@@ -133,7 +133,7 @@ def test_the_page_is_light_or_dark(page: Any) -> None:
     assert len(colors) == 2
 
 
-def test_the_page_asks_for_nothing_else() -> None:
+def test_the_page_loads_no_other_resources() -> None:
     page = as_html(REPORTS)
     assert "http://" not in page
     assert "https://" not in page

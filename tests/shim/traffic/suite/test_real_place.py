@@ -1,4 +1,4 @@
-"""Cases on a cluster that is prepared only by Kafka's requests: here one of ours."""
+"""Cases on a cluster that is prepared by Kafka requests only, here a broker of the shim."""
 
 import asyncio
 import sys

@@ -1,4 +1,4 @@
-"""The report of a run as text: a case that failed with several releases is listed once."""
+"""The report of a run as text."""
 
 from kafka_shim.shim.traffic.suite.case import Outcome, Result
 from kafka_shim.shim.traffic.suite.cases import all_cases
@@ -18,7 +18,7 @@ def text_of(failed: set[str], releases: tuple[str, ...] = RELEASES) -> str:
     return as_text(report_of("toy 1", results))
 
 
-def test_a_case_that_failed_at_several_releases_is_shown_once() -> None:
+def test_a_case_that_failed_with_several_releases_is_printed_once() -> None:
     text = text_of({"2.7", "2.8", "3.1"})
     assert text.count(CASE.id) == 1
     assert f"{CASE.id} (must, KIP-11, Kafka 2.7 to 2.8, 3.1)\n" in text

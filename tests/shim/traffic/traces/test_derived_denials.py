@@ -1,4 +1,4 @@
-"""Denials derived from responses, against the log of a real broker's authorizer."""
+"""Denials derived from responses agree with the authorizer log of a real broker."""
 
 import json
 from pathlib import Path
@@ -17,7 +17,7 @@ KEYS = {key.wire_name: key for key in ApiKey}
 
 
 def written(folder: Path) -> Path:
-    """Write the recorded exchanges as an observer sees them, on one connection."""
+    """Write the recorded requests and responses as a trace without decisions."""
     who = Connection(0, 1, 1, "SASL", "10.0.0.1", 5000, "User:alice", accesses=DERIVED)
     writer = SegmentWriter(folder, "proxy")
     for number, exchange in enumerate(recorded(RELEASE).exchanges):
@@ -50,7 +50,7 @@ def test_denials_of_a_broker_are_found(tmp_path: Path, capsys: pytest.CaptureFix
     assert codes <= with_denials
 
 
-def test_they_are_counted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_derived_denials_are_counted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["trace", "info", str(written(tmp_path)), "--json"]) == 0
     info = json.loads(capsys.readouterr().out)
     assert info["denials"]["User:alice READ TOPIC:closed"] > 1
@@ -59,7 +59,7 @@ def test_they_are_counted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
     )
 
 
-def test_an_operation_of_a_later_kafka_is_shown(
+def test_operations_of_a_later_kafka_are_printed(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     who = Connection(0, 1, 1, "SASL", "h", 1, "User:a")

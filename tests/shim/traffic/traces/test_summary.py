@@ -1,4 +1,4 @@
-"""kafka_shim.shim.traffic.traces.summary: the time line of a trace."""
+"""The time line of a trace's summary."""
 
 import pytest
 
@@ -24,7 +24,7 @@ def request(after_us: int) -> dict[str, object]:
     ("seconds", "slot_seconds"),
     [(0, 0.1), (1.9, 0.1), (2, 0.2), (19.9, 1), (3600, 300), (86_400 * 400, 86_400 * 30)],
 )
-def test_slots_are_few_and_of_a_round_length(seconds: float, slot_seconds: float) -> None:
+def test_the_time_line_has_few_slots_of_a_round_length(seconds: float, slot_seconds: float) -> None:
     summary = Summary([request(0), request(int(seconds * 1_000_000))])
     length_us, slots = summary.time_line()
     assert length_us == slot_seconds * 1_000_000

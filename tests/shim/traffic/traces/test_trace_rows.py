@@ -8,10 +8,10 @@ from kafka_shim.protocol.trace.segments import SegmentWriter
 from kafka_shim.shim.traffic.traces.trace_rows import TraceReader
 
 REFUSAL = bytes.fromhex("00000007 0023 00000001 0012 0000 0004")
-"""Of ApiVersions, as KIP-511 has it: in version 0, whatever was asked."""
+"""A response to an unknown version of ApiVersions: always in version 0 (KIP-511)."""
 
 
-def test_a_refusal_of_api_versions_is_decoded(tmp_path: Path) -> None:
+def test_an_unsupported_version_of_api_versions_is_decoded(tmp_path: Path) -> None:
     who = Connection(0, 1, 1, "PLAINTEXT", "10.0.0.1", 5000, "User:alice")
     writer = SegmentWriter(tmp_path, "broker")
     writer.write(Body([who], [Response(0, 1, 1, ApiKey.API_VERSIONS, 99, REFUSAL)]))
