@@ -1,4 +1,4 @@
-"""Plays requests against an in-process cluster through the real dispatch, without sockets."""
+"""Play requests against an in-process cluster through the real dispatcher, without sockets."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -23,7 +23,7 @@ ADMIN = "User:admin"
 
 
 class Stage:
-    """A cluster with a super user `User:admin`, time that stands still, and a way to ask it."""
+    """A cluster with the super user `User:admin` and a manual clock, which answers requests."""
 
     def __init__(self, release: str = "", **settings: Any) -> None:
         settings.setdefault("super_users", (ADMIN,))
@@ -40,7 +40,7 @@ class Stage:
         self._correlation_id = 0
 
     def session(self, principal: str) -> Session:
-        """The one connection of this principal."""
+        """Return the session of this principal; there is one for each."""
         if principal not in self.sessions:
             session = Session(LISTENER, 1, "127.0.0.1", 50_000 + len(self.sessions))
             session.number = len(self.sessions) + 1
@@ -59,7 +59,7 @@ class Stage:
     def send(
         self, api: ApiKey, version: int, request: Any, session: Session, client_id: str = "play"
     ) -> bytes | Pending | NoAnswer:
-        """The raw outcome of one frame on a session."""
+        """Send a request on a session; return the raw result."""
         self._correlation_id += 1
         head = write_request_header(RequestHeader(api, version, self._correlation_id, client_id))
         frame = head + codecs.write_request(request, version)
@@ -71,7 +71,7 @@ class Stage:
         return read_answer_frame(api, version, frame[4:])[0]
 
     def outcome(self, api: ApiKey, version: int, pending: Pending) -> Any:
-        """What a waiting request was answered; fails if it still waits."""
+        """Return the response to a waiting request; fail if it still waits."""
         got: list[bytes] = []
         pending.wait.when_done(lambda answer: got.append(pending.frame(answer)))
         assert got, "still waiting"
@@ -98,7 +98,7 @@ class Stage:
     def topic(
         self, name: str, partitions: int = 1, configs: Mapping[str, str] | None = None
     ) -> Any:
-        """Make a topic straight in the state."""
+        """Create a topic in the state, without a request."""
         return self.cluster.topics.create(name, [[1]] * partitions, configs or {})
 
     def compact(self, topic: str) -> None:
@@ -108,7 +108,7 @@ class Stage:
         clean([log], self.clock.now_ms(), stamps_horizon=horizon)
 
     def found(self, name: str) -> Topic:
-        """A topic that is there."""
+        """Return an existing topic."""
         topic = self.cluster.topics.get(name)
         assert topic is not None, name
         return topic

@@ -1,4 +1,4 @@
-"""A user's own authorizer decides over everything, as docs/own-authorizer.md promises."""
+"""A user's own authorizer decides all accesses, as docs/own-authorizer.md describes."""
 
 import sys
 from collections.abc import Iterator
@@ -36,11 +36,11 @@ def test_the_example_is_an_authorizer() -> None:
     ("hours", "error"),
     [("0-24", ErrorCode.NONE), ("0-0", ErrorCode.CLUSTER_AUTHORIZATION_FAILED)],
 )
-def test_it_decides(hours: str, error: ErrorCode) -> None:
+def test_an_own_authorizer_decides(hours: str, error: ErrorCode) -> None:
     assert stage(hours).ask(ApiKey.DESCRIBE_ACLS, 3, ANY_ACL, ADMIN).error_code == error
 
 
-def test_acls_go_through_it() -> None:
+def test_acls_are_created_and_listed_by_the_own_authorizer() -> None:
     open_all_day = stage("0-24")
     creation = AclCreation(2, "t", 3, "User:alice", "*", Operation.READ, 3)
     request = CreateAclsRequest(creations=[creation])

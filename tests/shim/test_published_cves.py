@@ -1,4 +1,4 @@
-"""Kafka's published weaknesses, tried on the shim; docs/security.md has a row for each."""
+"""Kafka's published vulnerabilities, tried on the shim; docs/security.md has a row for each."""
 
 import contextlib
 import hmac
@@ -47,8 +47,8 @@ def test_plain_refuses_another_authorization_id() -> None:
 
 
 @pytest.mark.parametrize(("release", "code"), [("0.11", 0), ("2.0", 0), ("2.1", 53), ("", 53)])
-def test_a_transactional_batch_hidden_before_another(release: str, code: int) -> None:
-    """CVE-2018-17196: up to 2.0 the last partition alone decided which permission is asked."""
+def test_a_transactional_batch_before_another_is_checked_since_2_1(release: str, code: int) -> None:
+    """CVE-2018-17196: up to 2.0 only the last partition decided which permission is checked."""
     stage = Stage(release)
     for topic in ("first", "last"):
         stage.topic(topic)
@@ -82,11 +82,11 @@ def test_passwords_are_compared_in_constant_time(monkeypatch: pytest.MonkeyPatch
 
 
 def test_tags_before_a_log_in_take_little_memory() -> None:
-    """CVE-2022-34917 and CVE-2026-111115: the claimed number of tags, and as many as there fit."""
+    """CVE-2022-34917 and CVE-2026-111115: a huge claimed number of tags, or really many tags."""
     stage = Stage()
     session = Session(SASL_LISTENER, 1, "127.0.0.1", 50_000)
     header = write_request_header(RequestHeader(ApiKey.API_VERSIONS, 3, 1, ""))[:-1]
-    claim = b"\xff\xff\xff\x7f"  # 268 million
+    claim = b"\xff\xff\xff\x7f"  # 268 million tags
     room = (Limits().unauthenticated_frame_bytes_max - len(header) - 3) // 2
     many = bytes([room & 127 | 128, room >> 7 & 127 | 128, room >> 14]) + b"\0\0" * room
     for tags in (claim, claim + b"\0" * 1000, many):
@@ -98,7 +98,7 @@ def test_tags_before_a_log_in_take_little_memory() -> None:
         assert peak < 64 * 1024 * 1024
 
 
-def test_the_other_acls_of_a_resource_count_after_one_was_removed() -> None:
+def test_the_other_acls_of_a_resource_apply_after_one_was_removed() -> None:
     """CVE-2024-27309."""
     stage = Stage()
     for user in ("alice", "bob", "carol"):
@@ -117,10 +117,10 @@ def test_the_other_acls_of_a_resource_count_after_one_was_removed() -> None:
 
 @pytest.mark.parametrize("release", ["2.3", "3.3", "3.9", "4.0", ""])
 @pytest.mark.parametrize("module", ["JndiLoginModule", "LdapLoginModule"])
-def test_a_login_module_in_a_setting_is_text(
+def test_a_login_module_in_a_setting_is_stored_as_text(
     release: str, module: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """CVE-2023-25194, CVE-2025-27818 and CVE-2025-27819: nothing is looked up or connected to."""
+    """CVE-2023-25194, CVE-2025-27818 and CVE-2025-27819: no lookup and no connection is made."""
 
     def refuse(*_: Any) -> None:
         raise AssertionError("a setting opened a connection")
@@ -144,7 +144,7 @@ def test_keys_are_never_fetched(url: str) -> None:
         token_validator({"sasl.oauthbearer.jwks.endpoint.url": url}, "SASL_PLAINTEXT", LENIENT)
 
 
-def test_a_file_that_has_no_keys_is_not_quoted(tmp_path: Any) -> None:
+def test_the_content_of_a_file_without_keys_is_not_in_the_error(tmp_path: Any) -> None:
     """CVE-2025-27817: the error names the file, but shows nothing of its content."""
     secret = tmp_path / "passwords"
     secret.write_text("root:hunter2\n")
@@ -155,7 +155,7 @@ def test_a_file_that_has_no_keys_is_not_quoted(tmp_path: Any) -> None:
     assert "hunter2" not in str(caught.value)
 
 
-def test_without_keys_a_signed_token_is_refused_not_taken_unchecked() -> None:
+def test_without_keys_a_signed_token_is_rejected() -> None:
     """CVE-2026-33557 and CVE-2026-110985."""
     now = 1_700_000_000
     token = signed({"sub": "admin", "iat": now, "exp": now + 60}, RSA)
@@ -164,7 +164,7 @@ def test_without_keys_a_signed_token_is_refused_not_taken_unchecked() -> None:
 
 
 def test_describing_a_consumer_group_needs_describe() -> None:
-    """CVE-2026-41115: the documentation said READ, brokers ask DESCRIBE."""
+    """CVE-2026-41115: the documentation said READ, but brokers check DESCRIBE."""
     stage = Stage()
     asked = ConsumerGroupDescribeRequest(group_ids=["g"])
     api = ApiKey.CONSUMER_GROUP_DESCRIBE

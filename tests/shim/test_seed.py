@@ -31,14 +31,14 @@ def seeded(**settings: Any) -> Cluster:
     return cluster
 
 
-def test_faults_are_there() -> None:
+def test_faults_are_seeded() -> None:
     broker = Broker(Config(faults=({"match": {"api": "Produce"}, "action": {"error": 7}},)))
     (fault,) = broker.faults
     assert (fault.spec.match.api, fault.spec.action.error) == ("Produce", 7)
 
 
 @pytest.mark.parametrize("release", RELEASES)
-def test_topics_with_partitions_and_settings_in_every_release(release: str) -> None:
+def test_topics_are_seeded_with_partitions_and_settings_in_every_release(release: str) -> None:
     topics = (TopicSeed("a", 3, {"retention.ms": "1000"}), TopicSeed("b"))
     cluster = seeded(release=release, topics=topics)
     topic = cluster.topics.get("a")
@@ -48,7 +48,7 @@ def test_topics_with_partitions_and_settings_in_every_release(release: str) -> N
     assert "b" in cluster.topics
 
 
-def test_replicas() -> None:
+def test_topics_are_seeded_with_replicas() -> None:
     cluster = seeded(
         brokers=3,
         topics=(TopicSeed("one"), TopicSeed("two", replication_factor=2)),
@@ -66,29 +66,29 @@ def test_replicas() -> None:
         (TopicSeed("t", configs={"retention.ms": "soon"}), "topic `t`: "),
     ],
 )
-def test_a_topic_that_no_client_could_make(topic: TopicSeed, complaint: str) -> None:
+def test_invalid_topics_are_rejected(topic: TopicSeed, complaint: str) -> None:
     with pytest.raises(ConfigError, match=complaint):
         seeded(topics=(topic,))
 
 
-def test_more_acls_than_one_request_may_create() -> None:
+def test_more_acls_are_seeded_than_one_request_may_create() -> None:
     acls = tuple(acl(number) for number in range(25_000))
     authorizer = seeded(acls=acls).policy.authorizer
     assert authorizer is not None
     assert set(authorizer.acls(AclFilter())) == set(acls)
 
 
-def test_an_acl_that_the_release_refuses() -> None:
+def test_an_acl_that_the_release_rejects_is_reported() -> None:
     with pytest.raises(ConfigError, match=r"Kafka 0.11 rejects the ACL .*PREFIXED"):
         seeded(release="0.11", acls=(acl(pattern_type=PatternType.PREFIXED),))
 
 
-def test_acls_without_an_authorizer() -> None:
+def test_acls_without_an_authorizer_are_reported() -> None:
     with pytest.raises(ConfigError, match="the broker has no authorizer"):
         seeded(authorizer="none", acls=(acl(),))
 
 
-def test_groups_have_their_offsets() -> None:
+def test_groups_are_seeded_with_offsets() -> None:
     cluster = seeded(topics=(TopicSeed("t", 2),), groups=(GroupSeed("g", {"t": {0: 5, 1: 7}}),))
     topic = cluster.topics.get("t")
     assert topic is not None
@@ -103,12 +103,14 @@ def test_groups_have_their_offsets() -> None:
     ("offsets", "complaint"),
     [({"none": {0: 1}}, "unknown topic `none`"), ({"t": {9: 1}}, "`t` has no partition 9")],
 )
-def test_offsets_of_what_is_not_there(offsets: dict[str, dict[int, int]], complaint: str) -> None:
+def test_offsets_of_unknown_topics_and_partitions_are_rejected(
+    offsets: dict[str, dict[int, int]], complaint: str
+) -> None:
     with pytest.raises(ConfigError, match=f"group `g`: .*{complaint}"):
         seeded(topics=(TopicSeed("t"),), groups=(GroupSeed("g", offsets),))
 
 
-def test_clients_are_asked_for_metrics() -> None:
+def test_client_metrics_subscriptions_are_seeded() -> None:
     asked = {"metrics": "org.apache.kafka.", "interval.ms": "5000", "match": "client_id=a.*"}
     cluster = seeded(client_metrics={"all": asked, "none": {}})
     assert cluster.configs.client_metrics == {"all": asked}
@@ -125,7 +127,7 @@ def test_clients_are_asked_for_metrics() -> None:
         ("3.6", {"interval.ms": "5000"}, "unknown settings"),
     ],
 )
-def test_metrics_that_no_client_can_be_asked_for(
+def test_invalid_client_metrics_subscriptions_are_rejected(
     release: str, settings: dict[str, str], complaint: str
 ) -> None:
     with pytest.raises(ConfigError, match=f"client metrics `m`: .*{complaint}"):

@@ -1,4 +1,4 @@
-"""A raw client over a real socket: sends and receives frames, and sees when the peer closes."""
+"""A client that sends and receives frames over a real socket, and notices disconnections."""
 
 import asyncio
 import contextlib
@@ -21,7 +21,7 @@ USERS = {"admin": "admin-secret", "alice": "alice-secret"}
 
 
 class Wire:
-    """One connection."""
+    """A connection."""
 
     def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self.reader = reader
@@ -29,7 +29,7 @@ class Wire:
         self.correlation_id = 0
 
     def request(self, api: ApiKey, version: int, message: Any) -> bytes:
-        """A framed request with the next correlation id."""
+        """Return a framed request with the next correlation id."""
         self.correlation_id += 1
         header = RequestHeader(api, version, self.correlation_id, "wire")
         payload = write_request_header(header)
@@ -55,7 +55,7 @@ class Wire:
         return await self.reader.readexactly(size)
 
     async def is_closed(self) -> bool:
-        """Whether the peer hung up without another byte."""
+        """Return whether the peer closes the connection without sending another byte."""
         with contextlib.suppress(ConnectionError):
             return await asyncio.wait_for(self.reader.read(1), 5) == b""
         return True
@@ -63,7 +63,7 @@ class Wire:
 
 @contextlib.asynccontextmanager
 async def serving(*, clock: Clock | None = None, **settings: Any) -> AsyncIterator[Broker]:
-    """A broker on loopback with both kinds of listeners."""
+    """Run a broker on loopback with a PLAINTEXT and a SASL_PLAINTEXT listener."""
     settings.setdefault("listeners", (PLAIN, SASL))
     settings.setdefault("super_users", ("User:ANONYMOUS", "User:admin"))
     settings.setdefault("users", USERS)
@@ -88,7 +88,7 @@ async def wired(address: str, context: ssl.SSLContext | None = None) -> AsyncIte
 
 
 def connections_of(broker: Broker) -> list[Connection]:
-    """The connections that a broker serves."""
+    """Return the connections that a broker serves."""
     return [found for found in broker._server._connections if isinstance(found, Connection)]
 
 

@@ -135,7 +135,7 @@ def test_no_command_prints_the_help(
     assert set(re.findall(r"^    ([a-z-]+)\b", said, re.MULTILINE)) == {*COMMANDS}
 
 
-def test_help_of_a_command(capsys: pytest.CaptureFixture[str]) -> None:
+def test_help_with_a_command_prints_its_help(capsys: pytest.CaptureFixture[str]) -> None:
     said = []
     for words in (["help", "trace"], ["trace", "--help"]):
         with pytest.raises(SystemExit) as ended:

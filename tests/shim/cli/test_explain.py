@@ -120,7 +120,9 @@ def test_all_checks_of_an_api_are_explained(
     assert "kafka-acls --add --allow-principal User:bob --operation Write --topic orders" in out
 
 
-def test_all_checks_of_an_api_as_json(explain: Explain, capsys: pytest.CaptureFixture[str]) -> None:
+def test_all_checks_of_an_api_are_printed_as_json(
+    explain: Explain, capsys: pytest.CaptureFixture[str]
+) -> None:
     words = ("--principal", "User:bob", "--api", "InitProducerId", "--cluster", "--json")
     assert explain(*words) == 3
     answer = json.loads(capsys.readouterr().out)

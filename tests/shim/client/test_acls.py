@@ -1,4 +1,4 @@
-"""Brokers that are newer, older or unusual, which tests with a broker cannot show."""
+"""ACL requests to brokers that are newer or older, or return unusual responses."""
 
 from typing import Any, cast
 
@@ -32,7 +32,7 @@ ACL = Acl(
 
 
 class Answering:
-    """Returns one response, and keeps the requests."""
+    """A client that always returns the same response, and keeps the requests."""
 
     def __init__(self, answer: Any, version: int = 3) -> None:
         self.answer = answer
@@ -61,7 +61,7 @@ def test_codes_of_a_newer_broker_are_unknown() -> None:
     assert acl.permission is Permission.ALLOW
 
 
-def test_version_0_knows_literal_patterns_alone() -> None:
+def test_version_0_supports_literal_patterns_only() -> None:
     answering = Answering(DescribeAclsResponse(), version=0)
     describe_acls(cast("Client", answering))
     assert answering.asked[0].pattern_type_filter == PatternType.LITERAL
@@ -72,14 +72,14 @@ def test_version_0_knows_literal_patterns_alone() -> None:
         create_acls(client(CreateAclsResponse(), version=0), [ACL])
 
 
-def test_the_broker_s_text_is_passed_on() -> None:
+def test_the_error_message_of_the_broker_is_reported() -> None:
     refused = CreateAclsResponse(results=[AclCreationResult(0), AclCreationResult(42, "no name")])
     with pytest.raises(AclRequestError, match=r"INVALID_REQUEST \(42\); no name$") as caught:
         create_acls(client(refused), [ACL])
     assert caught.value.code == 42
 
 
-def test_an_error_without_a_name_is_a_number() -> None:
+def test_an_unknown_error_is_reported_as_a_number() -> None:
     with pytest.raises(AclRequestError, match="cannot list ACLs: error 4711"):
         describe_acls(client(DescribeAclsResponse(error_code=4711, error_message=None)))
 
@@ -91,7 +91,7 @@ def test_acls_removed_by_two_filters_are_reported_once() -> None:
     assert delete_acls(client(answer), [AclFilter(), AclFilter()]) == [ACL]
 
 
-def test_an_error_of_one_match_is_an_error() -> None:
+def test_an_error_of_a_matching_acl_is_reported() -> None:
     match = DeleteAclsMatchingAcl(-1, None, 2, "t", 4, "User:a", "*", 3, 3)
     answer = DeleteAclsResponse(filter_results=[DeleteAclsFilterResult(matching_acls=[match])])
     with pytest.raises(AclRequestError, match="UNKNOWN_SERVER_ERROR"):

@@ -1,4 +1,4 @@
-"""The client against misbehaving peers; the commands' tests show that it works."""
+"""The client with peers that misbehave; tests of the commands cover other peers."""
 
 import socket
 import threading
@@ -26,7 +26,7 @@ Peer = Callable[[Script], str]
 
 @pytest.fixture
 def peer() -> Iterator[Peer]:
-    """A listener that gives its one connection to a script; returns its address."""
+    """Return a function that runs a script with one connection, and returns the address."""
     threads: list[threading.Thread] = []
 
     def listening(script: Script) -> str:
@@ -70,12 +70,12 @@ def failure(address: str, config: ClientConfig = FAST) -> str:
     return str(caught.value)
 
 
-def test_a_silent_peer_is_a_timeout(peer: Peer) -> None:
+def test_a_silent_peer_causes_a_timeout(peer: Peer) -> None:
     address = peer(lambda connection: connection.recv(1000) and connection.recv(1000))
     assert failure(address) == f"{address} did not answer ApiVersions within 0.3 s"
 
 
-def test_a_peer_that_hangs_up(peer: Peer) -> None:
+def test_a_peer_that_disconnects_is_reported(peer: Peer) -> None:
     text = failure(peer(lambda connection: None))
     assert "closed the connection at ApiVersions" in text
     assert "security.protocol=SASL_PLAINTEXT" in text
@@ -86,17 +86,17 @@ def test_a_peer_with_another_protocol_is_an_error(peer: Peer) -> None:
     assert "does not speak the Kafka protocol" in text
 
 
-def test_a_damaged_answer(peer: Peer) -> None:
+def test_a_damaged_response_is_reported(peer: Peer) -> None:
     text = failure(peer(lambda connection: send(connection, b"\0\0\0\1\0\0\0\0\1")))
     assert text.startswith("ApiVersions 0 to 127.0.0.1")
 
 
-def test_a_response_with_another_correlation_id(peer: Peer) -> None:
+def test_a_response_with_another_correlation_id_is_reported(peer: Peer) -> None:
     text = failure(peer(lambda connection: send(connection, b"\0\0\0\7")))
     assert "answered a request that was not sent" in text
 
 
-def test_apis_and_versions_that_the_broker_lacks(peer: Peer) -> None:
+def test_apis_and_versions_that_the_broker_lacks_are_reported(peer: Peer) -> None:
     def script(connection: socket.socket) -> None:
         serve_versions(connection, (ApiKey.CREATE_ACLS, 90, 91), (ApiKey.DELETE_ACLS, 0, 90))
         connection.recv(1)
@@ -109,7 +109,7 @@ def test_apis_and_versions_that_the_broker_lacks(peer: Peer) -> None:
             client.version_of(ApiKey.CREATE_ACLS)
 
 
-def test_an_old_broker_gets_the_login_as_a_raw_token(peer: Peer) -> None:
+def test_an_old_broker_gets_the_token_without_a_request_header(peer: Peer) -> None:
     got = []
 
     def script(connection: socket.socket) -> None:
@@ -124,7 +124,7 @@ def test_an_old_broker_gets_the_login_as_a_raw_token(peer: Peer) -> None:
     assert got == [b"\0a\0s"]
 
 
-def test_an_old_broker_refuses_a_password_by_hanging_up(peer: Peer) -> None:
+def test_an_old_broker_that_disconnects_during_the_login_is_explained(peer: Peer) -> None:
     def script(connection: socket.socket) -> None:
         serve_versions(connection, (ApiKey.SASL_HANDSHAKE, 0, 0))
         frame = receive(connection)
@@ -136,7 +136,7 @@ def test_an_old_broker_refuses_a_password_by_hanging_up(peer: Peer) -> None:
     assert "during the log-in of a, as this release does after a wrong password" in text
 
 
-def test_a_mechanism_that_is_not_enabled(peer: Peer) -> None:
+def test_a_mechanism_that_is_not_enabled_is_reported(peer: Peer) -> None:
     def script(connection: socket.socket) -> None:
         serve_versions(connection, (ApiKey.SASL_HANDSHAKE, 0, 1), (ApiKey.SASL_AUTHENTICATE, 0, 2))
         frame = receive(connection)
@@ -148,7 +148,7 @@ def test_a_mechanism_that_is_not_enabled(peer: Peer) -> None:
     assert "UNSUPPORTED_SASL_MECHANISM (33); enabled there: SCRAM-SHA-256, GSSAPI" in text
 
 
-def test_the_first_address_that_answers_is_used(peer: Peer) -> None:
+def test_the_first_reachable_address_is_used(peer: Peer) -> None:
     address = peer(serve_versions)
     with connect(f"127.0.0.1:1, {address}", FAST) as client:
         assert client.address == address
@@ -159,7 +159,7 @@ def test_an_address_needs_host_and_port(address: str) -> None:
     assert "expected HOST:PORT" in failure(address)
 
 
-def test_tls_to_a_plaintext_listener(peer: Peer) -> None:
+def test_tls_to_a_plaintext_listener_is_reported(peer: Peer) -> None:
     def script(connection: socket.socket) -> None:
         connection.recv(1000)
         connection.sendall(b"\0\0\0\0")
@@ -168,7 +168,7 @@ def test_tls_to_a_plaintext_listener(peer: Peer) -> None:
     assert text.startswith("cannot connect to 127.0.0.1")
 
 
-def test_codes_have_names() -> None:
+def test_error_codes_are_named() -> None:
     assert error_text(42) == "INVALID_REQUEST (42)"
     assert error_text(9999) == "error 9999"
 

@@ -11,7 +11,7 @@ JAAS = (
 SASL = {"security.protocol": "SASL_PLAINTEXT", "sasl.mechanism": "PLAIN"}
 
 
-def test_no_file_is_plaintext() -> None:
+def test_without_a_file_the_client_uses_plaintext() -> None:
     assert read_client_config(None) == PLAINTEXT
     assert client_config({}, "file") == PLAINTEXT
 
@@ -19,22 +19,22 @@ def test_no_file_is_plaintext() -> None:
 @pytest.mark.parametrize(
     "login", [{"sasl.jaas.config": JAAS}, {"username": "alice", "password": "secret"}]
 )
-def test_both_forms_of_a_login(login: dict[str, str]) -> None:
+def test_credentials_are_read_from_a_jaas_line_or_from_properties(login: dict[str, str]) -> None:
     config = client_config(SASL | login, "file")
     assert config.protocol is SecurityProtocol.SASL_PLAINTEXT
     assert config.login == Login("PLAIN", "alice", "secret")
 
 
-def test_scram() -> None:
+def test_scram_is_read() -> None:
     properties = SASL | {"sasl.mechanism": "SCRAM-SHA-512", "username": "a", "password": "s"}
     assert client_config(properties, "file").login == Login("SCRAM-SHA-512", "a", "s")
 
 
-def test_a_login_of_a_plaintext_file_is_not_used() -> None:
+def test_credentials_are_ignored_for_plaintext() -> None:
     assert client_config({"sasl.jaas.config": JAAS}, "file").login is None
 
 
-def test_pem_files() -> None:
+def test_pem_files_are_read() -> None:
     config = client_config(
         {
             "security.protocol": "ssl",

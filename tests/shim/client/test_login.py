@@ -17,14 +17,14 @@ SERVER_FINAL = b"v=6rriTRBi23WpRR/wtup+mMhUZUn/dB5nLTJRsjl95G4="
 LOGIN = Login("SCRAM-SHA-256", "user", "pencil")
 
 
-def test_plain() -> None:
+def test_plain_sends_name_and_password() -> None:
     exchange = messages(Login("PLAIN", "alice", "sécret"))
     assert next(exchange) == b"\0alice\0s\xc3\xa9cret"
     with pytest.raises(StopIteration):
         exchange.send(b"")
 
 
-def test_the_example_of_the_rfc() -> None:
+def test_scram_sends_the_messages_of_the_rfc() -> None:
     exchange = messages(LOGIN, NONCE)
     assert next(exchange) == FIRST
     assert exchange.send(SERVER_FIRST) == FINAL
@@ -42,14 +42,14 @@ def test_names_are_escaped_and_nonces_differ() -> None:
 @pytest.mark.parametrize(
     "answer", [b"", b"r=other,s=AAAA,i=4096", SERVER_FIRST.replace(b"4096", b"x"), b"e=no"]
 )
-def test_an_invalid_first_scram_message(answer: bytes) -> None:
+def test_an_invalid_first_message_of_the_server_is_rejected(answer: bytes) -> None:
     exchange = messages(LOGIN, NONCE)
     next(exchange)
     with pytest.raises(LoginError, match="is invalid"):
         exchange.send(answer)
 
 
-def test_a_server_without_the_password_is_rejected() -> None:
+def test_a_server_that_does_not_know_the_password_is_rejected() -> None:
     exchange = messages(LOGIN, NONCE)
     next(exchange)
     exchange.send(SERVER_FIRST)

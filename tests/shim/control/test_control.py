@@ -48,7 +48,7 @@ def produce(config: dict[str, Any], topic: str = "seeded") -> str | None:
     return None if outcome[0] is None else str(outcome[0].name())
 
 
-def test_health_and_state(api: Http) -> None:
+def test_health_and_state_are_returned(api: Http) -> None:
     assert works(api.ask("GET", "/health"), shapes.Health)["status"] == "ok"
     state = works(api.ask("GET", "/state"), shapes.State)
     assert [topic["name"] for topic in state["topics"]] == ["seeded"]

@@ -160,7 +160,7 @@ def test_a_topic_with_replicas_on_a_stopped_broker_is_led_by_another(broker: Kaf
     assert leaders() == {"two": [3], "alone": [2]}
 
 
-def test_a_stopped_broker_refuses_connections_and_comes_back_where_it_was(
+def test_a_stopped_broker_refuses_connections_and_restarts_with_its_address(
     broker: KafkaBroker,
 ) -> None:
     [row] = [row for row in broker.nodes.list() if row["node_id"] == 2]
@@ -174,7 +174,7 @@ def test_a_stopped_broker_refuses_connections_and_comes_back_where_it_was(
     assert alive(broker)[2]
 
 
-def test_a_reset_starts_what_was_stopped(broker: KafkaBroker) -> None:
+def test_a_reset_starts_stopped_brokers(broker: KafkaBroker) -> None:
     snapshot = broker.snapshot()
     for again in (broker.reset, lambda: broker.restore(snapshot)):
         broker.nodes.stop(1)
@@ -184,7 +184,7 @@ def test_a_reset_starts_what_was_stopped(broker: KafkaBroker) -> None:
     assert leader(broker) in (1, 2, 3)
 
 
-def test_a_snapshot_without_a_leader_comes_back_with_one(broker: KafkaBroker) -> None:
+def test_restoring_a_snapshot_elects_missing_leaders(broker: KafkaBroker) -> None:
     broker.topics.create("alone", replication_factor=1)
     [alone] = [topic for topic in broker.topics.list() if topic.name == "alone"]
     broker.nodes.stop(alone.leaders[0])

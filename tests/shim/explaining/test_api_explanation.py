@@ -64,7 +64,7 @@ def test_a_named_transactional_id_counts() -> None:
     )
 
 
-def test_each_name_is_a_case() -> None:
+def test_each_given_name_is_explained_separately() -> None:
     found = ask(ApiKey.PRODUCE, {TOPIC: ["x", "y"]}, [allow(Operation.WRITE, TOPIC)])["topic"]
     assert [(case.name, case.allowed) for case in found.cases] == [("x", True), ("y", False)]
     assert not found.allowed
@@ -112,7 +112,7 @@ def test_write_on_any_topic_is_enough_for_an_idempotent_producer() -> None:
     assert not old.allowed
 
 
-def test_the_oldest_release_hides_what_may_not_be_described() -> None:
+def test_0_11_reports_topics_without_describe_as_unknown() -> None:
     hidden = ask(ApiKey.PRODUCE, {TOPIC: ["x"]}, release="0.11")["topic"].cases[0]
     assert hidden.error is ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
     described = ask(

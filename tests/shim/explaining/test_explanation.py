@@ -49,7 +49,7 @@ def test_a_new_acl_can_be_limited_to_the_host() -> None:
     )
 
 
-def test_an_allow_that_decides_and_another_one() -> None:
+def test_other_allow_acls_are_listed_besides_the_deciding_one() -> None:
     prefixed = acl(name="o", pattern_type=PatternType.PREFIXED)
     found = explain(authorizer(ALLOW, prefixed), ALICE, READ_ORDERS)
     assert found.decision.allowed
@@ -57,14 +57,14 @@ def test_an_allow_that_decides_and_another_one() -> None:
     assert found.steps == ()
 
 
-def test_every_deny_must_be_removed_if_there_is_an_allow() -> None:
+def test_all_deny_acls_must_be_removed() -> None:
     found = explain(authorizer(ALLOW, PREFIXED_DENY, EVERYONE_DENY), ALICE, READ_ORDERS)
     assert because_text(found) == "an ACL denies it; DENY always wins"
     assert set(found.steps) == {Step("remove", PREFIXED_DENY), Step("remove", EVERYONE_DENY)}
     assert ALLOW in found.also
 
 
-def test_without_the_deny_an_allow_is_missing_too() -> None:
+def test_a_deny_must_be_removed_and_a_missing_allow_added() -> None:
     found = explain(authorizer(PREFIXED_DENY), ALICE, READ_ORDERS)
     assert found.steps == (Step("remove", PREFIXED_DENY), Step("add", ALLOW))
 
@@ -77,7 +77,7 @@ def test_without_the_deny_an_allow_is_missing_too() -> None:
         (acl(operation=Operation.WRITE), "WRITE does not include READ"),
     ],
 )
-def test_acls_that_do_not_apply_have_a_reason(entry: Acl, why: str) -> None:
+def test_the_reason_is_given_for_acls_that_do_not_apply(entry: Acl, why: str) -> None:
     found = explain(authorizer(entry), ALICE, READ_ORDERS)
     assert found.misses == (Miss(entry, why),)
     assert because_text(found) == "no ACL allows it; 1 ACL for the principal does not apply"
@@ -98,7 +98,7 @@ def test_acls_of_others_are_counted() -> None:
     assert because_text(other).endswith("on the resource are 2 ACLs, for other principals")
 
 
-def test_names_that_begin_with_an_asterisk() -> None:
+def test_the_wildcard_covers_names_that_begin_with_an_asterisk_in_some_releases() -> None:
     wildcard = acl(name="*")
     starred = Action(Operation.READ, ResourceType.TOPIC, "*eu")
     (miss,) = explain(authorizer(wildcard), ALICE, starred).misses
@@ -107,7 +107,7 @@ def test_names_that_begin_with_an_asterisk() -> None:
     assert explain(old, ALICE, starred).misses == ()
 
 
-def test_decisions_without_an_acl_have_a_reason() -> None:
+def test_the_reason_is_given_for_decisions_without_an_acl() -> None:
     root = explain(authorizer(super_users=("User:alice",)), ALICE, READ_ORDERS)
     assert because_text(root) == "User:alice is a super user"
     lax = explain(authorizer(allow_everyone=True), ALICE, READ_ORDERS)
@@ -146,7 +146,7 @@ def test_the_steps_are_sufficient_and_minimal(
 
 
 @given(ACLS, OPERATIONS)
-def test_only_acls_that_apply_matter(acls: list[Acl], operation: Operation) -> None:
+def test_listed_acls_apply_and_others_do_not(acls: list[Acl], operation: Operation) -> None:
     action = Action(operation, ResourceType.TOPIC, "orders")
     found = explain(authorizer(*acls), ALICE, action)
     applying = {*found.also, *([found.decision.acl] if found.decision.acl else [])}

@@ -82,7 +82,7 @@ def test_hosts_are_listed_and_excluded() -> None:
     )
 
 
-def test_super_users_and_resources_without_acls() -> None:
+def test_super_users_and_resources_without_acls_are_listed_with_the_reason() -> None:
     (root,) = ask(acl("User:*", DENY), super_users=("User:root",)).rights
     assert (root.principal, root.because) == ("User:root", Because.SUPER_USER)
     (everyone,) = ask(allow_everyone=True).rights

@@ -291,7 +291,9 @@ def test_an_unknown_operation_has_the_message_of_its_release(
         ((TOPIC, "a", ("retention.ms", 2, "1")), [40, 0]),
     ],
 )
-def test_an_unknown_operation_fails_the_controller(first: Any, errors: list[int]) -> None:
+def test_an_unknown_operation_fails_all_resources_of_the_controller(
+    first: Any, errors: list[int]
+) -> None:
     """Recorded from 4.3.1.
 
     The controller returns UNKNOWN_SERVER_ERROR (-1) for all of its resources, and changes nothing.

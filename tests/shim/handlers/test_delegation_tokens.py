@@ -99,7 +99,7 @@ def test_without_a_login_the_request_is_not_allowed_whatever_it_contains(stage: 
     assert anonymous.error_code == ErrorCode.DELEGATION_TOKEN_REQUEST_NOT_ALLOWED
 
 
-def test_a_session_that_used_a_token_cannot_make_another(stage: Stage) -> None:
+def test_a_session_that_used_a_token_cannot_create_another(stage: Stage) -> None:
     stage.session(ALICE).token_id = "some"
     assert create(stage).error_code == ErrorCode.DELEGATION_TOKEN_REQUEST_NOT_ALLOWED
 

@@ -1,4 +1,4 @@
-"""A dispatcher that repeats read-only requests more often than scenarios do."""
+"""Repeat read-only requests of scenarios, and compare cached responses with new ones."""
 
 from collections import deque
 from typing import Any
@@ -11,17 +11,19 @@ from kafka_shim.shim.request.session import Session
 
 REMEMBERED = 3
 TIMES = 2
-"""The first time a request is remembered, the second its answer."""
+"""The first time the request is remembered, the second time its response."""
 
 
 class CheckedAnswers(KeptAnswers):
-    """Gives no kept answer, but holds each that it would give against the fresh one."""
+    """A cache that returns no response, but compares each that it has with the new one."""
 
     checked = 0
     expected: Kept | None = None
 
     def find(self, frame: bytes, session: Session) -> Kept | None:
-        assert self.expected is None, "a fresh answer may not be kept, but one was"
+        assert self.expected is None, (
+            "a response was cached for a request whose new response cannot be cached"
+        )
         self.expected = super().find(frame, session)
         return None
 
@@ -37,7 +39,7 @@ class CheckedAnswers(KeptAnswers):
 
 
 def asked_again(dispatcher: Dispatcher) -> None:
-    """From now on, after each request, the last ones that only look are sent again."""
+    """Let the dispatcher repeat the last read-only requests after each request."""
     dispatch = dispatcher.dispatch
     last: deque[tuple[bytes, Session]] = deque(maxlen=REMEMBERED)
 

@@ -1,4 +1,4 @@
-"""Each response from the cache equals a newly made one."""
+"""Each cached response equals a new one."""
 
 from collections import deque
 from collections.abc import Iterator
@@ -18,7 +18,7 @@ RELEASES = ("0.11.0.3", "2.8.2", "3.9.1", "4.4.0")
 SCRIPTS = 8
 SCENARIOS = 3
 EVERY = 10
-"""One of so many recorded scenarios is played: what changes the state is in many of them."""
+"""Every n-th recorded scenario is played: many of them contain the same kinds of changes."""
 
 
 def checked(peer: InProcess) -> CheckedAnswers:
@@ -29,7 +29,7 @@ def checked(peer: InProcess) -> CheckedAnswers:
 
 
 @pytest.mark.parametrize("release", RELEASES)
-def test_scripts_whose_requests_have_effects_on_each_other(release: str) -> None:
+def test_cached_responses_are_fresh_in_random_scripts(release: str) -> None:
     answers = checked(peer := InProcess(release, "authorizer"))
     for seed in range(SCRIPTS):
         play(script(release, seed), peer)
@@ -44,7 +44,7 @@ def recorded() -> Iterator[tuple[str, str, str]]:
             yield from ((kind, release, name) for name in KINDS[kind].scenarios(release))
 
 
-def test_scenarios_of_records_and_groups() -> None:
+def test_cached_responses_are_fresh_in_recorded_scenarios() -> None:
     found = 0
     for kind_name, release, scenario in list(recorded())[::EVERY]:
         kind = KINDS[kind_name]
@@ -56,7 +56,7 @@ def test_scenarios_of_records_and_groups() -> None:
 
 
 @pytest.mark.parametrize("release", ["2.8.2", "4.4.0"])
-def test_a_change_that_is_not_counted_is_detected(
+def test_these_tests_detect_a_change_that_does_not_end_caching(
     release: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(Changes, "note", lambda _: None)

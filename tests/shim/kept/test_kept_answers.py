@@ -1,4 +1,4 @@
-"""kept_answers: who gets a cached response, how many are kept, and what ends them."""
+"""The cache of responses: who gets them, its limits, and the changes that end it."""
 
 import asyncio
 from typing import Any
@@ -21,7 +21,7 @@ UNKNOWN = 3
 
 
 class KeepingStage(Stage):
-    """Answers are kept; `ask` tells the error code of the topic."""
+    """A stage that caches responses; `error` returns the topic's error code."""
 
     def __init__(self, **settings: Any) -> None:
         super().__init__(**settings)
@@ -34,7 +34,7 @@ class KeepingStage(Stage):
         return {self.error(principal) for _ in range(3)}
 
 
-def test_the_third_answer_is_the_second_one() -> None:
+def test_the_third_response_is_the_cached_second_one() -> None:
     stage = KeepingStage()
     assert stage.thrice() == {UNKNOWN}
     assert stage.kept.given == 1
@@ -61,7 +61,7 @@ def test_a_fault_ends_caching() -> None:
     assert stage.thrice() == {UNKNOWN}
 
 
-def test_a_topic_that_the_question_itself_makes_is_there_the_next_time() -> None:
+def test_a_request_that_creates_a_topic_is_not_answered_from_the_cache() -> None:
     stage = KeepingStage()
     asked = MetadataRequest([MetadataRequestTopic(name="orders")])
     answers = [stage.ask(ApiKey.METADATA, 12, asked) for _ in range(4)]
@@ -85,7 +85,7 @@ def test_the_cache_is_limited_and_drops_the_oldest() -> None:
     assert stage.kept.given > 0
 
 
-def test_after_many_different_requests_one_that_comes_again_is_found_soon() -> None:
+def test_a_repeated_request_is_cached_soon_after_many_different_ones() -> None:
     stage = KeepingStage()
     for number in range(MISSES_MAX):
         name = MetadataRequestTopic(name=f"orders-{number}")
@@ -97,10 +97,10 @@ def test_after_many_different_requests_one_that_comes_again_is_found_soon() -> N
 
 
 class OwnAuthorizer(StandardAuthorizer):
-    """Its decisions may depend on anything, such as the time of day."""
+    """An authorizer whose decisions could depend on anything, such as the time of day."""
 
 
-def test_nothing_is_kept_if_code_of_a_users_own_decides() -> None:
+def test_responses_are_not_cached_with_an_own_authorizer() -> None:
     assert Broker(Config(listeners=(LISTENER,))).dispatcher.kept is not None
     own = f"{__name__}:OwnAuthorizer"
     assert Broker(Config(listeners=(LISTENER,), authorizer=own)).dispatcher.kept is None
@@ -118,7 +118,7 @@ VERBS = [
 
 
 @pytest.mark.parametrize(("method", "path", "body"), VERBS)
-def test_a_call_of_the_control_api_ends_it(method: str, path: str, body: Any) -> None:
+def test_a_change_by_the_control_api_ends_caching(method: str, path: str, body: Any) -> None:
     broker = Broker(Config(listeners=(LISTENER,)), ManualClock())
     broker.cluster.topics.create("first", [[1]], {})
     control, changes = Control(broker), broker.cluster.changes
@@ -129,7 +129,7 @@ def test_a_call_of_the_control_api_ends_it(method: str, path: str, body: Any) ->
     assert changes.under_way == 0
 
 
-def test_looking_through_the_control_api_does_not() -> None:
+def test_reading_through_the_control_api_does_not_end_caching() -> None:
     broker = Broker(Config(listeners=(LISTENER,)), ManualClock())
     control, before = Control(broker), broker.cluster.changes.number
     for path in ("/topics", "/state", "/requests", "/faults", "/health"):
@@ -138,7 +138,7 @@ def test_looking_through_the_control_api_does_not() -> None:
     assert broker.cluster.changes.number == before
 
 
-def test_while_a_change_is_under_way_nothing_is_kept_or_given() -> None:
+def test_during_a_change_responses_are_neither_cached_nor_taken_from_the_cache() -> None:
     stage = KeepingStage()
     with stage.cluster.changes.noted():
         stage.thrice()

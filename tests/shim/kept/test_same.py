@@ -1,4 +1,4 @@
-"""With and without cached responses, bytes, audit lines, history and trace are equal."""
+"""Responses, audit lines, history and trace are equal with and without the cache."""
 
 from pathlib import Path
 from typing import Any
@@ -19,7 +19,7 @@ TIMES = 4
 
 
 class Everything:
-    """All that comes of some scripts whose requests are sent several times where they only look."""
+    """All results of some scripts, whose read-only requests are sent several times."""
 
     def __init__(self, release: str, folder: Path, *, keeps: bool) -> None:
         peer = InProcess(release, "authorizer")

@@ -30,7 +30,7 @@ async def until(happened: Callable[[], bool]) -> None:
         if happened():
             return
         await asyncio.sleep(0)
-    raise AssertionError("it did not happen")
+    raise AssertionError("the condition did not become true")
 
 
 def large(wire: Wire, names: int = NAMES) -> bytes:

@@ -25,7 +25,7 @@ def check(kind: str, value: str, **rules: object) -> str:
         ("password", "p", "p"),
     ],
 )
-def test_values_are_shown_in_one_form(kind: str, given_: str, shown: str) -> None:
+def test_values_are_returned_in_canonical_form(kind: str, given_: str, shown: str) -> None:
     assert check(kind, given_) == shown
 
 
@@ -69,7 +69,7 @@ def test_unparsable_values_are_rejected(kind: str, value: str) -> None:
         ("string", "9.9", {"release": True}),
     ],
 )
-def test_checks_refuse(kind: str, value: str, rules: dict[str, object]) -> None:
+def test_invalid_values_are_rejected(kind: str, value: str, rules: dict[str, object]) -> None:
     with pytest.raises(ConfigValueError):
         check(kind, value, **rules)
 
@@ -89,11 +89,11 @@ def test_checks_refuse(kind: str, value: str, rules: dict[str, object]) -> None:
         ("long", "9223372036854775807", {"min": 1}),
     ],
 )
-def test_checks_let_through(kind: str, value: str, rules: dict[str, object]) -> None:
+def test_valid_values_are_accepted(kind: str, value: str, rules: dict[str, object]) -> None:
     assert check(kind, value, **rules)
 
 
-def test_what_is_in_a_list_twice_is_shown_once() -> None:
+def test_duplicates_in_a_distinct_list_are_dropped() -> None:
     assert check("list", "b, a,b", distinct=True) == "b,a"
     assert check("list", "b, a,b") == "b,a,b"
     assert check("list", " ", distinct=True) == ""
@@ -105,12 +105,12 @@ def test_longs_are_not_rounded(number: int) -> None:
 
 
 @given(st.lists(st.text("abc", min_size=1)))
-def test_elements_are_what_was_joined(parts: list[str]) -> None:
+def test_elements_of_a_list_are_separated_by_commas(parts: list[str]) -> None:
     assert elements(" , ".join(parts)) == parts
 
 
 @pytest.mark.parametrize("release", ["0.11", "1.1", "2.7", "3.9", "4.0", "4.3"])
-def test_every_default_is_a_value_of_its_setting(release: str) -> None:
+def test_every_default_is_a_valid_value(release: str) -> None:
     found = definitions(release)
     for settings in (found.topic, found.broker, found.group, found.client_metrics):
         for name, definition in settings.items():

@@ -41,13 +41,13 @@ def test_the_strongest_source_wins() -> None:
 
 
 def test_a_topic_inherits_from_the_broker_with_the_unit_converted() -> None:
-    """Kafka then claims that the value is a default: hours are no synonym of its own name."""
+    """Kafka reports such a value as DEFAULT, since log.retention.hours is not a synonym."""
     found = entry(configs().topic_entries({}), "retention.ms")
     assert found.value == str(24 * 3_600_000)
     assert (found.source, found.synonyms) == (Source.DEFAULT, ())
 
 
-def test_stand_ins_are_listed_behind_the_setting_that_they_stand_in_for() -> None:
+def test_synonyms_are_listed_after_the_setting_itself() -> None:
     settings = configs()
     settings.all_brokers["log.retention.ms"] = "500"
     found = entry(settings.topic_entries({"retention.ms": "9"}), "retention.ms")
@@ -60,7 +60,7 @@ def test_stand_ins_are_listed_behind_the_setting_that_they_stand_in_for() -> Non
     assert settings.topic_value({}, "retention.ms") == "500"
 
 
-def test_no_retention_stays_no_retention() -> None:
+def test_unlimited_retention_is_not_converted() -> None:
     assert configs(log_retention_hours="-1").topic_value({}, "retention.ms") == "-1"
 
 
@@ -85,7 +85,7 @@ def test_passwords_are_never_returned() -> None:
 
 
 @pytest.mark.parametrize(("release", "is_fixed"), [("1.0", True), ("1.1", False), ("4.3", False)])
-def test_brokers_can_be_altered_since_kip_226(release: str, is_fixed: bool) -> None:
+def test_broker_settings_can_be_altered_since_kip_226(release: str, is_fixed: bool) -> None:
     found = entry(configs(release).broker_entries(1, with_unknown=False), "num.io.threads")
     assert (found.value, found.read_only) == ("16", is_fixed)
 
@@ -97,7 +97,7 @@ def test_internal_settings_are_hidden() -> None:
     assert "internal.segment.bytes" in given
 
 
-def test_a_topics_own_values_can_be_told_as_they_were_given() -> None:
+def test_values_of_a_topic_can_be_returned_as_given() -> None:
     own = {"retention.ms": " 5 "}
     assert entry(configs().topic_entries(own), "retention.ms").value == "5"
     assert entry(configs().topic_entries(own, as_given=True), "retention.ms").value == " 5 "
@@ -110,9 +110,7 @@ def test_a_topics_own_values_can_be_told_as_they_were_given() -> None:
         ("4.2", ["consumer.session.timeout.ms"]),
     ],
 )
-def test_groups_inherit_from_the_broker_since_they_are_said_to(
-    release: str, names: list[str]
-) -> None:
+def test_settings_of_groups_have_broker_synonyms_since_4_3(release: str, names: list[str]) -> None:
     settings = configs(release)
     settings.groups["g"] = {"consumer.session.timeout.ms": "50000"}
     found = entry(settings.group_entries("g"), "consumer.session.timeout.ms")
@@ -121,7 +119,7 @@ def test_groups_inherit_from_the_broker_since_they_are_said_to(
     assert entry(settings.group_entries("other"), names[0]).source is Source.DEFAULT
 
 
-def test_a_group_setting_of_no_broker_tells_its_default_too() -> None:
+def test_a_group_setting_without_a_broker_setting_has_its_default_as_synonym() -> None:
     settings = configs()
     settings.groups["g"] = {"share.isolation.level": "read_committed"}
     found = entry(settings.group_entries("g"), "share.isolation.level")
@@ -131,7 +129,7 @@ def test_a_group_setting_of_no_broker_tells_its_default_too() -> None:
     ]
 
 
-def test_subscriptions_with_and_without_their_defaults() -> None:
+def test_client_metrics_are_returned_with_or_without_defaults() -> None:
     settings = configs()
     settings.client_metrics["m"] = {"interval.ms": "100"}
     some = list(settings.client_metrics_entries("m", with_defaults=False))
@@ -145,7 +143,7 @@ def test_subscriptions_with_and_without_their_defaults() -> None:
     assert every == {"interval.ms": "100", "match": "", "metrics": ""}
 
 
-def test_loggers_keep_their_levels() -> None:
+def test_levels_of_loggers_are_returned() -> None:
     settings = configs()
     settings.loggers[1] = {"kafka": "DEBUG"}
     levels = {entry.name: entry.value for entry in settings.logger_entries(1)}

@@ -1,4 +1,4 @@
-"""The internal topics, as a real broker's `kafka-topics --describe` shows them."""
+"""Internal topics have the settings that `kafka-topics --describe` shows on a real broker."""
 
 import pytest
 
@@ -36,7 +36,7 @@ def test_internal_topics_have_the_settings_of_a_real_broker(kind: KeyType, confi
     assert sorted(topic.configs.items()) == [tuple(text.split("=")) for text in configs.split()]
 
 
-def test_a_negative_hash_code_is_taken_without_its_sign() -> None:
-    """As 4.4.0 told by DescribeTransactions where the group's offsets are."""
+def test_a_negative_hash_code_loses_its_sign_bit() -> None:
+    """DescribeTransactions of 4.4.0 showed the partition of this group's offsets."""
     coordinators = Cluster(Config(), ManualClock()).coordinators
     assert coordinators.partition_of(KeyType.GROUP, "s54009-h") == 46

@@ -20,7 +20,7 @@ from tests.shim.play import Stage
 
 
 def letters(stage: Stage, queue: str, copies: str = "true") -> list[Record]:
-    """What is in the queue after offset 1 of three records was rejected."""
+    """Reject the second of three records; return the records in the dead-letter queue."""
     cluster = stage.cluster
     cluster.configs.groups["g"] = {QUEUE: queue, COPIES: copies}
     stage.topic("orders")
@@ -39,7 +39,7 @@ def letters(stage: Stage, queue: str, copies: str = "true") -> list[Record]:
 
 
 @pytest.mark.parametrize("copies", ["true", "false"])
-def test_a_rejected_record_leaves_a_dead_letter(copies: str) -> None:
+def test_a_rejected_record_is_written_to_the_queue(copies: str) -> None:
     stage = Stage("4.4")
     stage.topic("dlq.q", configs={TAKES: "true"})
     [letter] = letters(stage, "dlq.q", copies)
@@ -54,7 +54,7 @@ def test_a_rejected_record_leaves_a_dead_letter(copies: str) -> None:
     )
 
 
-def test_a_queue_is_made_if_the_broker_says_so() -> None:
+def test_a_missing_queue_is_created_if_the_broker_permits_it() -> None:
     assert not letters(Stage("4.4"), "dlq.q")
     stage = Stage("4.4", properties={MAKES: "true"})
     assert letters(stage, "dlq.q")
@@ -62,7 +62,7 @@ def test_a_queue_is_made_if_the_broker_says_so() -> None:
     assert not letters(Stage("4.4", properties={MAKES: "true"}), "other")
 
 
-def test_a_topic_that_takes_none_gets_none() -> None:
+def test_a_topic_that_is_not_enabled_as_a_queue_gets_no_records() -> None:
     stage = Stage("4.4")
     stage.topic("dlq.q")
     assert not letters(stage, "dlq.q")
@@ -76,7 +76,9 @@ def test_a_topic_that_takes_none_gets_none() -> None:
         ({"security.inter.broker.protocol": "SASL_SSL"}, True),
     ],
 )
-def test_brokers_that_would_log_in_may_write_letters(told: dict[str, str], *, may: bool) -> None:
+def test_brokers_that_would_log_in_may_write_to_the_queue(
+    told: dict[str, str], *, may: bool
+) -> None:
     stage = Stage("4.4", properties=told)
     asks = brokers_may(stage.cluster.config, stage.cluster.policy)
     assert asks(Action(Operation.WRITE, ResourceType.TOPIC, "dlq.q")) is may

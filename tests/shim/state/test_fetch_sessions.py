@@ -19,7 +19,7 @@ BY_ID = 13
 
 
 class Client:
-    """One fetcher of topic `t`, with the sessions of its broker."""
+    """A client that fetches topic `t` in a session."""
 
     def __init__(self, sessions: FetchSessions | None = None, slots: int = 10) -> None:
         self.clock = ManualClock()
@@ -58,23 +58,23 @@ class Client:
         return told
 
 
-def test_a_session_keeps_what_was_asked() -> None:
+def test_a_session_keeps_the_requested_partitions() -> None:
     client = Client()
     assert len(client.end(client.begin(0, 1))) == 2
     assert client.session_id > 0
     again = client.begin()
     assert [position.partition.partition for position in again.wanted] == [0, 1]
-    assert client.end(again) == []  # nothing has changed
+    assert client.end(again) == []  # unchanged partitions are omitted
 
 
-def test_only_changes_are_returned() -> None:
+def test_only_changed_partitions_are_returned() -> None:
     client = Client()
     client.end(client.begin(0, 1))
     assert len(client.end(client.begin(), high_watermark=5)) == 2
     assert client.end(client.begin(), high_watermark=5) == []
 
 
-def test_partitions_are_changed_and_forgotten() -> None:
+def test_partitions_of_a_session_are_changed_and_forgotten() -> None:
     client = Client()
     client.end(client.begin(0, 1))
     changed = client.begin(0, forget=(1,), offset=9)
@@ -85,7 +85,7 @@ def test_partitions_are_changed_and_forgotten() -> None:
     assert client.begin().error is ErrorCode.FETCH_SESSION_ID_NOT_FOUND
 
 
-def test_an_error_is_returned_until_it_ends() -> None:
+def test_an_error_is_returned_each_time_until_it_ends() -> None:
     client = Client()
     client.end(client.begin(0))
     for _ in range(2):
@@ -110,7 +110,7 @@ def test_partitions_with_records_move_to_the_end() -> None:
     assert [position.partition.partition for position in client.begin().wanted] == [1, 0]
 
 
-def test_epochs_and_ids_must_be_right() -> None:
+def test_wrong_epochs_and_session_ids_are_rejected() -> None:
     client = Client()
     client.end(client.begin(0))
     client.epoch += 1
@@ -119,13 +119,13 @@ def test_epochs_and_ids_must_be_right() -> None:
     assert client.begin().error is ErrorCode.FETCH_SESSION_ID_NOT_FOUND
 
 
-def test_names_and_ids_do_not_mix() -> None:
+def test_topic_ids_in_a_session_by_names_are_rejected() -> None:
     client = Client()
     client.end(client.begin(0))
     assert client.begin(version=BY_ID).error is ErrorCode.FETCH_SESSION_TOPIC_ID_ERROR
 
 
-def test_an_id_finds_its_topic_once_there_is_one() -> None:
+def test_a_topic_id_is_resolved_once_the_topic_exists() -> None:
     client = Client()
     topic_id, client.topic_id = client.topic_id, b"\x55" * 16
     fetch_round = client.begin(0, version=BY_ID)
@@ -145,13 +145,13 @@ def test_the_last_entry_of_a_partition_counts_at_the_first_position() -> None:
     assert offsets == [(0, 2), (1, 0)]
 
 
-def test_slots_run_out_and_come_free() -> None:
+def test_the_number_of_sessions_is_limited_and_idle_ones_are_evicted() -> None:
     client = Client(slots=1)
     client.end(client.begin(0))
     first = client.session_id
     client.session_id = client.epoch = 0
     client.end(client.begin(0))
-    assert client.session_id == 0  # no session, but an answer
+    assert client.session_id == 0  # a response without a session
     client.clock.advance(EVICTION_MS + 1)
     client.epoch = 0
     client.end(client.begin(0))
@@ -159,7 +159,7 @@ def test_slots_run_out_and_come_free() -> None:
     assert len(client.sessions) == 1
 
 
-def test_a_session_is_ended_by_its_client() -> None:
+def test_a_client_can_end_its_session() -> None:
     client = Client()
     client.end(client.begin(0))
     client.epoch = -1

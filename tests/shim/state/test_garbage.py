@@ -1,4 +1,4 @@
-"""Objects of the garbage collector, whose runs block all clients."""
+"""Numbers of objects that the garbage collector tracks, since its runs block all clients."""
 
 import gc
 
@@ -14,7 +14,7 @@ from kafka_shim.shim.state.producers import ProducedBatch
 
 TOPICS = 200
 OBJECTS_MAX = 6
-"""A topic, its partitions, one partition, its log, its settings and its batches."""
+"""A topic, its list of partitions, a partition, its log, its settings and its batches."""
 
 MEMBER_OBJECTS_MAX = 10
 JOINING = Joining(
@@ -47,21 +47,21 @@ def objects() -> int:
 
 @pytest.fixture
 def cluster() -> Cluster:
-    """One that was filled and reset, so that all modules are imported."""
+    """Return a cluster that was filled and reset, so that all modules are imported."""
     made = Cluster(Config(), ManualClock())
     fill(made)
     made.begin()
     return made
 
 
-def test_a_topic_is_few_objects_to_the_collector(cluster: Cluster) -> None:
-    """They were 21, and a full collection took 0.15 s with 20,000 topics."""
+def test_a_topic_has_few_objects_for_the_collector(cluster: Cluster) -> None:
+    """With 21 objects a topic, a full collection took 0.15 s for 20,000 topics."""
     before = objects()
     fill(cluster)
     assert (objects() - before) / TOPICS < OBJECTS_MAX + 0.5
 
 
-def test_nothing_stays_of_what_was_reset(cluster: Cluster) -> None:
+def test_a_reset_leaves_no_objects(cluster: Cluster) -> None:
     before = objects()
     for _ in range(3):
         fill(cluster)
@@ -69,8 +69,8 @@ def test_nothing_stays_of_what_was_reset(cluster: Cluster) -> None:
     assert objects() - before < TOPICS
 
 
-def test_a_member_is_few_objects_to_the_collector() -> None:
-    """They were 18, and a full collection took 60 ms with 10,000 members of a classic group."""
+def test_a_member_has_few_objects_for_the_collector() -> None:
+    """With 18 objects a member, a full collection took 60 ms for 10,000 members of a group."""
     groups = Cluster(Config(), ManualClock()).groups
     groups.join("another", JOINING, lambda _: None)
     before = objects()

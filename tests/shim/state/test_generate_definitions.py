@@ -1,4 +1,4 @@
-"""The table of settings matches the facts of the jars."""
+"""The generated table of settings agrees with the facts read from Kafka's jars."""
 
 from pathlib import Path
 from typing import Any
@@ -43,7 +43,7 @@ def test_the_table_of_a_small_history() -> None:
         },
         "topic": {
             "a": {
-                "1.0": {"type": "string"},  # `a` is no setting of brokers; 1.1 changed nothing
+                "1.0": {"type": "string"},  # brokers have no setting `a`; 1.1 changes nothing
                 "2.0": {"type": "string", "internal": True, "broker": "log.a"},
             }
         },
@@ -77,7 +77,7 @@ def test_validators_are_translated(valid: str, kind: str, check: dict[str, Any])
     assert check_of(valid, kind) == check
 
 
-def test_a_validator_that_nobody_knows_yet_stops_the_generator() -> None:
+def test_an_unknown_validator_stops_the_generator() -> None:
     with pytest.raises(ValueError, match="`a prime number` has no check yet"):
         check_of("a prime number", "int")
 
@@ -86,7 +86,7 @@ def test_the_checked_in_table_is_up_to_date() -> None:
     assert generate_definitions.main(["--check"]) == 0
 
 
-def test_a_table_edited_by_hand_fails_the_check_and_is_written_anew(
+def test_an_edited_table_fails_the_check_and_is_written_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     whole = generate_definitions.TABLE.read_text()

@@ -21,7 +21,7 @@ ELIGIBLE = {
     ),
     "one": ([1], {}),
 }
-"""Topics with their replicas and settings."""
+"""Replicas and settings of topics."""
 
 SEEN = (
     ("-1", ["2 2 - -", "2 23 - -", "2 23 1 -", "2 23 - -", "- - 1 1"]),
@@ -32,8 +32,8 @@ SEEN = (
     ("+3", ["2 2 - -", "3 23 - -", "2 23 1 -", "2 23 - -", "- - 1 1"]),
     ("+1", ["2 12 - -", "3 123 - -", "2 123 - -", "2 123 - -", "1 1 - -"]),
 )
-"""What 4.3.1 shows after brokers have stopped (-) and started (+): leader, ISR, eligible leader
-replicas and last known ones.
+"""Recorded from 4.3.1 after brokers were stopped (-) and started (+): for each topic the leader,
+ISR, eligible leader replicas and last known eligible leader replicas.
 """
 
 
@@ -63,20 +63,20 @@ def test_while_all_are_alive_nothing_changes(topics: Topics) -> None:
     assert seen(topics, 0) == (1, 0, [1, 2, 3])
 
 
-def test_the_next_replica_in_sync_leads(topics: Topics) -> None:
+def test_the_next_replica_in_sync_becomes_leader(topics: Topics) -> None:
     settle(topics, [2, 3])
     assert seen(topics, 0) == (2, 1, [2, 3])
     assert seen(topics, 1) == (2, 0, [2, 3])
 
 
-def test_who_comes_back_is_in_sync_but_does_not_lead(topics: Topics) -> None:
+def test_a_restarted_broker_is_in_sync_but_not_leader(topics: Topics) -> None:
     settle(topics, [2, 3])
     settle(topics, [1, 2, 3])
     assert seen(topics, 0) == (2, 1, [1, 2, 3])
     assert seen(topics, 1) == (2, 0, [2, 3, 1])
 
 
-def test_the_last_in_sync_leads_again_and_nobody_else(topics: Topics) -> None:
+def test_only_the_last_replica_in_sync_can_become_leader(topics: Topics) -> None:
     settle(topics, [2])
     settle(topics, [])
     assert seen(topics, 0) == (NOBODY, 2, [2])
@@ -86,7 +86,7 @@ def test_the_last_in_sync_leads_again_and_nobody_else(topics: Topics) -> None:
     assert seen(topics, 0) == (2, 3, [1, 2, 3])
 
 
-def test_an_unclean_topic_is_led_by_any_live_replica(topics: Topics) -> None:
+def test_with_unclean_election_any_live_replica_becomes_leader(topics: Topics) -> None:
     settle(topics, [2], lambda _: UNCLEAN)
     settle(topics, [], lambda _: UNCLEAN)
     assert seen(topics, 0) == (NOBODY, 2, [2])
@@ -96,7 +96,7 @@ def test_an_unclean_topic_is_led_by_any_live_replica(topics: Topics) -> None:
     assert seen(topics, 0) == (1, 3, [1, 2, 3])
 
 
-def test_an_unclean_topic_is_led_by_who_is_in_sync_if_there_is_somebody(topics: Topics) -> None:
+def test_with_unclean_election_replicas_in_sync_are_preferred(topics: Topics) -> None:
     settle(topics, [2, 3], lambda _: UNCLEAN)
     settle(topics, [2], lambda _: UNCLEAN)
     settle(topics, [1, 2, 3], lambda _: UNCLEAN)
@@ -107,7 +107,7 @@ def test_an_unclean_topic_is_led_by_who_is_in_sync_if_there_is_somebody(topics: 
     ("of_broker", "of_topic", "leader_id"),
     [("true", None, 1), ("true", "false", NOBODY), (None, "true", 1), (None, None, NOBODY)],
 )
-def test_leaders_may_be_unclean_by_the_settings_of_broker_and_topic(
+def test_unclean_election_depends_on_the_settings_of_topic_and_brokers(
     of_broker: str | None, of_topic: str | None, leader_id: int
 ) -> None:
     own, name = {}, "unclean.leader.election.enable"
@@ -121,7 +121,7 @@ def test_leaders_may_be_unclean_by_the_settings_of_broker_and_topic(
     assert partition.leader_id == leader_id
 
 
-def test_replicas_that_left_the_isr_may_be_eligible() -> None:
+def test_eligible_leader_replicas_agree_with_a_real_broker() -> None:
     stage = Stage("4.3", brokers=4)
     create = stage.cluster.topics.create
     parts = [
@@ -145,14 +145,14 @@ def test_a_partition_without_other_replicas_has_no_leader(topics: Topics) -> Non
     assert seen(topics, 2) == (NOBODY, 1, [3])
 
 
-def test_a_replica_is_made_to_lead(topics: Topics) -> None:
+def test_a_replica_can_be_made_leader(topics: Topics) -> None:
     move_leader(topics, partition(topics, 0), 3)
     assert seen(topics, 0) == (3, 1, [1, 2, 3])
     move_leader(topics, partition(topics, 0), 3)
     assert seen(topics, 0) == (3, 1, [1, 2, 3])
 
 
-def test_another_broker_takes_the_replica_of_the_leader(topics: Topics) -> None:
+def test_a_broker_without_a_replica_replaces_the_leader(topics: Topics) -> None:
     move_leader(topics, partition(topics, 2), 1)
     assert seen(topics, 2) == (1, 1, [1])
     assert partition(topics, 2).replicas == [1]
@@ -164,7 +164,7 @@ def test_a_broker_takes_over_a_partition_without_a_leader(topics: Topics) -> Non
     assert partition(topics, 2).leader_id == 1
 
 
-def test_who_waits_for_records_looks_again(topics: Topics) -> None:
+def test_a_new_leader_wakes_waiting_readers(topics: Topics) -> None:
     woken: list[str] = []
     partition(topics, 0).log.when_changed(lambda: woken.append("0"))
     settle(topics, [2, 3])

@@ -12,7 +12,7 @@ DAY_MS = 86_400_000
 def log_of(
     *sizes: int, configs: dict[str, str] | None = None, clock: ManualClock | None = None
 ) -> Log:
-    """Return a log with batches of these numbers of records, of ten bytes each."""
+    """Return a log with a batch for each size: its number of records, of ten bytes each."""
     log = Log(InForce(configs or {}), clock or ManualClock())
     for size in sizes:
         add(log, size)
@@ -42,7 +42,9 @@ def test_reading_finds_the_batches_from_an_offset_on(sizes: list[int], data: st.
 
 
 @given(st.lists(st.integers(1, 5), max_size=8), st.data())
-def test_bytes_between_are_those_of_what_is_read(sizes: list[int], data: st.DataObject) -> None:
+def test_bytes_between_two_offsets_are_those_that_are_read(
+    sizes: list[int], data: st.DataObject
+) -> None:
     log = log_of(*sizes)
     offset = data.draw(st.integers(0, log.end_offset))
     end = data.draw(st.integers(offset, log.end_offset))
@@ -50,14 +52,14 @@ def test_bytes_between_are_those_of_what_is_read(sizes: list[int], data: st.Data
     assert log.bytes_between(offset, end) == sum(map(len, found))
 
 
-def test_the_first_batch_is_given_whole_if_asked_for() -> None:
+def test_the_first_batch_is_returned_whole_on_request() -> None:
     log = log_of(3, 3)
     assert log.read(0, 6, 5, whole_first=False) == []
     assert log.read(0, 6, 5, whole_first=True) == [log.batches[0].payload]
     assert log.read(6, 6, 5, whole_first=True) == []
 
 
-def test_a_batch_beyond_the_end_of_the_reader_is_not_given() -> None:
+def test_a_batch_beyond_the_readers_end_is_not_returned() -> None:
     log = log_of(3, 3)
     assert len(log.read(0, 3, 1000, whole_first=True)) == 1
     assert log.read(0, 2, 1000, whole_first=True) == []
@@ -74,7 +76,7 @@ def test_deleting_drops_whole_batches_and_moves_the_start() -> None:
     assert log.end_offset == 7
 
 
-def test_time_finds_the_batches_that_are_late_enough() -> None:
+def test_batches_are_found_by_time() -> None:
     log = Log(InForce({}), ManualClock())
     for time in (100, 300, 200, 400):
         add(log, 1, time=time)
@@ -86,7 +88,7 @@ def test_time_finds_the_batches_that_are_late_enough() -> None:
     assert newest.base_offset == 3
 
 
-def test_time_looks_past_what_was_deleted() -> None:
+def test_deleted_batches_are_not_found_by_time() -> None:
     log = Log(InForce({}), ManualClock())
     for time in (500, 100, 300):
         add(log, 1, time=time)
@@ -94,7 +96,7 @@ def test_time_looks_past_what_was_deleted() -> None:
     assert [batch.base_offset for batch in log.batches_at(200)] == [2]
 
 
-def test_the_newest_time_outlives_its_records_until_they_are_old() -> None:
+def test_the_newest_batch_is_known_after_deletion_until_it_expires() -> None:
     clock = ManualClock()
     log = Log(InForce({"retention.ms": "1000"}), clock)
     add(log, 1, time=clock.now_ms() + 50)
@@ -120,8 +122,8 @@ def test_leader_epochs_end_where_the_next_begins() -> None:
     assert [log.epoch_at(offset) for offset in (0, 2, 3, 5)] == [0, 0, 4, 4]
 
 
-def test_epochs_whose_records_are_gone_are_forgotten() -> None:
-    """As in Kafka, the log then begins in the last of them."""
+def test_leader_epochs_without_records_are_dropped() -> None:
+    """The log then begins in the last of these epochs, as in Kafka."""
     log = Log(InForce({}), ManualClock())
     for epoch in range(1000):
         add(log, 1, epoch=epoch)
@@ -133,7 +135,7 @@ def test_epochs_whose_records_are_gone_are_forgotten() -> None:
     assert log.end_of_epoch(1000) == (1000, 1001)
 
 
-def test_old_batches_go_when_retention_is_looked_at() -> None:
+def test_old_batches_are_deleted_when_retention_is_checked() -> None:
     clock = ManualClock(10 * DAY_MS)
     log = Log(InForce({"retention.ms": str(DAY_MS), "segment.ms": str(DAY_MS)}), clock)
     add(log, 1, time=clock.now_ms())
@@ -144,7 +146,7 @@ def test_old_batches_go_when_retention_is_looked_at() -> None:
     assert (log.start_offset, log.end_offset) == (1, 2)
 
 
-def test_retention_by_size_keeps_at_least_so_much() -> None:
+def test_retention_by_size_keeps_at_least_retention_bytes() -> None:
     clock = ManualClock()
     configs = {"retention.bytes": "40", "retention.ms": "-1", "segment.bytes": "30"}
     log = log_of(3, 3, 3, configs=configs, clock=clock)
@@ -154,7 +156,7 @@ def test_retention_by_size_keeps_at_least_so_much() -> None:
     assert log.start_offset == 6
 
 
-def test_a_compacted_topic_keeps_all() -> None:
+def test_retention_does_not_apply_to_a_compacted_topic() -> None:
     clock = ManualClock(10 * DAY_MS)
     log = Log(InForce({"cleanup.policy": "compact", "retention.ms": "1"}), clock)
     add(log, 1)

@@ -1,4 +1,4 @@
-"""Compaction of random logs; real cleaners' results are in `answers`."""
+"""Compaction of random logs; results of real brokers are in the recordings."""
 
 from operator import attrgetter
 from typing import Any
@@ -35,7 +35,7 @@ Rows = list[tuple[str, bytes | None]]
 
 
 def add(log: Log, rows: Rows, codec: Compression = Compression.NONE, time: int = 0) -> None:
-    """One batch."""
+    """Append one batch."""
     base = log.end_offset
     records = [
         Record(base + at, time + at, key.encode(), value, (("h", b"x"),))
@@ -51,7 +51,7 @@ def compacted(log: Log, now_ms: int = 0) -> Cleaned:
 
 
 def read(log: Log, offset: int = 0) -> list[Record]:
-    """What a consumer gets from an offset on."""
+    """Return the records that a consumer reads from an offset on."""
     found = log.read(offset, log.end_offset, 1 << 30, whole_first=True)
     return [
         record
@@ -63,7 +63,7 @@ def read(log: Log, offset: int = 0) -> list[Record]:
 
 
 @given(WRITTEN, WRITTEN)
-def test_of_each_key_the_last_record_is_left_as_it_was(
+def test_the_last_record_of_each_key_is_kept_unchanged(
     first: list[tuple[Rows, Compression]], second: list[tuple[Rows, Compression]]
 ) -> None:
     log, untouched = Log(InForce(COMPACT), ManualClock()), Log(InForce(COMPACT), ManualClock())
@@ -82,7 +82,7 @@ def test_of_each_key_the_last_record_is_left_as_it_was(
         assert all(batch.is_intact() for stored in log.batches for batch in batches(stored.payload))
 
 
-def test_a_tombstone_goes_when_it_was_clean_for_its_time() -> None:
+def test_a_tombstone_is_removed_after_delete_retention_ms() -> None:
     log = Log(InForce(COMPACT), ManualClock())
     add(log, [("a", b"1"), ("b", b"2")])
     add(log, [("a", None)])
@@ -91,18 +91,18 @@ def test_a_tombstone_goes_when_it_was_clean_for_its_time() -> None:
     assert [record.key for record in read(log)] == [b"b", b"a"]
     compacted(log, 1000 + HOUR_MS)
     assert [record.key for record in read(log)] == [b"b"]
-    assert (log.end_offset, log.batches[-1].last_offset) == (3, 2)  # readers get to the end
+    assert (log.end_offset, log.batches[-1].last_offset) == (3, 2)  # an empty batch is kept
 
 
 def log_bytes(*sizes: int) -> int:
-    """Return the size of such batches as `add` writes them: header, overhead, key, value."""
+    """Return the bytes of batches of these numbers of records as `add` writes them."""
     log = Log(InForce(COMPACT), ManualClock())
     for size in sizes:
         add(log, [("k", b"v" if size > 1 else None)] * size)
     return log.size_bytes
 
 
-def test_young_records_and_later_ones_are_not_compacted() -> None:
+def test_records_from_the_first_young_one_on_are_not_compacted() -> None:
     log = Log(InForce(COMPACT | {"min.compaction.lag.ms": "100"}), ManualClock())
     for time in (0, 10, 50, 20):
         add(log, [("a", b"%d" % time)], time=time)
@@ -110,7 +110,7 @@ def test_young_records_and_later_ones_are_not_compacted() -> None:
     assert [record.value for record in read(log)] == [b"10", b"50", b"20"]
 
 
-def test_all_logs_are_cleaned_or_none() -> None:
+def test_either_all_logs_are_cleaned_or_none() -> None:
     good, damaged = Log(InForce(COMPACT), ManualClock()), Log(InForce(COMPACT), ManualClock())
     for log in (good, damaged):
         add(log, [("a", b"1")])
@@ -121,7 +121,7 @@ def test_all_logs_are_cleaned_or_none() -> None:
     assert [record.value for record in read(good)] == [b"1", b"2"]
 
 
-def test_nothing_is_there_to_clean() -> None:
+def test_an_empty_log_needs_no_cleaning() -> None:
     assert compacted(Log(InForce(COMPACT), ManualClock())) == Cleaned()
 
 
@@ -136,11 +136,11 @@ WRITES = st.tuples(
 ENDS = st.tuples(st.just("end"), st.sampled_from(PRODUCERS), st.booleans())
 CLEANINGS = st.tuples(st.just("clean"), st.integers(0, 2 * HOUR_MS), st.none())
 OPERATIONS = st.lists(st.one_of(WRITES, ENDS, CLEANINGS), max_size=25)
-"""What happens to a log: what, by which producer or how much later, and with what."""
+"""Operations on a log: kind, producer or passed time, and records or commit."""
 
 
 class Written:
-    """A partition that producers write to, in transactions or not."""
+    """A partition with records of producers, in transactions or not."""
 
     def __init__(self) -> None:
         stage = Stage()
@@ -195,7 +195,7 @@ class Written:
 
 
 @given(OPERATIONS)
-def test_readers_of_what_is_committed_find_the_same_values(operations: list[Any]) -> None:
+def test_read_committed_finds_the_same_values_after_compaction(operations: list[Any]) -> None:
     written = Written()
     for kind, which, what in operations:
         if kind == "write":

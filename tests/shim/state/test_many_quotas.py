@@ -1,4 +1,4 @@
-"""Quotas of very many entities: alterations are cheap, and copies keep the order."""
+"""Quotas of many entities: alterations are cheap, and copies keep the order."""
 
 import pytest
 
@@ -16,7 +16,7 @@ def filled() -> Quotas:
 
 
 def test_only_new_entities_are_hashed(monkeypatch: pytest.MonkeyPatch) -> None:
-    """With 23,500 of them every small request took a second."""
+    """Hashing all of 23,500 entities took a second for each small request."""
     hashed: list[EntityKey] = []
     hash_of = module.hash_of
 
@@ -31,7 +31,7 @@ def test_only_new_entities_are_hashed(monkeypatch: pytest.MonkeyPatch) -> None:
     assert len(list(quotas.all())) == MANY
 
 
-def test_a_change_of_somebody_else_meanwhile_is_kept() -> None:
+def test_a_simultaneous_change_is_kept() -> None:
     quotas = filled()
 
     def slowly(work: object, *arguments: object) -> object:
@@ -46,7 +46,7 @@ def test_a_change_of_somebody_else_meanwhile_is_kept() -> None:
     assert names > {"meanwhile", "late"}
 
 
-def test_a_copy_has_the_order_and_alters_alike() -> None:
+def test_a_copy_has_the_same_order_also_after_changes() -> None:
     quotas, copy = filled(), Quotas()
     copy.put_back(quotas.all())
     assert list(copy.all()) == list(quotas.all())

@@ -10,7 +10,7 @@ from kafka_shim.shim.state.placement import spread
 
 
 @given(st.integers(1, 9), st.integers(1, 40), st.integers(1, 9), st.integers(0, 99))
-def test_leaders_and_replicas_are_even(
+def test_leaders_and_replicas_are_spread_evenly(
     brokers: int, partitions: int, factor: int, seed: int
 ) -> None:
     factor = min(factor, brokers)
@@ -28,7 +28,7 @@ def test_leaders_and_replicas_are_even(
         assert max(held) - min(held) <= factor
 
 
-def test_the_same_seed_places_the_same() -> None:
+def test_the_same_seed_gives_the_same_placement() -> None:
     nodes = [Node(node_id, None) for node_id in (1, 2, 3)]
     assert spread(nodes, 5, 2, random.Random(7)) == spread(nodes, 5, 2, random.Random(7))
 
@@ -44,7 +44,7 @@ def test_no_rack_has_two_replicas_while_another_has_none(
         assert len({racks[node_id] for node_id in replicas}) == min(factor, len(set(racks)))
 
 
-def test_racks_of_the_same_size_hold_the_same() -> None:
+def test_racks_of_the_same_size_have_equally_many_replicas() -> None:
     nodes = [Node(node_id, "ab"[node_id % 2]) for node_id in range(4)]
     held = Counter(
         node_id for replicas in spread(nodes, 24, 2, random.Random(1)) for node_id in replicas

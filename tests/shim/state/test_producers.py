@@ -1,4 +1,4 @@
-"""Producers of a partition: order, repetition, epochs, open and aborted transactions."""
+"""Producers of a partition: sequences, duplicates, epochs, open and aborted transactions."""
 
 from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.shim.state.producers import SEQUENCES, PartitionProducers, ProducedBatch
@@ -14,7 +14,7 @@ def write(
     epoch: int = 0,
     transactional: bool = False,
 ) -> ErrorCode:
-    """One record of producer 7, stored if it may be."""
+    """Check one record of producer 7, and store it if it is valid; return the error."""
     error = producers.error(7, epoch, sequence, is_transactional=transactional)
     if error is ErrorCode.NONE:
         batch = ProducedBatch(sequence, sequence, offset, 100 + offset)
@@ -22,7 +22,7 @@ def write(
     return error
 
 
-def test_sequences_follow_each_other() -> None:
+def test_sequence_numbers_must_be_consecutive() -> None:
     producers = PartitionProducers()
     assert write(producers, 0, 0) is ErrorCode.NONE
     assert write(producers, 1, 1) is ErrorCode.NONE
@@ -30,13 +30,13 @@ def test_sequences_follow_each_other() -> None:
     assert write(producers, 1, 2) is ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER
 
 
-def test_sequences_wrap_around() -> None:
+def test_sequence_numbers_wrap_around() -> None:
     producers = PartitionProducers()
     assert write(producers, SEQUENCES - 1, 0) is ErrorCode.NONE
     assert write(producers, 0, 1) is ErrorCode.NONE
 
 
-def test_a_newer_epoch_begins_anew_and_fences_the_older() -> None:
+def test_a_newer_epoch_begins_at_sequence_0_and_fences_the_older() -> None:
     producers = PartitionProducers()
     write(producers, 0, 0)
     assert write(producers, 1, 1, epoch=1) is ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER
@@ -57,7 +57,7 @@ def test_the_last_five_batches_are_remembered() -> None:
     assert producers.duplicate(8, 0, 6, 6) is None
 
 
-def test_the_oldest_open_transaction_is_where_stable_ends() -> None:
+def test_the_last_stable_offset_is_the_start_of_the_oldest_open_transaction() -> None:
     producers = PartitionProducers()
     write(producers, 0, 3, transactional=True)
     other = ProducedBatch(0, 0, 4, 0)
@@ -79,7 +79,7 @@ def test_aborted_transactions_are_listed_with_their_offsets() -> None:
     assert producers.aborted(0, 9) == []
 
 
-def test_no_batch_overtakes_one_whose_transaction_was_looked_at() -> None:
+def test_no_batch_overtakes_one_whose_transaction_is_being_verified() -> None:
     producers = PartitionProducers()
     producers.tried(OWNER, 0, 0, begins_at_zero=False)
     producers.tried(OWNER, 4, 0, begins_at_zero=False)
@@ -90,14 +90,14 @@ def test_no_batch_overtakes_one_whose_transaction_was_looked_at() -> None:
     assert producers.error(*OWNER, 1, is_transactional=True) is ErrorCode.NONE
 
 
-def test_within_a_transaction_all_is_transactional() -> None:
+def test_a_non_transactional_batch_within_a_transaction_is_rejected() -> None:
     producers = PartitionProducers()
     write(producers, 0, 0, transactional=True)
     assert write(producers, 1, 1) is ErrorCode.INVALID_TXN_STATE
     assert write(producers, 1, 1, transactional=True) is ErrorCode.NONE
 
 
-def test_idle_producers_are_forgotten_but_not_with_an_open_transaction() -> None:
+def test_idle_producers_expire_unless_they_have_an_open_transaction() -> None:
     producers = PartitionProducers()
     write(producers, 0, 0)
     producers.appended(9, 0, ProducedBatch(0, 0, 1, 50), is_transactional=True)

@@ -1,4 +1,4 @@
-"""shim.state.propagation: brokers learn of ACLs late and out of order, and agree in the end."""
+"""With a propagation delay, ACLs reach brokers late and out of order; in the end all agree."""
 
 from typing import Any
 
@@ -36,7 +36,7 @@ def stage(delay_ms: int) -> Stage:
 
 
 def is_denied(stage: Stage, node_id: int) -> bool:
-    """Whether alice may not list offsets, asked of this broker."""
+    """Return whether this broker denies ListOffsets to alice."""
     stage.session("User:alice").node_id = node_id
     topic = ListOffsetsTopic("t", [ListOffsetsPartition(0, timestamp=-1)])
     answer = stage.ask(ApiKey.LIST_OFFSETS, 1, ListOffsetsRequest(-1, topics=[topic]), "User:alice")
@@ -67,26 +67,26 @@ def test_brokers_learn_at_different_times() -> None:
     assert {(True, True), (False, False)} < seen
 
 
-def test_what_is_forwarded_is_decided_by_the_controller_at_once() -> None:
+def test_forwarded_requests_are_decided_by_the_controller_without_delay() -> None:
     late = stage(1000)
     alter = AclCreation(4, "kafka-cluster", 3, "User:alice", "*", Operation.ALTER, 3)
     late.ask(ApiKey.CREATE_ACLS, 3, CreateAclsRequest([alter]))
     assert late.ask(ApiKey.CREATE_ACLS, 3, READ_T, "User:alice").results[0].error_code == 0
 
 
-def test_without_a_delay_there_is_none() -> None:
+def test_without_a_delay_acls_apply_at_once() -> None:
     prompt = stage(0)
     prompt.ask(ApiKey.CREATE_ACLS, 3, READ_T)
     assert described(prompt) == 1
 
 
-def test_super_users_are_never_late() -> None:
-    assert described(stage(1000)) == 0  # asked by a super user, and not refused
+def test_super_users_do_not_depend_on_propagation() -> None:
+    assert described(stage(1000)) == 0  # a super user is allowed before any ACL arrives
 
 
 @settings(max_examples=50)
 @given(st.lists(st.tuples(st.booleans(), st.integers(0, 3), st.integers(0, 300)), max_size=20))
-def test_in_the_end_all_copies_are_alike(changes: list[Any]) -> None:
+def test_all_copies_are_equal_in_the_end(changes: list[Any]) -> None:
     clock = ManualClock()
     late = PropagatingAuthorizer(NEWEST_RULES, (1, 2, 3), 500, clock, seed=7)
     for creates, number, pause_ms in changes:

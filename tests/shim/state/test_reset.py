@@ -1,4 +1,4 @@
-"""A reset removes everything."""
+"""After a reset, nothing of the earlier state has any effect."""
 
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.messages.init_producer_id_request import InitProducerIdRequest
@@ -9,7 +9,7 @@ from tests.shim.play import Stage
 DAY_MS = 86_400_000
 
 
-def test_a_transaction_of_before_writes_no_marker() -> None:
+def test_a_transaction_from_before_the_reset_writes_no_marker() -> None:
     stage = Stage()
     stage.topic("t")
     answer = stage.ask(ApiKey.INIT_PRODUCER_ID, 4, InitProducerIdRequest("x", 10_000))
@@ -21,7 +21,7 @@ def test_a_transaction_of_before_writes_no_marker() -> None:
     assert stage.found("t").partitions[0].log.end_offset == 0
 
 
-def test_nothing_waits_for_its_time_any_more() -> None:
+def test_no_timer_from_before_the_reset_fires() -> None:
     stage = Stage()
     stage.topic("t", configs={"retention.ms": "1000"})
     produce(stage, "t", records=batch([b"a"], times=[stage.clock.now_ms()]))
@@ -31,4 +31,4 @@ def test_nothing_waits_for_its_time_any_more() -> None:
     stage.cluster.begin()
     before = stage.clock.fired
     stage.clock.advance(DAY_MS)
-    assert stage.clock.fired == before + 1  # the advance itself
+    assert stage.clock.fired == before + 1  # `advance` itself counts

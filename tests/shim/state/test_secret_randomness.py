@@ -14,7 +14,7 @@ from tests.shim.play import SASL_LISTENER
 
 
 def proofs(seed: int | None) -> list[bytes]:
-    """A SCRAM nonce with its salt, a token's id, and its HMAC by the default secret."""
+    """Return a SCRAM nonce with salt, a token's id, and its HMAC with the default secret."""
     cluster = Cluster(Config(seed=seed, users={"alice": "alice-secret"}), ManualClock())
     session = Session(SASL_LISTENER, 1, "127.0.0.1", 50_000)
     login.begin("SCRAM-SHA-256", session, cluster, Phase.AUTHENTICATE)
@@ -23,12 +23,12 @@ def proofs(seed: int | None) -> list[bytes]:
     return [first, token.token_id.encode(), token.hmac]
 
 
-def test_a_seed_repeats_them() -> None:
+def test_a_seed_repeats_the_random_values() -> None:
     assert proofs(7) == proofs(7)
     assert not set(proofs(7)) & set(proofs(8))
 
 
-def test_without_a_seed_they_come_from_the_system(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_a_seed_random_values_come_from_the_system(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[int] = []
 
     def randbytes(_: object, count: int) -> bytes:

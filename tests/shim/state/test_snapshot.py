@@ -1,4 +1,4 @@
-"""A snapshot has all that a restart of a real cluster keeps, and shares nothing with it."""
+"""A snapshot has everything that a real cluster keeps over a restart, and shares no objects."""
 
 import asyncio
 
@@ -38,7 +38,7 @@ def payloads(found: Broker) -> list[bytes]:
     return log.read(log.start_offset, log.end_offset, 1 << 20, whole_first=True)
 
 
-def test_records_and_their_offsets_come_back() -> None:
+def test_records_and_their_offsets_are_restored() -> None:
     found = broker()
     append(found, "orders", 0, 4)
     append(found, "orders", 5, 9)
@@ -53,7 +53,7 @@ def test_records_and_their_offsets_come_back() -> None:
         append(found, "orders", 10, 12)
 
 
-def test_a_log_whose_beginning_is_gone() -> None:
+def test_the_start_offset_of_a_log_is_restored() -> None:
     found = broker()
     append(found, "orders", 0, 4)
     append(found, "orders", 5, 9)
@@ -71,7 +71,7 @@ def test_a_log_whose_beginning_is_gone() -> None:
     assert (partition.log.start_offset, partition.log.end_offset) == (10, 10)
 
 
-def test_everything_else_comes_back() -> None:
+def test_all_other_state_is_restored() -> None:
     found = broker()
     cluster = found.cluster
     topic = cluster.topics.get("orders")
@@ -99,7 +99,7 @@ def test_everything_else_comes_back() -> None:
     assert offset.offset == 0
 
 
-def test_a_reset_is_the_start_again_with_the_same_ids() -> None:
+def test_a_reset_restores_the_start_with_the_same_topic_ids() -> None:
     found = broker()
     first = found.cluster.topics.get("orders")
     assert first is not None
@@ -111,7 +111,7 @@ def test_a_reset_is_the_start_again_with_the_same_ids() -> None:
 
 
 @pytest.mark.asyncio
-async def test_clients_are_hung_up_on_and_may_come_again() -> None:
+async def test_a_reset_disconnects_clients_which_can_reconnect() -> None:
     request = InitProducerIdRequest(transactional_id=None, transaction_timeout_ms=1000)
     async with serving() as found:
         async with connected(found) as wire:

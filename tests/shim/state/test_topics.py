@@ -25,8 +25,8 @@ def test_a_topic_is_found_by_its_name_and_its_id_until_it_is_deleted() -> None:
     assert not all_topics.colliding("or.ders")
 
 
-def test_names_of_deleted_topics_are_not_kept_for_ever() -> None:
-    """But every change of a topic is noticed, also once its name is no longer kept."""
+def test_the_number_of_kept_names_of_deleted_topics_is_limited() -> None:
+    """Changes of a topic are noticed even after its name was dropped."""
     all_topics = topics()
     count = DELETED_NAMES_MAX + 2
     before = all_topics.epoch
@@ -42,7 +42,7 @@ def test_names_of_deleted_topics_are_not_kept_for_ever() -> None:
     assert all_topics.changed_since(all_topics.epoch - 1, ["made.0"])
 
 
-def test_a_topic_made_again_has_another_id() -> None:
+def test_a_recreated_topic_has_another_id() -> None:
     all_topics = topics()
     first = all_topics.create("orders", [[1]], {}).topic_id
     all_topics.delete("orders")
@@ -64,7 +64,7 @@ def test_partitions_are_led_by_their_first_replica() -> None:
     assert all_topics.partition("missing", 0) is None
 
 
-def test_names_collide_that_differ_in_dots_and_underscores() -> None:
+def test_names_that_differ_only_in_dots_and_underscores_collide() -> None:
     all_topics = topics()
     for name in ("a.b", "a_b", "a-b"):
         all_topics.create(name, [[1]], {})
@@ -73,13 +73,13 @@ def test_names_collide_that_differ_in_dots_and_underscores() -> None:
     assert all_topics.colliding("a-b") == []
 
 
-def test_only_coordinators_topics_are_internal() -> None:
+def test_only_topics_of_coordinators_are_internal() -> None:
     all_topics = topics()
     assert all_topics.create("__consumer_offsets", [[1]], {}).is_internal
     assert not all_topics.create("__mine", [[1]], {}).is_internal
 
 
-def test_altered_settings_reach_the_logs() -> None:
+def test_logs_see_altered_settings() -> None:
     all_topics = topics()
     topic = all_topics.create("orders", [[1]], {"retention.ms": "1"})
     seen = topic.configs
@@ -87,7 +87,7 @@ def test_altered_settings_reach_the_logs() -> None:
     assert seen == {"segment.ms": "2"}
 
 
-def test_a_new_leader_raises_the_epoch() -> None:
+def test_a_new_leader_has_a_higher_epoch() -> None:
     all_topics = topics()
     partition = all_topics.create("orders", [[1, 2]], {}).partitions[0]
     epoch = all_topics.epoch

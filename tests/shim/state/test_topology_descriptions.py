@@ -1,4 +1,4 @@
-"""Descriptions of topologies: the rest is recorded, see `description_scenarios.py`."""
+"""Topology descriptions of streams groups that `description_scenarios.py` does not cover."""
 
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.messages.streams_group_describe_request import (
@@ -19,7 +19,7 @@ PLUGIN = "group.streams.topology.description.plugin.class"
 
 
 def joined(stage: Stage) -> bool:
-    """Whether the first member of a streams group is asked to describe its topology."""
+    """Let a member join; return whether the broker requests a description of its topology."""
     stage.topic("orders")
     request = StreamsGroupHeartbeatRequest(
         group_id="g",
@@ -38,7 +38,7 @@ def joined(stage: Stage) -> bool:
 
 
 def status(stage: Stage) -> int:
-    """What DescribeStreamsGroups says of the description."""
+    """Return the status of the description in the response to StreamsGroupDescribe."""
     request = StreamsGroupDescribeRequest(group_ids=["g"], include_topology_description=True)
     (group,) = stage.ask(ApiKey.STREAMS_GROUP_DESCRIBE, 1, request).groups
     return int(group.topology_description_status)
@@ -56,7 +56,7 @@ def test_any_plugin_keeps_descriptions_in_memory() -> None:
     assert told(stage) == 0
 
 
-def test_without_a_plugin_nobody_is_asked() -> None:
+def test_without_a_plugin_no_description_is_requested() -> None:
     stage = Stage("4.4")
     assert not joined(stage)
     assert told(stage) == 35

@@ -1,4 +1,4 @@
-"""The log of transactions stays small, and keeps the last record of each id."""
+"""The transaction log stays small, and keeps the last record of each transactional id."""
 
 import pytest
 
@@ -60,7 +60,7 @@ def test_compaction_keeps_the_last_record_of_each_id(stage: Stage) -> None:
     assert found["often"][-1] == 99
 
 
-def test_many_ids_all_stay(stage: Stage) -> None:
+def test_the_records_of_many_ids_are_all_kept(stage: Stage) -> None:
     for _ in range(3):
         for number in range(50):
             begin(stage, f"t{number}")
@@ -69,7 +69,7 @@ def test_many_ids_all_stay(stage: Stage) -> None:
     assert {rows[-1] for rows in found.values()} == {2}
 
 
-def test_records_of_a_topic_that_was_made_anew_all_count(stage: Stage) -> None:
+def test_records_of_a_recreated_topic_are_compacted_like_others(stage: Stage) -> None:
     for _ in range(15):
         begin(stage, "t")
     stage.cluster.topics.delete(TOPIC)

@@ -1,4 +1,4 @@
-"""Transactional ids: epochs, fencing, ends, timeouts, and what is asked twice."""
+"""Transactional ids: epochs, fencing, ends, timeouts, and repeated requests."""
 
 from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.protocol.releases.facts import facts_of
@@ -16,7 +16,7 @@ PARTITION = ("t", 0)
 
 
 class Log:
-    """What is written, as the id and the state of it; None for a tombstone."""
+    """A log that records each written id with its state; None for a tombstone."""
 
     version = 0
 
@@ -31,7 +31,7 @@ class Log:
 
 
 class Coordinator:
-    """Transactions with their markers kept in a list."""
+    """Transactions whose markers are kept in a list."""
 
     def __init__(self) -> None:
         self.clock = ManualClock()
@@ -53,7 +53,7 @@ class Coordinator:
         return self.transactions.begin_producer("x", MINUTE_MS, producer_id, epoch)
 
     def open(self) -> tuple[int, int]:
-        """A producer with an open transaction."""
+        """Begin a transaction; return the producer id and epoch."""
         _, producer_id, epoch = self.begin()
         self.transactions.add_partitions("x", producer_id, epoch, [PARTITION])
         return producer_id, epoch
@@ -75,7 +75,7 @@ def test_every_new_producer_has_the_next_epoch() -> None:
     assert coordinator.begin() == (ErrorCode.NONE, 0, 1)
 
 
-def test_who_names_its_epoch_gets_the_next_one_and_gets_it_again() -> None:
+def test_a_producer_with_the_current_or_previous_epoch_gets_the_next_one() -> None:
     coordinator = Coordinator()
     coordinator.begin()
     assert coordinator.begin(0, 0) == (ErrorCode.NONE, 0, 1)
@@ -84,7 +84,7 @@ def test_who_names_its_epoch_gets_the_next_one_and_gets_it_again() -> None:
     assert coordinator.begin(8, 1)[0] is ErrorCode.PRODUCER_FENCED
 
 
-def test_epochs_that_are_used_up_need_a_new_id() -> None:
+def test_after_the_largest_epoch_a_new_producer_id_is_assigned() -> None:
     coordinator = Coordinator()
     coordinator.begin()
     found = coordinator.transactions.get("x")
@@ -93,14 +93,14 @@ def test_epochs_that_are_used_up_need_a_new_id() -> None:
     assert coordinator.begin() == (ErrorCode.NONE, 1, 0)
 
 
-def test_timeouts_have_limits_and_ids_a_name() -> None:
+def test_invalid_timeouts_and_empty_transactional_ids_are_rejected() -> None:
     begin = Coordinator().transactions.begin_producer
     assert begin("x", 0, -1, -1)[0] is ErrorCode.INVALID_TRANSACTION_TIMEOUT
     assert begin("x", 15 * MINUTE_MS + 1, -1, -1)[0] is ErrorCode.INVALID_TRANSACTION_TIMEOUT
     assert begin("", MINUTE_MS, -1, -1)[0] is ErrorCode.INVALID_REQUEST
 
 
-def test_a_successor_aborts_what_is_open_and_has_to_ask_again() -> None:
+def test_a_new_producer_aborts_the_open_transaction_and_must_retry() -> None:
     coordinator = Coordinator()
     old = coordinator.open()
     assert coordinator.begin()[0] is ErrorCode.CONCURRENT_TRANSACTIONS
@@ -119,10 +119,10 @@ def test_markers_go_to_every_partition_once() -> None:
     assert coordinator.state() is State.COMPLETE_COMMIT
 
 
-def test_each_change_is_written() -> None:
+def test_each_change_of_state_is_written() -> None:
     coordinator = Coordinator()
     owner = coordinator.open()
-    coordinator.transactions.add_partitions("x", *owner, [PARTITION])  # nothing new
+    coordinator.transactions.add_partitions("x", *owner, [PARTITION])  # changes nothing
     coordinator.end(owner)
     states = [State.EMPTY, State.ONGOING, State.PREPARE_COMMIT, State.COMPLETE_COMMIT]
     assert coordinator.log.written == [("x", state) for state in states]
@@ -137,18 +137,22 @@ def test_an_end_can_be_repeated_but_not_changed() -> None:
     assert len(coordinator.markers) == 1
 
 
-def test_nothing_open_cannot_be_ended_in_version_1() -> None:
+def test_in_version_1_ending_without_a_transaction_is_an_error() -> None:
     coordinator = Coordinator()
     _, *owner = coordinator.begin()
     assert coordinator.end((owner[0], owner[1]))[0] is ErrorCode.INVALID_TXN_STATE
 
 
-def test_version_2_moves_on_with_every_end() -> None:
+def test_version_2_raises_the_epoch_with_every_end() -> None:
     coordinator = Coordinator()
     owner = coordinator.open()
     assert coordinator.end(owner, bumps=True) == (ErrorCode.NONE, 0, 1)
     assert coordinator.markers == [([PARTITION], 1, True)]
-    assert coordinator.end(owner, bumps=True) == (ErrorCode.NONE, 0, 1)  # the answer was lost
+    assert coordinator.end(owner, bumps=True) == (
+        ErrorCode.NONE,
+        0,
+        1,
+    )  # a retry after a lost response
     assert coordinator.end(owner, commit=False, bumps=True)[0] is ErrorCode.INVALID_TXN_STATE
     assert coordinator.end((0, 1), commit=False, bumps=True) == (ErrorCode.NONE, 0, 2)
     assert coordinator.end((0, 2), bumps=True)[0] is ErrorCode.INVALID_TXN_STATE
@@ -185,14 +189,14 @@ def test_an_overdue_transaction_is_aborted_at_the_next_check() -> None:
     assert coordinator.end(owner)[0] is ErrorCode.PRODUCER_FENCED
 
 
-def test_one_that_ended_in_time_is_left_alone() -> None:
+def test_a_transaction_that_ended_in_time_is_not_aborted() -> None:
     coordinator = Coordinator()
     coordinator.end(coordinator.open())
     coordinator.clock.advance(10 * MINUTE_MS)
     assert len(coordinator.markers) == 1
 
 
-def test_ids_are_forgotten_in_the_end_by_themselves() -> None:
+def test_unused_transactional_ids_expire() -> None:
     coordinator = Coordinator()
     coordinator.begin()
     coordinator.clock.advance(7 * DAY_MS - 1)
@@ -203,7 +207,7 @@ def test_ids_are_forgotten_in_the_end_by_themselves() -> None:
     assert coordinator.begin() == (ErrorCode.NONE, 1, 0)
 
 
-def test_a_transaction_has_room_for_so_many_partitions() -> None:
+def test_the_partitions_of_a_transaction_are_limited() -> None:
     at = Coordinator()
     owner = at.open()
     add = at.transactions.add_partitions

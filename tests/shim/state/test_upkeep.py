@@ -1,4 +1,4 @@
-"""Retention needs no writers, only time, also that of the control API."""
+"""Retention, expiry and compaction happen as time passes, without any requests."""
 
 from kafka_shim.protocol.records import Record, encode_batch
 from tests.recordings.records.batches import TRANSACTIONAL, batch
@@ -15,7 +15,7 @@ def stage_with_old_records() -> Stage:
     return stage
 
 
-def test_records_go_at_the_first_check_after_their_time() -> None:
+def test_records_are_deleted_at_the_first_check_after_their_retention() -> None:
     stage = stage_with_old_records()
     log = stage.found("t").partitions[0].log
     stage.clock.advance(HOUR_MS)
@@ -24,7 +24,7 @@ def test_records_go_at_the_first_check_after_their_time() -> None:
     assert (log.start_offset, log.end_offset) == (1, 1)
 
 
-def test_records_written_later_go_in_their_time() -> None:
+def test_later_records_are_deleted_after_their_own_retention() -> None:
     stage = stage_with_old_records()
     log = stage.found("t").partitions[0].log
     stage.clock.advance(2 * HOUR_MS)
@@ -33,8 +33,8 @@ def test_records_written_later_go_in_their_time() -> None:
     assert (log.start_offset, log.end_offset) == (2, 2)
 
 
-def test_who_only_tried_to_write_is_forgotten() -> None:
-    """Producers that nobody knows are refused, and may have any number of ids."""
+def test_producers_whose_batches_were_rejected_expire() -> None:
+    """Rejected producers would otherwise fill the memory: there may be any number of ids."""
     stage = Stage()
     stage.topic("t")
     log = stage.found("t").partitions[0].log
@@ -46,7 +46,7 @@ def test_who_only_tried_to_write_is_forgotten() -> None:
     assert log.producers.is_empty
 
 
-def test_empty_groups_are_forgotten_and_not_looked_after_by_a_broker_that_begins_again() -> None:
+def test_empty_groups_expire_but_not_after_a_reset() -> None:
     stage = Stage()
     groups = stage.cluster.groups
     groups.classic_or_new("old")
@@ -59,7 +59,7 @@ def test_empty_groups_are_forgotten_and_not_looked_after_by_a_broker_that_begins
     assert stage.cluster.groups.find("new") is None
 
 
-def test_a_broker_that_begins_again_does_not_look_after_what_it_had() -> None:
+def test_after_a_reset_old_logs_are_no_longer_checked() -> None:
     stage = stage_with_old_records()
     log = stage.found("t").partitions[0].log
     stage.cluster.begin()
@@ -72,7 +72,7 @@ def keyed(stage: Stage, value: bytes) -> None:
     produce(stage, "t", records=encode_batch(records))
 
 
-def test_logs_are_compacted_by_themselves_where_that_is_asked_for() -> None:
+def test_logs_are_compacted_automatically_if_enabled() -> None:
     stage = Stage(properties={"log.cleaner.enable": "true"})
     stage.topic("t", configs={"cleanup.policy": "compact"})
     for value in (b"1", b"2", b"3"):
@@ -87,7 +87,7 @@ def test_logs_are_compacted_by_themselves_where_that_is_asked_for() -> None:
     assert [batch.base_offset for batch in log.batches] == [3]
 
 
-def test_what_is_not_dirty_enough_waits_for_its_lag() -> None:
+def test_a_log_that_is_not_dirty_enough_is_compacted_after_its_maximum_lag() -> None:
     stage = Stage(properties={"log.cleaner.enable": "true"})
     stage.topic(
         "t",
@@ -107,7 +107,7 @@ def test_what_is_not_dirty_enough_waits_for_its_lag() -> None:
     assert [batch.base_offset for batch in log.batches] == [1]
 
 
-def test_otherwise_nothing_is_compacted_before_a_test_asks() -> None:
+def test_by_default_logs_are_not_compacted_automatically() -> None:
     stage = Stage()
     stage.topic("t", configs={"cleanup.policy": "compact"})
     for value in (b"1", b"2"):

@@ -1,7 +1,7 @@
-"""A reset cluster has the values of a new one, whatever real clients did to it before.
+"""A reset cluster has the same values as a new one.
 
-The scenarios are those that real brokers were recorded with. All objects of the cluster are
-compared, but not its clock, which goes on.
+Recorded scenarios are played before the reset. All objects of the cluster are compared except its
+clock, which continues.
 """
 
 import enum
@@ -22,7 +22,7 @@ PLAIN = (int, float, str, bool, type(None), enum.Enum)
 
 
 def values(of: Any) -> dict[str, Any]:
-    """Return all plain values by their path, and the sizes of collections."""
+    """Return all plain values and the sizes of collections by their path."""
     found: dict[str, Any] = {}
     seen: set[int] = set()
     left = [("", of)]
@@ -61,7 +61,7 @@ def reset(peer: InProcess) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("release", ["0.11.0.3", "2.8.2", "4.4.0"])
-def test_it_has_the_values_of_a_new_one(release: str) -> None:
+def test_a_reset_cluster_has_the_values_of_a_new_one(release: str) -> None:
     peer = InProcess(release, "authorizer")
     new = reset(peer)
     assert len(new) > 400

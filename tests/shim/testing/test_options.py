@@ -1,4 +1,4 @@
-"""The keywords of a test's broker: those of `serve`, checked, and what they do."""
+"""The keywords of `start` are the options of `serve`, are validated, and reach the broker."""
 
 import argparse
 import re
@@ -23,7 +23,7 @@ def options_of_serve() -> set[str]:
     return {action.dest for action in parser._actions}
 
 
-def test_every_option_of_serve_is_a_keyword_or_has_a_reason_not_to_be() -> None:
+def test_every_option_of_serve_is_a_keyword_or_has_a_reason() -> None:
     keywords = Options.__annotations__.keys()
     expected = {NAMED_OTHERWISE.get(option, option) for option in options_of_serve()}
     assert expected - keywords == NOT_OFFERED.keys()
@@ -49,7 +49,7 @@ def test_renamed_keywords_are_options_too() -> None:
         ({"ready_file": "r"}, "keyword ready_file is not offered: the broker is ready when"),
     ],
 )
-def test_a_wrong_keyword_names_the_right_one(options: Any, complaint: str) -> None:
+def test_the_error_for_a_wrong_keyword_suggests_the_right_one(options: Any, complaint: str) -> None:
     with pytest.raises(TypeError) as caught:
         start(**options)
     assert str(caught.value).startswith(complaint)
@@ -108,7 +108,7 @@ def test_every_keyword_reaches_the_broker(
     monkeypatch.chdir(tmp_path)
     options = EVERY_VALUE | files(tmp_path)
     untested = Options.__annotations__.keys() - options.keys()
-    assert untested == {*NOT_OF_SERVE, "tls_dir"}  # test_tls.py
+    assert untested == {*NOT_OF_SERVE, "tls_dir"}  # tested in test_tls.py
     with start(in_process=in_process, **options) as broker:
         state = broker.state()
         assert state.release == "3.9"
@@ -140,7 +140,7 @@ def test_every_keyword_reaches_the_broker(
 def test_every_keyword_becomes_an_option_of_serve(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Those of the state file, which words have no room for, are tested above."""
+    """Keywords that are written to the state file are tested above."""
     monkeypatch.chdir(tmp_path)
     options = EVERY_VALUE | files(tmp_path)
     parser = argparse.ArgumentParser()
@@ -155,7 +155,9 @@ def test_every_keyword_becomes_an_option_of_serve(
         assert str(parsed[name]) == str(tmp_path / options[name])
 
 
-def test_rules_besides_a_state_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_rules_are_added_to_those_of_a_state_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
     files(tmp_path)
     rule = {"principal": ["alice", "carol"], "deny": "Read", "topic": "seeded"}

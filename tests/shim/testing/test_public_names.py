@@ -1,4 +1,4 @@
-"""`kafka_shim.testing` is what users import; `kafka_shim` alone costs nothing."""
+"""Users import `kafka_shim.testing`; importing `kafka_shim` alone imports nothing else."""
 
 import subprocess
 import sys
@@ -21,7 +21,7 @@ def test_the_package_imports_nothing() -> None:
     assert imported_by("import kafka_shim") == {"kafka_shim"}
 
 
-def test_what_tests_import_needs_the_standard_library_only() -> None:
+def test_kafka_shim_testing_imports_the_standard_library_only() -> None:
     loaded = imported_by("from kafka_shim.testing import start")
     others = {name.partition(".")[0] for name in loaded} - sys.stdlib_module_names
     assert others == {"kafka_shim"}
@@ -30,7 +30,7 @@ def test_what_tests_import_needs_the_standard_library_only() -> None:
     assert beyond <= {"kafka_shim.shim.settings", "kafka_shim.shim.settings.defaults"}
 
 
-def test_the_short_names_are_the_same_things() -> None:
+def test_short_names_are_the_same_objects() -> None:
     assert testing.start is start
     assert testing.KafkaBroker is KafkaBroker
     for name in testing.__all__:

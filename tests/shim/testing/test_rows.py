@@ -1,4 +1,4 @@
-"""Rows are dicts with declared attributes: those that the control API answers."""
+"""Rows are dicts whose declared attributes are the columns that the control API returns."""
 
 import typing
 from typing import Any, get_args, get_origin, get_type_hints
@@ -29,7 +29,7 @@ ROW_OF = {shape: row for row, shape in SHAPES.items()}
 
 
 def as_row(declared: Any) -> Any:
-    """The type of a column, where the API's shape has this one."""
+    """Return the type of a column for this type in the API's shape."""
     if get_origin(declared) is list:
         [of] = get_args(declared)
         return list[as_row(of)]  # type: ignore[misc]  # made at run time
@@ -41,7 +41,7 @@ def as_row(declared: Any) -> Any:
 
 
 def without_any(column: Any) -> Any:
-    """The type of a column that may be None, which MaybeNone hides from type checkers."""
+    """Return the type of a column that may be None, which MaybeNone hides from type checkers."""
     if Any not in get_args(column) or get_origin(column) is dict:
         return column
     [known] = [of for of in get_args(column) if of is not Any]
@@ -53,7 +53,7 @@ def test_every_row_has_a_shape() -> None:
 
 
 @pytest.mark.parametrize("row", SHAPES, ids=lambda row: row.__name__)
-def test_a_row_declares_what_the_control_api_answers(row: type[Row]) -> None:
+def test_a_row_declares_the_columns_of_the_control_api(row: type[Row]) -> None:
     answered = {name: as_row(of) for name, of in get_type_hints(SHAPES[row]).items()}
     declared = get_type_hints(row)
     assert declared.keys() == answered.keys()
@@ -81,7 +81,7 @@ def test_a_row_is_a_dict_whose_columns_are_attributes() -> None:
     assert not hasattr(row, "zzzzzz")
 
 
-def test_rows_of_the_state_are_rows() -> None:
+def test_rows_within_the_state_have_attributes_too() -> None:
     state = StateRow({"topics": [{"name": "orders"}], "acls": [], "groups": [{"state": "Empty"}]})
     assert [topic.name for topic in state.topics] == ["orders"]
     assert state["groups"][0]["state"] == state.groups[0].state == "Empty"

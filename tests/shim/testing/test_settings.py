@@ -1,4 +1,4 @@
-"""Invalid settings of a test's broker are reported where they are written."""
+"""Invalid settings are reported when `start` is called."""
 
 from typing import Any
 
@@ -23,7 +23,7 @@ def test_ambiguous_values_are_rejected(settings: dict[str, Any], complaint: str)
         Settings(**settings)
 
 
-def test_a_rule_is_a_mapping() -> None:
+def test_a_rule_that_is_not_a_mapping_is_rejected() -> None:
     rule: Any = "alice may write"
     with pytest.raises(TypeError, match="invalid rule 'alice may write': expected a mapping"):
         with_type(rule)

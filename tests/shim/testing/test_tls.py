@@ -1,4 +1,4 @@
-"""`tls=True`: certificates made on the spot, which `config()` gives to each client."""
+"""With `tls=True` certificates are made at startup, and `config()` refers each client to them."""
 
 import asyncio
 import contextlib
@@ -68,7 +68,7 @@ def test_users_log_in_over_sasl_ssl(broker: KafkaBroker, style: str, mechanism: 
 
 
 @pytest.mark.parametrize("style", CLIENTS)
-def test_anybody_may_connect_over_ssl(broker: KafkaBroker, style: str) -> None:
+def test_clients_without_certificates_connect_over_ssl(broker: KafkaBroker, style: str) -> None:
     config = broker.config(style=style)
     assert "SSL" in config.values()
     assert broker.listeners["SSL"] in config.values()
@@ -77,7 +77,7 @@ def test_anybody_may_connect_over_ssl(broker: KafkaBroker, style: str) -> None:
 
 
 @pytest.mark.parametrize("style", CLIENTS)
-def test_a_client_certificate_is_there_if_the_broker_asks(style: str) -> None:
+def test_a_client_certificate_is_configured_if_the_broker_requires_one(style: str) -> None:
     properties = {
         "ssl.client.auth": "required",
         "ssl.principal.mapping.rules": "RULE:^.*CN=([^,]+).*$/$1/",
@@ -91,7 +91,7 @@ def test_a_client_certificate_is_there_if_the_broker_asks(style: str) -> None:
         assert {row.principal for row in broker.requests(api="Produce")} == {"User:client"}
 
 
-def test_java_reads_the_files_as_stores(broker: KafkaBroker) -> None:
+def test_the_configuration_for_java_has_pem_stores(broker: KafkaBroker) -> None:
     config = broker.config("alice", "java")
     assert config["security.protocol"] == "SASL_SSL"
     assert config["ssl.truststore.type"] == "PEM"
@@ -109,7 +109,7 @@ def test_a_listener_can_be_chosen(broker: KafkaBroker) -> None:
         broker.config("alice", listener="SSL")
 
 
-def test_without_a_fitting_listener() -> None:
+def test_a_missing_listener_is_reported() -> None:
     with (
         start(listeners=["PLAINTEXT://127.0.0.1:0"], in_process=True) as broker,
         pytest.raises(BrokerError) as caught,
@@ -123,7 +123,7 @@ def test_without_a_fitting_listener() -> None:
 def test_a_directory_keeps_its_authority(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, keyword: str
 ) -> None:
-    """Two brokers at once, each with two TLS listeners, and clients of one trust the other."""
+    """Two brokers with two TLS listeners each run at once; clients of one trust the other."""
     monkeypatch.chdir(tmp_path)
     options: Any = {
         "tls": {"tls": "certificates"},

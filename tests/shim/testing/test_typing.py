@@ -55,7 +55,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.timeout(300, func_only=True)]
 
 
 def said(folder: Path, *command: str) -> str:
-    """What a type checker prints about the file, which is in a folder without other settings."""
+    """Return the output of a type checker for the file, in a folder without other settings."""
     (folder / "use.py").write_text(USE)
     done = subprocess.run(
         [sys.executable, "-m", *command, "use.py"],
@@ -69,14 +69,14 @@ def said(folder: Path, *command: str) -> str:
     return done.stdout
 
 
-def test_mypy_strict_reports_what_is_wrong_and_nothing_else(tmp_path: Path) -> None:
+def test_mypy_strict_reports_exactly_the_mistakes(tmp_path: Path) -> None:
     printed = said(tmp_path, "mypy", "--strict", "--cache-dir", "cache")
     errors = re.findall(r"^(\S+?):(\d+): error", printed, re.MULTILINE)
     assert {path for path, _ in errors} == {"use.py"}, printed
     assert {int(number) for _, number in errors} == WRONG, printed
 
 
-def test_pyright_reports_what_is_wrong_and_nothing_else(tmp_path: Path) -> None:
+def test_pyright_reports_exactly_the_mistakes(tmp_path: Path) -> None:
     (tmp_path / "pyrightconfig.json").write_text('{"typeCheckingMode": "strict"}')
     options = ("--outputjson", "--level", "error", "--pythonpath", sys.executable)
     printed = said(tmp_path, "basedpyright", *options)

@@ -1,4 +1,4 @@
-"""Clients that connect to a TLS listener and do not complete the handshake, or slowly."""
+"""Clients of a TLS listener that do not complete the handshake, or only slowly."""
 
 import asyncio
 import contextlib
@@ -21,14 +21,14 @@ pytestmark = pytest.mark.asyncio
 
 TLS = ListenerConfig("SSL", SecurityProtocol.SSL, "127.0.0.1", 0)
 HELLO = bytes([22, 3, 1, 2, 0])
-"""The head of a record of 512 bytes, with which a handshake begins."""
+"""The header of the first TLS record of a handshake, for 512 bytes."""
 
 
 @contextlib.asynccontextmanager
 async def serving(
     folder: Path, settings: dict[str, str] | None = None, **more: Any
 ) -> AsyncIterator[tuple[Broker, ManualClock]]:
-    """A broker with a TLS listener whose time stands still."""
+    """Run a broker with a TLS listener and a manual clock."""
     clock = ManualClock()
     properties = {"shim.tls.directory": str(folder), **(settings or {})}
     broker = Broker(Config(listeners=(TLS,), properties=properties, **more), clock)
@@ -41,7 +41,7 @@ async def serving(
 
 @contextlib.asynccontextmanager
 async def shaken(broker: Broker, folder: Path) -> AsyncIterator[Wire]:
-    """A connection whose handshake is done."""
+    """Open a connection and complete its handshake."""
     context = ssl.create_default_context(cafile=str(folder / "ca.pem"))
     host, _, port = broker.bootstrap_servers("SSL").rpartition(":")
     reader, writer = await asyncio.open_connection(
@@ -70,7 +70,7 @@ async def accepted(broker: Broker, count: int) -> None:
 
 
 @pytest.mark.parametrize("begins", [b"", HELLO])
-async def test_slow_handshakes_end_when_they_are_idle(tmp_path: Path, begins: bytes) -> None:
+async def test_a_slow_handshake_is_closed_when_idle(tmp_path: Path, begins: bytes) -> None:
     settings = {"connections.max.idle.ms": "5000"}
     async with (
         serving(tmp_path, settings) as (broker, clock),
@@ -87,7 +87,7 @@ async def test_slow_handshakes_end_when_they_are_idle(tmp_path: Path, begins: by
         await accepted(broker, 1)
 
 
-async def test_slow_handshakes_end_with_the_time_for_a_log_in(tmp_path: Path) -> None:
+async def test_a_slow_handshake_is_closed_after_the_time_for_a_log_in(tmp_path: Path) -> None:
     settings = {"connections.max.idle.ms": "-1"}
     async with (
         serving(tmp_path, settings, limits=Limits(login_ms_max=3_000)) as (broker, clock),
@@ -99,8 +99,8 @@ async def test_slow_handshakes_end_with_the_time_for_a_log_in(tmp_path: Path) ->
         assert await slow.is_closed()
 
 
-async def test_handshakes_at_once_are_bounded_and_honest_clients_served(tmp_path: Path) -> None:
-    """For one too many the oldest is closed."""
+async def test_simultaneous_handshakes_are_limited_and_other_clients_served(tmp_path: Path) -> None:
+    """A handshake above the limit closes the oldest one."""
     async with (
         serving(tmp_path, limits=Limits(handshakes_max=3)) as (broker, _),
         contextlib.AsyncExitStack() as stack,
@@ -117,7 +117,7 @@ async def test_handshakes_at_once_are_bounded_and_honest_clients_served(tmp_path
 
 
 async def test_handshakes_count_as_connections_of_their_address(tmp_path: Path) -> None:
-    """A real 4.3.1 closes the third one likewise, before a byte of TLS."""
+    """A real 4.3.1 also closes the third connection before sending any TLS bytes."""
     settings = {"max.connections.per.ip": "2"}
     async with (
         serving(tmp_path, settings) as (broker, _),
@@ -133,7 +133,7 @@ async def test_handshakes_count_as_connections_of_their_address(tmp_path: Path) 
             assert await is_answered(wire)
 
 
-async def test_beyond_max_connections_nobody_shakes_hands(tmp_path: Path) -> None:
+async def test_connections_above_max_connections_wait_before_the_handshake(tmp_path: Path) -> None:
     async with (
         serving(tmp_path, {"max.connections": "1"}) as (broker, _),
         connected(broker, "SSL") as silent,
@@ -163,10 +163,10 @@ async def test_an_invalid_handshake_ends_only_its_connection(tmp_path: Path) -> 
         assert await _ask(broker, tmp_path)
 
 
-async def test_a_request_that_comes_with_the_end_of_the_handshake_is_answered(
+async def test_a_request_sent_with_the_end_of_the_handshake_is_answered(
     tmp_path: Path,
 ) -> None:
-    """Both in one write of a client, as its system may send them."""
+    """The client sends both in one write."""
     async with serving(tmp_path) as (broker, _):
         host, _, port = broker.bootstrap_servers("SSL").rpartition(":")
         assert await asyncio.to_thread(_ask_at_once, (host, int(port)), tmp_path)
@@ -193,7 +193,7 @@ def _ask_at_once(address: tuple[str, int], folder: Path) -> bool:
                 incoming.write(peer.recv(65536))
 
 
-async def test_a_broker_stops_while_hands_are_shaken(tmp_path: Path) -> None:
+async def test_a_broker_stops_during_a_handshake(tmp_path: Path) -> None:
     async with serving(tmp_path) as (broker, _), connected(broker, "SSL") as silent:
         await accepted(broker, 1)
         await broker.stop()

@@ -1,4 +1,4 @@
-"""TLS and mutual TLS over real sockets: self-made, PEM and PKCS12 identities."""
+"""TLS and mutual TLS over real sockets, with self-made, PEM and PKCS12 certificates."""
 
 import asyncio
 import datetime as dt
@@ -70,7 +70,7 @@ async def close(wire: Wire) -> None:
 
 
 async def outcome(settings: dict[str, str], context: ssl.SSLContext, **more: Any) -> int:
-    """The error code of a CreateAcls over a TLS listener."""
+    """Return the error code of a CreateAcls request over a TLS listener."""
     async with serving(listeners=(TLS,), properties=settings, **more) as broker:
         wire = await open_tls(broker.bootstrap_servers(), context)
         try:
@@ -84,7 +84,7 @@ def trusting(authority: Path) -> ssl.SSLContext:
     return ssl.create_default_context(cafile=str(authority))
 
 
-async def test_self_made_certificates_and_a_client_identity(tmp_path: Path) -> None:
+async def test_self_made_certificates_with_a_client_certificate(tmp_path: Path) -> None:
     settings = {
         "shim.tls.directory": str(tmp_path),
         "ssl.client.auth": "required",
@@ -101,7 +101,7 @@ async def test_self_made_certificates_and_a_client_identity(tmp_path: Path) -> N
         await close(wire)
 
 
-async def test_without_a_client_certificate_where_one_is_required(tmp_path: Path) -> None:
+async def test_a_client_without_a_required_certificate_is_rejected(tmp_path: Path) -> None:
     settings = {"shim.tls.directory": str(tmp_path), "ssl.client.auth": "required"}
     async with serving(listeners=(TLS,), properties=settings) as broker:
         context = trusting(tmp_path / "ca.pem")
@@ -127,7 +127,7 @@ async def test_an_unauthenticated_tls_client_is_anonymous(tmp_path: Path) -> Non
         await close(wire)
 
 
-async def test_a_pem_keystore(tmp_path: Path) -> None:
+async def test_a_pem_keystore_is_read(tmp_path: Path) -> None:
     authority = trustme.CA()
     identity = authority.issue_cert("localhost")
     identity.private_key_and_cert_chain_pem.write_to_path(str(tmp_path / "server.pem"))
@@ -139,7 +139,7 @@ async def test_a_pem_keystore(tmp_path: Path) -> None:
     assert await outcome(settings, trusting(tmp_path / "ca.pem")) == ErrorCode.NONE
 
 
-async def test_a_pkcs12_keystore_and_truststore_with_mutual_tls(tmp_path: Path) -> None:
+async def test_a_pkcs12_keystore_and_truststore_are_used_for_mutual_tls(tmp_path: Path) -> None:
     authority = trustme.CA()
     identity = authority.issue_cert("localhost")
     key = load_pem_private_key(identity.private_key_pem.bytes(), None)
@@ -185,7 +185,7 @@ async def test_invalid_tls_settings_are_reported(settings: dict[str, str], says:
             pass
 
 
-async def test_the_password_of_a_key_is_not_asked_for_at_a_terminal(tmp_path: Path) -> None:
+async def test_a_missing_or_wrong_key_password_is_an_error_without_a_prompt(tmp_path: Path) -> None:
     made = trustme.CA().issue_cert("127.0.0.1")
     key = load_pem_private_key(made.private_key_pem.bytes(), None)
     locked = key.private_bytes(
@@ -219,7 +219,7 @@ def self_signed(path: Path) -> str:
 
 
 async def test_each_certificate_of_a_truststore_is_trusted(tmp_path: Path) -> None:
-    """Also clients' own ones, several of one name, and an authority that another one has signed."""
+    """Including self-signed ones, several with one name, and an intermediate authority."""
     authority = trustme.CA()
     server = authority.issue_cert("localhost")
     authority.cert_pem.write_to_path(str(tmp_path / "ca.pem"))
@@ -246,8 +246,10 @@ async def test_each_certificate_of_a_truststore_is_trusted(tmp_path: Path) -> No
         await outcome(settings, context)
 
 
-async def test_certificates_of_others_and_expired_ones_are_refused(tmp_path: Path) -> None:
-    """At the handshake: no request of such a client is read."""
+async def test_certificates_of_other_authorities_and_expired_ones_are_rejected(
+    tmp_path: Path,
+) -> None:
+    """They are rejected at the handshake: no request of such a client is read."""
     settings = {"shim.tls.directory": str(tmp_path), "ssl.client.auth": "required"}
     async with serving(listeners=(TLS,), properties=settings) as broker:
         own = trustme.CA.from_pem(

@@ -41,7 +41,7 @@ def test_a_denial_does_not_show_existence(release: str) -> None:
     assert errors(release, Operation.DELETE) == (NONE, MISSING)
 
 
-def test_in_011_topics_without_describe_are_unknown() -> None:
+def test_in_0_11_topics_without_describe_are_unknown() -> None:
     assert errors("0.11") == (MISSING, MISSING)
     assert errors("0.11", Operation.DESCRIBE) == (DENIED, MISSING)
     assert errors("0.11", Operation.DELETE) == (NONE, MISSING)

@@ -1,4 +1,4 @@
-"""The assignors against what Kafka's own classes said (by the tests.oracle modules named below)."""
+"""Assignors agree with recorded results of Kafka's own classes (recorded by tests.oracle)."""
 
 import json
 
@@ -13,7 +13,7 @@ RECORDED = json.loads(read_file(GOLDEN))
 
 @pytest.mark.parametrize("assignor", ["uniform", "range", "share"])
 @pytest.mark.parametrize("alike", [True, False])
-def test_members_have_what_kafka_gives_them(assignor: str, *, alike: bool) -> None:
+def test_members_get_the_partitions_that_kafka_assigns(assignor: str, *, alike: bool) -> None:
     wanted = (assignor, alike)
     cases = [
         (asked, answer)
@@ -25,7 +25,7 @@ def test_members_have_what_kafka_gives_them(assignor: str, *, alike: bool) -> No
         assert is_equal(ours(asked, RECORDED["release"]), answer), asked
 
 
-def test_members_of_streams_groups_have_the_tasks_that_kafka_gives_them() -> None:
+def test_members_of_streams_groups_get_the_tasks_that_kafka_assigns() -> None:
     cases = json.loads(read_file(TASKS))
     assert len(cases) > 100
     for asked, answer in cases:

@@ -19,14 +19,14 @@ class _NeverCalled:
 
 
 class LateClock(ManualClock):
-    """Time goes on, but the loop has not come to its timers yet."""
+    """A clock that advances although the event loop has not run its timers."""
 
     def call_later(self, delay_ms: float, callback: Callable[[], None]) -> Timer:
         return _NeverCalled()
 
 
 def stable_group(clock: ManualClock) -> ClassicGroup:
-    """A group of one static member that has its assignment."""
+    """Return a stable group with one static member."""
     groups = Cluster(Config(), ManualClock()).groups
     group = ClassicGroup("g", groups.settings, groups.facts, clock, random.Random(1))
     joined: list[Joined] = []
@@ -60,7 +60,7 @@ def stable_group(clock: ManualClock) -> ClassicGroup:
 
 
 @pytest.mark.parametrize(("waited_ms", "is_over"), [(SESSION_MS - 1, False), (SESSION_MS, True)])
-def test_a_session_is_over_though_its_timer_is_late(waited_ms: int, *, is_over: bool) -> None:
+def test_a_session_expires_even_if_its_timer_is_late(waited_ms: int, *, is_over: bool) -> None:
     clock = LateClock()
     group = stable_group(clock)
     clock.advance(waited_ms)

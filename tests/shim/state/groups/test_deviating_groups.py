@@ -1,4 +1,4 @@
-"""Epochs and assignments of consumer groups in 4.4, where they differ from a broker's."""
+"""Epochs and assignments of consumer groups that deviate from a real broker's."""
 
 import pytest
 
@@ -10,7 +10,7 @@ from tests.shim.play import Stage
 
 
 @pytest.mark.parametrize("offloaded", ["true", "false"])
-def test_the_first_answer_has_the_assignment(offloaded: str) -> None:
+def test_the_first_response_contains_the_assignment(offloaded: str) -> None:
     stage = Stage("4.4", properties={"group.consumer.assignor.offload.enable": offloaded})
     stage.topic("orders")
     request = ConsumerGroupHeartbeatRequest(
@@ -27,7 +27,7 @@ def test_the_first_answer_has_the_assignment(offloaded: str) -> None:
     assert row.topic_id == stage.found("orders").topic_id
 
 
-def test_a_tie_of_assignors_begins_no_epoch() -> None:
+def test_a_tie_between_assignors_does_not_raise_the_epoch() -> None:
     stage = Stage("4.4", properties={"group.consumer.assignment.interval.ms": "0"})
     stage.topic("orders")
     epochs = []
@@ -48,7 +48,7 @@ def test_a_tie_of_assignors_begins_no_epoch() -> None:
     assert len(set(epochs)) == 1
 
 
-def test_an_assignor_of_ones_own_assigns_as_uniform() -> None:
+def test_a_custom_assignor_assigns_like_uniform() -> None:
     assignments = []
     for assignors in ("uniform", "org.example.RackAwareAssignor"):
         stage = Stage("4.3", properties={"group.consumer.assignors": assignors})

@@ -27,13 +27,13 @@ from kafka_shim.shim.state.groups.uniform_assignor import assign_uniform
 from tests.shim.play import ADMIN, LISTENER, Stage
 
 Assign = Callable[[int], Sequence[Sized]]
-"""For so many members or topics: what each was given."""
+"""Assigns for a number of members or topics; returns what each of them got."""
 
 RULES = StickyRules(offsets_count=True, passes_over=True)
 
 
 def steps(work: Callable[[], object]) -> int:
-    """Lines of code that are run."""
+    """Return the number of lines of code that `work` runs."""
     found = 0
 
     def step(frame: FrameType, event: str, _: object) -> Any:
@@ -57,7 +57,7 @@ def join(members: int) -> Stage:
 
 
 def joining(stage: Stage, members: int) -> list[Pending]:
-    """What new members of a classic group wait for."""
+    """Send a JoinGroup for each new member; return the pending responses."""
     request = JoinGroupRequest(
         group_id="g",
         session_timeout_ms=60_000,
@@ -75,13 +75,13 @@ def joining(stage: Stage, members: int) -> list[Pending]:
     return found
 
 
-def test_ten_thousand_members_join() -> None:
+def test_ten_thousand_members_join_a_classic_group() -> None:
     described = DescribeGroupsRequest(["g"])
     [group] = join(10_000).ask(ApiKey.DESCRIBE_GROUPS, 5, described).groups
     assert len(group.members) == 10_000
 
 
-def test_others_are_served_between_the_answers_to_very_many_members() -> None:
+def test_others_are_served_between_the_join_responses_of_many_members() -> None:
     stage = Stage("4.3")
     answered: Counter[int] = Counter()
     for pending in joining(stage, 1_000):
@@ -92,7 +92,7 @@ def test_others_are_served_between_the_answers_to_very_many_members() -> None:
 
 
 def test_the_work_of_members_that_join_is_linear() -> None:
-    """Ten thousand took a minute and a half: each was held against all others."""
+    """Each member was once compared with all others: 10,000 members took a minute and a half."""
     join(1)
     assert steps(lambda: join(1_000)) < 12 * steps(lambda: join(100))
 
@@ -102,12 +102,12 @@ def check_all_are_given(members: int, assign: Assign) -> None:
 
 
 def uniformly(members: int) -> list[Sized]:
-    """One member has all partitions, and there is one for each."""
+    """One member has all partitions; as many members as partitions share them."""
     return _uniformly(members, alike=True)
 
 
 def uniformly_of_several(members: int) -> list[Sized]:
-    """The same, as if somebody wanted something else."""
+    """The same for members that may have different subscriptions."""
     return _uniformly(members, alike=False)
 
 
@@ -123,21 +123,21 @@ def _uniformly(members: int, *, alike: bool) -> list[Sized]:
 
 
 def stickily(members: int) -> list[frozenset[int]]:
-    """The members of one process have a task each."""
+    """The members of one process get one active task each."""
     runners = [Runner(f"m{number}", "p", {}, {}, {}) for number in range(members)]
     given = assign_sticky(runners, Wanted({b"t": members}), RULES)
     return [tasks[b"t"] for tasks in given.values()]
 
 
 def standing_by(members: int) -> list[frozenset[int]]:
-    """The members, each a process, have a standby task each."""
+    """The members, each in its own process, get one standby task each."""
     runners = [Runner(f"m{number}", f"p{number}", {}, {}, {}) for number in range(members)]
     given = assign_sticky(runners, Wanted({b"t": members}, {b"t"}, 1), RULES)
     return [standby_tasks(tasks)[b"t"] for tasks in given.values()]
 
 
 def simply(members: int) -> list[Sized]:
-    """One member of a share group has a partition of each topic."""
+    """One member of a share group gets a partition of each topic."""
     return _simply(members, alike=True)
 
 
@@ -155,8 +155,8 @@ def _simply(members: int, *, alike: bool) -> list[Sized]:
 @pytest.mark.parametrize(
     "assign", [uniformly, uniformly_of_several, stickily, standing_by, simply, simply_of_several]
 )
-def test_what_a_thousand_have_is_decided(assign: Assign) -> None:
-    """With ten thousand it was minutes: each partition was held against each member or topic."""
+def test_the_work_of_assignors_is_linear(assign: Assign) -> None:
+    """Each partition was once compared with each member or topic: 10,000 members took minutes."""
     few = steps(lambda: check_all_are_given(100, assign))
     assert steps(lambda: check_all_are_given(1_000, assign)) < 16 * few
 

@@ -1,4 +1,4 @@
-"""The widths of internal topics are found in linear time, whatever the order of subtopologies."""
+"""Partition counts of internal topics are computed in linear time for any subtopology order."""
 
 import pytest
 
@@ -20,7 +20,7 @@ MANY = 5_000
 
 
 def chain(links: int) -> tuple[Subtopology, ...]:
-    """Each subtopology reads what the next one writes; the last reads an existing topic."""
+    """Each subtopology reads the topic that the next one writes; the last reads `source`."""
     return tuple(
         Subtopology(
             str(at),
@@ -33,8 +33,8 @@ def chain(links: int) -> tuple[Subtopology, ...]:
     )
 
 
-def test_a_long_chain() -> None:
-    """With a round of all subtopologies for each of them it took hours."""
+def test_a_long_chain_of_subtopologies_is_computed_quickly() -> None:
+    """Repeating the computation for all subtopologies took hours."""
     stage = Stage("4.4")
     stage.cluster.topics.create("source", [[1]] * 7, {})
     shape = Shape(StreamsTopology(0, chain(MANY)))
@@ -43,10 +43,10 @@ def test_a_long_chain() -> None:
     assert set(configured.partitions.values()) == {7}
 
 
-def test_a_topology_is_looked_at_again_only_when_its_own_topics_change(
+def test_a_topology_is_recomputed_only_when_its_topics_change(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """A heartbeat of 100 bytes cost as much as the member's topology of 1 MiB."""
+    """A heartbeat of 100 bytes once cost as much as the member's topology of 1 MiB."""
     looks: list[int] = []
 
     class Noted(Configured):

@@ -35,7 +35,7 @@ RECORDED = (
 
 
 class Interrupted:
-    """Turns in which something happens right after work that was done beside the loop."""
+    """Turns that call `meanwhile` after each piece of work beside the loop."""
 
     def __init__(self, meanwhile: Callable[[], object] = lambda: None) -> None:
         self.meanwhile = meanwhile
@@ -77,7 +77,7 @@ def beat(member_id: str, *names: str, epoch: int = 0, **more: Any) -> ConsumerHe
 
 
 def has(groups: Groups) -> dict[str, tuple[int, int]]:
-    """The epoch of each member, and of how many topics it has something."""
+    """Return each member's epoch and the number of topics assigned to it."""
     group = groups.consumer("g")
     members = {} if group is None else group.members
     return {name: (member.epoch, len(member.assigned)) for name, member in members.items()}
@@ -87,7 +87,7 @@ def has(groups: Groups) -> dict[str, tuple[int, int]]:
     "name",
     [name for name in KIND.recordings.names(RELEASE) if name.split("-")[0] in RECORDED],
 )
-def test_members_are_answered_as_by_the_real_broker(
+def test_responses_in_turns_are_those_of_the_real_broker(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     turns = Interrupted()
@@ -105,7 +105,7 @@ def _in_turns(way: Callable[..., Any], turns: Interrupted) -> Callable[..., Any]
     return lambda groups, *given: way(groups, *given[:-1], turns)
 
 
-def test_others_see_the_group_as_it_was_until_all_is_done() -> None:
+def test_others_see_the_old_group_until_the_heartbeat_is_complete() -> None:
     groups = groups_of(["a", "b"])
     groups.consumer_heartbeat("g", beat("first", "a", "b"))
     seen: list[dict[str, tuple[int, int]]] = []
@@ -117,7 +117,7 @@ def test_others_see_the_group_as_it_was_until_all_is_done() -> None:
     assert has(groups).keys() == {"first", "second"}
 
 
-def test_who_joins_meanwhile_is_not_forgotten() -> None:
+def test_a_member_that_joins_meanwhile_is_not_lost() -> None:
     groups = groups_of(["a", "b"])
     groups.consumer_heartbeat("g", beat("first", "a", "b"))
 
@@ -135,7 +135,7 @@ def test_who_joins_meanwhile_is_not_forgotten() -> None:
     assert list(has(groups).items()) == list(has(alike).items())
 
 
-def test_a_classic_member_comes_to_consumers_while_others_are_served() -> None:
+def test_a_classic_member_joins_a_consumer_group_while_others_are_served() -> None:
     groups = groups_of(["a", "b"])
     groups.consumer_heartbeat("g", beat("first", "a", "b"))
     seen: list[int] = []
@@ -157,7 +157,7 @@ def test_a_classic_member_comes_to_consumers_while_others_are_served() -> None:
     assert len(has(groups)) == 2
 
 
-def test_two_that_make_the_group_make_one() -> None:
+def test_two_members_that_create_the_group_create_one() -> None:
     groups = groups_of(["a"])
 
     def joins() -> None:
@@ -174,7 +174,7 @@ def test_two_that_make_the_group_make_one() -> None:
     assert has(groups).keys() == {"other", "m"}
 
 
-def test_a_group_that_never_stays_the_same_refuses() -> None:
+def test_a_heartbeat_of_a_group_that_keeps_changing_is_rejected() -> None:
     groups = groups_of(["a"])
     groups.consumer_heartbeat("g", beat("m0", "a"))
     turns = Interrupted(lambda: groups.consumer_heartbeat("g", beat(f"m{turns.count}", "a")))
@@ -184,7 +184,7 @@ def test_a_group_that_never_stays_the_same_refuses() -> None:
     assert has(groups).keys() == {f"m{number}" for number in range(TRIES + 1)}
 
 
-def test_who_hangs_up_leaves_the_group_as_it_was() -> None:
+def test_a_client_that_disconnects_leaves_the_group_unchanged() -> None:
     groups = groups_of(["a"])
     groups.consumer_heartbeat("g", beat("m", "a"))
     before = has(groups)
@@ -199,7 +199,7 @@ def test_who_hangs_up_leaves_the_group_as_it_was() -> None:
     assert has(groups).keys() == {"m", "next"}
 
 
-def test_of_two_long_ones_the_second_waits_beside_the_loop() -> None:
+def test_a_second_long_heartbeat_of_a_group_waits_for_the_first() -> None:
     long_heartbeats = groups_of([]).long_heartbeats
     waiting: list[object] = []
 
@@ -218,7 +218,7 @@ def test_of_two_long_ones_the_second_waits_beside_the_loop() -> None:
         assert len(waiting) == 1
 
 
-def test_an_instance_that_comes_back_has_one_timer() -> None:
+def test_a_static_member_that_rejoins_has_one_timer() -> None:
     stage = Stage(RELEASE)
     stage.topic("a", 2)
     groups = stage.cluster.groups
@@ -235,8 +235,8 @@ def test_an_instance_that_comes_back_has_one_timer() -> None:
     assert has(groups) == {}
 
 
-def test_an_expression_gets_the_topics_of_its_own_time() -> None:
-    """A topic that comes while names are gone through is seen by the next heartbeat."""
+def test_a_regular_expression_matches_the_topics_at_its_start() -> None:
+    """A topic that is created while names are matched is seen by the next heartbeat."""
     stage = Stage(RELEASE)
     stage.topic("a", 1)
     groups = stage.cluster.groups
@@ -256,7 +256,7 @@ def test_an_expression_gets_the_topics_of_its_own_time() -> None:
     assert has(groups) == {"m": (3, 2)}
 
 
-def test_partitions_that_another_member_began_are_not_begun_again(
+def test_share_partitions_are_initialized_once(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     places: list[tuple[bytes, int]] = []
@@ -293,7 +293,7 @@ def sharing(member_id: str, names: list[str], epoch: int = 0) -> ShareHeartbeat:
     )
 
 
-def test_a_group_of_the_right_type_is_made() -> None:
+def test_a_group_of_the_right_type_is_created() -> None:
     groups = groups_of(["a"])
     groups.consumer_heartbeat("g", beat("m", "a"), Interrupted())
     assert isinstance(groups.find("g"), ConsumerGroup)

@@ -1,4 +1,4 @@
-"""Limits of groups that change their protocol; what real brokers answer else is in recordings."""
+"""Limits of groups that change their protocol; other responses are compared with recordings."""
 
 import pytest
 
@@ -12,14 +12,14 @@ RELEASE = "4.3.1"
 
 
 def a_play(**limits: str) -> tuple[ModernPlay, str]:
-    """On a shim with limits (`group_max_size`), and a topic."""
+    """Return a play on a shim with these limits, e.g. `group_max_size`, and a topic."""
     properties = {name.replace("_", "."): value for name, value in limits.items()}
     play = ModernPlay("migration", InProcess(RELEASE, settings=properties))
     return play, play.topic("t")[0]
 
 
 def type_of(play: ModernPlay) -> str:
-    """The type of the only group."""
+    """Return the type of the only group."""
     play.list("")
     ((_, answer),) = play.steps[-1:]
     return str(answer["groups"][0]["group_type"])
@@ -29,7 +29,7 @@ def type_of(play: ModernPlay) -> str:
     ("members", "error"),
     [(2, ErrorCode.GROUP_ID_NOT_FOUND), (1, ErrorCode.GROUP_MAX_SIZE_REACHED)],
 )
-def test_a_refused_member_changes_nothing(members: int, error: ErrorCode) -> None:
+def test_a_rejected_member_does_not_convert_the_group(members: int, error: ErrorCode) -> None:
     play, topic = a_play(group_consumer_max_size="1")
     member = begun(play, "migration", topic)
     if members == 2:
@@ -45,8 +45,8 @@ def test_a_refused_member_changes_nothing(members: int, error: ErrorCode) -> Non
     assert play.outcome("all have joined", "b").generation_id == 2
 
 
-def test_a_group_that_waits_for_its_first_members_cannot_yet_be_converted() -> None:
-    """Seen on 4.3.1: the new member gets -1, and the waiting ones must rejoin."""
+def test_a_group_in_its_initial_rebalance_cannot_be_converted() -> None:
+    """Seen on 4.3.1: the new member gets UNKNOWN_SERVER_ERROR, and waiting members must rejoin."""
     play, topic = a_play(group_initial_rebalance_delay_ms="3000")
     play.begin_join("migration", "b", protocols=speaks([topic]))
     play.waits("b", "b")
@@ -56,7 +56,7 @@ def test_a_group_that_waits_for_its_first_members_cannot_yet_be_converted() -> N
     assert type_of(play) == "classic"
 
 
-def test_more_than_a_classic_group_may_have_stay_as_they_are() -> None:
+def test_a_group_above_the_classic_maximum_size_is_not_converted_back() -> None:
     play, topic = a_play(group_max_size="1")
     play.enter("new", "migration", "m", topic)
     for name in ("a", "b"):
@@ -65,7 +65,7 @@ def test_more_than_a_classic_group_may_have_stay_as_they_are() -> None:
     assert type_of(play) == "consumer"
 
 
-def test_a_session_is_as_long_as_the_classic_member_asked_for() -> None:
+def test_a_classic_member_keeps_its_own_session_timeout() -> None:
     play, topic = a_play()
     member = begun(play, "migration", topic, session_timeout_ms=6000)
     play.enter("new", "migration", "m", topic)
@@ -76,7 +76,7 @@ def test_a_session_is_as_long_as_the_classic_member_asked_for() -> None:
 
 
 def test_a_group_that_turns_classic_with_a_stale_assignment_rebalances() -> None:
-    """As Kafka's ConsumerProtocolMigrationTest has it: 4.3.1 with its own assignment interval."""
+    """The same as in Kafka's ConsumerProtocolMigrationTest, with an assignment interval."""
     play, topic = a_play(group_consumer_assignment_interval_ms="1000")
     play.enter("new", "migration", "m", topic, instance_id="i1")
     play.beat("wants more", "migration", "m", instance_id="i1", subscribed_topic_names=[topic, "u"])

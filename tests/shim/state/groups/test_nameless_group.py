@@ -1,4 +1,4 @@
-"""A group without a name may have offsets, but no members (as 4.3.1 and 2.8.2 answer)."""
+"""A group with an empty id may have offsets, but no members (recorded from 4.3.1 and 2.8.2)."""
 
 import pytest
 
@@ -15,7 +15,7 @@ from tests.shim.play import Stage
 
 
 @pytest.mark.parametrize("release", ["2.8", "4.3"])
-def test_its_members_are_refused_though_it_has_offsets(release: str) -> None:
+def test_members_of_a_group_with_an_empty_id_are_rejected(release: str) -> None:
     stage = Stage(release)
     stage.topic("orders")
     partition = OffsetCommitRequestPartition(partition_index=0, committed_offset=1)

@@ -202,7 +202,7 @@ def test_the_command_takes_a_key_log(tmp_path: Path, capsys: pytest.CaptureFixtu
 
 @needs_capturing
 @pytest.mark.asyncio
-async def test_tcpdump_of_a_broker_with_tls(tmp_path: Path) -> None:
+async def test_a_tls_capture_of_tcpdump_is_decrypted(tmp_path: Path) -> None:
     certificates = {"shim.tls.directory": str(tmp_path)}
     async with serving(listeners=(TLS,), properties=certificates) as broker:
         broker.record(tmp_path / "trace")

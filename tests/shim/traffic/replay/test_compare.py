@@ -61,7 +61,7 @@ def test_fields_of_other_versions_are_ignored() -> None:
     assert [d.field for d in differences(9, left, right)] == ["cluster_authorized_operations"]
 
 
-def test_a_fetch_may_leave_out_partitions_but_not_change_errors() -> None:
+def test_omitted_partitions_of_a_fetch_are_ignored_but_changed_errors_are_not() -> None:
     def fetch(*codes: int) -> FetchResponse:
         rows = [PartitionData(partition_index=n, error_code=c) for n, c in enumerate(codes)]
         return FetchResponse(responses=[FetchableTopicResponse(topic="t", partitions=rows)])

@@ -40,11 +40,11 @@ ACCESS = {
         ({"entry": "closed", "reason": "idle"}, "closed: idle"),
     ],
 )
-def test_every_kind_of_entry(row: dict[str, Any], text: str) -> None:
+def test_every_kind_of_entry_is_printed(row: dict[str, Any], text: str) -> None:
     assert line(WHO | row) == f"2024-05-01 10:00:00.250     3/12  User:a  {text}"
 
 
-def test_long_messages_are_cut() -> None:
+def test_long_messages_are_shortened() -> None:
     text = line(WHO | REQUEST | {"request": {"clientId": "x" * 1000}})
     assert text.endswith("xxx...")
     assert len(text.partition("v17 ")[2]) == MESSAGE_CHARACTERS + 3
