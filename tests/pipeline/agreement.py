@@ -1,4 +1,4 @@
-"""A recorded run as the pipeline reads it from each source, and the broker's own log."""
+"""Compares a recorded run, read by the pipeline from each source, with the broker's own log."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
@@ -21,7 +21,7 @@ _ANY_NAME = ("InitProducerId", "WRITE", "TOPIC")
 
 
 class Decision(NamedTuple):
-    """One line of the log, but for its time. `*` is any resource of the type."""
+    """A line of the authorizer's log without its time; `*` stands for any resource of the type."""
 
     principal: str
     api: str
@@ -32,16 +32,16 @@ class Decision(NamedTuple):
 
     @property
     def kind(self) -> str:
-        """What it is about, whoever asked about which name."""
+        """API, operation and resource type, without principal and name."""
         return f"{self.api} {self.operation} {self.resource_type}"
 
 
 class Agreement:
-    """What one source tells, held against the log.
+    """The decisions derived from a source, compared with the log.
 
-    `told` has the decisions of the log that the source tells, and how often; `wrong` those told
-    that the log contradicts or does not have; `unlogged` are questions about any resource of a
-    type, which leave a line only if they are denied.
+    `told` counts derived decisions that are in the log. `wrong` counts derived decisions that the
+    log contradicts or does not have. `unlogged` counts checks of any resource of a type, which are
+    logged only if they are denied.
     """
 
     def __init__(self, logged: Counter[Decision], rows: Iterable[dict[str, Any]]) -> None:
@@ -63,7 +63,7 @@ class Agreement:
 
 
 def _ways(row: dict[str, Any]) -> Iterator[Decision]:
-    """The access of a row, and what would have done instead."""
+    """Yield the decision of a row, and those of its alternatives."""
     first = (row["operation"], row["resource_type"], row["resource_name"])
     for operation, kind, name in (first, *(text.split("|", 2) for text in row["instead"])):
         yield Decision(row["principal"], row["api"], operation, kind, name, row["allowed"])

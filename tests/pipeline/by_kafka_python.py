@@ -1,6 +1,6 @@
-"""A program: alice produces and bob consumes, with kafka-python; its argument is the address.
+"""Let alice produce and bob consume with kafka-python, at the address in the first argument.
 
-It runs in a process of its own, because kafka-python may leave a socket for the collector to close.
+It runs in its own process, because kafka-python may leave sockets open for the garbage collector.
 """
 
 import sys

@@ -1,4 +1,4 @@
-"""Cases in which messages do not determine a decision, as pairs of a real broker show."""
+"""Cases in which messages do not determine a decision, found by pairs of a real broker."""
 
 import json
 from collections import defaultdict
@@ -20,14 +20,17 @@ from tests.pipeline.real_pairs import COUNTED, Decided, Half, Pair, recorded
 
 LEFT_OUT, NOT_SENT, NO_CONFIGS = "left out of a list", "not sent", "no configurations"
 _CONFIGS_SINCE = 5
-"""The version of CreateTopics whose answers have configurations."""
+"""The first version of CreateTopics whose responses have configurations."""
 _LOGGED = frozenset({"baseOffset", "producerId", "brokers", "clusterId", "topicId"})
 Shape = tuple[str, str]
-"""A kind of decision, and what an exchange says of what it is about."""
+"""The kind of a decision, and what the response of an exchange shows about its resource."""
 
 
 class Exchange(NamedTuple):
-    """`said` has the errors of an answer by name; those of the whole by the empty name."""
+    """A request with its response.
+
+    `said` has the errors in the response by name; the empty name stands for the whole response.
+    """
 
     api: str
     first_us: int
@@ -38,7 +41,7 @@ class Exchange(NamedTuple):
     ids: dict[str, bytes]
 
     def texts(self, decided: Decision | Decided) -> set[str]:
-        """Return the description of a decision's name, and of all names if it is not a topic's."""
+        """Return what the response shows about a topic; about all names for other resources."""
         if decided.api != self.api:
             return {NOT_SENT}
         if decided.operation == "DESCRIBE_CONFIGS" and not self.has_configs:
@@ -50,7 +53,7 @@ class Exchange(NamedTuple):
 
 
 def exchange(api: int, version: int, frames: tuple[bytes, bytes], times: tuple[int, int]) -> Any:
-    """A request and its answer."""
+    """Decode a request and its response."""
     header, at = read_request_header(frames[0])
     asked = codecs.read_request(header.api_key, header.api_version, frames[0], at)
     answer = read_answer_frame(api, version, frames[1])[0]
@@ -65,18 +68,18 @@ def exchange(api: int, version: int, frames: tuple[bytes, bytes], times: tuple[i
 
 
 def _text(codes: set[int]) -> str:
-    """The codes; those that put a request off come after it was decided."""
+    """Return the error codes as text, without temporary errors, which come after the decision."""
     return " ".join(map(str, sorted(codes - NOT_YET))) or "0"
 
 
 def differing(pair: Pair) -> set[Decided]:
-    """The decisions that only one of the halves has."""
+    """Return the decisions that only one of the halves has."""
     first, second = (set(half.decisions) for half in pair.halves)
     return first ^ second
 
 
 def is_same(pair: Pair, source: str) -> bool:
-    """Whether a source's readers see the same of both halves."""
+    """Return whether both halves are equal in a source."""
     first, second = pair.halves
     if source == "request log":
         return _logged(first) == _logged(second)
@@ -101,7 +104,7 @@ def _without(value: Any, names: frozenset[str]) -> Any:
 
 
 def undetermined(release: str, source: str) -> set[Shape]:
-    """Kinds of decisions that halves of a pair differ in, with what is said there."""
+    """Return the shapes of decisions in which the halves of a pair differ."""
     found = set()
     for pair in recorded(release):
         if not is_same(pair, source):
@@ -139,10 +142,10 @@ class Exchanges:
         self._shown = [each for found in self._by.values() for each in found if each.ids]
 
     def unclear(self, decision: Decision, shapes: set[Shape]) -> int:
-        """How many exchanges may have had the decision and do not determine it.
+        """Count the exchanges that may have caused the decision, but do not show it.
 
-        One without an answer determines nothing. A request that was not sent may be the broker's
-        own, for any that was.
+        An exchange without a response shows no decision. If no request of this API was sent, the
+        broker may have made the check for any other request.
         """
         who, name = (decision.principal, decision.api), decision.resource_name.encode()
         unanswered = sum(each[:2] == who and name in each[2] for each in self._unanswered)
@@ -160,7 +163,7 @@ class Exchanges:
         return texts - {LEFT_OUT} if self._was_there(decision, at) else texts
 
     def _was_there(self, decision: Decision, at: Exchange) -> bool:
-        """Whether answers before and after have the topic with the same id."""
+        """Return whether responses before and after have the topic with the same id."""
         name = decision.resource_name
         before = {e.ids[name] for e in self._shown if name in e.ids and e.last_us <= at.first_us}
         after = {e.ids[name] for e in self._shown if name in e.ids and e.first_us >= at.last_us}

@@ -1,7 +1,7 @@
-"""The fewest ACLs on one resource that decide as observed, by a search over sets of cells.
+"""An exhaustive search for the fewest ACLs on a resource that decide as observed.
 
-Written from Kafka's rules and not from the job: it looks at every set of ALLOW entries by what they
-allow, and at every set of DENY entries by what they deny.
+It is written from Kafka's rules, independently of the job: it tries every set of cells that ALLOW
+entries can allow, and every set of cells that DENY entries can deny.
 """
 
 from collections.abc import Iterable, Mapping
@@ -10,11 +10,11 @@ from kafka_shim.protocol.enums import Operation
 from tests.pipeline.twin import IMPLIED
 
 Cell = tuple[Operation, str]
-"""An operation from a host."""
+"""An operation, and the host that it comes from."""
 
 
 def fewest(observed: Mapping[Cell, bool]) -> int:
-    """The size of the smallest set that allows no operation which was never allowed."""
+    """Return the size of the smallest set that allows only operations which were allowed."""
     places = {cell: 1 << number for number, cell in enumerate(sorted(observed))}
     allowed = sum(bit for cell, bit in places.items() if observed[cell])
     denied = sum(places.values()) - allowed
@@ -49,7 +49,7 @@ def _denies(operation: Operation, host: str, cell: Cell) -> bool:
 
 
 def _unions(masks: Iterable[int]) -> dict[int, int]:
-    """Every union of some of the masks, with the fewest that make it."""
+    """Return every union of masks, with the smallest number of masks that it needs."""
     choices = [*masks]
     found = {0: 0}
     latest = [0]

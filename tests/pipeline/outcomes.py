@@ -1,4 +1,4 @@
-"""Results of jobs for HTML pages, made by hand, so that no Spark is needed."""
+"""Results of jobs for tests of HTML pages, written by hand, so that they need no Spark."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any

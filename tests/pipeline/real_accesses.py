@@ -1,7 +1,7 @@
-"""What a real broker asked its authorizer for requests whose accesses the pipeline derives.
+"""Authorization checks of a real broker for requests whose accesses the pipeline derives.
 
-`python -m tests.pipeline.real_accesses 4.3.1` records them anew, with Java and Maven. The file has
-each request and its answer as they were sent, and the decisions in the authorizer's log.
+`python -m tests.pipeline.real_accesses 4.3.1` records them again; it needs Java and Maven. The file
+has the bytes of each request and response, and the decisions in the authorizer's log.
 """
 
 import sys
@@ -28,7 +28,7 @@ SETTLE_S = 2.0
 
 
 class Decision(msgspec.Struct, frozen=True, array_like=True):
-    """One line of the authorizer's log."""
+    """A line of the authorizer's log."""
 
     operation: str
     resource_type: str
@@ -48,7 +48,7 @@ class Exchange(msgspec.Struct):
 
 
 class Recorded(msgspec.Struct):
-    """What one release did; `topics` are the names of topics by id."""
+    """The recording of a release; `topics` are the names of topics by id."""
 
     release: str
     topics: dict[str, str]
@@ -56,13 +56,13 @@ class Recorded(msgspec.Struct):
 
 
 class TracedKafka(AuditedKafka):
-    """Logs probes that were denied, too."""
+    """A real broker that also logs denied probes."""
 
     level = "TRACE"
 
 
 class RecordingClient(Client):
-    """Remembers the last frames."""
+    """A client that keeps the last request and response."""
 
     sent = b""
     received = b""
@@ -94,7 +94,7 @@ def record(release: str) -> None:
 
 
 def _exchanged(kafka: TracedKafka, ask: Ask) -> Exchange:
-    """One request on a connection of its own, by alice; the lines that appear meanwhile are its."""
+    """Send a request as alice on a new connection; log lines that appear meanwhile belong to it."""
     login = Login("PLAIN", "alice", PASSWORDS["alice"])
     config = ClientConfig(SecurityProtocol.SASL_PLAINTEXT, login)
     with RecordingClient("127.0.0.1", kafka.sasl_port, config) as alice:

@@ -1,7 +1,7 @@
-"""What real clients send, captured on the wire, and the resources that each request names.
+"""A capture of real clients' traffic, and the resources that each of its requests names.
 
-The broker records the same requests. What it read of them, by the full codec, is what a reader of
-the capture should find.
+The broker records the same requests. A reader of the capture must find the same names as the full
+codec does in the recording.
 """
 
 import contextlib
@@ -41,7 +41,7 @@ _TSHARK = (
 
 
 def captured(folder: Path) -> tuple[Path, Path, str]:
-    """What the broker recorded, the capture of the same run, and the port of the broker."""
+    """Run clients; return the broker's recording, the capture, and the broker's port."""
     trace, capture = folder / "trace", folder / "capture.pcap"
     with pipeline_demo.serving(trace, folder / "ready") as address:
         port = address.rpartition(":")[2]
@@ -66,7 +66,7 @@ def _in_a_transaction(address: str) -> None:
 
 
 def expected_names(trace: Path) -> Names:
-    """As the broker reads its own recording."""
+    """Return the names in the broker's recording, decoded by the full codec."""
     found: dict[tuple[int, int], set[Any]] = {}
     ids: dict[bytes, str] = {}
     for block in read_trace(trace):
@@ -85,7 +85,7 @@ def expected_names(trace: Path) -> Names:
 
 
 def _named(message: Any) -> Iterator[Any]:
-    """Names of topics, groups and transactional ids, and ids of topics, anywhere in a message."""
+    """Yield names of topics, groups and transactional ids, and topic ids, at any depth."""
     for name in message.__struct_fields__:
         value = getattr(message, name)
         if name.removeprefix(_OLD) in _FIELDS or (
@@ -98,7 +98,7 @@ def _named(message: Any) -> Iterator[Any]:
 
 
 def names_imported(capture: Path, folder: Path) -> Names:
-    """As the pipeline finds them in the imported capture."""
+    """Return the names that the pipeline finds in the imported capture."""
     with capture.open("rb") as file:
         import_capture(file, folder)
     ids = {bytes.fromhex(row["topic_id"]): row["name"] for row in _rows("topic_ids", folder)}
@@ -108,7 +108,7 @@ def names_imported(capture: Path, folder: Path) -> Names:
         key = (row["port"], row["correlation_id"])
         requests[row["connection"], row["sequence"]] = key
         found[key] = {*row["topics"], *row["groups"], *row["transactional_ids"]}
-    for row in _rows("accesses", folder, ids):  # topics that a request names by their ids
+    for row in _rows("accesses", folder, ids):  # requests that name topics by id
         if row["api"] in _BY_ID and row["resource_type"] == "TOPIC":
             found[requests[row["connection"], row["sequence"]]].add(row["resource_name"])
     return found

@@ -1,8 +1,8 @@
-"""Pairs of requests that a real broker decided differently and answered alike.
+"""Pairs of requests with different decisions but equal responses of a real broker.
 
-`python -m tests.pipeline.real_pairs 4.3.1` records them anew, with Java and Maven. Each pair shows
-that messages do not determine a decision: no reader can tell its halves apart. They are by two
-principals, or at two brokers, of which the second creates no topics and has no topic `hidden`.
+`python -m tests.pipeline.real_pairs 4.3.1` records them again; it needs Java and Maven. Each pair
+proves that messages do not determine a decision, since its halves look the same. They are sent by
+two principals, or to two brokers; the second broker creates no topics and has no topic `hidden`.
 """
 
 import sys
@@ -59,7 +59,7 @@ TOPICS = ("there", "kept", "sent", "hidden")
 WRITER = "writer"
 CREATES_NOTHING = MappingProxyType({"auto.create.topics.enable": "false"})
 COUNTED = frozenset({"producer_id", "base_offset", "brokers", "cluster_id", "topic_id"})
-"""What brokers number, and where they are: it says nothing of what was decided."""
+"""Fields with generated ids and addresses, which are independent of decisions."""
 
 Op = Operation
 _TOPIC, _CLUSTER, _TRANSACTION = (
@@ -91,7 +91,7 @@ GRANTS: dict[str, dict[tuple[ResourceType, str], tuple[Operation, ...]]] = {
 
 
 class Decided(msgspec.Struct, frozen=True, array_like=True, order=True):
-    """One line of the authorizer's log."""
+    """A line of the authorizer's log."""
 
     api: str
     operation: str
@@ -105,7 +105,7 @@ class Decided(msgspec.Struct, frozen=True, array_like=True, order=True):
 
 
 class Half(msgspec.Struct):
-    """A request with its answer in hexadecimal, its line in the request log, and its decisions."""
+    """A request and its response in hexadecimal, its line in the request log, its decisions."""
 
     request: str
     response: str
@@ -114,7 +114,7 @@ class Half(msgspec.Struct):
 
 
 class Pair(msgspec.Struct):
-    """Two requests of one version about one name, and their answers."""
+    """Two requests of the same version about the same name, with their responses."""
 
     name: str
     about: str
@@ -124,9 +124,9 @@ class Pair(msgspec.Struct):
 
 
 class Ask(msgspec.Struct):
-    """A pair to be asked: by two principals, or by alice at two brokers.
+    """A pair to record: sent by two principals, or by alice to two brokers.
 
-    `half` makes the request of the first and of the second half; Produce's differ in their records.
+    `half` returns the request of the first or second half; only Produce has different requests.
     """
 
     name: str
@@ -215,7 +215,7 @@ def record(release: str) -> None:
 
 
 def _exchanged(kafka: LoggingKafka, ask: Ask, user: str, request: msgspec.Struct) -> Half:
-    """One request on a connection of its own; the lines that appear meanwhile are its."""
+    """Send a request on a new connection; log lines that appear meanwhile belong to it."""
     with _client(kafka, user) as client:
         before, logged = len(kafka.lines()), len(_request_lines(kafka))
         client.ask(ask.api, request, ask.version)
@@ -265,7 +265,7 @@ def _set_up(admin: Client, names: tuple[str, ...]) -> None:
 
 
 def _begin(kafka: LoggingKafka) -> int:
-    """Begin a transaction that has the topic of Produce; the id of its producer."""
+    """Begin a transaction with the topic that Produce uses; return its producer id."""
     initial = InitProducerIdRequest(WRITER, transaction_timeout_ms=60_000)
     topics = [AddPartitionsToTxnTopic("sent", [0])]
     with _client(kafka, ALICE) as alice:

@@ -1,4 +1,4 @@
-"""The requests that are recorded with a real broker's decisions, and the ACLs they meet."""
+"""The requests to record with a real broker's decisions, and the ACLs for them."""
 
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -50,7 +50,7 @@ from kafka_shim.shim.client.client import Client
 
 NO_ID = bytes(16)
 TOPICS = ("open", "seen", "closed", "doomed", "doomed-by-id", "listed")
-"""Topics that exist: alice may do everything with, describe, and not see."""
+"""Existing topics: alice may use `open`, only describe `seen`, and has no rights on `closed`."""
 
 Op = Operation
 GRANTS: dict[ResourceType, dict[str, tuple[Operation, ...]]] = {
@@ -76,7 +76,7 @@ GRANTS: dict[ResourceType, dict[str, tuple[Operation, ...]]] = {
 
 
 class Ask(msgspec.Struct):
-    """One request; no version is the newest that the broker has."""
+    """A request; without a version, the newest that the broker supports."""
 
     name: str
     api: ApiKey
@@ -85,7 +85,7 @@ class Ask(msgspec.Struct):
 
 
 def set_up(admin: Client) -> None:
-    """Topics, and groups and transactions that lists show."""
+    """Create topics, and groups and transactions for requests that list them."""
     topics = [CreatableTopic(name=name, num_partitions=1, replication_factor=1) for name in TOPICS]
     made = admin.ask(ApiKey.CREATE_TOPICS, CreateTopicsRequest(topics=topics, timeout_ms=10_000))
     assert {topic.error_code for topic in made.topics} == {0}
@@ -128,7 +128,7 @@ def commit(group: str, *topics: str) -> OffsetCommitRequest:
 
 
 def asks(ids: Mapping[str, bytes]) -> Iterator[Ask]:
-    """All requests; `ids` are those of the topics."""
+    """Yield all requests; `ids` are the ids of topics by name."""
     yield from _transactions()
     yield from _topics(ids)
     yield from _groups()

@@ -1,4 +1,4 @@
-"""The jobs about ACLs, on Spark, against plain Python twins."""
+"""The jobs about ACLs on Spark have the same results as plain Python loops."""
 
 import json
 import random
@@ -31,11 +31,11 @@ from tests.pipeline.traces import (
 pytestmark = [pytest.mark.spark, pytest.mark.timeout(600)]
 SUPERS = ("User:root",)
 CASES = ((0, RELEASES[-1], False), (1, "2.8", True))
-"""Seed, release, and whether everyone is allowed where there is no ACL."""
+"""Seed, release, and the value of allow.everyone.if.no.acl.found."""
 
 
 class Case:
-    """A random trace, the ACLs it was made with, another set, and the accesses on Spark."""
+    """A random trace, the ACLs that decided it, other ACLs, and the accesses read by Spark."""
 
     def __init__(self, spark: Any, folder: Path, seed: int, release: str, everyone: bool) -> None:
         from kafka_shim.pipeline.jobs.changed_requests import COLUMNS
@@ -75,7 +75,7 @@ def case(spark: Any, tmp_path_factory: pytest.TempPathFactory, request: Any) -> 
     made.frame.unpersist()
 
 
-def test_what_breaks_is_what_plain_loops_find(case: Case) -> None:
+def test_what_breaks_agrees_with_plain_loops(case: Case) -> None:
     from kafka_shim.pipeline.jobs.what_breaks import what_breaks
 
     rows = what_breaks(case.frame, case.acl_set(case.candidate)).collect()
@@ -96,7 +96,7 @@ def test_what_breaks_is_what_plain_loops_find(case: Case) -> None:
 
 
 @pytest.mark.parametrize("by_baseline", [False, True])
-def test_requests_that_change_are_those_of_plain_loops(case: Case, by_baseline: bool) -> None:
+def test_changed_requests_agree_with_plain_loops(case: Case, by_baseline: bool) -> None:
     from kafka_shim.pipeline.jobs.changed_requests import with_requests
     from kafka_shim.pipeline.jobs.what_breaks import changes, doubtful
 
@@ -114,14 +114,14 @@ def test_requests_that_change_are_those_of_plain_loops(case: Case, by_baseline: 
         assert row["requests_changed_of_principal"] == len(expected.get(key, ())), key
     assert {len(key) for key in expected} == {2}
     assert {key[0] for key in expected} == {"newly denied", "newly allowed"}
-    # some accesses change in requests that fail all the same, or succeeded but for another
+    # some changed accesses do not change the result of their requests
     assert any(row["requests_changed"] < row["requests"] for row in rows)
 
 
 def test_a_request_with_alternatives_fails_if_none_is_left(
     spark: Any, tmp_path: Path, capsys: Any
 ) -> None:
-    """Two topics are one request; CREATE on the cluster does as well as on each of the topics."""
+    """One request creates two topics: CREATE on the cluster replaces CREATE on both topics."""
     texts = (
         "TOPIC|orders|PREFIXED|User:alice|*|CREATE|ALLOW",
         "CLUSTER|kafka-cluster|LITERAL|User:alice|*|CREATE|ALLOW",
@@ -151,10 +151,10 @@ def test_a_request_with_alternatives_fails_if_none_is_left(
         assert [row["requests_changed"] for row in found["rows"]] == [3] * found["newly_denied"]
 
 
-def test_lines_of_an_authorizer_log_are_put_together_by_time_and_api(
+def test_lines_of_an_authorizer_log_are_grouped_by_time_and_api(
     spark: Any, tmp_path: Path, capsys: Any
 ) -> None:
-    """Such a log names no requests: of three denied lines, two are of one time."""
+    """The log does not identify requests; here, two of three denials have the same time."""
     assert spark
     who = Connection(0, 0, 1, "SASL", "h", 1, "User:a", accesses=AUDIT)
     asked = (ApiKey.FETCH, 0, Operation.READ, ResourceType.TOPIC)
@@ -184,7 +184,7 @@ def test_nothing_changes_with_the_same_acls(case: Case) -> None:
     assert what_breaks(case.frame, other, baseline=other).count() == 0
 
 
-def test_unused_acls_are_what_plain_loops_find(case: Case) -> None:
+def test_unused_acls_agree_with_plain_loops(case: Case) -> None:
     from kafka_shim.pipeline.jobs.unused_acls import unused_acls
 
     rows = {
@@ -207,7 +207,7 @@ def test_unused_acls_are_what_plain_loops_find(case: Case) -> None:
     rest = [acl for acl in case.present if not rows[acl_rule(acl)]["can_go"]]
     assert len(rest) < len(case.present)
     assert twin.what_breaks(case.seen, rest, SUPERS, everyone=case.everyone) == {}
-    for acl in rest:  # none more could go
+    for acl in rest:  # no further ACL can be removed
         fewer = [other for other in rest if other != acl]
         assert twin.what_breaks(case.seen, fewer, SUPERS, everyone=case.everyone) != {}
 
@@ -270,7 +270,7 @@ def test_prefixes_stay_within_their_budget(case: Case) -> None:
         assert max(over.values()) <= budget
 
 
-def test_denials_are_what_plain_loops_find(case: Case) -> None:
+def test_denials_agree_with_plain_loops(case: Case) -> None:
     from kafka_shim.pipeline.jobs.denials import denials
 
     expected: dict[tuple[str, ...], int] = {}

@@ -1,4 +1,4 @@
-"""Results of the pipeline by source, for a run on a real broker, against the broker's log."""
+"""Results of the pipeline from each source of a real broker's run, compared with its log."""
 
 from collections import Counter
 from pathlib import Path
@@ -47,7 +47,7 @@ def test_all_derived_decisions_are_right(source: str, run: Run) -> None:
 def test_all_decisions_that_messages_determine_are_derived(
     source: str, folder: Path, run: Run
 ) -> None:
-    """As often as it was decided, but where pairs of a real broker show that nobody can tell."""
+    """Each logged decision is derived as often, unless a recorded pair shows it is undetermined."""
     log, rows = run
     agreement = Agreement(log, rows[source])
     if source not in DERIVED:
@@ -76,10 +76,10 @@ def test_the_page_has_the_figures(source: str, run: Run) -> None:
 
 
 TOLD = [
-    ("alice", "Metadata", "DESCRIBE", "secret", False),  # 29, and it was seen before
-    ("dave", "Metadata", "WRITE", "orders", False),  # the operations that he was told (KIP-430)
+    ("alice", "Metadata", "DESCRIBE", "secret", False),  # known topic: error 29 is by DESCRIBE
+    ("dave", "Metadata", "WRITE", "orders", False),  # from the authorized operations (KIP-430)
     ("erin", "DescribeTopicPartitions", "WRITE", "shared", True),
-    ("dave", "ListGroups", "DESCRIBE", "erin-classic", False),  # left out, and seen by others
+    ("dave", "ListGroups", "DESCRIBE", "erin-classic", False),  # not in the list
     ("dave", "ListTransactions", "DESCRIBE", "invoicing-2", False),
     ("dave", "OffsetFetch", "DESCRIBE", "returns", False),
     ("dave", "Metadata", "DESCRIBE", "vault", False),
@@ -98,7 +98,7 @@ def test_decisions_shown_by_responses_are_found(
 
 
 NOT_TOLD = [
-    ("alice", "Metadata", "DESCRIBE", "seen-only"),  # 29: it is missing, and she may not CREATE it
+    ("alice", "Metadata", "DESCRIBE", "seen-only"),  # error 29 for want of CREATE
     ("dave", "DeleteTopics", "DELETE", "gone-seen"),
     ("dave", "DeleteTopics", "DELETE", "gone-deletable"),
     ("dave", "DeleteTopics", "DESCRIBE", "old-2"),
@@ -122,7 +122,7 @@ def test_decisions_not_shown_by_responses_are_unknown(
 
 
 @pytest.mark.parametrize("source", DERIVED)
-def test_fetches_are_counted_though_sessions_name_nothing(source: str, run: Run) -> None:
+def test_fetches_of_sessions_without_topic_names_are_counted(source: str, run: Run) -> None:
     log, rows = run
     told = Agreement(log, rows[source]).told
     asked = {decision: times for decision, times in log.items() if decision.api == "Fetch"}
@@ -137,7 +137,7 @@ def test_the_probe_of_any_topic_denies_nothing(run: Run) -> None:
 
 @pytest.mark.heavy
 def test_spark_returns_the_same(spark: Any, folder: Path, run: Run) -> None:
-    """With a first pass of its own for jobs, and for those who name nothing but the trace."""
+    """Both for jobs and for spark.read, which find the names of topic ids in a first pass."""
     from kafka_shim.pipeline.commands.reading import Source
     from kafka_shim.pipeline.spark.source import FORMAT
 

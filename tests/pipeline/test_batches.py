@@ -147,7 +147,9 @@ def roles_of(folder: Path) -> list[tuple[str, str, str, list[str]]]:
     ]
 
 
-def test_a_denied_alternative_is_no_denial(tmp_path: Path, nobody: StandardAuthorizer) -> None:
+def test_a_denied_alternative_is_not_reported_as_a_denial(
+    tmp_path: Path, nobody: StandardAuthorizer
+) -> None:
     maker = TraceMaker(tmp_path, nobody)
     asked = [(Operation.CREATE, C, CLUSTER), (Operation.CREATE, T, "x"), (Operation.CREATE, T, "y")]
     maker.ask("User:a", "h", ApiKey.CREATE_TOPICS, asked, create_frame("x", "y"))
@@ -201,7 +203,7 @@ def test_many_small_files_are_few_tasks_and_large_ones_stay_alone() -> None:
     small = [Split(f"s{n}", 0, 10_000) for n in range(10_000)]
     found = packed(small)
     assert [split for part in found for split in part] == small
-    assert len(found) <= 42  # 10,000 times the cost of opening a file, in parts of 64 MiB
+    assert len(found) <= 42  # 10,000 files with the cost of opening them, in tasks of 64 MiB
     whole = [Split(f"w{n}", 0, SPLIT_BYTES) for n in range(5)]
     assert packed(whole) == [(split,) for split in whole]
     assert packed([whole[0], *small[:3], whole[1]]) == [(whole[0],), (*small[:3],), (whole[1],)]

@@ -107,7 +107,7 @@ def test_workers_in_other_folders_find_relative_paths(
 def test_acls_are_read_in_any_format(tmp_path: Path) -> None:
     acls = random_acls(random.Random(5), 40)
     path = tmp_path / "acls"
-    said = [  # neither form of commands has these
+    said = [  # formats of commands cannot express these
         acl
         for acl in acls
         if acl.principal != ANY_USER
@@ -137,14 +137,14 @@ def test_an_invalid_number_is_reported_before_spark_starts() -> None:
 
 
 class Terminal(io.StringIO):
-    """Where somebody looks."""
+    """An output that is a terminal."""
 
     def isatty(self) -> bool:
         return True
 
 
 class Tasks:
-    """A session whose stages have done 3 of 12 tasks."""
+    """Stands for a Spark session that has completed 3 of 12 tasks."""
 
     def __init__(self) -> None:
         self.sparkContext = SimpleNamespace(statusTracker=lambda: self)

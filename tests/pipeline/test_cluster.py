@@ -32,7 +32,7 @@ def test_both_workers_work_with_the_packages_that_were_sent(tmp_path: Path) -> N
     with cluster(tmp_path) as address:
         done = submit(address, tmp_path, words)
     assert done.returncode == 0, done.stderr
-    found = json.loads(done.stdout[done.stdout.index("{") :])  # spark-submit mixes in the notes
+    found = json.loads(done.stdout[done.stdout.index("{") :])  # skip notes of spark-submit
     key = ("change", "principal", "operation", "resource_type", "resource_name")
     rows = {tuple(row[name] for name in key): row["requests"] for row in found["rows"]}
     assert rows == twin.what_breaks(twin.accesses(tmp_path / "trace"), acls[4:], ("User:root",))

@@ -1,4 +1,4 @@
-"""Accesses derived from messages, against those that the shim recorded for the same requests."""
+"""Accesses derived from messages, compared with those that the shim recorded."""
 
 from pathlib import Path
 from typing import Any
@@ -56,7 +56,7 @@ def names_in(folder: Path) -> dict[bytes, str]:
 
 
 def without_accesses(trace: Path, folder: Path) -> None:
-    """The trace as a proxy would have recorded it."""
+    """Write a copy of the trace without accesses, as a proxy records it."""
     writer = SegmentWriter(folder, "proxy")
     for block in read_trace(trace):
         assert isinstance(block, Block)
@@ -123,7 +123,7 @@ def fetched(**codes: int) -> bytes:
     return answer(ApiKey.FETCH, 13, FetchResponse(responses=topics))
 
 
-def test_ids_have_the_names_that_answers_gave_them_or_none(tmp_path: Path) -> None:
+def test_topic_ids_have_their_names_from_responses(tmp_path: Path) -> None:
     topics = [MetadataResponseTopic(name="orders", topic_id=ID)]
     named = answer(ApiKey.METADATA, 12, MetadataResponse(topics=topics))
     entries: list[Entry] = [
@@ -141,14 +141,14 @@ def test_ids_have_the_names_that_answers_gave_them_or_none(tmp_path: Path) -> No
         (0, "orders", "required", False),
         (0, "", "unnamed", None),
         (2, "orders", "required", True),
-        (3, "orders", "required", None),  # no answer
+        (3, "orders", "required", None),  # no response
     ]
     counted = rows("observed", tmp_path, Selection(names=names_in(tmp_path)))
     assert [(r["allowed"], r["requests"]) for r in counted] == [(False, 1), (True, 1)]
 
 
-def test_a_silent_producer_is_allowed_once_a_later_request_is_answered(tmp_path: Path) -> None:
-    """A broker closes the connection of a producer that wants no answer and is denied."""
+def test_a_producer_with_acks_0_is_allowed_if_a_later_request_is_answered(tmp_path: Path) -> None:
+    """A broker closes the connection if a Produce request with acks=0 is denied."""
     produce = ProduceRequest(acks=0, topic_data=[TopicProduceData("orders")])
     silent = frame(ApiKey.PRODUCE, 9, produce)
     metadata = frame(ApiKey.METADATA, 12, MetadataRequest(topics=[]))

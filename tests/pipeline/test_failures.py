@@ -22,7 +22,7 @@ Traceback (most recent call last):
  SQLSTATE: 38000
 \tat org.apache.spark.sql.execution.Something(Something.scala:12)
 """
-"""As Spark 4.3 gives it, shortened."""
+"""The error text of Spark 4.3, shortened."""
 WORKERS = "the Python of Spark's workers"
 
 
@@ -69,7 +69,7 @@ def test_the_reason_why_java_did_not_start_is_printed(printed: str, said: str) -
 
 
 class Fails:
-    """A job that fails so often, as a late worker or for another reason."""
+    """A job that fails `times` times with this error, and then succeeds."""
 
     def __init__(self, times: int, text: str) -> None:
         self.times, self.text, self.runs = times, text, 0
@@ -168,7 +168,7 @@ def test_a_job_with_wrong_options_is_found_before_the_first_runs(
     assert re.search("nothing", capsys.readouterr().err)
 
 
-def test_a_trace_that_is_not_there_is_found_before_spark_starts(capsys: Any) -> None:
+def test_a_missing_trace_is_reported_before_spark_starts(capsys: Any) -> None:
     for job in (("watch",), ("ingest", "--follow", "-o", "/lake"), ("ingest", "-o", "/lake")):
         name, *options = job
         assert cli.run(parsed(name, "/no/such", *options)) == 2

@@ -1,4 +1,4 @@
-"""What requests of a fetch session ask for (KIP-227, KIP-932)."""
+"""The topics that requests of a fetch session read (KIP-227, KIP-932)."""
 
 import pytest
 

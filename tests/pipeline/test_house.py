@@ -1,4 +1,4 @@
-"""The pipeline's layout: which files are commands, and what each of them defines."""
+"""The pipeline's layout: each command has a file with the definitions it needs."""
 
 import io
 from pathlib import Path

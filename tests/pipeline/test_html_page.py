@@ -24,7 +24,7 @@ needs_chromium = pytest.mark.skipif(
 
 
 class Tags(HTMLParser):
-    """Every start tag with its attributes; fails on tags that do not match."""
+    """Collects start tags with their attributes; fails if an end tag does not match."""
 
     def __init__(self, text: str) -> None:
         super().__init__()
@@ -69,7 +69,7 @@ def test_everything_has_a_name_for_screen_readers() -> None:
     for attributes in pictures:
         assert {attributes[name] for name in referring} <= set(ids)
     for tag, attributes in tags:
-        if attributes.get("tabindex") == "0":  # what scrolls can be reached, and says what it is
+        if attributes.get("tabindex") == "0":  # scrollable regions can be focused, and have a label
             assert attributes["role"] == "region"
             assert attributes["aria-label"]
         if tag == "th":
@@ -156,8 +156,8 @@ def test_a_browser_loads_nothing_and_shows_plots_in_proportion(tmp_path: Path, w
     found = re.search(r'data-measured="([^"]*)"', shown)
     assert found is not None
     measured = json.loads(found[1].replace("&quot;", '"'))
-    assert measured["loaded"] == 0  # not even without the policy, which went for this script
-    assert measured["width"] <= measured["shown"] == width  # nothing makes the page scroll sideways
+    assert measured["loaded"] == 0  # although the test removed the CSP to run its script
+    assert measured["width"] <= measured["shown"] == width  # no horizontal scrolling
     assert len(measured["charts"]) == 16
     for chart in measured["charts"]:
         left, top, right, bottom = chart["picture"]
@@ -168,7 +168,7 @@ def test_a_browser_loads_nothing_and_shows_plots_in_proportion(tmp_path: Path, w
             assert top - 1 <= box[1] <= box[3] <= bottom + 1, (chart["title"], box)
         for text in chart["texts"]:
             for other in chart["texts"]:
-                if text is not other:  # no words on top of others
+                if text is not other:  # labels do not overlap
                     apart = text[2] <= other[0] or other[2] <= text[0]
                     assert apart or text[3] <= other[1] + 1 or other[3] <= text[1] + 1, chart[
                         "title"

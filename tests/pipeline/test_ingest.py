@@ -1,4 +1,4 @@
-"""kafka_shim.pipeline.jobs.ingest: all new rows exactly once, even if a run is killed."""
+"""kafka_shim.pipeline.jobs.ingest writes each row exactly once, even if a run is killed."""
 
 import os
 import random
@@ -23,7 +23,7 @@ AUTHORIZER = StandardAuthorizer(store=AclStore(random_acls(random.Random(3), 20)
 
 
 class Killed(BaseException):
-    """The process is gone: nothing of it is cleaned up."""
+    """Simulates a killed process, which cleans nothing up."""
 
 
 def staged(lake: Lake, number: int) -> None:
@@ -69,7 +69,7 @@ def test_an_interrupted_run_is_completed_or_discarded(
     except Killed:
         pass
     monkeypatch.setattr(os, "replace", real)
-    assert died == (killed_at < 6)  # the note, four files, the note's new name
+    assert died == (killed_at < 6)  # six renames: the note, four files, the note again
     again = Lake(tmp_path)
     again.recover()
     assert not again.staged.exists()
@@ -84,11 +84,13 @@ def test_an_interrupted_run_is_completed_or_discarded(
     assert contents(again) == sorted(expected)
 
 
-def test_one_process_writes_and_a_lake_without_its_checkpoint_is_refused(tmp_path: Path) -> None:
+def test_only_one_process_writes_and_a_lake_without_its_checkpoint_is_rejected(
+    tmp_path: Path,
+) -> None:
     lake = Lake(tmp_path)
     with lake.alone(), pytest.raises(PipelineError, match="another process"), lake.alone():
         pass
-    with lake.alone():  # the lock is gone with its holder
+    with lake.alone():  # the lock ends with its holder
         staged(lake, 1)
         lake.commit(0)
     with pytest.raises(PipelineError, match="_checkpoint is missing"):
@@ -139,7 +141,7 @@ def test_only_whole_blocks_count_as_written(tmp_path: Path) -> None:
         path.write_bytes(content[:cut])
         expected = max(end for end in ends if end <= cut)
         assert whole_bytes(path, 0) == expected
-    (tmp_path / "broker-1-00000001.ktrace").touch()  # the writer went on elsewhere
+    (tmp_path / "broker-1-00000001.ktrace").touch()  # the writer continued in a new segment
     path.write_bytes(content[: ends[1] + 20])
     assert whole_bytes(path, 0) == ends[1] + 20
     split = Split(str(path), ends[1], ends[1] + 20, at_block=True)

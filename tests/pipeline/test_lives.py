@@ -1,4 +1,4 @@
-"""Resources that certainly existed, and so were left out of a list because of a denial."""
+"""Resources that certainly existed, so that their absence in a list is a denial."""
 
 from typing import Any
 
@@ -44,7 +44,7 @@ def there(*rows: Seen, kind: str = GROUP, place: str = PLACE) -> list[str]:
 
 def test_things_seen_before_and_after_existed_in_between() -> None:
     assert there(seen(GROUP, 10, 90)) == ["x"]
-    assert there(seen(GROUP, 10, 20), seen(GROUP, 80, 90)) == ["x"]  # from two pieces of the trace
+    assert there(seen(GROUP, 10, 20), seen(GROUP, 80, 90)) == ["x"]  # from two parts of the trace
     assert there(seen(GROUP, 10, 59)) == there(seen(GROUP, 51, 90)) == []
     assert there(seen(GROUP, 10, 90), place="2 SASL") == []
 
@@ -52,7 +52,7 @@ def test_things_seen_before_and_after_existed_in_between() -> None:
 def test_things_that_may_have_been_deleted_are_unknown() -> None:
     assert there(seen(GROUP, 10, 90), ended(GROUP, 20)) == []
     assert there(seen(GROUP, 10, 90), ended(GROUP, 9)) == ["x"]
-    assert there(seen(GROUP, 10, 90), ended(GROUP, 90)) == ["x"]  # its deletion saw it last
+    assert there(seen(GROUP, 10, 90), ended(GROUP, 90)) == ["x"]  # its deletion succeeded
 
 
 def test_a_topic_of_the_same_id_is_the_same() -> None:
@@ -62,7 +62,7 @@ def test_a_topic_of_the_same_id_is_the_same() -> None:
 @pytest.mark.parametrize(
     ("rows", "is_there"),
     [
-        ([seen(TOPIC, 10, 5, life="id")], True),  # one answer that shows it
+        ([seen(TOPIC, 10, 5, life="id")], True),  # a single response shows it
         ([seen(TOPIC, 51, 45, life="id")], False),
         ([seen(TOPIC, 10, 5, life="id"), ended(TOPIC, 30)], False),
         ([seen(TOPIC, 10, 5, life="id"), ended(TOPIC, 30, name="", life="id")], False),
@@ -71,11 +71,11 @@ def test_a_topic_of_the_same_id_is_the_same() -> None:
         ([seen(TOPIC, 10, 90, life="id"), ended(TOPIC, 30)], True),
     ],
 )
-def test_a_topic_is_there_until_a_request_deletes_it(rows: list[Seen], *, is_there: bool) -> None:
+def test_a_topic_exists_until_a_request_deletes_it(rows: list[Seen], *, is_there: bool) -> None:
     assert Lives(rows).has_topic(PLACE, DURING, "x") == is_there
 
 
-def test_a_topic_that_an_answer_shows_by_its_id_has_the_name_of_others() -> None:
+def test_a_topic_shown_by_its_id_has_its_name_from_other_responses() -> None:
     by_id = [
         Seen(PLACE, TOPIC, "", "", "id", is_end=False, first_us=at, last_us=at) for at in (9, 80)
     ]

@@ -1,4 +1,4 @@
-"""Derived accesses against what a real broker's authorizer logged about the same requests."""
+"""Derived accesses agree with the authorizer's log of a real broker for the same requests."""
 
 from functools import cache
 from pathlib import Path
@@ -50,12 +50,12 @@ def test_decisions_are_those_that_the_broker_logged(name: str, tmp_path: Path) -
         ways = [(row["operation"], row["resource_type"], row["resource_name"])]
         ways += [tuple(text.split("|", 2)) for text in row["instead"]]
         found = [logged[way] for way in ways if way in logged]
-        assert found, (row, "was not asked")
+        assert found, (row, "the broker did not make this check")
         assert any(found) == row["allowed"], row
 
 
 def said(exchange: Exchange, folder: Path) -> set[str]:
-    """Rows as `+WRITE orders`: allowed, denied (-) or unknown (?)."""
+    """Return rows as text, e.g. `+WRITE orders`; `-` is denied, `?` is unknown."""
     return {
         f"{SHOWN[row['allowed']]}{row['operation']} {row['resource_name']}"
         for row in derived(exchange, folder)

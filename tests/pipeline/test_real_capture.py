@@ -1,4 +1,4 @@
-"""A capture of real clients has the resource names that the broker read."""
+"""The resource names in a capture of real clients are those that the broker recorded."""
 
 from pathlib import Path
 
@@ -17,6 +17,6 @@ def test_every_request_of_a_real_capture_has_its_names(tmp_path: Path) -> None:
     assert named == {"orders", "bob-app", "bob-kp", "orders-app"}
     found = names_imported(capture, tmp_path / "imported")
     assert {key: names for key, names in found.items() if key in expected} == expected
-    # what a client sent right before it closed the connection, the broker no longer looked at
+    # the broker ignores requests that arrive just before the client closes the connection
     last = dict(sorted(expected))
     assert all(number > last[port] for port, number in found.keys() - expected.keys())

@@ -1,4 +1,4 @@
-"""Requests that a real broker decided differently and answered alike."""
+"""Requests with different decisions but equal responses of a real broker."""
 
 from pathlib import Path
 from typing import Any
@@ -39,7 +39,7 @@ def test_derived_decisions_are_right_for_both(name: str, half: int, tmp_path: Pa
         ways = [(row["operation"], row["resource_type"], row["resource_name"])]
         ways += [tuple(text.split("|", 2)) for text in row["instead"]]
         found = [logged[way] for way in ways if way in logged]
-        is_logged = not any(way[2] == WILDCARD for way in ways)  # of any name, only denials are
+        is_logged = not any(way[2] == WILDCARD for way in ways)  # checks of any name: only denials
         assert any(found) == row["allowed"] or (row["allowed"] and not is_logged), row
 
 

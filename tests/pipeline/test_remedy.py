@@ -1,4 +1,4 @@
-"""Each remedy, once applied, allows the denied access; checked by plain loops."""
+"""Each remedy, after it is applied, allows the denied access; checked by plain loops."""
 
 import random
 from typing import Any
@@ -61,7 +61,7 @@ def test_every_remedy_is_complete_and_minimal(
     rows = [row(who, host, asked, name) for host in set(hosts)]
     authorizer = AclSet(tuple(acls), (), everyone, release).authorizer()
     found = remedy(authorizer, rows)
-    assert set(authorizer.store) == set(acls)  # as it was before
+    assert set(authorizer.store) == set(acls)  # unchanged
     assert all(allowed(applied(acls, found), row, everyone=everyone) for row in rows)
     for step in found.steps:
         fewer = Remedy(tuple(other for other in found.steps if other != step))
@@ -71,7 +71,7 @@ def test_every_remedy_is_complete_and_minimal(
 
 @pytest.mark.parametrize("release", EARLY)
 def test_a_remedy_is_complete_if_acls_are_overlooked(release: str) -> None:
-    """Of that release the authorizer itself is asked: its search is no plain reading."""
+    """The authorizer of this release misses some ACLs, so its own decisions are the reference."""
     rng = random.Random(release)
     for _ in range(300):
         acls = random_acls(rng, 25)

@@ -27,7 +27,7 @@ needs_client = pytest.mark.skipif(missing(is_remote=True) is not None, reason="n
 
 @contextmanager
 def serving(folder: Path, *packages: str) -> Iterator[str]:
-    """The address of a server whose workers' Python has these packages only."""
+    """Start a server whose workers' Python has only these packages; yield its address."""
     from examples.spark_connect import server
 
     home = folder / "python"
@@ -44,7 +44,7 @@ def serving(folder: Path, *packages: str) -> Iterator[str]:
 
 
 def printed(jobs: list[list[str]], *where: str) -> str:
-    """What the jobs print, in one command."""
+    """Run the jobs in one command; return what they print."""
     words: list[str] = []
     for job in jobs:
         words += [*(["--then"] if words else []), *job, "--json", *where]

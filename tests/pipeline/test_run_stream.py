@@ -1,4 +1,4 @@
-"""A stream whose Python worker is late: Spark gives it ten seconds to connect."""
+"""A stream starts again if its Python worker did not connect within Spark's ten seconds."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -14,7 +14,7 @@ LATE = "[STREAM_FAILED] Query terminated with exception: Python worker failed to
 
 
 class StandIn:
-    """A DataFrame, its writer and its query: each start yields rows or fails, as configured."""
+    """Stands for a DataFrame, its writer and its query; each start has a given outcome."""
 
     isActive = False  # noqa: N815 - Spark's name
 

@@ -1,4 +1,4 @@
-"""The fewest ACLs on a resource: two searches find no smaller set that decides the same."""
+"""Two exhaustive searches find no smaller set of ACLs with the same decisions."""
 
 import itertools
 import random
@@ -41,7 +41,7 @@ def access_of(row: dict[str, Any]) -> dict[str, Any]:
 
 
 def observations() -> Iterator[list[dict[str, Any]]]:
-    """Every way in which two hosts may be seen to do three things."""
+    """Yield all combinations of three operations from two hosts: allowed, denied or not seen."""
     cells = list(itertools.product(OPERATIONS, HOSTS))
     for seen in itertools.product((True, False, None), repeat=len(cells)):
         yield [row(*cell, allowed=is_allowed) for cell, is_allowed in zip(cells, seen, strict=True)
@@ -49,7 +49,7 @@ def observations() -> Iterator[list[dict[str, Any]]]:
 
 
 def candidates(rows: list[dict[str, Any]]) -> list[Acl]:
-    """Entries that allow nothing but operations that were allowed."""
+    """Return the ACLs that allow only operations which were allowed."""
     done = {Operation[row["operation"]] for row in rows if row["allowed"]}
     places = ("*", *HOSTS)
     return [
@@ -78,7 +78,7 @@ MANY = (*OPERATIONS, Operation.ALTER_CONFIGS, Operation.DESCRIBE_CONFIGS)
 
 @pytest.mark.parametrize("seed", range(120))
 def test_an_exact_search_finds_no_smaller_set(seed: int) -> None:
-    """Of up to four operations and three hosts, of which about every third was not seen."""
+    """Random cases of up to four operations from three hosts; about a third are not seen."""
     twin.RULES = NEWEST_RULES
     rng = random.Random(seed)
     operations = rng.sample(MANY, rng.randint(2, 4))
@@ -100,7 +100,7 @@ ALLOW_READ = "TOPIC|orders|LITERAL|User:a|{}|READ|ALLOW"
 @pytest.mark.parametrize(
     ("allowed", "denied", "expected"),
     [
-        # one host may read, another may not even describe: a DENY was added here
+        # regression: h1 may read, h2 may not even describe; the result had a needless DENY
         ("READ h1", "DESCRIBE h2", [ALLOW_READ.format("h1")]),
         ("READ h1", "READ h2", [ALLOW_READ.format("h1")]),
         ("READ h1", "", [ALLOW_READ.format("*")]),

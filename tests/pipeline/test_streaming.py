@@ -1,4 +1,4 @@
-"""Traces as streams: each row once, and new rows as they are written."""
+"""Traces as streams: each row comes once, and new rows as they are written."""
 
 import json
 import os
@@ -30,11 +30,11 @@ ACLS = random_acls(random.Random(3), 20)
 AUTHORIZER = StandardAuthorizer(store=AclStore(ACLS))
 RELEASE = RELEASES[-1]
 PATIENCE_S = 400
-"""A Spark of one's own takes 15 s to start, and much longer on a machine that is busy."""
+"""A new Spark session takes 15 s to start, and much longer on a busy machine."""
 
 
 class KilledError(Exception):
-    """As far as files go, the process is gone."""
+    """Simulates a killed process, which writes no further files."""
 
 
 @pytest.mark.heavy
@@ -56,7 +56,7 @@ def test_the_lake_has_every_row_once(
         raise KilledError
 
     real = os.replace
-    with monkeypatch.context() as patched:  # all is staged, nothing is noted
+    with monkeypatch.context() as patched:  # all rows are staged, the run is not noted yet
         patched.setattr(os, "replace", die)
         with pytest.raises(PipelineError, match="the stream failed"):
             ingest(spark, [str(trace)], lake, RELEASE)
@@ -68,7 +68,7 @@ def test_the_lake_has_every_row_once(
             raise KilledError
         real(source, target)
 
-    with monkeypatch.context() as patched:  # noted, one file moved
+    with monkeypatch.context() as patched:  # the run is noted, one file is moved
         patched.setattr(os, "replace", die_later)
         with pytest.raises(PipelineError, match="the stream failed"):
             ingest(spark, [str(trace)], lake, RELEASE)
@@ -94,14 +94,14 @@ def test_a_stream_has_the_rows_of_the_batch_in_small_steps(spark: Any, tmp_path:
         rows.append([str(row) for row in batch.collect()])
 
     run_stream(reader.load(str(tmp_path)), take, every=None)
-    assert len(rows) == 3  # a segment each
+    assert len(rows) == 3  # one segment in each step
     names = ("principal", "resource_name", "allowed", "sequence")
     whole = trace_table(spark, "accesses", [str(tmp_path)], columns=names).collect()
     assert sorted(text for batch in rows for text in batch) == sorted(map(str, whole))
     assert len(whole) == 180
 
 
-def test_news_are_reported_once(spark: Any, tmp_path: Path) -> None:
+def test_new_denials_are_reported_once(spark: Any, tmp_path: Path) -> None:
     from kafka_shim.pipeline.jobs.watch import Watcher, watch
 
     random_trace(tmp_path, random.Random(5), AUTHORIZER, 300)
@@ -123,7 +123,7 @@ def test_news_are_reported_once(spark: Any, tmp_path: Path) -> None:
 
 @pytest.mark.heavy
 def test_topic_ids_have_their_names_in_a_lake_too(spark: Any, tmp_path: Path) -> None:
-    """An answer names the id only after the request that uses it, in another segment."""
+    """The response with the name comes after the request with the id, in another segment."""
     from kafka_shim.pipeline.commands.reading import Source
     from kafka_shim.pipeline.jobs.ingest import ingest, lake_table
     from tests.pipeline.test_derived import ID, answer, fetch, fetched, write
@@ -147,7 +147,7 @@ def test_topic_ids_have_their_names_in_a_lake_too(spark: Any, tmp_path: Path) ->
         [
             Request(0, 2, START_US + 3, fetch(ID)),
             Response(0, 2, START_US + 4, ApiKey.FETCH, 13, fetched(known=0)),
-            Request(0, 3, START_US + 5, fetch(ID)),  # without an answer: nobody knows
+            Request(0, 3, START_US + 5, fetch(ID)),  # no response: unknown
         ],
     )
     ingest(spark, [str(trace)], lake, RELEASE)
@@ -162,7 +162,7 @@ def test_topic_ids_have_their_names_in_a_lake_too(spark: Any, tmp_path: Path) ->
 
 
 def test_topic_ids_have_their_names_without_any_job(spark: Any, tmp_path: Path) -> None:
-    """Whoever reads the table has them, also where the answer is in a later segment, or batch."""
+    """Tables have the names, even if the response with the name is in a later segment or batch."""
     from kafka_shim.pipeline.spark.run_stream import run_stream
     from kafka_shim.pipeline.spark.source import FORMAT
     from tests.pipeline.test_derived import ID, answer, fetch, fetched, write
@@ -192,7 +192,7 @@ def test_topic_ids_have_their_names_without_any_job(spark: Any, tmp_path: Path) 
     write(trace, use)
     seen.clear()
     run_stream(stream, take, every=None, checkpoint=tmp_path / "checkpoint")
-    assert [names for names in seen if names] == [["orders"]]  # of what was read before
+    assert [names for names in seen if names] == [["orders"]]  # known from an earlier batch
 
 
 def started(*words: str) -> subprocess.Popen[str]:
@@ -202,7 +202,7 @@ def started(*words: str) -> subprocess.Popen[str]:
         stderr=subprocess.PIPE,
         text=True,
         env=os.environ | {"PYTHONPATH": str(ROOT)},
-        start_new_session=True,  # with its JVM and workers, so that all of it can be killed
+        start_new_session=True,  # so that its JVM and workers can be killed too
     )
 
 
@@ -221,9 +221,7 @@ def wait_for(what: Any, child: subprocess.Popen[str]) -> None:
 
 @pytest.mark.heavy
 @pytest.mark.parametrize("moment", ["begun", "staged", "noted"])
-def test_a_real_kill_in_the_middle_costs_and_doubles_nothing(
-    spark: Any, tmp_path: Path, moment: str
-) -> None:
+def test_a_killed_run_loses_and_duplicates_no_rows(spark: Any, tmp_path: Path, moment: str) -> None:
     from kafka_shim.pipeline.jobs.ingest import lake_table
 
     trace, lake = tmp_path / "trace", tmp_path / "lake"
@@ -236,7 +234,7 @@ def test_a_real_kill_in_the_middle_costs_and_doubles_nothing(
     child = started("ingest", str(trace), "-o", str(lake))
     wait_for(signs[moment], child)
     kill(child)
-    assert not list(lake.glob("_checkpoint/commits/0"))  # it was in the middle
+    assert not list(lake.glob("_checkpoint/commits/0"))  # it was killed before the end
     random_trace(trace, random.Random(2), AUTHORIZER, 1000)
     done = started("ingest", str(trace), "-o", str(lake), "--json")
     out, errors = done.communicate(timeout=PATIENCE_S)
@@ -275,7 +273,7 @@ def test_following_continues_until_it_is_stopped(spark: Any, tmp_path: Path) -> 
     out, errors = child.communicate(timeout=PATIENCE_S)
     assert child.returncode == 0, errors
     assert "3 segments had something new" in out
-    assert "Exception" not in errors  # what is on is finished, and not cut off
+    assert "Exception" not in errors  # the current batch is completed
     assert lake_table(spark, "accesses", lake).count() == 300
 
 
@@ -295,7 +293,7 @@ def test_future_denials_are_reported_while_they_happen(tmp_path: Path) -> None:
         while lost - told.keys():
             line = json.loads(child.stdout.readline())
             key = tuple(line[name] for name in names)
-            assert key not in told  # each once
+            assert key not in told  # reported once
             told[key] = line["requests"]
         random_trace(trace, random.Random(2), AUTHORIZER, 400)
     child.send_signal(signal.SIGINT)
@@ -309,8 +307,8 @@ def broken_by(acls: list[Any], trace: Path) -> dict[tuple[str, ...], int]:
 
 
 @pytest.mark.heavy
-def test_one_principal_with_very_many_accesses_is_spilled_and_not_too_much(spark: Any) -> None:
-    """All of them are one principal's; the JVM has one GiB, as by default."""
+def test_very_many_accesses_of_one_principal_fit_into_memory(spark: Any) -> None:
+    """Spark spills them to disk; the JVM has its default of 1 GiB."""
     import pyarrow as pa
 
     from benchmarks.pipeline.data import access_rows, random_acls as many_acls

@@ -62,7 +62,7 @@ def test_iceberg_is_rejected_with_an_alternative(capsys: pytest.CaptureFixture[s
 
 
 def unusable() -> str | None:
-    """Why Delta cannot be written here: the newest Spark is mostly too new for it."""
+    """Return why Delta cannot be written here, e.g. because Spark is too new for it."""
     from kafka_shim.pipeline.spark.table_formats import check_format
 
     try:
@@ -92,7 +92,7 @@ def written(trace: str, target: str) -> str:
 def test_delta_is_read_as_it_was_written(tmp_path: Path) -> None:
     trace, target = str(made(tmp_path / "trace")), str(tmp_path / "table")
     assert "1 rows written" in written(trace, target)
-    assert "1 rows written" in written(trace, target)  # in place of the first
+    assert "1 rows written" in written(trace, target)  # replaces the first table
     assert len(list((tmp_path / "table" / "_delta_log").glob("*.json"))) == 2
     done = subprocess.run(
         [sys.executable, "-c", READ, target], capture_output=True, text=True, check=True

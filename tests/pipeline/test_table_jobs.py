@@ -1,4 +1,4 @@
-"""The jobs about clients and responses, on Spark, against plain Python twins."""
+"""The jobs about clients and responses on Spark have the same results as plain Python loops."""
 
 import json
 import random
@@ -55,7 +55,7 @@ def test_readiness_names_dropped_versions(spark: Any, tmp_path: Path) -> None:
     assert readiness(clients, None, OLD, OLD).collect() == []
 
 
-def test_readiness_is_what_plain_loops_find(spark: Any) -> None:
+def test_readiness_agrees_with_plain_loops(spark: Any) -> None:
     from kafka_shim.pipeline.jobs.readiness import readiness, unknown_versions
     from kafka_shim.pipeline.tables import CLIENTS, ddl
 
@@ -75,7 +75,7 @@ def test_readiness_is_what_plain_loops_find(spark: Any) -> None:
             low, high = served(target).get(ApiKey(code), (1, 0))
             if low <= version <= high or code == ApiKey.API_VERSIONS:
                 continue
-            if served(present)[ApiKey(code)][1] == version:  # the client may know later ones
+            if served(present)[ApiKey(code)][1] == version:  # clients may support more
                 unknown += 1
                 continue
             at = (who, str(client_id), api, str(version))
@@ -93,7 +93,7 @@ def test_readiness_is_what_plain_loops_find(spark: Any) -> None:
 def test_readiness_decides_added_checks(
     spark: Any, tmp_path: Path, capsys: Any, acl: str, is_denied: bool
 ) -> None:
-    """4.0 asks DESCRIBE of the topics of a ConsumerGroupHeartbeat."""
+    """Since 4.0 ConsumerGroupHeartbeat requires DESCRIBE on its topics."""
     assert spark
     rule = f"TOPIC|orders|LITERAL|User:a|*|{acl}|ALLOW"
     acls = [found for found in (parse_acl_rule(rule) if acl else None,) if found]
@@ -104,7 +104,7 @@ def test_readiness_decides_added_checks(
     maker.ask("User:a", "h", api, asked, frame(api, 0, heartbeat))
     maker.close()
     words = ("readiness", str(tmp_path / "trace"), "--from", "3.9", "--to", "4.0")
-    if not is_denied:  # without ACLs: what is not known is no finding
+    if not is_denied:  # without ACLs the decision is unknown, which is no finding
         assert cli.run(parsed(*words, "--fail")) == 0
         assert "the decisions of 1 checks that are new in 4.0" in capsys.readouterr().out
     present = tmp_path / "acls.csv"
@@ -190,12 +190,12 @@ def test_clients_of_a_lake_have_their_software(spark: Any, tmp_path: Path) -> No
 
 
 def local(time_us: int) -> datetime:
-    """A time as Spark gives it: local, and without saying so."""
+    """Return a time as Spark does: local, without a time zone."""
     return datetime.fromtimestamp(time_us / 1e6)  # noqa: DTZ006
 
 
 def random_traffic(folder: Path, seed: int) -> list[dict[str, Any]]:
-    """Fetch requests with their accesses and answers over some seconds, and what they were."""
+    """Write a trace of random Fetch requests; return the values that jobs must find."""
     rng = random.Random(seed)
     acls = random_acls(rng, 20)
     maker = TraceMaker(folder, StandardAuthorizer(store=AclStore(acls)))
@@ -220,7 +220,7 @@ def random_traffic(folder: Path, seed: int) -> list[dict[str, Any]]:
     return seen
 
 
-def test_timeline_clients_and_diff_are_what_plain_loops_find(spark: Any, tmp_path: Path) -> None:
+def test_timeline_clients_and_diff_agree_with_plain_loops(spark: Any, tmp_path: Path) -> None:
     from kafka_shim.pipeline.jobs.clients import clients
     from kafka_shim.pipeline.jobs.diff import diff
     from kafka_shim.pipeline.jobs.timeline import timeline

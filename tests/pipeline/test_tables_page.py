@@ -18,7 +18,7 @@ from tests.pipeline.traces import made, random_acls, random_trace
 PAGE = "docs/tables.md"
 NOTEBOOK = ROOT / "examples" / "traces.ipynb"
 INTERNAL = {"added_needs", "pieces", "sightings"}
-"""Tables that only jobs read."""
+"""Tables for jobs only, which the page does not list."""
 
 
 def test_the_columns_are_those_of_the_tables() -> None:
@@ -44,7 +44,7 @@ def test_what_the_page_shows_works(
     names: dict[str, Any] = {}
     for block in blocks():
         if (block.page, block.language) == (PAGE, "py"):
-            # Spark's Java began in another folder, so relative paths are not those of the page
+            # Spark's JVM started in another folder, so the page's relative paths must be absolute
             text = re.sub(r"""(["'])trace\1""", rf"\1{tmp_path}/trace\1", block.text)
             exec(compile(text, PAGE, "exec"), names)
     assert names["found"].num_rows == names["accesses"].count() == 62

@@ -1,6 +1,6 @@
-"""Every job's decisions against plain loops, on random traces, by the rules of all releases.
+"""Every job's decisions equal those of plain loops, on random traces, for all releases' rules.
 
-Without a JVM: the functions that Spark sends to its workers are called here as they are.
+No JVM is needed: the functions that Spark would send to its workers are called directly.
 """
 
 import random
@@ -73,7 +73,7 @@ class Case:
         return AclSet(tuple(acls), SUPERS, self.everyone, self.release)
 
     def changes(self, acls: list[Acl]) -> dict[tuple[str, ...], int]:
-        """What `what-breaks` finds, added up."""
+        """Return the number of requests of each change that `what-breaks` finds."""
         found: dict[tuple[str, ...], int] = defaultdict(int)
         authorizer = self.acl_set(acls).authorizer()
         for batch in self.batches:
@@ -94,8 +94,7 @@ class Case:
 
 FIRSTS = {rules_of(release): release for release in reversed(RELEASES)}
 PLAIN = [release for rules, release in FIRSTS.items() if not rules.search_stops_early]
-"""The first release with each set of rules. One has a search that misses some ACLs, which is no
-plain reading of the rules."""
+"""The first release with each set of rules, except for the rules whose search misses some ACLs."""
 
 
 @pytest.fixture(params=PLAIN)
@@ -145,7 +144,7 @@ def test_unused_acls(case: Case) -> None:
 
 
 def test_unused_acls_that_only_the_authorizer_can_decide(case: Case) -> None:
-    """With other ways to meet a requirement, and questions about a whole resource type."""
+    """Accesses with alternatives, and checks of any resource of a type."""
     cluster = {"operation": "IDEMPOTENT_WRITE", "resource_type": "CLUSTER"}
     asked = {"host": HOSTS[0], "api_key": int(ApiKey.INIT_PRODUCER_ID), "instead": []}
     producers = [
@@ -167,7 +166,7 @@ def test_unused_acls_where_some_are_overlooked(early: Case) -> None:
 
 
 def checked_by_asking(case: Case, rows: list[dict[str, Any]]) -> None:
-    """Each ACL alone, and those that can go together, against decisions without them."""
+    """Compare the states of ACLs with the decisions after removing one, or all removable ones."""
 
     def decisions(acls: list[Acl]) -> list[bool]:
         authorizer = case.authorizer(acls)
@@ -185,7 +184,7 @@ def checked_by_asking(case: Case, rows: list[dict[str, Any]]) -> None:
     rest = [use.acl for use in uses if not use.can_go]
     assert decisions(rest) == before
     assert len(rest) < len(uses)
-    for acl in rest:  # none more could go
+    for acl in rest:  # no further ACL can be removed
         assert decisions([other for other in rest if other != acl]) != before, acl
 
 
@@ -195,7 +194,7 @@ def test_least_acls(case: Case) -> None:
         by_principal[row["principal"]].append(row)
     least = [grant.acl for who, rows in by_principal.items() for grant in least_for(who, rows)]
     assert twin.what_breaks(case.seen, least, SUPERS) == {}
-    for acl in least:  # none of them is superfluous
+    for acl in least:  # every ACL is needed
         rest = [other for other in least if other != acl]
         assert twin.what_breaks(case.seen, rest, SUPERS) != {}
 
@@ -210,7 +209,7 @@ def test_an_early_search_is_decided_with_its_bugs(early: Case) -> None:
 
 
 def test_an_acl_that_nobody_uses_may_hide_another(early: Case) -> None:
-    """`ab` finds prefix `a` only where nothing lies between them."""
+    """The search for `ab` finds the prefix `a` only if no other name lies between them."""
     texts = ("TOPIC|a|PREFIXED|User:alice|*|READ|ALLOW", "TOPIC|aa|LITERAL|User:bob|*|READ|ALLOW")
     early.present = [acl for text in texts if (acl := parse_acl_rule(text))]
     asked = {"principal": "User:alice", "host": HOSTS[0], "api_key": 1, "instead": []}

@@ -1,4 +1,4 @@
-"""Readiness, against a replay of the workload to a broker of the newer release."""
+"""Readiness agrees with a replay of the workload to a broker of the newer release."""
 
 import json
 from pathlib import Path
@@ -28,7 +28,7 @@ from tests.shim.cli.conftest import SASL, USERS, Running
 pytestmark = [pytest.mark.spark, pytest.mark.client, pytest.mark.timeout(600)]
 OLD, NEWEST = "3.9", RELEASES[-1]
 RELEASE = "4.3.1"
-"""Of the recorded run."""
+"""The release of the recorded run."""
 
 
 def acl(kind: ResourceType, name: str, operation: Operation) -> Acl:
@@ -56,7 +56,7 @@ def running(release: str) -> Running:
 
 
 def as_client_may(address: str) -> None:
-    """A producer and a member of a group, of a client that talks to both releases."""
+    """Produce, and consume in a group, with a client that supports both releases."""
     servers: dict[str, Any] = {
         "bootstrap.servers": address,
         "security.protocol": "SASL_PLAINTEXT",
@@ -76,7 +76,7 @@ def as_client_may(address: str) -> None:
 
 
 def as_old_clients_do(address: str) -> None:
-    """A version that brokers of 4.0 and later do not serve."""
+    """Send a version of ListOffsets that 4.0 and later do not support."""
     login = ClientConfig(SecurityProtocol.SASL_PLAINTEXT, Login("PLAIN", "alice", "alice-secret"))
     wanted = [ListOffsetsTopic("orders", [ListOffsetsPartition(timestamp=-1, max_num_offsets=1)])]
     with Client(*parse_address(address, ""), login) as client:
@@ -84,7 +84,7 @@ def as_old_clients_do(address: str) -> None:
 
 
 def replayed(trace: Path, target: Running, users: dict[str, str], capsys: Any) -> dict[str, Any]:
-    """The report of a replay that goes on after what cannot be replayed."""
+    """Replay a trace, skipping requests that cannot be replayed; return the report."""
     options = ["--to", target.bootstrap("SASL_PLAINTEXT"), "--on-miss", "skip", "--json"]
     for user, password in users.items():
         options += ["--user", f"{user}:{password}"]
@@ -131,14 +131,14 @@ NEWER = {
     ("Metadata", "topics[]"): "the topic of share groups' states, which is not made here",
     ("ShareGroupHeartbeat", "assignment"): "a member had five seconds to be assigned something",
 }
-"""What differs in the run of a real 4.3.1, besides what brokers say of their settings."""
+"""Expected differences in the run of a real 4.3.1, apart from broker settings."""
 
 
 @pytest.mark.heavy
 def test_the_run_of_a_real_broker_is_ready_for_the_newest_release(
     spark: Any, tmp_path: Path, capsys: Any
 ) -> None:
-    """Six principals with three clients: nobody is refused anything new."""
+    """Six principals with three clients: the newest release denies none of their requests."""
     assert spark
     ARCHIVES.extract(RELEASE, tmp_path)
     trace = tmp_path / PROXY

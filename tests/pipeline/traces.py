@@ -1,4 +1,4 @@
-"""Traces with random ACLs and random accesses that the authorizer decided."""
+"""Writes traces with random accesses, decided by the authorizer with random ACLs."""
 
 import random
 from pathlib import Path
@@ -36,11 +36,11 @@ ASKED = (
     (ApiKey.DESCRIBE_CONFIGS, Operation.DESCRIBE_CONFIGS, ResourceType.TOPIC),
     (ApiKey.DELETE_GROUPS, Operation.DELETE, ResourceType.GROUP),
 )
-"""APIs with one way to meet their requirement."""
+"""APIs with a single required access."""
 
 
 def random_acls(rng: random.Random, count: int) -> list[Acl]:
-    """Prefixed, wildcard, deny, host and everyone's entries, all mixed."""
+    """Return random ACLs: prefixed, wildcard, DENY, with hosts, and for User:*."""
     found = []
     for _ in range(count):
         kind = rng.choice((ResourceType.TOPIC, ResourceType.TOPIC, ResourceType.GROUP))
@@ -66,7 +66,7 @@ def random_acls(rng: random.Random, count: int) -> list[Acl]:
 
 
 class TraceMaker:
-    """Writes a trace in which each request is one entry of `ASKED`, or what `ask` is told."""
+    """Writes a trace of requests and their accesses."""
 
     def __init__(self, folder: Path, authorizer: StandardAuthorizer, **options: object) -> None:
         self.writer = SegmentWriter(folder, "broker-1", **options)  # type: ignore[arg-type]
@@ -84,7 +84,7 @@ class TraceMaker:
         frame: bytes | None = None,
         version: int = 0,
     ) -> None:
-        """One request and its accesses, in the order given."""
+        """Add a request and its accesses, in the given order."""
         number = self.people.setdefault((principal, host), len(self.people))
         when = START_US + self.sequence * 1000
         if frame is not None:
@@ -134,7 +134,7 @@ def random_trace(
     requests: int = 400,
     names: int = 1,
 ) -> None:
-    """Random requests of `ASKED`, each about so many names at most, in blocks of 50."""
+    """Write random requests of `ASKED`, each with up to `names` names, in blocks of 50."""
     maker = TraceMaker(folder, authorizer)
     for n in range(requests):
         api, operation, kind = rng.choice(ASKED)
@@ -172,7 +172,7 @@ def made(folder: Path, *rules: dict[str, Any]) -> Path:
         request = FetchRequest(topics=[FetchTopic(topic="orders")])
         maker.ask("User:a", "h", ApiKey.FETCH, asked, frame(ApiKey.FETCH, version, request))
     error = 0 if rules else 29
-    for n in range(2):  # throttle, error, session, no topics: a fetch answer of version 7
+    for n in range(2):  # a Fetch response of version 7: throttle time, error, session, no topics
         answer = bytes(4) + bytes(4) + error.to_bytes(2, "big") + bytes(8)
         when = START_US + n * 1000 + 250 * (n + 1)
         maker.entries.append(Response(0, n, when, ApiKey.FETCH, 7, answer))

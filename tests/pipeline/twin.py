@@ -1,4 +1,4 @@
-"""The results of the jobs, from plain loops and the simplest form of Kafka's rules."""
+"""The results of the jobs, computed by plain loops with the simplest form of Kafka's rules."""
 
 from collections import defaultdict
 from pathlib import Path
@@ -10,9 +10,9 @@ from kafka_shim.protocol.enums import Operation, PatternType, Permission
 from kafka_shim.protocol.trace.entries import Access
 from kafka_shim.protocol.trace.segments import Block, read_trace
 
-O = Operation  # noqa: E741 - a table of operations reads better so
+O = Operation  # noqa: E741 - makes the table of operations readable
 RULES = NEWEST_RULES
-"""Of the release that the present case is about."""
+"""The rules of the current case's release."""
 IMPLIED = {
     O.DESCRIBE: {O.READ, O.WRITE, O.DELETE, O.ALTER},
     O.DESCRIBE_CONFIGS: {O.ALTER_CONFIGS},
@@ -20,7 +20,7 @@ IMPLIED = {
 
 
 def accesses(folder: Path) -> list[dict[str, Any]]:
-    """Every recorded access, as it is in the trace."""
+    """Return every access recorded in the trace."""
     found = []
     for block in read_trace(folder):
         assert isinstance(block, Block)
@@ -88,7 +88,7 @@ def key(access: dict[str, Any]) -> tuple[str, ...]:
 def what_breaks(
     seen: list[dict[str, Any]], acls: list[Acl], supers: tuple[str, ...], *, everyone: bool = False
 ) -> dict[tuple[str, ...], int]:
-    """(change, principal, operation, type, name) -> requests."""
+    """Return the number of requests by (change, principal, operation, type, name)."""
     found: dict[tuple[str, ...], int] = defaultdict(int)
     for access in seen:
         after = decide(acls, supers, access, everyone=everyone)
@@ -106,7 +106,7 @@ def changed_requests(
     everyone: bool = False,
     baseline: list[Acl] | None = None,
 ) -> dict[tuple[str, ...], set[Any]]:
-    """(change, principal) and (change, principal, operation, type, name) -> the requests."""
+    """Return the changed requests by (change, principal), and by that with the access added."""
     requests: dict[Any, list[dict[str, Any]]] = defaultdict(list)
     for access in seen:
         requests[access["request"]].append(access)
@@ -129,7 +129,7 @@ def changed_requests(
 def redundant(
     seen: list[dict[str, Any]], acls: list[Acl], supers: tuple[str, ...], *, everyone: bool = False
 ) -> set[Acl]:
-    """ACLs of which each alone could be removed without a changed decision."""
+    """Return the ACLs that could each be removed alone without changing a decision."""
     now = [decide(acls, supers, access, everyone=everyone) for access in seen]
     found = set()
     for acl in acls:

@@ -1,7 +1,7 @@
-"""The wire format said once more, slowly: a twin that the compiled codecs must agree with.
+"""A second, slow implementation of the wire format, with which the compiled codecs must agree.
 
-It walks the definition for every message and decides everything anew; it shares with the compiled
-codecs nothing but the definitions and the classes.
+It interprets the definition of each message, and shares only the definitions and the message
+classes with the compiled codecs.
 """
 
 import struct

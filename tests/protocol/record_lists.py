@@ -1,4 +1,4 @@
-"""Records for tests: random ones of hypothesis, and fixed ones."""
+"""Records for tests: random ones from hypothesis, and fixed ones."""
 
 from hypothesis import strategies as st
 

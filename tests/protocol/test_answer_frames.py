@@ -1,4 +1,4 @@
-"""Responses with headers, and the one in another version than requested."""
+"""Responses with headers; only ApiVersions responds in another version than the requested one."""
 
 import pytest
 
@@ -9,7 +9,7 @@ from kafka_shim.protocol.messages.api_versions_response import ApiVersion, ApiVe
 
 REFUSED = ApiVersionsResponse(error_code=35, api_keys=[ApiVersion(18, 0, 4)])
 REFUSAL = bytes.fromhex("00000007 0023 00000001 0012 0000 0004")
-"""As KIP-511 has it."""
+"""The response to an unsupported version of ApiVersions, as in KIP-511."""
 
 
 @pytest.mark.parametrize("version", [0, 4, 99])
@@ -18,7 +18,7 @@ def test_a_refusal_of_api_versions_is_in_version_0(version: int) -> None:
     assert read_answer_frame(ApiKey.API_VERSIONS, version, REFUSAL) == (REFUSED, 0)
 
 
-def test_every_other_answer_is_in_the_version_that_was_asked() -> None:
+def test_all_other_responses_are_in_the_requested_version() -> None:
     granted = ApiVersionsResponse(api_keys=[ApiVersion(18, 0, 4)])
     frame = write_answer_frame(RequestHeader(ApiKey.API_VERSIONS, 4, 7), granted)
     assert read_answer_frame(ApiKey.API_VERSIONS, 4, frame) == (granted, 4)

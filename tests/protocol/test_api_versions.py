@@ -18,7 +18,7 @@ from kafka_shim.protocol.api_versions import (
 from kafka_shim.protocol.enums import ApiKey
 
 OBSERVED = Path(__file__).parents[1] / "golden" / "observed_api_versions.json"
-"""What real brokers answered to ApiVersions: {release: {api: [lowest, highest]}}."""
+"""ApiVersions responses of real brokers: {release: {api: [lowest, highest]}}."""
 
 
 def table() -> dict[str, dict[str, list[int]]]:
@@ -28,7 +28,7 @@ def table() -> dict[str, dict[str, list[int]]]:
     }
 
 
-def test_the_table_is_what_brokers_answered() -> None:
+def test_the_table_equals_the_responses_of_real_brokers() -> None:
     assert table() == json.loads(OBSERVED.read_text())
 
 
@@ -80,7 +80,7 @@ def test_delegation_tokens_are_missing_where_kraft_could_not_do_them_yet() -> No
     assert last == first + 1
 
 
-def test_produce_claims_more_than_it_serves_since_4_0() -> None:
+def test_since_4_0_produce_advertises_more_versions_than_it_supports() -> None:
     assert advertised("3.9")[ApiKey.PRODUCE] == served("3.9")[ApiKey.PRODUCE] == (0, 11)
     assert advertised("4.0")[ApiKey.PRODUCE] == (0, 12)
     assert served("4.0")[ApiKey.PRODUCE] == (3, 12)
@@ -121,7 +121,7 @@ def test_telemetry_is_marked() -> None:
     assert not TELEMETRY & advertised("3.6").keys()
 
 
-def test_an_answer_is_the_callers_own() -> None:
+def test_callers_may_change_the_returned_table() -> None:
     advertised("4.3").clear()
     assert advertised("4.3")
 

@@ -1,4 +1,4 @@
-"""All messages in all versions: round trips, and agreement with the interpreted twin."""
+"""All messages in all versions: round trips, and agreement with the slow implementation."""
 
 import linecache
 import traceback
@@ -124,7 +124,7 @@ def test_unknown_tag_below_and_above_a_known_one_keep_their_places() -> None:
     assert read_request(1, 12, data, 0) == message
 
 
-def test_tag_twice_is_refused_when_written() -> None:
+def test_duplicate_tags_cannot_be_written() -> None:
     message = HeartbeatRequest(unknown_tags=((1, b""), (1, b"")))
     with pytest.raises(EncodeError, match="duplicate tag 1"):
         write_request(message, 4)
@@ -161,7 +161,7 @@ def test_values_that_cannot_be_encoded_are_an_error(fields: dict[str, Any], said
 
 
 @pytest.mark.parametrize("wrong", [b"", bytes(15), bytes(17)])
-def test_uuids_are_of_16_bytes(wrong: bytes) -> None:
+def test_uuids_have_16_bytes(wrong: bytes) -> None:
     for message, version in (
         (MetadataRequest([MetadataRequestTopic(wrong, None)]), 12),
         (BrokerHeartbeatRequest(offline_log_dirs=[bytes(16), wrong]), 1),

@@ -14,7 +14,7 @@ NOISE = Random(1).randbytes(100_000)
 
 
 def codecs(*names: str) -> list[object]:
-    """Return parameters for these compressions; absent packages are skipped, and said."""
+    """Return parameters for these compressions; those without an installed package are skipped."""
     return [
         pytest.param(
             Compression[name],
@@ -75,7 +75,7 @@ def test_snappy_without_blocks() -> None:
     assert compress(Compression.SNAPPY, TEXT).startswith(b"\x82SNAPPY\0\0\0\0\1\0\0\0\1")
 
 
-def test_a_package_that_is_not_there_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_package_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(compression._MODULES, Compression.ZSTD, "no_such_module")
     assert not is_available(Compression.ZSTD)
     with pytest.raises(compression.MissingPackageError, match=r"install .*zstandard"):

@@ -21,7 +21,7 @@ from tests.protocol.values import ALL_NAMES, Values, versions_of
 pytestmark = pytest.mark.deep
 
 ROUNDS = int(os.environ.get("KAFKA_SHIM_FUZZ_ROUNDS", "1"))
-"""How often the fuzzers go over all messages; more rounds, more damage."""
+"""Rounds of the fuzzers over all messages."""
 
 REFUSED = object()
 HUGE = (b"\x7f\xff\xff\xff", b"\xff\xff\xff\xff\x07", b"\xff\xff\xff\xff", b"\x80\x80\x80\x80\x08")
@@ -53,7 +53,7 @@ def outcome(read: Callable[[bytes, int], Any], data: bytes, prefix: str) -> Any:
 
 
 @pytest.mark.parametrize("name", ALL_NAMES)
-def test_damaged_bytes_are_read_as_the_twin_reads_them_or_refused(name: str) -> None:
+def test_both_implementations_read_or_refuse_damaged_bytes_alike(name: str) -> None:
     spec = load(name)
     for version in versions_of(name):
         read, twin = reader(name, version), Interpreted(spec, version)
@@ -66,7 +66,7 @@ def test_damaged_bytes_are_read_as_the_twin_reads_them_or_refused(name: str) -> 
                 with pytest.raises(DamagedError):
                     twin.read(data)
             else:
-                assert repr(twin.read(data)) == repr(message)  # not ==, because of nan
+                assert repr(twin.read(data)) == repr(message)  # not ==, as nan is not nan
 
 
 @pytest.mark.parametrize("name", [name for name in ALL_NAMES if name.endswith("Request")])
@@ -94,7 +94,7 @@ def topics(*names: bytes) -> bytes:
     return len(names).to_bytes(4, "big") + said
 
 
-# What brokers answered to these bytes: 4.3.1 and 2.7.2 agree but where it says so.
+# The results are those of real brokers; 4.3.1 and 2.7.2 agree except where a comment says so.
 
 
 @pytest.mark.parametrize(
@@ -130,7 +130,7 @@ def test_any_negative_length_is_null() -> None:
     assert read_request(3, 1, b"\xff\xff\xff\xff", 0).topics is None
     assert read_request(3, 1, b"\xff\xff\xff\xfe", 0).topics is None
     assert read_request(3, 9, b"\0\0\0\0\0", 0).topics is None
-    # 2.7.2 refuses these two
+    # 2.7.2 rejects these two
     assert read_request(3, 9, b"\xff\xff\xff\xff\x0f\0\0\0\0", 0).topics is None
     assert read_request(3, 9, b"\xff\xff\xff\xff\x7f\0\0\0\0", 0).topics is None
 
@@ -172,12 +172,12 @@ def test_longest_string() -> None:
 def test_the_stated_size_of_a_known_tag_is_ignored() -> None:
     start = write_request(FetchRequest(), 12)[:-1]
     assert read_request(1, 12, start + b"\1\0\5\2c", 0).cluster_id == "c"
-    # 2.7.2 refuses a tag that comes twice
+    # 2.7.2 rejects duplicate tags
     assert read_request(1, 12, start + b"\2\0\2\2c\0\2\2d", 0).cluster_id == "d"
 
 
 def test_unknown_tags_twice_and_out_of_order_are_kept() -> None:
-    # 2.7.2 refuses them
+    # 2.7.2 rejects such tags
     start = write_request(HeartbeatRequest("g"), 4)[:-1]
     read = read_request(12, 4, start + b"\3\7\1a\5\1b\5\0", 0)
     assert read.unknown_tags == ((7, b"a"), (5, b"b"), (5, b""))

@@ -57,7 +57,7 @@ def test_noise_gives_frames_or_a_frame_error(pieces: list[bytes]) -> None:
         (0x7FFFFFFF, "a frame claims 2147483647 bytes, over the limit of 300"),
     ],
 )
-def test_impossible_size_is_refused_before_anything_of_it_arrives(size: int, said: str) -> None:
+def test_an_impossible_size_is_rejected_before_the_frame_arrives(size: int, said: str) -> None:
     splitter = FrameSplitter(LIMIT)
     with pytest.raises(FrameError, match=said):
         splitter.feed(size.to_bytes(4, "big", signed=True))
@@ -65,7 +65,7 @@ def test_impossible_size_is_refused_before_anything_of_it_arrives(size: int, sai
         splitter.feed(framed(b"fine"))
 
 
-def test_frames_before_an_impossible_size_are_given_first() -> None:
+def test_frames_before_an_impossible_size_are_returned_first() -> None:
     splitter = FrameSplitter(LIMIT)
     assert splitter.feed(framed(b"a") + framed(b"b") + b"\0\0\0\0rest") == [b"a", b"b"]
     assert splitter.failure is not None

@@ -20,7 +20,7 @@ def test_checked_in_modules_are_up_to_date(capsys: pytest.CaptureFixture[str]) -
     assert capsys.readouterr().err == ""
 
 
-def test_stale_modules_are_said_and_rewritten(
+def test_stale_modules_are_reported_and_rewritten(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     wanted = {"messages/a.py": "a = 1\n", "messages/b.py": "b = 1\n", "api_key.py": "c = 1\n"}

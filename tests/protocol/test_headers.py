@@ -45,7 +45,7 @@ def test_request_headers_byte_by_byte() -> None:
     assert write_request_header(RequestHeader(7, 0, 7)).hex(" ") == "00 07 00 00 00 00 00 07"
 
 
-def test_versions_as_the_definitions_say() -> None:
+def test_header_versions_follow_the_definitions() -> None:
     for key, (name, low, high, _) in APIS.items():
         flexible = load(f"{name}Request").flexible
         assert load(f"{name}Response").flexible == flexible
@@ -57,7 +57,7 @@ def test_versions_as_the_definitions_say() -> None:
             assert response_header_version(key, version) == (is_flexible and key != 18)
 
 
-def test_api_versions_answers_in_header_0() -> None:
+def test_api_versions_responds_with_header_0() -> None:
     assert write_response_header(18, 4, 9) == b"\0\0\0\x09"
     assert write_response_header(30, 3, 9) == b"\0\0\0\x09\0"
     assert write_response_header(30, 1, 9) == b"\0\0\0\x09"

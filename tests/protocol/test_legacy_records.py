@@ -1,4 +1,4 @@
-"""Message sets of formats 0 and 1, against kafka-python's, and damaged ones."""
+"""Message sets of formats 0 and 1: compared with kafka-python, and damaged ones."""
 
 from random import Random
 
@@ -53,7 +53,7 @@ def test_the_bytes_of_kafka_python(magic: int) -> None:
 
 @pytest.mark.parametrize("magic", [0, 1])
 @pytest.mark.parametrize("compression", [PLAIN, GZIP])
-def test_kafka_python_reads_what_we_write(magic: int, compression: Compression) -> None:
+def test_kafka_python_reads_written_message_sets(magic: int, compression: Compression) -> None:
     theirs = MemoryRecords(write_message_set(some_records(), magic, compression))
     read = []
     while (batch := theirs.next_batch()) is not None:
@@ -64,14 +64,14 @@ def test_kafka_python_reads_what_we_write(magic: int, compression: Compression) 
 
 @pytest.mark.parametrize("magic", [0, 1])
 @pytest.mark.parametrize("compression", [PLAIN, GZIP])
-def test_we_read_what_kafka_python_writes(magic: int, compression: Compression) -> None:
+def test_message_sets_of_kafka_python_are_read(magic: int, compression: Compression) -> None:
     builder = LegacyRecordBatchBuilder(
         magic=magic, compression_type=compression, batch_size=1 << 20
     )
     for record in some_records():
         builder.append(record.offset, record.timestamp, record.key, record.value)
     read = read_message_set(bytes(builder.build()))
-    # a producer's compressed message bears offset 0: the log counts anew
+    # a producer's compressed message has offset 0: only a broker assigns real offsets
     wanted = some_records(base=read[0].offset, timestamp=NOW if magic else -1)
     assert read == wanted
 
@@ -90,7 +90,7 @@ def test_append_time() -> None:
         assert all(message.is_append_time for message in messages(blob))
 
 
-# What a broker answered to an old Fetch for two such records that were kept as LZ4.
+# Records in a real broker's response to an old Fetch: two records, compressed with LZ4.
 LZ4_OF_A_BROKER = bytes.fromhex(
     "000000000000000100000044cf8a3ee10003ffffffff0000003604224d1860401a27000000160001005137b4f1"
     "d8400f007f016b00000028760100140133003f000001430023507676767676"
@@ -117,7 +117,7 @@ def test_old_lz4_checksums() -> None:
     assert right_checksum(b"\x04\x22") == b"\x04\x22"
 
 
-def test_a_wrong_checksum_is_said() -> None:
+def test_a_wrong_checksum_is_noticed() -> None:
     blob = bytearray(write_message_set(some_records(2), 1))
     blob[-1] ^= 1
     assert [message.is_intact for message in messages(bytes(blob))] == [True, False]
@@ -161,7 +161,7 @@ def test_a_message_shorter_than_its_fields_is_refused() -> None:
         read_message_set(bytes(blob))
 
 
-def test_no_records_are_no_bytes() -> None:
+def test_an_empty_message_set_has_no_bytes() -> None:
     assert write_message_set([], 1, GZIP) == write_message_set([], 0) == b""
     assert read_message_set(b"") == []
 
@@ -214,6 +214,6 @@ def test_zstd_cannot_be_encoded_in_old_formats() -> None:
         write_message_set(some_records(), 1, Compression.ZSTD)
 
 
-def test_batches_are_no_message_sets() -> None:
+def test_batches_are_rejected() -> None:
     with pytest.raises(DecodeError, match="has format 2; expected 0 or 1"):
         read_message_set(encode_batch(some_records()))

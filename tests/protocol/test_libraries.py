@@ -1,7 +1,8 @@
 """The same bytes as kafka-python and kio, in both directions.
 
-Each library reads what we wrote and writes it again: any byte that differs shows. What a library
-cannot do is listed here with the reason, and how much was compared is asserted.
+Each library decodes a message that the codecs encoded, and encodes it again; the bytes must be
+equal. Messages that a library does not support are listed here with the reason, and the number of
+messages compared is asserted.
 """
 
 import io
@@ -53,7 +54,7 @@ def kafka_python_class(name: str) -> Any:
 def kafka_python_rewrite(cls: Any, version: int) -> Rewrite:
     def rewrite(data: bytes) -> bytes:
         message = cls.decode(data, version=version)
-        message._header = None  # decoded messages lack it, and encode looks at it
+        message._header = None  # encode reads this attribute, which decoded messages lack
         return bytes(message.encode(version=version))
 
     return rewrite
@@ -86,7 +87,7 @@ def test_kafka_python_agrees(name: str) -> None:
         for seed in range(SEEDS):
             message = Values((name, version, seed), plain=True).message(load(name), version)
             if name == "ApiVersionsResponse":
-                message.error_code = 0  # kafka-python reads any other error as version 0
+                message.error_code = 0  # kafka-python reads responses with an error as version 0
             assert_same(name, version, message, kafka_python_rewrite(cls, version))
 
 
@@ -94,7 +95,7 @@ def test_kafka_python_agrees(name: str) -> None:
 
 
 class KioValues(Values):
-    """Keeps to what kio's Python types can hold."""
+    """Random values that kio's Python types can hold."""
 
     def _integer(self, field: FieldSpec) -> int:
         if field.name.endswith("ErrorCode"):
@@ -140,7 +141,7 @@ def test_kio_agrees(name: str) -> None:
 
         def rewrite(data: bytes) -> bytes:
             out = io.BytesIO()
-            write(out, read(data, 0)[0])  # noqa: B023 - called before the next turn
+            write(out, read(data, 0)[0])  # noqa: B023 - called before the next iteration
             return out.getvalue()
 
         for seed in range(SEEDS):

@@ -1,4 +1,4 @@
-"""Which partitions a request names."""
+"""The partitions that a request names."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""The check of all records at once finds the same as the check of each."""
+"""The fast check of runs of records has the same result as the check of each single record."""
 
 from random import Random
 from typing import Any
@@ -19,7 +19,7 @@ SCOPES = (EVERYTHING, Scope(has_sizes=False), Scope(record_bytes_max=30), Scope(
 
 
 def walked(content: bytes, count: int, timestamp: int, scope: Scope) -> Any:
-    """What looking at the records one by one finds, or how it fails."""
+    """Return the result of checking the records one by one, or its error."""
     if not 0 < count <= scope.items_max:
         return "limit"
     try:
@@ -41,7 +41,7 @@ def surveyed(content: bytes, count: int, timestamp: int, scope: Scope) -> Any:
 
 @st.composite
 def stretches(draw: st.DrawFn) -> list[Record]:
-    """Records in stretches of the same lengths, whose times mostly rise."""
+    """Draw runs of records with equal lengths and mostly increasing timestamps."""
     rows: list[Record] = []
     time = 0
     for _ in range(draw(st.integers(1, 5))):
@@ -60,7 +60,7 @@ def stretches(draw: st.DrawFn) -> list[Record]:
     st.sampled_from((NOW, 0, -1, LAST, -LAST - 1, LAST - 3000, 1 << 62, -(1 << 62))),
     st.randoms(),
 )
-def test_runs_are_looked_at_as_single_records_are(
+def test_runs_are_checked_like_single_records(
     rows: list[Record], timestamp: int, random: Random
 ) -> None:
     if random.random() < 0.2:
@@ -99,6 +99,6 @@ def test_offsets_of_one_to_three_bytes(count: int, slow: int, size: int, random:
             assert found == walked(content, count, NOW, EVERYTHING)
 
 
-def test_runs_take_few_looks_whatever_the_lengths() -> None:
+def test_runs_of_any_length_take_few_steps() -> None:
     pairs = [Record(at, 0, None, b"v" * (at // 2 % 60)) for at in range(2000)]
     assert look_at_runs(write_records(pairs, 0, 0), 0, 2000, NOW, UNLIMITED)[0] < 20

@@ -25,11 +25,11 @@ def outcome(look: Callable[[], Any]) -> Any:
 
 
 def agree(content: bytes, count: int) -> bool:
-    """Whether looking at records tells what reading them does."""
+    """Return whether the survey and the decoder agree about these records."""
     records = outcome(lambda: read_records(content, count, 0, NOW))
     found = outcome(lambda: survey(content, count, NOW))
     if found is None and re.search(rb"[\x80-\xff]{5}", content):
-        return True  # brokers refuse numbers of 6 bytes, which readers take
+        return True  # brokers reject varints of 6 bytes, which the decoder accepts
     if records is None or found is None:
         return records is found
     times = [record.timestamp for record in records] or [NOW]
@@ -59,7 +59,7 @@ def test_a_survey_of_records_agrees_with_decoding(records: list[Record], seed: i
 @given(
     st.none() | st.binary(max_size=70), st.binary(max_size=150), st.integers(1, 90), st.randoms()
 )
-def test_records_of_one_shape_are_looked_at_together(
+def test_records_of_equal_lengths_are_checked_together(
     key: bytes | None, value: bytes, count: int, random: Random
 ) -> None:
     rows = [Record(at, NOW + random.choice((0, at)), key, value) for at in range(count)]

@@ -1,4 +1,4 @@
-"""Batches of format 2, against kafka-python's, and damaged ones."""
+"""Batches of format 2: compared with kafka-python, and damaged ones."""
 
 import tracemalloc
 from random import Random
@@ -48,7 +48,7 @@ def test_there_and_back(records: list[Record], compression: Compression) -> None
     assert batch.tobytes() == blob
 
 
-def test_a_batch_is_alone_or_not_at_all() -> None:
+def test_only_a_single_whole_batch_is_a_lone_batch() -> None:
     blob = encode_batch(some_records())
     assert lone_batch(blob) == only_batch(blob)
     old = blob[:16] + b"\1" + blob[17:]
@@ -57,7 +57,7 @@ def test_a_batch_is_alone_or_not_at_all() -> None:
 
 
 @given(record_lists())
-def test_kafka_python_reads_what_we_write(records: list[Record]) -> None:
+def test_kafka_python_reads_written_batches(records: list[Record]) -> None:
     theirs = DefaultRecordBatch(encode_batch(records))
     assert theirs.validate_crc()
     assert [as_record(record) for record in theirs] == records
@@ -71,7 +71,7 @@ def as_record(theirs: Any) -> Record:
 
 @pytest.mark.parametrize("compression", [Compression.NONE, Compression.GZIP])
 @pytest.mark.parametrize("transactional", [False, True])
-def test_we_read_and_write_what_kafka_python_writes(
+def test_batches_of_kafka_python_are_read_and_written(
     compression: Compression, transactional: bool
 ) -> None:
     random = Random(7)
@@ -118,7 +118,7 @@ def test_assigning_offsets_keeps_the_checksum() -> None:
     assert batch.is_intact()
     assert batch.crc == only_batch(blob).crc
     assert [record.offset for record in batch.records()] == list(range(5000, 5005))
-    assert only_batch(blob).base_offset == 100  # a copy was changed
+    assert only_batch(blob).base_offset == 100  # the original is unchanged
 
 
 def test_append_time() -> None:
@@ -253,7 +253,7 @@ def test_varint_of_eleven_bytes_is_refused() -> None:
 
 
 @given(record_lists(), st.sampled_from(CODECS), st.data())
-def test_a_thinned_batch_keeps_its_place_and_what_is_left(
+def test_a_thinned_batch_keeps_its_offsets_and_the_remaining_records(
     records: list[Record], codec: Compression, data: st.DataObject
 ) -> None:
     options = BatchOptions(compression=codec, producer_id=7, producer_epoch=1, base_sequence=3)

@@ -1,4 +1,4 @@
-"""The chains of changes that distinguish releases."""
+"""The lists of changes from release to release."""
 
 from typing import Any
 
@@ -29,7 +29,7 @@ CHAINS: dict[str, tuple[Any, tuple[Change, ...]]] = {
 }
 
 
-def test_every_part_of_the_facts_is_looked_at() -> None:
+def test_every_part_of_the_facts_is_tested() -> None:
     assert set(Facts.__struct_fields__) == CHAINS.keys() - {"acls", "acl tool"}
 
 
@@ -40,7 +40,7 @@ def test_changes_follow_each_other_in_the_order_of_releases(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", CHAINS)
-def test_a_change_alters_what_it_names(name: str) -> None:
+def test_each_change_alters_the_facts_that_it_names(name: str) -> None:
     facts, changes = CHAINS[name]
     for change in changes:
         for fact, value in change.facts.items():
@@ -48,7 +48,7 @@ def test_a_change_alters_what_it_names(name: str) -> None:
         facts = msgspec.structs.replace(facts, **change.facts)
 
 
-def test_a_minor_release_is_its_last_patch() -> None:
+def test_a_minor_release_has_the_facts_of_its_last_patch() -> None:
     empty = {
         release: facts_of(release).groups.failed_fetch_is_empty
         for release in ("3.8.1", "3.9", "3.9.0", "3.9.1", "3.9.2", "3.9.10", "3", "4.0.0")

@@ -21,7 +21,7 @@ SHOWN = [
 
 @pytest.mark.parametrize(("name", "version"), SHOWN)
 def test_source_is_the_reviewed_one(name: str, version: int) -> None:
-    """After a change of the emitters: `protocol.show NAME VERSION`, and read the diff."""
+    """If an emitter changed, run `protocol.show NAME VERSION` and review the difference."""
     reviewed = (GOLDEN / f"{name}_v{version}.txt").read_text()
     assert show.source_text(name, version) == reviewed
 

@@ -1,4 +1,4 @@
-"""Skimming finds the names that full reading finds."""
+"""Skimming a request finds the same resource names as decoding all of it."""
 
 from typing import Any
 
@@ -37,7 +37,7 @@ LISTS = {"topicName": "topics", "groupId": "groups", "transactionalId": "transac
 def names_by_walking(
     message: Any, struct: StructSpec, layout: Layout, found: ResourceNames
 ) -> None:
-    """Collect from a request that was read in full, in the order of its fields."""
+    """Collect the names in a decoded request, in the order of its fields."""
     for field in layout.plain(struct):
         content = getattr(message, field.attribute)
         values = content if field.is_array else [content]
@@ -56,9 +56,9 @@ def names_by_walking(
 
 
 @pytest.mark.parametrize("name", [name for name in ALL_NAMES if name.endswith("Request")])
-def test_as_reading_everything(name: str) -> None:
+def test_skimming_finds_the_names_of_the_decoded_request(name: str) -> None:
     if name == "FindCoordinatorRequest":
-        return  # its own test is below
+        return  # see test_coordinators
     spec = load(name)
     for version in versions_of(name):
         for seed in range(6):

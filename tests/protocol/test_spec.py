@@ -1,4 +1,4 @@
-"""Definitions as types."""
+"""Message definitions are read into typed specs."""
 
 import pytest
 

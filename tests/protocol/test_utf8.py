@@ -1,4 +1,4 @@
-"""UTF-8 as Java decodes it; the cases are a broker's answers (see test_damage.py)."""
+"""UTF-8 is decoded as Java does; the cases were recorded on a broker (see test_damage.py)."""
 
 from hypothesis import given, strategies as st
 
@@ -19,7 +19,7 @@ def test_anything_decodes(data: bytes) -> None:
         assert text(data) == data.decode("utf-8", "replace")
 
 
-def test_spelled_surrogates_are_one_piece() -> None:
+def test_an_encoded_surrogate_is_replaced_by_one_character() -> None:
     assert text(b"\xed\xa0\x80x") == REPLACED + "x"
     assert text(b"\xed\xa0x") == REPLACED + "x"
     assert text(b"\xed\xa0") == REPLACED

@@ -1,4 +1,4 @@
-"""kafka_shim.protocol.wire_json: messages in the spelling of Kafka's request log."""
+"""kafka_shim.protocol.wire_json: messages as JSON, in the form of Kafka's request log."""
 
 import json
 
@@ -33,7 +33,7 @@ def test_records_are_their_size_and_names_kafkas() -> None:
     }
 
 
-def test_only_the_fields_of_the_version_are_there() -> None:
+def test_only_fields_of_the_version_are_written() -> None:
     response = MetadataResponse(topics=[MetadataResponseTopic(name="t", topic_id=bytes(range(16)))])
     old = message_json(response, 0)
     assert set(old) == {"brokers", "topics"}

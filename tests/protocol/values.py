@@ -1,4 +1,4 @@
-"""Messages of any kind and version with random values, from a seed."""
+"""Makes messages of any type and version with random values from a seed."""
 
 from collections.abc import Mapping
 from random import Random
@@ -20,7 +20,7 @@ def versions_of(name: str) -> range:
 
 
 def default_of(field: FieldSpec, types: Mapping[str, Any]) -> Any:
-    """A field's default; that of a struct has all of its own, and is made by its class."""
+    """Return a field's default; for a struct, an object of its class with default fields."""
     if field.default is not ...:
         return field.default
     assert field.struct is not None
@@ -28,7 +28,7 @@ def default_of(field: FieldSpec, types: Mapping[str, Any]) -> Any:
 
 
 class Values:
-    """Makes messages that a version can carry; `plain` ones have no unknown tags."""
+    """Makes messages that a version can encode; `plain` messages have no unknown tags."""
 
     def __init__(self, seed: object, *, plain: bool = False) -> None:
         self.random = Random(str(seed))
@@ -38,7 +38,7 @@ class Values:
         self._version = version
         self._flexible = spec.flexible.has(version)
         self._classes = classes(spec.name)
-        self._budget = 400  # structs, so that nesting does not explode
+        self._budget = 400  # maximal number of structs, which limits nesting
         return self._struct(spec.struct)
 
     def _struct(self, spec: StructSpec) -> Any:

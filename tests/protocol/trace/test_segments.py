@@ -1,4 +1,4 @@
-"""protocol.trace: written data is read back, and damage costs only the damaged block."""
+"""protocol.trace: written data is read back, and damage loses only the damaged block."""
 
 import contextlib
 import os
@@ -57,7 +57,7 @@ bodies = st.builds(
 
 
 def body(number: int, count: int = 3) -> Body:
-    """A body that can be told from every other."""
+    """Return a body that differs from all others."""
     who = Connection(0, number, 1, "PLAINTEXT", "127.0.0.1", 5000, "User:alice")
     found: list[Entry] = [
         Request(0, sequence, 1_000 * number + sequence, b"frame %d" % number)
@@ -162,7 +162,7 @@ def test_a_segment_cut_anywhere_loses_only_the_block_being_written(tmp_path: Pat
             assert tail.at + tail.length == cut
 
 
-def test_the_end_of_an_older_segment_is_damage_and_no_tail(tmp_path: Path) -> None:
+def test_an_incomplete_end_of_an_older_segment_is_damage(tmp_path: Path) -> None:
     write(tmp_path, 2)
     write(tmp_path, 2)
     older, newer = segments(tmp_path)
@@ -172,7 +172,7 @@ def test_the_end_of_an_older_segment_is_damage_and_no_tail(tmp_path: Path) -> No
     assert not damage.is_tail
 
 
-def test_damage_in_the_middle_costs_the_block_it_is_in(tmp_path: Path) -> None:
+def test_damage_in_the_middle_loses_only_its_block(tmp_path: Path) -> None:
     written = write(tmp_path, 6)
     (path,) = segments(tmp_path)
     whole = path.read_bytes()
