@@ -1,9 +1,9 @@
-"""Record what real brokers answer, or list what can be recorded.
+"""Record responses of real brokers, or list the kinds of recordings.
 
-`python -m tests.recordings` lists the kinds of scenarios and the releases that are recorded.
-`python -m tests.recordings KIND RELEASE [SCENARIO ...]` starts a real broker of that release (the
-full one, `4.3.1`), plays the scenarios on it and keeps the answers. Scenarios that are named
-replace those in the recording. Java 17 and Maven are needed, and javac for telemetry.
+`python -m tests.recordings` lists the kinds of scenarios and the recorded releases.
+`python -m tests.recordings KIND RELEASE [SCENARIO ...]` starts a real broker of that release (with
+its patch, `4.3.1`), plays the scenarios on it and stores the responses. Named scenarios replace
+those in the recording. Needs Java 17 and Maven, and javac for telemetry.
 """
 
 import argparse
@@ -37,7 +37,7 @@ def main() -> None:
 
 
 def kinds() -> Iterator[str]:
-    """Return a line a kind: its name and the releases that are recorded."""
+    """Yield a line for each kind: its name and the recorded releases."""
     for name, kind in KINDS.items():
         yield f"{name}: {', '.join(kind.recordings.releases())}"
 

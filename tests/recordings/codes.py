@@ -7,7 +7,7 @@ import msgspec
 
 
 def codes_of(value: Any) -> Iterator[int]:
-    """Every error code in a message."""
+    """Yield every error code in a message."""
     if isinstance(value, list):
         for row in value:
             yield from codes_of(row)

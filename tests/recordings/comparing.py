@@ -17,15 +17,15 @@ def recorded_pairs(kind: Kind) -> list[tuple[str, str]]:
 
 
 def differing(kind: Kind, release: str, name: str) -> list[Any]:
-    """Return the steps of a scenario that the shim answers otherwise than the real broker did."""
+    """Return the steps of a scenario in which the shim differs from the real broker."""
     shim = kind.shim(release, kind.mode, kind.settings_of(release, name))
     return differences(kind.recordings.steps(release, name), kind.play(name, shim))
 
 
 def differences(recorded: Steps, played: Steps) -> list[Any]:
-    """Return the steps with other answers; all of them where the recording has other steps.
+    """Return the steps with different responses; all steps if the recording has other steps.
 
-    Any answer equals a recorded one that could not be read.
+    A recorded response that could not be decoded equals any response.
     """
     if [label for label, _ in played] != [label for label, _ in recorded]:
         return ["the recording has other steps", *played]

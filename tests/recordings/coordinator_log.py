@@ -1,4 +1,4 @@
-"""The records that a coordinator writes into its internal topic, in order."""
+"""Reads the records that a coordinator writes to its internal topic."""
 
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -25,10 +25,10 @@ DAY_MS = 86_400_000
 
 
 class CoordinatorLog:
-    """What was written about the keys of one scenario since it was last looked."""
+    """The records about the keys of one scenario that were written since the last look."""
 
     def __init__(self, play: Play, topic: str, messages: Callable[[int], tuple[str, str]]) -> None:
-        """`messages` gives the names of a key and of its value by the key's first number."""
+        """Follow a topic; `messages` returns the names of key and value for a key's version."""
         self._play = play
         self._topic = topic
         self._messages = messages
@@ -44,7 +44,7 @@ class CoordinatorLog:
         raise AssertionError(f"{self._topic} is not there")
 
     def new(self) -> list[dict[str, Any]]:
-        """Return the scenario's records that came since, partition by partition."""
+        """Return the scenario's new records, partition by partition."""
         wanted = [
             FetchPartition(partition=index, fetch_offset=offset, partition_max_bytes=1 << 20)
             for index, offset in self._next.items()
@@ -92,7 +92,7 @@ class CoordinatorLog:
         if value is not None:
             version = int.from_bytes(value[:2], "big")
             read = codecs.read_message(names[1], version, value, 2)
-            assert codecs.write_message(read, version) == value[2:]  # nothing comes after it
+            assert codecs.write_message(read, version) == value[2:]  # no further bytes
             row["value"] = {"version": version} | self._plain(read, version)
         return row
 

@@ -6,7 +6,7 @@ from kafka_shim.protocol.spec import StructSpec, load
 
 
 def fit(request: Any, version: int) -> Any:
-    """The same request, in place, with the defaults in the fields that the version lacks."""
+    """Set the fields that the version lacks to their defaults, in place; return the request."""
     _fit(load(type(request).__name__).struct, request, version)
     return request
 

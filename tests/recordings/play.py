@@ -1,6 +1,6 @@
-"""What a scenario is given: verbs to ask a broker with, and the list of its answers.
+"""The play that a scenario gets: methods that send requests, and the recorded responses.
 
-Answers are kept as plain values without what differs from run to run.
+Responses are recorded as plain values, without the parts that differ in each run.
 """
 
 import json
@@ -24,11 +24,11 @@ BRACED = re.compile(r"\{(-?\d+)\}")
 
 
 class Play:
-    """A scenario on a broker. Names begin with the scenario's, which is removed from responses."""
+    """A scenario on a broker. Its names begin with its own name, which is removed in recordings."""
 
     ignored: ClassVar[frozenset[str]] = frozenset({"throttle_time_ms", "unknown_tags"})
     unordered: ClassVar[frozenset[str]] = frozenset({"partitions"})
-    """Lists of plain values whose order means nothing."""
+    """Fields with lists of plain values in no defined order."""
     patience_ms: ClassVar[int] = 4_000
 
     def __init__(self, name: str, peer: Peer) -> None:
@@ -61,10 +61,10 @@ class Play:
         found = self.versions(api)
         return bool(found) and found[-1] >= version
 
-    # --- asking
+    # --- requests
 
     def ask(self, api: ApiKey, version: int, request: Any, connection: str = "a") -> Any:
-        """Send a request and record nothing; fields that its version lacks are removed."""
+        """Send a request and record nothing; fields that its version lacks get their defaults."""
         asked = message(api, version, request)
         return ask(self.peer, connection, api, version, asked, self.patience_ms)
 
@@ -79,7 +79,7 @@ class Play:
     def send(self, api: ApiKey, version: int, request: Any, connection: str) -> None:
         self.peer.send(connection, api, version, message(api, version, request))
 
-    # --- what is kept of an answer
+    # --- recording of responses
 
     def keep(self, label: str, api: ApiKey, version: int, answer: Any) -> None:
         plain = answer

@@ -18,12 +18,12 @@ def _none(release: str) -> Mapping[str, str]:
 
 
 class Kind(NamedTuple):
-    """Scenarios of one kind: where their recordings are, and on which broker they are played.
+    """A kind of scenarios: its recordings, and how to play them.
 
-    `scenarios` gives the names of those that a release plays, `play` what is kept of one.
-    `settings` gives those of a release's broker, `own_settings` those of scenarios that need a
-    broker of their own; `mode` is one of real brokers' MODES. `start` gives the broker, `connect`
-    what `play` is given, and `shim` the shim in the place of both.
+    `scenarios` returns the names of the scenarios for a release, and `play` the recording of one of
+    them. `settings` returns the broker settings for a release; scenarios in `own_settings` need
+    their own broker with these settings. `mode` is one of RealKafka's MODES. `start` returns a real
+    broker, and `connect` makes the argument of `play` from it; `shim` makes it from the shim.
     """
 
     recordings: Recordings
@@ -45,7 +45,7 @@ def record(kind: Kind, release: str, names: Sequence[str] = ()) -> Iterator[str]
     """Record a release; return a line per scenario. `names` replaces only those scenarios."""
     answers: dict[str, Any] = dict(kind.recordings.written(release)) if names else {}
     known = kind.scenarios(release)
-    order = dict.fromkeys([*answers, *known])  # so that what is equal stays where it is
+    order = dict.fromkeys([*answers, *known])  # keeps the order of scenarios
     for settings, part in brokers(kind, release, names or list(known)):
         with kind.start(release, kind.mode, settings) as kafka, kind.connect(kafka) as peer:
             for name in part:
@@ -58,7 +58,7 @@ def record(kind: Kind, release: str, names: Sequence[str] = ()) -> Iterator[str]
 def brokers(
     kind: Kind, release: str, names: Sequence[str]
 ) -> Iterator[tuple[Mapping[str, str], list[str]]]:
-    """Return the settings of each broker to start, and the scenarios that it plays."""
+    """Yield the settings of each broker to start, and the scenarios to play on it."""
     if plain := [name for name in names if name not in kind.own_settings]:
         yield kind.settings(release), plain
     for name in names:

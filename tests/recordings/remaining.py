@@ -1,8 +1,8 @@
-"""Scenarios that do not yet come out as on a real broker, or changed since they were recorded.
+"""Lists the scenarios in which the shim differs from the recording.
 
-`tests/golden/remaining_scenarios.txt` lists them by kind, release and scenario; one must differ
-exactly if it is listed. `python -m tests.recordings.remaining` writes the list anew; it may only
-shrink.
+`tests/golden/remaining_scenarios.txt` has them by kind, release and scenario; a scenario must
+differ exactly if it is listed. `python -m tests.recordings.remaining` writes the list again; it may
+only shrink.
 """
 
 from pathlib import Path
@@ -17,7 +17,7 @@ def listed(kind: str) -> set[tuple[str, str]]:
 
 
 def write() -> None:
-    """Play everything and list what differs."""
+    """Play all scenarios, and write the list of differences."""
     from tests.recordings.comparing import differing, recorded_pairs
     from tests.recordings.groups.test_groups import UNLIKE
     from tests.recordings.kinds import KINDS

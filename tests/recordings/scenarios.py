@@ -5,7 +5,7 @@ from types import ModuleType
 from typing import Any
 
 Scenario = Callable[[Any], None]
-"""Asks a broker, through the play that it is given, which keeps the answers."""
+"""Sends requests through the play in its argument, which records the responses."""
 
 
 def by_name(areas: Iterable[ModuleType]) -> dict[str, Scenario]:

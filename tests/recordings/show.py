@@ -1,4 +1,4 @@
-"""Print a recording as text, an answer a line: `python -m tests.recordings.show FILE`.
+"""Print a recording as text, one response per line: `python -m tests.recordings.show FILE`.
 
 This is what `git diff` runs on packed recordings, see `.gitattributes` and DEVELOPERS.md.
 """
@@ -13,7 +13,7 @@ from tests.recordings.store import read_file
 
 
 def shown(path: Path) -> Iterator[str]:
-    """Return the lines of a recording: the name of each scenario, then a line per response."""
+    """Yield the lines of a recording: the name of each scenario, then a line per response."""
     content = read_file(path)
     try:
         scenarios = msgspec.json.decode(content, type=dict[str, list[msgspec.Raw]])
@@ -26,7 +26,7 @@ def shown(path: Path) -> Iterator[str]:
 
 
 def _steps_by_line(content: bytes) -> Iterator[str]:
-    """Return the lines of a recording with one scenario per line."""
+    """Yield the lines of a recording that has one scenario per line."""
     for line in content.splitlines():
         scenario = msgspec.json.decode(line, type=dict[str, msgspec.Raw])
         steps = msgspec.json.decode(scenario.pop("steps"), type=list[msgspec.Raw])

@@ -1,7 +1,7 @@
-"""Recordings of real brokers in a folder: one file a release, what was answered by scenario.
+"""Recordings of real brokers in a folder: one file per release, with the responses by scenario.
 
-Files are compressed (30 MB of text in 1.5 MB). DEVELOPERS.md says how `git diff` shows them as
-text, an answer a line.
+Files are compressed (30 MB of text in 1.5 MB). DEVELOPERS.md explains how `git diff` shows them as
+text, one response per line.
 """
 
 import gzip
@@ -16,7 +16,7 @@ import msgspec
 from tests.recordings.renamed_fields import as_called_today
 
 Steps = list[tuple[str, Any]]
-"""What was asked, in words, and the answer."""
+"""The steps of a scenario: a label and the response."""
 
 PACKED = ".gz"
 RELEASE = re.compile(r"\d+(\.\d+)+")
@@ -29,7 +29,7 @@ def read_file(path: Path) -> bytes:
 
 
 def write_file(path: Path, content: bytes) -> None:
-    """Write a recording, compressed if its name says so; equal contents give equal bytes."""
+    """Write a recording, compressed if its name ends so; equal contents give equal bytes."""
     path.parent.mkdir(exist_ok=True)
     is_packed = path.suffix == PACKED
     path.write_bytes(gzip.compress(content, 9, mtime=0) if is_packed else content)
@@ -38,7 +38,7 @@ def write_file(path: Path, content: bytes) -> None:
 class Recordings:
     """The recordings in a folder, named by their releases and a suffix.
 
-    Subclasses may write scenarios in another form, which `pack` and `unpack` know.
+    Subclasses may store scenarios in another format by `pack` and `unpack`.
     """
 
     def __init__(self, folder: Path, suffix: str = ".json.gz") -> None:
@@ -46,7 +46,7 @@ class Recordings:
         self._suffix = suffix
 
     def releases(self) -> list[str]:
-        """Return the releases that were recorded: `4.3.1`."""
+        """Return the recorded releases, e.g. `4.3.1`."""
         names = (path.name.removesuffix(self._suffix) for path in self._folder.iterdir())
         return sorted(name for name in names if RELEASE.fullmatch(name))
 
@@ -89,5 +89,5 @@ class Recordings:
 def _scenarios(
     path: Path, unpack: Callable[[bytes], dict[str, msgspec.Raw]]
 ) -> dict[str, msgspec.Raw]:
-    """Return the undecoded scenarios of a file, which may have a hundred."""
+    """Return the scenarios of a file, undecoded because there may be a hundred."""
     return unpack(read_file(path))

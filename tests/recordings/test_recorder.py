@@ -1,4 +1,4 @@
-"""Recordings are made, here with a broker that answers from memory."""
+"""Scenarios are recorded; a fake broker with fixed responses replaces the real one."""
 
 from collections.abc import Mapping
 from contextlib import nullcontext
@@ -11,7 +11,7 @@ from tests.recordings.store import Recordings, Steps
 
 
 class Pretended:
-    """A broker that starts at once and knows its settings."""
+    """A fake broker that starts at once and keeps its settings."""
 
     def __init__(self, settings: Mapping[str, str]) -> None:
         self.settings = settings

@@ -15,7 +15,7 @@ ROOT = Path(__file__).parents[2]
 ANSWERS = {"fetch-all": [("first", {"error_code": 0}), ("second", "closed")], "produce-none": []}
 
 
-def test_what_was_saved_is_read(tmp_path: Path) -> None:
+def test_saved_recordings_are_read(tmp_path: Path) -> None:
     recordings = Recordings(tmp_path / "new")
     assert recordings.load("4.3.1") == {}
     recordings.save("4.3.1", ANSWERS)
@@ -53,7 +53,7 @@ def test_a_recording_is_shown_with_one_response_per_line(tmp_path: Path) -> None
 
 
 def test_git_shows_what_changed_in_a_recording_as_the_page_says(tmp_path: Path) -> None:
-    """The command of DEVELOPERS.md, in a repository of its own with our attributes."""
+    """The command of DEVELOPERS.md works in a new repository with the project's .gitattributes."""
 
     def git(*words: str) -> str:
         return subprocess.run(

@@ -21,7 +21,7 @@ from tests.recordings.store import Recordings
 LINES = "lines"
 """The name of the only scenario."""
 GROUP = "a:b c"
-"""A name with what the lines themselves are made of."""
+"""A group name with the separators that log lines use."""
 TRANSACTIONAL = "tx"
 
 _LOG4J = ("org.slf4j", "slf4j-log4j12", "1.7.30")
@@ -36,16 +36,16 @@ log4j.appender.out.layout.ConversionPattern=[%d] %p %m (%c)%n
 
 
 class AuditedKafka(RealKafka):
-    """Writes the log, in the layout of Kafka's own log4j.properties.
+    """A real broker that writes the authorizer's log, in the layout of Kafka's log4j.properties.
 
-    At `TRACE`, `level` shows denied probes too. `loggers` are the settings of further logs.
+    With `level` TRACE it also logs denied probes. `loggers` are settings of further logs.
     """
 
     level = "DEBUG"
     loggers = ""
 
     def _java(self, libs: Path, main: str, argument: str, *options: str) -> None:
-        if main != "kafka.Kafka":  # ZooKeeper has a folder of its own
+        if main != "kafka.Kafka":  # ZooKeeper runs in another folder
             super()._java(libs, main, argument, *options)
             return
         (self.folder / "log4j.properties").write_text(_SETTINGS.format(self.level) + self.loggers)
@@ -61,7 +61,7 @@ class AuditedKafka(RealKafka):
 
 
 class Audited(Protocol):
-    """A broker with users that writes the log; addresses are `host:port`."""
+    """A broker with users that writes an authorizer log; addresses are `host:port`."""
 
     @property
     def release(self) -> str: ...
@@ -72,12 +72,12 @@ class Audited(Protocol):
 
 
 def recorded(release: str) -> list[str]:
-    """The lines about alice, of the play, that a release wrote."""
+    """Return the recorded log lines of a release about alice."""
     return msgspec.json.decode(KIND.recordings.written(release)[LINES], type=list[str])
 
 
 def play(kafka: Audited) -> None:
-    """alice is allowed a group and denied a topic, a transactional id and the cluster."""
+    """Let alice use a group, and be denied a topic, a transactional id and the cluster."""
     patterns = [(ResourceType.GROUP, GROUP, PatternType.LITERAL, Permission.ALLOW)]
     if numbers(kafka.release) >= (2,):
         patterns.append((ResourceType.TOPIC, "au", PatternType.PREFIXED, Permission.DENY))
@@ -98,13 +98,13 @@ def play(kafka: Audited) -> None:
 
 
 def played(name: str, kafka: AuditedKafka) -> list[str]:
-    """Return the lines about alice."""
+    """Play the scenario; return the log lines about alice."""
     play(kafka)
     return [line for line in kafka.lines() if "User:alice" in line.partition(" is ")[0]]
 
 
 class LogRecordings(Recordings):
-    """The lines of a log, as they were written."""
+    """Recordings that are log files, stored unchanged."""
 
     @staticmethod
     def pack(answers: Mapping[str, Any]) -> bytes:

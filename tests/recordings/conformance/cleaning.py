@@ -26,7 +26,7 @@ LAST_EPOCH: Final = -1
 
 
 def clean_up(scenario: Scenario, peer: Peer) -> None:
-    """Forget ACLs, topics, tokens, quotas, dynamic settings of brokers, passwords, sessions."""
+    """Remove ACLs, topics, tokens, quotas, dynamic broker settings, passwords and sessions."""
     ask_root(peer, ApiKey.DELETE_ACLS, DeleteAclsRequest(filters=[deleted_acls()]))
     _delete_topics(scenario, peer)
     touched = {step.api for step in scenario.steps}
@@ -40,7 +40,7 @@ def clean_up(scenario: Scenario, peer: Peer) -> None:
 
 
 def _delete_topics(scenario: Scenario, peer: Peer) -> None:
-    """Also those that steps made."""
+    """Delete the scenario's topics, including those that its steps created."""
     asked = MetadataRequest(topics=None)
     prefix = scenario.prefix
     names = [
@@ -91,9 +91,9 @@ def _undo_passwords(step: Step, peer: Peer) -> None:
 
 
 def _end_share_session(step: Step, peer: Peer) -> None:
-    """End a session that outlives its connection: the group and member may be in other scenarios.
+    """End a share session, which other scenarios with the same group and member would continue.
 
-    A real broker does not notice that a client has left which waits for an answer in vain.
+    A real broker keeps the session if the client disconnects while it waits for a response.
     """
     asked = _request(step)
     request = ShareFetchRequest(

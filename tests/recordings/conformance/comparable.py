@@ -1,7 +1,7 @@
-"""What of an answer must be equal on two brokers, and what cannot be; each exception says why.
+"""Reduces responses to the parts that must be equal on two brokers; each exception has a reason.
 
-Order counts only where clients rely on it. Error messages are our own words, so of them only null,
-empty or a text. What a broker makes up has a name (`symbols.py`).
+Order counts only where clients rely on it. The shim's error messages differ from Kafka's, so they
+only compare as null, empty or a text. Generated values are replaced by names (`symbols.py`).
 """
 
 import re
@@ -17,13 +17,13 @@ from tests.recordings.records.batches import summary
 
 LEFT_OUT: Final = {
     "throttle_time_ms": "depends on how much was asked a moment ago",
-    "unknown_tags": "what a decoder could not name",
+    "unknown_tags": "unknown to the decoder",
     "finalized_features_epoch": "counts records of the metadata log",
     "broker_epoch": "counts records of the metadata log",
     "telemetry_max_bytes": "a setting of a plugin",
-    "node_endpoints": "addresses; they come with NOT_LEADER, which a single broker never says",
+    "node_endpoints": "addresses; they come with NOT_LEADER, which a single broker never returns",
 }
-"""Fields that no two brokers agree on."""
+"""Fields that differ on any two brokers, with the reason."""
 
 MASKED: Final = {
     "cluster_id": "each cluster has its own",
@@ -37,7 +37,7 @@ MASKED: Final = {
     "replica_directory_id": "made when a folder was formatted",
     "listeners": "addresses",
 }
-"""Fields of which only counts whether they have a value: null, empty and -1 stay."""
+"""Fields that compare as null, empty, -1 or some value, with the reason."""
 
 MOMENTS: Final = frozenset(
     {
@@ -63,20 +63,22 @@ TEXTS: Final = frozenset(
     }
 )
 SETS: Final = frozenset({"subscribed_topic_names"})
-"""Lists of which a broker keeps no order."""
+"""Lists in no defined order."""
 
 NAMED: Final = {
     "member_id": "member_id",
-    "leader": "member_id",  # JoinGroup's
+    "leader": "member_id",  # of JoinGroup
     "producer_id": "producer_id",
     "ongoing_txn_producer_id": "producer_id",
     "session_id": "session_id",
     "token_id": "token_id",
 }
-"""Values that brokers make up, and of what kind each is."""
+"""Fields with generated values, and the kind of each value."""
 
 ORDERED: Final = frozenset({ApiKey.CREATE_ACLS, ApiKey.DELETE_ACLS})
-"""Results stand in the order of the request, and clients rely on it; not so what is in a result."""
+"""APIs whose results have the order of the request, on which clients rely. The order within a
+result is undefined.
+"""
 
 OTHERS_SHOW: Final = frozenset(
     {
@@ -92,7 +94,7 @@ OTHERS_SHOW: Final = frozenset(
         ApiKey.ELECT_LEADERS,
     }
 )
-"""Answers that list what other scenarios left behind."""
+"""APIs whose responses may include objects of other scenarios."""
 
 _NAMES = ("name", "group_id", "transactional_id", "resource_name", "topic", "topic_name", "user")
 _OF_LOGS: Final = frozenset(
@@ -105,11 +107,11 @@ _OF_LOGS: Final = frozenset(
 _OF_MACHINE = re.compile(
     r"listeners|log\.dirs?|zookeeper\.connect|quorum\.(voters|bootstrap\.servers)"
 )
-"""Settings with addresses and folders in them."""
+"""Settings whose values contain addresses or folders."""
 
 
 class Comparing:
-    """Turns answers of one play into plain values that compare."""
+    """Turns the responses of one play into plain, comparable values."""
 
     def __init__(self, scenario: Scenario, symbols: Symbols, now_ms: int) -> None:
         self._scenario = scenario
@@ -172,7 +174,7 @@ class Comparing:
         return self._symbols.topic_id(value) if field.kind == "uuid" else value.hex()
 
     def _ours(self, value: Any) -> Any:
-        """The answer without entries that are there for other scenarios."""
+        """Return the response without entries of other scenarios."""
         if isinstance(value, dict):
             return {key: self._ours(content) for key, content in value.items()}
         if isinstance(value, list):
@@ -182,7 +184,7 @@ class Comparing:
     def _is_ours(self, entry: Any) -> bool:
         if not isinstance(entry, dict):
             return True
-        if "entity" in entry:  # of a client quota
+        if "entity" in entry:  # a client quota
             names = [component["entity_name"] for component in entry["entity"]]
         else:
             names = [next((entry[key] for key in _NAMES if key in entry), None)]
@@ -195,7 +197,7 @@ class Comparing:
         )
 
     def _records(self, value: bytes) -> list[str]:
-        """One line a batch; summaries hold times and producer ids in braces."""
+        """Return a line for each batch; braces in summaries contain times and producer ids."""
         lines = summary(value) or []
         return [re.sub(r"(producer=)?\{(-?\d+)\}", self._braced, line) for line in lines]
 
@@ -213,7 +215,7 @@ def _is_default(content: Any, field: FieldSpec) -> bool:
 
 
 def _mask_internal(value: Any, *, is_internal: bool = False) -> None:
-    """What coordinators write into their topics, and when, is their own business."""
+    """Mask offsets, times and records of internal topics, which depend on the implementation."""
     if isinstance(value, list):
         for element in value:
             _mask_internal(element, is_internal=is_internal)
@@ -236,7 +238,7 @@ def _mask_machine(plain: dict[str, Any]) -> None:
 
 
 def _mask_offsets(plain: dict[str, Any]) -> None:
-    """The metadata log grows by itself."""
+    """Mask offsets of the metadata log, which grows without requests."""
     for topic in plain["topics"]:
         for partition in topic["partitions"]:
             for row in (partition, *partition["current_voters"], *partition["observers"]):

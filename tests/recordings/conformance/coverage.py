@@ -1,4 +1,4 @@
-"""Which rows of the requirements table the recorded matrices exercise, allowed and denied."""
+"""Finds the rows of the requirements table that the recorded matrices exercise."""
 
 from collections.abc import Iterable
 from typing import Any, Final
@@ -14,7 +14,7 @@ OUTCOMES: Final = {"allowed": True, "denied": False}
 
 
 class Watching:
-    """Notes every row that handlers ask for while it is open, and the outcome."""
+    """Notes every row that handlers check while it is open, and the outcome."""
 
     def __init__(self) -> None:
         self.seen: Exercised = set()
@@ -46,7 +46,7 @@ class Watching:
 
 
 def exercised(names: Iterable[str]) -> Exercised:
-    """What these recordings of real brokers ask, allowed or not."""
+    """Return the rows that these recordings check, and whether they were allowed."""
     with Watching() as watching:
         for name in names:
             peer = shim_of(name)
@@ -56,7 +56,7 @@ def exercised(names: Iterable[str]) -> Exercised:
 
 
 def uncovered() -> list[str]:
-    """One line a row and outcome that no matrix has: `Envelope.cluster denied`."""
+    """Return rows and outcomes that are in no matrix, e.g. `Envelope.cluster denied`."""
     seen = exercised(name for name in recordings() if name.endswith("-matrix"))
     return [
         f"{row.id} {outcome}"

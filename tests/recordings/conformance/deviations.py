@@ -1,4 +1,4 @@
-"""Differences between a real broker and the shim that are meant; see docs/deviations.md."""
+"""Intended differences between a real broker and the shim; see docs/deviations.md."""
 
 from collections.abc import Collection
 from typing import Any, Final
@@ -20,12 +20,12 @@ NEVER_ANSWERED: Final = frozenset(
         ApiKey.DESCRIBE_SHARE_GROUP_OFFSETS,
     )
 )
-"""APIs of which real brokers leave some requests without an answer."""
+"""APIs with requests to which real brokers never respond."""
 
 LEFT_OUT: Final = {
     ApiKey.ELECT_LEADERS.wire_name: "topic_partitions",
 }
-"""By API, the list without which real brokers leave some requests without an answer."""
+"""By API, the list that a request must have, or real brokers may never respond."""
 
 BROKER_LOGGER: Final = ConfigResourceType.BROKER_LOGGER
 LOGGER_APIS: Final = {"DescribeConfigs": "results", "IncrementalAlterConfigs": "responses"}
@@ -36,20 +36,20 @@ NOT_OURS: Final = {
     ApiKey.DESCRIBE_LOG_DIRS.wire_name: {"usable_bytes", "total_bytes"},
     ApiKey.DESCRIBE_QUORUM.wire_name: {"listeners"},
 }
-"""By API, fields of what the shim does not have: a disk, a listener of controllers."""
+"""By API, fields about parts that the shim lacks: a disk, a controller listener."""
 
 SHARE_FETCH: Final = ApiKey.SHARE_FETCH.wire_name
 
 SHARED: Final = frozenset(
     key.wire_name for key in (ApiKey.SHARE_GROUP_HEARTBEAT, ApiKey.SHARE_GROUP_DESCRIBE)
 )
-"""Answers with assignments of share groups: which partitions they are depends on a hash."""
+"""APIs with assignments of share groups, whose partitions depend on a hash."""
 
 UNORDERED: Final = {"subscribed_topic_names"}
-"""Lists of names whose order comes from a hash."""
+"""Lists of names in the order of a hash."""
 
 ONCE_KEPT: Final = {"batch_index_error_message"}
-"""Texts that older recordings hold as they were; only whether there is one compares."""
+"""Texts that older recordings contain literally; only their presence is compared."""
 
 
 def is_meant(step: Step, wanted: Any, got: Any) -> bool:
@@ -71,7 +71,7 @@ def _is_never_answered(step: Step) -> bool:
 
 
 def _without_nothing(answer: Any) -> Any:
-    """A ShareFetch that did not wait: whether a partition was loaded shows in empty rows alone."""
+    """Remove empty rows of a ShareFetch without wait: they depend on the time of loading."""
     topics = []
     for topic in answer.get("responses", ()):
         told = ("error_code", "acknowledge_error_code", "records")
@@ -81,7 +81,7 @@ def _without_nothing(answer: Any) -> Any:
 
 
 def _counted(value: Any) -> Any:
-    """An answer with how many partitions there are in place of which."""
+    """Replace lists of partitions by their lengths."""
     if isinstance(value, list):
         return [_counted(element) for element in value]
     if not isinstance(value, dict):
@@ -93,7 +93,7 @@ def _counted(value: Any) -> Any:
 
 
 def _comparable(value: Any, left_out: Collection[str]) -> Any:
-    """An answer without the fields left out, unordered names in order, texts unread."""
+    """Return a response without some fields, with unordered names sorted and texts masked."""
     if isinstance(value, list):
         return [_comparable(element, left_out) for element in value]
     if not isinstance(value, dict):
@@ -110,10 +110,10 @@ def _comparable(value: Any, left_out: Collection[str]) -> Any:
 
 
 def _with_loggers(api: str, wanted: Any, got: Any) -> Any:
-    """The wanted answer with our loggers where the real broker had none.
+    """Return the wanted response, with the shim's loggers where the real broker had none.
 
-    Brokers were recorded without Log4j: those of 2.4 to 2.8 failed on any logger for that, and
-    those since 4.0 have the root logger alone. tests/oracle/loggers.py asks them with it.
+    Brokers were recorded without Log4j. Without it, 2.4 to 2.8 fail for any logger, and 4.0 and
+    later only have the root logger. tests/oracle/loggers.py records brokers with Log4j.
     """
     field = LOGGER_APIS[api]
     if field not in wanted or field not in got:

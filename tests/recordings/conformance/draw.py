@@ -1,4 +1,4 @@
-"""Random names, users and ACLs of a scenario, repeatable from its seed."""
+"""Draws random names, users and ACLs for a scenario, repeatable from its seed."""
 
 import random
 from collections.abc import Mapping, Sequence
@@ -57,14 +57,14 @@ KINDS: Final = {
 
 
 class Asked(NamedTuple):
-    """A random request, and what it takes from earlier responses (see `Step.takes`)."""
+    """A random request, and the values that it takes from earlier responses (see `Step.takes`)."""
 
     request: Any
     takes: Mapping[str, str] = {}
 
 
 class Made(NamedTuple):
-    """An earlier step whose answer later ones can take from."""
+    """An earlier step, from whose response later steps can take values."""
 
     label: str
     user: str
@@ -73,7 +73,7 @@ class Made(NamedTuple):
 
 
 class Draw:
-    """The names of a scenario, and choices among them."""
+    """The names of a scenario, and random choices."""
 
     def __init__(self, release: str, seed: int, prefix: str = "") -> None:
         minor = parse_release(release)
@@ -105,7 +105,7 @@ class Draw:
         return self.random.randint(low, high)
 
     def some(self, items: Sequence[Item], low: int = 1, high: int = 3) -> list[Item]:
-        """A few, sometimes one of them twice."""
+        """Return a few items, sometimes with a duplicate."""
         found = self.random.sample(items, min(len(items), self.number(low, high)))
         if found and self.chance(0.06):
             found.append(found[0])
@@ -129,7 +129,7 @@ class Draw:
         return self.pick(*(self.topics if kind == "real" else self.ghosts))
 
     def topic_names(self, low: int = 1, high: int = 3) -> list[str]:
-        """Names to ask for; mostly different ones, as sane clients do."""
+        """Return topic names for a request, mostly without duplicates, as in sane clients."""
         if self.chance(0.04):
             return []
         names = self.some([*self.topics, *self.ghosts], low, high)
@@ -138,7 +138,7 @@ class Draw:
         return names
 
     def topic_id(self, name: str) -> bytes:
-        """The id of a topic; it becomes a real one when the topic is there."""
+        """Return the scenario's id of a topic; the play replaces it by the cluster's id."""
         return GHOST_ID if name in self.ghosts and self.chance(0.5) else topic_id_of(name)
 
     def group(self) -> str:
@@ -153,7 +153,7 @@ class Draw:
         return self.weighted(PRINCIPALS)
 
     def earlier(self, *apis: ApiKey, share: float = 0.75) -> Made | None:
-        """An earlier step to continue, then mostly as the same user."""
+        """Return an earlier step to continue, if any, mostly as the same user."""
         found = [made for api in apis for made in self.made.get(api, ())]
         if not found or not self.chance(share):
             return None
@@ -165,7 +165,7 @@ class Draw:
     # --- ACLs
 
     def acls(self) -> list[AclCreation]:
-        """What a scenario starts with: now and then one user may nearly everything."""
+        """Return a scenario's initial ACLs; sometimes they allow a user nearly everything."""
         found = [self.acl() for _ in range(self.number(3, 14))]
         if self.chance(0.4):
             kinds = (ResourceType.TOPIC, ResourceType.GROUP, ResourceType.TRANSACTIONAL_ID)
@@ -218,7 +218,7 @@ class Draw:
         return name, PatternType.LITERAL
 
     def _operation(self, kind: ResourceType) -> Operation:
-        """Mostly one that the type supports; an ACL may name any."""
+        """Return an operation, mostly one that the resource type supports; ACLs may have any."""
         if self.chance(0.05):
             return Operation(self.number(Operation.ALL, Operation.IDEMPOTENT_WRITE))
         return self.pick(*OPERATIONS[kind])

@@ -1,7 +1,7 @@
 """Makes scenarios from seeds: every client-facing API of a release, in every version.
 
-The same release and seed give the same scenario. Half of the steps go round all (API, version)
-pairs, so that a row of seeds leaves none out; the others favour what authorization is about.
+The same release and seed give the same scenario. Half of the steps iterate over all (API, version)
+pairs, so that consecutive seeds cover them all; the others favour APIs with authorization.
 """
 
 from collections.abc import Callable, Mapping
@@ -38,7 +38,7 @@ TEMPLATES: Final[Mapping[ApiKey, Callable[[Draw, int], Asked]]] = {
     for area in AREAS
     if hasattr(area, key.name.lower())
 }
-"""A function of an area's module makes the requests of the API that it is named after."""
+"""Functions that make random requests, by API; they are named after their APIs."""
 
 CONTINUED: Final = frozenset(
     {
@@ -52,7 +52,7 @@ CONTINUED: Final = frozenset(
         ApiKey.STREAMS_GROUP_HEARTBEAT,
     }
 )
-"""APIs whose answers later requests build on."""
+"""APIs whose responses later requests take values from."""
 
 FAVOURED: Final = frozenset(
     {
@@ -81,7 +81,7 @@ def scenario(release: str, seed: int) -> Scenario:
 
 
 def pairs_of(draw: Draw) -> list[tuple[ApiKey, int]]:
-    """Every (API, version) that the release answers, scattered."""
+    """Return every (API, version) that the release supports, in random order."""
     found = [
         (key, version)
         for key in TEMPLATES

@@ -28,23 +28,25 @@ from tests.recordings.peers.peer import WAITS, Peer, ask, ask_root
 from tests.recordings.peers.topics import create, until
 
 CLIENT_ID: Final = "play"
-"""Shows in member ids and in descriptions of groups."""
+"""The client id, which appears in member ids and descriptions of groups."""
 
 API_OF: Final = {key.wire_name: key for key in ApiKey}
 PARTITIONS: Final = 2
 COMMITTED: Final = 3
-"""So many of a scenario's topics have an offset committed by each of its groups."""
+"""The number of a scenario's topics for which each of its groups has a committed offset."""
 
 TRANSIENT: Final = frozenset({14, 15, 16, 51})
-"""Coordinators are loading, or a transaction is about to end: clients ask again, so do we."""
+"""Temporary errors, after which a request is retried: a coordinator is loading or not available,
+or a transaction is about to end.
+"""
 
 RETRIES: Final = 40
 ARRIVING_MS: Final = 100
-"""Nothing else tells when a broker has seen a request that it does not answer yet."""
+"""Time for a request to arrive at the broker if its response comes later."""
 
 
 class Play:
-    """One scenario on one peer: `steps` gives the comparable answers, one by one."""
+    """A scenario on one peer."""
 
     def __init__(self, scenario: Scenario, peer: Peer) -> None:
         self._scenario = scenario
@@ -58,7 +60,7 @@ class Play:
         self._symbols = Symbols({name: self._ids[topic_id_of(name)] for name in known}, sent)
 
     def run(self) -> list[Any]:
-        """The comparable answers to every step, in the order of the steps."""
+        """Play the scenario; return the comparable response to each step."""
         for number, step in enumerate(self._scenario.steps):
             if step.user in self._later:
                 self._collect(step.user)
@@ -114,14 +116,14 @@ class Play:
 
 
 def shim_of(name: str) -> InProcess:
-    """Return the shim as the broker of a recording is: `4.3.1`, `4.3.1-open`."""
+    """Return the shim with the set-up of a recording's broker: `4.3.1`, `4.3.1-open`."""
     release, _, mode = name.partition("-")
     known = mode if mode in MODES else "authorizer"
     return InProcess(release, known, client_id=CLIENT_ID)
 
 
 def play(scenario: Scenario, peer: Peer) -> list[Any]:
-    """The comparable answers to every step; the cluster is left as it was."""
+    """Return the comparable response to each step; restore the cluster."""
     playing = Play(scenario, peer)
     try:
         return playing.run()
@@ -130,7 +132,7 @@ def play(scenario: Scenario, peer: Peer) -> list[Any]:
 
 
 def _set_up(scenario: Scenario, peer: Peer) -> dict[bytes, bytes]:
-    """Make topics, committed offsets and ACLs; tells the real ids by the scenario's."""
+    """Create topics, committed offsets and ACLs; return real topic ids by the scenario's ids."""
     ids = create(peer, scenario.topics, PARTITIONS, scenario.settings)
     for group in scenario.groups:
         request = _commit(scenario, group)
@@ -175,7 +177,7 @@ def _is_committed(answer: Any) -> bool:
 
 
 def _texts(value: Any) -> set[str]:
-    """Every text in some requests."""
+    """Return all texts in some requests."""
     if isinstance(value, str):
         return {value}
     rows = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()

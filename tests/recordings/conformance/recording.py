@@ -1,4 +1,4 @@
-"""Recordings of scenarios from seeds, of the access matrix, and of what once differed."""
+"""Recordings of scenarios from seeds, of the access matrix, and of differences found."""
 
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
@@ -21,11 +21,11 @@ from tests.recordings.store import Recordings
 
 SEEDS: Final = 32
 SCRIPTS: Final = 16
-"""How many scenarios and scripts a new recording has: they ask every API in every version."""
+"""The number of scenarios and of scripts in a new recording; they cover all API versions."""
 
 
 class ScenarioRecordings(Recordings):
-    """One scenario a line, with its requests, named by its prefix."""
+    """Recordings with a scenario, including its requests, in each line; its name is its prefix."""
 
     @staticmethod
     def pack(answers: Mapping[str, Any]) -> bytes:
@@ -44,7 +44,7 @@ class _Named(msgspec.Struct):
 
 
 def _kind(name: str, mode: str = "authorizer") -> Kind:
-    """Scenarios that a recording has are asked again, others are made from their seeds."""
+    """Return a kind that plays recorded scenarios again, and makes new ones from seeds."""
     recordings = ScenarioRecordings(RECORDINGS, f"-{name}{SUFFIX}" if name else SUFFIX)
 
     def scenarios(release: str) -> Collection[str]:
@@ -60,7 +60,7 @@ def _kind(name: str, mode: str = "authorizer") -> Kind:
 
 
 def answered(scenario: Scenario, peer: Peer) -> Scenario:
-    """Return the scenario with the answers of a broker."""
+    """Return the scenario with the responses of a broker."""
     for step, answer in zip(scenario.steps, play(scenario, peer), strict=True):
         step.answer = answer
     return scenario
@@ -68,7 +68,7 @@ def answered(scenario: Scenario, peer: Peer) -> Scenario:
 
 @contextmanager
 def settling(kafka: RealKafka) -> Iterator[Peer]:
-    """Give a real broker that is waited for until it has taken in what each request changes."""
+    """Yield a real broker as a peer that waits until each change has been applied."""
     with connected(kafka.release, kafka.plain, kafka.sasl, client_id=CLIENT_ID) as peer:
         peer.settle(kraft=kafka.is_kraft)
         yield peer
@@ -98,4 +98,4 @@ KINDS: Final = {
         connect=settling,
     ),
 }
-"""`found` are short forms of differences, which `python -m tests.oracle RELEASE --keep` adds."""
+"""The kinds; `python -m tests.oracle RELEASE --keep` adds shortened differences to `found`."""

@@ -1,8 +1,8 @@
-"""Which answers still differ from the recordings: counted by recording and API, listed in the open.
+"""Lists the responses that still differ from the recordings, counted by recording and API.
 
-`tests/golden/remaining_differences.txt` is that list, and a test holds it against what is played.
-It may only shrink: `python -m tests.recordings.conformance.remaining` writes it anew after a
-difference is mended.
+A test compares the list, `tests/golden/remaining_differences.txt`, with the current differences.
+After a difference is fixed, `python -m tests.recordings.conformance.remaining` writes it again; it
+may only shrink.
 """
 
 import collections
@@ -16,7 +16,7 @@ GOLDEN = Path(__file__).parents[2] / "golden" / "remaining_differences.txt"
 
 
 def differences(name: str) -> tuple[collections.Counter[str], list[str], int]:
-    """Differing answers by API, each one told, and how many answers were played."""
+    """Return different responses by API, a line for each, and the number of responses played."""
     peer = shim_of(name)
     counts: collections.Counter[str] = collections.Counter()
     told = []
@@ -32,7 +32,7 @@ def differences(name: str) -> tuple[collections.Counter[str], list[str], int]:
 
 
 def known() -> dict[str, collections.Counter[str]]:
-    """What the list says, by recording."""
+    """Return the listed counts by recording and API."""
     found: dict[str, collections.Counter[str]] = collections.defaultdict(collections.Counter)
     for line in GOLDEN.read_text().splitlines():
         if line and not line.startswith("#"):
@@ -42,7 +42,7 @@ def known() -> dict[str, collections.Counter[str]]:
 
 
 def listing() -> str:
-    """The list as it should be now."""
+    """Return the text of the list for the current differences."""
     lines = ["# recording, API, differing answers; made by tests.recordings.conformance.remaining"]
     for name in recordings():
         counts, _, played = differences(name)

@@ -1,9 +1,9 @@
-"""A scenario: a small cluster with ACLs, requests of several users, and a real broker's answers.
+"""A scenario: a small cluster with ACLs, requests of several users, a real broker's responses.
 
-Requests and answers are plain values in the field names of our message classes; what a request
-leaves out has its default. Topic ids differ from run to run: in a scenario each stands as
-`topic_id_of(name)`. What a broker makes up (member ids, producer ids, tokens) a later request takes
-from an earlier answer, by the label of its step.
+Requests and responses are plain values with the field names of the message classes; fields that a
+request omits have their defaults. Topic ids differ in each run, so a scenario has
+`topic_id_of(name)` instead. Later requests take generated values (member ids, producer ids, tokens)
+from the response to an earlier step, which they name by its label.
 """
 
 import hashlib
@@ -19,25 +19,25 @@ from tests.recordings.store import read_file
 RECORDINGS = Path(__file__).parent / "recorded"
 SUFFIX = ".jsonl.gz"
 GHOST_ID = b"\x33" * 16
-"""The id of a topic that there never was."""
+"""The id of a topic that never existed."""
 
 
 KEEPING: Final = {"retention.ms": "-1"}
-"""Settings of topics that keep their records, however old those say they are."""
+"""Settings of topics that never delete records because of their timestamps."""
 
 ONE_SEGMENT: Final = KEEPING | {"segment.ms": str(2**63 - 1)}
-"""And in one segment, which is as far as a Fetch goes: old records and a transaction marker of now
-would not share one.
+"""The same settings with a single segment. Otherwise old records and a current transaction marker
+would be in different segments, and a Fetch response ends with its segment.
 """
 
 
 class Step(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True):
-    """One request, as JSON has it, and what the real broker answered (normalised).
+    """A request as JSON, and the normalised response of the real broker.
 
-    `takes` fills fields of the request from answers to labelled steps: `{"members.0.member_id":
-    "join:member_id"}`. If that step is not there, or was closed, the request's own value stays.
-    For a field with records the other side is a label alone: their producer id and epoch are those
-    that the step was given.
+    `takes` fills fields of the request from responses to labelled steps: `{"members.0.member_id":
+    "join:member_id"}`. If that step is missing, or its connection was closed, the request keeps its
+    own value. For a field with records, the source is only a label: the records get the producer id
+    and epoch in that step's response.
     """
 
     user: str
@@ -53,8 +53,8 @@ class Step(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True):
 class Scenario(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True):
     """Topics (two partitions each), groups with a committed offset, ACLs, and the steps.
 
-    Every name begins with `prefix`, so that scenarios on one broker do not see each other.
-    `settings` are those of the topics.
+    Every name begins with `prefix`, so that scenarios on one broker do not affect each other.
+    `settings` apply to the topics.
     """
 
     prefix: str
@@ -66,7 +66,7 @@ class Scenario(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True):
 
 
 def topic_id_of(name: str) -> bytes:
-    """Stands for the id of this topic in scenarios."""
+    """Return the id that stands for this topic in scenarios."""
     return hashlib.sha256(name.encode()).digest()[:16]
 
 

@@ -1,7 +1,7 @@
-"""Scenarios in which requests have effects on each other: several stories told at once.
+"""Scripts: scenarios that interleave several stories, so that requests affect each other.
 
-Each story is one user's and makes sense by itself; they are cut into each other at random, with a
-random request now and then. Most users may do nearly everything, until an ACL is in the way.
+A story is a sequence of related requests of one user. Stories are interleaved at random, with a
+few random requests. Most users have nearly all permissions until an ACL denies something.
 """
 
 from collections.abc import Callable
@@ -77,7 +77,7 @@ STORIES: Final[dict[Callable[[Teller], Story], ApiKey]] = {
     administering.passwords: ApiKey.ALTER_USER_SCRAM_CREDENTIALS,
     administering.quotas: ApiKey.ALTER_CLIENT_QUOTAS,
 }
-"""Every story, with the API that a release must have for it."""
+"""All stories, with the API that a release must support for each."""
 
 STEPS: Final = 50
 _STRAY_SHARE: Final = 0.08
@@ -86,7 +86,7 @@ _ALLOWED_SHARE: Final = 0.8
 
 
 def script(release: str, seed: int) -> Scenario:
-    """The same release and seed give the same script."""
+    """Return the script of a seed; the same release and seed give the same script."""
     draw = Draw(release, seed, f"t{seed}")
     acls = [draw.acl() for _ in range(draw.number(0, 4))]
     acls += [_everything(user, kind) for user in USERS for kind in _kinds(draw)]
@@ -122,7 +122,7 @@ def _interleaved(draw: Draw, told: list[tuple[Teller, Story]]) -> Any:
 
 
 def _acl_change(draw: Draw) -> Step:
-    """By an administrator: one ACL more, or all of a user's on a type of resource gone."""
+    """Return a step that creates an ACL, or deletes all of a user's ACLs on a resource type."""
     api = ApiKey.CREATE_ACLS
     request: CreateAclsRequest | DeleteAclsRequest = CreateAclsRequest(creations=[draw.acl()])
     if draw.chance(0.3):

@@ -1,4 +1,4 @@
-"""Values that a broker generates, under names that compare between brokers."""
+"""Replaces generated values by names, so that responses of two brokers compare."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -7,19 +7,19 @@ from tests.recordings.conformance.scenario import GHOST_ID
 
 NO_ID = bytes(16)
 SOME = "<some>"
-"""Stands for a value that is there, but says nothing."""
+"""Stands for any value whose content does not matter."""
 
 MINUTE_MS = 60_000
 NEAR_NOW_MS = 400 * 24 * 60 * MINUTE_MS
 LEARNT = ("member_id", "producer_id", "session_id", "token_id")
-"""Fields at the top of an answer that make a value known; in lists it then has its name."""
+"""Top-level response fields whose generated values get a name, which lists then use too."""
 
 FAKE_PRODUCER_IDS = 400_000
-"""Producer ids from here on are a scenario's own; brokers count from small numbers."""
+"""Producer ids from here on are invented by scenarios; those of brokers are smaller."""
 
 
 class Symbols:
-    """What one play of one scenario knows: topic ids by name, and values learnt from answers."""
+    """The names of topic ids and of generated values in one play of a scenario."""
 
     def __init__(self, topic_ids: Mapping[str, bytes], sent: Iterable[str] = ()) -> None:
         self._topics = {topic_id: name for name, topic_id in topic_ids.items()}
@@ -40,14 +40,14 @@ class Symbols:
     def topic_id(self, value: bytes) -> str:
         if value in self._topics:
             return self._topics[value]
-        return value.hex() if len(set(value)) == 1 else SOME  # 0x2222... was sent
+        return value.hex() if len(set(value)) == 1 else SOME  # 0x2222... is of a request
 
     def was_sent(self, text: str) -> bool:
-        """Whether a request of the scenario has this text in it."""
+        """Return whether a request of the scenario contains this text."""
         return text in self._sent
 
     def of(self, field: str, value: Any) -> Any:
-        """A made-up value's name; one that the scenario sent, or that means none, is itself."""
+        """Return the name of a generated value; values from requests and null values are kept."""
         if self._is_literal(field, value):
             return value
         return self._known[field].get(value, SOME)
@@ -59,7 +59,7 @@ class Symbols:
 
 
 def moment(value: int, now_ms: int) -> int | str:
-    """A time in milliseconds; one of these years by its distance from now, in minutes."""
+    """Return a time in milliseconds; near now, return its distance in minutes as text."""
     if abs(value - now_ms) > NEAR_NOW_MS:
         return value
     minutes = round((value - now_ms) / MINUTE_MS)

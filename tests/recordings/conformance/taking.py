@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 from crc32c import crc32c
 
-_PRODUCER_AT = 43  # in a batch: id (8 bytes), epoch (2), first sequence number (4)
+_PRODUCER_AT = 43  # offset in a batch of producer id (8 bytes), epoch (2), base sequence (4)
 _CRC_AT = 17
 _CRC_FROM = 21
 _MAGIC_AT = 16
@@ -36,11 +36,11 @@ def fill(
             if value is not None:
                 _set(holder, last, value)
         except IndexError:
-            continue  # the answer was shorter than in the good case, or the request was cut
+            continue  # the response lacks the field, or the version lacks it in the request
 
 
 def stamp(records: bytes | None, producer_id: int, epoch: int) -> bytes | None:
-    """A batch with another producer's id and epoch, and the right checksum."""
+    """Return a batch with another producer id and epoch, and the correct checksum."""
     if records is None or len(records) <= _PRODUCER_AT or records[_MAGIC_AT] != 2:
         return records
     made = bytearray(records)
@@ -65,7 +65,7 @@ def _set(holder: Any, name: str, value: Any) -> None:
 
 
 def _put_topic_ids(value: Any, ids: Mapping[bytes, bytes]) -> None:
-    """Each scenario's topic id by the cluster's, all through a message."""
+    """Replace the scenario's topic ids by the cluster's in the whole message."""
     if isinstance(value, list):
         for row in value:
             _put_topic_ids(row, ids)

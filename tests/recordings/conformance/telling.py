@@ -1,4 +1,4 @@
-"""The moves of which stories consist; they build on each other's responses."""
+"""The moves of stories; later moves may take values from earlier responses."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
@@ -10,7 +10,7 @@ ANY_VERSION = -1
 
 
 class Move(NamedTuple):
-    """One request of a story; see `Step`. Without a version, any that the release serves."""
+    """A request of a story; see `Step`. Without a version, any that the release supports."""
 
     api: ApiKey
     request: Any
@@ -25,7 +25,7 @@ Story = Iterator[Move]
 
 
 class Teller:
-    """One story's own user and names; the same draw decides for all stories of a scenario."""
+    """The user and names of one story; all stories of a scenario share a random draw."""
 
     def __init__(self, draw: Draw, user: str, number: int) -> None:
         self.draw = draw
@@ -38,7 +38,7 @@ class Teller:
         return f"{self.number}.{self._labels}"
 
     def version(self, api: ApiKey, low: int = 0, high: int = 99) -> int:
-        """One version that the release serves, within bounds where they leave any."""
+        """Return a version that the release supports, within the bounds if possible."""
         first, last = self.draw.versions[api]
         low, high = max(first, low), min(last, high)
         return last if low > high else self.draw.number(low, high)

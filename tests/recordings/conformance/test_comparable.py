@@ -1,4 +1,4 @@
-"""Which parts of responses are compared, and under which names."""
+"""The parts of responses that are compared, and the names of generated values."""
 
 from typing import Any
 
@@ -43,7 +43,7 @@ def plain(api: ApiKey, version: int, answer: Any, symbols: Symbols | None = None
 @pytest.mark.parametrize(
     ("message", "kept"), [(None, None), ("", ""), ("Cluster authorization failed.", "<text>")]
 )
-def test_of_a_message_only_its_presence_counts(message: str | None, kept: str | None) -> None:
+def test_only_the_presence_of_messages_is_compared(message: str | None, kept: str | None) -> None:
     answer = CreateAclsResponse(results=[AclCreationResult(error_message=message)])
     assert plain(ApiKey.CREATE_ACLS, 3, answer)["results"][0]["error_message"] == kept
 
@@ -68,7 +68,7 @@ def test_topic_ids_have_their_topics_names() -> None:
     assert {topic["topic_id"] for topic in found} == {"s1-a", "", "22" * 16, SOME}
 
 
-def test_producer_ids_are_learnt_from_the_answer_that_gave_them() -> None:
+def test_producer_ids_are_named_after_the_step_that_returned_them() -> None:
     symbols = Symbols({})
     answer = InitProducerIdResponse(producer_id=17)
     assert plain(ApiKey.INIT_PRODUCER_ID, 4, answer, symbols)["producer_id"] == SOME
@@ -79,7 +79,7 @@ def test_producer_ids_are_learnt_from_the_answer_that_gave_them() -> None:
     assert plain(ApiKey.INIT_PRODUCER_ID, 4, made_up)["producer_id"] == 424_242
 
 
-def test_what_a_scenario_sent_stays_as_it_is() -> None:
+def test_values_from_requests_are_kept() -> None:
     symbols = Symbols({}, ["nobody"])
     assert [symbols.of("member_id", member_id) for member_id in ("nobody", "", "m-1")] == [
         "nobody",
@@ -88,14 +88,14 @@ def test_what_a_scenario_sent_stays_as_it_is() -> None:
     ]
 
 
-def test_others_entries_are_left_out_unless_they_were_asked_for() -> None:
+def test_entries_of_other_scenarios_are_left_out_unless_requested() -> None:
     groups = [ListedGroup(group_id=name) for name in ("s1-a", "s10-b", "mine")]
     answer = ListGroupsResponse(groups=groups)
     found = plain(ApiKey.LIST_GROUPS, 4, answer, Symbols({}, ["mine"]))["groups"]
     assert [group["group_id"] for group in found] == ["mine", "s1-a"]
 
 
-def test_times_are_told_by_their_distance_from_now() -> None:
+def test_times_are_shown_by_their_distance_from_now() -> None:
     hour_ms = 3_600_000
     assert moment(NOW_MS + 400, NOW_MS) == "<now>"
     assert moment(NOW_MS + hour_ms, NOW_MS) == "<now+60min>"
@@ -111,7 +111,7 @@ def fetched(name: str) -> Any:
     return plain(ApiKey.FETCH, 4, answer)["responses"][0]["partitions"][0]
 
 
-def test_records_are_told_batch_by_batch_but_not_those_of_coordinators() -> None:
+def test_records_are_shown_by_batch_except_those_of_coordinators() -> None:
     assert fetched("s1-a")["high_watermark"] == 1
     (line,) = fetched("s1-a")["records"]
     assert line.startswith("v2 base=0 last=0")
@@ -121,7 +121,7 @@ def test_records_are_told_batch_by_batch_but_not_those_of_coordinators() -> None
     assert internal["error_code"] == 0
 
 
-def test_settings_with_addresses_only_have_to_be_there() -> None:
+def test_settings_with_addresses_compare_by_presence() -> None:
     configs = [
         DescribeConfigsResourceResult(name=name, value=value)
         for name, value in (("log.dirs", "/tmp/x"), ("zookeeper.connect", None), ("a", "1"))

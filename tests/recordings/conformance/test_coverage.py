@@ -5,6 +5,6 @@ from tests.recordings.conformance.matrix.access_matrix import UNASKED
 
 
 def test_every_row_is_exercised_allowed_and_denied() -> None:
-    """But for those that no client can reach; each has its reason there."""
+    """Rows that no client can reach are listed there with their reasons."""
     unreachable = [f"{row_id} {outcome}" for row_id in UNASKED for outcome in OUTCOMES]
     assert sorted(uncovered()) == sorted(unreachable)

@@ -128,7 +128,7 @@ def test_acls_are_in_force_when_they_have_been_created() -> None:
 
 
 @pytest.mark.parametrize("release", ["0.11", "2.8", "4.3"])
-def test_a_coordinator_is_there_at_the_first_request(release: str) -> None:
+def test_coordinators_are_available_at_the_first_request(release: str) -> None:
     request = FindCoordinatorRequest(key="group")
     assert Stage(release).ask(ApiKey.FIND_COORDINATOR, 0, request).error_code == 0
 
@@ -144,7 +144,7 @@ def joined(stage: Stage) -> Any:
     return stage.ask(ApiKey.JOIN_GROUP, 3, request)
 
 
-def test_who_names_no_topics_takes_nothing_away() -> None:
+def test_a_member_without_topics_takes_no_partitions_away() -> None:
     stage = Stage("4.1")
     stage.topic("orders", 2)
 
@@ -197,7 +197,7 @@ def test_tokens_work_without_a_secret() -> None:
 
 
 @pytest.mark.parametrize("name", ["#foo", " foo", "!foo", "(foo"])
-def test_names_that_begin_below_an_asterisk_are_decided(name: str) -> None:
+def test_names_that_sort_before_an_asterisk_are_decided(name: str) -> None:
     stage = Stage()
     stage.allow("User:bob", Operation.READ, ResourceType.GROUP, f"{name[0]}zzz")
     stage.allow("User:bob", Operation.READ, ResourceType.GROUP, f"{name[:-1]}b")
@@ -240,7 +240,7 @@ def test_many_transactions_leave_a_small_log(monkeypatch: pytest.MonkeyPatch) ->
     assert len(partition.log.batches) < 20
 
 
-def test_a_client_may_be_called_like_the_wildcard() -> None:
+def test_a_client_may_have_the_name_of_the_wildcard_principal() -> None:
     stage = Stage()
     stage.topic("orders")
     stage.allow(ALICE, Operation.READ, ResourceType.TOPIC, "orders")
@@ -250,8 +250,8 @@ def test_a_client_may_be_called_like_the_wildcard() -> None:
     assert described(stage, "orders", "User:bob") == 0
 
 
-def test_messages_are_our_own_words() -> None:
-    """Kafka says `Topic 'orders' already exists.`"""
+def test_error_messages_are_not_kafkas() -> None:
+    """Kafka's message is `Topic 'orders' already exists.`"""
     stage = Stage()
     stage.topic("orders")
     topic = CreatableTopic(name="orders", num_partitions=1, replication_factor=1)
@@ -262,7 +262,7 @@ def test_messages_are_our_own_words() -> None:
     assert message != "Topic 'orders' already exists."
 
 
-def test_a_partition_that_is_not_there_is_read_by_nobody() -> None:
+def test_a_missing_partition_has_no_offset_in_share_groups() -> None:
     stage = Stage()
     stage.topic("orders")
     topic = DescribeShareGroupOffsetsRequestTopic(topic_name="orders", partitions=[7])
@@ -274,7 +274,7 @@ def test_a_partition_that_is_not_there_is_read_by_nobody() -> None:
 
 
 def test_markers_for_missing_partitions_are_answered() -> None:
-    """Also after a marker for an existing partition."""
+    """They are answered even after a marker for an existing partition."""
     stage = Stage()
     stage.topic("orders")
     markers = [

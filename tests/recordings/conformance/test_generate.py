@@ -19,20 +19,20 @@ def pairs(scenarios: list[Scenario]) -> set[tuple[object, int]]:
     return {(API_OF[step.api], step.version) for scenario in scenarios for step in scenario.steps}
 
 
-def test_every_api_that_is_answered_without_a_plugin_has_requests() -> None:
+def test_every_api_that_needs_no_plugin_has_requests() -> None:
     known = {key for release in RELEASES for key in served(release)}
     assert known - generate.TEMPLATES.keys() == TELEMETRY
 
 
 @pytest.mark.parametrize("release", ["0.11", "2.8", "4.3"])
-def test_a_row_of_seeds_has_every_api_in_every_version(release: str) -> None:
+def test_consecutive_seeds_have_every_api_in_every_version(release: str) -> None:
     wanted = set(generate.pairs_of(Draw(release, 1)))
     assert wanted
     assert not wanted - pairs([generate.scenario(release, seed) for seed in SEEDS])
 
 
 @pytest.mark.parametrize("release", RELEASES)
-def test_the_same_seed_gives_the_same_and_all_can_be_written(release: str) -> None:
+def test_seeds_are_repeatable_and_all_requests_can_be_encoded(release: str) -> None:
     for make in (generate.scenario, script):
         for seed in (3, 4):
             scenario = make(release, seed)

@@ -1,4 +1,4 @@
-"""Responses of real brokers, against the shim in this process, without Java and sockets."""
+"""The shim's responses equal the recorded ones of real brokers; needs no Java and no sockets."""
 
 from collections import Counter
 
@@ -16,7 +16,7 @@ ENOUGH = 20
 
 @pytest.mark.parametrize("name", recordings())
 def test_the_shim_answers_as_the_real_broker_did(name: str) -> None:
-    """But for what tests/golden/remaining_differences.txt lists, which may only shrink."""
+    """Exceptions are listed in tests/golden/remaining_differences.txt, which may only shrink."""
     counts, told, played = differences(name)
     assert played > 0
     first = "\n".join(told[:SHOWN])

@@ -21,26 +21,26 @@ from tests.recordings.records.batches import batch, message
 MADE = InitProducerIdResponse(producer_id=17, producer_epoch=3)
 
 
-def test_fields_are_filled_from_labelled_answers() -> None:
+def test_fields_are_filled_from_labelled_responses() -> None:
     request = EndTxnRequest(transactional_id="tx", producer_id=424_242)
     takes = {"producer_id": "5:producer_id", "producer_epoch": "5:producer_epoch"}
     fill(request, takes, {"5": MADE}, {})
     assert (request.producer_id, request.producer_epoch) == (17, 3)
 
 
-def test_without_the_answer_the_requests_own_value_stays() -> None:
+def test_without_the_response_the_request_keeps_its_value() -> None:
     request = EndTxnRequest(transactional_id="tx", producer_id=424_242)
     fill(request, {"producer_id": "5:producer_id"}, {}, {})
     assert request.producer_id == 424_242
 
 
-def test_a_place_that_the_request_does_not_have_is_left_alone() -> None:
+def test_fields_that_the_request_lacks_are_ignored() -> None:
     request = LeaveGroupRequest(group_id="g", members=[])
     fill(request, {"members.0.member_id": "5:producer_id"}, {"5": MADE}, {})
     assert request.members == []
 
 
-def test_topic_ids_become_the_clusters() -> None:
+def test_topic_ids_are_replaced_by_the_clusters() -> None:
     real = b"\x09" * 16
     known = MetadataRequestTopic(topic_id=topic_id_of("orders"), name=None)
     unknown = MetadataRequestTopic(topic_id=b"\x22" * 16, name=None)
@@ -49,7 +49,7 @@ def test_topic_ids_become_the_clusters() -> None:
     assert [known.topic_id, unknown.topic_id] == [real, b"\x22" * 16]
 
 
-def test_records_are_stamped_with_the_producer_and_their_checksum() -> None:
+def test_records_get_the_producer_and_a_new_checksum() -> None:
     records = batch([b"v"], producer=(-1, -1, 4))
     row = PartitionProduceData(index=0, records=records)
     request = ProduceRequest(topic_data=[TopicProduceData(name="t", partition_data=[row])])
@@ -64,7 +64,7 @@ def test_records_are_stamped_with_the_producer_and_their_checksum() -> None:
     assert stamp(message(b"old"), 17, 3) == message(b"old")
 
 
-def test_a_request_is_cut_to_what_its_version_carries() -> None:
+def test_fields_that_the_version_lacks_are_removed() -> None:
     members = [MemberIdentity(member_id="m", group_instance_id="i", reason="r")]
     old = fit(LeaveGroupRequest(group_id="g", member_id="m", members=members), 2)
     assert (old.member_id, old.members) == ("m", [])

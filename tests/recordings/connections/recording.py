@@ -38,13 +38,13 @@ from tests.recordings.store import Recordings, Steps
 
 ANSWERED, WAITS, CLOSED, LEFT = "answered", "waits", "closed", "left"
 QUIET_S: Final = 12
-"""By then no rate knows of the connections that saw that the broker is there."""
+"""Pause after which connections made to check that the broker runs count for no rate."""
 _QUOTA_S: Final = 0.4
 _RATES_SINCE: Final = (2, 7)
 
 
 class _Client:
-    """One connection that asks."""
+    """A connection that sends requests."""
 
     def __init__(self, address: str, host: str) -> None:
         to_host, _, port = address.rpartition(":")
@@ -54,17 +54,17 @@ class _Client:
         self.ask()
 
     def ask(self) -> None:
-        """Ask for the versions, and then for a mechanism: so it may be done without a log-in."""
+        """Send ApiVersions first and SaslHandshake later, which need no log-in."""
         api = ApiKey.SASL_HANDSHAKE if self._asked else ApiKey.API_VERSIONS
         request = SaslHandshakeRequest("PLAIN") if self._asked else ApiVersionsRequest()
         self._asked += 1
         payload = write_request_header(RequestHeader(api, 0, self._asked, "tests"))
         payload += codecs.write_request(request, 0)
-        with contextlib.suppress(ConnectionError):  # it is closed by now
+        with contextlib.suppress(ConnectionError):  # the broker has closed it
             self._socket.sendall(len(payload).to_bytes(4, "big") + payload)
 
     def look(self) -> None:
-        """Receive what has arrived."""
+        """Receive the responses that have arrived."""
         while self.state in (ANSWERED, WAITS) and select.select([self._socket], [], [], 0)[0]:
             try:
                 self.state = ANSWERED if self._socket.recv(65536) else CLOSED
@@ -133,7 +133,7 @@ def played(name: str, kafka: RealKafka) -> Steps:
 
 
 def scenarios(release: str) -> Collection[str]:
-    """Return the names of those that a release plays: rates came later."""
+    """Return the scenarios for a release; old releases have no connection rates."""
     has_rates = numbers(release) >= _RATES_SINCE
     return [name for name in SCENARIOS if has_rates or not name.startswith("rate")]
 

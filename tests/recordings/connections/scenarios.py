@@ -1,6 +1,6 @@
-"""What connections do, step by step, on brokers that limit them.
+"""Scenarios of connections, step by step, to brokers that limit connections.
 
-The listeners are PLAINTEXT, which is the one of brokers, and SASL_PLAINTEXT.
+The listeners are PLAINTEXT, which is the inter-broker listener, and SASL_PLAINTEXT.
 """
 
 from collections.abc import Mapping, Sequence
@@ -41,7 +41,7 @@ class Limit(NamedTuple):
 
 
 class Look(NamedTuple):
-    """Keep the state of every connection, so long after the first one came."""
+    """Record the state of every connection, `at_ms` after the first connection."""
 
     at_ms: int
 
@@ -50,7 +50,7 @@ Step = Open | Use | Leave | Limit | Look
 
 
 class Scenario(NamedTuple):
-    """`settings` are those of the broker."""
+    """Steps of connections; `settings` are the broker's."""
 
     steps: Sequence[Step]
     settings: Mapping[str, str] = MappingProxyType({})
@@ -60,7 +60,7 @@ _PER_IP = "max.connections.per.ip"
 _RATE = "max.connection.creation.rate"
 _OF_SASL = "listener.name.sasl_plaintext."
 _ONE_THREAD = {"num.network.threads": "1"}
-"""Each thread has its own idea of the connection that was used least lately."""
+"""A single thread, since each network thread closes the least recently used of its connections."""
 
 SCENARIOS: Final = {
     "address": Scenario(

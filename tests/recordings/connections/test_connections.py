@@ -1,4 +1,4 @@
-"""How real brokers limited connections, release by release."""
+"""Limits of connections are those of real brokers, release by release."""
 
 import pytest
 
@@ -33,7 +33,7 @@ _STEP_MS = 10
 
 
 class _Client:
-    """A connection whose peer goes when it likes, which is seen while it is served."""
+    """A connection to the shim's quotas; a disconnect is noticed only while it is served."""
 
     def __init__(self, listener: str, host: str) -> None:
         self.node_id = _NODE
@@ -68,7 +68,7 @@ class _Stage:
         self._quotas = ConnectionQuotas(self._cluster)
         self._clients: list[_Client] = []
         self.steps: Steps = []
-        if release.startswith("2."):  # its controller is a client of its own
+        if release.startswith("2."):  # the broker's controller connects to itself
             self._quotas.arrive(_Client(PLAIN, _ITSELF))
         self._clock.advance(recording.QUIET_S * 1000)
         self._began_ms = self._clock.now_ms()
@@ -99,7 +99,7 @@ class _Stage:
         self.steps.append((f"at {at_ms}", [client.state for client in self._clients]))
 
     def _notice(self) -> None:
-        """See who of those that are served has gone."""
+        """Notice disconnects of the connections that are served."""
         for client in self._clients:
             if client.is_served and client.state in (LEFT, CLOSED):
                 client.is_served = False

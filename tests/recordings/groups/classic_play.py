@@ -1,4 +1,4 @@
-"""The verbs of classic groups and of their offsets."""
+"""Requests of classic groups and about their offsets."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -13,13 +13,13 @@ RANGE: Protocols = (("range", b"\0"),)
 
 
 def subscription(topics: Sequence[str]) -> bytes:
-    """A consumer's metadata, version 0."""
+    """Return a consumer's subscription, version 0."""
     names = b"".join(len(name).to_bytes(2, "big") + name.encode() for name in topics)
     return b"\0\0" + len(topics).to_bytes(4, "big") + names + bytes(4)
 
 
 class ClassicPlay(Play):
-    """JoinGroup and its kin with what most scenarios do not care about left out."""
+    """Sends JoinGroup and related requests, with defaults for most of their fields."""
 
     def join_request(
         self, group: str, member: str = "", protocols: Protocols = RANGE, **more: Any
@@ -36,7 +36,7 @@ class ClassicPlay(Play):
     def join(
         self, label: str, group: str, connection: str = "a", version: int = NEWEST, **more: Any
     ) -> Any:
-        """Join to the end, learning the member id first where that is wanted."""
+        """Join; if the broker returns MEMBER_ID_REQUIRED, join again with the given member id."""
         request = self.join_request(group, **more)
         answer = self.ask(ApiKey.JOIN_GROUP, version, request, connection)
         if answer.error_code == ErrorCode.MEMBER_ID_REQUIRED:
@@ -48,7 +48,7 @@ class ClassicPlay(Play):
     def begin_join(
         self, group: str, connection: str, member: str = "", version: int = NEWEST, **more: Any
     ) -> None:
-        """Send a join that will have to wait; a member id is learnt before, where wanted."""
+        """Send a JoinGroup that must wait; get a member id first if the broker requires one."""
         request = self.join_request(group, member, **more)
         wants_id = self.version(ApiKey.JOIN_GROUP, version) >= 4
         if wants_id and not member and not more.get("group_instance_id"):
@@ -201,7 +201,7 @@ class ClassicPlay(Play):
         states: Sequence[str] = (),
         types: Sequence[str] = (),
     ) -> None:
-        """The groups of this scenario alone."""
+        """List groups; record only those of this scenario."""
         request = {"states_filter": list(states), "types_filter": list(types)}
         answer = self.ask(ApiKey.LIST_GROUPS, version, request)
         answer.groups = [group for group in answer.groups if group.group_id.startswith(self.name)]

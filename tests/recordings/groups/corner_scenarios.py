@@ -1,4 +1,4 @@
-"""Rare situations of groups that other projects' tests cause."""
+"""Rare situations of groups that occur in tests of other projects."""
 
 from typing import Any
 
@@ -22,7 +22,7 @@ OFFSETS_TOPIC = "__consumer_offsets"
 
 
 def refused_joins(play: ModernPlay) -> None:
-    """JoinGroup with a member id that is not taken: which answers repeat it."""
+    """JoinGroup with a rejected member id; some responses repeat the id."""
     if not play.has(HEARTBEAT):
         return
     (topic,) = play.topic("t")
@@ -55,7 +55,7 @@ def refused_joins(play: ModernPlay) -> None:
 
 
 def user_data(play: ModernPlay) -> None:
-    """A classic group whose leader puts data of its own into assignments is not upgraded."""
+    """A classic group is not upgraded if its leader puts user data into assignments."""
     if not play.has(HEARTBEAT):
         return
     (topic,) = play.topic("t")
@@ -74,7 +74,7 @@ def user_data(play: ModernPlay) -> None:
 
 
 def orders(play: ModernPlay) -> None:
-    """In which order members are described, and groups listed."""
+    """The order of described members, and of listed groups."""
     (topic,) = play.topic("t")
     classic = play.text("-classic")
     for at in range(7):
@@ -100,7 +100,7 @@ def orders(play: ModernPlay) -> None:
 
 
 def expressions(play: ModernPlay) -> None:
-    """Topics that may be described only later are seen when expressions are looked at again."""
+    """Topics with a later DESCRIBE are found when regular expressions are evaluated again."""
     if not play.has(HEARTBEAT, 1):
         return
     (first,) = play.topic("first")
@@ -118,7 +118,7 @@ def expressions(play: ModernPlay) -> None:
 
 
 def _beat(play: ModernPlay, label: str, epoch: int, **more: Any) -> int:
-    """A heartbeat of alice, who owns nothing; return the epoch that she was told."""
+    """Send a heartbeat of alice, who owns no partitions; return the epoch in the response."""
     request = {
         "group_id": play.text("-g"),
         "member_id": "m",
@@ -142,7 +142,7 @@ def _grant(play: ModernPlay, kind: ResourceType, name: str, operation: Operation
 
 
 def speechless(play: ModernPlay) -> None:
-    """Members that name no protocol: 0.11 takes them in, and never answers anybody after that."""
+    """Members without protocols: 0.11 accepts them, and then never responds to any member."""
     (topic,) = play.topic("t")
     for group, state in ((play.text("-new"), "new"), (play.text("-used"), "used")):
         if state == "used":
@@ -179,7 +179,7 @@ def speechless(play: ModernPlay) -> None:
 
 
 def offsets_topic(play: ModernPlay) -> None:
-    """Groups go with the topic that they are kept in."""
+    """Groups are removed when `__consumer_offsets`, which stores them, is deleted."""
     (topic,) = play.topic("t")
     member = begun(play, play.text("-classic"), topic)
     play.commit("alone", play.text("-alone"), [(topic, 0, 5)])

@@ -1,4 +1,4 @@
-"""Dead-letter queues of share groups (KIP-1191, 4.4): their records, and when they get none."""
+"""Dead-letter queues of share groups (KIP-1191, 4.4): their records, and when none are written."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -27,7 +27,7 @@ from tests.recordings.groups.share_play import (
 from tests.recordings.records.batches import GZIP, batch, contents, record
 
 WRITTEN_MS = 2_500
-"""After which a broker has written to a queue, made it, or given up."""
+"""Time after which a broker has written to a queue, created it, or given up."""
 
 NAME = "errors.deadletterqueue.topic.name"
 COPIES = "errors.deadletterqueue.copy.record.enable"
@@ -38,7 +38,7 @@ HEADERS = ((b"h", b"x"), (b"n", None))
 
 
 def queue(play: ModernPlay, suffix: str = "q", partitions: int = 1, **configs: str) -> str:
-    """A topic that takes dead letters, under the usual prefix."""
+    """Create a topic for dead letters, with the default prefix."""
     name = f"dlq.{play.text(f'-{suffix}')}"
     settings = {TAKES: "true", "retention.ms": "-1"}
     settings |= {key.replace("_", "."): value for key, value in configs.items()}
@@ -48,7 +48,7 @@ def queue(play: ModernPlay, suffix: str = "q", partitions: int = 1, **configs: s
 
 
 def reader(play: ModernPlay, topics: Sequence[str], queue_name: str, **more: str) -> Sharer:
-    """A member of a group whose dead letters go to a queue."""
+    """Return a member of a share group with this dead-letter queue."""
     group = earliest(play, "g")
     configure(play, group, **{NAME: queue_name} | more)
     return Sharer(play, group).join(*topics)
@@ -63,7 +63,7 @@ def reject(sharer: Sharer, topic: str, *offsets: tuple[int, int], index: int = 0
 
 
 def letters(play: ModernPlay, label: str, name: str, partition: int = 0) -> None:
-    """The records of a queue, however many a batch has."""
+    """Record the records in a queue, independent of batches."""
     rows = [{"partition": partition, "fetch_offset": 0, "partition_max_bytes": 1 << 20}]
     request = {
         "max_wait_ms": 100,
@@ -98,7 +98,7 @@ def rejected(play: ModernPlay) -> None:
 
 
 def worn_out(play: ModernPlay) -> None:
-    """Records that are given back too often, or kept too long."""
+    """Records that are released too often, or whose acquisition expires."""
     if not _has_queues(play):
         return
     (topic,) = kept_topics(play, "t")
@@ -134,7 +134,7 @@ def with_partitions(play: ModernPlay) -> None:
 
 
 def unusable(play: ModernPlay) -> None:
-    """Queues that cannot be used: the records are given up all the same."""
+    """Unusable queues: the records are archived all the same."""
     if not _has_queues(play):
         return
     (topic,) = kept_topics(play, "t")
@@ -164,7 +164,7 @@ def unusable(play: ModernPlay) -> None:
 
 
 def made(play: ModernPlay) -> None:
-    """Queues that are made when they are needed."""
+    """Queues that the broker creates when they are needed."""
     if not _has_queues(play):
         return
     (topic,) = kept_topics(play, "t")
@@ -176,7 +176,7 @@ def made(play: ModernPlay) -> None:
     colliding = good.replace("-", "_").replace(".", "_", 1)
     for at, name in enumerate((good, foreign, "dlq.a/b", f"dlq.{colliding}")):
         configure(play, group, **{NAME: name})
-        reject(sharer, topic, (6 * at + 1, 6 * at + 2))  # the start moves on by chance
+        reject(sharer, topic, (6 * at + 1, 6 * at + 2))  # not the first: the start moves late
         state(play, f"after {at}", group, topic)
     for label, name in (("good", good), ("foreign", foreign)):
         _exists(play, label, name)
@@ -187,7 +187,7 @@ def made(play: ModernPlay) -> None:
 
 
 def prefixed(play: ModernPlay) -> None:
-    """The broker wants another beginning of names."""
+    """The broker requires another prefix of queue names."""
     if not _has_queues(play):
         return
     (topic,) = kept_topics(play, "t")
@@ -204,7 +204,7 @@ def prefixed(play: ModernPlay) -> None:
 
 
 def too_large(play: ModernPlay) -> None:
-    """Letters that are larger than the queue takes at once, or at all."""
+    """Dead letters that exceed the queue's limits, together or alone."""
     if not _has_queues(play):
         return
     topic, compressed = kept_topics(play, "t", "u")
@@ -225,7 +225,7 @@ def too_large(play: ModernPlay) -> None:
 
 
 def rights(play: ModernPlay) -> None:
-    """What the brokers' own principal has to be allowed: here it is no super user."""
+    """Permissions that the inter-broker principal needs if it is not a super user."""
     if not _has_queues(play):
         return
     (topic,) = kept_topics(play, "t")
@@ -270,7 +270,7 @@ ME = "ANONYMOUS"
 
 
 def _allow(play: ModernPlay, *rights: tuple[str, Operation, str | None]) -> None:
-    """Who may do what with which topic, or the cluster: None."""
+    """Create ACLs of (principal, operation, topic); None is the cluster."""
     rows = [
         {
             "resource_type": int(ResourceType.CLUSTER if name is None else ResourceType.TOPIC),
@@ -293,7 +293,7 @@ def _has_queues(play: ModernPlay) -> bool:
 
 
 def _produce(play: ModernPlay, topic: str, index: int = 0) -> None:
-    """Six records, in two batches."""
+    """Produce six records in two batches."""
     keys = [b"k0", None, b"k2"]
     produce(play, topic, 3, index=index, keys=keys)
     rows = [record(at, b"v%d" % at, None, 0, HEADERS) for at in range(3)]
@@ -334,6 +334,6 @@ SETTINGS: dict[str, dict[str, Any]] = {
     },
     "dead_letter-prefixed": {MAKES: "true", PREFIX: "x-"},
 }
-"""What a broker has to be told for a scenario."""
+"""Broker settings that a scenario needs."""
 
 SCENARIOS = (rejected, worn_out, with_partitions, unusable, made, prefixed, too_large, rights)

@@ -1,4 +1,4 @@
-"""Descriptions of topologies that a plug-in of the broker keeps (KIP-1331, 4.4)."""
+"""Topology descriptions, which a plugin of the broker stores (KIP-1331, 4.4)."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -17,7 +17,7 @@ UPDATE = ApiKey.STREAMS_GROUP_TOPOLOGY_DESCRIPTION_UPDATE
 PLUGIN = "group.streams.topology.description.plugin.class"
 IN_MEMORY = "org.apache.kafka.server.streams.InMemoryTopologyDescriptionPlugin"
 BACKOFF_MS = 37_000
-"""A little more than the first time after which a description is asked for again."""
+"""A little more than the first interval after which a broker requests a description again."""
 
 SOURCE, PROCESSOR, SINK = 1, 2, 3
 
@@ -57,7 +57,7 @@ def update(
 
 
 def look(play: ModernPlay, label: str, *groups: str) -> None:
-    """Describe the groups with their topologies."""
+    """Describe groups with their topologies."""
     request = {"group_ids": list(groups), "include_topology_description": True}
     play.call(label, ApiKey.STREAMS_GROUP_DESCRIBE, NEWEST, request)
 
@@ -142,7 +142,7 @@ def refused(play: ModernPlay) -> None:
 
 
 def asked_again(play: ModernPlay) -> None:
-    """Who is not told asks again, later and later."""
+    """A broker without a description requests it again, at growing intervals."""
     if not play.has(UPDATE):
         return
     (topic,) = play.topic("t")
@@ -201,6 +201,6 @@ SETTINGS = {
     f"description-{scenario.__name__}": {PLUGIN: IN_MEMORY}
     for scenario in (kept, refused, asked_again)
 }
-"""What a broker has to be told for a scenario."""
+"""Broker settings that a scenario needs."""
 
 SCENARIOS = (no_plugin, kept, refused, asked_again, turned_classic)

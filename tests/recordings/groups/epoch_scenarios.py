@@ -9,7 +9,7 @@ HEARTBEAT = ApiKey.CONSUMER_GROUP_HEARTBEAT
 
 
 def subscribing_to_nothing(play: ModernPlay) -> None:
-    """Who joins without naming topics changes nothing that could be assigned."""
+    """Members join that subscribe to no topics, or only to a missing one."""
     if not play.has(HEARTBEAT):
         return
     missing = play.text("missing")
@@ -40,7 +40,7 @@ def instance_of_nothing(play: ModernPlay) -> None:
 
 
 def joining_again(play: ModernPlay) -> None:
-    """With epoch 0, though it is known with another one."""
+    """Members send epoch 0 although they have joined already."""
     if not play.has(HEARTBEAT):
         return
     first, second = play.topic("t", "u")
@@ -56,7 +56,7 @@ def joining_again(play: ModernPlay) -> None:
 
 
 def given_back(play: ModernPlay) -> None:
-    """Who is to give up a partition is to have it again, before having given it up."""
+    """A member gets a partition back that it should revoke, before it has revoked it."""
     if not play.has(HEARTBEAT):
         return
     (topic,) = play.topic("t", partitions=3)
@@ -79,7 +79,7 @@ def given_back(play: ModernPlay) -> None:
 
 
 def strange_topics(play: ModernPlay) -> None:
-    """Topics come that no member subscribes to, also while it is not known what one does."""
+    """Topics without subscribers are created, also before a regular expression is evaluated."""
     if not play.has(HEARTBEAT, 1):
         return
     (topic,) = play.topic("t")

@@ -1,4 +1,4 @@
-"""Unused groups, on brokers that keep offsets for a minute."""
+"""Unused groups on brokers with an offsets retention of one minute."""
 
 from typing import Any
 
@@ -8,12 +8,12 @@ from tests.recordings.groups.modern_play import ModernPlay
 
 CHECKED_MS = 3_000
 LONG_MS = 32_000
-"""Half the time for which offsets are kept, and a little more."""
+"""A little more than half of the offsets retention."""
 PATIENT: dict[str, Any] = {"session_timeout_ms": 300_000, "rebalance_timeout_ms": 300_000}
 
 
 def gone(play: ModernPlay) -> None:
-    """Empty groups without offsets go at once, offsets that are too old, and their groups then."""
+    """Empty groups without offsets are removed at once; groups with offsets when these expire."""
     first, second = play.topic("t", "u")
     _leave_behind(play, first)
     stays = play.text("-stays")
@@ -36,7 +36,7 @@ def gone(play: ModernPlay) -> None:
 
 
 def _leave_behind(play: ModernPlay, topic: str) -> None:
-    """Groups that have nobody any more, with offsets and without."""
+    """Create empty groups, with and without offsets."""
     joined = play.text("-joined")
     member = play.join("joined", joined, **PATIENT)
     play.sync("joined", joined, member.generation_id, member.member_id)

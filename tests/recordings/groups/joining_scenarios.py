@@ -1,4 +1,4 @@
-"""Classic groups: joining, syncing, leaving, and members that fail to."""
+"""Classic groups: joining, syncing and leaving, also with failing members."""
 
 from typing import Any
 
@@ -141,7 +141,7 @@ def two_members(play: ClassicPlay) -> None:
 
 
 def _rejoining(play: ClassicPlay, group: str, first: str, second: str) -> None:
-    """Of the leader `first` and the follower `second`, in different states."""
+    """The leader `first` and the follower `second` rejoin in different states."""
     join = ApiKey.JOIN_GROUP
     leader = play.join_request(group, first, RANGE_RR)
     follower = play.join_request(group, second, RANGE_XY)
@@ -206,7 +206,7 @@ def three_members(play: ClassicPlay) -> None:
 
 
 def promised_id(play: ClassicPlay) -> None:
-    """A member that was told its id and does not come back with it."""
+    """A member that does not join again with the member id that it was given."""
     if not play.has(ApiKey.JOIN_GROUP, 4):
         return
     group = play.text()

@@ -1,4 +1,4 @@
-"""Members of groups of both protocols: silent ones, static ones, ones that change (KIP-848)."""
+"""Groups with both protocols: expired members, static members, members that convert (KIP-848)."""
 
 from typing import Any
 
@@ -15,7 +15,7 @@ from tests.recordings.groups.modern_play import ModernPlay
 
 
 def between_assignments(play: ModernPlay) -> None:
-    """The group has a newer epoch, whose assignment is not yet made (KIP-1263)."""
+    """The group has a newer epoch without a target assignment yet (KIP-1263)."""
     if not play.has(HEARTBEAT):
         return
     (topic,) = play.topic("t")
@@ -44,7 +44,7 @@ def between_assignments(play: ModernPlay) -> None:
 
 
 def sessions(play: ModernPlay) -> None:
-    """Members of a group of both protocols that are not heard of."""
+    """Sessions of members expire in a group with both protocols."""
     if not play.has(HEARTBEAT):
         return
     (topic,) = play.topic("t")
@@ -75,7 +75,7 @@ def sessions(play: ModernPlay) -> None:
 
 
 def session_downgrades(play: ModernPlay) -> None:
-    """The last member of the consumer protocol is not heard of, or does not give up in time."""
+    """The last consumer protocol member expires, or does not revoke partitions in time."""
     if not play.has(HEARTBEAT):
         return
     (topic,) = play.topic("t")
@@ -100,7 +100,7 @@ def session_downgrades(play: ModernPlay) -> None:
 
 
 def static_members(play: ModernPlay) -> None:
-    """Instances that change their protocol."""
+    """Static members that change their protocol."""
     if not play.has(HEARTBEAT):
         return
     (topic,) = play.topic("t")
@@ -141,7 +141,7 @@ def static_members(play: ModernPlay) -> None:
 
 
 def changing_protocol(play: ModernPlay) -> None:
-    """A member goes from one protocol to the other under its id."""
+    """A member changes from one protocol to the other with the same member id."""
     if not play.has(HEARTBEAT):
         return
     (topic,) = play.topic("t")

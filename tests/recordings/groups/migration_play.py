@@ -1,4 +1,4 @@
-"""The verbs of scenarios with members of both protocols in a group (KIP-848)."""
+"""Requests of scenarios with members of both protocols in a group (KIP-848)."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -22,21 +22,21 @@ BOTH = (0, 1)
 def speaks(
     topics: Sequence[str], owned: Sequence[int] = (), version: int = 3, name: str = "range"
 ) -> tuple[tuple[str, bytes]]:
-    """Return the protocols of a consumer's JoinGroup; it owns partitions of the first topic."""
+    """Return the protocols in a consumer's JoinGroup, with owned partitions of the first topic."""
     rows = [Owned(topic=topics[0], partitions=list(owned))] if owned else []
     message = ConsumerProtocolSubscription(topics=list(topics), owned_partitions=rows)
     return ((name, version.to_bytes(2, "big") + codecs.write_message(message, version)),)
 
 
 def gives(topic: str, partitions: Sequence[int], version: int = 3) -> bytes:
-    """What a leader assigns to a member."""
+    """Return a leader's assignment for a member."""
     row = Assigned(topic=topic, partitions=list(partitions))
     message = ConsumerProtocolAssignment(assigned_partitions=[row])
     return version.to_bytes(2, "big") + codecs.write_message(message, version)
 
 
 def begun(play: ModernPlay, group: str, topic: str, version: int = 3, **more: Any) -> str:
-    """A stable classic group whose one member reads all of the topic."""
+    """Create a stable classic group with one member, which has all partitions of the topic."""
     more = {"session_timeout_ms": 60_000} | more
     joined = play.join("classic", group, protocols=speaks([topic], version=version), **more)
     member: str = joined.member_id
@@ -47,7 +47,7 @@ def begun(play: ModernPlay, group: str, topic: str, version: int = 3, **more: An
 
 
 def seen(play: ModernPlay, label: str, group: str) -> None:
-    """The group as all APIs show it."""
+    """Describe and list the group by all APIs."""
     play.list(label)
     play.describe(label, group, version=6)
     play.consumer_groups(label, group)
@@ -56,7 +56,7 @@ def seen(play: ModernPlay, label: str, group: str) -> None:
 def rejoin(
     play: ModernPlay, label: str, group: str, member: str, topic: str, *owned: int, **more: Any
 ) -> int:
-    """Join again and sync; the generation."""
+    """Join again and sync; return the generation."""
     more = {"session_timeout_ms": 60_000} | more
     protocols = more.pop("protocols", None) or speaks([topic], owned)
     request = play.join_request(group, member, protocols, **more)

@@ -76,7 +76,7 @@ def upgrade(play: ModernPlay) -> None:
 
 
 def classic_joins(play: ModernPlay) -> None:
-    """A classic member joins a consumer group, and is rejected for its protocols."""
+    """Classic members join a consumer group; some are rejected because of their protocols."""
     if not play.has(HEARTBEAT):
         return
     topic, other_topic = play.topic("t", "u")
@@ -129,7 +129,7 @@ def classic_joins(play: ModernPlay) -> None:
 
 
 def versions(play: ModernPlay) -> None:
-    """Subscriptions of every version, in groups that are upgraded and that are joined."""
+    """Subscriptions of every version, in groups that are upgraded and groups that are joined."""
     if not play.has(HEARTBEAT):
         return
     (topic,) = play.topic("t")
@@ -176,7 +176,7 @@ def downgrade(play: ModernPlay) -> None:
 
 
 def in_a_rebalance(play: ModernPlay) -> None:
-    """A group is upgraded while its members wait for each other."""
+    """A group is upgraded during a rebalance."""
     if not play.has(HEARTBEAT):
         return
     topic, other = play.topic("t", "u")
@@ -211,7 +211,7 @@ def in_a_rebalance(play: ModernPlay) -> None:
 
 
 def leaving(play: ModernPlay) -> None:
-    """LeaveGroup of several at once, and of members of the consumer protocol."""
+    """LeaveGroup for several members at once, and for members of the consumer protocol."""
     if not play.has(HEARTBEAT):
         return
     topics = play.topic("t", "u", "v")

@@ -1,4 +1,4 @@
-"""The verbs of consumer groups (KIP-848) beside those of classic ones."""
+"""Requests of consumer groups (KIP-848), in addition to those of classic groups."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -8,16 +8,16 @@ from tests.recordings.groups.classic_play import ClassicPlay
 
 NEWEST = 99
 CURRENT = None
-"""As an epoch: the one that the member was last told."""
+"""Stands for the epoch in the last response to the member."""
 
 ASSIGNMENT_INTERVAL_MS = 1500
-"""A little more than a broker waits between two assignments (KIP-1263)."""
+"""A little more than a broker's interval between two assignments (KIP-1263)."""
 
 Owned = Mapping[str, Sequence[int]]
 
 
 class ModernPlay(ClassicPlay):
-    """Heartbeats and descriptions of the newer protocols."""
+    """Sends heartbeats and describes groups of the newer protocols."""
 
     def beat(
         self,
@@ -44,7 +44,7 @@ class ModernPlay(ClassicPlay):
         return answer
 
     def epoch_of(self, group: str, member: str) -> int:
-        """The epoch that a member was last told."""
+        """Return the epoch in the last response to a member."""
         return self._epochs.get((group, member), 1)
 
     @property
@@ -52,13 +52,13 @@ class ModernPlay(ClassicPlay):
         return self.__dict__.setdefault("epochs", {})
 
     def settle(self) -> None:
-        """Wait until the group may be assigned anew."""
+        """Wait until the group can have a new assignment."""
         self.peer.pause(ASSIGNMENT_INTERVAL_MS)
 
     def enter(
         self, label: str, group: str, member: str, *topics: str, version: int = NEWEST, **more: Any
     ) -> Any:
-        """The first heartbeat of a member."""
+        """Send the first heartbeat of a member."""
         request: dict[str, Any] = {
             "rebalance_timeout_ms": 10_000,
             "subscribed_topic_names": list(topics),
@@ -81,7 +81,7 @@ class ModernPlay(ClassicPlay):
         ahead: int = 0,
         **more: Any,
     ) -> Any:
-        """A heartbeat of a share group's member."""
+        """Send a heartbeat of a share group's member."""
         fields = {"subscribed_topic_names": None if topics is None else list(topics)} | more
         who = (group, member)
         return self._beat_as(label, ApiKey.SHARE_GROUP_HEARTBEAT, who, epoch, ahead, fields)
@@ -89,7 +89,7 @@ class ModernPlay(ClassicPlay):
     def start(
         self, label: str, group: str, member: str, topology: dict[str, Any] | None, **more: Any
     ) -> Any:
-        """The first heartbeat of a streams group's member."""
+        """Send the first heartbeat of a streams group's member."""
         request: dict[str, Any] = {
             "rebalance_timeout_ms": 10_000,
             "process_id": "p",
@@ -110,7 +110,7 @@ class ModernPlay(ClassicPlay):
         ahead: int = 0,
         **more: Any,
     ) -> Any:
-        """A later heartbeat of a streams group's member."""
+        """Send a later heartbeat of a streams group's member."""
         who = (group, member)
         return self._beat_as(label, ApiKey.STREAMS_GROUP_HEARTBEAT, who, epoch, ahead, more)
 
@@ -123,7 +123,7 @@ class ModernPlay(ClassicPlay):
         ahead: int,
         fields: dict[str, Any],
     ) -> Any:
-        """A heartbeat of a group's member, with the epoch it was last told unless one is given."""
+        """Send a heartbeat, with the epoch in the last response unless one is given."""
         known = self._epochs.get(who, 1) if epoch is None else epoch
         named = {"group_id": who[0], "member_id": who[1], "member_epoch": known + ahead}
         version = fields.pop("version", NEWEST)

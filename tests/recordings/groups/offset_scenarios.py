@@ -95,7 +95,7 @@ def odd_fetches(play: ClassicPlay) -> None:
             ]
             groups = [row for part in parts for row in part["groups"]]
             play.call(f"many groups {version}", FETCH, version, {"groups": groups})
-            if play.peer.release >= "4.1":  # before, no answer ever came
+            if play.peer.release >= "4.1":  # earlier releases never respond
                 play.call(f"no group {version}", FETCH, version, {"groups": []})
 
 
@@ -178,7 +178,7 @@ def deleting(play: ClassicPlay) -> None:
 
 
 def cut_subscriptions(play: ClassicPlay) -> None:
-    """What a broker reads of subscriptions that end too early for their version, or go on."""
+    """Subscriptions that are too short for their version, or have trailing bytes."""
     if not play.has(ApiKey.OFFSET_DELETE):
         return
     here, there = play.topic("t", "u")
@@ -199,7 +199,7 @@ def cut_subscriptions(play: ClassicPlay) -> None:
 
 
 def deletions_twice(play: ClassicPlay) -> None:
-    """A topic, or a partition of it, is in an OffsetDelete twice; some are not there."""
+    """An OffsetDelete with duplicate topics or partitions, some of them missing."""
     if not play.has(ApiKey.OFFSET_DELETE):
         return
     here, there = play.topic("t", "u")
@@ -222,7 +222,7 @@ def deletions_twice(play: ClassicPlay) -> None:
 
 
 def topics_twice(play: ClassicPlay) -> None:
-    """A topic is in the request twice: a commit that works, one of a stranger, one to nowhere."""
+    """An OffsetCommit with duplicate topics: valid, of an unknown member, with a missing topic."""
     here, there = play.topic("t", "u")
     missing = play.unknown()
     for version in [version for version in play.versions(COMMIT) if version > 0]:
@@ -263,7 +263,7 @@ def deleted_topic(play: ClassicPlay) -> None:
 
 
 def missing_partitions(play: ClassicPlay) -> None:
-    """Offsets of partitions that a topic does not have (up to 1.1); its deletion leaves them."""
+    """Offsets of missing partitions (up to 1.1), which remain when the topic is deleted."""
     gone, stays = play.topic("gone", "stays", partitions=1)
     stray, both, nameless = play.text("-s"), play.text("-b"), ""
     for group in (stray, both, nameless):

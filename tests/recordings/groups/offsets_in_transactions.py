@@ -1,4 +1,4 @@
-"""Offsets that are committed in transactions: when they count, and who may commit them."""
+"""Offsets committed in transactions: when they are visible, and who may commit them."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ from tests.recordings.groups.modern_play import ModernPlay
 
 
 class _Transaction:
-    """One transactional producer of a play."""
+    """A transactional producer."""
 
     def __init__(self, play: ClassicPlay) -> None:
         self.play = play
@@ -142,7 +142,7 @@ def transactions_of_members(play: ClassicPlay) -> None:
 
 
 def transactions_of_both_protocols(play: ModernPlay) -> None:
-    """A classic member of a consumer group, and one of its own protocol (KIP-848)."""
+    """A consumer group with a classic and a consumer protocol member (KIP-848)."""
     if not play.has(ApiKey.CONSUMER_GROUP_HEARTBEAT):
         return
     (topic,) = play.topic("t")

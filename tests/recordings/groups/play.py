@@ -1,4 +1,4 @@
-"""The verbs of all group scenarios. Member ids in responses become `<a#0>`, `<b#1>`."""
+"""Requests of all group scenarios. Member ids in responses are replaced by `<a#0>`, `<b#1>`."""
 
 import re
 from typing import Any
@@ -14,11 +14,11 @@ PATIENCE_MS = 12_000
 SOON_MS = 400
 KNOWN_MS = 800
 GONE_MS = 2_000
-"""After which coordinators know of a topic that Metadata shows, or shows no more."""
+"""Time after which coordinators have noticed a topic that Metadata shows as deleted."""
 
 
 class Play(play.Play):
-    """A scenario asks in versions that the broker serves, and several connections at once."""
+    """A play with versions that the broker supports, and with several connections at once."""
 
     ignored = play.Play.ignored | {"host", "port", "node_id"}
     unordered = play.Play.unordered | {"subscribed_topic_names"}
@@ -40,7 +40,7 @@ class Play(play.Play):
         self.peer.pause(GONE_MS)
 
     def version(self, api: ApiKey, wanted: int) -> int:
-        """The wanted one, or the nearest that the broker serves."""
+        """Return the version, or the nearest one that the broker supports."""
         versions = self.versions(api)
         return max(versions[0], min(wanted, versions[-1]))
 
@@ -50,13 +50,13 @@ class Play(play.Play):
     def call(
         self, label: str, api: ApiKey, version: int, request: Any, connection: str = "a"
     ) -> Any:
-        """Ask and keep the answer, if the release has the API."""
+        """Send a request and record the response, if the release has the API."""
         if not self.has(api):
             return None
         return super().call(label, api, self.version(api, version), request, connection)
 
     def begin(self, api: ApiKey, version: int, request: Any, connection: str) -> None:
-        """Send what may have to wait; `outcome` has the answer."""
+        """Send a request without waiting; `outcome` receives the response."""
         version = self.version(api, version)
         self.send(api, version, request, connection)
         self._expected[connection] = api, version
@@ -71,7 +71,7 @@ class Play(play.Play):
         self.outcome(label, connection, SOON_MS)
 
     def _value(self, name: str, spec: StructSpec | None, content: Any, version: int) -> Any:
-        if name == "status" and spec is not None and content:  # whose order is the broker's
+        if name == "status" and spec is not None and content:  # in any order
             return [self.struct(spec, row, version) for row in content]
         return super()._value(name, spec, content, version)
 

@@ -1,4 +1,4 @@
-"""What `group.consumer.migration.policy` allows: played on brokers with each of its values."""
+"""Each value of `group.consumer.migration.policy`, on brokers with this setting."""
 
 from tests.recordings.groups.migration_play import HEARTBEAT, begun, rejoin, seen, speaks
 from tests.recordings.groups.modern_play import ModernPlay
@@ -46,6 +46,6 @@ def downgrade(play: ModernPlay) -> None:
 
 
 SETTINGS = {policy.__name__: {POLICY: policy.__name__} for policy in (disabled, upgrade, downgrade)}
-"""What a broker has to be told for a scenario."""
+"""Broker settings that a scenario needs."""
 
 SCENARIOS = (disabled, upgrade, downgrade)

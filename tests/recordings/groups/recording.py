@@ -58,7 +58,7 @@ ASSIGNING_KINDS = ("consumer", "share", "streams")
 
 
 def settings(release: str) -> dict[str, str]:
-    """Return Kafka's default delays, where brokers of tests have none, and a quick cleaner."""
+    """Return settings with Kafka's default delays, which test brokers lack, and a fast cleaner."""
     found = {"log.cleaner.backoff.ms": "200"}
     if numbers(release) >= (4, 2):
         found["group.streams.initial.rebalance.delay.ms"] = "3000"
@@ -68,7 +68,7 @@ def settings(release: str) -> dict[str, str]:
 
 
 def played(name: str, peer: Peer) -> Steps:
-    """Return the answers of a broker to a scenario."""
+    """Return the responses of a broker in a scenario."""
     play = ModernPlay(name, peer)
     SCENARIOS[name](play)
     return play.steps

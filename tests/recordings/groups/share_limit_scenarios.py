@@ -1,4 +1,4 @@
-"""ShareFetch where a broker's own limit is below what consumers ask for (`fetch.max.bytes`)."""
+"""ShareFetch on a broker whose `fetch.max.bytes` is below the consumers' limit."""
 
 from tests.recordings.groups.modern_play import ModernPlay
 from tests.recordings.groups.share_play import Sharer, earliest, kept_topics, produce, serves

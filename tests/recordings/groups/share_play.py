@@ -1,4 +1,4 @@
-"""The verbs of members of share groups (KIP-932): ShareFetch and ShareAcknowledge."""
+"""Requests of share group members (KIP-932): ShareFetch and ShareAcknowledge."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -14,17 +14,17 @@ ACCEPT, RELEASE, REJECT, RENEW = 1, 2, 3, 4
 GAP = 0
 PRODUCE_BY_NAME = 12
 RENEWS_SINCE = 2
-"""The version of ShareFetch and ShareAcknowledge that can ask for more time."""
+"""The first version of ShareFetch and ShareAcknowledge that can renew acquisitions."""
 HOUR_MS = 3_600_000
 SETTLED_MS = 600
-"""After which a broker has heard of a setting."""
+"""Time after which a broker has applied a setting."""
 
 Acks = Mapping[tuple[str, int], Sequence[tuple[int, int, Sequence[int]]]]
-"""By topic and partition: first offset, last offset, types."""
+"""Acknowledgements by topic and partition: first offset, last offset, types."""
 
 
 class Sharer:
-    """One member of a share group, on a connection of its own, with the epoch of its session."""
+    """A share group member with its own connection and share session."""
 
     def __init__(self, play: ModernPlay, group: str, member: str = A) -> None:
         self.play = play
@@ -35,7 +35,7 @@ class Sharer:
         self.member_epoch = 0
 
     def join(self, *topics: str, partitions: int = 1) -> "Sharer":
-        """Join, or go on, and wait until that many partitions of each topic may be fetched."""
+        """Join or rejoin, and wait until `partitions` partitions of each topic are assigned."""
         play = self.play
         wanted = {play.topic_ids[name] for name in topics}
         answer = self._beat(topics)
@@ -115,7 +115,7 @@ class Sharer:
 
 
 def produce(play: ModernPlay, topic: str, *sizes: int, index: int = 0, **options: Any) -> None:
-    """Write batches of this number of records, each in its own request."""
+    """Produce batches with these numbers of records, each in its own request."""
     for size in sizes:
         rows = [{"index": index, "records": batch([b"v"] * size, **options)}]
         request = {
@@ -131,13 +131,13 @@ def produce(play: ModernPlay, topic: str, *sizes: int, index: int = 0, **options
 
 
 def configure(play: ModernPlay, group: str, **settings: str) -> None:
-    """Set `share_auto_offset_reset` and the like on a group."""
+    """Set settings of a group, e.g. `share_auto_offset_reset`."""
     named = {name.replace("_", "."): value for name, value in settings.items()}
     _configure(play, ConfigResourceType.GROUP, group, named)
 
 
 def kept_topics(play: ModernPlay, *suffixes: str, partitions: int = 2) -> list[str]:
-    """Topics whose records stay, in one segment, however old they say they are."""
+    """Create topics that keep records of any timestamp, in one segment."""
     names = play.topic(*suffixes, partitions=partitions)
     for name in names:
         _configure(play, ConfigResourceType.TOPIC, name, KEPT)
@@ -145,7 +145,7 @@ def kept_topics(play: ModernPlay, *suffixes: str, partitions: int = 2) -> list[s
 
 
 def compact_soon(play: ModernPlay, *topics: str) -> None:
-    """Topics that a cleaner goes over as soon as a segment ends, after an hour's time."""
+    """Let the cleaner compact topics as soon as a segment ends, after an hour of record time."""
     settings = {
         "cleanup.policy": "compact",
         "min.cleanable.dirty.ratio": "0.0",
@@ -156,7 +156,7 @@ def compact_soon(play: ModernPlay, *topics: str) -> None:
 
 
 def roll(play: ModernPlay, topic: str) -> None:
-    """Append a record that begins a segment."""
+    """Append a record that begins a new segment."""
     produce(play, topic, 1, keys=[b"roll"], times=[T0 + 2 * HOUR_MS])
 
 
@@ -174,7 +174,7 @@ def _configure(
 
 
 def state(play: ModernPlay, label: str, group: str, topic: str, index: int = 0) -> None:
-    """Return the stored and the described state of a share partition."""
+    """Record the stored and the described state of a share partition."""
     play.peer.pause(SETTLED_MS)
     topic_id = play.topic_ids[topic]
     refuses_unknown = play.has(ApiKey.STREAMS_GROUP_TOPOLOGY_DESCRIPTION_UPDATE)  # since 4.4
@@ -190,7 +190,7 @@ def state(play: ModernPlay, label: str, group: str, topic: str, index: int = 0) 
 
 
 def serves(play: ModernPlay) -> bool:
-    """Whether share groups are switched on."""
+    """Return whether share groups are enabled."""
     if not play.has(ApiKey.SHARE_FETCH):
         return False
     request = {"group_id": "off", "member_id": A, "member_epoch": -1}
@@ -199,7 +199,7 @@ def serves(play: ModernPlay) -> bool:
 
 
 def earliest(play: ModernPlay, name: str = "g", **settings: str) -> str:
-    """A group that begins to read at the start of a topic."""
+    """Return a group that begins at the start of its topics."""
     group = play.text(name)
     configure(play, group, share_auto_offset_reset="earliest", **settings)
     return group

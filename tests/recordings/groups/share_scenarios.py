@@ -78,7 +78,7 @@ def members(play: ModernPlay) -> None:
 
 
 def parts_of_two_topics(play: ModernPlay) -> None:
-    """Members of a topic each: who had both keeps one; a hash of topic ids decides which."""
+    """Two members, two topics: the first one keeps a topic, selected by a hash of topic ids."""
     if not play.has(HEARTBEAT):
         return
     topics = play.topic("t", "u", partitions=1)
@@ -131,7 +131,7 @@ def offsets_of_strange_groups(play: ModernPlay) -> None:
 
 
 def offsets_that_cannot_be(play: ModernPlay) -> None:
-    """Of a group without a name, and of topics without partitions."""
+    """Requests about a group without a name, and about topics without partitions."""
     if not play.has(ApiKey.DESCRIBE_SHARE_GROUP_OFFSETS):
         return
     (topic,) = play.topic("t")
@@ -179,7 +179,7 @@ def offsets(play: ModernPlay) -> None:
 
 
 def topics_never_read(play: ModernPlay) -> None:
-    """What is deleted of groups that have read nothing, or nothing any more."""
+    """Deletion of offsets of groups that have never read the topic, or no longer read it."""
     if not play.has(ApiKey.DELETE_SHARE_GROUP_OFFSETS):
         return
     first, second = play.topic("t", "u")
@@ -202,7 +202,7 @@ def topics_never_read(play: ModernPlay) -> None:
 
 
 def topics_twice(play: ModernPlay) -> None:
-    """Topics, and partitions, that a request names more than once."""
+    """Requests with duplicate topics and partitions."""
     if not play.has(ApiKey.DESCRIBE_SHARE_GROUP_OFFSETS):
         return
     first, second = play.topic("t", "u")
@@ -252,7 +252,7 @@ def _describe(
 def _alter(
     play: ModernPlay, label: str, group: str, offsets: Sequence[tuple[str, int, int]]
 ) -> None:
-    """Neighbours of the same topic are together in the request."""
+    """Alter offsets; adjacent offsets of the same topic are one element of the request."""
     rows = [
         {
             "topic_name": name,

@@ -1,4 +1,4 @@
-"""What share coordinators write into `__share_group_state` (KIP-932): snapshots, and updates."""
+"""Records of share coordinators in `__share_group_state` (KIP-932): snapshots and updates."""
 
 from typing import Any
 
@@ -24,7 +24,7 @@ TOPIC = "__share_group_state"
 MESSAGES = (("ShareSnapshotKey", "ShareSnapshotValue"), ("ShareUpdateKey", "ShareUpdateValue"))
 SHARE_KEY = 2
 SNAPSHOTS_MS = 4_000
-"""More than it takes to write snapshots of what is not used, and to delete what came before."""
+"""Time in which a broker writes snapshots of unused state, and deletes older records."""
 
 
 class _Log:
@@ -36,22 +36,22 @@ class _Log:
         self._log = CoordinatorLog(play, TOPIC, MESSAGES.__getitem__)
 
     def look(self, label: str) -> None:
-        """Keep the new records; a coordinator collects them for a few milliseconds."""
+        """Record the new records; a coordinator collects records for a few milliseconds."""
         self._play.peer.pause(SETTLED_MS)
         self._play.steps.append((f"{label}: written", self._log.new()))
 
     def starts(self, label: str) -> None:
-        """Keep where the log begins of which something was deleted."""
+        """Record the first offset of each log with deleted records."""
         self._play.steps.append((f"{label}: begins", self._log.starts()))
 
 
 def _serves(play: ModernPlay) -> bool:
-    """Whether there are records of today's form, which is that of 4.1."""
+    """Return whether the records have the current format, which is used since 4.1."""
     return serves(play) and play.has(ApiKey.DESCRIBE_SHARE_GROUP_OFFSETS)
 
 
 class _Coordinator:
-    """Asks about one share partition."""
+    """Sends requests about one share partition."""
 
     def __init__(self, play: ModernPlay, group: str = "-g") -> None:
         (topic,) = play.topic("t", partitions=1)
@@ -80,7 +80,7 @@ class _Coordinator:
 
 
 def told(play: ModernPlay) -> None:
-    """What brokers tell, and ask, a share coordinator."""
+    """The requests of brokers to a share coordinator."""
     if not _serves(play):
         return
     log = _Log(play)
@@ -118,7 +118,7 @@ def told(play: ModernPlay) -> None:
 
 
 def many(play: ModernPlay) -> None:
-    """After a number of updates comes a snapshot."""
+    """A snapshot follows a number of updates."""
     if not _serves(play):
         return
     log = _Log(play)
@@ -134,7 +134,7 @@ def many(play: ModernPlay) -> None:
 
 
 def used(play: ModernPlay) -> None:
-    """The records of a group that consumes, whose offsets are altered and deleted."""
+    """The records of a group that consumes, and whose offsets are altered and deleted."""
     if not _serves(play):
         return
     log = _Log(play)
@@ -173,7 +173,7 @@ def used(play: ModernPlay) -> None:
 
 
 def idle(play: ModernPlay) -> None:
-    """State that was not written for long gets a snapshot; older records may be deleted."""
+    """State without recent updates gets a snapshot, after which older records may be deleted."""
     if not _serves(play):
         return
     log = _Log(play)

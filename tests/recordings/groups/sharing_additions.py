@@ -17,7 +17,7 @@ RESETS = {"latest": "latest", "earliest": "earliest", "duration": "by_duration:P
 
 
 def added_partitions(play: ModernPlay) -> None:
-    """Records that came before the group heard of the partition, by each way to begin."""
+    """Records older than the group's assignment, with each `share.auto.offset.reset`."""
     if not serves(play):
         return
     for name, reset in RESETS.items():
@@ -40,7 +40,7 @@ def added_partitions(play: ModernPlay) -> None:
 
 
 def added_while_away(play: ModernPlay) -> None:
-    """Partitions that are added while nobody is in the group."""
+    """Partitions are added while the group is empty."""
     if not serves(play):
         return
     (topic,) = kept_topics(play, "t", partitions=1)
@@ -60,7 +60,7 @@ def added_while_away(play: ModernPlay) -> None:
 
 
 def added_topics(play: ModernPlay) -> None:
-    """A topic to which the group subscribes later, and partitions added to it at once."""
+    """A topic to which the group subscribes later, with partitions added right after that."""
     if not serves(play):
         return
     topic, other = kept_topics(play, "t", "u", partitions=1)
@@ -79,7 +79,7 @@ def added_topics(play: ModernPlay) -> None:
 
 
 def added_after_altered(play: ModernPlay) -> None:
-    """Partitions added to a topic that a group knows only by what an administrator set."""
+    """Partitions added to a topic for which the group only has altered offsets."""
     if not serves(play):
         return
     (topic,) = kept_topics(play, "t", partitions=1)
@@ -113,7 +113,7 @@ def added_after_altered(play: ModernPlay) -> None:
 
 
 def _add(play: ModernPlay, topic: str, count: int) -> None:
-    """Add partitions, up to a number."""
+    """Increase the number of partitions to `count`."""
     added = {"topics": [{"name": topic, "count": count, "assignments": None}], "timeout_ms": 9000}
     answer = play.ask(ApiKey.CREATE_PARTITIONS, 3, added)
     assert answer.results[0].error_code == 0, answer

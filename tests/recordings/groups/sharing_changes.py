@@ -1,5 +1,5 @@
-"""What changes for shared records under those who consume them (KIP-932): time, deletion,
-transactions, and what share coordinators are told.
+"""Changes while a share group consumes (KIP-932): expired acquisitions, deleted and compacted
+records, transactions, and requests to the share coordinator.
 """
 
 from typing import Any
@@ -25,14 +25,14 @@ from tests.recordings.groups.share_play import (
 )
 
 LOCK_MS = 15_000
-"""The shortest time for which records can be locked."""
+"""The shortest duration of an acquisition."""
 FIRST_SIZE = 88
 SIZE_MAX = FIRST_SIZE + 79 + 79
-"""What a cleaner leaves of the scenario's first segment: one real answer has no more."""
+"""Bytes of the first segment after compaction; a real response ends with a segment."""
 
 
 def locks(play: ModernPlay) -> None:
-    """Records come back when their time is up, unless it was renewed."""
+    """Records are available again when their acquisition expires, unless it was renewed."""
     if not serves(play):
         return
     (topic,) = kept_topics(play, "t", partitions=1)
@@ -78,7 +78,7 @@ def renewing_switched_off(play: ModernPlay) -> None:
 
 
 def beginnings(play: ModernPlay) -> None:
-    """Where a group begins to read, and what it does when records are deleted."""
+    """The first offset of a group, and its next offset when records are deleted."""
     if not serves(play):
         return
     (topic,) = kept_topics(play, "t", partitions=1)
@@ -113,7 +113,7 @@ def _delete_records(play: ModernPlay, topic: str, offset: int) -> None:
 
 
 def altered_offsets(play: ModernPlay) -> None:
-    """Another beginning, of a group that has consumed before."""
+    """Altered offsets of a group that has consumed before."""
     if not serves(play):
         return
     (topic,) = kept_topics(play, "t", partitions=1)
@@ -185,7 +185,7 @@ def _end(play: ModernPlay, producer: tuple[int, int], *, committed: bool) -> Non
 
 
 def written_states(play: ModernPlay) -> None:
-    """What a coordinator was told before anybody fetched is where fetching goes on."""
+    """State written to a coordinator before the first ShareFetch is where consuming begins."""
     if not serves(play):
         return
     (topic,) = kept_topics(play, "t", partitions=1)
@@ -224,7 +224,7 @@ def written_states(play: ModernPlay) -> None:
 
 
 def compacted(play: ModernPlay) -> None:
-    """Records that a cleaner took away before they could be acquired."""
+    """Records that are compacted away before they are acquired."""
     if not serves(play):
         return
     topic, sharer = _keyed(play)
@@ -243,7 +243,7 @@ def compacted(play: ModernPlay) -> None:
 
 
 def compacted_while_held(play: ModernPlay) -> None:
-    """Records that a cleaner takes away while somebody has them."""
+    """Records that are compacted away while they are acquired."""
     if not serves(play):
         return
     topic, sharer = _keyed(play)
@@ -258,7 +258,7 @@ def compacted_while_held(play: ModernPlay) -> None:
 
 
 def _keyed(play: ModernPlay) -> tuple[str, Sharer]:
-    """A topic that is to be compacted, and who shares it."""
+    """Create a compacted topic; return it with a member of a share group."""
     (topic,) = kept_topics(play, "t", partitions=1)
     compact_soon(play, topic)
     sharer = Sharer(play, earliest(play)).join(topic)
@@ -268,7 +268,7 @@ def _keyed(play: ModernPlay) -> tuple[str, Sharer]:
 
 
 def fenced_states(play: ModernPlay) -> None:
-    """Which epochs of leaders and states a share coordinator takes for old."""
+    """Leader epochs and state epochs that a share coordinator rejects as outdated."""
     if not serves(play):
         return
     (topic,) = play.topic("t", partitions=1)

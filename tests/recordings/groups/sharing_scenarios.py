@@ -40,7 +40,7 @@ from tests.recordings.groups.sharing_changes import (
 
 
 def sessions(play: ModernPlay) -> None:
-    """Epochs and what a session remembers."""
+    """Epochs and partitions of share sessions."""
     if not serves(play):
         return
     topic, other = kept_topics(play, "t", "u")
@@ -116,7 +116,7 @@ def bad_requests(play: ModernPlay) -> None:
 
 
 def acknowledgements(play: ModernPlay) -> None:
-    """Each type, once for all records and once for each, and the stored state."""
+    """Each type, for a whole batch and for each record, and the stored state."""
     if not serves(play):
         return
     (topic,) = kept_topics(play, "t", partitions=1)
@@ -146,7 +146,7 @@ def acknowledgements(play: ModernPlay) -> None:
 
 
 def bad_acknowledgements(play: ModernPlay) -> None:
-    """What cannot be acknowledged, and that nothing of such a request is done."""
+    """Invalid acknowledgements: nothing in the request takes effect."""
     if not serves(play):
         return
     (topic,) = kept_topics(play, "t")
@@ -188,7 +188,7 @@ def bad_acknowledgements(play: ModernPlay) -> None:
 
 
 def deliveries(play: ModernPlay) -> None:
-    """Until there were five, and fewer at once after two (by halves)."""
+    """Up to five deliveries; after two, each acquires half as many records."""
     if not serves(play):
         return
     (topic,) = kept_topics(play, "t", partitions=1)
@@ -207,7 +207,7 @@ def deliveries(play: ModernPlay) -> None:
 
 
 def _acquired(answer: Any) -> list[tuple[int, int]]:
-    """What was given out, first and last offsets."""
+    """Return the first and last offsets of the acquired batches."""
     return [
         (row.first_offset, row.last_offset)
         for topic in answer.responses
@@ -217,13 +217,13 @@ def _acquired(answer: Any) -> list[tuple[int, int]]:
 
 
 def limits(play: ModernPlay) -> None:
-    """How many records, in batches of which size, of which partitions."""
+    """Limits on records, batch size and bytes, over several partitions."""
     if not serves(play):
         return
     topic, other = kept_topics(play, "t", "u", partitions=2)
     sharer = Sharer(play, earliest(play)).join(topic, other)
     sharer.fetch("nothing there", (topic, 0), (topic, 1), (other, 0))
-    sharer.fetch("still nothing there")  # by now all of them are loaded
+    sharer.fetch("still nothing there")  # now all partitions are loaded
     for index in (0, 1):
         produce(play, topic, 3, 3, 3, 3, index=index)
     produce(play, other, 2, 2, 2)
@@ -241,7 +241,7 @@ def limits(play: ModernPlay) -> None:
 
 
 def strict_limits(play: ModernPlay) -> None:
-    """KIP-1206: not one record more than wanted."""
+    """KIP-1206: never more records than `max_records`."""
     if not serves(play) or not play.has(ApiKey.SHARE_FETCH, RENEWS_SINCE):
         return
     (topic,) = kept_topics(play, "t", partitions=1)
@@ -262,7 +262,7 @@ def strict_limits(play: ModernPlay) -> None:
 
 
 def members(play: ModernPlay) -> None:
-    """Two members, and the records of one that ends its session or hangs up."""
+    """Two members; records of one that closes its session or disconnects are available again."""
     if not serves(play):
         return
     (topic,) = kept_topics(play, "t", partitions=1)

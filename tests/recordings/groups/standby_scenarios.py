@@ -1,4 +1,4 @@
-"""Standby tasks of streams groups, and members whose reported offsets decide (KIP-1071)."""
+"""Standby tasks of streams groups, and assignment by reported offsets (KIP-1071)."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -17,7 +17,7 @@ KINDS = ("active_tasks", "standby_tasks", "warmup_tasks")
 
 
 class Members:
-    """Members that run the tasks that they were told."""
+    """Members that run their assigned tasks."""
 
     def __init__(self, play: ModernPlay, *parts: dict[str, Any]) -> None:
         self.play, self.group = play, play.text("g")
@@ -35,7 +35,7 @@ class Members:
         )
 
     def beat(self, label: str, name: str, **more: Any) -> None:
-        """Report the running tasks, and run those in the response."""
+        """Send a heartbeat with the running tasks, and run those in the response."""
         answer = self.play.run(f"{label}: {name}", self.group, name, **self._runs[name], **more)
         if not isinstance(answer, str) and answer.active_tasks is not None:
             self._runs[name] = {
@@ -47,7 +47,7 @@ class Members:
             }
 
     def turn(self, label: str, names: Sequence[str], rounds: int = 3) -> None:
-        """Heartbeats of each in turn until nothing should move any more."""
+        """Send heartbeats of each member in turn until the assignment should be stable."""
         self.play.settle()
         for number in range(rounds):
             for name in names:
@@ -105,7 +105,7 @@ def of_one_process(play: ModernPlay) -> None:
 
 
 def slow_members(play: ModernPlay) -> None:
-    """Members that go on with tasks that they should give up."""
+    """Members that keep running tasks that they should revoke."""
     if not play.has(HEARTBEAT):
         return
     first, log = play.topic("t", "log", partitions=2)
@@ -137,7 +137,7 @@ def slow_members(play: ModernPlay) -> None:
 
 
 def reported_offsets(play: ModernPlay) -> None:
-    """A task goes to the member with the most of its state."""
+    """A task is assigned to the member with the most of its state."""
     if not play.has(HEARTBEAT, 1):
         return
     first, log = play.topic("t", "log", partitions=3)

@@ -1,4 +1,4 @@
-"""Static members (KIP-345): they come back under a new id, without a rebalance if possible."""
+"""Static members (KIP-345) rejoin with a new member id, without a rebalance if possible."""
 
 from typing import Any
 
@@ -97,7 +97,7 @@ def replaced_while_waiting(play: ClassicPlay) -> None:
 
 
 def protocol_changes(play: ClassicPlay) -> None:
-    """Coming back with other protocols, so that another one is selected."""
+    """A static member rejoins with other protocols, so that another protocol is selected."""
     if not play.has(JOIN, STATIC_SINCE):
         return
     group = play.text()

@@ -1,4 +1,4 @@
-"""Static members of streams groups (4.4), the client tags that members lack, and assignors."""
+"""Static members of streams groups (4.4), missing client tags, and assignors."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -105,7 +105,7 @@ def static_member_replaced(play: ModernPlay) -> None:
 
 
 def static_member_away(play: ModernPlay) -> None:
-    """Who does not come back in its session's time is gone; tasks and offsets meanwhile."""
+    """A static member is removed when its session expires; its tasks and offsets until then."""
     if not _has_static_members(play):
         return
     (topic,) = play.topic("t")
@@ -131,7 +131,7 @@ def static_member_away(play: ModernPlay) -> None:
 
 
 def static_member_revoking(play: ModernPlay) -> None:
-    """A static member that leaves temporarily gives up what it held beyond its target."""
+    """A static member that leaves temporarily loses the tasks that are not in its target."""
     if not _has_static_members(play):
         return
     (topic,) = play.topic("t")
@@ -183,7 +183,7 @@ def static_beside_dynamic(play: ModernPlay) -> None:
 
 
 def reported_tasks(play: ModernPlay) -> None:
-    """Offsets and warm-up tasks can be reported; unknown tasks are refused."""
+    """Offsets and warm-up tasks can be reported; unknown tasks are rejected."""
     if not play.has(HEARTBEAT):
         return
     (topic,) = play.topic("t")
@@ -253,7 +253,7 @@ def client_tags(play: ModernPlay) -> None:
 
 
 def endpoints(play: ModernPlay) -> None:
-    """Which partitions the tasks behind each endpoint read (KIP-1071)."""
+    """The partitions of the tasks at each endpoint (KIP-1071)."""
     if not play.has(HEARTBEAT):
         return
     first, second = play.topic("t", "u", partitions=2)
@@ -328,7 +328,7 @@ def _runs(*partitions: int) -> dict[str, Any]:
 def _run_them(
     play: ModernPlay, label: str, group: str, member: str, instance: str, answer: Any
 ) -> None:
-    """A heartbeat that runs what the answer to the one before gave."""
+    """Send a heartbeat with the tasks that the previous response assigned."""
     found = None if isinstance(answer, str) else answer.active_tasks
     partitions = [at for task in found or () for at in task.partitions]
     play.run(label, group, member, instance_id=instance, **_runs(*partitions))

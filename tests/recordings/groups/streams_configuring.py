@@ -14,7 +14,7 @@ def configure(
     *,
     name: str = "streams.rack.aware.assignment.tags",
 ) -> None:
-    """Set one of a group's settings, or take it back: None."""
+    """Set one of a group's settings; None removes it."""
     config = {"name": name, "config_operation": int(value is None), "value": value}
     resource = {
         "resource_type": int(ConfigResourceType.GROUP),

@@ -8,7 +8,7 @@ from tests.recordings.groups.modern_play import ModernPlay
 
 HEARTBEAT = ApiKey.STREAMS_GROUP_HEARTBEAT
 FIRST_DELAY_MS = 3500
-"""A little more than a broker waits for more members before it first assigns."""
+"""A little more than a broker's delay before the first assignment."""
 SETTING_TWICE: dict[str, Any] = {"topic_configs": [{"key": "retention.ms", "value": "1"}] * 2}
 BAD_TOPICS: dict[str, dict[str, Any]] = {
     "replicas": {"replication_factor": 99},
@@ -200,7 +200,7 @@ def internal_topics(play: ModernPlay) -> None:
 
 
 def internal_topics_that_cannot_be_made(play: ModernPlay) -> None:
-    """The group is not ready as long as a topic of its own is rejected."""
+    """The group is not ready while one of its internal topics is rejected."""
     if not play.has(HEARTBEAT):
         return
     (topic,) = play.topic("t")
@@ -266,7 +266,7 @@ def beside_other_groups(play: ModernPlay) -> None:
 
 
 def looked_at_by_heartbeats(play: ModernPlay) -> None:
-    """What a group knows of its topics is from the last heartbeat of a member."""
+    """A group notices changes of its topics only in heartbeats of members."""
     if not play.has(HEARTBEAT):
         return
     (topic,) = play.topic("t")
@@ -319,7 +319,7 @@ def _describe(play: ModernPlay, label: str, group: str) -> None:
 
 
 def _beat_and_describe(play: ModernPlay, label: str, group: str) -> None:
-    """Two heartbeats, the second of which has what the first was told."""
+    """Send two heartbeats; the second one has the tasks that the first response assigned."""
     first = play.run(f"{label}: once", group, "m")
     play.settle()
     told: dict[str, Any] = {}

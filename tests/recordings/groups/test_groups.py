@@ -1,4 +1,4 @@
-"""Groups, against recordings of real brokers, release by release."""
+"""Groups behave as in the recordings of real brokers, release by release."""
 
 import pytest
 
@@ -13,13 +13,13 @@ UNLIKE: dict[tuple[str, str], str] = {
         for release in ("2.3.1", "2.4.1", "2.5.1")
     },
 }
-"""Release and scenario -> what a real broker does that the shim does not."""
+"""Behaviour of real brokers that the shim does not imitate, by release and scenario."""
 
 PAIRS = recorded_pairs(KIND)
 
 
 @pytest.mark.parametrize(("release", "name"), PAIRS)
-def test_the_same_answers_as_the_real_broker(release: str, name: str) -> None:
+def test_responses_equal_those_of_the_real_broker(release: str, name: str) -> None:
     found = differing(KIND, release, name)
     known = UNLIKE.keys() | listed("groups")
     assert bool(found) == ((release, name) in known), found

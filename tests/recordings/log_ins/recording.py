@@ -31,7 +31,7 @@ SESSIONS: Final = {
 
 
 class Broker(Protocol):
-    """Its addresses, `host:port`."""
+    """The addresses of a broker, `host:port`."""
 
     plain: str
     sasl: str
@@ -79,7 +79,7 @@ class _Client:
 
 
 def _read(api: ApiKey, version: int, frame: bytes) -> Any:
-    """Read a response; ApiVersions may be answered in version 0 instead of the requested one."""
+    """Decode a response; that to ApiVersions may have version 0 instead of the requested one."""
     try:
         return read_answer_frame(api, version, frame)[0]
     except DecodeError:
@@ -102,7 +102,7 @@ def _kept(api: ApiKey, answer: Any) -> Any:
 
 
 def scenarios(release: str) -> list[str]:
-    """Return the names of those whose requests a release knows."""
+    """Return the scenarios whose requests a release supports."""
     ranges = served(parse_release(release))
     return [name for name, scenario in SCENARIOS.items() if _is_known(scenario, ranges)]
 
@@ -114,7 +114,7 @@ def _is_known(scenario: Scenario, ranges: Any) -> bool:
 
 
 def played(name: str, broker: Broker) -> Steps:
-    """Return the answers on one connection, up to its end."""
+    """Return the responses on one connection, up to its end."""
     scenario = SCENARIOS[name]
     client = _Client(broker.sasl if scenario.is_sasl else broker.plain)
     steps: Steps = []

@@ -15,7 +15,7 @@ PASSWORD: Final = "alice-secret"
 
 
 class Ask(NamedTuple):
-    """A request, in a version that may be unknown to the broker: it is written in `form`."""
+    """A request; if `version` has no definition, the request is encoded in version `form`."""
 
     api: ApiKey
     version: int
@@ -24,13 +24,13 @@ class Ask(NamedTuple):
 
 
 class Raw(NamedTuple):
-    """Bytes in a frame of their own."""
+    """Bytes to send as a frame."""
 
     payload: bytes
 
 
 class Scenario(NamedTuple):
-    """`renews`: it is about a second log-in on a connection whose session has a lifetime."""
+    """Requests on a connection; `renews`: a second log-in, on a session with a lifetime."""
 
     steps: Sequence[Ask | Raw]
     is_sasl: bool = True

@@ -11,14 +11,14 @@ from tests.recordings.comparing import recorded_pairs
 from tests.recordings.log_ins.recording import KIND, played
 from tests.recordings.log_ins.scenarios import PASSWORD, SCENARIOS, USER
 
-UNLIKE = {("0.11.0.3", "plaintext-nothing"): "an empty frame leaves the connection in limbo"}
-"""Release and scenario -> what a real broker does that the shim does not."""
+UNLIKE = {("0.11.0.3", "plaintext-nothing"): "after an empty frame it never responds"}
+"""Behaviour of real brokers that the shim does not imitate, by release and scenario."""
 
 PAIRS = [pair for pair in recorded_pairs(KIND) if pair not in UNLIKE]
 
 
 class _Shims:
-    """A broker a release and settings, each started when it is asked for."""
+    """Starts a broker for each release and settings on first use."""
 
     def __init__(self) -> None:
         self.stack = ExitStack()
@@ -52,7 +52,7 @@ def shims() -> Iterator[_Shims]:
 
 
 @pytest.mark.parametrize(("release", "name"), PAIRS)
-def test_the_same_answers_as_the_real_broker(shims: _Shims, release: str, name: str) -> None:
+def test_responses_equal_those_of_the_real_broker(shims: _Shims, release: str, name: str) -> None:
     assert played(name, shims.of(release, name)) == KIND.recordings.steps(release, name)
 
 

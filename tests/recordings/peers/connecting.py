@@ -13,7 +13,7 @@ START_SECONDS = 60
 
 @contextmanager
 def connected(release: str, plain: str, sasl: str, *, client_id: str = "") -> Iterator[SocketPeer]:
-    """Give a broker at two addresses, once it answers and its coordinators do."""
+    """Connect to a broker at two addresses; yield it when it and its coordinators respond."""
     peer = _answering(release, plain, sasl, client_id)
     try:
         warm(peer)
@@ -23,7 +23,7 @@ def connected(release: str, plain: str, sasl: str, *, client_id: str = "") -> It
 
 
 def real(kafka: RealKafka) -> AbstractContextManager[SocketPeer]:
-    """Give a real broker that runs, with clients called as their connections are."""
+    """Connect to a running real broker; client ids are the names of connections."""
     return connected(kafka.release, kafka.plain, kafka.sasl)
 
 

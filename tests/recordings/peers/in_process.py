@@ -1,4 +1,4 @@
-"""The shim in this process as a peer: the whole path of a frame, without sockets."""
+"""The shim in this process as a peer: handles whole frames, but without sockets."""
 
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
@@ -25,14 +25,14 @@ KRAFT = {
         "PLAINTEXT:PLAINTEXT,SASL_PLAINTEXT:SASL_PLAINTEXT,SSL:SSL,CONTROLLER:PLAINTEXT"
     ),
 }
-"""What the real brokers are told besides, each by its kind."""
+"""Further settings of the real brokers, with ZooKeeper or KRaft."""
 
 
 class InProcess:
-    """The shim, set up as the real brokers are. Time stands still but while a request waits.
+    """The shim, set up like the real brokers. Its clock only advances while a request waits.
 
-    `settings` are the broker's besides those that every real broker has. Clients are called as
-    their connections are, unless `client_id` is given.
+    `settings` are added to the settings of all real brokers. The client id is the name of the
+    connection unless `client_id` is given.
     """
 
     def __init__(

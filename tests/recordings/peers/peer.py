@@ -1,4 +1,4 @@
-"""A broker as scenarios use it, in this process or elsewhere."""
+"""The interface of brokers that scenarios run on, in this process or elsewhere."""
 
 from collections.abc import Callable
 from typing import Any, Final, Protocol
@@ -8,23 +8,23 @@ from kafka_shim.protocol.enums import ApiKey
 from tests.recordings.fitting import fit
 
 ROOT: Final = "anonymous"
-"""The connection that sets scenarios up and cleans up after them."""
+"""The connection that prepares scenarios and cleans up after them."""
 
 CLOSED: Final = "closed"
 SILENT: Final = "silent"
-"""The request has no answer, and the connection is still open."""
+"""The outcome of a request without a response, if the connection is still open."""
 WAITS: Final = "waits"
 UNREADABLE: Final = "no answer"
 
 PATIENCE_MS: Final = 4_000
-"""After so long a request counts as waiting."""
+"""Time after which a request without a response has the outcome WAITS."""
 
 
 class Peer(Protocol):
     """A broker with a connection for each name.
 
-    A connection named after a user (`alice`, `alice/2`) logs in as that user; every other is a
-    super user's, by the plaintext listener. An answer is a response, or CLOSED, SILENT, WAITS or
+    A connection named after a user (`alice`, `alice/2`) logs in as that user; all others use the
+    plaintext listener as a super user. `receive` returns a response, or CLOSED, SILENT, WAITS or
     UNREADABLE.
     """
 
@@ -37,7 +37,7 @@ class Peer(Protocol):
     def pause(self, milliseconds: int) -> None: ...
 
     def compact(self, topic: str, roll: Callable[[], None]) -> None:
-        """Have partition 0 of a topic cleaned; `roll` begins a new segment."""
+        """Compact partition 0 of a topic; `roll` begins a new segment."""
 
 
 def ask(
@@ -48,7 +48,7 @@ def ask(
     request: Any,
     patience_ms: int = PATIENCE_MS,
 ) -> Any:
-    """Return the answer to a request; the connection is closed if it still waits."""
+    """Send a request, return the outcome; close the connection if there is no response in time."""
     peer.send(connection, api, version, request)
     answer = peer.receive(connection, patience_ms)
     if answer == WAITS:
@@ -57,7 +57,7 @@ def ask(
 
 
 def ask_root(peer: Peer, api: ApiKey, request: Any, at_most: int = 99) -> Any:
-    """Return the response to the administrator, in the newest version that is served."""
+    """Send a request as the administrator in the newest version; return the response."""
     version = min(at_most, versions(peer.release, api)[-1])
     answer = ask(peer, ROOT, api, version, fit(request, version))
     assert not isinstance(answer, str), f"{api.wire_name} of the administrator: {answer}"
@@ -65,7 +65,7 @@ def ask_root(peer: Peer, api: ApiKey, request: Any, at_most: int = 99) -> Any:
 
 
 def versions(release: str, api: ApiKey) -> range:
-    """Return the versions that a full release serves; 4.0.0 refused the oldest of JoinGroup."""
+    """Return the versions that a release with its patch supports: 4.0.0 lacks old JoinGroups."""
     ranges = served(parse_release(release))
     if api not in ranges:
         return range(0)

@@ -40,10 +40,10 @@ SETTLE_SECONDS: Final = {
     ApiKey.EXPIRE_DELEGATION_TOKEN: 0.15,
     ApiKey.ALTER_PARTITION_REASSIGNMENTS: 0.15,
 }
-"""Requests with effects, and how long ZooKeeper's notifications take on a slow machine."""
+"""Seconds until a change takes effect by ZooKeeper's notifications, on a slow machine."""
 
 MARKERS_SECONDS: Final = 0.25
-"""Transaction markers are written after the request has been answered that asks for them."""
+"""Seconds until transaction markers are written, which happens after the response."""
 ENDING: Final = frozenset({ApiKey.END_TXN, ApiKey.INIT_PRODUCER_ID})
 
 ASSIGNING: Final = frozenset(
@@ -55,23 +55,23 @@ ASSIGNING: Final = frozenset(
     }
 )
 ASSIGNING_SECONDS: Final = 0.08
-"""In the background assignments are made, expressions looked at, and new groups written down."""
+"""Seconds in which a broker assigns, evaluates expressions, and stores groups in the background."""
 
 MAKING_SECONDS: Final = 0.5
-"""For a next heartbeat share groups prepare partitions, and streams groups topics."""
+"""Seconds in which share groups initialise partitions, and streams groups create topics."""
 FIRST_MAKING_SECONDS: Final = 3.0
 """The same for the first group of a broker, on a busy machine."""
 
 INTERNAL_TOPICS_SECONDS: Final = 10.0
-"""How long topics of streams groups are waited for; one that nobody may make never comes."""
+"""Maximal wait for internal topics of streams groups; a denied one is never created."""
 
 MISSING_INTERNAL_TOPICS: Final = 3
 
 CREATING: Final = frozenset({3, 5})
-"""What Metadata says of a topic that it has just begun to make."""
+"""Error codes of Metadata for a topic that is being created."""
 
 ACLS_IN_THE_LOG: Final = (3, 2)
-"""The first KRaft release with an authorizer of its own; before, ACLs are in a ZooKeeper."""
+"""The first KRaft release with StandardAuthorizer; earlier ones have their ACLs in ZooKeeper."""
 
 ACL_CHANGES: Final = frozenset({ApiKey.CREATE_ACLS, ApiKey.DELETE_ACLS})
 
@@ -82,8 +82,10 @@ _POLL_SECONDS: Final = 0.005
 
 
 class Settling:
-    """For one broker. A KRaft broker applies changes in their order: once it shows one of ours,
-    it has all that came before. Others are given time.
+    """Waits until one broker has applied a change.
+
+    A KRaft broker applies changes in order: when it shows a later change, made for this purpose, it
+    has applied all earlier ones. For brokers with ZooKeeper, this waits for a fixed time.
     """
 
     def __init__(self, peer: Peer, *, kraft: bool) -> None:
@@ -94,7 +96,7 @@ class Settling:
         self._busy = False
         self._making_seconds = FIRST_MAKING_SECONDS
         self._numbers: Iterator[int] = itertools.count(1)
-        self._internal: dict[str, list[str]] = {}  # topics of streams groups, by group
+        self._internal: dict[str, list[str]] = {}  # internal topics by streams group
 
     def after(self, api: ApiKey, request: Any, answer: Any) -> None:
         if self._busy or getattr(request, "validate_only", False):
@@ -191,7 +193,7 @@ class Settling:
                 if bool(found.entries) is not remove:
                     break
                 time.sleep(_POLL_SECONDS)
-        time.sleep(0.05)  # quotas show before the rest of their batch is in place
+        time.sleep(0.05)  # quotas are visible before the rest of their batch is applied
 
 
 def _internal_topics(topology: Topology) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""A broker behind sockets as a peer: one blocking connection per name."""
+"""A broker behind sockets as a peer, with a blocking connection for each name."""
 
 import socket
 import time
@@ -36,14 +36,14 @@ READS_COMMITTED: Final = frozenset(
         ApiKey.STREAMS_GROUP_DESCRIBE,
     }
 )
-"""What a new coordinator answers from its log, which is a little behind."""
+"""APIs that a new coordinator answers from committed records, which are a little behind."""
 COMMITTING_SECONDS: Final = 0.2
 CLEANING_SECONDS: Final = 2.5
-"""A cleaner that looks every 200 ms (log.cleaner.backoff.ms) has been everywhere by then."""
+"""Time in which a cleaner with log.cleaner.backoff.ms=200 has compacted all logs."""
 
 
 class Connection:
-    """Requests and answers, one at a time."""
+    """A connection for one request at a time."""
 
     def __init__(self, address: str, client_id: str = "tests") -> None:
         self._client_id = client_id
@@ -52,7 +52,7 @@ class Connection:
         self._correlation_id = 0
 
     def ask(self, api: ApiKey, version: int, request: Any) -> Any:
-        """The response; ConnectionError if the peer hangs up, TimeoutError if it is silent."""
+        """Return the response; ConnectionError or TimeoutError if none comes."""
         self.tell(api, version, request)
         return self.answer(api, version)
 
@@ -89,7 +89,7 @@ class Connection:
 class SocketPeer:
     """A broker at two addresses, `host:port`; its users log in with `NAME-secret`.
 
-    Clients are called as their connections are, unless `client_id` is given.
+    The client id is the name of the connection unless `client_id` is given.
     """
 
     def __init__(self, release: str, plain: str, sasl: str, *, client_id: str = "") -> None:
@@ -110,7 +110,7 @@ class SocketPeer:
         opened = self._connection(connection)
         try:
             opened.tell(api, version, request)
-        except ConnectionError:  # it was closed meanwhile
+        except ConnectionError:  # the broker has closed it
             self.hang_up(connection)
 
     def receive(self, connection: str, patience_ms: int = PATIENCE_MS) -> Any:
@@ -139,7 +139,7 @@ class SocketPeer:
         self._connections.clear()
 
     def settle(self, *, kraft: bool) -> None:
-        """From now on wait for what each request changes: this is a real broker."""
+        """From now on wait after each change until this real broker has applied it."""
         self._settling = Settling(self, kraft=kraft)
 
     def _received(self, name: str, patience_ms: int) -> Any:
@@ -149,7 +149,7 @@ class SocketPeer:
         api, version, request = self._sent[name]
         try:
             if api is ApiKey.PRODUCE and request.acks == 0:
-                connection.ask(ApiKey.API_VERSIONS, 0, ApiVersionsRequest())  # it lives
+                connection.ask(ApiKey.API_VERSIONS, 0, ApiVersionsRequest())  # still open
                 return SILENT
             return connection.answer(api, version, patience_ms)
         except TimeoutError:
@@ -171,7 +171,7 @@ class SocketPeer:
         return self._connections[name]
 
     def _log_in(self, connection: Connection, user: str) -> None:
-        """By raw tokens where the broker knows nothing newer."""
+        """Log in, with raw tokens if the broker does not support SaslAuthenticate."""
         version = min(1, versions(self.release, ApiKey.SASL_HANDSHAKE)[-1])
         handshake = SaslHandshakeRequest(mechanism="PLAIN")
         assert connection.ask(ApiKey.SASL_HANDSHAKE, version, handshake).error_code == 0

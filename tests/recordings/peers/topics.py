@@ -1,4 +1,4 @@
-"""Topics of scenarios: made and deleted by requests, on every kind of peer."""
+"""Creates and deletes topics of scenarios by requests, on every kind of peer."""
 
 from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
@@ -28,7 +28,7 @@ NO_SETTINGS: Final[Mapping[str, str]] = MappingProxyType({})
 def create(
     peer: Peer, names: Sequence[str], partitions: int, settings: Mapping[str, str] = NO_SETTINGS
 ) -> dict[str, bytes]:
-    """Create topics and return their ids once they are led, as the leader knows a little later."""
+    """Create topics; return their ids when their leaders serve them, a little after Metadata."""
     configs = [CreatableTopicConfig(name=name, value=value) for name, value in settings.items()]
     topics = [
         CreatableTopic(
@@ -45,7 +45,7 @@ def create(
 
 
 def delete(peer: Peer, names: Sequence[str]) -> None:
-    """Delete topics and wait until Metadata does not show them."""
+    """Delete topics, and wait until Metadata no longer shows them."""
     topics = [DeleteTopicState(name=name) for name in names]
     request = DeleteTopicsRequest(topics=topics, topic_names=list(names), timeout_ms=TIMEOUT_MS)
     ask_root(peer, ApiKey.DELETE_TOPICS, request)
@@ -57,7 +57,7 @@ def delete(peer: Peer, names: Sequence[str]) -> None:
 
 
 def until(peer: Peer, look: Callable[[], Any], is_good: Callable[[Any], bool]) -> Any:
-    """Repeat a request until its result is there, for which a real broker needs a moment."""
+    """Repeat a request until its result is good, for which a real broker needs a moment."""
     found: Any = None
     for _ in range(TRIALS):
         found = look()
@@ -84,7 +84,7 @@ def _are_up(topics: Sequence[Any], partitions: int) -> bool:
 
 
 def _ends(peer: Peer, names: Sequence[str], partitions: int) -> list[int]:
-    """Return what a leader answers about each partition."""
+    """Return the error code of ListOffsets for each partition."""
     rows = [ListOffsetsPartition(index, timestamp=-1) for index in range(partitions)]
     topics = [ListOffsetsTopic(name, list(rows)) for name in names]
     request = ListOffsetsRequest(replica_id=-1, topics=topics)

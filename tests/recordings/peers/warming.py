@@ -1,4 +1,4 @@
-"""Waits until the coordinators of a broker are available, and producer id 0 is used."""
+"""Waits until a broker's coordinators are available, and uses up producer id 0."""
 
 from typing import Final
 
@@ -11,11 +11,11 @@ SHARE: Final = "warm:AAAAAAAAAAAAAAAAAAAAAQ:0"
 UNAVAILABLE: Final = 15
 TRIALS: Final = 300
 LOADING_MS: Final = 3_000
-"""How long a real broker reads the logs of its coordinators after the first has answered."""
+"""Time in which a real broker loads its coordinators after the first one responded."""
 
 
 def warm(peer: Peer) -> None:
-    """Wait until all coordinators that the release has are found, and give producer ids."""
+    """Wait until all coordinators of the release are found and producer ids are available."""
     for trial in range(TRIALS):
         if _is_warm(peer):
             if trial:
@@ -34,7 +34,7 @@ def _is_warm(peer: Peer) -> bool:
 
 
 def _shares(peer: Peer) -> bool:
-    """Whether share partitions have a coordinator, where the release knows them."""
+    """Return whether share partitions have a coordinator; True without share groups."""
     if not versions(peer.release, ApiKey.READ_SHARE_GROUP_STATE):
         return True
     find = FindCoordinatorRequest(key_type=2, coordinator_keys=[SHARE])

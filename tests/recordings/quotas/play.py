@@ -1,4 +1,4 @@
-"""The verbs of quota scenarios, which keep error codes and throttle times."""
+"""Requests of quota scenarios, which record error codes and throttle times."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -18,14 +18,14 @@ QUOTA_MS = 300
 
 
 class Play(play.Play):
-    """Clients of the scenario; quotas are removed by `end`."""
+    """A play with quotas, which `end` removes."""
 
     def __init__(self, name: str, peer: Any) -> None:
         super().__init__(name, peer)
         self._limited: list[tuple[Mapping[str, str | None], Mapping[str, float | None]]] = []
 
     def ask(self, api: ApiKey, version: int, request: Any, connection: str = "a") -> Any:
-        """Ask on a connection that no other scenario has, unless its name is what matters."""
+        """Send a request; a connection with `/` in its name gets a unique one for the scenario."""
         if "/" in connection:
             user, _, rest = connection.partition("/")
             connection = f"{user}/{self.name}-{rest}"
@@ -36,7 +36,7 @@ class Play(play.Play):
         return self.name
 
     def limit(self, entity: Mapping[str, str | None], limits: Mapping[str, float | None]) -> None:
-        """Give an entity a quota, or take it away."""
+        """Set or remove a quota of an entity."""
         self._alter(entity, limits)
         self._limited.append((entity, limits))
 
@@ -56,7 +56,7 @@ class Play(play.Play):
         self.peer.pause(QUOTA_MS)
 
     def look(self, label: str, client: str) -> None:
-        """Ask something that needs nobody."""
+        """Send a request that needs no topic or group."""
         version = self.versions(ApiKey.METADATA)[-1]
         answer = self.ask(ApiKey.METADATA, version, {"topics": []}, client)
         self._keep(label, answer, 0)

@@ -1,4 +1,4 @@
-"""Records how long real brokers throttle clients with quotas."""
+"""Records the throttle times of real brokers for clients with quotas."""
 
 import itertools
 from collections.abc import Mapping
@@ -16,7 +16,7 @@ TICK_US = 100
 
 
 def scenarios(release: str) -> list[str]:
-    """Return the names of those whose requests a release has."""
+    """Return the scenarios whose requests a release supports."""
     if not versions(release, ApiKey.ALTER_CLIENT_QUOTAS):
         return []
     return [
@@ -27,7 +27,7 @@ def scenarios(release: str) -> list[str]:
 
 
 def played(name: str, peer: Peer) -> Steps:
-    """Return the codes and times that clients were told."""
+    """Return the error codes and throttle times in the responses."""
     play = Play(name, peer)
     try:
         SCENARIOS[name](play)
@@ -38,7 +38,7 @@ def played(name: str, peer: Peer) -> Steps:
 
 
 class Working(InProcess):
-    """The shim, whose requests take a time: each look at the clock is a little later."""
+    """The shim with requests that take time: each look at the clock advances it a little."""
 
     def __init__(self, release: str, mode: str, settings: Mapping[str, str]) -> None:
         super().__init__(release, mode, settings)

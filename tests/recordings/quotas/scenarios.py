@@ -1,8 +1,8 @@
-"""Clients with quotas: how long brokers have them wait, and whose quota counts.
+"""Clients with quotas: their throttle times, and the precedence of quotas.
 
-Each request has a connection of its own, since that of a throttled one is muted; a client is called
-as its connection is. A new client's first request tells its quota to the millisecond; later ones
-depend on how fast they come.
+Each request has its own connection, since a throttled connection is muted; the client id is the
+name of the connection. A new client's first throttle time follows exactly from its quota; later
+ones depend on the time between requests.
 """
 
 from collections.abc import Mapping
@@ -21,7 +21,7 @@ MUTATIONS: Final = "controller_mutation_rate"
 
 
 def produce(play: Play) -> None:
-    """The first request of a user is not over its quota, or as far as its bytes are."""
+    """The first request of a user stays within the quota, or exceeds it by its bytes."""
     topic = play.topic()
     play.limit({"user": "alice"}, {PRODUCE: 10_000})
     play.produce("one byte", "alice/0", topic, 1)
@@ -40,7 +40,7 @@ def nothing_acknowledged(play: Play) -> None:
 
 
 def fetch(play: Play) -> None:
-    """A throttled Fetch is answered without anything, and does not count."""
+    """The response to a throttled Fetch is empty, and does not count for the quota."""
     topic = play.topic()
     play.produce("before", "c/0", topic, BYTES)
     play.produce("before", "c/0", topic, BYTES)
@@ -52,7 +52,7 @@ def fetch(play: Play) -> None:
 
 
 def precedence(play: Play) -> None:
-    """Which of several quota entities applies: each next one takes precedence."""
+    """The precedence of quota entities: each next entity takes precedence over the others."""
     topic = play.topic()
     entities: tuple[dict[str, str | None], ...] = (
         {"client-id": None},
@@ -72,7 +72,7 @@ def precedence(play: Play) -> None:
 
 
 def mutations(play: Play) -> None:
-    """Changes of topics, of a bucket that has eleven seconds' worth of them."""
+    """Topic mutations, with a token bucket of eleven seconds' quota."""
     play.limit({"user": "alice"}, {MUTATIONS: 0.5})
     play.limit({"user": "bob"}, {MUTATIONS: 0.5})
     for version, user in ((6, "alice"), (5, "bob")):
@@ -86,7 +86,7 @@ def mutations(play: Play) -> None:
 
 
 def changes(play: Play) -> None:
-    """A quota that is removed throttles nobody; one that is raised throttles less."""
+    """A raised quota throttles less, a removed one not at all."""
     topic = play.topic()
     play.limit({"user": "alice"}, {PRODUCE: 10_000})
     play.produce("throttled", "alice/0", topic, BYTES)
@@ -97,8 +97,9 @@ def changes(play: Play) -> None:
 
 
 def requests(play: Play) -> None:
-    """The time of threads: far over it clients wait a second, whatever they asked; whether it is
-    over depends on the machine, so the quotas are next to nothing, or more than there is.
+    """Request quotas: clients far above their quota are throttled for a second for any request.
+
+    Usage depends on the machine, so the quotas are close to zero or larger than possible.
     """
     topic = play.topic()
     play.limit({"user": "alice"}, {BUSY: 0.0001})
@@ -120,4 +121,4 @@ SCENARIOS: Final[Mapping[str, Any]] = {
     for scenario in (produce, nothing_acknowledged, fetch, precedence, mutations, changes, requests)
 }
 NEEDS: Final = {"mutations": (ApiKey.CREATE_TOPICS, 6)}
-"""Which version of an API a release has to have for a scenario."""
+"""The API version that a release must support for a scenario."""

@@ -1,4 +1,4 @@
-"""Throttling of clients: the returned times, and the real ones."""
+"""Throttle times of clients are close to those of real brokers."""
 
 import pytest
 
@@ -6,7 +6,7 @@ from tests.recordings.comparing import recorded_pairs
 from tests.recordings.quotas.recording import KIND, played
 
 NEAR_MS, FAR_MS = 60, 2_500
-"""A first request is told its time to the millisecond; later ones came later at a busy broker."""
+"""Tolerance: first requests have an exact time; on a busy real broker, later ones came late."""
 
 
 @pytest.mark.parametrize(("release", "name"), recorded_pairs(KIND))

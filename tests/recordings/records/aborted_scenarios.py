@@ -1,4 +1,4 @@
-"""Which aborted transactions a Fetch response lists: Kafka goes by its index."""
+"""The aborted transactions in a Fetch response, which depend on Kafka's transaction index."""
 
 from tests.recordings.records.batches import batch
 from tests.recordings.records.play import Play
@@ -6,7 +6,7 @@ from tests.recordings.records.transactional_producer import Producer, settle, su
 
 
 def behind_open(play: Play) -> None:
-    """A transaction that was aborted begins where readers may not read yet."""
+    """An aborted transaction begins behind the last stable offset."""
     for label, suite in suites(play):
         topic = play.topic(label)
         open_one, aborted = (Producer(play, f"{who}{label}", suite) for who in ("o", "a"))

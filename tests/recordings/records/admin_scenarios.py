@@ -31,11 +31,11 @@ SESSION = ("consumer.session.timeout.ms", "50000")
 SET, DELETE, APPEND = 0, 1, 2
 LOG_DIRS_RATE = "replica.alter.log.dirs.io.max.bytes.per.second"
 SETTLED_MS = 600
-"""After which a broker has heard of a setting."""
+"""Time after which a broker has applied a setting."""
 
 
 def long_names(play: Play) -> None:
-    """The folder of a partition that moves needs more room than that of one that does not."""
+    """Topic names near the limit: the folder of a moving partition needs a longer name."""
     api = ApiKey.ALTER_REPLICA_LOG_DIRS
     if not play.has(api):
         return
@@ -47,7 +47,7 @@ def long_names(play: Play) -> None:
 
 
 def throttled_rates(play: Play) -> None:
-    """Rates that brokers have no definition of: shown once they are set."""
+    """Throttled rates, which brokers do not define: they are listed only while they are set."""
     rates = ("leader.replication", "follower.replication")
     names = [*(f"{rate}.throttled.rate" for rate in rates), LOG_DIRS_RATE]
 
@@ -89,7 +89,7 @@ def throttled_rates(play: Play) -> None:
 
 
 def documented(play: Play) -> None:
-    """Settings of which a broker has nothing to say, with throttled rates among them."""
+    """Settings without documentation, including throttled rates."""
     api = ApiKey.DESCRIBE_CONFIGS
     if play.newest(api) < 3:
         return
@@ -105,7 +105,7 @@ def documented(play: Play) -> None:
         request = message(api, version, {"resources": [wanted], "include_documentation": True})
         answer = play.settled(api, version, request)
         silent = {row.name for row in answer.results[0].configs if not row.documentation}
-        # without an authorizer a real broker here has no super users
+        # a real broker without an authorizer has no super.users here
         play.steps.append((f"{kind} `{name and kind}`", sorted(silent - {"super.users"})))
     rate |= {"config_operation": DELETE, "value": None}
     request = message(altering, play.newest(altering), {"resources": [row]})
@@ -114,7 +114,7 @@ def documented(play: Play) -> None:
 
 
 def undocumented(play: Play) -> None:
-    """What a broker says of the settings of subscriptions to metrics, and of groups."""
+    """The documentation of settings of client metrics subscriptions and groups."""
     api, altering = ApiKey.DESCRIBE_CONFIGS, ApiKey.INCREMENTAL_ALTER_CONFIGS
     if not play.has(ApiKey.GET_TELEMETRY_SUBSCRIPTIONS):
         return
@@ -135,7 +135,7 @@ def undocumented(play: Play) -> None:
 
 
 def unequal_assignments(play: Play) -> None:
-    """Topics whose partitions have more replicas than others, twice the same, or none."""
+    """Topics with unequal numbers of replicas, duplicate replicas, or none."""
     version = play.newest(ApiKey.CREATE_TOPICS)
     for at, lists in enumerate((([1], [1, 1]), ([1], []), ([], []), ([1], [2]), ([2], [2, 3]))):
         rows = [{"partition_index": index, "broker_ids": ids} for index, ids in enumerate(lists)]
@@ -165,7 +165,7 @@ def unalterable(play: Play) -> None:
 
 
 def raised_features(play: Play) -> None:
-    """A level that goes up while the update says that it goes down."""
+    """An UpdateFeatures that raises a level although it is marked as a downgrade."""
     if not play.has(ApiKey.LIST_CONFIG_RESOURCES) or play.newest(ApiKey.UPDATE_FEATURES) < 2:
         return
 
@@ -182,7 +182,7 @@ def raised_features(play: Play) -> None:
 
 
 def durations(play: Play) -> None:
-    """How long a transaction lasts that never began, is open, has ended, or is another one's."""
+    """The duration filter of ListTransactions for new, open, ended and other transactions."""
     if not play.has(ApiKey.LIST_TRANSACTIONS) or not play.newest(ApiKey.LIST_TRANSACTIONS):
         return
     topic = play.topic()
@@ -206,8 +206,8 @@ def durations(play: Play) -> None:
 
 
 def orders_of_quotas(play: Play) -> None:
-    """Entities, their parts, their values: each is in the order of a map."""
-    if not play.has(ApiKey.DESCRIBE_QUORUM):  # ZooKeeper has them in other maps
+    """The order of quota entities, of their parts and of their values."""
+    if not play.has(ApiKey.DESCRIBE_QUORUM):  # the order is different with ZooKeeper
         return
     entities: list[list[tuple[str, str | None]]] = [
         [("user", play.text("u")), ("client-id", "c")],

@@ -1,6 +1,6 @@
-"""Record batches and messages of the older formats, built and taken apart by hand.
+"""Encodes and decodes record batches and messages of the older formats, for scenarios.
 
-Independent of the code under test, and able to build what is wrong on purpose.
+It is independent of the code under test, and can encode invalid batches on purpose.
 """
 
 import gzip
@@ -62,9 +62,9 @@ def batch(
     damage: bool = False,
     packs: Callable[[bytes], bytes] | None = None,
 ) -> bytes:
-    """A batch of format 2; `producer` is id, epoch and first sequence number.
+    """Return a batch of format 2; `producer` is id, epoch and base sequence.
 
-    `packs` compresses the records; of `attributes` only gzip does by itself.
+    `packs` compresses the records; without it, only gzip in `attributes` compresses.
     """
     times = times or [T0] * len(values)
     keys = keys or [None] * len(values)
@@ -101,7 +101,7 @@ def message(
     time: int = T0,
     damage: bool = False,
 ) -> bytes:
-    """One message of format 0 or 1, with its place in a message set."""
+    """Return a message of format 0 or 1, with its offset and size in a message set."""
     body = struct.pack(">bb", magic, attributes)
     if magic == 1:
         body += struct.pack(">q", time)
@@ -112,7 +112,7 @@ def message(
 
 
 def wrapper(values: Sequence[bytes], *, magic: int = 1, time: int = T0) -> bytes:
-    """A gzip wrapper message with relative (format 1) or absolute (format 0) inner offsets."""
+    """Return a gzip wrapper message with relative (format 1) or absolute (format 0) offsets."""
     inner = b"".join(
         message(value, magic=magic, offset=at, time=time) for at, value in enumerate(values)
     )
@@ -121,19 +121,19 @@ def wrapper(values: Sequence[bytes], *, magic: int = 1, time: int = T0) -> bytes
 
 
 Row = tuple[int, int, bytes | None, bytes | None, list[tuple[bytes | None, bytes | None]]]
-"""Offset and time as differences, key, value, headers."""
+"""Offset and timestamp as deltas, key, value, headers."""
 
 
 def summary(records: bytes | None) -> list[str] | None:
-    """What a fetched record set holds, one line a batch or message.
+    """Return a line for each batch or message in fetched records.
 
-    What is cut off at its end, or fills it up after a down-conversion, is nothing to a reader.
+    An incomplete end, or padding after a down-conversion, is ignored, as in consumers.
     """
     return None if records is None else list(_summary(records))
 
 
 def contents(records: bytes) -> Iterator[str]:
-    """A line a record of plain batches of format 2: offset, key, value, headers."""
+    """Yield a line for each record of uncompressed batches: offset, key, value, headers."""
     at = 0
     while at < len(records):
         base, size = struct.unpack_from(">qi", records, at)

@@ -1,4 +1,4 @@
-"""Compacted topics: what a cleaner leaves of records, tombstones, transactions and producers."""
+"""Compacted topics: the remaining records, tombstones, transactions and producers."""
 
 from typing import Any
 
@@ -23,7 +23,7 @@ SETTINGS: dict[str, Any] = {
 
 
 class Compacted:
-    """A compacted topic that is written to, cleaned and looked at; its time begins at `origin`."""
+    """A compacted topic to write, compact and read; its timestamps begin at `origin`."""
 
     def __init__(self, play: Play, name: str = "a", origin: int = T0, **settings: Any) -> None:
         self.play = play
@@ -35,7 +35,7 @@ class Compacted:
         self._puts = 0
 
     def put(self, rows: str, attributes: int = 0, **options: Any) -> None:
-        """One batch: `a=1 b=2 c` are two records and a tombstone; each a ms later."""
+        """Produce a batch: `a=1 b=2 c` are two records and a tombstone, each 1 ms later."""
         pairs = [row.partition("=") for row in rows.split()]
         keys = [key.encode() for key, _, _ in pairs]
         values = [value.encode() if given else None for _, given, value in pairs]
@@ -47,11 +47,11 @@ class Compacted:
         self._send(records)
 
     def clean(self) -> None:
-        """As the log is after its segment was rolled and cleaned."""
+        """Roll the segment and compact the log."""
         self.play.peer.compact(self.name, self._roll)
 
     def look(self, label: str) -> None:
-        """What readers find."""
+        """Record the records that consumers read."""
         play, topic = self.play, self.name
         for level in (0, 1):
             play.read_on(f"{label}: isolation {level}", topic, isolation=level)
@@ -66,7 +66,7 @@ class Compacted:
             play.call(f"{label}: {name}", ApiKey.LIST_OFFSETS, version, request)
 
     def _roll(self) -> None:
-        """A record that begins a segment, as the one before it is over an hour old."""
+        """Append a record that begins a new segment, since it is more than an hour later."""
         self._rolls += 1
         times = [self.origin + 2 * HOUR_MS * self._rolls]
         self._send(batch([b"roll"], keys=[b"roll%d" % self._rolls], times=times))
@@ -79,7 +79,7 @@ class Compacted:
 
 
 def superseded(play: Play) -> None:
-    """The last record of each key stays, in its batch, at its offset."""
+    """The last record of each key remains, in its batch and at its offset."""
     log = Compacted(play)
     log.put("a=1 b=2 a=3")
     log.put("a=4")
@@ -101,7 +101,7 @@ def superseded(play: Play) -> None:
 
 
 def emptied(play: Play) -> None:
-    """Nothing is left of the first batch, and of the last one of a segment."""
+    """No record remains of the first batch, and of the last batch of a segment."""
     log = Compacted(play)
     log.put("a=1 b=2")
     log.put("a=3")
@@ -119,7 +119,7 @@ def emptied(play: Play) -> None:
 
 
 def tombstones(play: Play) -> None:
-    """They stay for delete.retention.ms from the first cleaning on, and go at a later one."""
+    """Tombstones remain for delete.retention.ms after the first compaction."""
     for name, retention in (("kept", HOUR_MS), ("gone", 0)):
         log = Compacted(play, name, delete_retention_ms=str(retention))
         log.put("a=1 b=2 c=3")
@@ -136,7 +136,7 @@ def tombstones(play: Play) -> None:
 
 
 def aged(play: Play) -> None:
-    """Records that are younger than min.compaction.lag.ms are left alone, and all after them."""
+    """Records younger than min.compaction.lag.ms remain, and all records after them."""
     origin = play.now() - 12 * HOUR_MS
     young = origin + 5 * HOUR_MS // 2
     log = Compacted(play, "a", origin, min_compaction_lag_ms=str(39 * HOUR_MS // 4))
@@ -150,7 +150,7 @@ def aged(play: Play) -> None:
 
 
 def transactions(play: Play) -> None:
-    """Aborted records go at once, markers when nothing of their transaction is left."""
+    """Aborted records are removed at once, markers when no record of their transaction remains."""
     for label, suite in suites(play):
         log = Compacted(play, label, play.now(), delete_retention_ms="0")
         producers = [Producer(play, f"{name}{label}", suite) for name in ("one", "two")]
@@ -186,7 +186,7 @@ def _send_keyed(producer: Producer, log: Compacted, rows: str) -> None:
 
 
 def open_transaction(play: Play) -> None:
-    """What comes after the last stable offset is not cleaned, and supersedes nothing."""
+    """Records after the last stable offset are not compacted, and do not replace older ones."""
     log = Compacted(play, "a", play.now())
     producer = Producer(play, "one", VERSION_1)
     log.put("a=1")
@@ -205,7 +205,7 @@ def open_transaction(play: Play) -> None:
 
 
 def producers(play: Play) -> None:
-    """The last batch of each producer stays, if only its header: its sequence goes on."""
+    """The last batch of each producer remains, maybe empty, so that its sequence continues."""
     log = Compacted(play)
     first, second = play.producer(), play.producer()
     for sequence in range(3):
@@ -252,7 +252,7 @@ def deleted_too(play: Play) -> None:
 
 
 def append_times(play: Play) -> None:
-    """Batches that bear the time of their append keep it."""
+    """Batches with log append time keep their timestamps."""
     log = Compacted(play, segment_ms="1500", message_timestamp_type="LogAppendTime")
     log.put("a=1 b=2")
     log.put("a=3 c", GZIP)
@@ -262,7 +262,7 @@ def append_times(play: Play) -> None:
 
 
 def keyless(play: Play) -> None:
-    """Refused in every version, alone and among others."""
+    """Records without a key are rejected in every version, alone and among others."""
     for version in play.versions(ApiKey.PRODUCE):
         if version < 3:
             continue

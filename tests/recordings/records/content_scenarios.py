@@ -9,17 +9,17 @@ from tests.recordings.records.batches import GZIP, batch, record, zigzag
 from tests.recordings.records.play import Play
 
 LONG = 6000
-"""Bytes of a value; batches of more than 4 KiB are looked at in another way."""
+"""Bytes of a value that makes a batch larger than 4 KiB, which brokers decode differently."""
 DEEP = (" noise", "length negative in gzip", "gzip damaged inside")
 
 
 LIMIT = "max.decompressed.message.bytes"
 BESIDE = 7
-"""Bytes of a record's size beside a value of 64 to 8191 bytes: it has no key and no headers."""
+"""Size of a record without key and headers, less its value of 64 to 8191 bytes."""
 
 
 def damaged(play: Play) -> None:
-    """Each kind of damage in a topic of its own."""
+    """Produce each kind of damaged batch to its own topic."""
     for name, records in cases():
         if not name.endswith(DEEP):
             play.produce(name, play.topic(name.replace(" ", "-")), records)
@@ -29,14 +29,14 @@ def damaged(play: Play) -> None:
 
 
 def noise(play: Play) -> None:
-    """What is found depends on how far a broker has read when it sees the damage."""
+    """Damage with an error that depends on how much of the batch the broker has decoded."""
     for name, records in cases():
         if name.endswith(DEEP):
             play.produce(name, play.topic(name.replace(" ", "-")), records)
 
 
 def holding(content: bytes, attributes: int = 0, values: Sequence[bytes] = (b"a", b"b")) -> bytes:
-    """A batch that says it has these records, with this in their place."""
+    """Return a batch whose header is that of `values`, with `content` in place of the records."""
     return batch(values, attributes=attributes, packs=lambda _: content)
 
 
@@ -81,7 +81,7 @@ def _with_headers(value: bytes, count: int) -> bytes:
 
 
 def decompressed(play: Play) -> None:
-    """A topic limits the records of compressed batches (4.4), by the size that they say."""
+    """A topic limits the decompressed size of batches (4.4), by the size in their records."""
     if not play.topic_has(LIMIT):
         return
     topic = play.topic("limited", max_decompressed_message_bytes="100")

@@ -43,7 +43,7 @@ def named_twice(play: Play) -> None:
 
 
 def transaction_twice(play: Play) -> None:
-    """With other partitions each time, one of them missing; to add them, or to verify them."""
+    """AddPartitionsToTxn adds or verifies a transaction twice, with different partitions."""
     versions = [
         version
         for version in play.versions(ApiKey.ADD_PARTITIONS_TO_TXN)
@@ -74,7 +74,7 @@ def transaction_twice(play: Play) -> None:
 
 
 def offsets_twice(play: Play) -> None:
-    """Topics twice in TxnOffsetCommit: of a producer in its transaction, and of others."""
+    """TxnOffsetCommit with duplicate topics, of the transaction's producer and of others."""
     topics = [play.topic(name, partitions=2) for name in ("a", "b")]
     missing = play.unknown()
     name, group = play.text("tx"), play.text("group")
@@ -101,7 +101,7 @@ def offsets_twice(play: Play) -> None:
 
 
 def acks_and_transactions(play: Play) -> None:
-    """Which error comes first for records with two errors."""
+    """The precedence of errors for records with two errors."""
     topic, name = play.topic(), play.text("tx")
     producer_id, epoch = play.producer(name)
     play.topic_ids["__consumer_offsets"] = bytes(16)

@@ -1,4 +1,4 @@
-"""Fetch in every version: places, limits, sessions, leader epochs, followers."""
+"""Fetch in every version: partitions, limits, sessions, leader epochs, followers."""
 
 from typing import Any
 
@@ -20,7 +20,7 @@ ZSTD_SINCE = 10
 
 
 def filled(play: Play, name: str = "a", partitions: int = 1, batches: int = 4) -> str:
-    """A topic with some batches of two records in each partition."""
+    """Create a topic with some batches of two records in each partition."""
     topic = play.topic(name, partitions)
     for index in range(partitions):
         for at in range(batches):
@@ -61,7 +61,7 @@ def part(index: int, offset: int = 0, bytes_max: int = 1 << 20) -> FetchPartitio
 
 
 def sizes(play: Play) -> None:
-    """Limits on a partition and on the whole; each batch of two records has 79 bytes."""
+    """Limits for a partition and for the response; each batch of two records has 79 bytes."""
     topic = filled(play, partitions=3)
     for version in play.versions(ApiKey.FETCH):
         if version < 4:
@@ -81,10 +81,10 @@ def sizes(play: Play) -> None:
 
 
 def cuts(play: Play) -> None:
-    """Where the limits are inside of a batch: how many bytes each partition has."""
+    """Limits within a batch: the number of bytes of each partition."""
     topic = filled(play, partitions=2)
     for version in play.versions(ApiKey.FETCH):
-        if version < 4:  # what is converted may be followed by anything
+        if version < 4:  # arbitrary bytes may follow converted records
             continue
         for limit, in_all in ((50, 1 << 20), (100, 1 << 20), (200, 1 << 20), (100, 120), (500, 90)):
             wanted = [(topic, [part(index, bytes_max=limit) for index in range(2)])]
@@ -96,7 +96,7 @@ def cuts(play: Play) -> None:
 
 
 def zstd(play: Play) -> None:
-    """Topics that keep what producers send, and that compress by themselves, for old readers."""
+    """Fetch zstd in old versions, compressed by the producer or by the topic."""
     if play.newest(ApiKey.FETCH) < ZSTD_SINCE:
         return
     for kind in ("producer", "zstd"):
@@ -108,7 +108,7 @@ def zstd(play: Play) -> None:
 
 
 def waits(play: Play) -> None:
-    """What is answered at once, and what after the time is up."""
+    """Requests that get a response at once, and after max_wait_ms."""
     topic = filled(play)
     version = play.newest(ApiKey.FETCH)
     for label, offset, min_bytes in (
@@ -149,7 +149,7 @@ def isolation(play: Play) -> None:
 
 
 def followers(play: Play) -> None:
-    """Replica ids: that of the broker itself, others, consumers' -1 and debuggers' -2."""
+    """Replica ids: the broker's own, unknown ones, -1 of consumers and -2 of debuggers."""
     topic = filled(play)
     for version in play.versions(ApiKey.FETCH):
         for replica in (1, 7, -2, -3):
@@ -161,7 +161,7 @@ def followers(play: Play) -> None:
 
 
 def follower_epochs(play: Play) -> None:
-    """Brokers that are no replicas, with an idea of the leader's epoch."""
+    """Brokers that are no replicas send leader epochs."""
     topic = filled(play)
     for version in (9, play.newest(ApiKey.FETCH)):
         for epoch in (-1, 0, 1):
@@ -173,7 +173,7 @@ def follower_epochs(play: Play) -> None:
 
 
 class Session:
-    """A fetch session as a client keeps it."""
+    """A fetch session from the client's side."""
 
     def __init__(self, play: Play, version: int) -> None:
         self.play = play
@@ -247,7 +247,7 @@ def _session(play: Play, version: int) -> None:
 
 
 def session_changes_form(play: Play) -> None:
-    """A session of names, continued with ids, and the other way round."""
+    """A session begun with topic names continues with topic ids, and the other way round."""
     if play.newest(ApiKey.FETCH) < 13:
         return
     topic = filled(play, batches=1)
@@ -259,7 +259,7 @@ def session_changes_form(play: Play) -> None:
 
 
 def session_of_a_deleted_topic(play: Play) -> None:
-    """A session goes on after its topic was deleted, and after it was created again."""
+    """A session continues after its topic was deleted, and after it was created again."""
     version = play.newest(ApiKey.FETCH)
     if version < 13:
         return
@@ -279,7 +279,7 @@ def session_of_a_deleted_topic(play: Play) -> None:
 
 
 def closed_sessions(play: Play) -> None:
-    """Requests whose session fields make no sense."""
+    """Requests with invalid session fields."""
     topic = filled(play, batches=1)
     version = play.newest(ApiKey.FETCH)
     if version < 7:

@@ -1,4 +1,4 @@
-"""What brokers do on their own: old records and idle producers expire."""
+"""Changes without requests: old records and idle producers expire."""
 
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.messages.delete_records_request import (
@@ -23,9 +23,9 @@ EARLIEST, LATEST = -2, -1
 HOUR_MS = 3_600_000
 HOUR = str(HOUR_MS)
 FIRST_CHECK_MS = 35_000
-"""Brokers that have no setting for it look at their logs after 30 seconds."""
+"""Brokers check retention 30 seconds after their start, if they lack a setting for this."""
 VALUE = b"x" * 600_000
-"""Two of them are more than a segment of 1 MiB, the smallest that 4.x has."""
+"""Two such values exceed a segment of 1 MiB, the minimum in 4.x."""
 
 
 def retention(play: Play) -> None:
@@ -51,7 +51,7 @@ def retention(play: Play) -> None:
 
 
 def segments(play: Play) -> None:
-    """Only whole segments go, from the oldest on; the one that is written to goes if all is old."""
+    """Only whole segments are deleted, oldest first; the active one if all its records are old."""
     kept: dict[str, tuple[dict[str, str], list[float]]] = {
         "size": ({"retention_bytes": "700000"}, [0] * 8),
         "two segments": ({"retention_bytes": "590000"}, [0] * 8),
@@ -88,7 +88,7 @@ def segments(play: Play) -> None:
 
 
 def _fill(play: Play, topic: str, time_ms: int) -> None:
-    """Produce a batch of which three are in a segment."""
+    """Produce a batch; three of them fit into a segment."""
     records = batch([b"x" * 300_000], times=[time_ms])
     produced = play.produce_request([(topic, [(0, records)])])
     play.settled(ApiKey.PRODUCE, play.newest(ApiKey.PRODUCE), produced)
@@ -109,7 +109,7 @@ def _list_ends(play: Play, name: str) -> None:
 
 
 def producers(play: Play) -> None:
-    """Who has written nothing for long is forgotten, unless its transaction is open."""
+    """Idle producers expire, unless they have an open transaction."""
     if not play.has(ApiKey.DESCRIBE_PRODUCERS):
         return
     topic = play.topic()

@@ -1,4 +1,4 @@
-"""Fetch where a broker's own limit is below what consumers ask for (`fetch.max.bytes`, KIP-541)."""
+"""Fetch on a broker whose `fetch.max.bytes` is below the consumers' limit (KIP-541)."""
 
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.messages.fetch_request import ReplicaState

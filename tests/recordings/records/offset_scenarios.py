@@ -21,7 +21,7 @@ from tests.recordings.records.play import Play
 
 
 def timed(play: Play, name: str = "a") -> str:
-    """A topic whose records' times go up and down."""
+    """Create a topic whose records have rising and falling timestamps."""
     topic = play.topic(name)
     for times, attributes in (
         ([T0 + 100, T0 + 300, T0 + 200], 0),

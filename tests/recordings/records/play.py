@@ -1,7 +1,7 @@
-"""The verbs of scenarios about records and transactions.
+"""Requests of scenarios about records and transactions.
 
-In answers times of now are `now`, producer ids `pid1`, `pid2` in the order of their first
-appearance, error texts `text`.
+In recordings, current times are `now`, producer ids are `pid1`, `pid2` in the order of their first
+appearance, and error messages are `text`.
 """
 
 import re
@@ -29,11 +29,11 @@ from tests.recordings.records.batches import summary
 BUSY = frozenset({14, 15, 16, 51})
 DAY_MS = 86_400_000
 KEPT = {"retention.ms": "-1", "segment.ms": str(2**63 - 1)}
-"""Topics of scenarios keep their records, however old those say they are, in one segment."""
+"""Topic settings that keep records of any timestamp, in one segment."""
 
 
 class Play(play.Play):
-    """A scenario's topics are called `name-x`; in answers they are `x`."""
+    """A play whose topics are named `name-x` on the broker, and `x` in recordings."""
 
     ignored = play.Play.ignored | {"node_endpoints"}
     unordered = play.Play.unordered | {"partition_ids"}
@@ -43,7 +43,7 @@ class Play(play.Play):
         self._producers: dict[int, str] = {}
         self._sessions: dict[int, str] = {}
 
-    # --- setting up, without a trace
+    # --- preparation, which is not recorded
 
     def topic(self, name: str = "a", partitions: int = 1, **configs: str) -> str:
         full = f"{self.name}-{name}"
@@ -55,35 +55,35 @@ class Play(play.Play):
         return self.peer.now_ms()
 
     def topic_has(self, setting: str) -> bool:
-        """Whether topics of this release have a setting."""
+        """Return whether topics of this release have a setting."""
         return setting in definitions(parse_release(self.peer.release)).topic
 
     def broker_has(self, setting: str) -> bool:
-        """Whether brokers of this release have a setting."""
+        """Return whether brokers of this release have a setting."""
         return setting in definitions(parse_release(self.peer.release)).broker
 
     def text(self, suffix: str = "") -> str:
-        """A transactional id or group of this scenario."""
+        """Return a transactional id or group of this scenario."""
         return f"{self.name}-{suffix}"
 
     def newest(self, api: ApiKey, at_most: int = 99) -> int:
         return min(at_most, self.versions(api)[-1])
 
-    # --- asking
+    # --- requests
 
     def ask(self, api: ApiKey, version: int, request: Any, connection: str = "a") -> Any:
-        """Ask without a trace; a broker that does not answer in time fails without a word."""
+        """Send a request, record nothing; return UNREADABLE without a response in time."""
         answer = super().ask(api, version, request, connection)
         return UNREADABLE if answer == WAITS else answer
 
     def call_when_idle(self, label: str, api: ApiKey, version: int, request: Any) -> Any:
-        """Ask, and keep the first answer that does not say that a coordinator is busy."""
+        """Send a request until no coordinator is busy, and record the response."""
         answer = self.settled(api, version, request)
         self.keep(label, api, version, answer)
         return answer
 
     def settled(self, api: ApiKey, version: int, request: Any) -> Any:
-        """Ask without a trace, until no coordinator says that it is busy, or for three seconds."""
+        """Repeat a request while a coordinator is busy, for up to three seconds; record nothing."""
         answer = self.ask(api, version, request)
         for _ in range(60):
             if not has_code(answer, BUSY):
@@ -155,9 +155,9 @@ class Play(play.Play):
         return self.call(label, ApiKey.FETCH, version, request)
 
     def read_on(self, label: str, topic: str, offset: int = 0, *, isolation: int = 0) -> None:
-        """Fetch as a consumer does, from `offset` to the end; kept is what it has got in all.
+        """Fetch as a consumer does, from `offset` to the end; record all records together.
 
-        A real broker's answers end where a file of its log does, wherever that is.
+        A real broker's responses end with a segment, which would show in single responses.
         """
         version = self.newest(ApiKey.FETCH)
         rows: list[str] = []
@@ -200,7 +200,7 @@ class Play(play.Play):
         return self.topic_ids.get(topic, UNKNOWN_ID)
 
     def producer(self, transactional_id: str | None = None) -> tuple[int, int]:
-        """A producer id and epoch, without a trace."""
+        """Return a new producer id and epoch; record nothing."""
         request = InitProducerIdRequest(
             transactional_id=transactional_id, transaction_timeout_ms=60_000
         )
@@ -210,11 +210,11 @@ class Play(play.Play):
         self._producer(answer.producer_id)
         return answer.producer_id, answer.producer_epoch
 
-    # --- what is kept of an answer
+    # --- recording of responses
 
     def keep(self, label: str, api: ApiKey, version: int, answer: Any) -> None:
         if api is ApiKey.LIST_TRANSACTIONS and not isinstance(answer, str):
-            answer.transaction_states = [  # others' are not this scenario's business
+            answer.transaction_states = [  # only those of this scenario
                 state
                 for state in answer.transaction_states
                 if state.transactional_id.startswith(self.name)
@@ -242,7 +242,7 @@ class Play(play.Play):
         return text.replace(f"{self.name}-", "")
 
     def _producer(self, producer_id: int) -> int | str:
-        """Ids that a broker gave out are a thousand and more on real ones, ours too."""
+        """Return the name of a broker's producer id; ids of 400,000 and more are scenarios' own."""
         if producer_id in self._producers:
             return self._producers[producer_id]
         if producer_id < 0 or producer_id >= 400_000:
@@ -254,13 +254,13 @@ class Play(play.Play):
         return "now" if is_now else number
 
     def _braced(self, match: re.Match[str]) -> str:
-        """A time or a producer id in a summary."""
+        """Replace a time or a producer id in a summary."""
         number = int(match[1])
         return str(self._producers.get(number, self._number(number)))
 
 
 def _merged(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Rows of fetched topics, those of one topic together: only their order parted them."""
+    """Merge adjacent rows of the same topic, which a response may have in several parts."""
     found: dict[Any, dict[str, Any]] = {}
     for at, row in enumerate(rows):
         is_topic = set(row) in ({"topic", "partitions"}, {"topic_id", "partitions"})
@@ -272,7 +272,7 @@ def _merged(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def _place(row: dict[str, Any]) -> tuple[str, int]:
-    """The order of answers by topic and partition means nothing; other lists stay as they are."""
+    """Return a sort key: only rows of topics and partitions are sorted, others keep their order."""
     names = ("topic", "name", "topic_id", "transactional_id", "producer_id")
     topic = next((row[name] for name in names if row.get(name)), "")
     return str(topic), int(row.get("partition_index", row.get("index", row.get("partition", 0))))

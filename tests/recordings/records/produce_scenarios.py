@@ -27,7 +27,7 @@ DAY_MS = 86_400_000
 
 
 def every_version(play: Play) -> None:
-    """Each version with the format of its time, read in every version."""
+    """Produce in each version with its record format; fetch in every version."""
     topic = play.topic()
     for version in play.versions(ApiKey.PRODUCE):
         value = f"p{version}".encode()
@@ -103,7 +103,7 @@ def malformed(play: Play) -> None:
         "negative time": batch([b"x"], times=[-5]),
         "no time": batch([b"x"], times=[-1]),
     }
-    if play.newest(ApiKey.PRODUCE) >= 6:  # before, such a batch damaged the log
+    if play.newest(ApiKey.PRODUCE) >= 6:  # such a batch damages the log of older brokers
         cases["delta too high"] = batch([b"x"], last_delta=5)
     for name, records in cases.items():
         for version in sorted(
@@ -137,7 +137,7 @@ def sizes(play: Play) -> None:
 
 
 def places(play: Play) -> None:
-    """Partitions to which nothing can be appended, and the errors."""
+    """Errors for partitions to which records cannot be appended."""
     topic = play.topic(partitions=2)
     good = batch([b"x"])
     for version in play.versions(ApiKey.PRODUCE):
@@ -161,7 +161,7 @@ def places(play: Play) -> None:
 
 
 def nulls(play: Play) -> None:
-    """Null records, which may come to nothing if others of their partition follow."""
+    """Null records; a later row of the same partition may replace them."""
     versions = {3, play.newest(ApiKey.PRODUCE, 9), play.newest(ApiKey.PRODUCE, 12)}
     blobs = {"good": batch([b"x"]), "null": None}
     for version in sorted({*versions, play.newest(ApiKey.PRODUCE)}):

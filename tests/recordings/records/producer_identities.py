@@ -36,7 +36,7 @@ def sequences(play: Play) -> None:
 
 
 def first_sequences(play: Play) -> None:
-    """A producer id that the partition has not seen."""
+    """The first sequence of a producer id that is new to the partition."""
     topic = play.topic(partitions=4)
     producer_id, epoch = play.producer()
     play.produce("not from 0", topic, batch(producer=(producer_id, epoch, 5)))
@@ -82,7 +82,7 @@ def transactional_without_transaction(play: Play) -> None:
 
 
 def producer_ids(play: Play) -> None:
-    """InitProducerId without and with a transactional id."""
+    """InitProducerId with and without a transactional id."""
     api = ApiKey.INIT_PRODUCER_ID
 
     def init(label: str, version: int, **fields: object) -> None:

@@ -45,7 +45,7 @@ SCENARIOS = by_name(
 
 
 def played(name: str, peer: Peer) -> Steps:
-    """Return the answers of a broker to a scenario."""
+    """Return the responses of a broker in a scenario."""
     play = Play(name, peer)
     SCENARIOS[name](play)
     return play.steps

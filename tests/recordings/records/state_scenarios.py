@@ -1,4 +1,4 @@
-"""The records of `__transaction_state`, one for each change."""
+"""The records in `__transaction_state`, one for each change."""
 
 from typing import Any
 
@@ -15,11 +15,11 @@ from tests.recordings.records.transactional_producer import VERSION_1, Producer,
 TOPIC = "__transaction_state"
 MESSAGES = ("TransactionLogKey", "TransactionLogValue")
 PREPARED = (2, 3)
-"""States in which a coordinator waits for markers to be written."""
+"""States in which a coordinator waits until markers are written."""
 
 
 class _Log:
-    """The records of a scenario's transactional ids, looked at after each step."""
+    """Reads the records of a scenario's transactional ids after each step."""
 
     def __init__(self, play: Play) -> None:
         request = FindCoordinatorRequest(key=play.name, key_type=1, coordinator_keys=[play.name])
@@ -28,7 +28,7 @@ class _Log:
         self._log = CoordinatorLog(play, TOPIC, lambda _: MESSAGES)
 
     def look(self, label: str) -> None:
-        """Keep the new records; a prepared transaction is about to complete."""
+        """Record the new records; wait until prepared transactions are complete."""
         rows = self._log.new()
         for _ in range(60):
             if not any(_is_prepared(rows, row["key"]) for row in rows):
@@ -44,7 +44,7 @@ def _is_prepared(rows: list[dict[str, Any]], key: Any) -> bool:
 
 
 def life(play: Play) -> None:
-    """From the first producer of an id to transactions that are committed and aborted."""
+    """A transactional id from its first producer to committed and aborted transactions."""
     log = _Log(play)
     for label, suite in suites(play):
         topic = play.topic(label, partitions=3)
@@ -76,7 +76,7 @@ def life(play: Play) -> None:
 
 
 def _send_to_all(play: Play, producer: Producer, topic: str) -> None:
-    """Produce to three partitions by one request."""
+    """Produce to three partitions in one request."""
     rows: list[tuple[int, bytes | None]] = []
     for index, sequence in ((0, 2), (1, 1), (2, 0)):
         owner = (producer.producer_id, producer.epoch, sequence)
@@ -87,7 +87,7 @@ def _send_to_all(play: Play, producer: Producer, topic: str) -> None:
 
 
 def _with_offsets(play: Play, producer: Producer, label: str) -> None:
-    """Make a group's offsets part of a transaction."""
+    """Commit a group's offsets in a transaction."""
     request = AddOffsetsToTxnRequest(
         transactional_id=producer.name,
         producer_id=producer.producer_id,
@@ -99,7 +99,7 @@ def _with_offsets(play: Play, producer: Producer, label: str) -> None:
 
 
 def refusals(play: Play) -> None:
-    """What is refused is not written."""
+    """Rejected requests write no records."""
     log = _Log(play)
     topic = play.topic()
     producer = Producer(play, "one", VERSION_1)
@@ -113,7 +113,7 @@ def refusals(play: Play) -> None:
 
 
 def fenced(play: Play) -> None:
-    """A producer that begins while another one's transaction is open."""
+    """A producer initialises while the transaction of another one is open."""
     log = _Log(play)
     for label, suite in suites(play):
         topic = play.topic(label)
@@ -129,7 +129,7 @@ def fenced(play: Play) -> None:
 
 
 def named(play: Play) -> None:
-    """Producers that name the id and the epoch that they had (KIP-360)."""
+    """Producers that send their previous id and epoch in InitProducerId (KIP-360)."""
     if play.newest(ApiKey.INIT_PRODUCER_ID) < 3:
         return
     log = _Log(play)
@@ -160,7 +160,7 @@ def _begin(play: Play, label: str, producer: Producer) -> None:
 
 
 def overdue(play: Play) -> None:
-    """A transaction that is aborted since its time is up."""
+    """A transaction that is aborted after its timeout."""
     log = _Log(play)
     topic = play.topic()
     producer = Producer(play, "one", VERSION_1)
@@ -176,7 +176,7 @@ def overdue(play: Play) -> None:
 
 
 def expired(play: Play) -> None:
-    """Ids that nobody used for long are forgotten, with a tombstone; open transactions stay."""
+    """Unused transactional ids expire with a tombstone; open transactions remain."""
     log = _Log(play)
     topic = play.topic()
     Producer(play, "idle", VERSION_1)

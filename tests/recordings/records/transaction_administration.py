@@ -1,4 +1,4 @@
-"""Transactions seen and ended from outside: markers, lists, descriptions."""
+"""Transactions that administrators list, describe and end by markers."""
 
 from typing import Any
 
@@ -19,7 +19,7 @@ from tests.recordings.records.transactional_producer import VERSION_1, Producer,
 
 
 def markers(play: Play) -> None:
-    """WriteTxnMarkers, as coordinators of other brokers would send it."""
+    """WriteTxnMarkers, as coordinators on other brokers send it."""
     for version in play.versions(ApiKey.WRITE_TXN_MARKERS):
         topic = play.topic(f"t{version}", partitions=2)
         producer = Producer(play, f"one{version}", VERSION_1)
@@ -89,7 +89,7 @@ def listed(play: Play) -> None:
 
 
 def _list(play: Play, busy: Producer) -> None:
-    """Every filter in every version that has it."""
+    """Use every filter of ListTransactions in every version that supports it."""
     filters: dict[str, dict[str, Any]] = {
         "everything": {},
         "ongoing": {"state_filters": ["Ongoing"]},

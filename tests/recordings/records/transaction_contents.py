@@ -1,4 +1,4 @@
-"""Partitions and offsets in transactions, and all wrong ways to add them."""
+"""Partitions and offsets in transactions, and all errors in adding them."""
 
 from functools import partial
 from typing import Any
@@ -32,11 +32,11 @@ from tests.recordings.records.transactional_producer import (
 )
 
 Wanted = tuple[Producer, bool, list[int], dict[str, Any]]
-"""A producer, whether only to verify, partitions, and fields that are different."""
+"""A producer, whether to verify only, its partitions, and other fields to change."""
 
 
 def partitions(play: Play) -> None:
-    """AddPartitionsToTxn of clients, with everything that can be wrong."""
+    """AddPartitionsToTxn of clients, with all possible errors."""
     topic = play.topic(partitions=3)
     for version in play.versions(ApiKey.ADD_PARTITIONS_TO_TXN):
         if version > CLIENT_ADDS_UP_TO:
@@ -74,7 +74,7 @@ def partitions(play: Play) -> None:
 
 
 def partitions_of_brokers(play: Play) -> None:
-    """AddPartitionsToTxn from version 4 on: many transactions, to add or to verify."""
+    """AddPartitionsToTxn since version 4: many transactions, to add or to verify."""
     topic = play.topic(partitions=3)
     for version in play.versions(ApiKey.ADD_PARTITIONS_TO_TXN):
         if version <= CLIENT_ADDS_UP_TO:
@@ -103,7 +103,7 @@ def partitions_of_brokers(play: Play) -> None:
 
 
 def _ask_as_broker(play: Play, version: int, topic: str, label: str, *rows: Wanted) -> None:
-    """One AddPartitionsToTxn about the transactions of several producers."""
+    """Send an AddPartitionsToTxn about transactions of several producers."""
     transactions = []
     for who, verify, indexes, changes in rows:
         row = AddPartitionsToTxnTransaction(
@@ -122,7 +122,7 @@ def _ask_as_broker(play: Play, version: int, topic: str, label: str, *rows: Want
 
 
 class _Offsets:
-    """Commits of offsets in a producer's transactions, at one version of TxnOffsetCommit."""
+    """Commits offsets in a producer's transactions, with one version of TxnOffsetCommit."""
 
     def __init__(self, play: Play, version: int) -> None:
         suite = VERSION_2 if version >= 5 else VERSION_1
@@ -133,7 +133,7 @@ class _Offsets:
         self._group = play.text(f"g{version}")
 
     def add(self, label: str, who: Producer | None = None, **changes: Any) -> None:
-        """Make the group part of the transaction."""
+        """Add the group to the transaction."""
         play, who = self._play, who or self.producer
         request = AddOffsetsToTxnRequest(
             transactional_id=changes.get("name", who.name),
@@ -177,7 +177,7 @@ class _Offsets:
         self._play.call_when_idle(title, ApiKey.TXN_OFFSET_COMMIT, self._version, request)
 
     def fetch(self, label: str) -> None:
-        """What a reader of the group finds, stable and not."""
+        """Fetch the group's offsets with and without require_stable."""
         for stable in (False, True):
             version = self._play.newest(ApiKey.OFFSET_FETCH, 9)
             if stable and version < 7:
@@ -201,7 +201,7 @@ class _Offsets:
 
 
 def offsets(play: Play) -> None:
-    """Offsets that count once their transaction is committed."""
+    """Offsets that take effect when their transaction is committed."""
     for version in play.versions(ApiKey.TXN_OFFSET_COMMIT):
         offsets = _Offsets(play, version)
         _commit_every_way(play, offsets)

@@ -1,4 +1,4 @@
-"""Transactions from their beginning to their markers, and all wrong ways to use them."""
+"""Transactions from their beginning to their markers, and all errors in using them."""
 
 from typing import Any
 
@@ -45,7 +45,7 @@ def life(play: Play) -> None:
 
 
 def two_producers(play: Play) -> None:
-    """Open transactions side by side: the oldest holds readers back."""
+    """Two open transactions: the older one limits the last stable offset."""
     for label, suite in suites(play):
         topic = play.topic(label)
         first = Producer(play, f"first{label}", suite)
@@ -65,7 +65,7 @@ def two_producers(play: Play) -> None:
 
 
 def ends(play: Play) -> None:
-    """EndTxn in every state, with every identity."""
+    """EndTxn in every state, with correct and wrong producer ids and epochs."""
     for version in play.versions(ApiKey.END_TXN):
         suite = VERSION_2 if version >= 5 else VERSION_1
         topic = play.topic(f"t{version}")
@@ -85,7 +85,7 @@ def ends(play: Play) -> None:
             producer.add(f"add {version}", (topic, 0))
         producer.send(f"s{version}", topic)
         end("older epoch", epoch=producer.epoch - 1)
-        if play.newest(ApiKey.INIT_PRODUCER_ID) >= 4:  # once, it wedged the transaction
+        if play.newest(ApiKey.INIT_PRODUCER_ID) >= 4:  # it blocks the transaction of older brokers
             end("newer epoch", epoch=producer.epoch + 1)
         before = producer.epoch
         end("commit")
@@ -105,7 +105,7 @@ def ends(play: Play) -> None:
 
 
 def mixed_versions(play: Play) -> None:
-    """Transactions begun the one way and ended the other."""
+    """Transactions begun by one version of the protocol and ended by the other (KIP-890)."""
     if play.newest(ApiKey.END_TXN) < 5:
         return
     topic = play.topic(partitions=2)
@@ -126,7 +126,7 @@ def mixed_versions(play: Play) -> None:
 
 
 def fencing(play: Play) -> None:
-    """A producer whose successor has come."""
+    """A producer that was fenced by its successor."""
     for label, suite in suites(play):
         topic = play.topic(label)
         old = Producer(play, f"one{label}", suite)
@@ -192,7 +192,7 @@ def wrong_batches(play: Play) -> None:
 
 
 def overdue(play: Play) -> None:
-    """A transaction that takes longer than its producer said."""
+    """A transaction that exceeds its producer's timeout."""
     topic = play.topic()
     name = play.text("slow")
     request = InitProducerIdRequest(transactional_id=name, transaction_timeout_ms=1000)
@@ -214,7 +214,7 @@ def overdue(play: Play) -> None:
 
 
 def first_numbers(play: Play) -> None:
-    """Where sequence numbers may begin on a partition that knows nothing of a producer."""
+    """The first sequence on a partition without state of the producer."""
     for label, suite in suites(play):
         producer = Producer(play, f"one{label}", suite)
         for first in (0, 1, 5):
@@ -234,7 +234,7 @@ def first_numbers(play: Play) -> None:
 
 
 def first_numbers_by_version(play: Play) -> None:
-    """The same where the versions of Produce that come with KIP-890 take turns."""
+    """The first sequence, with alternating versions of Produce from before and since KIP-890."""
     if play.newest(ApiKey.END_TXN) < 5:
         return
     for versions in ((11, 12, 11, 12), (12, 11, 12, 11)):

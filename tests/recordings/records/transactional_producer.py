@@ -1,4 +1,4 @@
-"""A transactional producer of a scenario, and what others see of its transactions."""
+"""A transactional producer of a scenario, and requests of others about its transactions."""
 
 from typing import Any
 
@@ -19,19 +19,19 @@ from tests.recordings.records.offset_scenarios import list_request
 from tests.recordings.records.play import Play
 
 CLIENT_ADDS_UP_TO = 3
-"""AddPartitionsToTxn of clients; later versions are for brokers."""
+"""The last version of AddPartitionsToTxn for clients; later versions are for brokers."""
 VERSION_1 = {"end": 4, "produce": 11, "offsets": 4}
 VERSION_2 = {"end": 5, "produce": 99, "offsets": 5}
 
 
 class Producer:
-    """A transactional producer; `suite` says up to which versions it speaks."""
+    """A transactional producer; `suite` has the highest version of each API that it uses."""
 
     def __init__(self, play: Play, name: str, suite: dict[str, int]) -> None:
         self.play = play
         self.name = play.text(name)
         self.suite = suite
-        play.producer(self.name)  # so that there is an epoch before its own
+        play.producer(self.name)  # so that an older epoch exists
         self.producer_id, self.epoch = play.producer(self.name)
         self.sequences: dict[tuple[str, int], int] = {}
 
@@ -100,7 +100,7 @@ def settle(play: Play, topic: str, index: int = 0) -> None:
 
 
 def wait_for_ends(play: Play, request: DescribeTransactionsRequest) -> None:
-    """Wait until no transaction is on its way from its end to being ended."""
+    """Wait until no transaction is prepared but not complete."""
     for _ in range(100):
         answer = play.ask(ApiKey.DESCRIBE_TRANSACTIONS, 0, request)
         states = [state.transaction_state for state in answer.transaction_states]
@@ -110,7 +110,7 @@ def wait_for_ends(play: Play, request: DescribeTransactionsRequest) -> None:
 
 
 def look(play: Play, label: str, topic: str, *names: str) -> None:
-    """What readers and administrators see now."""
+    """Record what consumers and administrators see now."""
     for level in (0, 1):
         play.fetch(f"{label}: isolation {level}", topic, isolation=level)
         request = list_request(topic, -1)

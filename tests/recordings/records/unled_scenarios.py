@@ -9,7 +9,7 @@ from tests.recordings.records.batches import batch, message
 from tests.recordings.records.play import Play
 
 KRAFT = (3,)
-"""From here on replicas have to be on brokers that exist."""
+"""The first release in which replicas must be on existing brokers."""
 NO_BROKER = 9
 TIMEOUT_MS = 1_000
 BATCHES_SINCE = 3
@@ -79,7 +79,7 @@ def without_any_leader(play: Play) -> None:
 
 
 def without_leader_elsewhere(play: Play) -> None:
-    """Responses about such partitions to groups, transactions and administrators."""
+    """Responses about such partitions to group, transaction and administrative requests."""
     if numbers(play.peer.release) >= KRAFT:
         return
     topic = _created(play, "a", {0: [NO_BROKER], 1: [1]})
@@ -112,7 +112,7 @@ def without_leader_elsewhere(play: Play) -> None:
 
 
 def refused_acks(play: Play) -> None:
-    """An unknown number of acks, beside all else that may be wrong with a partition."""
+    """An invalid number of acks, combined with other errors of a partition."""
     topic = play.topic()
     for version in play.versions(ApiKey.PRODUCE):
         records = batch([b"x"]) if version >= BATCHES_SINCE else message(b"x", magic=0)
@@ -148,12 +148,12 @@ def _created(play: Play, name: str, replicas: Mapping[int, Sequence[int]]) -> st
     }
     request = {"topics": [created], "timeout_ms": TIMEOUT_MS}
     play.call("created", ApiKey.CREATE_TOPICS, play.newest(ApiKey.CREATE_TOPICS, 4), request)
-    play.peer.pause(500)  # until the broker has heard of partition 1
+    play.peer.pause(500)  # until the broker has partition 1
     return topic
 
 
 def _described(play: Play, label: str, topic: str, *, creates: bool = False) -> None:
-    """Ask for a topic, and keep no names of brokers, and no ids."""
+    """Describe a topic; record no hosts of brokers and no ids."""
     version = play.newest(ApiKey.METADATA)
     request = {"topics": [{"name": topic}], "allow_auto_topic_creation": creates}
     answer = play.ask(ApiKey.METADATA, version, request)
@@ -164,7 +164,7 @@ def _described(play: Play, label: str, topic: str, *, creates: bool = False) -> 
 
 
 def _log_dirs(play: Play, topics: Sequence[Mapping[str, Any]]) -> None:
-    """Ask for the sizes of partitions, and keep those that were asked for."""
+    """Describe log directories; record the sizes of the requested partitions only."""
     if not play.has(ApiKey.DESCRIBE_LOG_DIRS):
         return
     version = play.newest(ApiKey.DESCRIBE_LOG_DIRS, 2)

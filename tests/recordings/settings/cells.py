@@ -1,4 +1,4 @@
-"""Values to try for each setting, made from the project's own table of settings."""
+"""Values to try for each setting, derived from the project's table of settings."""
 
 from collections.abc import Iterable, Mapping
 from typing import Final, NamedTuple
@@ -23,7 +23,7 @@ _BY_PREFIX: Final = {
 
 
 class Cell(NamedTuple):
-    """One change of one setting."""
+    """A change of one setting."""
 
     operation: int
     value: str | None
@@ -34,7 +34,7 @@ class Cell(NamedTuple):
 
 
 def cells(name: str, definition: Definition, *, is_fixed: bool) -> list[Cell]:
-    """Return the changes to try; a setting that is fixed is tried only once."""
+    """Return the changes to try; only one for a setting that cannot be changed."""
     if is_fixed:
         return [Cell(SET, definition.default or "1")]
     tried = [Cell(SET, value) for value in dict.fromkeys(_values(name, definition))]
@@ -44,7 +44,7 @@ def cells(name: str, definition: Definition, *, is_fixed: bool) -> list[Cell]:
 
 
 def unknown() -> Mapping[str, list[Cell]]:
-    """Return changes of settings that Kafka does not know."""
+    """Return changes of settings that are unknown to Kafka."""
     tried = [Cell(operation, "1") for operation in (SET, APPEND, SUBTRACT)]
     return {
         name: [*tried, Cell(DELETE, None)]

@@ -1,7 +1,7 @@
-"""Which values real brokers take for each setting: a matrix, of which nothing is altered.
+"""Records which values real brokers accept for each setting, by validate-only requests.
 
-A scenario is a kind of resource and an API. Kept are, for every setting, the error codes with the
-changes that they answer (`= 5` sets, `+ a` appends, `- a` subtracts).
+A scenario is a resource type and an API. Its recording has for each setting the error codes, each
+with the changes that caused it (`= 5` sets, `+ a` appends, `- a` subtracts).
 """
 
 from collections.abc import Mapping
@@ -26,7 +26,7 @@ class _Resource(NamedTuple):
     kind: Resource
     name: str
     settings: str
-    """The attribute of Definitions."""
+    """The attribute of Definitions with its settings."""
 
 
 RESOURCES: Final = {
@@ -40,13 +40,13 @@ SCENARIOS: Final = [f"{resource}-{api}" for resource in RESOURCES for api in API
 
 
 def scenarios(release: str) -> list[str]:
-    """Return the kinds of resources that have settings in a release, each with both APIs."""
+    """Return the resource types with settings in a release, each with both APIs."""
     known = definitions(parse_release(release))
     return [name for name in SCENARIOS if _settings(known, RESOURCES[name.partition("-")[0]])]
 
 
 def played(name: str, peer: Peer) -> Steps:
-    """Return the codes that a broker answers for every setting."""
+    """Return the error codes of a broker for every setting."""
     place, _, api_name = name.partition("-")
     resource, api = RESOURCES[place], APIS[api_name]
     if resource.kind is Resource.TOPIC:

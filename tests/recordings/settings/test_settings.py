@@ -1,4 +1,4 @@
-"""Which values of settings real brokers accept, and the shim."""
+"""The shim accepts the same values of settings as real brokers."""
 
 from typing import Any
 

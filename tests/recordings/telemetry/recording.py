@@ -21,14 +21,14 @@ NAMED = {scenario.__name__: scenario for scenario in SCENARIOS}
 
 
 class Receiving(NamedTuple):
-    """A peer, and what its receiver was given: client, `terminating` or not, bytes."""
+    """A peer, and the metrics that its receiver got: client, whether terminating, bytes."""
 
     peer: Peer
     received: Callable[[], list[list[str]]]
 
 
 def shim_with_receiver(release: str, mode: str, settings: Mapping[str, str]) -> Receiving:
-    """Give the shim, which takes metrics in without Java's class in its settings."""
+    """Return the shim with a receiver in place of the Java class."""
     peer = InProcess(release, mode, {"shim.client.telemetry": "true"})
 
     def received() -> list[list[str]]:
@@ -58,7 +58,7 @@ def start(release: str, mode: str, settings: Mapping[str, str]) -> RealKafka:
 
 
 def played(name: str, receiving: Receiving) -> Steps:
-    """Return the answers to a scenario, and at its end what the receiver was given meanwhile."""
+    """Return the responses in a scenario, followed by the metrics that the receiver got."""
     play = TelemetryPlay(name, receiving.peer)
     before = len(receiving.received())
     NAMED[name](play)

@@ -60,7 +60,7 @@ def large_when_decompressed(play: TelemetryPlay) -> None:
 
 
 def ends(play: TelemetryPlay) -> None:
-    """The last push is the last, until a client goes on all the same."""
+    """Clients push again after their terminating push."""
     play.subscribe("s", interval_ms="1000")
     for number, first in enumerate(({}, TERMINATING), 0x50):
         client = play.client(number)
@@ -153,7 +153,7 @@ def matching(play: TelemetryPlay) -> None:
 
 
 def changes(play: TelemetryPlay) -> None:
-    """Whoever was known is forgotten when any subscription changes."""
+    """Any change of subscriptions invalidates the subscription ids of all clients."""
     client = play.client(0x90)
     id_of = play.get("asks", client).subscription_id
     play.get("asks too soon", client)

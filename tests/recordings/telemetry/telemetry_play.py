@@ -1,4 +1,4 @@
-"""The verbs of clients that push metrics (KIP-714), and of administrators."""
+"""Requests of clients that push metrics (KIP-714), and of administrators."""
 
 from typing import Any
 
@@ -6,18 +6,19 @@ from kafka_shim.protocol.enums import ApiKey, ConfigResourceType
 from tests.recordings.groups.play import Play
 
 SETTLING_MS = 300
-"""A real broker learns of settings a moment later."""
+"""Time after which a real broker has applied a setting."""
 SET, DELETE = 0, 1
 CLIENT_SENT = "client_instance_id"
 
 
 class TelemetryPlay(Play):
-    """Answers keep the ids that were sent, and the ids of subscriptions to one metric at most:
-    those to several depend on the order in which Java's sets hold them.
+    """A play that records client instance ids, and ids of subscriptions to at most one metric.
+
+    Ids of subscriptions to several metrics depend on the order of Java's sets.
     """
 
     def subscribe(self, name: str, **settings: str | None) -> None:
-        """A setting of None is taken back."""
+        """Set settings of a subscription; None removes one."""
         configs = [
             {
                 "name": key.replace("_", "."),
@@ -65,7 +66,7 @@ class TelemetryPlay(Play):
         return self.call(label, ApiKey.PUSH_TELEMETRY, 0, request, connection)
 
     def client(self, number: int) -> bytes:
-        """A new client's id, which it brings itself."""
+        """Return a client instance id that the client chooses itself."""
         return bytes([number]) * 16
 
     def keep(self, label: str, api: ApiKey, version: int, answer: Any) -> None:

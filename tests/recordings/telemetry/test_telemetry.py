@@ -1,4 +1,4 @@
-"""Metrics of clients (KIP-714), against recordings of real brokers."""
+"""Client metrics (KIP-714) behave as in the recordings of real brokers."""
 
 from contextlib import nullcontext
 
@@ -24,8 +24,8 @@ def test_the_same_answers_and_pushes_as_at_the_real_broker(release: str, name: s
 
 
 @pytest.mark.parametrize("release", ["3.6", "3.7", "4.3"])
-def test_clients_are_told_of_telemetry_on_request(release: str) -> None:
-    """Whether or not, it is answered where a release knows it, as by real brokers."""
+def test_telemetry_apis_are_listed_only_if_enabled(release: str) -> None:
+    """ApiVersions lists the APIs only if telemetry is enabled; requests are answered anyway."""
     for setting in ("false", "true"):
         stage = Stage(release, properties={CLIENT_TELEMETRY: setting})
         answer = stage.ask(ApiKey.API_VERSIONS, 3, ApiVersionsRequest("test", "1"))
@@ -41,7 +41,7 @@ def test_a_setting_that_is_neither_yes_nor_no_is_an_error() -> None:
         Stage(properties={CLIENT_TELEMETRY: "maybe"})
 
 
-def test_the_client_used_least_recently_is_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_least_recently_used_client_is_removed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("kafka_shim.shim.state.telemetry.INSTANCES_MAX", 2)
     stage = Stage("4.3")
 
@@ -53,8 +53,8 @@ def test_the_client_used_least_recently_is_forgotten(monkeypatch: pytest.MonkeyP
     assert [asked(number) for number in (1, 2, 1, 3, 1, 2)] == [0, 0, 89, 0, 89, 0]
 
 
-def test_a_client_that_is_silent_for_three_intervals_is_forgotten() -> None:
-    """A real broker forgot one with an interval of 25 seconds between 73 and 77 seconds."""
+def test_a_client_without_pushes_for_three_intervals_is_removed() -> None:
+    """A real broker removed a client with an interval of 25 seconds after 73 to 77 seconds."""
     stage = Stage("4.3")
     stage.cluster.configs.client_metrics["one"] = {"interval.ms": "25000"}
     telemetry = stage.cluster.telemetry[1]

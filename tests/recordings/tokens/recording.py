@@ -1,4 +1,4 @@
-"""Records when delegation tokens with the longest possible life expire."""
+"""Records the expiry of delegation tokens with the longest possible lifetime."""
 
 from pathlib import Path
 from typing import Any, Final
@@ -19,7 +19,7 @@ OWNER: Final = "alice"
 LONGEST: Final = 2**63 - 1
 LONG: Final = 2**62
 KNOWN_MS: Final = 3_000
-"""A little more than a busy broker needs to know a new token."""
+"""A little more than the time in which a busy broker applies a new token."""
 CHANGED_MS: Final = 500
 
 SETTINGS: Final = {
@@ -38,7 +38,7 @@ def scenarios(release: str) -> list[str]:
 
 
 def played(name: str, peer: Peer) -> Steps:
-    """Return the codes, and when a token ends."""
+    """Return the error codes, and the expiry of tokens."""
     steps: Steps = []
     for label, lifetime_ms in {"longest": LONGEST, "long": LONG, "default": -1}.items():
         made = _ask(
@@ -73,7 +73,7 @@ def _ask(peer: Peer, api: ApiKey, request: Any) -> Any:
 
 
 def _kept(end_ms: int) -> str:
-    """Say when it is, by what does not depend on the clock."""
+    """Return a description of the expiry that does not depend on the clock."""
     if end_ms < 0:
         return f"{end_ms}" if end_ms == -1 else "wrapped"
     return "largest" if end_ms == LONGEST else "late" if end_ms > LONG else "a time"

@@ -1,4 +1,4 @@
-"""Tokens with very long lives, against recordings of real brokers."""
+"""Tokens with very long lifetimes expire as in the recordings of real brokers."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""A program: an administrator lists everything with kafka-python; argument: the address."""
+"""Let an administrator list everything with kafka-python, at the address in the argument."""
 
 import contextlib
 import sys

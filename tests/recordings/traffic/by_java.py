@@ -1,4 +1,4 @@
-"""What erin and dave do with Kafka's own command-line tools."""
+"""Runs Kafka's own command-line tools as erin and dave."""
 
 import subprocess
 import sys
@@ -14,7 +14,7 @@ _LOGIN = "org.apache.kafka.common.security.plain.PlainLoginModule"
 
 
 def play(release: str, address: str, folder: Path) -> None:
-    """Run the tools one after the other; what they are refused is part of the run."""
+    """Run the tools one after the other; denied requests are part of the run."""
     for number, (user, tool, arguments, text) in enumerate(_runs()):
         config = folder / f"{user}.properties"
         config.write_text(

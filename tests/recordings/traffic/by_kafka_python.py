@@ -1,4 +1,4 @@
-"""A program: dave, erin and bob use kafka-python; argument: the address."""
+"""Let dave, erin and bob use kafka-python, at the address in the argument."""
 
 import contextlib
 import sys
@@ -52,7 +52,7 @@ def main(address: str) -> None:
 
 @contextlib.contextmanager
 def refused() -> Iterator[None]:
-    """What a client is refused ends its part of the run, and no more."""
+    """End a client's part of the run, but not the program, if a request is denied."""
     try:
         yield
     except (KafkaError, ValueError, TypeError, KeyError, RuntimeError) as error:

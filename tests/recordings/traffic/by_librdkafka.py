@@ -1,4 +1,4 @@
-"""A program: carol and alice use librdkafka; argument: the address."""
+"""Let carol and alice use librdkafka, at the address in the argument."""
 
 import contextlib
 import sys
@@ -56,7 +56,7 @@ def main(address: str) -> None:
 
 @contextlib.contextmanager
 def refused() -> Iterator[None]:
-    """What a client is refused ends its part of the run, and no more."""
+    """End a client's part of the run, but not the program, if a request is denied."""
     with contextlib.suppress(KafkaException, SystemError, RuntimeError):
         yield
 
@@ -89,7 +89,7 @@ def _consume(
 
 
 def _assigned(address: str) -> None:
-    """A consumer without a group's assignments, of topics that it may and may not read."""
+    """Consume assigned partitions of topics that the user may and may not read, without a group."""
     own = {"group_id": "billing", "auto_offset_reset": "earliest", "enable_auto_commit": False}
     consumer = Consumer(settings(address, "bob", **own))
     topics = ("orders", "payments", "secret", "nowhere")
@@ -154,7 +154,7 @@ def _results(answer: Any) -> None:
 
 
 def _questions(admin: AdminClient) -> Iterator[Callable[[], Any]]:
-    """What an administrator's tool asks."""
+    """Yield requests of an administrator's tool."""
     groups = ["billing", "billing-late", "stale"]
     yield lambda: admin.list_topics(timeout=5)
     yield lambda: admin.list_topics("orders", timeout=5)

@@ -8,7 +8,7 @@ from kafka_shim.protocol.messages.create_acls_request import AclCreation
 
 USERS: Final = ("admin", "alice", "bob", "carol", "dave", "erin")
 PASSWORDS: Final = {name: f"{name}-secret" for name in USERS}
-"""admin is a super user."""
+"""Passwords of all users; admin is a super user."""
 TOPICS: Final = (
     *("orders", "payments", "invoices", "returns", "shared", "secret", "vault"),
     *("old-1", "old-2", "old-3", "kept"),

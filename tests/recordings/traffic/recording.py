@@ -1,9 +1,9 @@
-"""A run of many clients on a real broker, by a proxy, a capture and the broker's logs.
+"""A run of many clients on a real broker, recorded by a proxy, a capture and the broker's logs.
 
-`python -m tests.recordings traffic 4.3.1` records it anew, with Java, Maven and tcpdump. The run
-is six principals with librdkafka, kafka-python and Kafka's own tools, through `kafka-shim proxy`.
-A recording has the proxy's trace, a capture of what the proxy and the broker sent each other, the
-broker's request log and its authorizer's log at TRACE.
+`python -m tests.recordings traffic 4.3.1` records it again; it needs Java, Maven and tcpdump. Six
+principals use librdkafka, kafka-python and Kafka's own tools through `kafka-shim proxy`. A
+recording has the proxy's trace, a capture of the traffic between proxy and broker, the broker's
+request log, and its authorizer's log at TRACE.
 """
 
 import io
@@ -47,7 +47,7 @@ log4j.appender.requests.layout.ConversionPattern=[%d] %p %m (%c)%n
 
 
 class LoggingKafka(AuditedKafka):
-    """Logs requests too, and denied probes."""
+    """A real broker that also logs requests and denied probes."""
 
     level = "TRACE"
     loggers = _REQUESTS
@@ -80,7 +80,7 @@ def _run(program: str, address: str) -> None:
 
 
 def _is_ours(line: str) -> bool:
-    """Whether a line is about a principal of the run; the broker itself is ANONYMOUS."""
+    """Return whether a log line is about a principal of the run; the broker is ANONYMOUS."""
     return any(f"User:{user}" in line for user in USERS)
 
 
@@ -98,7 +98,7 @@ def _proxy(upstream: str, trace: Path) -> Iterator[str]:
 
 
 def _set_up(address: str) -> None:
-    """The topics and the ACLs, by a super user."""
+    """Create the topics and the ACLs as a super user."""
     login = Login("PLAIN", "admin", PASSWORDS["admin"])
     with connect(address, ClientConfig(SecurityProtocol.SASL_PLAINTEXT, login)) as admin:
         topics = [CreatableTopic(name, num_partitions=1, replication_factor=1) for name in TOPICS]
@@ -111,7 +111,7 @@ def _set_up(address: str) -> None:
 
 
 class Archives(Recordings):
-    """A packed archive of files a release."""
+    """Recordings that are archives of files."""
 
     def files(self, release: str) -> dict[str, bytes]:
         """Return the files of a recording by their paths."""
@@ -138,7 +138,7 @@ class Archives(Recordings):
 
     @staticmethod
     def unpack(content: bytes) -> dict[str, msgspec.Raw]:
-        """The files are not read as answers."""
+        """Return nothing, since the files contain no responses."""
         return {RUN: msgspec.Raw(b"null")} if content else {}
 
 

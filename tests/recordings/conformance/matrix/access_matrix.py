@@ -1,8 +1,8 @@
-"""The access matrix: what a broker answers when an operation that a row asks for is missing.
+"""The access matrix: the response of a broker if an operation that a row requires is not allowed.
 
-`python -m tests.recordings.conformance.matrix.access_matrix` puts the questions to the shim, as
-every release, and writes `tests/golden/access_matrix.txt`. Real brokers were asked the same by
-`python -m tests.recordings conformance-matrix RELEASE`; tests hold their answers against the file.
+`python -m tests.recordings.conformance.matrix.access_matrix` sends the requests to the shim, as
+every release, and writes `tests/golden/access_matrix.txt`. The same requests were recorded on real
+brokers by `python -m tests.recordings conformance-matrix RELEASE`; tests compare their responses.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -23,22 +23,22 @@ from tests.recordings.conformance.scenario import Scenario, Step
 
 QUESTIONS: Final[dict[str, Asker]] = DATA | ADMIN | GROUPS
 UNASKED: Final = {
-    "Envelope.cluster": "between brokers and controllers, not on a client-facing listener",
-    "AllocateProducerIds.cluster": "between brokers and controllers, as above",
-    "InitProducerId.two_phase_commit": "a version that releases hide as unstable",
+    "Envelope.cluster": "between brokers and controllers, not for clients",
+    "AllocateProducerIds.cluster": "between brokers and controllers, not for clients",
+    "InitProducerId.two_phase_commit": "in a version that is unstable in all releases",
 }
-"""Rows of the table without a question, and why."""
+"""Rows of the table without a question, with the reason."""
 
 USER: Final = "bob"
 ALLOWED: Final = "allowed"
 GOLDEN: Final = Path(__file__).parents[3] / "golden" / "access_matrix.txt"
 
 Answering = Callable[[Scenario], Any]
-"""What a broker says to the last step of a scene."""
+"""Returns a broker's response to the last step of a scenario."""
 
 
 class Asked:
-    """A row in one release: the version in use, and the outcome of each set of permissions."""
+    """A row in one release: the version used, and the outcome of each case."""
 
     def __init__(self, bound: BoundRequirement, version: int, outcomes: Sequence[str]) -> None:
         self.row = bound.row
@@ -47,14 +47,14 @@ class Asked:
 
 
 class Case(NamedTuple):
-    """What is denied, in words and as needs; nothing where everything is there."""
+    """The needs that are denied, also in words; none if everything is allowed."""
 
     words: str
     denied: Sequence[Need]
 
 
 class Matrix:
-    """All rows of one release; each case of a row is a scenario of its own, a scene."""
+    """All rows of one release; each case of a row is a scenario, called a scene."""
 
     def __init__(self, release: str) -> None:
         self._release = release
@@ -63,13 +63,13 @@ class Matrix:
         self._scenes = 0
 
     def scenes(self) -> Iterator[Scenario]:
-        """Everything that is to be asked, for a real broker to answer too."""
+        """Yield the scenarios of all cases, for the shim and for real brokers."""
         for bound, version in self._asked():
             for case in _cases(bound):
                 yield self._scene(bound, version, case)
 
     def rows(self, answer_to: Answering) -> Iterator[Asked]:
-        """What came of each row, by the broker that answers."""
+        """Yield each row with the outcomes on a broker."""
         for bound, version in self._asked():
             answers = []
             for case in _cases(bound):
@@ -81,7 +81,7 @@ class Matrix:
             yield Asked(bound, version, told)
 
     def _asked(self) -> Iterator[tuple[BoundRequirement, int]]:
-        """Rows that ask something, with the newest version in which they do."""
+        """Yield rows with a check, and the newest version that makes it."""
         for bound in in_force(self._release):
             low, high = self._versions.get(bound.row.api, (1, 0))
             high = min(high, bound.row.versions[1])
@@ -118,7 +118,7 @@ class Matrix:
 
 
 def _cases(bound: BoundRequirement) -> Iterator[Case]:
-    """With everything there, without anything that the row asks, with each need alone."""
+    """Yield the cases of a row: all needs allowed, none allowed, only one of several allowed."""
     needs = _distinct(bound.needs)
     yield Case("all there", ())
     yield Case(f"without {' and '.join(_text(need) for need in needs)}", needs)
@@ -135,7 +135,7 @@ def shim_of(release: str) -> Answering:
 
 
 def printed(releases: Sequence[str] = RELEASES) -> str:
-    """The matrix of all releases: each row once for every stretch of releases that agree."""
+    """Return the matrix: each row once for every range of releases with the same outcomes."""
     found: dict[str, list[tuple[str, Asked]]] = {}
     for release in releases:
         for asked in Matrix(release).rows(shim_of(release)):
@@ -158,7 +158,7 @@ def _lines(rows: list[tuple[str, Asked]]) -> Iterator[str]:
 
 
 def _stretch_lines(stretch: list[tuple[str, Asked]]) -> Iterator[str]:
-    """Newest first came in; shown from the oldest to the newest."""
+    """Yield the lines of a range of releases, which is given from the newest to the oldest."""
     newest, oldest = stretch[0], stretch[-1]
     releases = newest[0] if newest is oldest else f"{oldest[0]}-{newest[0]}"
     versions = sorted({asked.version for _, asked in stretch})
@@ -189,7 +189,7 @@ def _told(answer: Any) -> str:
 
 
 def _compared(all_there: Any, answer: Any) -> str:
-    """What changed: other codes, fewer elements, another value, or nothing."""
+    """Describe a difference: other error codes, fewer elements, another value, or nothing."""
     if _outcome(answer):
         return _outcome(answer)
     if answer == all_there:
@@ -203,7 +203,7 @@ def _compared(all_there: Any, answer: Any) -> str:
 
 
 def _outcome(answer: Any) -> str:
-    """What came instead of a response; empty if there was one."""
+    """Return the outcome without a response, e.g. `closed`; empty if there was a response."""
     is_none = len(answer) == 1 and next(iter(answer)) in ("closed", "waits", "silent", "fault")
     return str(next(iter(answer))) if is_none else ""
 
@@ -221,7 +221,7 @@ def _codes(value: Any) -> Iterator[int]:
 
 
 def _size(value: Any) -> int:
-    """How many elements an answer lists."""
+    """Count the list elements in a response."""
     if isinstance(value, dict):
         return sum(_size(content) for content in value.values())
     if isinstance(value, list):
@@ -230,7 +230,7 @@ def _size(value: Any) -> int:
 
 
 def _without(value: Any, prefix: str) -> Any:
-    """The answer with names that are the same in every scene."""
+    """Remove the scene's prefix from all names in a response."""
     if isinstance(value, dict):
         return {key: _without(content, prefix) for key, content in value.items()}
     if isinstance(value, list):

@@ -1,4 +1,4 @@
-"""Questions about topics, settings, users, brokers and the cluster."""
+"""Questions for rows about topics, settings, users, brokers and the cluster."""
 
 import base64
 from typing import Any, Final
@@ -45,7 +45,7 @@ def _deleting(names: Names) -> Question:
 
 
 def _deleting_unseen(names: Names) -> Question:
-    """Delete by id without DELETE: a client with DESCRIBE gets the topic's name."""
+    """Delete by id without DELETE; with DESCRIBE, the response has the topic's name."""
     topic = {"topic_id": base64.b64encode(topic_id_of(names.topic)).decode()}
     request = {"topics": [topic], "topic_names": [names.topic], "timeout_ms": 5000}
     return Question(request, denied=[Need(Operation.DELETE, ResourceType.TOPIC)])
@@ -169,4 +169,4 @@ ADMIN: Final[dict[str, Asker]] = {
         | {"cluster_id": None}
     ),
 }
-"""By the row's id."""
+"""Questions by the row's id."""

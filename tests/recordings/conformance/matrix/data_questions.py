@@ -1,4 +1,4 @@
-"""Questions about records, transactions and groups."""
+"""Questions for rows about records, transactions and groups."""
 
 import base64
 from typing import Any, Final
@@ -228,4 +228,4 @@ DATA: Final[dict[str, Asker]] = {
         {}, [_begin(names), _adding(names)]
     ),
 }
-"""By the row's id."""
+"""Questions by the row's id."""

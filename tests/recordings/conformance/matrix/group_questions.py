@@ -1,4 +1,4 @@
-"""Questions about the groups of KIP-848, KIP-932 and KIP-1071."""
+"""Questions for rows about the groups of KIP-848, KIP-932 and KIP-1071."""
 
 import base64
 from typing import Any, Final
@@ -26,7 +26,7 @@ def _consumer(names: Names, **more: Any) -> dict[str, Any]:
 
 
 def _regex(names: Names) -> Question:
-    """The expression is looked at between two heartbeats."""
+    """A broker evaluates the regular expression between two heartbeats."""
     expression = f"{names.prefix}-topic.*"
     joining = _consumer(names, subscribed_topic_names=None, subscribed_topic_regex=expression)
     joined = Asking(ApiKey.CONSUMER_GROUP_HEARTBEAT, joining, {}, "join")
@@ -51,7 +51,7 @@ def _share(names: Names, **more: Any) -> dict[str, Any]:
 
 
 def _share_described(names: Names) -> Question:
-    """Partitions are prepared between two heartbeats, and then assigned."""
+    """A broker initialises partitions between two heartbeats, and then assigns them."""
     described = _described(names, ApiKey.SHARE_GROUP_HEARTBEAT, _share(names))
     joined = described.before[0]._replace(label="join")
     alive = {"group_id": names.empty_group, "member_id": ANY_ID}
@@ -138,7 +138,7 @@ def _streams(names: Names, *changelogs: str) -> dict[str, Any]:
 
 
 def _creating(names: Names) -> Question:
-    """The first heartbeat asks for a topic, the second shows whether there is one."""
+    """The first heartbeat makes the broker create a topic, the second shows whether it exists."""
     changelog = f"{names.prefix}-changelog"
     joined = Asking(ApiKey.STREAMS_GROUP_HEARTBEAT, _streams(names, changelog), {}, "join")
     return Question({"group_id": names.empty_group, "member_id": "member"}, [joined], MEMBER_EPOCH)
@@ -191,4 +191,4 @@ GROUPS: Final[dict[str, Asker]] = {
     "DeleteShareGroupOffsets.group": _delete_share_offsets,
     "DeleteShareGroupOffsets.topic": _delete_share_offsets,
 }
-"""By the row's id."""
+"""Questions by the row's id."""

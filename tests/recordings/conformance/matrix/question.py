@@ -1,4 +1,4 @@
-"""A request that makes a broker check one row of the requirements table."""
+"""Questions: requests that make a broker check one row of the requirements table."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
@@ -7,11 +7,11 @@ from kafka_shim.authorizer.requirement import Need
 from kafka_shim.protocol.enums import ApiKey
 
 ANY_ID: Final = "AAAAAAAAAAAAAAAAAAAAAQ"
-"""A member id as share groups want them."""
+"""A member id in the form that share groups require."""
 
 
 class Names:
-    """What there is for a question to be about: the topics and groups of one scenario."""
+    """The names of topics, groups and transactional ids that a question can use."""
 
     def __init__(self, prefix: str) -> None:
         self.prefix = prefix
@@ -19,12 +19,12 @@ class Names:
         self.other_topic = f"{prefix}-topic2"
         self.missing_topic = f"{prefix}-missing"
         self.group = f"{prefix}-group"  # has committed offsets
-        self.empty_group = f"{prefix}-empty"  # has never been heard of
+        self.empty_group = f"{prefix}-empty"  # does not exist
         self.transactional_id = f"{prefix}-tx"
 
 
 class Asking(NamedTuple):
-    """One request; `user` empty is the one whose permissions vary."""
+    """A request; an empty `user` is the user whose permissions vary."""
 
     api: ApiKey
     request: Mapping[str, Any]
@@ -35,13 +35,13 @@ class Asking(NamedTuple):
 
 
 class Question(NamedTuple):
-    """Requests of an administrator that set the scene, and the one that counts."""
+    """A request that makes the check, and requests that prepare it (`before`)."""
 
     request: Mapping[str, Any]
     before: Sequence[Asking] = ()
     takes: Mapping[str, str] = {}
     denied: Sequence[Need] = ()
-    """What the user never has, so that the row counts."""
+    """Needs that are always denied, since they would make the broker skip the row's check."""
 
 
 Asker = Callable[[Names], Question]

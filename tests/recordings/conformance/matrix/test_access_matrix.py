@@ -1,4 +1,4 @@
-"""Who is allowed, denied and left out, by row and release; real brokers agree."""
+"""Outcomes of checks by row and release; the recordings of real brokers agree."""
 
 from collections.abc import Iterator
 
@@ -21,7 +21,7 @@ CONFIRMED = [name for name in recordings() if name.endswith("-matrix")]
 
 
 def test_the_matrix_is_as_it_was_reviewed() -> None:
-    """Run `python -m tests.recordings.conformance.matrix.access_matrix` and review each line."""
+    """If it fails, run `python -m tests.recordings.conformance.matrix.access_matrix` and review."""
     assert printed() + "\n" == GOLDEN.read_text()
 
 

@@ -14,10 +14,10 @@ ODD_NETWORKS = (
     *("::ffff:10.0.0.0/104", "::10.0.0.0/104", "::010.0.0.0/104", "g::/8", ":::/8", "::/0"),
     *("1:2:3:4:5:6:7::/64", "::2:3:4:5:6:7:8/64", "1:2:3:4:5:6:7:8::/64", "12345::/16", "::/0 "),
 )
-"""What brokers since 4.4 take for a network, or refuse."""
+"""Hosts that brokers since 4.4 accept or reject as networks."""
 
 UNMAPPED = 99
-"""A code that no release has given a meaning."""
+"""A code without a meaning in any release."""
 
 
 def create_acls(draw: Draw, version: int) -> Asked:
@@ -32,7 +32,7 @@ def create_acls(draw: Draw, version: int) -> Asked:
 def _creation(draw: Draw) -> AclCreation:
     acl = draw.acl()
     if draw.chance(0.6):
-        acl.principal = "User:nobody"  # most ACLs made on the way shall not change what follows
+        acl.principal = "User:nobody"  # most new ACLs do not affect later steps
     kind = draw.weighted(
         {"good": 66, "name": 6, "operation": 6, "permission": 5, "type": 5, "pattern": 5, "host": 4}
         | {"principal": 3}

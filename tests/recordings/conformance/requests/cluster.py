@@ -1,4 +1,4 @@
-"""Random requests about brokers and the cluster; those between brokers have old epochs."""
+"""Random requests about brokers and the cluster; requests between brokers have old epochs."""
 
 from kafka_shim.protocol.messages.add_raft_voter_request import AddRaftVoterRequest, Listener
 from kafka_shim.protocol.messages.alter_partition_request import AlterPartitionRequest
@@ -43,10 +43,10 @@ from tests.recordings.conformance.draw import Asked, Draw
 
 NO_SUCH_BROKER = 77
 LONG_AGO = -1
-"""An epoch of a controller that no broker follows any more."""
+"""An outdated controller epoch."""
 
 GROUPED_SINCE = 2
-"""LeaderAndIsr has its partitions topic by topic from this version on."""
+"""The first version of LeaderAndIsr with partitions grouped by topic."""
 EPOCH_OF_SHUTDOWN_SINCE = 2
 
 METADATA_LOG = "__cluster_metadata"
@@ -145,7 +145,7 @@ def leader_and_isr(draw: Draw, version: int) -> Asked:
     )
     if version < GROUPED_SINCE:
         request.ungrouped_partition_states = states
-    else:  # once each: version 5 of a real broker does not survive a topic twice
+    else:  # no duplicates: they crash a real broker in version 5
         request.topic_states = [
             LeaderAndIsrTopicState(topic_name=name, partition_states=[LeaderAndIsrPartitionState()])
             for name in dict.fromkeys(names)
@@ -178,14 +178,14 @@ def update_metadata(draw: Draw, version: int) -> Asked:
 
 
 def controlled_shutdown(draw: Draw, version: int) -> Asked:
-    """Send an old epoch for an existing broker, since a real one would obey the current one."""
+    """Use an old epoch for the existing broker, since a real one would obey the current epoch."""
     epoch = _broker_epoch(draw) if version >= EPOCH_OF_SHUTDOWN_SINCE else LONG_AGO
     broker_id = NO_SUCH_BROKER if epoch == LONG_AGO else draw.pick(NO_SUCH_BROKER, 1)
     return Asked(ControlledShutdownRequest(broker_id=broker_id, broker_epoch=epoch))
 
 
 def _broker_epoch(draw: Draw) -> int:
-    """None, or that of a start long ago."""
+    """Return no broker epoch, or an outdated one."""
     return draw.weighted({LONG_AGO: 75, 0: 25})
 
 

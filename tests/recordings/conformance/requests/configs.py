@@ -44,7 +44,7 @@ SETTINGS: Final[dict[int, dict[str, tuple[str | None, ...]]]] = {
     CLIENT_METRICS: {"interval.ms": ("60000", "x"), "metrics": ("org.apache",)},
     GROUP: {"consumer.session.timeout.ms": ("50000", "1"), "nonsense.key": ("1",)},
 }
-"""Settings of each type, with good values first."""
+"""Settings of each resource type, with values, valid ones first."""
 
 ENTITIES: Final[dict[tuple[str, ...], int]] = {
     ("user",): 50,
@@ -53,11 +53,11 @@ ENTITIES: Final[dict[tuple[str, ...], int]] = {
     ("x",): 6,
     (): 4,
 }
-"""What quotas are for."""
+"""Entities of quotas."""
 
 
 def _type(draw: Draw) -> int:
-    """Mostly a type that the release knows."""
+    """Return a resource type, mostly one that the release supports."""
     if draw.chance(0.03):
         return draw.pick(0, UNMAPPED)
     known = [kind for kind in SETTINGS if kind in draw.facts.configs.config_resource_types]
@@ -102,7 +102,7 @@ def describe_configs(draw: Draw, version: int) -> Asked:
 
 def _keys(draw: Draw, kind: int, keys: list[str]) -> list[str] | None:
     if kind == LOGGER or (kind == BROKER and draw.chance(0.85)):
-        return draw.some(keys, 1, 2)  # a broker has many settings, and loggers of its own
+        return draw.some(keys, 1, 2)  # since a broker has many settings and loggers
     return draw.pick(None, [], draw.some(keys, 1, 2), keys)
 
 

@@ -45,13 +45,13 @@ NOBODY = "nobody"
 
 
 def subscription(*topics: str) -> bytes:
-    """A consumer's metadata, version 0."""
+    """Return a consumer's subscription, version 0."""
     names = b"".join(len(name).to_bytes(2, "big") + name.encode() for name in topics)
     return b"\0\0" + len(topics).to_bytes(4, "big") + names + bytes(4)
 
 
 def _member(draw: Draw) -> tuple[str, dict[str, str]]:
-    """A group whose member is known from its join, and what to take from that."""
+    """Return a group, and the values to take from the JoinGroup of its member."""
     joined = draw.earlier(ApiKey.JOIN_GROUP)
     if joined is None:
         return draw.group(), {}
@@ -62,7 +62,7 @@ def _member(draw: Draw) -> tuple[str, dict[str, str]]:
 
 
 def join_group(draw: Draw, version: int) -> Asked:
-    """Each group has one member, so that nobody waits for others."""
+    """Join a group as its only member, so that no member waits for others."""
     joined = draw.earlier(ApiKey.JOIN_GROUP, share=0.5)
     request = JoinGroupRequest(
         group_id=draw.pick(draw.fresh("g-j"), draw.fresh("h")),

@@ -36,7 +36,7 @@ from tests.recordings.conformance.draw import Asked, Draw
 from tests.recordings.records.batches import GZIP, T0, TRANSACTIONAL, batch, message, wrapper
 
 BATCHES_SINCE = 3
-"""From this version of Produce on, records come in batches of format 2."""
+"""The first version of Produce with batches of format 2."""
 
 SESSIONS_SINCE = 7
 
@@ -113,7 +113,7 @@ def _bad_records(draw: Draw) -> bytes | None:
 
 
 def _messages(draw: Draw, version: int) -> bytes:
-    magic = 0 if version < 2 else 1  # version 2 of Produce brought timestamps
+    magic = 0 if version < 2 else 1  # Produce has timestamps since version 2
     time = T0 + draw.number(0, 5000)
     if draw.chance(0.2):
         return wrapper([b"a", b"b"], magic=magic, time=time)

@@ -93,7 +93,7 @@ def share_fetch(draw: Draw, version: int) -> Asked:
         group_id=None if draw.chance(0.03) else _share_group(draw),
         member_id=draw.pick(*MEMBER_IDS[:2], MEMBER_IDS[0], *MEMBER_IDS),
         share_session_epoch=draw.weighted({0: 80, 1: 10, -1: 10}),
-        max_wait_ms=300,  # partitions have to be loaded first
+        max_wait_ms=300,  # partitions must be loaded first
         min_bytes=1,
         max_bytes=1 << 20,
         max_records=10,
@@ -117,7 +117,7 @@ def share_acknowledge(draw: Draw, version: int) -> Asked:
 
 
 def _state(draw: Draw, message: Any, name: str, rows: str, **partition: int) -> Asked:
-    """A request of the share coordinator's log; its classes differ in little but their names."""
+    """Return a request to the share coordinator, whose five requests have similar classes."""
     topic = getattr(message, rows)(
         topic_id=_id(draw),
         partitions=[message.PartitionData(partition=draw.pick(0, 0, 1, -1), **partition)],

@@ -32,7 +32,7 @@ from kafka_shim.protocol.messages.metadata_request import MetadataRequest, Metad
 from tests.recordings.conformance.draw import Asked, Draw
 
 IDS_SINCE = 12
-"""Metadata asks by topic id from this version on."""
+"""The first version of Metadata that accepts topic ids."""
 
 NULL_NAMES_SINCE = 10
 NULL_TOPICS_SINCE = 1
@@ -108,7 +108,7 @@ def _creatable(draw: Draw, name: str) -> CreatableTopic:
 
 
 def delete_topics(draw: Draw, version: int) -> Asked:
-    """Delete only one of the scenario's topics, so that others are left."""
+    """Delete only one of the scenario's topics, so that the others remain."""
     candidates = [*draw.ghosts, draw.topics[2], draw.topic() if draw.chance(0.1) else ""]
     names = [name for name in draw.some(candidates, 1, 2) if name] or [draw.ghosts[0]]
     topics = [DeleteTopicState(name=name) for name in names]

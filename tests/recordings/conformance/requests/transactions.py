@@ -25,7 +25,7 @@ from tests.recordings.conformance.draw import Asked, Draw, Made
 
 FAKE_ID = 424_242
 BATCHED_SINCE = 4
-"""AddPartitionsToTxn carries several transactions from this version on."""
+"""The first version of AddPartitionsToTxn with several transactions."""
 
 
 def init_producer_id(draw: Draw, version: int) -> Asked:
@@ -55,7 +55,7 @@ def _producer(made: Made | None, prefix: str = "", fields: str = "") -> dict[str
 
 
 def _transaction(draw: Draw) -> tuple[str, Made | None]:
-    """A transactional id, with the producer that it was made for."""
+    """Return a transactional id, and the step that initialised its producer, if any."""
     made = draw.earlier(ApiKey.INIT_PRODUCER_ID, share=0.85)
     if made is None or made.request.transactional_id is None:
         return draw.transactional_id(), None

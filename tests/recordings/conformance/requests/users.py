@@ -28,17 +28,17 @@ from tests.recordings.conformance.draw import ANONYMOUS, USERS, Asked, Draw
 
 HOUR_MS = 3_600_000
 OWNERS_SINCE = 3
-"""From this version on a token can be made for somebody else (KIP-373)."""
+"""The first version that can create tokens for other users (KIP-373)."""
 
 
 def _token_user(draw: Draw) -> None:
-    """Tokens need a log-in; now and then somebody asks without."""
+    """Choose a user who is logged in, as tokens require, or sometimes none."""
     if draw.chance(0.08):
         draw.user = ANONYMOUS
 
 
 def sasl_handshake(draw: Draw, version: int) -> Asked:
-    """Out of place: the connection is logged in already."""
+    """Send SaslHandshake on a connection that is logged in already."""
     return Asked(SaslHandshakeRequest(mechanism=draw.pick("PLAIN", "NONSENSE")))
 
 

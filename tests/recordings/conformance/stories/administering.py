@@ -76,14 +76,14 @@ HOUR_MS = 3_600_000
 
 
 def topic_life(teller: Teller) -> Story:
-    """Made, grown, looked at by name and id, deleted, and made again."""
+    """Create a topic, add partitions, describe it by name and id, delete and recreate it."""
     draw = teller.draw
     name = draw.pick(draw.fresh("new"), draw.ghosts[0])
     create = CreateTopicsRequest(
         topics=[CreatableTopic(name=name, num_partitions=2, replication_factor=1)], timeout_ms=3000
     )
     newest = draw.versions[ApiKey.CREATE_TOPICS][1]
-    yield Move(ApiKey.CREATE_TOPICS, create, version=newest)  # whose answer tells the id
+    yield Move(ApiKey.CREATE_TOPICS, create, version=newest)  # its response has the id
     yield _metadata(teller, name)
     grow = CreatePartitionsRequest(
         topics=[CreatePartitionsTopic(name=name, count=3)], timeout_ms=3000
@@ -109,13 +109,13 @@ def topic_life(teller: Teller) -> Story:
 
 
 def made(teller: Teller, name: str) -> Move:
-    """A topic for records of any time."""
+    """Return a move that creates a topic for records with any timestamp."""
     topic = CreatableTopic(name=name, num_partitions=2, replication_factor=1)
     topic.configs = [
         CreatableTopicConfig(name=key, value=value) for key, value in ONE_SEGMENT.items()
     ]
     request = CreateTopicsRequest(topics=[topic], timeout_ms=3000)
-    newest = teller.draw.versions[ApiKey.CREATE_TOPICS][1]  # whose answer tells the id
+    newest = teller.draw.versions[ApiKey.CREATE_TOPICS][1]  # its response has the id
     return Move(ApiKey.CREATE_TOPICS, request, version=newest)
 
 
@@ -137,12 +137,12 @@ def _metadata(teller: Teller, name: str) -> Move:
         include_topic_authorized_operations=True,
         include_cluster_authorized_operations=True,
     )
-    user = draw.pick("", "", *USERS) if version >= 4 else ""  # before, asking could create
+    user = draw.pick("", "", *USERS) if version >= 4 else ""  # older requests may create it
     return Move(ApiKey.METADATA, request, version=version, user=user)
 
 
 def settings(teller: Teller) -> Story:
-    """Of a topic, one after the other and all at once; then as they were."""
+    """Change settings of a topic, one by one and together; then restore them."""
     message = incremental_alter_configs_request
     draw = teller.draw
     topic = draw.pick(*draw.topics)
@@ -220,7 +220,7 @@ def acl_change(teller: Teller) -> Story:
 
 
 def token_life(teller: Teller) -> Story:
-    """Made, renewed, shown to everybody, expired."""
+    """Create a token, renew it, describe it as several users, and let it expire."""
     draw = teller.draw
     renewer = CreatableRenewers(principal_type="User", principal_name=draw.pick(*USERS))
     create = CreateDelegationTokenRequest(renewers=[renewer], max_lifetime_ms=-1)

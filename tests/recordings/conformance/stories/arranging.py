@@ -1,4 +1,4 @@
-"""Stories of administrators: places of partitions, and settings of other resources."""
+"""Stories of administrators: replicas of partitions, and settings of other resources."""
 
 from kafka_shim.protocol.enums import ApiKey, ConfigResourceType
 from kafka_shim.protocol.messages import incremental_alter_configs_request as incremental
@@ -38,7 +38,7 @@ SET, DELETE, APPEND, SUBTRACT = range(4)
 
 
 def moved_partitions(teller: Teller) -> Story:
-    """To where they are, to where nobody is, and not at all."""
+    """Reassign partitions to their own broker, to a missing broker, and cancel reassignments."""
     draw = teller.draw
     topic = draw.pick(*draw.topics, draw.ghosts[0])
     for replicas in draw.some([[BROKER], [NO_BROKER], None, [], [BROKER, BROKER]], 2, 4):
@@ -58,7 +58,7 @@ def moved_partitions(teller: Teller) -> Story:
 
 
 def many_topics(teller: Teller) -> Story:
-    """Several at once, good and bad ones, tried first and then made; grown and deleted so."""
+    """Validate, create, grow and delete several valid and invalid topics in one request."""
     draw = teller.draw
     names = [draw.fresh("many") for _ in range(3)]
     made = CreateTopicsRequest(
@@ -103,7 +103,7 @@ def _topic(teller: Teller, name: str) -> CreatableTopic:
 
 
 def _odd_replicas(teller: Teller) -> list[list[tuple[int, int]]]:
-    """Partitions by number and broker, as brokers on ZooKeeper make them, and we do not."""
+    """Return odd replica assignments that brokers on ZooKeeper accept, but the shim does not."""
     return [[(0, 1), (2, 1)], [(0, 9)]] if teller.draw.facts.topics.given_replicas_exist else []
 
 
@@ -130,7 +130,7 @@ def _metadata(teller: Teller, *names: str) -> Move:
 
 
 def other_settings(teller: Teller) -> Story:
-    """Of brokers, groups and subscriptions to client metrics: set, shown, taken back."""
+    """Set, describe and remove settings of brokers, groups and client metrics subscriptions."""
     draw = teller.draw
     kinds = [(ConfigResourceType.BROKER, name) for name in ("1", "")]
     if draw.has(ApiKey.CONSUMER_GROUP_DESCRIBE):

@@ -1,4 +1,4 @@
-"""Stories of groups: classic ones alone and in pairs, and those of KIP-848."""
+"""Stories of groups: classic members, alone and in pairs, and members of KIP-848."""
 
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.messages.consumer_group_describe_request import (
@@ -43,7 +43,7 @@ from tests.recordings.conformance.telling import Move, Story, Teller
 
 
 class Member:
-    """A classic member in moves; `joined` is the label of its last join."""
+    """Makes the moves of a classic member; `joined` is the label of its last JoinGroup."""
 
     def __init__(self, teller: Teller, group: str, user: str, instance: str | None = None) -> None:
         self._teller = teller
@@ -53,7 +53,7 @@ class Member:
         self.joined = ""
 
     def join(self, *, later: bool = False) -> Story:
-        """Twice where the first answer is but a member id (KIP-394)."""
+        """Join the group, by a second JoinGroup if the first only returns a member id (KIP-394)."""
         version = self._teller.version(ApiKey.JOIN_GROUP, 5 if self._instance else 0)
         for is_last in (False, True):
             takes = {"member_id": f"{self.joined}:member_id"} if self.joined else {}
@@ -85,7 +85,7 @@ class Member:
         }
 
     def sync(self, *assigned: str, later: bool = False) -> Move:
-        """As the leader, for members by the labels of their joins; as a follower, for none."""
+        """Sync: a leader passes the join labels of the members to assign to, a follower none."""
         rows = [SyncGroupRequestAssignment(assignment=label.encode()) for label in assigned]
         takes = {
             f"assignments.{at}.member_id": f"{label}:member_id" for at, label in enumerate(assigned)
@@ -133,7 +133,7 @@ class Member:
 
 
 def classic_member(teller: Teller) -> Story:
-    """From joining to leaving, with commits that others look at."""
+    """A member joins, commits offsets that others fetch, and leaves."""
     draw = teller.draw
     group = draw.fresh("g-j")
     instance = (
@@ -191,7 +191,7 @@ def classic_pair(teller: Teller) -> Story:
 
 
 def modern_member(teller: Teller) -> Story:
-    """ConsumerGroupHeartbeat with nobody else in the group."""
+    """The only member of a group sends ConsumerGroupHeartbeat requests."""
     draw = teller.draw
     group, member = draw.fresh("g-c"), draw.fresh("member")
     topics = draw.some(draw.topics, 1, 2)

@@ -31,14 +31,14 @@ from tests.recordings.conformance.stories.producing import (
 from tests.recordings.conformance.telling import Move, Story, Teller
 
 OWN_ID_SINCE = 3
-"""InitProducerId tells which producer asks from this version on (KIP-360)."""
+"""The first version of InitProducerId with a producer id (KIP-360)."""
 
 MEMBERS_SINCE = 3
-"""TxnOffsetCommit tells which member asks from this version on (KIP-447)."""
+"""The first version of TxnOffsetCommit with a member id (KIP-447)."""
 
 
 class Producer:
-    """A transactional producer in moves; it goes by the last answer that gave it an epoch."""
+    """Makes the moves of a transactional producer, with the last epoch that it was given."""
 
     def __init__(self, teller: Teller, name: str, user: str = "") -> None:
         self._teller = teller
@@ -47,7 +47,7 @@ class Producer:
         self.made = ""
 
     def init(self, *, as_known: bool = False) -> Move:
-        """Begin; `as_known` with the id and epoch that it has."""
+        """Initialise the producer; with `as_known`, send its current id and epoch."""
         version = self._teller.version(ApiKey.INIT_PRODUCER_ID, OWN_ID_SINCE if as_known else 0)
         takes = self._identity() if as_known and version >= OWN_ID_SINCE else {}
         request = InitProducerIdRequest(
@@ -91,7 +91,7 @@ class Producer:
         return self._move(ApiKey.TXN_OFFSET_COMMIT, request, self._identity(), version)
 
     def end(self, *, committed: bool) -> Move:
-        """From version 5 on the answer gives a new epoch (KIP-890)."""
+        """End the transaction; since version 5 the response has a new epoch (KIP-890)."""
         request = EndTxnRequest(transactional_id=self._name, committed=committed)
         version = self._teller.version(ApiKey.END_TXN)
         takes = self._identity()
@@ -116,7 +116,7 @@ class Producer:
 
 
 def rivals(teller: Teller) -> Story:
-    """The second takes the first one's place in the middle of a transaction."""
+    """A second producer replaces the first one during a transaction."""
     draw = teller.draw
     name, topic = draw.fresh("tx"), draw.pick(*draw.topics)
     first = Producer(teller, name)
@@ -145,7 +145,7 @@ def rivals(teller: Teller) -> Story:
 
 
 def known_producer(teller: Teller) -> Story:
-    """It begins again as who it is, between and within transactions (KIP-360)."""
+    """A producer initialises again with its own id, between and within transactions (KIP-360)."""
     draw = teller.draw
     topic = draw.pick(*draw.topics)
     producer = Producer(teller, draw.fresh("tx"))
@@ -163,7 +163,7 @@ def known_producer(teller: Teller) -> Story:
 
 
 def out_of_turn(teller: Teller) -> Story:
-    """Ends of what never began, and records and offsets of what nobody added."""
+    """End transactions that never began; send records and offsets without adding partitions."""
     draw = teller.draw
     topic, group = draw.pick(*draw.topics), draw.pick(*draw.groups)
     producer = Producer(teller, draw.fresh("tx"))

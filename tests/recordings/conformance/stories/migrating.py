@@ -1,6 +1,4 @@
-"""Stories of groups with members of both protocols (KIP-848), and of what members of either commit
-in transactions (KIP-447).
-"""
+"""Stories of groups with members of both protocols (KIP-848), also with transactions (KIP-447)."""
 
 from collections.abc import Callable
 
@@ -21,7 +19,7 @@ EPOCH = "generation_id_or_member_epoch"
 
 
 def both_protocols(teller: Teller) -> Story:
-    """A classic member and one of the newer protocol, in either order, until one is gone."""
+    """A classic and a consumer protocol member join in either order, then one leaves."""
     draw = teller.draw
     group, topic = draw.fresh("g-m"), draw.pick(*draw.topics)
     classic = Member(teller, group, teller.user)
@@ -62,8 +60,9 @@ def _joined(member: Member, topic: str) -> Story:
 
 
 def _all_of(topic: str) -> bytes:
-    """Both partitions, as the assignment of a classic consumer, version 0. With less, it would be
-    for a hash of made-up member ids to say who gets which.
+    """Return an assignment (version 0) of both partitions.
+
+    With only one partition for each member, a hash of generated member ids would decide.
     """
     row = Assigned(topic=topic, partitions=[0, 1])
     return b"\0\0" + codecs.write_message(ConsumerProtocolAssignment(assigned_partitions=[row]), 0)
@@ -75,7 +74,7 @@ def _entered(member: Modern, topic: str) -> Story:
 
 
 def members_in_transactions(teller: Teller) -> Story:
-    """A producer commits as the member of a group, as itself, and as somebody it is not."""
+    """A producer commits offsets as a group member, without a member, and as a wrong member."""
     draw = teller.draw
     group, topic = draw.fresh("g-p"), draw.pick(*draw.topics)
     identity, member_id = {}, ""

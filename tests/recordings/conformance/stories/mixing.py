@@ -1,6 +1,4 @@
-"""Stories in which things are not what who uses them takes them for: groups of another kind, topics
-that go away, partitions that a request names twice.
-"""
+"""Stories with wrong assumptions: groups of another type, deleted topics, duplicate partitions."""
 
 from collections.abc import Callable
 
@@ -49,13 +47,13 @@ def odd_members(teller: Teller) -> Story:
     yield second.alive(subscribed_topic_names=names())
     yield second.leave(draw.pick(-1, -2))
     yield group_described(group)
-    yield first.leave()  # who then joined with no names could take away what others have
+    yield first.leave()  # or a later join without names could take partitions away
     yield first.join(subscribed_topic_names=draw.some(draw.topics, 1, 2))
     yield group_described(group)
 
 
 def other_kind(teller: Teller) -> Story:
-    """A group of one kind is asked as if it were another."""
+    """Requests for one type of group are sent to a group of another type."""
     draw = teller.draw
     group, topic = draw.fresh("g-k"), draw.pick(*draw.topics)
     user = f"{teller.user}/{teller.number}"
@@ -67,7 +65,7 @@ def other_kind(teller: Teller) -> Story:
     first, second = draw.random.sample(kinds, 2)
     yield from first(teller, group, topic, teller.user)
     yield from _looks(teller, group, topic)
-    if {first, second} != {_classic, _modern}:  # one becomes the other
+    if {first, second} != {_classic, _modern}:  # these two types convert into each other
         yield from second(teller, group, topic, user)
     yield from _looks(teller, group, topic)
     yield Move(ApiKey.LIST_GROUPS, ListGroupsRequest())
@@ -129,7 +127,7 @@ def _looks(teller: Teller, group: str, topic: str) -> Story:
 
 
 def topic_gone(teller: Teller) -> Story:
-    """Under a producer with a transaction, and a group with offsets; then it is made anew."""
+    """A topic is deleted despite an open transaction and committed offsets, then recreated."""
     draw = teller.draw
     topic, group = draw.fresh("gone"), draw.pick(*draw.groups)
     yield made(teller, topic)
@@ -159,7 +157,7 @@ def topic_gone(teller: Teller) -> Story:
 
 
 def named_twice(teller: Teller) -> Story:
-    """A request with a partition in it more than once: good records, none, two batches."""
+    """A request has a partition several times: with valid records, without, with two batches."""
     draw = teller.draw
     topic = draw.pick(*draw.topics)
     contents = [batch([b"v1"]), batch([b"v1", b"v2"]), batch([b"x"], damage=True), b""]

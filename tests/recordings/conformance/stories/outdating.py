@@ -1,6 +1,4 @@
-"""Stories in which what somebody knows is out of date: generations, epochs of members and leaders,
-the topics of an application.
-"""
+"""Stories of clients with outdated state: generations, epochs of members and leaders, topics."""
 
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.messages.create_partitions_request import (
@@ -39,7 +37,7 @@ KNOWS_EPOCHS_SINCE = {ApiKey.FETCH: 9, ApiKey.LIST_OFFSETS: 4, ApiKey.OFFSET_FOR
 
 
 def older_generations(teller: Teller) -> Story:
-    """A classic member says another generation than its own, or comes as somebody else."""
+    """A classic member sends a wrong generation or another member's id."""
     draw = teller.draw
     group, topic = draw.fresh("g-j"), draw.pick(*draw.topics)
     member = Member(teller, group, teller.user)
@@ -83,7 +81,7 @@ def older_epochs(teller: Teller) -> Story:
 
 
 def moving_topics(teller: Teller) -> Story:
-    """Topics of a streams application come, grow and go while it runs."""
+    """Topics of a streams application are created, grow and are deleted while it runs."""
     draw = teller.draw
     group, source, log = draw.fresh("g-t"), draw.fresh("source"), draw.fresh("changelog")
     application = _Application(teller, group)
@@ -108,7 +106,7 @@ def moving_topics(teller: Teller) -> Story:
 
 
 class _Application:
-    """A member of a streams group in moves; each heartbeat goes by the last answer."""
+    """Makes the moves of a streams group member; heartbeats have the epoch of the last response."""
 
     def __init__(self, teller: Teller, group: str) -> None:
         self._teller = teller
@@ -124,7 +122,7 @@ class _Application:
         )
 
     def beat(self, *owned: str) -> Move:
-        """`owned` are subtopologies of which it runs the first two tasks."""
+        """Send a heartbeat; the member runs the first two tasks of the subtopologies in `owned`."""
         takes = {"member_epoch": f"{self._last}:member_epoch"}
         move = heartbeat(self._group, self._member, takes)
         request: StreamsGroupHeartbeatRequest = move.request
@@ -151,7 +149,7 @@ def _grown(topic: str, count: int) -> Move:
 
 
 def leader_epochs(teller: Teller) -> Story:
-    """Readers that know of an older leader, or of one that is still to come (KIP-320)."""
+    """Consumers send older and newer leader epochs than the current one (KIP-320)."""
     draw = teller.draw
     topic = draw.pick(*draw.topics)
     yield produced(topic)
@@ -184,7 +182,7 @@ def _with_epochs(teller: Teller, api: ApiKey, topic: str) -> object:
 
 
 def _with(move: Move, field: str, value: object) -> Move:
-    """The move with this in a field of its request, and not what the answers before say."""
+    """Set a field of a move's request to a value instead of taking it from a response."""
     setattr(move.request, field, value)
     takes = {name: source for name, source in move.takes.items() if name != field}
     return move._replace(takes=takes)

@@ -1,4 +1,4 @@
-"""Stories of idempotent and transactional producers, and of their readers."""
+"""Stories of idempotent and transactional producers, and of their consumers."""
 
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.messages.add_offsets_to_txn_request import AddOffsetsToTxnRequest
@@ -41,11 +41,11 @@ from tests.recordings.records.batches import TRANSACTIONAL, batch
 
 BATCHES_SINCE = 3
 UNBATCHED_UNTIL = 3
-"""Versions of AddPartitionsToTxn that clients may use."""
+"""The last version of AddPartitionsToTxn for clients."""
 
 
 def idempotent_producer(teller: Teller) -> Story:
-    """In order, twice the same, with a gap, and after somebody deleted records."""
+    """Produce in sequence, a duplicate, with a gap, and after records were deleted."""
     draw = teller.draw
     topic = draw.pick(*draw.topics)
     made = teller.label()
@@ -66,7 +66,7 @@ def idempotent_producer(teller: Teller) -> Story:
 
 
 def transactional_producer(teller: Teller) -> Story:
-    """Two transactions, ended either way; the second begins anew or goes on."""
+    """Commit or abort two transactions; the second has a new or the same epoch."""
     draw = teller.draw
     name = draw.pick(*draw.transactional_ids, draw.fresh("tx"))
     topic, other = draw.random.sample(draw.topics, 2)
@@ -111,7 +111,7 @@ def transaction(
         commit = TxnOffsetCommitRequest(transactional_id=name, group_id=group, topics=rows_of)
         yield Move(ApiKey.TXN_OFFSET_COMMIT, commit, producer)
     end = EndTxnRequest(transactional_id=name, committed=draw.chance(0.6))
-    version = teller.version(ApiKey.END_TXN, 0, 4)  # from 5 on it gives a new epoch
+    version = teller.version(ApiKey.END_TXN, 0, 4)  # since version 5 it returns a new epoch
     yield Move(ApiKey.END_TXN, end, producer, version=version)
     if draw.chance(0.3):
         yield Move(ApiKey.END_TXN, end, producer, version=version)

@@ -1,4 +1,4 @@
-"""Stories of readers: sessions, timestamps, deleted records, other formats."""
+"""Stories of consumers: fetch sessions, timestamps, deleted records, older formats."""
 
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.messages.delete_records_request import (
@@ -36,7 +36,7 @@ TIMES = (-1, -2, -3, T0, T0 + 1500, T0 + 9_999)
 
 
 def fetch_session(teller: Teller) -> Story:
-    """Opened, gone on with, given more and less to follow, lost and closed (KIP-227)."""
+    """Open a fetch session, continue it, add and forget topics, lose and close it (KIP-227)."""
     draw = teller.draw
     topic, other = draw.random.sample(draw.topics, 2)
     opened = teller.label()
@@ -86,7 +86,7 @@ def _fetch(
 
 
 def log_life(teller: Teller) -> Story:
-    """Written in every version, looked up by time, cut at the front, read in every version."""
+    """Produce in every version, list offsets by time, delete records, fetch in every version."""
     draw = teller.draw
     topic = draw.pick(*draw.topics)
     for number in range(draw.number(2, 4)):
@@ -112,7 +112,7 @@ def log_life(teller: Teller) -> Story:
 
 
 def _written(teller: Teller, topic: str, number: int, *, keyed: bool = False) -> Move:
-    """Two records, a second apart; `number` sets their time."""
+    """Produce two records, a second apart; `number` sets their time."""
     draw = teller.draw
     version = teller.version(ApiKey.PRODUCE)
     time = T0 + 1000 * number

@@ -1,4 +1,4 @@
-"""Stories of groups whose members replace each other, share partitions, or interfere."""
+"""Stories of groups with members that replace each other or share partitions."""
 
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.messages.consumer_group_describe_request import (
@@ -26,7 +26,7 @@ from tests.recordings.conformance.telling import Move, Story, Teller
 
 
 def static_replacement(teller: Teller) -> Story:
-    """A second connection comes with the instance id of the first, which is fenced (KIP-345)."""
+    """A second member joins with the instance id of the first, which is fenced (KIP-345)."""
     draw = teller.draw
     group, instance = draw.fresh("g-j"), draw.fresh("instance")
     first = Member(teller, group, teller.user, instance)
@@ -52,7 +52,7 @@ def static_replacement(teller: Teller) -> Story:
 
 
 def busy_group(teller: Teller) -> Story:
-    """Others want to commit to it, to delete its offsets, and to delete it."""
+    """Others try to commit to an active group, to delete its offsets, and to delete it."""
     draw = teller.draw
     group, topic = draw.fresh("g-j"), draw.pick(*draw.topics)
     member = Member(teller, group, teller.user)
@@ -104,7 +104,7 @@ def _offset_delete(group: str, topic: str) -> Move:
 
 
 class Modern:
-    """A member of a KIP-848 group in moves; each heartbeat goes by the last answer."""
+    """Makes the moves of a KIP-848 member; heartbeats have the epoch of the last response."""
 
     def __init__(self, teller: Teller, group: str, user: str, instance: str | None = None) -> None:
         self._teller = teller
@@ -126,7 +126,7 @@ class Modern:
         return self._beat(request, subscription)
 
     def alive(self, *owned: str, **changed: object) -> Move:
-        """`owned` are topics of which it has both partitions; without any it says nothing."""
+        """Send a heartbeat that owns both partitions of the topics in `owned`, if there are any."""
         request = ConsumerGroupHeartbeatRequest(group_id=self._group, member_id=self._name)
         if owned:
             request.topic_partitions = [
@@ -165,7 +165,7 @@ class Modern:
 
 
 def modern_pair(teller: Teller) -> Story:
-    """The second member takes half of what the first one has, once that has let go."""
+    """The second member gets half of the partitions after the first one has revoked them."""
     draw = teller.draw
     group, topic = draw.fresh("g-c"), draw.pick(*draw.topics)
     first = Modern(teller, group, teller.user)
@@ -187,7 +187,7 @@ def modern_pair(teller: Teller) -> Story:
 
 
 def modern_static(teller: Teller) -> Story:
-    """Leaves for a moment; somebody with the same instance id comes in its place."""
+    """A static member leaves temporarily; another one with the same instance id replaces it."""
     draw = teller.draw
     group, topic, instance = draw.fresh("g-c"), draw.pick(*draw.topics), draw.fresh("instance")
     first = Modern(teller, group, teller.user, instance)
@@ -208,7 +208,7 @@ def modern_static(teller: Teller) -> Story:
 
 
 def by_expression(teller: Teller) -> Story:
-    """Topics by a regular expression, which is looked at between heartbeats (KIP-848)."""
+    """Subscribe by a regular expression, which is evaluated between heartbeats (KIP-848)."""
     draw = teller.draw
     group = draw.fresh("g-c")
     member = Modern(teller, group, teller.user)

@@ -51,7 +51,7 @@ LONG_ENOUGH_MS = 300
 
 
 def share_member(teller: Teller) -> Story:
-    """Joins, gets records, acknowledges some of them in one of three ways, and leaves."""
+    """A member joins, fetches records, acknowledges some in one of three ways, and leaves."""
     draw = teller.draw
     group, topic = draw.fresh("g-s"), draw.pick(*draw.topics)
     joined = teller.label()
@@ -123,7 +123,7 @@ def share_offsets(group: str) -> Move:
 
 
 def streams_member(teller: Teller) -> Story:
-    """Joins with a topology, runs its tasks, changes the topology, and leaves."""
+    """A member joins with a topology, runs its tasks, changes the topology, and leaves."""
     draw = teller.draw
     group, member = draw.fresh("g-t"), draw.fresh("member")
     joined = teller.label()

@@ -30,7 +30,7 @@ from tests.recordings.conformance.telling import Move, Story, Teller
 
 
 class Sharer:
-    """A member of a share group in moves, on a connection of its own."""
+    """Makes the moves of a share group member with its own connection."""
 
     def __init__(self, teller: Teller, group: str, topic: str, member: str, user: str) -> None:
         self._teller = teller
@@ -61,7 +61,7 @@ class Sharer:
         return Move(ApiKey.SHARE_GROUP_HEARTBEAT, request, user=self._user)
 
     def fetch(self, *types: int, records_max: int = 10) -> Move:
-        """`types` acknowledge the first two records with it."""
+        """Fetch; `types` acknowledge the first two records in the same request."""
         row = FetchPartition(partition_index=0)
         if types:
             row.acknowledgement_batches = [
@@ -105,7 +105,7 @@ class Sharer:
 
 
 def share_pair(teller: Teller) -> Story:
-    """Two members share records; a record that one releases goes to the other."""
+    """Two members share records; a record that one of them releases goes to the other."""
     draw = teller.draw
     group, topic = draw.fresh("g-s"), draw.pick(*draw.topics)
     first = Sharer(teller, group, topic, MEMBER_IDS[0], teller.user)
@@ -147,7 +147,7 @@ def _setting(group: str, key: str, value: str) -> Move:
 
 
 def streams_pair(teller: Teller) -> Story:
-    """A second member of an application gets its part of the tasks, and leaves it again."""
+    """A second member of an application gets its share of the tasks, and leaves."""
     draw = teller.draw
     group, topic = draw.fresh("g-t"), draw.pick(*draw.topics, draw.ghosts[0])
     first, second = draw.fresh("member"), draw.fresh("member")
