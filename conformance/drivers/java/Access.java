@@ -6,7 +6,7 @@ import org.apache.kafka.common.resource.*;
 import org.apache.kafka.common.security.auth.KafkaPrincipal;
 import org.apache.kafka.common.security.token.delegation.DelegationToken;
 
-/** What an admin does with ACLs, delegation tokens and passwords. */
+/** Commands about ACLs, delegation tokens and passwords. */
 final class Access {
     private static final int ITERATIONS = 4096;
 

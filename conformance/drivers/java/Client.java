@@ -12,14 +12,14 @@ import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.serialization.StringDeserializer;
 import org.apache.kafka.common.serialization.StringSerializer;
 
-/** One client of the contract: an admin, a producer and a consumer, each made when needed. */
+/** A client of the contract: an admin, a producer and a consumer, each created on first use. */
 final class Client implements ConsumerRebalanceListener {
     private static final String PROTOCOL = "group.protocol";
 
     final Map<String, Object> settings = new HashMap<>();
-    /** What happened to a group member and was not waited for yet. */
+    /** Events of a group member that no {@code wait} command has taken yet. */
     final List<String> events = new ArrayList<>();
-    /** Values that were read and not asked for yet. */
+    /** Values that were read, but not returned yet. */
     final List<String> unread = new ArrayList<>();
 
     List<String> subscribed = List.of();
@@ -39,7 +39,7 @@ final class Client implements ConsumerRebalanceListener {
             if (!ConsumerConfig.configNames().contains(PROTOCOL)) {
                 throw new Driver.Unsupported();
             }
-            if (settings.get(PROTOCOL).equals("consumer")) { // then the broker decides on these
+            if (settings.get(PROTOCOL).equals("consumer")) { // the broker decides these
                 settings.keySet().removeAll(List.of("session.timeout.ms", "heartbeat.interval.ms"));
             }
         }
@@ -96,7 +96,7 @@ final class Client implements ConsumerRebalanceListener {
         return consumer;
     }
 
-    /** A member of another kind, to be closed with the client. */
+    /** Returns the member of another type of group, which close() closes too. */
     @SuppressWarnings("unchecked")
     <T extends AutoCloseable> T member(Function<Client, T> made) {
         if (member == null) {

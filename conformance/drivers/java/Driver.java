@@ -14,24 +14,24 @@ import org.apache.kafka.common.errors.UnknownServerException;
 import org.apache.kafka.common.protocol.Errors;
 import org.apache.kafka.common.serialization.StringSerializer;
 
-/** Drives Kafka's own clients: a command a line of JSON in, an answer a line out. */
+/** The driver of Kafka's own clients: reads commands and writes answers, one line of JSON each. */
 public final class Driver {
     static final ObjectMapper JSON = new ObjectMapper();
 
     private static final Map<String, Client> CLIENTS = new HashMap<>();
     private static final Map<String, Command> COMMANDS = new TreeMap<>();
 
-    /** Does what a line asks of its client; what it returns becomes `ok`. */
+    /** Executes a command with its client; the returned value becomes `ok`. */
     interface Command {
         Object run(Client client, JsonNode fields) throws Exception;
     }
 
-    /** What came of one of several things. */
+    /** Returns the result for one of several names, or throws its error. */
     interface Outcome<T> {
         Object of(T name) throws Exception;
     }
 
-    /** The client cannot do this. */
+    /** The client does not support the command. */
     static final class Unsupported extends Exception {
         private static final long serialVersionUID = 1L;
     }
@@ -51,7 +51,7 @@ public final class Driver {
     public static void main(String[] words) throws Exception {
         PrintStream answers =
                 new PrintStream(new FileOutputStream(FileDescriptor.out), true, StandardCharsets.UTF_8);
-        System.setOut(System.err); // whatever else prints must not be taken for an answer
+        System.setOut(System.err); // so that other output is not read as an answer
         BufferedReader lines = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
         for (String line = lines.readLine(); line != null; line = lines.readLine()) {
             JsonNode asked = JSON.readTree(line);
@@ -85,7 +85,7 @@ public final class Driver {
         try (var file = Driver.class.getResourceAsStream("/kafka/kafka-version.properties")) {
             client.load(file);
         }
-        // classes are loaded before anybody measures the time
+        // load classes before the first command, whose time is limited
         Map<String, Object> nowhere = Map.of("bootstrap.servers", "127.0.0.1:1");
         Admin.create(nowhere).close(Duration.ZERO);
         new KafkaProducer<>(nowhere, new StringSerializer(), new StringSerializer()).close(Duration.ZERO);
@@ -102,7 +102,7 @@ public final class Driver {
         return null;
     }
 
-    /** The error that a client threw: Kafka's code of its class or of the first cause that has one. */
+    /** Reports an error of a client, with the code of its class or of the first cause that has one. */
     static Map<String, Object> failure(Throwable error) {
         Throwable shown = error instanceof ExecutionException ? error.getCause() : error;
         Throwable cause = shown;
@@ -124,7 +124,7 @@ public final class Driver {
         return isKnown ? found.code() : null;
     }
 
-    /** The outcomes of several things, each an object or an error. */
+    /** Returns the outcome for each name, an object or an error, as the `items` of an answer. */
     static <T> Map<String, Object> items(Collection<T> names, Outcome<T> outcome) throws Unsupported {
         Map<String, Object> found = new TreeMap<>();
         for (T name : names) {
@@ -140,7 +140,7 @@ public final class Driver {
         return Map.of("items", found);
     }
 
-    /** Outcomes of which nothing but the error is told. */
+    /** Returns the errors of futures as items; results are ignored. */
     static Map<String, Object> items(Map<?, ? extends KafkaFuture<?>> futures) throws Unsupported {
         return items(futures.keySet(), name -> {
             futures.get(name).get();
@@ -159,7 +159,7 @@ public final class Driver {
         return found;
     }
 
-    /** A field that is an object of texts or numbers, in its order. */
+    /** Returns a field that is an object of texts or numbers, sorted by name. */
     static Map<String, String> pairs(JsonNode fields, String name) {
         Map<String, String> found = new TreeMap<>();
         if (fields.hasNonNull(name)) {

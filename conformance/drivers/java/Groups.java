@@ -4,7 +4,7 @@ import org.apache.kafka.clients.admin.DescribeConsumerGroupsOptions;
 import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 import org.apache.kafka.common.TopicPartition;
 
-/** What an admin does with groups. */
+/** Commands about groups. */
 final class Groups {
     static final Map<String, Driver.Command> COMMANDS = new HashMap<>();
 

@@ -10,7 +10,7 @@ import org.apache.kafka.common.security.oauthbearer.OAuthBearerToken;
 import org.apache.kafka.common.security.oauthbearer.OAuthBearerTokenCallback;
 import org.apache.kafka.common.security.scram.ScramExtensionsCallback;
 
-/** Tells a client how to log in each time that it does, so that this can be changed meanwhile. */
+/** Returns the current log-in each time that a client logs in, so that a command can change it. */
 public final class Logins implements AuthenticateCallbackHandler {
     private static final Map<String, JsonNode> LOGINS = new ConcurrentHashMap<>();
     private static final Map<String, String> MODULES =
@@ -22,7 +22,7 @@ public final class Logins implements AuthenticateCallbackHandler {
 
     private String client;
 
-    /** Keeps a client's log-in, and returns the settings by which it is found. */
+    /** Keeps a client's log-in, and returns the client settings that refer to it. */
     static Map<String, String> settings(String client, JsonNode login) {
         LOGINS.put(client, login);
         String mechanism = Driver.text(login, "mechanism");
@@ -63,7 +63,7 @@ public final class Logins implements AuthenticateCallbackHandler {
     @Override
     public void close() {}
 
-    /** A JSON web token; no two are equal, since a refreshed log-in drops what equals the old one. */
+    /** A JSON web token, compared by identity: a refreshed log-in drops a token equal to the old one. */
     private static final class Token implements OAuthBearerToken {
         private final String value;
 

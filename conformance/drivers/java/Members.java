@@ -9,7 +9,7 @@ import org.apache.kafka.clients.producer.RecordMetadata;
 import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.TopicPartition;
 
-/** Writing and reading, in transactions and in groups. */
+/** Commands of producers and consumers, with transactions and groups. */
 final class Members {
     private static final Duration MOMENT = Duration.ofMillis(100);
 

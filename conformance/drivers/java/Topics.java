@@ -6,7 +6,7 @@ import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.acl.AclOperation;
 import org.apache.kafka.common.config.ConfigResource;
 
-/** What an admin does with topics, brokers and settings. */
+/** Commands about topics, brokers and settings. */
 final class Topics {
     static final Map<String, Driver.Command> COMMANDS = new HashMap<>();
 
@@ -73,7 +73,7 @@ final class Topics {
         return shown;
     }
 
-    /** Authorized operations, which JSON has by their names; null: not told. */
+    /** Returns authorized operations by name; null if the client has none. */
     static Map<String, Object> operations(Set<AclOperation> operations) {
         Map<String, Object> found = new HashMap<>();
         found.put("operations", operations);

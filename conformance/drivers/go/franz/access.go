@@ -10,8 +10,8 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 )
 
-// builder says in kadm's words what an ACL or filter asks for. kadm has no filter for one principal
-// and either permission: it sends two, one for each.
+// builder translates an ACL or a filter for kadm. A filter for both permissions becomes two filters,
+// since kadm has none that matches either permission.
 func builder(acl loop.Acl) (*kadm.ACLBuilder, error) {
 	pattern, err := kmsg.ParseACLResourcePatternType(acl.PatternType)
 	if err != nil {
@@ -64,7 +64,7 @@ func shownAcl(
 	}
 }
 
-// one is about one ACL or filter: kadm's calls make all combinations of what they are given.
+// one calls kadm with a single ACL or filter, since kadm's calls combine all values of a builder.
 func one(acls []loop.Acl, do func(*kadm.ACLBuilder) (loop.Ok, error)) (loop.Ok, error) {
 	if len(acls) > 1 {
 		return nil, loop.ErrUnsupported
@@ -133,7 +133,7 @@ func listGroups(ctx context.Context, to *kadm.Client, _ loop.Fields) (loop.Ok, e
 	return loop.Ok{"groups": append([]string{}, found.Groups()...)}, err
 }
 
-// describeGroups asks for classic groups; those of the other protocol have a call of their own.
+// describeGroups describes classic groups; kadm has another call for groups of the new protocol.
 func describeGroups(ctx context.Context, to *kadm.Client, asked loop.Fields) (loop.Ok, error) {
 	found, err := to.DescribeGroups(ctx, asked.Names...)
 	missing, err := partial(err)
@@ -173,7 +173,7 @@ func deleteGroups(ctx context.Context, to *kadm.Client, asked loop.Fields) (loop
 	})
 }
 
-// groupOffsets asks for all that the group committed, which is what kadm has a call for.
+// groupOffsets fetches all committed offsets of a group, since kadm has no call for some of them.
 func groupOffsets(ctx context.Context, to *kadm.Client, asked loop.Fields) (loop.Ok, error) {
 	found, err := to.FetchOffsets(ctx, asked.Group)
 	return driver.ItemsAfter(err, asked.Partitions, func(name string) (loop.Ok, error) {

@@ -41,7 +41,7 @@ func admin(do work) command {
 	}
 }
 
-// createTopics asks once for each number of partitions, as kadm does.
+// createTopics sends one request for each number of partitions, as kadm's call requires.
 func createTopics(ctx context.Context, to *kadm.Client, asked loop.Fields) (loop.Ok, error) {
 	configs := map[string]*string{}
 	for name, value := range asked.Configs {
@@ -70,7 +70,7 @@ func byCount(counts map[string]int32) (names []string, byCount map[int32][]strin
 	return names, byCount
 }
 
-// partial removes an error that concerns only a part of the request, and returns it for that part.
+// partial splits an error: of is the error of some brokers only, whole that of all of them.
 func partial(err error) (of error, whole error) {
 	var shards *kadm.ShardErrors
 	if errors.As(err, &shards) && !shards.AllFailed {

@@ -1,4 +1,4 @@
-// Drives franz-go: kgo for records, kadm for what an admin does.
+// The driver of franz-go: kgo for records, kadm for administration.
 package main
 
 import (
@@ -19,7 +19,7 @@ import (
 	"github.com/twmb/franz-go/pkg/sasl/scram"
 )
 
-// client is one of the contract: an admin, a producer and a consumer, each made when needed.
+// client is a client of the contract: an admin, a producer and a consumer, each created on first use.
 type client struct {
 	settings  loop.Settings
 	shared    []kgo.Opt
@@ -61,7 +61,7 @@ func main() {
 	driver.Serve()
 }
 
-// failure has the code of the error that is wrapped, however deeply.
+// failure reports an error with the code of the Kafka error that it wraps, at any depth.
 func failure(err error) loop.Failure {
 	var known *kerr.Error
 	if errors.As(err, &known) {
@@ -99,7 +99,7 @@ func open(asked loop.Fields) (*client, error) {
 	return c, nil
 }
 
-// mechanism asks for the log-in each time, so that it can be changed meanwhile.
+// mechanism reads the log-in for each connection, so that a command can change it.
 func (c *client) mechanism() sasl.Mechanism {
 	scrammed := func(context.Context) (scram.Auth, error) {
 		return scram.Auth{User: c.login.User, Pass: c.login.Password, IsToken: c.login.IsDelegationToken}, nil
@@ -187,7 +187,7 @@ func (c *client) consumer(kind ...kgo.Opt) (*kgo.Client, error) {
 	return c.consumers, err
 }
 
-// member are the options of a member of a group of either protocol.
+// member returns the options of a group member, for either group protocol.
 func (c *client) member() []kgo.Opt {
 	told := func(event string) func(context.Context, *kgo.Client, map[string][]int32) {
 		return func(_ context.Context, _ *kgo.Client, partitions map[string][]int32) {
@@ -216,7 +216,7 @@ func (c *client) member() []kgo.Opt {
 	return options
 }
 
-// Close ends the connections; records that are not acknowledged are given up.
+// Close closes the connections; records that are not yet acknowledged are lost.
 func (c *client) Close() {
 	if c.consumers != nil {
 		c.consumers.Close()

@@ -48,7 +48,7 @@ func begin(c *client, ctx context.Context, _ loop.Fields) (loop.Ok, error) {
 	if err != nil {
 		return nil, err
 	}
-	if _, _, err := producer.ProducerID(ctx); err != nil { // else with the first record
+	if _, _, err := producer.ProducerID(ctx); err != nil { // otherwise done by the first record
 		return nil, err
 	}
 	return nil, producer.BeginTransaction()

@@ -17,8 +17,8 @@ import (
 
 const iterations = 4096
 
-// entry reads the words of the contract; kafka-go knows them without their underscores, and has ""
-// for null.
+// entry translates an ACL or filter of the contract; kafka-go has names without underscores, and ""
+// in place of null.
 func entry(acl loop.Acl) (kafka.ACLEntry, error) {
 	found := kafka.ACLEntry{ResourceName: given(acl.Name), Principal: given(acl.Principal), Host: given(acl.Host)}
 	err := errors.Join(
@@ -169,7 +169,7 @@ func describeScramUsers(ctx context.Context, to *kafka.Client, asked loop.Fields
 	})
 }
 
-// salted is what the broker keeps of a password; kafka-go leaves it to its user.
+// salted computes the salted password that the broker stores, which kafka-go leaves to its users.
 func salted(password string, mechanism kafka.ScramMechanism, salt []byte) ([]byte, error) {
 	if mechanism == kafka.ScramMechanismSha512 {
 		return pbkdf2.Key(sha512.New, password, salt, iterations, sha512.Size)

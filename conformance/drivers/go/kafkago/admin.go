@@ -31,7 +31,7 @@ func admin(do work) command {
 	}
 }
 
-// each tells the errors of several things by their names.
+// each returns items with the errors by name.
 func each(names []string, errors map[string]error, err error) (loop.Ok, error) {
 	return driver.ItemsAfter(err, names, func(name string) (loop.Ok, error) { return nil, errors[name] })
 }

@@ -1,4 +1,4 @@
-// Drives segmentio/kafka-go: its Client for what an admin does, Writer and Reader for records.
+// The driver of segmentio/kafka-go: its Client for administration, Writer and Reader for records.
 package main
 
 import (
@@ -18,7 +18,7 @@ import (
 	"github.com/segmentio/kafka-go/sasl/scram"
 )
 
-// client is one of the contract.
+// client is a client of the contract; its writer and reader are created on first use.
 type client struct {
 	servers  []string
 	settings loop.Settings
@@ -27,7 +27,7 @@ type client struct {
 	writer   *kafka.Writer
 	written  []kafka.Message
 	reader   *kafka.Reader
-	reading  string // what is subscribed to
+	reading  string // the subscribed topics or the assigned partition
 	unread   []kafka.Message
 	last     map[loop.Place]kafka.Message
 }
@@ -53,7 +53,7 @@ func main() {
 	driver.Serve()
 }
 
-// failure has the code of the error that is wrapped, however deeply.
+// failure reports an error with the code of the Kafka error that it wraps, at any depth.
 func failure(err error) loop.Failure {
 	var several kafka.WriteErrors
 	if errors.As(err, &several) {
@@ -140,7 +140,7 @@ func mechanism(login loop.Login) (sasl.Mechanism, error) {
 	return nil, loop.ErrUnsupported
 }
 
-// Close ends the connections.
+// Close closes the connections.
 func (c *client) Close() {
 	if c.reader != nil {
 		c.reader.Close()
@@ -207,7 +207,7 @@ func consume(c *client, _ context.Context, asked loop.Fields) (loop.Ok, error) {
 	return c.read(asked)
 }
 
-// consumeAssigned reads one partition: a reader has no more.
+// consumeAssigned reads a single partition, since a Reader supports only one.
 func consumeAssigned(c *client, _ context.Context, asked loop.Fields) (loop.Ok, error) {
 	if len(asked.Partitions) != 1 {
 		return nil, loop.ErrUnsupported
@@ -225,7 +225,7 @@ func consumeAssigned(c *client, _ context.Context, asked loop.Fields) (loop.Ok, 
 	return c.read(asked)
 }
 
-// read goes on after an error for a while, as a reader does itself.
+// read continues for a while after an error, since a Reader recovers by itself.
 func (c *client) read(asked loop.Fields) (loop.Ok, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), asked.Duration())
 	defer cancel()

@@ -1,4 +1,4 @@
-// Package loop is what the drivers in Go share: one command a line in, one answer a line out.
+// Package loop is the loop of the Go drivers: it reads commands and writes answers, one JSON line each.
 package loop
 
 import (
@@ -14,13 +14,13 @@ import (
 	"time"
 )
 
-// Deadline is how long a command may take that has no time of its own.
+// Deadline limits the time of commands without a field `seconds`.
 const Deadline = 8 * time.Second
 
-// ErrUnsupported is for what the client cannot do.
+// ErrUnsupported is returned by commands that the client does not support.
 var ErrUnsupported = errors.New("unsupported")
 
-// Acl is an ACL, or, with null and ANY, a filter.
+// Acl is an ACL or, with null and ANY, a filter for ACLs.
 type Acl struct {
 	ResourceType string  `json:"resource_type"`
 	Name         *string `json:"name"`
@@ -31,7 +31,7 @@ type Acl struct {
 	Permission   string  `json:"permission"`
 }
 
-// Login is how a client says who it is.
+// Login is the log-in of a client.
 type Login struct {
 	Mechanism         string `json:"mechanism"`
 	User              string `json:"user"`
@@ -40,7 +40,7 @@ type Login struct {
 	IsDelegationToken bool   `json:"is_delegation_token"`
 }
 
-// Fields are those of all commands; a command reads its own.
+// Fields has the fields of all commands; each command reads its own.
 type Fields struct {
 	ID           int64              `json:"id"`
 	Command      string             `json:"command"`
@@ -78,25 +78,25 @@ type Fields struct {
 	Count        int                `json:"count"`
 }
 
-// TopicNames are the topics of a consumer.
+// TopicNames returns the field `topics` as names.
 func (f Fields) TopicNames() (names []string) {
 	json.Unmarshal(f.Topics, &names)
 	return names
 }
 
-// TopicCounts are numbers of partitions by topic.
+// TopicCounts returns the field `topics` as numbers of partitions by topic.
 func (f Fields) TopicCounts() (counts map[string]int32) {
 	json.Unmarshal(f.Topics, &counts)
 	return counts
 }
 
-// Duration is how long a command is to run.
+// Duration returns the field `seconds`.
 func (f Fields) Duration() time.Duration { return time.Duration(f.Seconds * float64(time.Second)) }
 
-// Settings have Kafka's names.
+// Settings are client settings by Kafka's names.
 type Settings map[string]string
 
-// Millis tells a setting that is a time.
+// Millis returns a setting in milliseconds, or otherwise if it is not set.
 func (s Settings) Millis(name string, otherwise time.Duration) time.Duration {
 	if number, err := strconv.Atoi(s[name]); err == nil {
 		return time.Duration(number) * time.Millisecond
@@ -104,7 +104,7 @@ func (s Settings) Millis(name string, otherwise time.Duration) time.Duration {
 	return otherwise
 }
 
-// Number reads a setting that is a number.
+// Number returns a setting that is a number, or otherwise if it is not set.
 func (s Settings) Number(name string, otherwise int) int {
 	if number, err := strconv.Atoi(s[name]); err == nil {
 		return number
@@ -118,14 +118,14 @@ type Place struct {
 	Partition int32
 }
 
-// Partition reads `topic-partition`.
+// Partition parses `topic-partition`.
 func Partition(text string) Place {
 	at := strings.LastIndex(text, "-")
 	number, _ := strconv.Atoi(text[at+1:])
 	return Place{text[:at], int32(number)}
 }
 
-// Failure is an error as the client tells it.
+// Failure is the `error` of an answer.
 type Failure struct {
 	Class     string `json:"class"`
 	Code      *int16 `json:"code"`
@@ -133,10 +133,10 @@ type Failure struct {
 	Retriable *bool  `json:"retriable,omitempty"`
 }
 
-// Ok is the object of an answer.
+// Ok is the `ok` of an answer.
 type Ok map[string]any
 
-// Driver is a client's name, and what it can do.
+// Driver is the name of a client library, its capabilities and its commands.
 type Driver[C interface{ Close() }] struct {
 	Name         string
 	Module       string
@@ -218,7 +218,7 @@ func (d *Driver[C]) hello() Ok {
 	}
 }
 
-// ItemsAfter tells the error of a call, or else what came of each of the things that it was about.
+// ItemsAfter returns the error of a call or, without one, the items of its result.
 func (d *Driver[C]) ItemsAfter(err error, names []string, outcome func(string) (Ok, error)) (Ok, error) {
 	if err != nil {
 		return nil, err
@@ -226,7 +226,7 @@ func (d *Driver[C]) ItemsAfter(err error, names []string, outcome func(string) (
 	return d.Items(names, outcome)
 }
 
-// Items tells what came of each of several things: an object, or an error.
+// Items returns the outcome for each name, an object or an error, as the `items` of an answer.
 func (d *Driver[C]) Items(names []string, outcome func(string) (Ok, error)) (Ok, error) {
 	found := Ok{}
 	for _, name := range names {

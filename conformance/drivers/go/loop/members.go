@@ -9,14 +9,14 @@ import (
 	"time"
 )
 
-// TLS has paths of PEM files.
+// TLS has the paths of PEM files.
 type TLS struct {
 	CA          string `json:"ca"`
 	Certificate string `json:"certificate"`
 	Key         string `json:"key"`
 }
 
-// Config is what a client dials with.
+// Config returns the TLS configuration of a client.
 func (t TLS) Config() (*tls.Config, error) {
 	config := &tls.Config{}
 	if t.CA != "" {
@@ -37,13 +37,13 @@ func (t TLS) Config() (*tls.Config, error) {
 	return config, nil
 }
 
-// Events are what happened to a group member and was not waited for yet.
+// Events are the events of a group member that no `wait` command has taken yet.
 type Events struct {
 	mutex sync.Mutex
 	names []string
 }
 
-// Add tells that something happened.
+// Add adds an event.
 func (e *Events) Add(name string) {
 	e.mutex.Lock()
 	defer e.mutex.Unlock()
@@ -62,7 +62,7 @@ func (e *Events) take(wanted []string) (string, bool) {
 	return "", false
 }
 
-// Wait lets the client run for moments until one of the wanted events has happened.
+// Wait lets the client run until one of the wanted events has happened or the time is up.
 func (e *Events) Wait(asked Fields, run func(time.Duration) error, failure func(error) Failure) (Ok, error) {
 	ends := time.Now().Add(asked.Duration())
 	for {
@@ -78,10 +78,10 @@ func (e *Events) Wait(asked Fields, run func(time.Duration) error, failure func(
 	}
 }
 
-// Recovery is how long a consumer has to go on after an error that it told.
+// Recovery is the time in which a consumer can recover after it has reported an error.
 const Recovery = 2500 * time.Millisecond
 
-// Inbox has what a consumer read that runs by itself, and its last error.
+// Inbox has the values that a consumer in the background has read, its events and its last error.
 type Inbox struct {
 	mutex  sync.Mutex
 	values []string
@@ -89,14 +89,14 @@ type Inbox struct {
 	Events Events
 }
 
-// Read keeps a value until it is asked for.
+// Read keeps a value for the next Take.
 func (i *Inbox) Read(value []byte) {
 	i.mutex.Lock()
 	defer i.mutex.Unlock()
 	i.values = append(i.values, string(value))
 }
 
-// Failed keeps an error until it is asked for.
+// Failed keeps an error for the next Take or Wait.
 func (i *Inbox) Failed(err error) {
 	i.mutex.Lock()
 	defer i.mutex.Unlock()
@@ -114,7 +114,7 @@ func (i *Inbox) take(count int) ([]string, bool) {
 	return values, false
 }
 
-// Take waits for values, or for an error if there are none: a consumer may tell one, and go on.
+// Take waits for values; it returns an error only without values, since a consumer may recover.
 func (i *Inbox) Take(asked Fields) (Ok, error) {
 	ends := time.Now().Add(asked.Duration())
 	for hasFailed := false; time.Now().Before(ends); time.Sleep(10 * time.Millisecond) {
@@ -145,7 +145,7 @@ func soonest(a, b time.Time) time.Time {
 	return b
 }
 
-// Wait waits for an event; an error that the consumer told is one.
+// Wait waits for an event; an error of the consumer is the event `error`.
 func (i *Inbox) Wait(asked Fields, failure func(error) Failure) (Ok, error) {
 	return i.Events.Wait(asked, func(moment time.Duration) error {
 		time.Sleep(moment)
@@ -156,7 +156,7 @@ func (i *Inbox) Wait(asked Fields, failure func(error) Failure) (Ok, error) {
 	}, failure)
 }
 
-// TakeError tells the last error once.
+// TakeError returns the last error, and forgets it.
 func (i *Inbox) TakeError() error {
 	i.mutex.Lock()
 	defer i.mutex.Unlock()

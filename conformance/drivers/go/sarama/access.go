@@ -11,7 +11,7 @@ import (
 	"github.com/IBM/sarama"
 )
 
-// filter reads the words of the contract; sarama knows them without their underscores.
+// filter translates an ACL or filter of the contract; sarama has names without underscores.
 func filter(acl loop.Acl) (sarama.AclFilter, error) {
 	found := sarama.AclFilter{ResourceName: acl.Name, Principal: acl.Principal, Host: acl.Host, Version: 1}
 	err := errors.Join(
@@ -53,7 +53,7 @@ func numbers(count int) (names []string) {
 	return names
 }
 
-// createAcls asks for all at once; sarama does not tell which of them failed, if any did.
+// createAcls creates all ACLs in one request; sarama does not return which of them failed.
 func createAcls(to sarama.ClusterAdmin, asked loop.Fields) (loop.Ok, error) {
 	var wanted []*sarama.ResourceAcls
 	for _, acl := range asked.Acls {
@@ -93,7 +93,7 @@ func describeAcls(to sarama.ClusterAdmin, asked loop.Fields) (loop.Ok, error) {
 
 func deleteAcls(to sarama.ClusterAdmin, asked loop.Fields) (loop.Ok, error) {
 	if len(asked.Filters) > 1 {
-		return nil, loop.ErrUnsupported // it takes one filter
+		return nil, loop.ErrUnsupported // sarama accepts one filter only
 	}
 	return driver.Items(numbers(len(asked.Filters)), func(name string) (loop.Ok, error) {
 		wanted, err := filter(row(asked.Filters, name))

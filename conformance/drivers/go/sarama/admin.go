@@ -39,7 +39,7 @@ func admin(do work) command {
 	}
 }
 
-// each does something for each name: sarama's calls are about one topic or group.
+// each calls do for each name, since sarama's calls accept a single topic or group.
 func each(names []string, do func(string) error) (loop.Ok, error) {
 	return driver.Items(names, func(name string) (loop.Ok, error) { return nil, do(name) })
 }
@@ -175,7 +175,7 @@ func listOffsets(to sarama.ClusterAdmin, asked loop.Fields) (loop.Ok, error) {
 		if result == nil {
 			return nil, fmt.Errorf("the answer does not contain %s", name)
 		}
-		if errors.Is(result.Err, sarama.ErrNoError) { // an error all the same, to Go
+		if errors.Is(result.Err, sarama.ErrNoError) { // sarama returns it as a non-nil error
 			return loop.Ok{"offset": result.Offset}, nil
 		}
 		return loop.Ok{"offset": result.Offset}, result.Err

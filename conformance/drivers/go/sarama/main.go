@@ -1,4 +1,4 @@
-// Drives sarama.
+// The driver of sarama.
 package main
 
 import (
@@ -14,7 +14,7 @@ import (
 	"github.com/xdg-go/scram"
 )
 
-// client is one of the contract: an admin, a producer and a consumer, each made when needed.
+// client is a client of the contract: an admin, a producer and a consumer, each created on first use.
 type client struct {
 	servers  []string
 	settings loop.Settings
@@ -25,7 +25,7 @@ type client struct {
 	consumer sarama.Consumer
 	group    sarama.ConsumerGroup
 	member   *member
-	reading  string // what is subscribed to
+	reading  string // the subscribed topics or assigned partitions
 	stop     context.CancelFunc
 	inbox    loop.Inbox
 }
@@ -56,7 +56,7 @@ func main() {
 	driver.Serve()
 }
 
-// failure has the code of the error that is wrapped, however deeply.
+// failure reports an error with the code of the Kafka error that it wraps, at any depth.
 func failure(err error) loop.Failure {
 	var several sarama.ProducerErrors
 	if errors.As(err, &several) && len(several) > 0 {
@@ -76,7 +76,7 @@ func open(asked loop.Fields) (*client, error) {
 		return nil, loop.ErrUnsupported
 	}
 	config := sarama.NewConfig()
-	config.Version = sarama.MaxVersion // it takes older ones where the broker has no newer
+	config.Version = sarama.MaxVersion // sarama uses older versions if the broker requires them
 	config.ClientID = cmpOr(s["client.id"], config.ClientID)
 	timeout := s.Millis("request.timeout.ms", 30*time.Second)
 	config.Net.DialTimeout, config.Net.ReadTimeout, config.Net.WriteTimeout = timeout, timeout, timeout
@@ -157,12 +157,12 @@ func (c *client) logIn() {
 	sasl.SCRAMClientGeneratorFunc = func() sarama.SCRAMClient { return &conversation{hash: hash} }
 }
 
-// Token tells sarama the token of the log-in that was set last.
+// Token returns the token of the latest log-in to sarama.
 func (c *client) Token() (*sarama.AccessToken, error) {
 	return &sarama.AccessToken{Token: c.login.Token}, nil
 }
 
-// conversation is SCRAM, which sarama leaves to another package.
+// conversation implements SCRAM by another package, as sarama requires.
 type conversation struct {
 	hash scram.HashGeneratorFcn
 	*scram.ClientConversation
@@ -178,13 +178,13 @@ func (c *conversation) Begin(user, password, authority string) error {
 
 func setLogin(c *client, _ context.Context, asked loop.Fields) (loop.Ok, error) {
 	if asked.Login.Mechanism != sarama.SASLTypeOAuth {
-		return nil, loop.ErrUnsupported // a password stays for the life of a client
+		return nil, loop.ErrUnsupported // sarama cannot change the password of a client
 	}
 	*c.login = *asked.Login
 	return nil, nil
 }
 
-// Close ends what was made.
+// Close closes all clients that were created.
 func (c *client) Close() {
 	if c.group != nil {
 		c.stop()

@@ -48,7 +48,7 @@ func produce(c *client, _ context.Context, asked loop.Fields) (loop.Ok, error) {
 }
 
 func begin(c *client, _ context.Context, _ loop.Fields) (loop.Ok, error) {
-	producer, err := c.sender() // initialises it
+	producer, err := c.sender() // creating the producer initialises it
 	if err != nil {
 		c.producer = nil
 		return nil, err
@@ -62,7 +62,7 @@ func sendOffsets(c *client, _ context.Context, asked loop.Fields) (loop.Ok, erro
 	return nil, c.producer.AddOffsetsToTxn(offsets, asked.Group)
 }
 
-// member is told of its partitions, and reads them.
+// member is the handler of a group member: it reads the partitions that it is assigned.
 type member struct {
 	inbox   *loop.Inbox
 	mutex   sync.Mutex
@@ -117,7 +117,7 @@ func (c *client) join(topics []string) error {
 			c.inbox.Failed(err)
 		}
 	}()
-	go func() { // as its documentation says: again after each session
+	go func() { // Consume must be called again after each session
 		for ctx.Err() == nil {
 			if err := group.Consume(ctx, topics, c.member); err != nil {
 				c.inbox.Failed(err)
@@ -158,7 +158,7 @@ func consumeAssigned(c *client, _ context.Context, asked loop.Fields) (loop.Ok, 
 	return c.inbox.Take(asked)
 }
 
-// commitOffsets commits what is marked; what fails is told as an error of the group.
+// commitOffsets commits the marked offsets; sarama reports a failure as an error of the group.
 func commitOffsets(c *client, _ context.Context, _ loop.Fields) (loop.Ok, error) {
 	c.member.mutex.Lock()
 	defer c.member.mutex.Unlock()

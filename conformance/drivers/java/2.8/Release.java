@@ -5,7 +5,7 @@ import org.apache.kafka.clients.consumer.*;
 import org.apache.kafka.common.KafkaFuture;
 import org.apache.kafka.common.TopicPartition;
 
-/** What the newest clients have more of, or have by another name. */
+/** Replaces features that the newest clients have and 2.8 lacks, or has by another name. */
 final class Release {
     static final List<String> CAPABILITIES =
             List.of(

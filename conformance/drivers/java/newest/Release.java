@@ -6,7 +6,7 @@ import org.apache.kafka.clients.consumer.*;
 import org.apache.kafka.common.*;
 import org.apache.kafka.common.serialization.StringDeserializer;
 
-/** What clients of 2.8 do not have, or have by another name. */
+/** Features that 2.8 lacks, or has by another name. */
 final class Release {
     static final List<String> CAPABILITIES =
             List.of(
@@ -15,7 +15,7 @@ final class Release {
                     "share-groups", "authorized-operations", "prefixed-acls", "rebootstrap");
     static final Map<String, Driver.Command> COMMANDS = Map.of("consume_share", Release::consumeShare);
 
-    /** Settings of members of other groups, which a share consumer refuses. */
+    /** Settings of consumers that a share consumer rejects. */
     private static final List<String> NOT_SHARED =
             List.of(
                     "auto.offset.reset", "enable.auto.commit", "isolation.level", "group.instance.id",
@@ -47,7 +47,7 @@ final class Release {
         return owner == null ? options : options.owner(Access.principal(owner));
     }
 
-    @SuppressWarnings("removal") // the members of a group know more of it than its name
+    @SuppressWarnings("removal") // deprecated: normally a consumer returns the metadata
     static ConsumerGroupMetadata groupMetadata(String group) {
         return new ConsumerGroupMetadata(group);
     }

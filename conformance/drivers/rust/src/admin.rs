@@ -1,5 +1,5 @@
-//! What an admin does; rust-rdkafka has no ACLs, tokens, passwords or authorized operations, and
-//! changes settings only all at once.
+//! Administrative commands. rust-rdkafka does not support ACLs, delegation tokens, SCRAM passwords
+//! and authorized operations, and has no incremental changes of settings.
 use crate::client::{offset_in, partitions, place, text, texts, Client, Problem, DEADLINE};
 use crate::{failure, failure_of};
 use futures_executor::block_on;
@@ -16,7 +16,7 @@ fn options() -> AdminOptions {
     AdminOptions::new().request_timeout(Some(DEADLINE))
 }
 
-/// What came of each of several things.
+/// Returns items from the results for several names.
 fn each(results: Results) -> Value {
     let mut found = Map::new();
     for result in results {
@@ -181,7 +181,7 @@ pub fn delete_groups(client: &mut Client, asked: &Value) -> Result<Value, Proble
     )?))
 }
 
-/// The committed offsets by partition; none is null.
+/// Returns committed offsets by partition; null without an offset.
 pub fn offsets(names: &[&str], found: &TopicPartitionList) -> Value {
     items(names, |name| {
         let (topic, number) = place(name);

@@ -1,4 +1,4 @@
-//! One client of the contract: an admin, a producer and a consumer, each made when needed.
+//! A client of the contract: an admin, a producer and a consumer, each created on first use.
 use rdkafka::admin::AdminClient;
 use rdkafka::client::{ClientContext, DefaultClientContext};
 use rdkafka::consumer::{BaseConsumer, ConsumerContext, Rebalance};
@@ -25,7 +25,7 @@ impl From<KafkaError> for Problem {
     }
 }
 
-/// What happened to a group member and was not waited for yet.
+/// Events of a group member that no `wait` command has taken yet.
 #[derive(Default)]
 pub struct Events {
     pub names: Mutex<Vec<&'static str>>,
@@ -101,14 +101,14 @@ impl Client {
             .get("group.protocol")
             .is_some_and(|protocol| protocol == "consumer")
         {
-            settings.remove("session.timeout.ms"); // then the broker decides on these
+            settings.remove("session.timeout.ms"); // the broker decides these
             settings.remove("heartbeat.interval.ms");
         }
         settings.insert(
             "bootstrap.servers".into(),
             asked["servers"].as_str().unwrap_or_default().into(),
         );
-        // a consumer must have one, member or not
+        // required even without a group
         settings
             .entry("group.id".into())
             .or_insert_with(|| "none".into());
@@ -166,7 +166,7 @@ impl Client {
         Ok(self.producer.as_ref().unwrap())
     }
 
-    /// Where assigned partitions are read from; librdkafka would ask what the group committed.
+    /// Returns where assigned partitions begin; by default librdkafka uses committed offsets.
     pub fn start(&self) -> Offset {
         match self.settings.get("auto.offset.reset").map(String::as_str) {
             Some("earliest") => Offset::Beginning,
@@ -188,7 +188,7 @@ impl Client {
         Ok(self.consumer.as_ref().unwrap())
     }
 
-    /// A consumer that stands for a group without joining it.
+    /// Returns a consumer with a group id that does not join the group.
     pub fn of_group(&self, group: &str) -> Result<BaseConsumer, Problem> {
         Ok(self.config(&[PRODUCER]).set("group.id", group).create()?)
     }
@@ -207,7 +207,7 @@ pub fn texts<'a>(asked: &'a Value, name: &str) -> Vec<&'a str> {
         .collect()
 }
 
-/// Topic and number of `topic-partition`.
+/// Splits `topic-partition`.
 pub fn place(name: &str) -> (&str, i32) {
     let (topic, number) = name.rsplit_once('-').unwrap_or((name, "0"));
     (topic, number.parse().unwrap_or(0))
@@ -222,7 +222,7 @@ pub fn partitions(names: &[&str]) -> TopicPartitionList {
     list
 }
 
-/// An offset of the partition that a command names.
+/// Returns an offset for the partition of a command.
 pub fn offset_in(asked: &Value, offset: i64) -> Result<TopicPartitionList, Problem> {
     let mut list = TopicPartitionList::new();
     let number = asked["partition"].as_i64().unwrap_or(0) as i32;

@@ -1,4 +1,4 @@
-//! Drives librdkafka through rust-rdkafka: a command a line of JSON in, an answer a line out.
+//! The driver of librdkafka, by rust-rdkafka: reads commands, writes answers, one JSON line each.
 mod admin;
 mod client;
 mod members;
@@ -39,7 +39,7 @@ const COMMANDS: &[(&str, Command)] = &[
     ("alter_group_offsets", admin::alter_group_offsets),
 ];
 
-/// What a build without OpenSSL can do: SCRAM, OAUTHBEARER and TLS take it.
+/// Capabilities of a build without OpenSSL, which SCRAM, OAUTHBEARER and TLS require.
 const CAPABILITIES: &[&str] = &[
     "plain",
     "idempotence",
@@ -100,7 +100,7 @@ fn run(clients: &mut HashMap<String, Client>, asked: &Value) -> Result<Value, Pr
     }
 }
 
-/// The error with Kafka's code; below -1 are librdkafka's own.
+/// Reports an error with its code; codes below -1 are librdkafka's own.
 pub fn failure(error: &KafkaError) -> Value {
     if let KafkaError::Transaction(told) = error {
         let mut found = failure_of(told.code(), &told.string());

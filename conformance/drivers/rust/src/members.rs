@@ -1,4 +1,4 @@
-//! Writing and reading, in transactions and in groups.
+//! Commands of producers and consumers, with transactions and groups.
 use crate::client::{offset_in, partitions, text, texts, Client, Problem, DEADLINE};
 use crate::failure;
 use futures_executor::block_on;
