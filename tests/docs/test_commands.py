@@ -28,9 +28,9 @@ RUN_BY_OTHERS = {
     ' "SELECT topic, partition, count(*) FROM records GROUP BY 1, 2"':
         "tests/shim/storage/test_serving.py::test_the_queries_of_the_page_run",
     "docs/suites.md: kafka-topics --create --topic orders --partitions 3":
-        "tests/suites/test_sessions.py::test_the_session_of_the_page_is_one",
+        "tests/suites/test_sessions.py::test_the_session_on_the_page_is_valid",
     "docs/suites.md: kafka-topics --command-config $ALICE --describe --topic orders":
-        "tests/suites/test_sessions.py::test_the_session_of_the_page_is_one",
+        "tests/suites/test_sessions.py::test_the_session_on_the_page_is_valid",
     "docs/testing.md: pip install '.[pytest]' confluent-kafka":
         "tests/docs/test_tutorial.py::test_the_tutorial_works_in_a_new_environment",
 }  # fmt: skip

@@ -1,7 +1,7 @@
 """Run another project's tests against the shim or a real Kafka: `make suite NAME=kgo`.
 
-The suite is fetched from its package registry, in a fixed version, into a cache folder. Exit codes:
-0 all passed, 1 some failed, 2 wrong usage or the suite could not be run.
+A fixed version of the suite is downloaded from its package registry into a cache folder. Exit
+codes: 0 all passed, 1 some failed, 2 usage error or the suite could not be run.
 """
 
 import argparse
@@ -61,7 +61,7 @@ def main(arguments: list[str]) -> int:
 
 
 def _figures(options: argparse.Namespace) -> int:
-    """Kafka's own tests on both, as a table; what passes on a real broker and fails here."""
+    """Run Kafka's own tests on both sides; print figures and the tests that fail on the shim."""
     if options.name != "kafka":
         progress("--against both: only kafka")
         return 2

@@ -31,10 +31,10 @@ ANYBODY = "User:ANONYMOUS"
 
 @dataclass(frozen=True)
 class Needs:
-    """What a suite wants of its broker, beyond what every broker here is told.
+    """What a suite requires of its broker.
 
-    `users` log in by PLAIN, and by SCRAM unless `scram` is off; `settings` are Kafka's own. With
-    `tls` there is a listener SSL besides PLAINTEXT and SASL_PLAINTEXT.
+    `users` can log in with PLAIN, and with SCRAM unless `scram` is False; `settings` are Kafka's
+    own. With `tls` the broker has a listener SSL in addition to PLAINTEXT and SASL_PLAINTEXT.
     """
 
     super_users: tuple[str, ...] = (ANYBODY, "User:admin")
@@ -47,7 +47,7 @@ class Needs:
 
 @dataclass(frozen=True)
 class Broker:
-    """A running broker: HOST:PORT of each listener, and the CA of its certificate."""
+    """A running broker: HOST:PORT of each listener, and the file with the CA of its certificate."""
 
     release: str
     listeners: Mapping[str, str]
@@ -64,7 +64,7 @@ class Broker:
 
 @contextmanager
 def running(against: str, release: str, needs: Needs) -> Iterator[Broker]:
-    """`against` is `shim` or `real`."""
+    """Run a broker for the block; `against` is `shim` or `real`."""
     with TemporaryDirectory(prefix="kafka-suite-") as name:
         folder = Path(name)
         settings = _settings(release, needs)
@@ -86,7 +86,7 @@ def _settings(release: str, needs: Needs) -> dict[str, str]:
 
 
 def _certificates(folder: Path) -> dict[str, str]:
-    """Create a CA, `ca.pem`; return broker settings with a certificate of it."""
+    """Create a CA, `ca.pem`; return broker settings with a certificate that it has signed."""
     authority = trustme.CA()
     authority.cert_pem.write_to_path(str(folder / "ca.pem"))
     issued = authority.issue_cert("localhost", "127.0.0.1")
@@ -132,7 +132,7 @@ def _real(release: str, needs: Needs, settings: Mapping[str, str]) -> Iterator[M
 
 
 def _wait_for_coordinators(kafka: RealKafka) -> None:
-    """Wait until groups and transactions have their topics: suites have less patience."""
+    """Wait until the topics of groups and transactions exist, since suites time out earlier."""
     finds = [FindCoordinatorRequest(key="nobody", key_type=kind) for kind in (0, 1)]
     describe = DescribeTransactionsRequest(transactional_ids=["nobody"])
     peer = SocketPeer(kafka.release, kafka.plain, kafka.sasl)

@@ -1,4 +1,4 @@
-"""Where suites are kept between runs, and the programs that fetch and run them."""
+"""Keeps suites in a cache between runs, and runs programs that download, build and test them."""
 
 import contextlib
 import json
@@ -16,7 +16,7 @@ SHOWN_CHARACTERS = 2000
 
 
 class SuiteError(Exception):
-    """The suite could not be fetched, built or run, so there is no result."""
+    """The suite could not be downloaded, built or run, so there is no result."""
 
 
 def progress(text: str) -> None:
@@ -93,7 +93,7 @@ def end_all_on_sigterm() -> None:
 
 
 def _end(child: "subprocess.Popen[bytes]") -> None:
-    """End the program and its children, which are a process group of their own."""
+    """End the program and its children, which form their own process group."""
     with contextlib.suppress(ProcessLookupError):
         os.killpg(child.pid, signal.SIGKILL)
     child.wait()
@@ -113,10 +113,10 @@ def patch(folder: Path, pattern: str, changes: Mapping[str, str]) -> None:
 
 
 def go_module(module: str, version: str, folder: Path) -> None:
-    """Return a copy of a Go module's source, to be changed."""
+    """Copy the source of a Go module to a folder, to change it there."""
     said = command(["go", "mod", "download", "-json", f"{module}@v{version}"], folder.parent)
     source = Path(json.loads(said)["Dir"])
-    # what Go keeps may not be written to
+    # files in Go's cache are read-only
     shutil.copytree(source, folder, dirs_exist_ok=True, copy_function=shutil.copyfile)
     for path in (folder, *folder.rglob("*/")):
         path.chmod(0o755)

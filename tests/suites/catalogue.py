@@ -12,8 +12,10 @@ from tests.suites.outcome import Result
 
 @dataclass(frozen=True)
 class Suite:
-    """`play` takes whom to run against (`shim` or `real`), which release, and a pattern of tests
-    (empty: all that make sense here).
+    """A suite.
+
+    `play` takes the side (`shim` or `real`), the release, and a pattern of tests (empty: all tests
+    that can run here), and returns the results.
     """
 
     about: str
@@ -24,7 +26,7 @@ class Suite:
 def _suite(
     about: str, version: str, needs: Needs, run: Callable[[Broker, str], list[Result]]
 ) -> Suite:
-    """A suite that runs against one broker."""
+    """Return a suite that runs against one broker."""
 
     def play(against: str, release: str, only: str) -> list[Result]:
         with running(against, release, needs) as broker:

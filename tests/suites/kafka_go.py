@@ -1,4 +1,4 @@
-"""kafka-go's own tests, whose broker is at fixed ports in their text."""
+"""Runs kafka-go's own tests, whose source has fixed broker ports."""
 
 import re
 import shutil
@@ -17,9 +17,9 @@ NEEDS = Needs(
 RUN_SECONDS = 1200
 PACKAGES = (".", "./sasl")
 _PASSWORD = re.compile(r'"admin-secret-(256|512)"')
-"""A user of this broker has one password for all mechanisms."""
+"""Passwords to replace: users of this broker have one password for all mechanisms."""
 _ADDRESS_TESTS = "address_test.go"
-"""Its addresses are never connected to."""
+"""A file with addresses that no test connects to."""
 LEFT_OUT = {
     "^TestDialerResolver$": "dials port 9092 of a name",
     "^TestReaderConsumerGroup$/(verify_offset_committed|commits_on_close)": "ends the whole run:"
@@ -41,7 +41,7 @@ def run(broker: Broker, only: str) -> list[Result]:
         words = ["go", "test", "-json", "-count=1", "-p=1", f"-timeout={RUN_SECONDS}s"]
         words += ["-skip", "|".join(LEFT_OUT), "-run", only or _names(folder), *PACKAGES]
         environment = {
-            "GOFLAGS": "-mod=mod",  # its go.mod does not have all that its tests need
+            "GOFLAGS": "-mod=mod",  # its go.mod lacks dependencies of its tests
             "KAFKA_VERSION": broker.release,
             "KAFKA_SKIP_NETTEST": "1",  # as in its own CI
         }
@@ -50,7 +50,7 @@ def run(broker: Broker, only: str) -> list[Result]:
 
 
 def _name_addresses(folder: Path, broker: Broker) -> None:
-    """Write the broker's addresses and passwords into the tests."""
+    """Replace addresses and passwords in the tests by those of the broker."""
     for path in folder.rglob("*_test.go"):
         if path.name == _ADDRESS_TESTS:
             continue
@@ -63,7 +63,7 @@ def _name_addresses(folder: Path, broker: Broker) -> None:
 
 
 def _names(folder: Path) -> str:
-    """A pattern of all tests but those of addresses, which need no broker."""
+    """Return a pattern of all tests except those of addresses, which need no broker."""
     files = [path for package in PACKAGES for path in (folder / package).glob("*_test.go")]
     names = {
         name

@@ -1,4 +1,4 @@
-"""Kafka's own command-line tools, from the registry's jars, under their usual names."""
+"""Kafka's own command-line tools under their usual names, run from the jars in the registry."""
 
 import shlex
 from pathlib import Path
@@ -7,7 +7,7 @@ from tests.oracle.real_kafka import jars
 from tests.suites.cache import CACHE, command, fetched, need
 
 LOGGING = "org.slf4j:slf4j-simple:1.7.36"
-"""Some tools say in their log only which error it was."""
+"""A logger, since some tools print the error in their log only."""
 
 _TOOLS = "org.apache.kafka.tools"
 MAIN_CLASSES = {
@@ -43,12 +43,12 @@ MAIN_CLASSES = {
     "kafka-verifiable-share-consumer": f"{_TOOLS}.VerifiableShareConsumer",
 }
 
-# one small, short-lived JVM each: the cheap collector, no second compiler tier
+# for a small, short-lived JVM: the serial collector, and the first compiler tier only
 JAVA = ("java", "-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1")
 
 
 def words(release: str, tool: str) -> list[str]:
-    """The command of a tool, without its arguments; it logs errors to its standard error."""
+    """Return the command of a tool, which logs errors to standard error."""
     logging = fetched("slf4j-simple", _fetch_logging)
     log = "-Dorg.slf4j.simpleLogger."
     options = [f"{log}defaultLogLevel=error", f"{log}showThreadName=false"]
@@ -60,7 +60,7 @@ def words(release: str, tool: str) -> list[str]:
 
 
 def quicken(release: str, bootstrap: str) -> None:
-    """Halve the start time of the tools: Java caches the classes of one of them."""
+    """Halve the start time of the tools by a class data archive, made by one of them."""
     if not (classes := _classes(release)).exists():
         java, *rest = words(release, "kafka-consumer-groups")
         keep = f"-XX:ArchiveClassesAtExit={classes}"

@@ -38,7 +38,7 @@ class SpawnedService:
 
 def run(broker: Broker, only: str) -> list[Result]:
     folder = fetched(f"kafka-python-{VERSION}", _fetch)
-    # the suite looks for a broker's programs here, and uses none of them with an outside one
+    # the suite requires this folder of broker programs, even if the broker is already running
     (folder / "servers" / broker.release / "kafka-bin").mkdir(parents=True, exist_ok=True)
     environment = {
         "PYTHONPATH": f"{folder}:{Path(__file__).parent}",
@@ -66,8 +66,8 @@ def _fetch(folder: Path) -> None:
     with tarfile.open(folder / f"{name}.tar.gz") as archive:
         archive.extractall(folder, filter="data")
     (folder / name / "test").rename(folder / "test")
-    shutil.rmtree(folder / name)  # or it would be imported instead of what is installed
+    shutil.rmtree(folder / name)  # otherwise it would be imported instead of the installed one
     (folder / "test" / "__init__.py").touch()
     (folder / "test" / "service.py").write_text(SERVICE)
-    # one test names a broker by the number that the suite gives to its own
+    # one test has the node id of the suite's own broker
     patch(folder, "test/integration/test_admin_integration.py", {"[[0], [0]]": "[[1], [1]]"})

@@ -1,7 +1,7 @@
-"""A pytest plugin for kafka-python's own tests: their broker fixture is one that already runs.
+"""A pytest plugin for kafka-python's own tests: their broker fixture is a running broker.
 
-It is loaded in the suite's environment, not in this project's. The suite itself takes an outside
-broker with PLAINTEXT only; here its listener is chosen by the transport that a test asks for.
+It is loaded in the suite's environment, not in this project's. The suite supports a running broker
+with PLAINTEXT only; with this plugin, the listener depends on the transport of the test.
 """
 
 import os
@@ -27,7 +27,7 @@ def _instance(
 
 
 def _topic_names(self: KafkaFixture) -> list[str]:
-    """As the suite does by kafka-topics, which is not there."""
+    """Return the names of topics; the suite would use kafka-topics, which is not installed."""
     with KafkaAdminClient(**self._enrich_client_params({}, client_id="topic_names")) as admin:
         return list(admin.list_topics())
 

@@ -1,4 +1,4 @@
-"""franz-go's own tests of its client kgo, those that talk to a broker."""
+"""Runs the tests of franz-go's client kgo that connect to a broker."""
 
 import re
 from pathlib import Path

@@ -1,6 +1,6 @@
-"""librdkafka's own test runner, built from the source that an npm package bundles.
+"""Runs librdkafka's own tests, built from the source in an npm package.
 
-Its tests are in C and many; they are run in sets, as they want different brokers.
+The tests, written in C, run in sets, since they need brokers with different settings.
 """
 
 import json
@@ -19,7 +19,7 @@ from tests.suites.outcome import FAILED, PASSED, SKIPPED, Result
 
 VERSION = "2.15.1"
 PACKAGE = "@confluentinc/kafka-javascript@1.10.1"
-"""What is published to a registry with librdkafka's tests in it."""
+"""An npm package that contains librdkafka's tests."""
 BUNDLED = "package/deps/librdkafka/"
 RUN_SECONDS = 1800
 
@@ -30,12 +30,12 @@ LEFT_OUT = {
     "0118": "counts on its own timing of a second",
 }
 _ONE_BROKER = (r"(create_topic_wait_exists\([^;]*, \w+), 3, 5000\)", r"\1, 1, 5000)")
-"""Topics with three replicas get one."""
+"""Change that creates topics with one replica instead of three."""
 
 
 @dataclass(frozen=True)
 class Part:
-    """Some of the tests, and their settings; without `tests`, all that need a broker."""
+    """Tests with the same settings; without `tests`, all that need a broker."""
 
     tests: Sequence[str] = ()
     options: Sequence[str] = ()
@@ -52,23 +52,23 @@ _LOGIN = {
 _USERS = {"admin": "admin-secret", "testuser": "testpass"}
 _OPEN = {"allow.everyone.if.no.acl.found": "true"}
 NEEDS = Needs(super_users=("User:admin",), users=_USERS, settings=_OPEN)
-"""Some tests deny things to themselves, which a super user cannot."""
+"""Some tests deny operations to their own user, which therefore is no super user."""
 NEEDS_FOR_ACLS_LOGGED_IN = Needs(users=_USERS, settings=_OPEN)
-"""One gives rights on the cluster to its own user only, which a real broker needs for itself too:
-whoever is not logged in, among them the broker, stays a super user.
+"""One test allows operations on the cluster to its own user only. A real broker needs them too, so
+anonymous users, such as the broker, remain super users.
 """
 NEEDS_FOR_SHARE = Needs(
     super_users=("User:admin",),
     users=_USERS,
     settings={**_OPEN, "group.share.min.record.lock.duration.ms": "1000"},
 )
-"""What librdkafka's own script starts brokers with."""
+"""Broker settings of librdkafka's own script."""
 NEEDS_FOR_LOGIN = Needs(
     super_users=(ANYBODY, "User:admin", "User:testuser"),
     users=_USERS,
     settings={"connections.max.reauth.ms": "10000"},
 )
-"""A real broker, which is not logged in to itself, needs rights on the cluster as well."""
+"""Change for a real broker, which connects to itself anonymously and needs rights, too."""
 
 QUICK = Part(options=("-p6", "-Q"))
 TRANSACTIONS = Part(tests=("0090", "0094", "0103", "0129"), options=("-p4",))
@@ -85,7 +85,7 @@ LOGIN = Part(tests=("0135", "0142"), options=("-p2",), login=_LOGIN)
 
 
 def run(part: Part, broker: Broker, only: str) -> list[Result]:
-    """`only`: numbers of tests, with commas between."""
+    """Run a part; `only` is a comma-separated list of test numbers."""
     folder = fetched(f"librdkafka-{VERSION}", _fetch) / "tests"
     address = broker.sasl_plaintext if part.login else broker.plaintext
     settings = {"bootstrap.servers": address, "test.topic.random": "true", **part.login}
@@ -100,7 +100,7 @@ def run(part: Part, broker: Broker, only: str) -> list[Result]:
         "BROKERS": address,
         "KAFKA_PATH": str(kafka_home.home(broker.release)),
         "TESTS_SKIP": ",".join(LEFT_OUT),
-        "CI": "yes",  # more patience
+        "CI": "yes",  # longer timeouts
     }
     chosen = only or ",".join(part.tests)
     if chosen:
@@ -161,7 +161,7 @@ _NOT_CHOSEN = ("Filtered", "requires test scenario", "not applicable")
 def _reported(
     tests: Mapping[str, dict[str, str | float]], chosen: str, said: str
 ) -> Iterator[Result]:
-    """Return the results of the chosen tests in the runner's report, by number (empty: all)."""
+    """Yield the results of the chosen tests (numbers; empty: all) in the runner's report."""
     for name, test in tests.items():
         reason, state = str(test["extra"]), str(test["state"]).lower()
         is_other = name == "<MAIN>" or (chosen and name[:4] not in chosen)
@@ -173,7 +173,7 @@ def _reported(
 
 
 def _told(said: str) -> Iterator[Result]:
-    """Return the same from the output, if there is no report."""
+    """Yield results from the output if there is no report."""
     ended = dict(re.findall(r"=+ Test (\S+) (PASSED|FAILED|SKIPPED) =+", said))
     began = re.findall(r"=+ Running test (\S+) =+", said)
     for name in dict.fromkeys(began):

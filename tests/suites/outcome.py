@@ -1,4 +1,4 @@
-"""The results of a suite, one entry per test, and readers of test runners' output."""
+"""The results of a suite, one for each test, and readers of test runners' output."""
 
 import json
 import re
@@ -13,7 +13,7 @@ REASON_LINES = 6
 
 
 class Result(NamedTuple):
-    """One test. `reason` says why it failed or was skipped."""
+    """The result of a test; `reason` is why it failed or was skipped."""
 
     name: str
     state: str
@@ -27,7 +27,7 @@ def counts(results: Iterable[Result]) -> dict[str, int]:
 
 
 def of_junit(path: Path, output: Path) -> list[Result]:
-    """The tests of a JUnit XML file, as pytest writes it when it ends; what was said otherwise."""
+    """Return results from pytest's JUnit XML file; without it, a failure with the output's end."""
     if not path.exists():
         return [Result("pytest", FAILED, 0, _reason(output.read_text().splitlines()))]
     results = []
@@ -46,10 +46,10 @@ _STATES = {"pass": PASSED, "fail": FAILED, "skip": SKIPPED}
 
 
 def of_go(text: str) -> list[Result]:
-    """The tests of `go test -json`: the leaves, and parents that failed by themselves.
+    """Return the tests in output of `go test -json`: leaves, and parents that failed themselves.
 
-    A test that began and never ended has failed. So has a package that did not compile or crashed
-    with no test to blame.
+    A test without an end has failed. A package that did not compile, or crashed outside of a test,
+    is a failed result, too.
     """
     states: dict[str, Result] = {}
     said: dict[str, list[str]] = {}
@@ -80,7 +80,7 @@ _CARGO_SAID = re.compile(r"^---- (\S+) stdout ----\n(.*?)\n\n", re.MULTILINE | r
 
 
 def of_cargo(text: str) -> list[Result]:
-    """The tests of `cargo test`, each with its file; a run that shows none has failed."""
+    """Return the tests in output of `cargo test`, with files; output without tests is a failure."""
     results = []
     parts = _CARGO_FILE.split(text)
     for file, part in zip(parts[1::2], parts[2::2], strict=True):
@@ -100,7 +100,7 @@ def _events(text: str) -> Iterable[dict[str, Any]]:
 
 
 def _speaks_for_others(result: Result, states: dict[str, Result]) -> bool:
-    """Whether it is a parent, or a package, whose children say all there is to say."""
+    """Return whether it is a parent or package whose result follows from its children."""
     is_package = "/" in result.name and not result.name.startswith("Test")
     children = [
         other

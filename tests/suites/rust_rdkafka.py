@@ -1,4 +1,4 @@
-"""rust-rdkafka's own integration tests."""
+"""Runs rust-rdkafka's own integration tests."""
 
 import json
 import shutil
@@ -10,7 +10,7 @@ from tests.suites.outcome import FAILED, Result, of_cargo
 
 VERSION = "0.39.0"
 NEEDS = Needs(settings={"num.partitions": "3"}, broker_id=0)
-"""As its authors start their brokers."""
+"""The same settings as in the project's own tests."""
 RUN_SECONDS = 1800
 _PORT = {
     "assert_eq!(broker_metadata[0].port(), 9092);": "assert!(get_bootstrap_server()"

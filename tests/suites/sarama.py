@@ -1,7 +1,7 @@
-"""IBM/sarama's functional tests, which reach the broker through toxiproxy.
+"""Runs IBM/sarama's functional tests, which connect to the broker through toxiproxy.
 
-They are made for five brokers with a proxy each. Here all five proxies lead to the one broker. It
-hands out its own address, so all requests but the first go past the proxies.
+The tests expect five brokers with a proxy each; here all five proxies forward to the same broker.
+It returns its own address to clients, so that only the first requests go through a proxy.
 """
 
 import json
@@ -44,7 +44,7 @@ LEFT_OUT = {
 
 _PATCHES = {
     'fmt.Sprintf("127.0.0.1:%d", 29090+i)': "proxy.ListenAddr",
-    "minRequestLatencyInMs := 10": "minRequestLatencyInMs := 0",  # a proxy's delay, bypassed
+    "minRequestLatencyInMs := 10": "minRequestLatencyInMs := 0",  # proxies are bypassed
     "len(partition.Isr) != 3": "len(partition.Isr) != 1",
 }
 _REPLICAS = re.compile(r"(ReplicationFactor: +)[23]\b")
@@ -79,7 +79,7 @@ def _names(folder: Path) -> str:
 
 @contextmanager
 def _proxies(server: Path, upstream: str) -> Iterator[str]:
-    """Return the URL of a toxiproxy with the suite's proxies, on free ports."""
+    """Run a toxiproxy with the suite's proxies on free ports; yield its URL."""
     (port,) = free_ports(1)
     url = f"http://127.0.0.1:{port}"
     child = subprocess.Popen(

@@ -1,4 +1,4 @@
-"""Programs that a suite started end with it."""
+"""Programs started by a suite end with it."""
 
 import subprocess
 import sys
@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-# it pauses, so that the runner has come to wait for it
+# the program sleeps, so that the runner waits for it
 RUNNER = """
 import sys
 from pathlib import Path
@@ -20,7 +20,7 @@ run_to_file(words, folder, {}, folder / "output", 60)
 SECONDS = 10
 
 
-def test_sigterm_ends_the_suite_and_what_it_started(tmp_path: Path) -> None:
+def test_sigterm_ends_the_suite_and_its_programs(tmp_path: Path) -> None:
     runner = subprocess.Popen([sys.executable, "-c", RUNNER, str(tmp_path)])
     try:
         _wait((tmp_path / "started").exists)

@@ -1,4 +1,4 @@
-"""Kafka's own tests: what the harness sends, what a shim is started with, the page's figures."""
+"""Kafka's own tests: properties of the harness, options of shims, and figures on the page."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -76,7 +76,7 @@ def test_a_reporter_of_client_metrics_is_an_option(tmp_path: Path) -> None:
     assert "--client-telemetry" in words
 
 
-def test_features_that_a_cluster_is_not_formatted_with_are_lowered() -> None:
+def test_features_that_the_format_omits_are_lowered() -> None:
     formatted = {"outside.feature.group.version": "1", "outside.feature.transaction.version": "1"}
     lowered = shim_features.lowered(formatted, VERSION)
     assert lowered["transaction.version"] == 1
@@ -104,7 +104,7 @@ def test_a_later_class_of_the_same_name_has_its_whole_name() -> None:
     assert figures.label("kafka.api.ConsumerBounceTest") == "kafka.api.ConsumerBounceTest"
 
 
-def test_reasons_are_found_whatever_the_parameters_of_a_test() -> None:
+def test_reasons_are_found_for_any_parameters_of_a_test() -> None:
     name = "OffsetFetchRequestTest.testGroupErrors()[1]"
     assert known.reason(name) == known.COORDINATORS
     assert known.unexplained([name, "OffsetFetchRequestTest.test()"]) == [
@@ -112,7 +112,7 @@ def test_reasons_are_found_whatever_the_parameters_of_a_test() -> None:
     ]
 
 
-def test_the_page_shows_the_figures_that_are_kept() -> None:
+def test_the_page_shows_the_stored_figures() -> None:
     shown = figures.PAGE.read_text().partition(figures.BEGIN)[2].partition(figures.END)[0]
     assert shown == figures.shown(figures.load())
 

@@ -1,4 +1,4 @@
-"""What test runners write, read."""
+"""Output of test runners is read into results."""
 
 import json
 from pathlib import Path
@@ -8,7 +8,7 @@ from tests.suites.outcome import FAILED, PASSED, SKIPPED, counts, of_go, of_juni
 
 
 def go_events(*events: tuple[str, str, str]) -> str:
-    """Lines of `go test -json`: action, test (empty: the package's own), output."""
+    """Return lines of `go test -json` from (action, test, output); no test: the package."""
     lines = []
     for action, test, output in events:
         event = {"Action": action, "Package": "example.org/client"}
@@ -78,7 +78,7 @@ def test_pytest_reports(tmp_path: Path) -> None:
     ]
 
 
-def test_a_pytest_that_did_not_get_to_its_report_has_failed(tmp_path: Path) -> None:
+def test_a_pytest_run_without_a_report_has_failed(tmp_path: Path) -> None:
     output = tmp_path / "output.txt"
     output.write_text("ModuleNotFoundError: kafka\n")
     (result,) = of_junit(tmp_path / "junit.xml", output)
@@ -86,7 +86,7 @@ def test_a_pytest_that_did_not_get_to_its_report_has_failed(tmp_path: Path) -> N
     assert "ModuleNotFoundError" in result.reason
 
 
-def test_librdkafkas_report_without_those_that_were_not_chosen() -> None:
+def test_librdkafkas_report_is_limited_to_the_chosen_tests() -> None:
     def test(state: str, extra: str) -> dict[str, str | float]:
         return {"state": state, "extra": extra, "duration": 1.0}
 
@@ -108,7 +108,7 @@ def test_librdkafkas_report_without_those_that_were_not_chosen() -> None:
     }
 
 
-def test_librdkafkas_output_if_there_is_no_report() -> None:
+def test_librdkafkas_output_is_read_if_there_is_no_report() -> None:
     said = (
         "[0001_multiobj / 0.0s] ===== Running test 0001_multiobj =====\n"
         "[0002_unkpart / 0.0s] ===== Running test 0002_unkpart =====\n"

@@ -1,4 +1,4 @@
-"""Sessions with Kafka's tools: the files, and what of an output is compared."""
+"""Sessions with Kafka's tools: their files, and the comparison of output."""
 
 import re
 import textwrap
@@ -28,7 +28,7 @@ def test_every_tool_is_used_in_a_session() -> None:
     assert used == set(kafka_home.MAIN_CLASSES)
 
 
-def test_the_session_of_the_page_is_one(tmp_path: Path) -> None:
+def test_the_session_on_the_page_is_valid(tmp_path: Path) -> None:
     (shown,) = re.findall(r"terminal:\n\n((?: {4}.*\n)+)", SUITES_PAGE.read_text())
     path = tmp_path / "session.txt"
     path.write_text(textwrap.dedent(shown))
@@ -50,7 +50,7 @@ def test_the_parts_of_a_session(tmp_path: Path) -> None:
     assert (third.given, third.exit_code, third.line) == (["one", ""], 1, 6)
 
 
-def test_what_no_two_runs_have_in_common_is_not_compared() -> None:
+def test_parts_that_differ_in_each_run_are_not_compared() -> None:
     text = (
         "Topic: orders\tTopicId: dG9waWMtaWQtb2YtMjItYg\tLeader: 127.0.0.1:4711\n\n"
         "org.apache.kafka.common.errors.TopicExistsException: it is there\n"

@@ -1,6 +1,4 @@
-"""Authorizers, principal builders and users that Kafka's tests bring along as Java classes, written
-again for the shim.
-"""
+"""Authorizers, principal builders and users that replace the Java classes of Kafka's tests."""
 
 from collections.abc import Mapping
 from typing import ClassVar
@@ -28,12 +26,12 @@ MAPPING_RULES = {
         f"{_SERVERS},RULE:^(O=A .*?,CN=.*)$/$1/,RULE:^.*$/ANONYMOUS/"
     ),
 }
-"""`ssl.principal.mapping.rules` with the principals of a builder for certificates."""
+"""`ssl.principal.mapping.rules` that return the same principals as a principal builder."""
 RENAMING = {
     "kafka.api.SaslPlainSslEndToEndAuthorizationTest$TestPrincipalBuilder": f"{__name__}:Shortened",
     "kafka.api.GroupEndToEndAuthorizationTest$GroupPrincipalBuilder": f"{__name__}:Grouped",
 }
-"""Authorizers that know users who have logged in by the names that a builder gives them."""
+"""Authorizers that know users by the names that a principal builder returns."""
 USERS_OF_HANDLERS = {
     "kafka.api.SaslPlainSslEndToEndAuthorizationTest$TestServerCallbackHandler": {
         "plain-user": "user1-password",
@@ -41,11 +39,11 @@ USERS_OF_HANDLERS = {
         "plain-admin": "broker-password",
     }
 }
-"""Users, with their passwords, whom a class for log-ins accepts."""
+"""Users with their passwords that a callback handler accepts."""
 
 
 class AllButAlteringUsers(StandardAuthorizer):
-    """Allow everything, but one principal may not alter SCRAM credentials."""
+    """Allows everything except that one principal may not alter SCRAM credentials."""
 
     def authorize(self, actor: Actor, action: Action) -> Decision:
         alters = (action.operation, action.resource_type) == (Operation.ALTER, ResourceType.CLUSTER)
@@ -58,7 +56,7 @@ class AllButAlteringUsers(StandardAuthorizer):
 
 
 class Shortened(StandardAuthorizer):
-    """The standard authorizer, which knows some principals by other names."""
+    """The standard authorizer, with other names for some principals."""
 
     names: ClassVar[Mapping[str, str]] = {
         "User:plain-admin": "User:admin",

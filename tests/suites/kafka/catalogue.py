@@ -1,9 +1,9 @@
-"""Which of Kafka's test classes are run, the most telling ones first.
+"""The test classes of Kafka to run, the most important ones first.
 
-Left out are classes of which every test needs the inside of a broker, its files or its metrics, and
-those about several controllers, GSSAPI and remote storage, and those that ask a controller as a
-broker does (AllocateProducerIdsRequestTest, BrokerRegistrationRequestTest). `outside` has tests of
-such a class, run with another mechanism.
+A class is left out if all of its tests need internal objects of a broker, its files or its metrics,
+if it tests several controllers, GSSAPI or remote storage, or if it sends requests of brokers to a
+controller (AllocateProducerIdsRequestTest, BrokerRegistrationRequestTest). `outside` has the tests
+of such a class with another mechanism.
 """
 
 

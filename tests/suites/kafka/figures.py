@@ -1,7 +1,7 @@
-"""Figures of Kafka's own tests on a real broker and the shim, side by side, kept in figures.json.
+"""Figures of Kafka's own tests on a real broker and on the shim, stored in figures.json.
 
-`make suite NAME=kafka AGAINST=both` runs them; with `--record` the figures of the classes that were
-run are kept, and docs/suites.md shows them.
+`make suite NAME=kafka AGAINST=both` runs the tests; with `--record` the figures of the classes run
+are stored and written to docs/suites.md.
 """
 
 import json
@@ -29,13 +29,13 @@ Row = dict[str, Any]
 
 
 def measure(release: str, only: str) -> Iterator[Row]:
-    """Run each class on both."""
+    """Run each class on both sides; yield its figures."""
     for real, shim in run(("real", "shim"), release, only):
         yield row(real, shim)
 
 
 def row(real: Outcome, shim: Outcome) -> Row:
-    """Compare a class: only tests that pass on the real broker count."""
+    """Return the figures of a class; only tests that pass on the real broker count."""
     passed = {test.name for test in real.tests if test.state == PASSED}
     on_shim = {test.name for test in shim.tests if test.state == PASSED}
     return {
@@ -51,14 +51,14 @@ def row(real: Outcome, shim: Outcome) -> Row:
 
 
 def label(name: str) -> str:
-    """Return a class's own name; the whole one if an earlier class of the catalogue has it."""
+    """Return the simple name of a class; its full name if an earlier class has the same one."""
     own = name.rpartition(".")[2]
     first = next((each for each in CLASSES if each.endswith(f".{own}")), name)
     return own if first == name else name
 
 
 def keep(rows: Iterable[Row]) -> None:
-    """Put rows into the file, and all rows into the page."""
+    """Store rows in the file, and write all stored rows to the page."""
     kept = {kept["class"]: kept for kept in load()} | {new["class"]: new for new in rows}
     KEPT.write_text(json.dumps(list(kept.values()), indent=1) + "\n")
     before, _, rest = PAGE.read_text().partition(BEGIN)
@@ -72,7 +72,7 @@ def load() -> list[Row]:
 
 
 def shown(rows: Iterable[Row]) -> str:
-    """Write what the page has of all rows."""
+    """Return the part of the page with the figures."""
     rows = list(rows)
     catalogue = "[catalogue.py](../tests/suites/kafka/catalogue.py)"
     return (
@@ -81,7 +81,7 @@ def shown(rows: Iterable[Row]) -> str:
 
 
 def table(rows: Iterable[Row]) -> str:
-    """Write the rows as Markdown, with their sums."""
+    """Return the rows as a Markdown table with sums."""
     rows = list(rows)
     lines = [_line(f"`{each['class']}`", each) for each in rows]
     sums: Row = {
@@ -98,7 +98,7 @@ def failed(rows: Iterable[Row]) -> list[str]:
 
 
 def _reasons(rows: Iterable[Row]) -> str:
-    """Write how many of these tests fail for which reason."""
+    """Return a table of the reasons for failures, with numbers of tests."""
     counts = Counter(reason(name) or OPEN for name in failed(rows))
     if not counts:
         return ""

@@ -1,4 +1,4 @@
-"""Kafka's own tests and what they need, from the Maven registry; our stand-ins, compiled."""
+"""Downloads Kafka's own tests with their dependencies by Maven; compiles the stand-in classes."""
 
 import hashlib
 import shutil
@@ -26,27 +26,27 @@ _OTHERS = (
     ("junit", "junit", "4.13.2"),
     ("org.bouncycastle", "bcpkix-jdk18on", "1.80"),
     ("org.slf4j", "slf4j-simple", "1.7.36"),
-    # named by the classes that set up log-ins, though no test here starts a Kerberos server
+    # needed by classes that set up log-ins, although no test here starts a Kerberos server
     ("org.apache.directory.server", "apacheds-core-api", "2.0.0-M24"),
     ("org.apache.directory.server", "apacheds-protocol-kerberos", "2.0.0-M24"),
     ("org.apache.directory.server", "apacheds-protocol-ldap", "2.0.0-M24"),
 )
 _OLD_CRYPTOGRAPHY = """<exclusions><exclusion><groupId>org.bouncycastle</groupId>
 <artifactId>bcprov-jdk15on</artifactId></exclusion></exclusions>"""
-"""Another version of classes that the tests' certificates are made with."""
+"""Excludes another version of the classes that create the tests' certificates."""
 _POM = """<project xmlns="http://maven.apache.org/POM/4.0.0"><modelVersion>4.0.0</modelVersion>
 <groupId>suites</groupId><artifactId>kafka</artifactId><version>1</version>
 <dependencies>{}</dependencies></project>"""
 
 
 def libraries() -> Path:
-    """The folder with all jars, fetched once."""
+    """Return the folder with all jars, which are downloaded once."""
     digest = hashlib.sha256(_pom().encode()).hexdigest()[:12]
     return fetched(f"kafka-own-tests-{VERSION}-{digest}", _fetch) / "libs"
 
 
 def classes(part: str) -> Path:
-    """The folder with our Java classes of STAND_INS or HOST, compiled anew if they changed."""
+    """Return the folder with the classes of STAND_INS or HOST, compiled again after changes."""
     sources = sorted((JAVA / STAND_INS).rglob("*.java"))
     if part == HOST:
         own = [path for path in sources if path.name == "OutsidePrincipals.java"]

@@ -1,4 +1,4 @@
-"""Java's properties as text, as the harness and the hosts of brokers send them to one another."""
+"""Reads and writes Java properties, which the harness and the hosts of brokers exchange."""
 
 import re
 from collections.abc import Mapping
@@ -9,7 +9,7 @@ _PAIR = re.compile(r"((?:\\.|[^\\=:])*)[=:](.*)", re.DOTALL)
 
 
 def read(text: str) -> dict[str, str]:
-    """Read what Java's `Properties.store` has written."""
+    """Read text in the format of Java's `Properties.store`."""
     found = {}
     for line in text.splitlines():
         pair = _PAIR.fullmatch(line)

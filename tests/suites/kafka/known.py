@@ -1,32 +1,36 @@
-"""Tests that pass on a real broker and fail on the shim on purpose, by the reason."""
+"""Tests that pass on a real broker and fail on the shim by intention, by the reason."""
 
 from collections.abc import Iterable, Mapping
 
-WORDS = "compares the words of a message, and the shim has its own ([deviations.md](deviations.md))"
-COORDINATORS = "asks a coordinator before its topic exists ([deviations.md](deviations.md))"
-CONTROLLER = (
-    "connects to the controller's own listener, and the shim has none"
+WORDS = "compares an error message with Kafka's; the shim's differ ([deviations.md](deviations.md))"
+COORDINATORS = (
+    "expects an error of a coordinator until its internal topic exists"
     " ([deviations.md](deviations.md))"
 )
-QUORUM = "expects a controller that is no broker ([deviations.md](deviations.md))"
+CONTROLLER = (
+    "connects to the controller's listener, which the shim does not have"
+    " ([deviations.md](deviations.md))"
+)
+QUORUM = "expects a controller that is not a broker ([deviations.md](deviations.md))"
 OWN_SETTINGS = (
-    "gives the controller other settings than the brokers, and a shim's controller is one of its"
-    " brokers ([deviations.md](deviations.md))"
+    "sets different settings for controller and brokers; in the shim a broker is the controller"
+    " ([deviations.md](deviations.md))"
 )
 LEVEL = (
-    "runs at another metadata.version (unreleased, or old); a shim has that of its release"
+    "runs with an unreleased or older metadata.version; the shim always has that of its release"
     " ([deviations.md](deviations.md))"
 )
 NODES = (
-    "gives only the brokers an authorizer, not the controller; a shim has one for all"
+    "configures an authorizer for the brokers only; in the shim it applies to the controller too"
     " ([deviations.md](deviations.md))"
 )
-FILES = "damages files of a log, and the shim has none ([deviations.md](deviations.md))"
-ASSIGNOR = "brings an assignor of its own, a Java class ([deviations.md](deviations.md))"
-INSTANT = (
-    "needs an answer that takes longer than the millisecond in it, and the shim's often does not"
+FILES = "damages log files, which the shim does not have ([deviations.md](deviations.md))"
+ASSIGNOR = "configures its own assignor, a Java class ([deviations.md](deviations.md))"
+INSTANT = "expects that a response takes more than a millisecond; the shim is often faster"
+SHARED = (
+    "expects that a restarted leader lacks the records that it missed"
+    " ([deviations.md](deviations.md))"
 )
-SHARED = "expects that a leader lacks records that it missed ([deviations.md](deviations.md))"
 
 _STREAMS = "StreamsGroupHeartbeatRequestTest.testStreamsGroupHeartbeat"
 
@@ -97,7 +101,7 @@ KNOWN: Mapping[str, tuple[str, ...]] = {
 
 
 def reason(name: str) -> str | None:
-    """Return why a test fails, `Class.test(...)`; None if that is not known."""
+    """Return why a test, `Class.test(...)`, fails; None if the reason is unknown."""
     test = name.partition("(")[0]
     return next((reason for reason, tests in KNOWN.items() if test in tests), None)
 

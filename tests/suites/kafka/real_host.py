@@ -1,4 +1,4 @@
-"""The process that starts and stops real Kafkas for their own tests."""
+"""The Java process that starts and stops real brokers for Kafka's own tests."""
 
 import os
 import subprocess
@@ -12,7 +12,7 @@ STOP_SECONDS = 30
 
 
 class RealHost:
-    """java/host/RealHost.java, which ends with its standard input."""
+    """Runs java/host/RealHost.java, which exits when its standard input ends."""
 
     def __init__(self) -> None:
         self._folder = TemporaryDirectory(prefix="kafka-suite-")
@@ -36,7 +36,7 @@ class RealHost:
 
     @property
     def processor_seconds(self) -> float:
-        """User and system time so far."""
+        """Return the user and system time of the process so far."""
         fields = Path(f"/proc/{self._child.pid}/stat").read_text().rpartition(")")[2].split()
         return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 

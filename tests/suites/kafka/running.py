@@ -1,4 +1,4 @@
-"""Kafka's own integration tests against brokers outside their process."""
+"""Runs Kafka's own integration tests against brokers in other processes."""
 
 import re
 import time
@@ -24,7 +24,7 @@ REPORT = "TEST-junit-jupiter.xml"
 
 
 class Outcome(NamedTuple):
-    """A class's tests; `processor_seconds` are the brokers'."""
+    """The results of a class; `processor_seconds` is the time of the brokers."""
 
     name: str
     tests: list[Result]
@@ -33,8 +33,9 @@ class Outcome(NamedTuple):
 
 
 def run(sides: Sequence[str], release: str, only: str) -> Iterator[list[Outcome]]:
-    """Run the classes whose names match, or the tests: `Class` or `Class#test`; each on all sides,
-    `real` and `shim`, one after the other.
+    """Run the matching classes or tests (`Class` or `Class#test`) on each side, `real` or `shim`.
+
+    Yield the outcomes of a class on all sides.
     """
     need("java", "javac", "mvn")
     pattern, _, method = only.partition("#")
@@ -50,7 +51,7 @@ def matching(pattern: str) -> list[str]:
 
 
 def play(against: str, release: str, only: str) -> list[Result]:
-    """The tests of all classes, named `Class.test`, by the class's own name."""
+    """Return the results of all tests, named `Class.test` by the simple names of classes."""
     return [
         test._replace(name=f"{outcome.name.rpartition('.')[2]}.{test.name}")
         for [outcome] in run([against], release, only)

@@ -1,4 +1,4 @@
-"""The levels of features that a test's cluster is formatted with, set in a shim after its start."""
+"""Sets the feature levels that a test's cluster is formatted with, after the start of a shim."""
 
 from collections.abc import Mapping
 
@@ -14,12 +14,13 @@ from tests.recordings.peers.socket_peer import SocketPeer
 _PREFIX = "outside.feature."
 _SAFE_DOWNGRADE = 2
 _IGNORED = ("metadata.version", "kraft.version")
-"""Kafka's tests run at a level of metadata.version that the release does not offer to users."""
+"""Features to ignore: Kafka's tests use a metadata.version that releases do not offer."""
 
 
 def lowered(settings: Mapping[str, str], release: str) -> dict[str, int]:
-    """Return the features that the settings have at a lower level than the release: those that
-    they do not name are at level 0.
+    """Return the features that are lower in the settings than in the release.
+
+    Features that the settings do not name have level 0.
     """
     first = features_of(".".join(release.split(".")[:2]))
     levels = {feature.name: feature.level for feature in first if feature.name not in _IGNORED}
@@ -28,7 +29,7 @@ def lowered(settings: Mapping[str, str], release: str) -> dict[str, int]:
 
 
 def lower(features: Mapping[str, int], release: str, address: str) -> None:
-    """Ask a shim for these levels at a listener where anybody may do everything."""
+    """Set these levels in a shim, by a listener whose users may do everything."""
     if not features:
         return
     updates = [

@@ -11,11 +11,13 @@ from tests.suites.kafka.shim_pool import Lent, ShimPool
 Answer = Mapping[str, str]
 
 RESTART_SECONDS = 1.5
-"""Until clients are back (`reconnect.backoff.max.ms`): the start of a real broker lasts longer."""
+"""Pause before a restart, in which clients reconnect (`reconnect.backoff.max.ms`); a real broker
+takes longer to start.
+"""
 
 
 class ShimHost:
-    """One cluster at a time: its nodes are named one by one, and it starts when it is needed."""
+    """Runs one cluster at a time, which starts on first use, after all its nodes are known."""
 
     def __init__(self, release: str, *, is_shared: bool = False) -> None:
         self._release = release
@@ -124,7 +126,7 @@ def _handler(
             try:
                 status, text = 200, ""
                 text = java_properties.write(call(self.path[1:], java_properties.read(body)))
-            except Exception as error:  # noqa: BLE001 - the harness reports it as its test's failure
+            except Exception as error:  # noqa: BLE001 - the harness reports it as a failed test
                 status, text = 500, f"{type(error).__name__}: {error}"
             self.send_response(status)
             self.send_header("Content-Length", str(len(text.encode())))
@@ -132,6 +134,6 @@ def _handler(
             self.wfile.write(text.encode())
 
         def log_message(self, *words: object) -> None:
-            """Say nothing of each request."""
+            """Do not log requests."""
 
     return Handler

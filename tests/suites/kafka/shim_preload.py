@@ -1,4 +1,4 @@
-"""Imported once, before shims are forked: they start in a tenth of the time that imports take."""
+"""Imported once before shims are forked, so that they start in a tenth of the time."""
 
 import pkgutil
 from importlib import import_module

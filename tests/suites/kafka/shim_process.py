@@ -1,4 +1,4 @@
-"""One shim in a process of its own, with the options of `kafka-shim serve`."""
+"""A shim in its own process, with the options of `kafka-shim serve`."""
 
 import multiprocessing
 import os
@@ -20,7 +20,7 @@ _FORKS.set_forkserver_preload(["tests.suites.kafka.shim_preload"])
 
 
 class ShimProcess:
-    """`folder` has its log and what it used."""
+    """A shim; `folder` has its log and the processor time that it used."""
 
     def __init__(self, words: Sequence[str], folder: Path) -> None:
         ready, self._log, self._used = folder / "ready", folder / "log", folder / "used"
@@ -36,17 +36,17 @@ class ShimProcess:
         return self._control.call(method, path, {}, None)
 
     def addresses(self) -> dict[int, dict[str, str]]:
-        """HOST:PORT of each listener of each broker."""
+        """Return HOST:PORT of each listener of each broker."""
         rows = self.control("GET", "/nodes")["nodes"]
         return {row["node_id"]: row["listeners"] for row in rows}
 
     def closed_connections(self) -> float:
-        """How many connections it has closed for what their clients sent."""
+        """Return the number of connections closed because of invalid requests."""
         lines = self.control("GET", "/metrics").splitlines()
         return next(float(line.split()[1]) for line in lines if line.startswith(_CLOSED))
 
     def stop(self) -> float:
-        """End it; the seconds of processor time that it has used."""
+        """Stop the shim; return the processor time that it has used, in seconds."""
         self._control.close()
         self._child.terminate()
         self._child.join(STOP_SECONDS)
@@ -67,7 +67,7 @@ class ShimProcess:
 
 
 def _serve(command: list[str], log: Path, used: Path) -> None:
-    """Be the broker, in a process that was forked for it."""
+    """Run the broker in the forked process."""
     descriptor = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
     os.dup2(descriptor, 1)
     os.dup2(descriptor, 2)

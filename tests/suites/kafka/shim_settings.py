@@ -1,4 +1,4 @@
-"""What a shim is started with where Kafka's own tests have the settings of a real cluster."""
+"""Translates the settings of real clusters in Kafka's own tests into options of a shim."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -31,7 +31,7 @@ def is_broker(settings: Mapping[str, str]) -> bool:
 def words(
     nodes: Mapping[int, Mapping[str, str]], brokers: Sequence[int], folder: Path
 ) -> list[str]:
-    """The options of `serve`; brokers' settings take precedence over their controllers'."""
+    """Return the options of `serve`; settings of brokers override those of controllers."""
     merged: dict[str, str] = {}
     for node_id in sorted(nodes, key=lambda node_id: (node_id in brokers, -node_id)):
         merged |= nodes[node_id]
@@ -42,7 +42,7 @@ def words(
     if merged.get("outside.telemetry") == "true":
         found.append("--client-telemetry")
     if any("Telemetry" in name for name in merged.get("metric.reporters", "").split(",")):
-        found.append("--client-telemetry")  # the test's own reporter takes them
+        found.append("--client-telemetry")  # the test's reporter receives them
     racks = [nodes[node_id].get("broker.rack", "") for node_id in brokers]
     if all(racks):
         found += ["--rack", ",".join(racks)]
@@ -52,14 +52,14 @@ def words(
         for key, value in merged.items()
         if not key.startswith(_OWN) and key not in left_out
     }
-    kept.setdefault(_TOKENS, "")  # as in a real broker, there are none without the setting
+    kept.setdefault(_TOKENS, "")  # without this setting a real broker has no tokens
     if "outside.cluster" in merged:
         kept["cluster.id"] = merged["outside.cluster"]
     for key, value in merged.items():
         if key.startswith(_STORE):
             kept |= _pkcs12(key.removeprefix(_STORE), value)
     kept |= _who_and_what(kept)
-    if len(brokers) > 1:  # each test asks for its brokers' ports; the next ones may be in use
+    if len(brokers) > 1:  # tests ask for the ports; successive ports may be taken
         named = ("listeners", "advertised.listeners")
         kept |= {key: _PORT.sub(":0", kept[key]) for key in named if key in kept}
     path = folder / "server.properties"
@@ -68,7 +68,7 @@ def words(
 
 
 def _principals(merged: Mapping[str, str]) -> list[str]:
-    """The options that name whom clients of a listener are that do not log in."""
+    """Return the options with the principals of clients that do not log in, by listener."""
     found = []
     listeners = {text.partition(":")[0] for text in merged["listeners"].split(",")}
     for name in sorted(listeners.difference(merged["controller.listener.names"].split(","))):
@@ -81,7 +81,7 @@ def _principals(merged: Mapping[str, str]) -> list[str]:
 
 
 def _who_and_what(settings: Mapping[str, str]) -> dict[str, str]:
-    """The settings that stand for a test's own authorizer and principal builder."""
+    """Return the settings that replace a test's own authorizer and principal builder."""
     authorizer, builder = settings.get(_AUTHORIZER), settings.get(_BUILDER, "")
     found = {}
     if authorizer:
@@ -92,12 +92,12 @@ def _who_and_what(settings: Mapping[str, str]) -> dict[str, str]:
 
 
 def _pkcs12(store: str, path: str) -> dict[str, str]:
-    """Settings of a store that the harness has written again, as the shim does not read JKS."""
+    """Return the settings of a store that the harness has converted from JKS for the shim."""
     return {f"{store}.location": path, f"{store}.type": "PKCS12"}
 
 
 def _users(path: str | None) -> dict[str, str]:
-    """Who can log in, by the server's sections of a JAAS file."""
+    """Return the users in the server sections of a JAAS file."""
     users: dict[str, str] = {}
     if path is None:
         return users

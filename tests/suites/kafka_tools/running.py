@@ -1,4 +1,4 @@
-"""Running the tools of a session, one after the other, against one broker."""
+"""Runs the commands of a session, one after the other, against one broker."""
 
 import difflib
 import itertools
@@ -30,7 +30,7 @@ _FILE = re.compile(r"\$\(([^)]*)\)")
 
 @dataclass(frozen=True)
 class Stage:
-    """Where a session is played: the broker, and a folder for the files that commands name."""
+    """The broker of a session, and the folder for files that its commands name."""
 
     broker: Broker
     folder: Path
@@ -47,12 +47,12 @@ class Stage:
         tool, *arguments = shlex.split(command)
         if tool not in kafka_home.MAIN_CLASSES:
             raise SuiteError(f"`{tool}` is none of Kafka's tools")
-        if "--bootstrap-server" not in arguments:  # first, as some have subcommands
+        if "--bootstrap-server" not in arguments:  # first, since some tools have subcommands
             arguments = ["--bootstrap-server", address, *arguments]
         return [*kafka_home.words(self.broker.release, tool), *arguments]
 
     def places(self) -> dict[str, str]:
-        """What this run calls otherwise than the next one."""
+        """Return texts that differ in each run, with the names that replace them."""
         named = {address: f"${name}" for name, address in self.broker.listeners.items()}
         ports = {address.rpartition(":")[2]: f"{name}_PORT" for address, name in named.items()}
         return named | {str(self.folder): "$FOLDER"} | ports
@@ -73,7 +73,7 @@ class Stage:
 
 
 def run(broker: Broker, only: str) -> list[Result]:
-    """Run each command as a test: whether it prints what a real broker's recording has."""
+    """Run each command as a test that compares its output with the recording of a real broker."""
     results = []
     for path, step, printed, code, seconds in _played(broker, only):
         results.append(_compared(path, step, printed, code, seconds))
@@ -83,7 +83,7 @@ def run(broker: Broker, only: str) -> list[Result]:
 
 
 def record(broker: Broker, only: str) -> int:
-    """Write what the tools print into the sessions, each when it is over; how many commands."""
+    """Write the output of the tools to the session files; return the number of commands."""
     played = 0
     for path, steps in itertools.groupby(_played(broker, only), key=itemgetter(0)):
         session = []
@@ -113,7 +113,7 @@ def _played(broker: Broker, only: str) -> Iterator[tuple[Path, Step, list[str], 
 
 
 def _execute(stage: Stage, step: Step, background: ExitStack) -> tuple[str, int]:
-    """What it prints, and its exit code; -1 if it had to be stopped."""
+    """Run a command; return its output and exit code, -1 if it had to be stopped."""
     if step.until:
         return _begin(stage, step, background)
     try:
@@ -127,12 +127,12 @@ def _execute(stage: Stage, step: Step, background: ExitStack) -> tuple[str, int]
             check=False,
         )
     except subprocess.TimeoutExpired as error:
-        return (error.stdout or b"").decode(), -1  # bytes, also where text is asked for
+        return (error.stdout or b"").decode(), -1  # bytes, even with text=True
     return done.stdout, done.returncode
 
 
 def _begin(stage: Stage, step: Step, background: ExitStack) -> tuple[str, int]:
-    """Leave a command running once it has printed the awaited text; its output is not compared."""
+    """Start a command, wait for its `until` text, and leave it running; ignore its output."""
     output = stage.folder / f"output-{step.line}"
     child = subprocess.Popen(
         stage.words(step.command), stdout=output.open("wb"), stderr=subprocess.STDOUT

@@ -1,15 +1,16 @@
-"""Sessions with Kafka's command-line tools: commands, and what they print on a real broker.
+"""Sessions with Kafka's command-line tools: commands, and their output on a real broker.
 
-    # a remark
+    # a comment
     $ kafka-console-producer --topic orders
     < a line for its standard input
-    what it prints, both streams together
+    its output, stdout and stderr together
     exit 1
 
-A command gets the broker's address by `--bootstrap-server`, unless it names one. `$ALICE` and the
-like are files with the log-in of that user; `$PLAINTEXT` and `$SASL_PLAINTEXT` addresses; `$(TEXT)`
-a file of that text. A command after `any order $` prints its lines in no certain order. One after
-`until TEXT $` goes on in the background, once it has printed TEXT, until the session ends.
+A command gets `--bootstrap-server` with the broker's address unless it has this option. `$ALICE`
+etc. are files with the log-in of that user, `$PLAINTEXT` and `$SASL_PLAINTEXT` are addresses, and
+`$(TEXT)` is a file with that text. The output of a command after `any order $` has no defined
+order. A command after `until TEXT $` continues in the background after it has printed TEXT, until
+the session ends.
 """
 
 import re
@@ -22,7 +23,7 @@ EXIT = "exit "
 
 @dataclass
 class Step:
-    """A command, its input, and its expected output; `line` is its place in the file."""
+    """A command, its input and its expected output; `line` is its line number in the file."""
 
     command: str
     line: int
