@@ -1,4 +1,4 @@
-"""A broker in a process of its own, requests for it, and its processor time."""
+"""A broker in its own process, requests for it, and its processor time."""
 
 import socket
 import subprocess
@@ -109,7 +109,7 @@ class Broker:
             for _ in range(window):
                 self._reader.read(int.from_bytes(self._reader.read(4), "big"))
         clock = time.monotonic() - began
-        time.sleep(0.12)  # until a recorder has written its last block
+        time.sleep(0.12)  # a recorder writes its last block
         return Taken(clock / requests, (self.processor_s() - before) / requests)
 
     def processor_s(self) -> float:

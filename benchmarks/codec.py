@@ -177,7 +177,7 @@ def best_of(functions: dict[str, Callable[[], Any]], rounds: int) -> dict[str, f
 
 
 def measure(case: Case, rounds: int) -> dict[str, Any]:
-    """Return a row: sizes, microseconds per library, and our factors over the others."""
+    """Return a row: sizes, microseconds per library, and how many times faster the package is."""
     data = writer(case.message_name, case.version)(case.message)
     codecs = {name: make(case, data) for name, make in LIBRARIES.items()}
     for name, codec in codecs.items():
@@ -255,7 +255,7 @@ def steady(
 
 
 def table(rows: list[dict[str, Any]], skims: list[dict[str, Any]]) -> str:
-    """Return the rows as tables in Markdown; in brackets how many times slower than ours."""
+    """Return the rows as Markdown tables; brackets show how many times slower a library is."""
     lines = [
         "| us per message | bytes | decode | kafka-python | kio | encode | kafka-python | kio |",
         "|---|---|---|---|---|---|---|---|",
@@ -280,7 +280,7 @@ def table(rows: list[dict[str, Any]], skims: list[dict[str, Any]]) -> str:
 
 
 def main() -> int:
-    options = parse_arguments(__doc__, rounds=(40, "how often everything is measured"))
+    options = parse_arguments(__doc__, rounds=(40, "number of rounds"))
     rows = [steady(measure, case, options.rounds) for case in cases()]
     skims = [steady(measure_skim, case, options.rounds) for case in skim_cases()]
     found = {"messages": rows, "skims": skims, "goals": GOALS}

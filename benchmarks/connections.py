@@ -2,8 +2,8 @@
 
     python -m benchmarks.connections [--connections N] [--check] [--json]
 
-The broker runs in a process of its own; its resident memory and processor time are read before and
-after. Then one further client is served while all others are connected.
+The broker runs in its own process. Its resident memory and processor time are measured before and
+after the connections are opened. Then the response time for one more client is measured.
 """
 
 import resource

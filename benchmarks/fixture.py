@@ -17,7 +17,7 @@ from benchmarks.start import BARE, processor_ms
 
 FIRST_TEST_MS_MAX = 300.0
 HELP_TIMES_MAX = 1.5
-"""Of the processor time of a bare interpreter that imports asyncio."""
+"""Goal: a multiple of the processor time of a bare interpreter that imports asyncio."""
 HELP = [sys.executable, "-P", "-m", "kafka_shim", "--help"]
 PYTEST = [
     *(sys.executable, "-P", "-m", "pytest", "-q", "-s", "-p", "no:cacheprovider"),
@@ -48,7 +48,7 @@ def test_first({fixture}):
     session_ms = time.process_time() * 1000
     Path("taken").write_text(f"{{session_ms}} {{sum(of_children())}}")
 """
-"""The test writes the milliseconds of its own process, and of the broker."""
+"""A test that writes the processor time of its own process and of the broker, in ms."""
 
 
 def first_test_ms(fixture: str) -> tuple[float, float]:
@@ -71,7 +71,7 @@ def command_ms(command: list[str]) -> float:
 
 
 def measure(rounds: int) -> dict[str, float]:
-    """Return the best of the rounds, in which all take turns."""
+    """Return the best of the rounds; each round measures everything once."""
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # use bytecode, as in an installed package
     bare, helps, without, within, brokers, sums = [], [], [], [], [], []
     for _ in range(rounds + 1):
@@ -94,7 +94,7 @@ def measure(rounds: int) -> dict[str, float]:
 
 
 def main() -> int:
-    options = parse_arguments(__doc__, rounds=(10, "how often everything is started"))
+    options = parse_arguments(__doc__, rounds=(10, "number of rounds"))
     goals = {"first_test_ms": FIRST_TEST_MS_MAX, "help_times": HELP_TIMES_MAX}
     return finish_below(options, measure(options.rounds), goals)
 

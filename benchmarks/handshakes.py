@@ -2,8 +2,8 @@
 
     python -m benchmarks.handshakes [--seconds N] [--check] [--json]
 
-The flood, a process of its own, connects as fast as it can, sends only a ClientHello, and
-holds 3,000 connections. The normal client repeatedly connects and sends ApiVersions.
+The flood runs in its own process: it connects as fast as it can, sends only a ClientHello, and
+keeps 3,000 connections open. The normal client repeatedly connects and sends ApiVersions.
 """
 
 import contextlib
@@ -30,7 +30,7 @@ SECONDS = 20
 HELD = 3_000
 PAUSE_S = 0.1
 MIB_MAX = 256
-"""Above what the broker had before."""
+"""Goal: maximal growth of the broker's memory."""
 REQUEST = framed(ApiKey.API_VERSIONS, 3, ApiVersionsRequest("bench", "1"))
 _FORK = multiprocessing.get_context("fork")
 Address = tuple[str, int]
@@ -67,7 +67,7 @@ def honest_s(address: Address, context: ssl.SSLContext) -> float:
         tls.sendall(REQUEST)
         size = int.from_bytes(answers.read(4), "big")
         if not size or len(answers.read(size)) != size:
-            raise ConnectionError("the broker hung up")
+            raise ConnectionError("the broker closed the connection")
     return time.monotonic() - began
 
 

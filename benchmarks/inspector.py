@@ -1,7 +1,7 @@
 """The inspector under load: `python -m benchmarks.inspector --check`.
 
-A client sends 10,000 different requests per minute, first alone and then while the page shows them.
-Measured are the times of responses, and how long the page is blocked.
+A client sends 10,000 different requests per minute, first without the page and then while the page
+shows them. The response times are measured, and how long the page is blocked.
 """
 
 import argparse
@@ -24,7 +24,7 @@ PER_MINUTE: Final = 10_000
 SECONDS: Final = 60
 WARMUP: Final = 10_000
 LONGEST_TASK_MS: Final = 300
-"""A goal: what a reader does not yet take for a page that hangs."""
+"""Goal for the longest task: readers do not notice such a pause."""
 _WATCH: Final = """
 window.longTasks = [];
 new PerformanceObserver(list => longTasks.push(...list.getEntries().map(task => task.duration)))
@@ -33,7 +33,7 @@ new PerformanceObserver(list => longTasks.push(...list.getEntries().map(task => 
 
 
 class Figures(msgspec.Struct):
-    """Times of responses in ms; the page's time in tasks above 50 ms, and its longest task."""
+    """Response times in ms; the page's time in tasks of more than 50 ms, and its longest task."""
 
     page: str
     requests: int

@@ -2,10 +2,10 @@
 
     python -m benchmarks.keeping [--check] [--json]
 
-Two brokers run in processes of their own, one of which keeps its data. One client sends both the
-same requests in turn, so that other load of the machine affects both. `in flight` is the number of
-requests in flight: one is the worst case, as each is written alone; five are typical of a Java
-producer; with fifty, the results of a turn are written together.
+Two brokers run in their own processes, one of them with `--data-dir`. A client sends the same
+requests to both in turn, so that other load of the machine affects both. `in flight` is the number
+of requests in flight: one is the worst case, since each result is written alone; five are typical
+of a Java producer; with fifty, the results of several requests are written together.
 """
 
 import statistics
@@ -21,12 +21,14 @@ REQUESTS = 2_000
 WINDOWS = (1, 5, 50)
 KINDS = ("Metadata", "Produce", "Produce of 10")
 COST_MAX = 1.25
-"""A Produce request takes at most 25 % more of the processor."""
+"""Goal: a Produce request takes at most 25 % more processor time."""
 
 
 def measure() -> dict[str, dict[str, float]]:
-    """Return by kind and number in flight the medians over the rounds: microseconds per request
-    without and with it, elapsed and of the processor, and their ratios.
+    """Return medians over the rounds, by kind and number of requests in flight.
+
+    They are microseconds per request without and with `--data-dir`, elapsed and of the processor,
+    and their ratios.
     """
     with tempfile.TemporaryDirectory() as name:
         (Path(name) / "a").mkdir()

@@ -38,7 +38,7 @@ def acl_list(count: int) -> str:
 
 
 def expectations(count: int) -> str:
-    """Return a fifth of each: names, prefixes, activities, `nobody-but`, denials."""
+    """Return expectations: names, prefixes, activities, `nobody-but` and denials, a fifth each."""
     found = []
     for number in range(count):
         user, topic = f"User:u{number % 5003}", f"team-{number % 997}.topic-{number}"

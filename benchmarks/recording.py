@@ -2,10 +2,11 @@
 
     python -m benchmarks.recording [--check] [--json]
 
-Two brokers run in processes of their own, one of which records. One client sends both the same
-requests in turn, so that other load of the machine affects both. The rate is that of a client with
-five requests in flight, as Java's has (max.in.flight.requests.per.connection). The processor time
-of the broker is measured with fifty in flight, where recording costs most.
+Two brokers run in their own processes, one of them with `--record`. A client sends the same
+requests to both in turn, so that other load of the machine affects both. The request rate is
+measured with five requests in flight, the default of Java's producer
+(max.in.flight.requests.per.connection), and the broker's processor time with fifty in flight, where
+recording costs most.
 """
 
 import statistics
@@ -20,14 +21,16 @@ ROUNDS = 25
 IN_FLIGHT = 5
 MANY = 50
 REQUESTS = 4_000
-"""In a round: enough for a recorder to write meanwhile, which it does after 100 ms."""
+"""Requests in a round, which must take longer than 100 ms, after which a recorder writes."""
 RATE_LEFT = 0.85
-"""Recording costs at most 15 % of the request rate."""
+"""Goal: recording costs at most 15 % of the request rate."""
 
 
 def measure() -> dict[str, dict[str, float]]:
-    """Return by kind the medians over the rounds: the ratio of the rates with and without
-    recording, the ratio of the processor times, and the microseconds per request without.
+    """Return medians over the rounds by kind of request.
+
+    They are the ratios of request rates and of processor times with and without recording, and the
+    microseconds per request without recording.
     """
     with tempfile.TemporaryDirectory() as name:
         (Path(name) / "a").mkdir()

@@ -2,8 +2,8 @@
 
     python -m benchmarks.replay [--check] [--json]
 
-A broker in a process of its own records the requests of a connection; a second new broker gets them
-replayed. Each side has a core, so its rate is the number of requests per second of its own
+A broker in its own process records the requests of a connection, which are then replayed to a new
+broker. Each side has its own core, so its rate is the number of requests per second of its own
 processor time.
 """
 
@@ -23,7 +23,7 @@ GOAL = 50_000
 
 
 def measure() -> dict[str, dict[str, float]]:
-    """Return requests per second by kind: of the replayer, of the shim, elapsed; best of rounds.
+    """Return requests per second by kind: of the replayer, of the shim, elapsed; the best rounds.
 
     Each round has every kind, so that temporary load of the machine does not affect only one.
     """

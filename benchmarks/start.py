@@ -19,11 +19,11 @@ from kafka_shim.shim.testing import start
 
 START_TIMES_MAX = 2.5
 CONTROL_TIMES_MAX = 2.8
-"""Of the processor time that a bare interpreter takes to import asyncio: that of the clock is the
-same where nothing else runs, and says little where much does."""
+"""Goal: a multiple of the processor time in which a bare interpreter imports asyncio. Elapsed time
+would depend on the machine's other load."""
 RESET_MS_MAX = 5.0
 ACLS_MS_MAX = 250.0
-"""Of processor time: well under the half second that nobody waits for."""
+"""Goal for the processor time, so that a command takes clearly less than half a second."""
 RESIDENT_MIB_MAX = 70.0
 GOALS = {
     "start_processor_times": START_TIMES_MAX,
@@ -129,7 +129,7 @@ def reset_ms() -> float:
 
 
 def acls_processor_ms(rounds: int) -> float:
-    """Return the processor time of `kafka-shim acls --list` with a broker's response; the best."""
+    """Return the best processor time of `kafka-shim acls --list` with a running broker."""
     with start() as broker:
         broker.acls.add(principal="alice", allow="Write", topic="orders")
         where = ["--bootstrap-server", broker.bootstrap_servers, "--list"]
@@ -141,7 +141,7 @@ def acls_processor_ms(rounds: int) -> float:
 
 
 def measure(rounds: int) -> dict[str, float]:
-    """Return the best of the rounds, in which bare interpreter and broker take turns."""
+    """Return the best of the rounds, each with a bare interpreter and with a broker."""
     bare, plain, control, resident, resident_control = [], [], [], [], []
     bare_processor, start_processor, control_processor = [], [], []
     bare_ms(), start_ms(), start_ms(*CONTROL)  # compile modules
@@ -176,7 +176,7 @@ def measure(rounds: int) -> dict[str, float]:
 
 
 def main() -> int:
-    options = parse_arguments(__doc__, rounds=(15, "how often everything is started"))
+    options = parse_arguments(__doc__, rounds=(15, "number of rounds"))
     return finish_below(options, measure(options.rounds), GOALS)
 
 

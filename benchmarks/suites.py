@@ -1,10 +1,10 @@
-"""How long other projects' tests take on the shim, on kfake and on a real Kafka.
+"""The duration of other projects' tests on the shim, on kfake and on a real Kafka.
 
     python -m benchmarks.suites [--only kgo,sarama] [--on shim,real] [--json] [--check]
 
-The suites are those of `python -m tests.suites`. A first run without tests compiles each suite;
-then it runs once. The processor time is that of the broker alone, from its start to the end of the
-last test.
+The suites are those of `python -m tests.suites`. Each suite is compiled by a run without tests and
+then runs once. The processor time is that of the broker only, from its start to the end of the last
+test.
 """
 
 import os
@@ -31,7 +31,7 @@ NO_TEST = "NoTestHasThisName"
 UNABLE = {
     ("kafka-python", "kfake"): "kafka-python 3.0 cannot connect to kfake",
 }
-"""Suites that a broker cannot run, and why."""
+"""Suites that cannot run on a broker, with the reason."""
 
 
 class Opened(NamedTuple):
@@ -48,7 +48,7 @@ def measure(suite: str, on: str, tests: str = "") -> dict[str, object]:
         return {"suite": suite, "broker": on, "unable": UNABLE[suite, on]}
     needs, run = SUITES[suite]
     with OPENED[on](needs) as (broker, pids, start_s):
-        run(broker, NO_TEST)  # compile it
+        run(broker, NO_TEST)  # compiles the suite
         began = time.perf_counter()
         results = run(broker, tests)
         took_s = time.perf_counter() - began
@@ -67,7 +67,7 @@ def measure(suite: str, on: str, tests: str = "") -> dict[str, object]:
 
 @contextmanager
 def of_suites(against: str, needs: Needs) -> Iterator[Opened]:
-    """The broker that `python -m tests.suites` starts, and its processes."""
+    """Start the broker of `python -m tests.suites`; yield it with its processes."""
     before, began = children(), time.perf_counter()
     with running(against, brokers.RELEASE, needs) as broker:
         yield Opened(broker, sorted(children() - before), time.perf_counter() - began)
@@ -132,7 +132,7 @@ def main() -> int:
         __doc__,
         only=(",".join(SUITES), "which suites"),
         on=(",".join(BROKERS), "which brokers"),
-        tests=("", "pattern of the tests, empty for all"),
+        tests=("", "pattern of the tests (default: all)"),
     )
     # a tenth of what kgo's tests write by default
     os.environ.setdefault("KGO_TEST_RECORDS", "50000")

@@ -1,7 +1,7 @@
-"""Looking at the records of a batch of format 2 in one pass, without building them.
+"""Validates the records of a batch of format 2 in one pass, without decoding them to objects.
 
-This is what a broker does before it stores a batch: it sees that the records have the form that
-they should have, and learns their times, whether keys are missing, and whether offsets have gaps.
+A broker does this before it stores a batch: it checks the format of the records, and finds their
+smallest and largest timestamp, missing keys, and gaps between offsets.
 """
 
 import sys
@@ -21,10 +21,11 @@ UNLIMITED = sys.maxsize
 
 
 class Survey(msgspec.Struct, frozen=True, gc=False):
-    """What is true of all records of a batch; times are milliseconds since 1970.
+    """Properties of the records of a batch.
 
-    `earliest` and `latest` are the least and the greatest time. `lacks_key`: some have no key.
-    `has_other_offsets`: they do not count 0, 1, 2 and so on from the batch's.
+    `earliest` and `latest` are the smallest and largest timestamp in milliseconds since 1970.
+    `lacks_key`: at least one record has no key. `has_other_offsets`: the offset deltas of the
+    records are not 0, 1, 2 and so on.
     """
 
     earliest: int
@@ -34,20 +35,20 @@ class Survey(msgspec.Struct, frozen=True, gc=False):
 
 
 class Scope(msgspec.Struct, frozen=True, gc=False):
-    """How far a survey goes. `has_sizes`: each record is as long as it says."""
+    """The checks of a survey; `has_sizes`: each record must have the length in its size field."""
 
     has_sizes: bool = True
     items_max: int = UNLIMITED
-    """Records and headers."""
+    """Maximum number of records and headers together."""
     record_bytes_max: int = UNLIMITED
-    """Of the size that a record says it has; with a limit, no size may be negative."""
+    """Maximum of a record's size field; with a limit, negative sizes are invalid too."""
 
 
 EVERYTHING = Scope()
 
 
 class UnreadableError(DecodeError):
-    """Damage that keeps a broker from reading on, as it does in compressed content."""
+    """Damage that stops a broker from reading further, such as damaged compressed content."""
 
 
 def survey(
@@ -58,11 +59,12 @@ def survey(
     damage: str | None = None,
     start: int = 0,
 ) -> Survey:
-    """Look at `count` records from `start` to the end, whose times start from `timestamp`.
+    """Check `count` records in `content` from `start` to its end; return their properties.
 
-    `damage`: why the content is not all that it should be, if that is so.
-    Raises DecodeError when there are more or fewer, when one is not of the form of a record, or
-    when they are over the limits; UnreadableError for damage that they do not show themselves.
+    `timestamp` is the base timestamp of the batch. `damage` is the error that cut the content
+    short, e.g. in decompression, or None. Raise DecodeError if the number of records is wrong, a
+    record is invalid, or a limit of `scope` is exceeded; UnreadableError for `damage` if the
+    records before it are valid.
     """
     if not 0 < count <= scope.items_max:
         raise DecodeError(f"a batch claims {count} records")
@@ -79,10 +81,10 @@ def survey(
     return found
 
 
-def _walk(  # noqa: C901, PLR0912, PLR0915 - calls would take longer than all else
+def _walk(  # noqa: C901, PLR0912, PLR0915 - inlined: calls would dominate its time
     content: bytes, count: int, timestamp: int, scope: Scope, seen: Seen
 ) -> Survey:
-    """Look at the other records one by one; short varints are read here."""
+    """Check the remaining records one by one; varints of one or two bytes are decoded inline."""
     record_bytes_max, headers_left = scope.record_bytes_max, scope.items_max - count
     (begin, pos, earliest, latest, lacks_key), has_other_offsets = seen, False
     for at in range(begin, count):
@@ -97,7 +99,7 @@ def _walk(  # noqa: C901, PLR0912, PLR0915 - calls would take longer than all el
         end = pos + (size >> 1)
         if record_bytes_max < UNLIMITED and (size & 1 or size >> 1 > record_bytes_max):
             raise DecodeError(f"the size of a record before byte {pos} is too large")
-        delta = content[pos + 1]  # the attributes byte before it is unused
+        delta = content[pos + 1]  # after the unused attributes byte
         if delta < 128:
             delta = SHORT_VARINTS[delta]
             pos += 2
@@ -142,7 +144,7 @@ def _walk(  # noqa: C901, PLR0912, PLR0915 - calls would take longer than all el
 
 
 def _size(content: bytes, pos: int, scope: Scope) -> tuple[int, int]:
-    """Read the size of a record; what is none keeps a broker from reading on if it counts."""
+    """Read the size of a record; raise UnreadableError for an invalid one if `scope` checks it."""
     try:
         return raw_varint(content, pos, *INT_VARINT)
     except DecodeError as error:
@@ -150,7 +152,7 @@ def _size(content: bytes, pos: int, scope: Scope) -> tuple[int, int]:
 
 
 def _time(content: bytes, pos: int, timestamp: int) -> tuple[int, int]:
-    """Read how far a time is from `timestamp`, such that both make a time of 64 bits."""
+    """Read a timestamp delta, adjusted so that its sum with `timestamp` wraps at 64 bits."""
     raw, pos = raw_varint(content, pos, *LONG_VARINT)
     time = timestamp + ((raw >> 1) ^ -(raw & 1))
     time = (time + (1 << 63)) % (1 << 64) - (1 << 63)
@@ -158,7 +160,7 @@ def _time(content: bytes, pos: int, timestamp: int) -> tuple[int, int]:
 
 
 def _headers(content: bytes, pos: int, left: int) -> tuple[int, int]:
-    """Look at the headers of a record; return where they end, and how many more there may be."""
+    """Check the headers of a record; return their end, and how many more the limit permits."""
     count, pos = raw_varint(content, pos, *INT_VARINT)
     if count & 1 or count >> 1 > len(content) - pos:
         raise DecodeError(f"a record claims a wrong number of headers at byte {pos}")

@@ -2,9 +2,9 @@
 
     python -m benchmarks.arrays [--kib N] [--release R] [--api NAME] [--check] [--json]
 
-Each array is filled with different and with equal elements, and asked for by a super user and by
-somebody without rights, at a quarter of the size and at the whole: work is linear if microseconds a
-byte stay the same.
+Each array is filled with different and with equal elements. A super user and a user without rights
+send the request, at a quarter of the size and at the full size; processing is linear if the time
+per byte is the same.
 """
 
 import gc
@@ -29,9 +29,7 @@ NOISE_S = 0.02
 
 
 class Figure(NamedTuple):
-    """Microseconds per byte of a request of the whole size, and their
-    ratio to those of a quarter.
-    """
+    """Microseconds per byte of a request of the full size, and the ratio to a quarter of it."""
 
     name: str
     frame_bytes: int
@@ -66,7 +64,7 @@ def _seconds(
 
 
 def measure(kib: int, release: str, name: str) -> list[Figure]:
-    """Return the figures of one API, by its name, or of all."""
+    """Return the figures of the API with this name, or of all APIs."""
     logging.getLogger().setLevel(logging.ERROR)
     asking = [
         case
@@ -99,8 +97,8 @@ def main() -> int:
     options = parse_arguments(
         __doc__,
         kib=(KIB, "size of the largest request"),
-        release=("", "release of the broker, the newest if empty"),
-        api=("", "the only API to ask, such as Metadata; all if empty"),
+        release=("", "release of the broker (default: the newest)"),
+        api=("", "the only API to measure, e.g. Metadata (default: all)"),
     )
     figures = measure(options.kib, options.release, options.api)
     missed = [

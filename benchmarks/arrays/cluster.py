@@ -12,7 +12,7 @@ from kafka_shim.shim.request.session import Phase, Session
 from kafka_shim.shim.state.cluster import Cluster
 
 USERS = ("User:admin", "User:nobody")
-"""A super user, and somebody without rights."""
+"""A super user, and a user without rights."""
 _SETTINGS = {"group.streams.topology.description.plugin.class": "memory"}
 _LISTENER = ListenerConfig("SASL_PLAINTEXT", SecurityProtocol.SASL_PLAINTEXT, "127.0.0.1", 9093)
 

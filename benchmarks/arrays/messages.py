@@ -26,7 +26,7 @@ class Case(NamedTuple):
 
     @property
     def is_of_partitions(self) -> bool:
-        """Whether the elements are partitions of the first topic rather than topics."""
+        """Return whether the elements are partitions of the first topic, not topics."""
         return "partition" in self.path[-1] and "topic" not in self.path[-1]
 
     def elements(self, frame_bytes: int) -> int:

@@ -83,8 +83,7 @@ OF_API: Mapping[ApiKey, Mapping[str, Any]] = {
     ApiKey.ALTER_CLIENT_QUOTAS: {"key": "producer_byte_rate"},
     ApiKey.STREAMS_GROUP_TOPOLOGY_DESCRIPTION_UPDATE: {"member_id": "m", "node_type": 1},
 }
-"""Values of an API's fields, wherever they are; arrays of these are as here unless they are the one
-that is long.
+"""Values of fields by API, at any depth. Arrays have this content unless the array is the long one.
 """
 BEFORE: Mapping[ApiKey, tuple[ApiKey, ...]] = {
     ApiKey.ADD_PARTITIONS_TO_TXN: (ApiKey.INIT_PRODUCER_ID,),
@@ -98,7 +97,7 @@ BEFORE: Mapping[ApiKey, tuple[ApiKey, ...]] = {
     ApiKey.READ_SHARE_GROUP_STATE_SUMMARY: (ApiKey.INITIALIZE_SHARE_GROUP_STATE,),
     ApiKey.STREAMS_GROUP_TOPOLOGY_DESCRIPTION_UPDATE: (ApiKey.STREAMS_GROUP_HEARTBEAT,),
 }
-"""What has to be asked first, with as long an array if there is one of that name."""
+"""The API that must be called first, with an equally long array if it has one of that name."""
 _SETTINGS_OF = (ApiKey.ALTER_CONFIGS, ApiKey.INCREMENTAL_ALTER_CONFIGS)
 
 

@@ -3,13 +3,13 @@
     python -m benchmarks.pipeline [--requests N] [--accesses N] [--acls N] [--files N]
                               [--trace-accesses N] [--only NAME,...] [--json] [--check]
 
-Their results are compared first; they take turns, and the best of each counts. Spark has two
-cores and one GiB. Each row is printed as soon as it is known (with `--json`, an object a line);
-the current round is on standard error. The exit code is 1 if a ratio could not be measured.
-Skimming against decoding (S10) is in `benchmarks/codec.py`.
+The results of two implementations are compared first; then they take turns, and the best time of
+each counts. Spark has two cores and one GiB. Each row is printed as soon as it is known (with
+`--json`, one object per line); progress goes to standard error. The exit code is 1 if a ratio could
+not be measured. `benchmarks/codec.py` compares skimming with decoding (S10).
 
-Large traces are read by `kafka-shim pipeline` in a process of its own, with two cores; memory is
-that of all its processes together, measured four times per second.
+Large traces are read by `kafka-shim pipeline` in its own process, with two cores; the memory is the
+sum over all its processes, measured four times per second.
 """
 
 import argparse
@@ -120,7 +120,7 @@ def measured(name: str, measure: Callable[[], F], args: argparse.Namespace) -> F
     tell(f"{name} ...")
     try:
         found = measure()
-    except Exception as error:  # noqa: BLE001 - the others' figures are wanted all the same
+    except Exception as error:  # noqa: BLE001 - the other figures are still measured
         tell(f"{name} could not be measured: {type(error).__name__}: {error}")
         return None
     load = round(os.getloadavg()[0], 1)

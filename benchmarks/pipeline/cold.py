@@ -26,7 +26,7 @@ LOOK_S = 0.1
 
 
 Run = tuple[float, float]
-"""Seconds by the clock, and of processor time."""
+"""Elapsed seconds, and seconds of processor time."""
 
 
 def s11_cold(bench: Bench) -> Ratio:
@@ -59,9 +59,7 @@ def _runs(folder: Path) -> tuple[list[Run], list[Run]]:
 
 
 def _run(command: list[str]) -> Run:
-    """Return a command's time; its processes are read while it runs, as it does not wait for its
-    JVM.
-    """
+    """Return a command's times, read while it runs, since it exits before its JVM."""
     environment = os.environ | {"PYTHONPATH": str(ROOT)}
     begin, used = time.perf_counter(), 0.0
     silent = subprocess.DEVNULL

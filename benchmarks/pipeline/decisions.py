@@ -1,4 +1,4 @@
-"""Many different accesses and ACLs: the job, the same in one process, and in SQL."""
+"""Many different accesses and ACLs, decided by the job, in one process, and in SQL."""
 
 from collections.abc import Callable, Iterator
 from functools import cache
@@ -36,11 +36,11 @@ _ACLS = pa.schema(
     ]
 )
 Denied = tuple[int, int]
-"""How many accesses are denied, and a sum of all accesses with their verdicts and rules."""
+"""The number of denied accesses, and a checksum of all accesses with verdicts and rules."""
 
 
 class Decisions(msgspec.Struct):
-    """Implementations; those of the second half only count denials."""
+    """Implementations of the same decisions; those in the second half only count denials."""
 
     on_spark: Callable[[], Denied]
     in_sql: Callable[[], Denied]

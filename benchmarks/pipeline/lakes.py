@@ -1,4 +1,4 @@
-"""Lakes: read again without the trace, and updated without new data."""
+"""Lakes: reading them without the trace, and updating them without new data."""
 
 import time
 

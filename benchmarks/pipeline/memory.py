@@ -24,7 +24,7 @@ class Taken(msgspec.Struct):
 
 
 def run_job(*words: str) -> Taken:
-    """Run `kafka-shim pipeline` on two cores, in a process of its own with its own Spark."""
+    """Run `kafka-shim pipeline` on two cores, in its own process with its own Spark."""
     command = [sys.executable, "-P", "-m", "kafka_shim", "pipeline", *words]
     begin, most = time.perf_counter(), 0
     with (

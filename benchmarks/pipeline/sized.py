@@ -30,9 +30,9 @@ class Asked(msgspec.Struct, frozen=True):
 
 
 class Workload:
-    """Different requests, which a trace repeats in turn.
+    """A list of different requests, which a trace repeats.
 
-    Every other request is by the first principal; one of 50 is denied. `padding` is added to each
+    The first principal sends every second request; one in 50 is denied. `padding` is added to each
     frame. Names are those of `data.random_acls(names)`.
     """
 

@@ -21,9 +21,9 @@ from kafka_shim.protocol.enums import Operation, ResourceType
 REQUESTS_A_FILE, REQUESTS_A_BLOCK = 20, 500
 LIMIT_MIB = 4096
 DIFFERENT = 200_000
-"""Different requests of the large trace; of the small files a tenth."""
+"""The number of different requests in the large trace; the small files have a tenth."""
 PADDING = 100
-"""Bytes in each request besides, so that 5,000,000 of them are 2 GB."""
+"""Additional bytes in each request, so that 5,000,000 of them are 2 GB."""
 
 
 class Size(msgspec.Struct):

@@ -10,7 +10,7 @@ from kafka_shim.pipeline.spark.source import KafkaTraceSource
 
 
 class TuplesReader(DataSourceReader):
-    """The same rows, one by one."""
+    """Yields the same rows one by one."""
 
     def __init__(self, reader: DataSourceReader) -> None:
         self._reader: Any = reader  # it yields batches, which the interface does not declare

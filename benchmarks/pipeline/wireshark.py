@@ -1,4 +1,4 @@
-"""Compare traces with captures: tshark's result for the same requests, and its time."""
+"""Compares the package with tshark, on the same requests: results and processor time."""
 
 import os
 import shutil
@@ -17,7 +17,7 @@ from kafka_shim.shim.traffic.captures.export import export_capture
 from tests.pipeline.real_capture import captured, expected_names, names_by_tshark, names_imported
 
 SHARE = 3
-"""One out of this number of requests goes to tshark, which takes longer for each with more."""
+"""tshark gets one in this number of requests: its time per request grows with their number."""
 COLUMNS = ("time", "host", "api_key", "api_version", "correlation_id", "client_id", "topics")
 FIELDS = (
     *("frame.time_epoch", "ip.src", "kafka.request_key", "kafka.api_version"),
@@ -26,9 +26,7 @@ FIELDS = (
 
 
 def s4_rows(bench: Bench) -> Ratio:
-    """Compare processor microseconds per request from a file to rows in
-    Spark; tshark only prints.
-    """
+    """Compare processor time per request, from a file to rows in Spark; tshark prints its rows."""
 
     def rows(trace: Path) -> None:
         _table(bench, trace).write.format("noop").mode("overwrite").save()
@@ -49,7 +47,7 @@ def s4_csv(bench: Bench) -> Ratio:
     csv(bench.folder / "part")
     ours = Counter((row["_c1"], row["_c6"]) for row in bench.spark.read.csv(target).collect())
     fields = (line.split("\t") for line in dissected(bench.folder / "part.pcap")[0])
-    assert ours == Counter((line[1], line[6]) for line in fields), "tshark's topics are others"
+    assert ours == Counter((line[1], line[6]) for line in fields), "tshark finds other topics"
     return found
 
 
@@ -67,7 +65,7 @@ def _against_tshark(
         make_trace(part, fewer, accesses=False)
         with capture.open("wb") as file:
             export_capture(part, file)
-    start = dissected(capture, "-c", "1")[1]  # the start of the JVM and of tshark is not counted
+    start = dissected(capture, "-c", "1")[1]  # the start of the JVM and of tshark does not count
     found: tuple[list[float], list[float]] = ([], [])
     for number in range(ROUNDS + 1):
         before = processor_seconds(os.getpid())

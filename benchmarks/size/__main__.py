@@ -21,7 +21,7 @@ PARTS = {
 }
 FLAT_MAX = 1.5
 WAIT_MS_MAX = 50.0
-"""As for large requests (benchmarks.arrays)."""
+"""The same goal as for large requests (benchmarks.arrays)."""
 OVERHEAD_PERCENT_MAX = 15.0
 CONNECTION_BYTES_MAX = 16 * 1024
 
@@ -52,7 +52,7 @@ def main() -> int:
         topics=(100_000, "how many topics"),
         groups=(10_000, "how many groups"),
         connections=(10_000, "how many connections"),
-        records=(4096, "how many MiB of records"),
+        records=(4096, "MiB of records"),
         only=(",".join(PARTS), "which parts"),
     )
     found = {part: PARTS[part](getattr(options, part)) for part in options.only.split(",")}

@@ -1,4 +1,4 @@
-"""A broker with measured processor time and memory, and requests that are all different."""
+"""Measures a broker's processor time and memory, by requests that are all different."""
 
 import contextlib
 import resource
@@ -96,9 +96,9 @@ def best_us(asked: Asked, frames: Sequence[bytes], rounds: int = 5) -> float:
 
 
 def longest_wait_ms(asked: Asked, frame: bytes, beside: bytes) -> tuple[float, float]:
-    """Send a request, and others on a second connection until it is answered.
+    """Send a request, and others on a second connection until the response to the first arrives.
 
-    Return the broker's processor time in ms: of all, and the maximum during one of the others.
+    Return the broker's processor time in ms: the total, and the maximum during one of the others.
     """
     other = Asked(asked.broker)
     try:

@@ -33,7 +33,7 @@ from kafka_shim.protocol.messages.sync_group_request import (
 FEW = 100
 FEW_GROUPS = 10
 ACTIVE_TIMES = 10
-"""One connection out of this number is active."""
+"""One in this number of connections is active."""
 ASKED = 5_000
 CREATED_AT_ONCE = 1_000
 JOIN, SYNC, BEAT = 3, 2, 2  # versions that join without a member id
@@ -44,7 +44,7 @@ Figures = dict[str, float]
 
 
 def acls(count: int) -> Figures:
-    """Create ACLs; describe those of one name among few and among all."""
+    """Create ACLs; describe those of one resource, among few ACLs and among all."""
     with started() as asked:
         create_acls(asked, 0, FEW)
         few_us = describe_us(asked, FEW)
@@ -108,9 +108,9 @@ def describe_us(asked: Asked, count: int) -> float:
 
 
 def topics(count: int) -> Figures:
-    """Create topics; request Metadata of one among few and among all, and of all.
+    """Create topics; request Metadata of one topic, among few topics and among all, and of all.
 
-    The same few topics are asked about both times; then topics that were not asked about before.
+    The same few topics are requested both times; then topics that were not requested before.
     """
     with started() as asked:
         create_topics(asked, 0, FEW)
@@ -203,7 +203,7 @@ def heartbeat_us(asked: Asked, members: dict[str, str]) -> float:
 
 
 def connections(count: int) -> Figures:
-    """Let a tenth of the connections produce records, alone and beside all others."""
+    """Let a tenth of the connections produce records, without and with idle connections."""
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (min(hard, count + SPARE_FILES), hard))
     frame = requests()["Produce"]

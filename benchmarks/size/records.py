@@ -14,9 +14,7 @@ from kafka_shim.protocol.record_coding import Record
 from kafka_shim.protocol.records import encode_batch
 
 BATCHES = {"1 KiB": 1, "16 KiB": 15, "1 MB": 960}
-"""Records of 1 KiB in a batch: a lone one, as many as Java's default of `batch.size` allows, and
-librdkafka's.
-"""
+"""Numbers of 1 KiB records in a batch: one, the default batch size of Java, that of librdkafka."""
 VALUE = b"x" * 1024
 KEEP_ALL = ("-c", "log.retention.bytes=-1")
 IN_FLIGHT_BYTES = 4 << 20

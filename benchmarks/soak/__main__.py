@@ -2,9 +2,9 @@
 
     python -m benchmarks.soak [--minutes N] [--check] [--json]
 
-Groups, transactions, share groups, changes of ACLs, reconnects, faults and brokers that stop: three
-brokers in one process, each kind of client in a process of its own. After five minutes, memory
-must not grow, every kind of work must continue to succeed, and no handler may fail.
+The load has groups, transactions, share groups, changes of ACLs, reconnects, faults, and brokers
+that stop. Three brokers run in one process, each kind of client in its own process. After five
+minutes, memory must not grow, every kind of work must continue to succeed, and no handler may fail.
 """
 
 import multiprocessing
@@ -23,10 +23,11 @@ from kafka_shim.shim.testing import start
 MINUTES = 30
 WARM_MINUTES = 5
 GROWTH_MAX = 0.05
-"""Of the median of the last five minutes against that of the five after the start."""
+"""Goal: maximal growth of memory, from the median of minutes 6 to 10 to that of the last five."""
 HUNG_S = 40
-"""Three times the longest round of a group. librdkafka 2.16.0 never returns from `close` if an
-assignment comes just before it and the LeaveGroup response before the callback of the assignment.
+"""A round that takes longer counts as hanging; groups take a third of this. librdkafka 2.16.0 never
+returns from `close` if an assignment comes just before it, and the LeaveGroup response comes before
+the callback of the assignment.
 """
 _FAILED = "kafka_shim_internal_errors_total"
 PAUSES_S = {"acls": 0.2, "reconnects": 1, "faults": 2, "topics": 1, "nodes": 30}

@@ -19,7 +19,7 @@ _FAULTS = ("Fetch", "Produce", "Metadata", "OffsetCommit", "EndTxn", "JoinGroup"
 
 
 class Work:
-    """One round of each kind of work; exceptions of clients are counted."""
+    """Methods for one round of each kind of work, which may raise exceptions of clients."""
 
     def __init__(self, broker: KafkaBroker, seed: int) -> None:
         self._broker = broker
@@ -170,4 +170,4 @@ class Work:
 
 
 ERRORS = (KafkaException, BrokerError, OSError)
-"""What clients may raise while faults strike them."""
+"""Exceptions that clients may raise because of faults."""
