@@ -30,10 +30,10 @@ import org.apache.kafka.coordinator.group.modern.GroupSpecImpl;
 import org.apache.kafka.coordinator.group.modern.MemberSubscriptionAndAssignmentImpl;
 
 /**
- * Asks Kafka's own assignors: reads a group a line as JSON, writes what each member is assigned.
+ * Runs Kafka's own assignors: reads groups and writes the assignments of members, a JSON line each.
  *
- * <p>Topics and partitions are written in the order of Java's maps and sets, which is the order in
- * which a broker writes them to its log, and reads them from there before the next assignment.
+ * <p>Topics and partitions are written in the order of Java's maps and sets. A broker writes them to
+ * its log in this order, and reads them from there before the next assignment.
  */
 public class Assignors {
     private static final ObjectMapper JSON = new ObjectMapper();
@@ -96,7 +96,7 @@ public class Assignors {
             owners,
             assignable(group.get("assignable"))
         };
-        // up to 4.0 nothing says what can be assigned
+        // up to 4.0 the constructor has no assignable partitions
         return Stream.of(GroupSpecImpl.class.getConstructors())
                 .max(Comparator.comparing(Constructor::getParameterCount))
                 .map(newest -> made(newest, Arrays.copyOf(parts, newest.getParameterCount())))

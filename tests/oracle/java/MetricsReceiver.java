@@ -10,8 +10,8 @@ import org.apache.kafka.server.telemetry.ClientTelemetryPayload;
 import org.apache.kafka.server.telemetry.ClientTelemetryReceiver;
 
 /**
- * Makes a broker take its clients' metrics (KIP-714), as `metric.reporters`: prints a line for what
- * they push, and fails where that is the word "refuse".
+ * A metric reporter with which a broker accepts client metrics (KIP-714): prints a line for each
+ * push, and fails if the metrics are the word "refuse".
  */
 public class MetricsReceiver implements MetricsReporter, ClientTelemetry {
     @Override

@@ -12,8 +12,8 @@ import org.apache.kafka.common.security.auth.AuthenticateCallbackHandler;
 import org.apache.kafka.common.security.plain.PlainAuthenticateCallback;
 
 /**
- * Has a broker read the passwords of PLAIN from a file at each log-in (KIP-86), so that they can be
- * changed while it runs: the option `file` of the login module.
+ * Reads the passwords of PLAIN from a file at each log-in (KIP-86), so that they can be changed while
+ * the broker runs. The option `file` of the login module names the file.
  */
 public class Passwords implements AuthenticateCallbackHandler {
     private Path file;

@@ -18,7 +18,7 @@ import org.apache.kafka.coordinator.group.streams.assignor.GroupSpecImpl;
 import org.apache.kafka.coordinator.group.streams.assignor.MemberMetadataAndStateImpl;
 import org.apache.kafka.coordinator.group.streams.assignor.StickyTaskAssignor;
 
-/** Asks Kafka's assignor of streams groups: a group a line as JSON, and each member's tasks. */
+/** Runs Kafka's assignor of streams groups: reads groups and writes tasks, a JSON line each. */
 public class StickyTasks {
     private static final ObjectMapper JSON = new ObjectMapper();
 

@@ -10,7 +10,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 )
 
-// acl is one ACL, or, with null and ANY, a filter.
+// acl is an ACL or, with null and ANY, a filter for ACLs.
 type acl struct {
 	ResourceType string  `json:"resource_type"`
 	Name         *string `json:"name"`
@@ -21,8 +21,8 @@ type acl struct {
 	Permission   string  `json:"permission"`
 }
 
-// builder says in kadm's words what an ACL or filter asks for. kadm has no filter for one principal
-// and either permission: it sends two, one for each.
+// builder translates an ACL or a filter for kadm. A filter for both permissions becomes two filters,
+// since kadm has none that matches either permission.
 func (one acl) builder() (*kadm.ACLBuilder, error) {
 	pattern, err := kmsg.ParseACLResourcePatternType(one.PatternType)
 	if err != nil {

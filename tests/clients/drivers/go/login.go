@@ -13,7 +13,7 @@ import (
 	"github.com/twmb/franz-go/pkg/sasl/scram"
 )
 
-// login is how the client proves who it is; what its mechanism does not need is empty.
+// login is a client's log-in; fields that its mechanism does not need are empty.
 type login struct {
 	Protocol  string `json:"protocol"`
 	Mechanism string `json:"mechanism"`

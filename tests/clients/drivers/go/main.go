@@ -1,5 +1,5 @@
-// Drives franz-go: a call a line of JSON in, an answer a line out. The form is described in
-// driver.py of the tests.
+// The driver of franz-go: reads calls and writes answers, one line of JSON each, as driver.py of the
+// tests describes.
 package main
 
 import (
@@ -26,7 +26,7 @@ type request struct {
 	Arguments json.RawMessage `json:"arguments"`
 }
 
-// arguments of all calls; a call reads those that it knows.
+// arguments has the arguments of all calls; each call reads its own.
 type arguments struct {
 	Topic           *string  `json:"topic"`
 	TransactionalID string   `json:"transactional_id"`
@@ -47,7 +47,7 @@ type failure struct {
 	Text string `json:"text"`
 }
 
-// connection is where a call goes and as whom; without a login, anonymously.
+// connection is the address and the log-in of a call; without a log-in the client is anonymous.
 type connection struct {
 	servers string
 	login   login
@@ -107,7 +107,7 @@ func answer(line []byte) (any, error) {
 	return do(ctx, where, args)
 }
 
-// failureOf gives the Kafka error code that the client reported, however deeply it is wrapped.
+// failureOf returns the Kafka error code that an error of the client wraps, at any depth.
 func failureOf(err error) failure {
 	var known *kerr.Error
 	if errors.As(err, &known) {

@@ -27,7 +27,7 @@ func deleteTopic(ctx context.Context, where connection, args arguments) (any, er
 }
 
 // clusterOperations sends DescribeCluster itself: kadm reads these operations from Metadata, which
-// has not told them since its version 11.
+// no longer has them since version 11.
 func clusterOperations(ctx context.Context, where connection, _ arguments) (any, error) {
 	client, err := where.client()
 	if err != nil {

@@ -83,8 +83,8 @@ func consume(ctx context.Context, where connection, args arguments) (any, error)
 	return values, commitConsumed(polling, client)
 }
 
-// commitConsumed tries again where the client gives up: it looks for a coordinator at brokers
-// picked at random, and two of them that are stopped in a row fail the commit.
+// commitConsumed retries where the client does not: franz-go asks random brokers for the coordinator,
+// and a commit fails if two of them in a row are stopped.
 func commitConsumed(ctx context.Context, client *kgo.Client) error {
 	for {
 		err := client.CommitUncommittedOffsets(ctx)

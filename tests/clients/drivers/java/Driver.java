@@ -13,13 +13,13 @@ import java.util.concurrent.ExecutionException;
 import org.apache.kafka.common.protocol.Errors;
 
 /**
- * Drives Kafka's own Java clients: a call a line of JSON in, an answer a line out. The form is
- * described in driver.py of the tests.
+ * The driver of Kafka's own Java clients: reads calls and writes answers, one line of JSON each, as
+ * driver.py of the tests describes.
  */
 public final class Driver {
     private static final ObjectMapper JSON = new ObjectMapper();
 
-    /** One call: where it goes, as whom (null: anonymous), and with what. */
+    /** A call: address, log-in (null: anonymous) and arguments. */
     record Request(String servers, Login login, JsonNode arguments) {
         String text(String name) {
             JsonNode value = arguments.get(name);
@@ -60,7 +60,7 @@ public final class Driver {
     public static void main(String[] words) throws Exception {
         PrintStream answers =
                 new PrintStream(new FileOutputStream(FileDescriptor.out), true, StandardCharsets.UTF_8);
-        System.setOut(System.err); // whatever else prints must not be taken for an answer
+        System.setOut(System.err); // so that other output is not read as an answer
         BufferedReader lines =
                 new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
         for (String line = lines.readLine(); line != null; line = lines.readLine()) {
@@ -86,8 +86,8 @@ public final class Driver {
     }
 
     /**
-     * The Kafka error code of what a client threw, null for an error of its own. It can be deep
-     * down: a producer that has failed refuses the next record with the first error as cause.
+     * Returns the Kafka error code of an exception, null for an error of the client itself. The code
+     * may be that of a cause: a failed producer rejects the next record with the first error as cause.
      */
     static Map<String, Object> failure(Throwable error) {
         Throwable cause = error instanceof ExecutionException ? error.getCause() : error;

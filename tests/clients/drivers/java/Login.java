@@ -6,7 +6,7 @@ import java.nio.file.Path;
 import java.util.Map;
 import java.util.TreeMap;
 
-/** How a client proves who it is; what its mechanism does not need is empty. */
+/** A client's log-in; fields that its mechanism does not need are empty. */
 record Login(
         String protocol,
         String mechanism,
@@ -61,7 +61,7 @@ record Login(
                 + (isToken ? "\" tokenauth=\"true\";" : "\";");
     }
 
-    /** The address of a file with the token; since 4.0 clients read from nowhere without leave. */
+    /** Writes the token to a file and returns its URL, which must be allowed explicitly since 4.0. */
     private String tokenFile() {
         try {
             Path file = Files.createTempFile("token", ".jwt");

@@ -7,7 +7,7 @@ import org.apache.kafka.clients.admin.DescribeTopicsOptions;
 import org.apache.kafka.clients.admin.NewTopic;
 import org.apache.kafka.common.acl.AclOperation;
 
-/** Topics made and removed, and what the broker lets a user do. */
+/** Creates and deletes topics, and returns authorized operations. */
 final class Operations {
     private Operations() {}
 

@@ -17,13 +17,13 @@ import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.serialization.StringDeserializer;
 import org.apache.kafka.common.serialization.StringSerializer;
 
-/** Producing, consuming and the offsets of groups. */
+/** Calls that produce, consume, and commit or fetch offsets. */
 final class Records {
     private Records() {}
 
     static Object produce(Driver.Request request) throws Exception {
         Map<String, Object> settings = request.settings();
-        settings.remove("default.api.timeout.ms"); // not a producer's
+        settings.remove("default.api.timeout.ms"); // not a setting of producers
         JsonNode idempotent = request.arguments().get("idempotent");
         if (!idempotent.isNull()) {
             settings.put("enable.idempotence", idempotent.asBoolean());

@@ -14,11 +14,11 @@ import org.apache.kafka.clients.consumer.KafkaShareConsumer;
 import org.apache.kafka.common.config.ConfigResource;
 import org.apache.kafka.common.serialization.StringDeserializer;
 
-/** Share groups (KIP-932). */
+/** Calls about share groups (KIP-932). */
 final class Shares {
     private Shares() {}
 
-    /** Begin to read at the first record. */
+    /** Lets a group begin with the first record. */
     static Object readFromTheStart(Driver.Request request) throws Exception {
         var group = new ConfigResource(ConfigResource.Type.GROUP, request.text("group"));
         var earliest = new ConfigEntry("share.auto.offset.reset", "earliest");
@@ -28,8 +28,8 @@ final class Shares {
     }
 
     /**
-     * Values with their delivery counts, until there are enough of them. What is told of a value
-     * each time it comes is in `types`; all else is accepted.
+     * Reads `count` deliveries: values with their delivery counts. `types` has the acknowledgements of
+     * a value, one for each delivery; other values are accepted.
      */
     static Object consume(Driver.Request request) throws Exception {
         Map<String, Object> settings = request.settings();
@@ -63,7 +63,7 @@ final class Shares {
         throw error;
     }
 
-    /** Start and lag of the group in partition 0 of a topic. */
+    /** Returns start offset and lag of the group in partition 0 of a topic. */
     static Object offsets(Driver.Request request) throws Exception {
         String group = request.text("group");
         var told =

@@ -14,11 +14,11 @@ import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.serialization.StringDeserializer;
 import org.apache.kafka.common.serialization.StringSerializer;
 
-/** Reading, transforming and writing in transactions, the first of which is aborted. */
+/** Calls with transactions. */
 final class Transactions {
     private Transactions() {}
 
-    /** Copies `count` values from one topic to another, in capitals. */
+    /** Aborts a transaction, then copies `count` values in capitals to another topic in a second one. */
     static Object run(Driver.Request request) throws Exception {
         String from = request.text("topic");
         String to = request.text("output");
@@ -43,7 +43,7 @@ final class Transactions {
         return committed(request, to);
     }
 
-    /** Writes the values in one transaction. */
+    /** Produces the values in one transaction. */
     static Object produce(Driver.Request request) {
         try (var producer = producer(request)) {
             producer.initTransactions();
@@ -56,7 +56,7 @@ final class Transactions {
         return null;
     }
 
-    /** What a reader of committed records finds. */
+    /** Reads the records with isolation level read_committed. */
     private static List<String> committed(Driver.Request request, String topic) throws Exception {
         var consumer = consumer(request, null);
         consumer.assign(List.of(new TopicPartition(topic, 0)));
@@ -68,7 +68,7 @@ final class Transactions {
 
     private static KafkaProducer<String, String> producer(Driver.Request request) {
         Map<String, Object> settings = request.settings();
-        settings.remove("default.api.timeout.ms"); // not a producer's
+        settings.remove("default.api.timeout.ms"); // not a setting of producers
         settings.put("transactional.id", request.text("transactional_id"));
         settings.put("max.block.ms", Connection.DEADLINE_MS);
         return new KafkaProducer<>(settings, new StringSerializer(), new StringSerializer());

@@ -1,5 +1,5 @@
-// Drives kafkajs: a call a line of JSON in, an answer a line out. The form is described in
-// driver.py of the tests.
+// The driver of kafkajs: reads calls and writes answers, one line of JSON each, as driver.py of the
+// tests describes.
 import { readFileSync } from "node:fs";
 import { createInterface } from "node:readline";
 import kafkajs from "kafkajs";
@@ -13,7 +13,7 @@ const {
   ResourcePatternTypes,
 } = kafkajs;
 
-/** What of the client's settings depends on how it proves who it is. */
+/** Returns the client settings that depend on the log-in. */
 function security(login) {
   if (login === null) return {};
   if (login.mechanism === "") {
@@ -53,7 +53,7 @@ const createTopic = (request) =>
     return null;
   });
 
-/** From Kafka's names to the client's numbers, and back. */
+/** Translates Kafka's names to the client's numbers, and back. */
 const wire = (one) => ({
   resourceType: AclResourceTypes[one.resource_type],
   resourceName: one.name ?? undefined,
@@ -113,7 +113,7 @@ async function produce(request) {
 
 async function produceTransaction(request) {
   const { topic, values, transactional_id: transactionalId } = request.arguments;
-  // not `idempotent`, by which it asks for a second producer id, of no transaction
+  // without `idempotent`, which would request a second producer id without a transaction
   const producer = kafka(request).producer({ transactionalId, maxInFlightRequests: 1 });
   await producer.connect();
   try {
@@ -133,7 +133,7 @@ async function consume(request) {
   try {
     await consumer.subscribe({ topics: [topic], fromBeginning: true });
     return await new Promise((resolve, reject) => {
-      const values = new Map(); // by offset: what it could not commit it reads again
+      const values = new Map(); // by offset, since records with a failed commit are read again
       const late = () => reject(new Error(`${values.size} of ${count} values in time`));
       const timer = setTimeout(late, seconds * 1000);
       const crashed = ({ payload }) => payload.restart || reject(payload.error);
@@ -152,7 +152,7 @@ async function consume(request) {
   }
 }
 
-/** The Kafka error code of what a client threw, however deeply; null for an error of its own. */
+/** Returns the Kafka error code that an error wraps; null for an error of the client itself. */
 function failure(error) {
   let cause = error;
   while (cause.code === undefined && cause.cause instanceof Error) cause = cause.cause;

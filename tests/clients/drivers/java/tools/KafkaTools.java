@@ -11,17 +11,17 @@ import org.apache.kafka.tools.AclCommand;
 import org.apache.kafka.tools.consumer.ConsoleConsumer;
 import org.apache.kafka.tools.consumer.ConsoleShareConsumer;
 
-/** Kafka's tools as their scripts call them, in this JVM: the exit code and what they print. */
+/** Runs Kafka's tools as their scripts do, but in this JVM; returns exit code and output. */
 final class KafkaTools {
     private KafkaTools() {}
 
-    /** What a script runs. */
+    /** The main class of a script. */
     private interface Tool {
         void main(String[] words) throws Exception;
     }
 
 
-    /** Thrown where the tool would end the JVM. */
+    /** Thrown in place of ending the JVM. */
     private static final class Ended extends Error {
         private static final long serialVersionUID = 1L;
         private final int code;

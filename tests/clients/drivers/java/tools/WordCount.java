@@ -18,7 +18,7 @@ import org.apache.kafka.streams.state.Stores;
 final class WordCount {
     private WordCount() {}
 
-    /** Counts until `count` words were seen; the counts by word. */
+    /** Counts `count` words; returns the counts by word. */
     static Object run(Driver.Request request) throws Exception {
         Map<String, Long> counts = new ConcurrentSkipListMap<>();
         AtomicReference<Throwable> failure = new AtomicReference<>();

@@ -29,13 +29,13 @@ import org.apache.kafka.server.metrics.KafkaYammerMetrics;
 import scala.Option;
 
 /**
- * Real Kafka nodes in one process, started and stopped over HTTP: a process of its own for each test
- * would take many times as long. Bodies and answers are Java's properties.
+ * Runs real Kafka nodes in one process, started and stopped over HTTP, since a new process for each
+ * test would take many times as long. Requests and responses are Java properties.
  */
 public final class RealHost {
     private static final String LOGIN = "java.security.auth.login.config";
     private static final long SETTLE_SECONDS = 30;
-    /** A broker asks the controller before it stops; without one, it would wait for minutes. */
+    /** The time to stop without a quorum: a broker waits for the controller, by default for minutes. */
     private static final Duration WITHOUT_QUORUM = Duration.ofSeconds(1);
 
     private final Map<Integer, KafkaRaftServer> nodes = new ConcurrentSkipListMap<>();
@@ -55,7 +55,7 @@ public final class RealHost {
         server.createContext("/", host::answer);
         server.start();
         System.out.println(server.getAddress().getPort());
-        System.in.read();  // the end of standard input is the end of this
+        System.in.read();  // exit when standard input ends
         System.exit(0);
     }
 
@@ -123,7 +123,7 @@ public final class RealHost {
         Configuration.setConfiguration(null);
     }
 
-    /** A node that is started again has the ports that its clients know. */
+    /** Returns listeners with the previous ports, so that clients find a restarted node. */
     private static String atPorts(String listeners, Properties before) {
         List<String> found = new ArrayList<>();
         for (String listener : listeners.split(","))
@@ -153,7 +153,7 @@ public final class RealHost {
         node.shutdown();
     }
 
-    /** Wait until all brokers have read what the controllers have written. */
+    /** Waits until all brokers have read the records of the controllers. */
     private void settle() throws InterruptedException {
         long written = 0;
         for (KafkaRaftServer node : nodes.values())
@@ -169,7 +169,7 @@ public final class RealHost {
                 }
     }
 
-    /** Sums of the brokers' metrics that count connections by why they were closed. */
+    /** Returns sums of the brokers' metrics that count closed connections by their cause. */
     private Properties closed() {
         double expired = 0;
         for (var metric : KafkaYammerMetrics.defaultRegistry().allMetrics().entrySet())

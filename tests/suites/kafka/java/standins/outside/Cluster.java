@@ -9,7 +9,7 @@ import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.admin.TopicDescription;
 import org.apache.kafka.common.errors.UnknownTopicOrPartitionException;
 
-/** A cluster in other processes; its nodes are known here by their ids. */
+/** A cluster in other processes; nodes are identified by their ids. */
 public final class Cluster {
     private static final Map<String, Cluster> CLUSTERS = new ConcurrentHashMap<>();
 
@@ -26,7 +26,7 @@ public final class Cluster {
         return CLUSTERS.computeIfAbsent(id, Cluster::new);
     }
 
-    /** Start a node with these settings, or say what it will be started with when it is needed. */
+    /** Starts a node, or passes the settings with which the other process will start it on first use. */
     public void start(KafkaConfig config, Properties settings, boolean isBroker) {
         endOthers(this);
         settings.setProperty("outside.cluster", Settings.clusterId(id));
@@ -37,12 +37,12 @@ public final class Cluster {
         OutsideMetrics.register(this);
     }
 
-    /** End what still runs: a test that fails while it prepares leaves its nodes behind. */
+    /** Stops nodes that a test left running because it failed in its preparation. */
     private static synchronized void endOthers(Cluster own) {
         CLUSTERS.values().stream().filter(other -> other != own && !other.nodes.isEmpty()).forEach(Cluster::end);
     }
 
-    /** Stop a node, and with the last one forget the cluster. */
+    /** Stops a node; with the last node, removes the cluster. */
     public synchronized void stop(int node) {
         if (!nodes.remove(node))
             return;
@@ -69,7 +69,7 @@ public final class Cluster {
         admin = null;
     }
 
-    /** The ports of a node's listeners, by their names. */
+    /** Returns the ports of a node's listeners by name. */
     public Map<String, String> ports(int node) {
         Properties found = Launcher.call("ports", named(node));
         Map<String, String> ports = new ConcurrentHashMap<>();
@@ -77,17 +77,17 @@ public final class Cluster {
         return ports;
     }
 
-    /** Wait until every broker knows what the controller knows. */
+    /** Waits until every broker has applied the controller's metadata. */
     public void settle() {
         Launcher.call("settle", new Properties());
     }
 
-    /** How many connections the brokers have closed because their log-ins had expired, or more. */
+    /** Returns an upper limit of the connections that brokers closed because of expired log-ins. */
     public double expired() {
         return closed("expired");
     }
 
-    /** How many connections the brokers have closed because a later log-in on them failed, or more. */
+    /** Returns an upper limit of the connections that brokers closed after a failed re-authentication. */
     public double failedAgain() {
         return closed("failed");
     }
@@ -96,7 +96,7 @@ public final class Cluster {
         return Double.parseDouble(Launcher.call("closed", new Properties()).getProperty(why));
     }
 
-    /** A client that may do everything. */
+    /** Returns an admin client that is a super user. */
     public synchronized Admin admin() {
         if (admin == null) {
             int broker = brokers.stream().findFirst().orElseThrow(() -> new IllegalStateException("no broker runs"));
@@ -108,7 +108,7 @@ public final class Cluster {
         return admin;
     }
 
-    /** A topic as it is now; null if it does not exist. */
+    /** Returns the current description of a topic; null if it does not exist. */
     public TopicDescription topic(String name) {
         settle();
         try {

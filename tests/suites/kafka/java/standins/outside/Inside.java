@@ -1,6 +1,6 @@
 package outside;
 
-/** What cannot be known from outside: a test that asks for it cannot be run. */
+/** Thrown for state that clients cannot observe; a test that needs such state cannot run. */
 public final class Inside extends UnsupportedOperationException {
     public Inside(String part) {
         super("inside of the broker: " + part);

@@ -9,13 +9,13 @@ import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.util.Properties;
 
-/** The process that starts and stops brokers: it is asked over HTTP, in Java's properties. */
+/** Calls the process that starts and stops brokers, over HTTP with Java properties. */
 final class Launcher {
     private static final String ADDRESS = System.getProperty("outside.launcher");
 
     private Launcher() { }
 
-    /** Call a command; IllegalStateException with the launcher's words if it fails. */
+    /** Calls a command; throws IllegalStateException with the launcher's message if it fails. */
     static Properties call(String command, Properties given) {
         try {
             StringWriter text = new StringWriter();

@@ -3,7 +3,7 @@ package outside;
 import com.typesafe.scalalogging.Logger;
 import org.slf4j.LoggerFactory;
 
-/** What Kafka's servers log through. */
+/** The logging trait of Kafka's servers. */
 public class Log implements kafka.utils.Logging {
     private static final Logger LOGGER = Logger.apply(LoggerFactory.getLogger("outside"));
     private String ident = "";

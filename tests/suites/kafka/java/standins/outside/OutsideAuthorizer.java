@@ -21,7 +21,7 @@ import org.apache.kafka.server.authorizer.AuthorizationResult;
 import org.apache.kafka.server.authorizer.Authorizer;
 import org.apache.kafka.server.authorizer.AuthorizerServerInfo;
 
-/** A cluster's ACLs, which are read and changed by a client. */
+/** A cluster's ACLs, read and changed by an admin client. */
 public class OutsideAuthorizer implements Authorizer {
     private final Cluster cluster;
 

@@ -10,7 +10,7 @@ import org.apache.kafka.common.protocol.Errors;
 import org.apache.kafka.controller.Controller;
 import org.apache.kafka.controller.ResultOrError;
 
-/** The few questions to a controller that a client can answer. */
+/** The few methods of a controller that an admin client can implement. */
 public final class OutsideController {
     private OutsideController() { }
 

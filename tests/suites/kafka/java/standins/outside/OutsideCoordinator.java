@@ -7,7 +7,7 @@ import org.apache.kafka.common.utils.Utils;
 import org.apache.kafka.coordinator.group.GroupCoordinator;
 import org.apache.kafka.coordinator.group.GroupCoordinatorConfig;
 
-/** What follows from a broker's settings for the topic of groups. */
+/** The configuration of `__consumer_offsets` that follows from a broker's settings. */
 public final class OutsideCoordinator {
     private OutsideCoordinator() { }
 

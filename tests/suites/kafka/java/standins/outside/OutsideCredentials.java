@@ -8,7 +8,7 @@ import org.apache.kafka.common.security.authenticator.CredentialCache;
 import org.apache.kafka.common.security.scram.internals.ScramMechanism;
 import org.apache.kafka.security.CredentialProvider;
 
-/** Which users have SCRAM credentials: as much of a broker's cache of them as clients can know. */
+/** The part of a broker's SCRAM credential cache that clients can read: which users have credentials. */
 public class OutsideCredentials extends CredentialProvider {
     public OutsideCredentials(Cluster cluster) {
         super(ScramMechanism.mechanismNames(), null);

@@ -17,7 +17,7 @@ import org.apache.kafka.metadata.KRaftMetadataCache;
 import org.apache.kafka.metadata.LeaderAndIsr;
 import org.apache.kafka.server.common.KRaftVersion;
 
-/** What a client can find out about topics and brokers, as a broker's cache of metadata. */
+/** A broker's metadata cache with the state of topics and brokers that a client can read. */
 public class OutsideMetadata extends KRaftMetadataCache {
     private final Cluster cluster;
 
@@ -94,7 +94,7 @@ public class OutsideMetadata extends KRaftMetadataCache {
         return alive().stream().anyMatch(id -> id == broker);
     }
 
-    /** The brokers that run, at their ports of the listener, if they have it. */
+    /** Returns the running brokers that have the listener, with its ports. */
     @Override
     public List<Node> getAliveBrokerNodes(ListenerName listener) {
         return alive().stream().map(id -> new Node(id, "localhost", port(id, listener)))

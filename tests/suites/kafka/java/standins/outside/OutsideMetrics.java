@@ -17,13 +17,13 @@ import org.apache.kafka.server.metrics.KafkaYammerMetrics;
 import org.mockito.Mockito;
 import org.mockito.invocation.InvocationOnMock;
 
-/** The metrics of brokers that can be told from outside, in the registry where tests look. */
+/** Metrics of brokers that can be computed outside, in the registry that tests read. */
 public final class OutsideMetrics {
     private static final MetricName EXPIRED = new MetricName("kafka.network", "Processor", "ExpiredConnectionsKilledCount");
 
     private OutsideMetrics() { }
 
-    /** A broker's own metrics: no client sees any, but some of them can be counted otherwise. */
+    /** A broker's metrics: clients cannot read them, but some can be computed in another way. */
     public static Metrics of(Supplier<Cluster> cluster) {
         return Mockito.mock(Metrics.class, (InvocationOnMock call) -> {
             if (call.getMethod().getName().equals("metrics"))
@@ -32,7 +32,7 @@ public final class OutsideMetrics {
         });
     }
 
-    /** All metrics as far as they are counted: a test may look through them, but not ask for one. */
+    /** All computed metrics: a test may iterate over them, but not look one up. */
     private static final class Counted extends AbstractMap<org.apache.kafka.common.MetricName, KafkaMetric> {
         private final Supplier<Cluster> cluster;
 

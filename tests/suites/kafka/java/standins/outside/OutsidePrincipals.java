@@ -4,7 +4,7 @@ import org.apache.kafka.common.security.auth.AuthenticationContext;
 import org.apache.kafka.common.security.auth.KafkaPrincipal;
 import org.apache.kafka.common.security.authenticator.DefaultKafkaPrincipalBuilder;
 
-/** Gives all clients of the harness's own listener one principal, a super user. */
+/** Maps all clients of the harness's own listener to one principal, a super user. */
 public class OutsidePrincipals extends DefaultKafkaPrincipalBuilder {
     static final KafkaPrincipal PRINCIPAL = new KafkaPrincipal(KafkaPrincipal.USER_TYPE, "outside");
 

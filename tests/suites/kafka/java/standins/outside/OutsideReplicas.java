@@ -16,7 +16,7 @@ import org.mockito.invocation.InvocationOnMock;
 import scala.Option;
 import scala.jdk.javaapi.CollectionConverters;
 
-/** Which partitions a broker has and leads: harnesses wait for that before and after each test. */
+/** The partitions that a broker has and leads, for which harnesses wait before and after tests. */
 public final class OutsideReplicas {
     private final Cluster cluster;
     private final KafkaConfig config;
@@ -44,7 +44,7 @@ public final class OutsideReplicas {
             });
     }
 
-    /** The partition as it is now, if this broker has a replica of it. */
+    /** Returns the current state of a partition if this broker has a replica. */
     private Optional<TopicPartitionInfo> hosted(TopicPartition partition) {
         TopicDescription topic = cluster.topic(partition.topic());
         List<TopicPartitionInfo> all = topic == null ? List.of() : topic.partitions();

@@ -16,7 +16,7 @@ import org.apache.kafka.common.security.token.delegation.DelegationToken;
 import org.apache.kafka.common.security.token.delegation.TokenInformation;
 import org.apache.kafka.common.security.token.delegation.internals.DelegationTokenCache;
 
-/** All delegation tokens: only clients that have logged in may ask for them, so this one logs in. */
+/** All delegation tokens, read by a client that logs in, as DescribeDelegationToken requires. */
 public class OutsideTokens extends DelegationTokenCache {
     private static final String SECRET = "outside-secret";
     private static final String LOGIN =
@@ -50,7 +50,7 @@ public class OutsideTokens extends DelegationTokenCache {
         found.put("ssl.endpoint.identification.algorithm", "");
         found.put("bootstrap.servers", "localhost:" + ports().get(listener.getKey().value()));
         found.put("security.protocol", listener.getValue().name);
-        if (listener.getValue() != SecurityProtocol.SSL)  // there, the broker's own certificate is a super user's
+        if (listener.getValue() != SecurityProtocol.SSL)  // with SSL, the broker's certificate is that of a super user
             login(found);
         found.put("enable.metrics.push", "false");
         return found;
@@ -60,7 +60,7 @@ public class OutsideTokens extends DelegationTokenCache {
         return cluster.ports(config.nodeId());
     }
 
-    /** Log in as a user of its own; without SCRAM as the test does, by its JAAS file. */
+    /** Logs in as its own SCRAM user; without SCRAM, as the user in the test's JAAS file. */
     private void login(Map<String, Object> found) throws Exception {
         List<String> mechanisms = config.getList("sasl.enabled.mechanisms");
         var scram = mechanisms.stream().filter(ScramMechanism::isScram).findFirst();

@@ -9,7 +9,7 @@ import scala.Some;
 import scala.collection.immutable.Seq;
 import scala.jdk.javaapi.CollectionConverters;
 
-/** The tests of SaslSslAdminIntegrationTest with log-ins by PLAIN in place of Kerberos. */
+/** The tests of SaslSslAdminIntegrationTest with PLAIN instead of Kerberos. */
 public class PlainAdminIntegrationTest extends SaslSslAdminIntegrationTest {
     private static final String MECHANISM = "PLAIN";
     private static final Seq<String> MECHANISMS = CollectionConverters.asScala(java.util.List.of(MECHANISM)).toSeq();

@@ -17,8 +17,8 @@ import org.apache.kafka.server.telemetry.ClientTelemetry;
 import org.apache.kafka.server.telemetry.ClientTelemetryExporterProvider;
 
 /**
- * The settings of a node as another process can read them, with one listener more: its clients are
- * a super user, whatever the test does with the others.
+ * The settings of a node for another process, with an additional listener: its clients are always a
+ * super user, independent of the test's listeners.
  */
 public final class Settings {
     static final String LISTENER = "OUTSIDE";
@@ -50,7 +50,7 @@ public final class Settings {
         return found;
     }
 
-    /** Open the listener for the harness; only brokers have clients. */
+    /** Adds the listener for the harness, on brokers only. */
     public static void addListener(KafkaConfig config, Properties found) {
         String protocols = config.effectiveListenerSecurityProtocolMap().entrySet().stream()
             .map(pair -> pair.getKey().value() + ":" + pair.getValue())
@@ -62,7 +62,7 @@ public final class Settings {
         found.setProperty("listener.name.outside." + BUILDER, OutsidePrincipals.class.getName());
     }
 
-    /** Whom each listener takes clients for that do not log in, as the test's own class has it. */
+    /** Sets the principals of clients without log-in for each listener, as the test's class does. */
     private static void principals(KafkaConfig config, Properties found) {
         String listeners = "," + found.getProperty("listeners", "");
         config.effectiveListenerSecurityProtocolMap().forEach((listener, protocol) -> {
@@ -90,7 +90,7 @@ public final class Settings {
         }
     }
 
-    /** Paths that are relative to the folder of this process. */
+    /** Makes paths absolute, which are relative to the working directory of this process. */
     private static String absolute(String paths) {
         return Stream.of(paths.split(",")).filter(path -> !path.isBlank())
             .map(path -> Path.of(path.trim()).toAbsolutePath().toString()).collect(Collectors.joining(","));

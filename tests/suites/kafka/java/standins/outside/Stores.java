@@ -9,13 +9,13 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.Properties;
 
-/** Java's own key stores, written again in the form that every program reads. */
+/** Converts Java's own key stores to a format that every program can read. */
 final class Stores {
     private static final String LOCATION = ".location";
 
     private Stores() { }
 
-    /** For each store JKS name one with the same entries as `outside.<setting>`: PKCS12. */
+    /** For each JKS store, writes a PKCS12 store with the same entries, named by `outside.<setting>`. */
     static void convert(Properties found) {
         for (Object each : new ArrayList<>(found.keySet())) {
             String key = (String) each;

@@ -5,7 +5,7 @@ import java.util.function.ToIntFunction;
 import org.apache.kafka.common.network.ListenerName;
 import outside.Inside;
 
-/** The ports of a node outside. */
+/** The ports of a node in another process. */
 public class SocketServer {
     private final ToIntFunction<ListenerName> ports;
 

@@ -6,7 +6,7 @@ import org.apache.kafka.raft.RaftLog;
 import outside.Cluster;
 import outside.Inside;
 
-/** The log of metadata, of which only is known that every broker has read it. */
+/** The metadata log: tests can only wait until every broker has read it. */
 public class KafkaRaftManager<T> {
     private final Cluster cluster;
 

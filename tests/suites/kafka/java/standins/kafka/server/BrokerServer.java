@@ -35,7 +35,7 @@ import outside.OutsideTokens;
 import outside.Settings;
 import scala.Option;
 
-/** A broker in another process, seen as its clients see it; the rest is `Inside`. */
+/** A broker in another process, with the state that clients can observe; all else throws `Inside`. */
 public class BrokerServer extends Log implements KafkaBroker {
     private final SharedServer shared;
     private final Metrics metrics = OutsideMetrics.of(this::cluster);

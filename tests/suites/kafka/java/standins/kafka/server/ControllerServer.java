@@ -114,7 +114,7 @@ public class ControllerServer extends Log {
         return shared.cluster();
     }
 
-    /** Leave the first records of metadata where the other process looks for them. */
+    /** Writes the bootstrap metadata records to the file that the other process reads. */
     private void writeBootstrap() {
         try {
             new BootstrapDirectory(config().metadataLogDir()).writeBinaryFile(bootstrap);
@@ -123,7 +123,7 @@ public class ControllerServer extends Log {
         }
     }
 
-    /** The port that the harness has planned for a listener, or any; free for the other process. */
+    /** Returns the port that the harness has chosen for a listener, or a free one, not bound here. */
     private int freePort(String listener) {
         try (ServerSocketChannel channel =
                 shared.socketFactory().openServerSocket(listener, new InetSocketAddress(0), -1, -1)) {

@@ -5,7 +5,7 @@ import org.apache.kafka.metadata.MetadataCache;
 import org.apache.kafka.server.authorizer.Authorizer;
 import scala.Option;
 
-/** What harnesses ask of a broker's request handlers. */
+/** The parts of a broker's request handlers that harnesses use. */
 public class KafkaApis {
     private final BrokerServer broker;
 

@@ -15,7 +15,7 @@ import outside.Cluster;
 import outside.Log;
 import outside.Settings;
 
-/** What a node's broker and controller have in common, seen from outside: its settings. */
+/** The common part of a node's broker and controller in another process: its settings. */
 public class SharedServer extends Log {
     private static final String UNSTABLE = "unstable.api.versions.enable";
     private final KafkaConfig config;
@@ -36,7 +36,7 @@ public class SharedServer extends Log {
         this.sockets = sockets;
     }
 
-    /** Harnesses switch on the versions of APIs that a release hides; users see a release without. */
+    /** Disables unstable API versions, which harnesses enable but users of a release do not have. */
     private static KafkaConfig stable(KafkaConfig config) {
         Map<String, Object> settings = new HashMap<>(config.originals());
         return settings.remove(UNSTABLE) == null ? config : new KafkaConfig(settings, false);
@@ -46,7 +46,7 @@ public class SharedServer extends Log {
         return Cluster.of(properties.clusterId().get());
     }
 
-    /** The controllers as `controller.quorum.voters` names them, once they have their ports. */
+    /** Returns `controller.quorum.voters`, after the controllers have their ports. */
     String voters() {
         StringBuilder found = new StringBuilder();
         voters.join().forEach((id, address) -> found.append(found.isEmpty() ? "" : ",")

@@ -1,6 +1,6 @@
 package org.apache.kafka.image.loader;
 
-/** A broker outside has loaded all metadata: `RaftLog.endOffset` waits for that. */
+/** Always up to date, since `RaftLog.endOffset` waits until the brokers have loaded all metadata. */
 public class MetadataLoader {
     public long lastAppliedOffset() {
         return Long.MAX_VALUE;
