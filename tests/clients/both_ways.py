@@ -206,7 +206,7 @@ def _tell(report: Report, lateness: Lateness) -> int:
     """Print a replay's report; return the number of unexplained differences and misses."""
     sys.stdout.write(
         f"  {report.requests} requests, {report.answers} answers, {report.differing} differ,"
-        f" {len(report.missed)} missed, {report.left_out} put off when they were recorded\n"
+        f" {len(report.missed)} missed, {report.left_out} left out (temporary errors)\n"
     )
     open_ones = len(report.missed)
     for place, why in report.missed:

@@ -59,13 +59,13 @@ passwords. From 3.0 up to 3.4 (KRaft), neither can.
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("release", nargs="+", help="such as 4.4.0")
+    parser.add_argument("release", nargs="+", help="a full release number, such as 4.4.0")
     parser.add_argument("--client", default="java", choices=COMMANDS)
-    parser.add_argument("--case", action="append", default=[], help="only cases that fit")
+    parser.add_argument("--case", action="append", default=[], help="only matching cases")
     parser.add_argument(
         "--compare",
         action="store_true",
-        help="play the cases with the shim too, and tell where the client says something else",
+        help="play the cases against the shim too, and print differences of the client's results",
     )
     args = parser.parse_args()
     has_failed = False

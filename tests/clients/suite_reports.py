@@ -85,7 +85,7 @@ def write_forms(names: Sequence[str]) -> None:
     for name, report in read.items():
         (PAGE.parent / f"{name}.svg").write_text(PAGE_FORMS["badge"]([report]))
     (KEPT / "report.html").write_text(PAGE_FORMS["html"](list(read.values())))
-    sys.stderr.write(f"{KEPT / 'report.html'} has what each client said and sent\n")
+    sys.stderr.write(f"{KEPT / 'report.html'} has the errors and the frames of each client\n")
 
 
 def played(driver: Sequence[str], cases: Sequence[str]) -> bytes:

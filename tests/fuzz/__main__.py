@@ -10,7 +10,9 @@ from tests.fuzz.judging import fuzz
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.fuzz", description=__doc__)
-    parser.add_argument("--frames", type=int, default=100_000, help="how many (default: 100000)")
+    parser.add_argument(
+        "--frames", type=int, default=100_000, help="number of frames (default: 100000)"
+    )
     parser.add_argument("--seed", default=None, help="repeat the frames of an earlier run")
     parser.add_argument(
         "--release", action="append", help="a release of Kafka (repeatable; default: all)"

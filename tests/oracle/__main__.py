@@ -78,26 +78,32 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m tests.oracle", description=__doc__)
     parser.add_argument("release", help="a full release number, such as 4.3.1")
     parser.add_argument("--mode", choices=MODES, default="authorizer")
-    parser.add_argument("--seeds", help="FIRST-LAST; default: fresh ones")
-    parser.add_argument("--scripts", type=int, default=20, help="how many, if no seeds are given")
+    parser.add_argument("--seeds", help="FIRST-LAST (default: new ones)")
     parser.add_argument(
-        "--stateful", action="store_true", help="stories whose requests have effects on each other"
+        "--scripts", type=int, default=20, help="number of scenarios without --seeds"
     )
     parser.add_argument(
-        "--matrix", action="store_true", help="the questions of the access matrix; seeds are places"
-    )
-    parser.add_argument("--shim", action="store_true", help="run the shim as a process, by sockets")
-    parser.add_argument(
-        "--shrink", type=int, default=3, help="how many differences are made short; default: 3"
+        "--stateful", action="store_true", help="play scripts, whose requests affect each other"
     )
     parser.add_argument(
-        "--keep", action="store_true", help="add the shortest forms of differences to a recording"
+        "--matrix", action="store_true", help="play the access matrix; seeds are positions in it"
     )
     parser.add_argument(
-        "--broker", help="PLAIN,SASL addresses of a real broker that runs; default: start one"
+        "--shim", action="store_true", help="run the shim in its own process, with sockets"
     )
     parser.add_argument(
-        "--twice", action="store_true", help="play the recording on a new start of the real broker"
+        "--shrink", type=int, default=3, help="number of differences to shorten (default: 3)"
+    )
+    parser.add_argument(
+        "--keep", action="store_true", help="add shortened differences to a recording"
+    )
+    parser.add_argument(
+        "--broker", help="PLAIN,SASL addresses of a running real broker (default: start one)"
+    )
+    parser.add_argument(
+        "--twice",
+        action="store_true",
+        help="compare the recording with another run of the real broker",
     )
     parser.add_argument("--json", action="store_true", help="print the result as JSON")
     return parser
@@ -133,7 +139,7 @@ def _name(options: argparse.Namespace) -> str:
 def _compare_with_recording(options: argparse.Namespace, real: Peer) -> int:
     """Compare a real broker with the recording of another run of the same release."""
     name = _name(options)
-    assert name in recordings(), f"there is no recording {name}"
+    assert name in recordings(), f"missing recording {name}"
     tally = Tally()
     for number, scenario in enumerate(load(name)):
         tally.add(number, scenario, [step.answer for step in scenario.steps], play(scenario, real))

@@ -141,8 +141,8 @@ def main(arguments: list[str]) -> int:
         prog="python -m tests.oracle.sticky_tasks", description=__doc__
     )
     parser.add_argument("release", help="a full release number")
-    parser.add_argument("--groups", type=int, default=1000, help="how many (default: 1000)")
-    parser.add_argument("--seed", default="1", help="where their randomness begins")
+    parser.add_argument("--groups", type=int, default=1000, help="number of groups (default: 1000)")
+    parser.add_argument("--seed", default="1", help="seed of the random groups")
     parser.add_argument("--record", action="store_true", help="write the golden file")
     options = parser.parse_args(arguments)
     seen, different = [], 0

@@ -44,18 +44,29 @@ def _day(options: argparse.Namespace) -> None:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m tests.releases", description=__doc__)
     commands = parser.add_subparsers(dest="command", required=True)
-    following = commands.add_parser("day", help="what a release brings, and what is left to do")
+    following = commands.add_parser(
+        "day", help="list the changes of a release, and the remaining decisions"
+    )
     following.add_argument("release", help="a full release number, such as 4.5.0")
-    following.add_argument("--against", help="default: the last release that was recorded")
-    following.add_argument("--json", type=Path, metavar="FILE", help="the checklist as JSON too")
-    following.add_argument("--markdown", type=Path, metavar="FILE", help="and as Markdown")
+    following.add_argument("--against", help="default: the last recorded release")
     following.add_argument(
-        "--no-write", dest="write", action="store_false", help="leave the tables as they are"
+        "--json", type=Path, metavar="FILE", help="write the checklist as JSON too"
     )
     following.add_argument(
-        "--no-record", dest="record", action="store_false", help="start no broker, play nothing"
+        "--markdown", type=Path, metavar="FILE", help="write the checklist as Markdown too"
     )
-    playing = commands.add_parser("play", help="how many recorded answers differ, as JSON")
+    following.add_argument(
+        "--no-write", dest="write", action="store_false", help="do not change the tables"
+    )
+    following.add_argument(
+        "--no-record",
+        dest="record",
+        action="store_false",
+        help="start no real broker, play no recordings",
+    )
+    playing = commands.add_parser(
+        "play", help="print the number of recorded responses that differ, as JSON"
+    )
     playing.add_argument("release")
     commands.add_parser("table", help="write the table of docs/releases.md")
     return parser

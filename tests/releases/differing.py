@@ -59,7 +59,7 @@ def _versions(old: Snapshot, new: Snapshot) -> Iterator[Finding]:
             yield Finding("versions", api, f"{old.apis[api]} -> {offered}")
     for name in sorted(new.unstable - old.unstable):
         version = versions_in(new.definitions[name]["validVersions"]).stop - 1
-        yield Finding("versions", name.removesuffix("Request"), f"{version} is there, but unstable")
+        yield Finding("versions", name.removesuffix("Request"), f"{version} is new and unstable")
     for api in old.apis.keys() - new.apis.keys():
         yield Finding("apis", api, "no longer offered")
 

@@ -58,7 +58,7 @@ def test_apis_versions_and_fields() -> None:
 def test_versions_that_are_unstable_are_not_offered() -> None:
     old = release("9.0.0", request("Read", "0"))
     new = release("9.1.0", request("Read", "0-1", latestVersionUnstable=True))
-    assert found(old, new) == {("versions", "Read", "1 is there, but unstable")}
+    assert found(old, new) == {("versions", "Read", "1 is new and unstable")}
 
 
 def test_codes_settings_features_and_handlers() -> None:

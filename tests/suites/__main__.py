@@ -102,18 +102,20 @@ def _one_broker(options: argparse.Namespace) -> int:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m tests.suites", description=__doc__)
-    parser.add_argument("name", nargs="?", choices=SUITES, help="none: list them")
+    parser.add_argument("name", nargs="?", choices=SUITES, help="default: list the suites")
     parser.add_argument("--against", choices=("shim", "real", BOTH), default="shim")
-    parser.add_argument("--release", default=RELEASE, help="of Kafka (default: %(default)s)")
     parser.add_argument(
-        "--only", default="", metavar="PATTERN", help="some tests, as the suite names them"
+        "--release", default=RELEASE, help="the release of Kafka (default: %(default)s)"
+    )
+    parser.add_argument(
+        "--only", default="", metavar="PATTERN", help="only matching tests, by the suite's names"
     )
     parser.add_argument("--verbose", action="store_true", help="list the tests that passed too")
     parser.add_argument(
         "--record",
         action="store_true",
-        help="kafka-tools against a real broker: write what is printed as what is expected;"
-        " kafka against both: keep the figures",
+        help="kafka-tools against a real broker: store the output as the expected output;"
+        " kafka against both: store the figures",
     )
     parser.add_argument(
         "--one-broker",

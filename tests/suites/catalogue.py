@@ -41,12 +41,12 @@ def _librdkafka(about: str, needs: Needs, run: Callable[[Broker, str], list[Resu
 
 SUITES = {
     "kafka": Suite(
-        "Kafka's own integration tests, each with brokers of its own",
+        "Kafka's own integration tests, each with its own brokers",
         kafka_jars.VERSION,
         kafka.play,
     ),
     "kgo": _suite(
-        "franz-go: the client's tests that talk to a broker", kgo.VERSION, kgo.NEEDS, kgo.run
+        "franz-go: the client's tests that connect to a broker", kgo.VERSION, kgo.NEEDS, kgo.run
     ),
     "kafka-go": _suite(
         "segmentio/kafka-go: all its tests", kafka_go.VERSION, kafka_go.NEEDS, kafka_go.run
@@ -65,7 +65,7 @@ SUITES = {
         rust_rdkafka.run,
     ),
     "kafka-tools": _suite(
-        "Kafka's command-line tools, held against what they print on a real broker",
+        "Kafka's command-line tools, compared with their output on a real broker",
         "4.3.1",
         kafka_tools.NEEDS,
         kafka_tools.run,
@@ -77,7 +77,9 @@ SUITES = {
         "transactions, idempotent producers", librdkafka.NEEDS, librdkafka.for_transactions
     ),
     "librdkafka-acl": _librdkafka(
-        "admin and ACLs, denied to themselves", librdkafka.NEEDS, librdkafka.for_acls
+        "administration and ACLs, with denials for the test's own user",
+        librdkafka.NEEDS,
+        librdkafka.for_acls,
     ),
     "librdkafka-acl-sasl": _librdkafka(
         "authorized operations, logged in",

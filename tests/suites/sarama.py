@@ -34,11 +34,11 @@ LEFT_OUT = {
     "TestFuncAdminAlterPartitionReassignments": "moves replicas between brokers",
     "TestFuncAdminElectLeadersV1": "moves a leader between brokers",
     "TestFuncAdminDescribeLogDirs": "counts five brokers",
-    "TestFuncAdminNetworkErrorClosesControllerConnection": "wants the controller behind a proxy",
+    "TestFuncAdminNetworkErrorClosesControllerConnection": "requires the controller behind a proxy",
     "TestFuncClientMetadata": "counts five brokers",
-    "TestFuncConnectionFailure": "wants every broker behind a proxy",
-    "TestFuncAdminListConsumerGroupOffsets$": "wants its brokers' addresses to be the proxies'",
-    "TestFuncIdempotentBufferedSequence": "wants every broker behind a proxy",
+    "TestFuncConnectionFailure": "requires every broker behind a proxy",
+    "TestFuncAdminListConsumerGroupOffsets$": "requires brokers that advertise the proxies",
+    "TestFuncIdempotentBufferedSequence": "requires every broker behind a proxy",
     "TestJava": "builds a Java program with Docker",
 }
 
