@@ -127,7 +127,7 @@ def test_unknown_settings_are_named_once(
     assert capsys.readouterr().err.count("num.partitons") == 1
 
 
-def test_the_state_file_is_there_when_it_starts(tmp_path: Path) -> None:
+def test_the_state_file_is_loaded_at_startup(tmp_path: Path) -> None:
     (tmp_path / "state.yaml").write_text(CONFIGURATION["state.yaml"])
     script = (
         "import os, sys; from kafka_shim.shim.cli import main;"

@@ -111,7 +111,7 @@ REQUESTS = {
 
 
 @pytest.mark.asyncio
-async def test_the_broker_checks_what_was_planned(tmp_path: Path) -> None:
+async def test_the_broker_makes_the_planned_checks(tmp_path: Path) -> None:
     import msgspec
 
     from tests.shim.wire import connected, serving

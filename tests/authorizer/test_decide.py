@@ -70,7 +70,7 @@ def test_truth_table(acls: list[str], operation: str, allowed: bool) -> None:
     assert asked([acl(text) for text in acls], operation).allowed is allowed
 
 
-def test_a_prefixed_asterisk_is_no_wildcard() -> None:
+def test_a_prefixed_asterisk_is_not_a_wildcard() -> None:
     acls = [acl("allow READ topic *...")]
     assert not asked(acls, "READ").allowed
     assert asked(acls, "READ", "*eu").allowed
@@ -146,7 +146,7 @@ def test_an_ipv6_host_is_javas_text() -> None:
     assert not asked([short], "READ", "t", actor=actor).allowed
 
 
-def test_super_users_come_before_every_deny() -> None:
+def test_super_users_are_allowed_despite_denies() -> None:
     store = AclStore([acl("deny ALL topic *", of="User:*")])
     action = Action(Operation.READ, ResourceType.TOPIC, "orders")
     supers = frozenset({"User:admin"})

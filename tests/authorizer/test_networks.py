@@ -38,7 +38,7 @@ def test_a_network_includes_its_addresses(acl_host: str, host: str, covered: boo
     assert not covers_host(acl_host, host, networks=False)
 
 
-def test_a_host_without_a_slash_is_no_network() -> None:
+def test_a_host_without_a_slash_is_not_a_network() -> None:
     assert network_of("10.0.0.1") is network_of("*") is None
 
 

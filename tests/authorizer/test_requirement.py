@@ -60,7 +60,7 @@ def test_since_is_with_and_until_without_its_release(
     assert (held[0], held[-1]) == (first, last)
 
 
-def test_only_what_holds_in_the_release_is_bound() -> None:
+def test_only_needs_of_the_release_are_bound() -> None:
     old = Need(Operation.READ, ResourceType.GROUP, until="1.0")
     new = Need(Operation.DESCRIBE, ResourceType.GROUP, since="1.0")
     old_error = Denial(ErrorCode.CLUSTER_AUTHORIZATION_FAILED, Effect.TOP, until="1.0")

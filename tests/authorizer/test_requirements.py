@@ -38,7 +38,7 @@ def served_versions(api: ApiKey, release: str) -> range:
     return range(low, max(high, unstable(release).get(api, -1)) + 1)
 
 
-def test_every_api_of_every_release_asks_or_is_open_to_all() -> None:
+def test_every_api_of_every_release_has_checks_or_is_open_to_all() -> None:
     for release in RELEASES:
         asking = {bound.row.api for bound in in_force(release)}
         for key in served(release) | unstable(release):

@@ -42,7 +42,7 @@ def test_a_duplicate_is_stored_once_and_changes_nothing() -> None:
     assert store.epoch == epoch
 
 
-def test_every_field_tells_acls_apart() -> None:
+def test_acls_differ_if_any_field_differs() -> None:
     acls = [
         make(),
         make("payments"),

@@ -11,7 +11,7 @@ def make(name: str, pattern_type: PatternType = PatternType.LITERAL) -> Pattern:
     return Pattern(ResourceType.TOPIC, name, pattern_type, ALICE, 1)
 
 
-def test_patterns_that_apply_come_from_the_most_specific_on() -> None:
+def test_matching_patterns_are_ordered_by_specificity() -> None:
     index = TypeIndex()
     star, name, same = make("*"), make("orders"), make("orders", PatternType.PREFIXED)
     short = make("o", PatternType.PREFIXED)

@@ -34,7 +34,7 @@ def test_the_files_to_copy_are_small() -> None:
         assert len((ROOT / path).read_text().splitlines()) < 120, path
 
 
-def test_the_shown_response_is_one_of_the_api() -> None:
+def test_the_response_on_the_page_has_the_fields_of_the_api() -> None:
     [text] = re.findall(r"^```json\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
     shown = msgspec.json.decode(text)
     row = msgspec.convert(shown, BrokerRow)

@@ -7,7 +7,7 @@ from tests.docs.shell import Shell
 from tests.docs.shown import ROOT
 
 
-def test_the_session_is_what_is_printed(shell: Shell, demo: dict[str, str]) -> None:
+def test_the_picture_shows_the_printed_session(shell: Shell, demo: dict[str, str]) -> None:
     made = session(shell, demo)
     assert (PICTURES / "session.svg").read_text() == made, "run: make pictures"
     assert "url(http" not in made  # the picture loads nothing from other servers

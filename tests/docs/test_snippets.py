@@ -41,7 +41,7 @@ RUN_BY_OTHERS: dict[tuple[str, str], tuple[str, ...]] = {
     ("docs/configuration.md", "toml"): SAME_BROKER,
     ("docs/configuration.md", "yaml"): (
         *SAME_BROKER,
-        f"{PAGES}::test_the_state_file_is_there_when_it_starts",
+        f"{PAGES}::test_the_state_file_is_loaded_at_startup",
     ),
     ("docs/conformance.md", ""): (f"{SNIPPETS}::test_the_suite_prints_what_the_page_shows",),
     # not code: lines that drivers and the suite exchange
@@ -52,7 +52,7 @@ RUN_BY_OTHERS: dict[tuple[str, str], tuple[str, ...]] = {
         f"{CONTRACT}::test_the_examples_of_the_pages_satisfy_the_contract",
     ),
     ("docs/control-api.md", "json"): (
-        "tests/docs/test_control_page.py::test_the_shown_response_is_one_of_the_api",
+        "tests/docs/test_control_page.py::test_the_response_on_the_page_has_the_fields_of_the_api",
     ),
     # copies of the examples, whose tests are run
     ("docs/control-api.md", "go"): EXAMPLES,

@@ -54,7 +54,7 @@ def nobody() -> StandardAuthorizer:
     return StandardAuthorizer(super_users=["User:root"])
 
 
-def test_accesses_are_those_recorded_whatever_the_splits(tmp_path: Path) -> None:
+def test_accesses_equal_the_recorded_ones_for_any_splits(tmp_path: Path) -> None:
     rng = random.Random(1)
     authorizer = StandardAuthorizer(store=AclStore(random_acls(rng, 30)))
     random_trace(tmp_path, rng, authorizer, 600)

@@ -96,9 +96,7 @@ def test_least_acls_can_be_used_as_they_are_printed(
     assert twin.what_breaks(twin.accesses(trace), again, ("User:root",)) == {}
 
 
-def test_least_acls_say_what_to_add_to_others_and_what_to_remove(
-    spark: Any, tmp_path: Path, capsys: Any
-) -> None:
+def test_least_acls_name_acls_to_add_and_to_remove(spark: Any, tmp_path: Path, capsys: Any) -> None:
     assert spark
     trace, present = tmp_path / "trace", tmp_path / "present.txt"
     rules: list[dict[str, Any]] = [

@@ -82,7 +82,7 @@ def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.client
-def test_what_clients_did_is_derived_as_it_was_recorded(recorded: Path, tmp_path: Path) -> None:
+def test_derived_accesses_equal_the_recorded_ones(recorded: Path, tmp_path: Path) -> None:
     without_accesses(recorded, tmp_path)
     exact = rows("accesses", recorded)
     lives = Lives(seen_in(rows("sightings", tmp_path)))

@@ -128,7 +128,7 @@ def test_timeline_counts_and_measures(spark: Any, tmp_path: Path) -> None:
     assert row["client_id"] == "app"
 
 
-def test_requests_without_an_answer_are_counted(spark: Any, tmp_path: Path) -> None:
+def test_requests_without_a_response_are_counted(spark: Any, tmp_path: Path) -> None:
     from kafka_shim.pipeline.commands.reading import Source
     from kafka_shim.pipeline.commands.timeline import COMMAND
 

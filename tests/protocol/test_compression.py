@@ -30,7 +30,7 @@ REAL = ALL[1:]
 
 @pytest.mark.parametrize("codec", ALL)
 @pytest.mark.parametrize("data", [b"", b"x", TEXT, NOISE])
-def test_there_and_back(codec: Compression, data: bytes) -> None:
+def test_round_trip(codec: Compression, data: bytes) -> None:
     assert decompress(codec, compress(codec, data)) == data
 
 

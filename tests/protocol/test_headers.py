@@ -25,7 +25,7 @@ TAGS = ((3, b"abc"), (200, b""))
     ("key", "version", "tags"),
     [(30, 1, ()), (30, 2, ()), (30, 2, TAGS), (7, 0, ()), (7, 1, ()), (18, 3, TAGS), (17, 1, ())],
 )
-def test_request_header_there_and_back(
+def test_request_headers_survive_a_round_trip(
     key: int, version: int, tags: tuple[tuple[int, bytes], ...], client_id: str | None
 ) -> None:
     if (key, version) == (7, 0):
@@ -64,7 +64,7 @@ def test_api_versions_responds_with_header_0() -> None:
 
 
 @pytest.mark.parametrize(("key", "version"), [(18, 4), (30, 1), (30, 3)])
-def test_response_header_there_and_back(key: int, version: int) -> None:
+def test_response_headers_survive_a_round_trip(key: int, version: int) -> None:
     tags = TAGS if (key, version) == (30, 3) else ()
     written = write_response_header(key, version, -2, tags)
     assert read_response_header(key, version, written + b"body") == (

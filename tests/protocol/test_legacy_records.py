@@ -32,7 +32,7 @@ def some_records(count: int = 5, *, base: int = 0, timestamp: int = NOW) -> list
 @pytest.mark.parametrize("magic", [0, 1])
 @pytest.mark.parametrize("compression", [PLAIN, GZIP])
 @pytest.mark.parametrize("base", [0, 1000])
-def test_there_and_back(magic: int, compression: Compression, base: int) -> None:
+def test_round_trip(magic: int, compression: Compression, base: int) -> None:
     records = some_records(base=base, timestamp=NOW if magic else -1)
     blob = write_message_set(records, magic, compression)
     assert read_message_set(blob) == records

@@ -36,7 +36,7 @@ def only_batch(blob: bytes) -> Batch:
 
 
 @given(record_lists(), st.sampled_from(CODECS))
-def test_there_and_back(records: list[Record], compression: Compression) -> None:
+def test_round_trip(records: list[Record], compression: Compression) -> None:
     blob = encode_batch(records, BatchOptions(compression=compression))
     batch = only_batch(blob)
     assert batch.records() == records

@@ -8,7 +8,7 @@ REPLACED = "\N{REPLACEMENT CHARACTER}"
 
 
 @given(st.text(st.characters(exclude_categories=["Cs"])))
-def test_what_is_valid_stays(said: str) -> None:
+def test_valid_text_is_unchanged(said: str) -> None:
     assert text(said.encode()) == decode_like_java(said.encode()) == said
 
 

@@ -61,7 +61,7 @@ def test_scenarios_that_are_named_replace_those_in_the_recording(tmp_path: Path)
     assert [steps[0][1][0] for steps in answers.values()] == ["first", "first", "second"]
 
 
-def test_every_recorded_scenario_is_one_of_its_kind() -> None:
+def test_every_recorded_scenario_belongs_to_its_kind() -> None:
     for of_kind in KINDS.values():
         for release in of_kind.recordings.releases():
             assert set(of_kind.recordings.names(release)) <= set(of_kind.scenarios(release))

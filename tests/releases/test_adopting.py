@@ -43,7 +43,7 @@ def test_a_new_major_release_begins_a_line() -> None:
     assert '    *("9.0", "9.1"),\n    *("10.0",),\n' in text
 
 
-def test_the_newest_jars_are_pinned_anew_and_older_ones_stay() -> None:
+def test_only_the_newest_jars_are_replaced() -> None:
     text = PYPROJECT.read_text()
     newest = read_pins().newest
     pinned = adopting.pinned(text, {"kafka-clients": "ab12"}, "99.0.0")

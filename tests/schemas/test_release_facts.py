@@ -40,7 +40,7 @@ def test_names_have_the_order_of_the_newest_release() -> None:
     ]
 
 
-def test_a_history_is_read_as_it_was_written_with_a_change_a_line() -> None:
+def test_a_history_survives_a_round_trip_with_one_change_per_line() -> None:
     text = render(FACTS)
     assert json.loads(text) == FACTS
     assert '    "2.0": null\n' in text
@@ -58,7 +58,7 @@ def test_every_release_has_pinned_jars() -> None:
     assert artifacts == json.loads(extract.JARS.read_text())["sha256"].keys()
 
 
-def test_what_is_checked_in_matches_its_checksums() -> None:
+def test_stored_facts_match_their_checksums() -> None:
     assert extract.main(["--check"]) == 0
     assert {*settings(), *features()} == {"broker", "client_metrics", "feature", "group", "topic"}
 

@@ -31,7 +31,7 @@ JSON_WITH_COMMENTS = """
 """
 
 
-def test_what_is_checked_in_matches_the_pins_and_the_jars_where_they_are() -> None:
+def test_stored_definitions_match_the_pins_and_available_jars() -> None:
     assert vendor.main(["--check"]) == 0
 
 

@@ -15,7 +15,7 @@ def rule_of(text: str) -> list[Acl]:
     return parse_rule(yaml.safe_load(text), "acl 3")
 
 
-def test_a_rule_stands_for_all_its_combinations() -> None:
+def test_a_rule_expands_to_all_its_combinations() -> None:
     acls = rule_of(
         "{principal: [User:alice, 'User:CN=a,O=b'], allow: [Read, DESCRIBE_CONFIGS], deny: write,"
         " topic: [orders, payments], pattern: prefixed, host: [10.0.0.1, '*']}"

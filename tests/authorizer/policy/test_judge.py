@@ -109,7 +109,7 @@ def test_nobody_but() -> None:
     assert verdict([], nobody_but=[], may="Write", topic="*").held
 
 
-def test_only_is_may_and_nobody_but() -> None:
+def test_only_means_may_and_nobody_but() -> None:
     expected: dict[str, Any] = {"only": "User:alice", "may": "Write", "topic": "orders"}
     assert verdict([ALICE], **expected).held
     assert advice(verdict([], **expected)) == [(True, "User:alice", "WRITE", "orders")]

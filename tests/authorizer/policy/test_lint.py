@@ -58,7 +58,7 @@ def test_an_included_operation_is_redundant() -> None:
     ]
 
 
-def test_describe_beside_read_or_write_is_no_finding() -> None:
+def test_describe_beside_read_or_write_is_accepted() -> None:
     assert found(READ | {"allow": ["Read", "Describe"]}) == []
     assert found(READ | {"allow": "Describe", "topic": "ord-x"}, TEAM | {"topic": "ord-"}) == [
         ("shadowed", 1)
@@ -127,7 +127,7 @@ def test_hosts_as_brokers_write_them() -> None:
     assert found(READ | {"host": "10.0.0.0/8"}, release="4.3") == [("name", 1)]
 
 
-def test_what_a_release_cannot_express() -> None:
+def test_acls_that_a_release_cannot_express_are_found() -> None:
     assert found(TEAM, READ, release="1.1") == [("release", 1)]
     assert found(READ | {"principal": "alice"}) == [("release", 1)]
 

@@ -15,7 +15,7 @@ ENOUGH = 20
 
 
 @pytest.mark.parametrize("name", recordings())
-def test_the_shim_answers_as_the_real_broker_did(name: str) -> None:
+def test_responses_equal_those_of_the_real_broker(name: str) -> None:
     """Exceptions are listed in tests/golden/remaining_differences.txt, which may only shrink."""
     counts, told, played = differences(name)
     assert played > 0

@@ -10,7 +10,7 @@ PAIRS = recorded_pairs(KIND)
 
 
 @pytest.mark.parametrize(("release", "name"), PAIRS)
-def test_the_shim_answers_as_the_real_broker_did(release: str, name: str) -> None:
+def test_responses_equal_those_of_the_real_broker(release: str, name: str) -> None:
     found = differing(KIND, release, name)
     assert bool(found) == ((release, name) in listed("records")), found[:3]
 

@@ -11,7 +11,7 @@ PAIRS = recorded_pairs(KIND)
 
 
 @pytest.mark.parametrize(("release", "name"), PAIRS)
-def test_the_same_values_are_taken_as_by_the_real_broker(release: str, name: str) -> None:
+def test_the_same_values_are_accepted_as_by_the_real_broker(release: str, name: str) -> None:
     shim = KIND.shim(release, KIND.mode, KIND.settings_of(release, name))
     recorded, played = KIND.recordings.steps(release, name), KIND.play(name, shim)
     assert _cells(played) == _cells(recorded)

@@ -19,7 +19,7 @@ from tests.shim.play import Stage
 
 
 @pytest.mark.parametrize(("release", "name"), recorded_pairs(recording.KIND))
-def test_the_same_answers_and_pushes_as_at_the_real_broker(release: str, name: str) -> None:
+def test_responses_and_pushes_equal_those_of_the_real_broker(release: str, name: str) -> None:
     assert not differing(recording.KIND, release, name)
 
 
@@ -36,7 +36,7 @@ def test_telemetry_apis_are_listed_only_if_enabled(release: str) -> None:
             assert (stage.dispatcher.apis.find(key, 0) is not None) == bool(knows)
 
 
-def test_a_setting_that_is_neither_yes_nor_no_is_an_error() -> None:
+def test_a_setting_that_is_neither_true_nor_false_is_an_error() -> None:
     with pytest.raises(ConfigError, match="`maybe` is neither true nor false"):
         Stage(properties={CLIENT_TELEMETRY: "maybe"})
 

@@ -29,12 +29,12 @@ def test_every_row_of_the_table_has_a_question_or_a_reason() -> None:
     assert QUESTIONS.keys() | UNASKED.keys() == {row.id for row in TABLE}
 
 
-def test_real_brokers_of_the_main_eras_were_asked() -> None:
+def test_real_brokers_of_the_main_eras_were_recorded() -> None:
     assert {"4.3.1-matrix", "2.7.2-matrix"} <= set(CONFIRMED)
 
 
 @pytest.mark.parametrize("name", CONFIRMED)
-def test_a_real_broker_was_asked_the_same(name: str) -> None:
+def test_a_recording_has_the_same_requests(name: str) -> None:
     release = parse_release(name.removesuffix("-matrix"))
     asked = [_without_answers(scene) for scene in load(name)]
     assert asked == [_without_answers(scene) for scene in Matrix(release).scenes()]
