@@ -1,4 +1,4 @@
-"""Drives aiokafka: `python aiokafka_driver.py`."""
+"""The driver of aiokafka: `python aiokafka_driver.py`."""
 
 import asyncio
 import contextlib
@@ -40,7 +40,7 @@ def _error(code: int) -> Exception | None:
 
 
 def _each(rows: Iterable[Any]) -> dict[str, Any]:
-    """What came of each row of an answer: a name, a code, and what this version has besides."""
+    """Return items from the rows of a response: name, error code, and further fields."""
     codes = {name: code for name, code, *_ in rows}
     return items(codes, lambda name: _error(codes[name]))
 
@@ -50,7 +50,7 @@ def _partitions(names: list[str]) -> dict[str, TopicPartition]:
 
 
 class Token(AbstractTokenProvider):
-    """The token of the last log-in that was set."""
+    """Provides the token of the latest log-in."""
 
     def __init__(self, login: Any) -> None:
         self.login = login
@@ -60,11 +60,11 @@ class Token(AbstractTokenProvider):
 
 
 class Listener(Inbox, ConsumerRebalanceListener):
-    """An inbox that the client takes for a listener."""
+    """An inbox with the type that the client requires of listeners."""
 
 
 class Client:
-    """One client of the contract: an admin, a producer and a consumer, each made when needed."""
+    """A client of the contract: an admin, a producer and a consumer, each created on first use."""
 
     def __init__(self, servers: str, settings: dict[str, str], login: Any = None, tls: Any = None):
         self._settings = python_settings(servers, settings, login, tls)
@@ -81,7 +81,7 @@ class Client:
 
     async def set_login(self, login: dict[str, Any]) -> None:
         if login["mechanism"] != "OAUTHBEARER":
-            raise UnsupportedError  # a password stays for the life of a client
+            raise UnsupportedError  # this client cannot change its password
         self._token.login = login
 
     async def _of(self, kind: Any) -> Any:
@@ -204,7 +204,7 @@ class Client:
         return {"offsets": [(await future).offset for future in sent]}
 
     async def begin(self) -> None:
-        producer = await self._producer()  # started, it is initialised
+        producer = await self._producer()  # its start initialises it
         await producer.begin_transaction()
 
     async def send_offsets(self, group: str, topic: str, partition: int, offset: int) -> None:
@@ -256,18 +256,18 @@ class Client:
 
 
 async def _end(made: Any) -> None:
-    """The admin is closed, the others are stopped; what is not written within a second is lost."""
+    """End a client; records that are not acknowledged within a second are lost."""
     ending = made.close() if isinstance(made, AIOKafkaAdminClient) else made.stop()
     with contextlib.suppress(TimeoutError, KafkaError):
         await asyncio.wait_for(ending, 1)
 
 
 LOOP = asyncio.new_event_loop()
-"""Runs in a thread of its own, so that members of groups live between commands, too."""
+"""Runs in its own thread, so that group members send heartbeats between commands too."""
 
 
 def _result(work: Coroutine[Any, Any, Any]) -> Any:
-    """Wait for a command; what takes longer than any of them may is an error."""
+    """Wait for a command's result; TimeoutError after more time than any command may take."""
     return asyncio.run_coroutine_threadsafe(_in_time(work), LOOP).result()
 
 

@@ -1,4 +1,4 @@
-"""Drives librdkafka through confluent-kafka: `python confluent_kafka_driver.py`."""
+"""The driver of librdkafka, by confluent-kafka: `python confluent_kafka_driver.py`."""
 
 from collections.abc import Callable
 from typing import Any
@@ -38,13 +38,13 @@ CONSUMER = {
 def error_of(error: Exception) -> dict[str, Any]:
     told: BaseException = error
     if isinstance(error, SystemError) and error.__cause__ is not None:
-        told = error.__cause__  # a fatal error that was raised within a callback
+        told = error.__cause__  # a fatal error raised in a callback
     found = told.args[0] if isinstance(told, KafkaException) and told.args else None
     if not isinstance(found, KafkaError):
         return {"class": type(error).__name__, "code": None, "text": str(error)}
     return {
         "class": found.name(),
-        "code": found.code() if found.code() >= -1 else None,  # below are librdkafka's own
+        "code": found.code() if found.code() >= -1 else None,  # others are librdkafka's own
         "text": found.str(),
         "retriable": found.retriable(),
         "fatal": found.fatal(),
@@ -58,7 +58,7 @@ def _raise_if(error: KafkaError | None) -> None:
 
 
 def _each(futures: dict[Any, Any], shown: Callable[[Any], Any] = lambda _: {}) -> dict[str, Any]:
-    """What came of each future, by the name of what it is about."""
+    """Return items from the results of futures, by the names of their keys."""
     by_name = {_name(key): future for key, future in futures.items()}
     return items(by_name, lambda key: shown(by_name[key].result(SECONDS)))
 
@@ -79,7 +79,7 @@ def _operations(found: Any, asked: bool) -> list[str] | None:
 
 
 def _known(kind: Callable[..., Any], *words: Any) -> Any:
-    """Make something of the contract's words; the client does not know all of them."""
+    """Create an object from names of the contract, some of which the client does not support."""
     try:
         return kind(*words)
     except ValueError:
@@ -91,7 +91,7 @@ def _resources(kind: str, names: list[str]) -> list[admin.ConfigResource]:
 
 
 def _acl(kind: type, acl: dict[str, Any]) -> Any:
-    is_cluster = acl["resource_type"] == "CLUSTER"  # librdkafka has one word for both
+    is_cluster = acl["resource_type"] == "CLUSTER"  # librdkafka has one type for both
     words = acl | {"resource_type": "BROKER" if is_cluster else acl["resource_type"]}
     return _known(kind, *(words[field] for field in line_loop.ACL_FIELDS))
 
@@ -120,7 +120,7 @@ def _offsets(names: list[str], rows: list[TopicPartition]) -> dict[str, Any]:
 
 
 class Client(line_loop.PolledClient):
-    """One client of the contract: an admin, a producer and a consumer, each made when needed."""
+    """A client of the contract: an admin, a producer and a consumer, each created on first use."""
 
     def __init__(self, servers: str, settings: dict[str, str], login: Any = None, tls: Any = None):
         super().__init__(Inbox())
@@ -129,11 +129,11 @@ class Client(line_loop.PolledClient):
             for name, value in {**settings, **(tls or {})}.items()
             if name not in UNKNOWN and value is not None
         }
-        if settings.get("group.protocol") == "consumer":  # then the broker decides on these
+        if settings.get("group.protocol") == "consumer":  # the broker decides these
             for name in ("session.timeout.ms", "heartbeat.interval.ms"):
                 self._settings.pop(name, None)
         self._settings["bootstrap.servers"] = servers
-        self._settings.setdefault("group.id", "none")  # a consumer must have one, member or not
+        self._settings.setdefault("group.id", "none")  # required even without a group
         self._settings["security.protocol"] = line_loop.security_protocol(login, tls)
         self._settings["error_cb"] = lambda error: self._inbox.failed(KafkaException(error))
         if login is not None:
@@ -332,7 +332,7 @@ class Client(line_loop.PolledClient):
 
     def send_offsets(self, group: str, topic: str, partition: int, offset: int) -> None:
         offsets = [TopicPartition(topic, partition, offset)]
-        # only a consumer can hand over the group metadata
+        # only a consumer has the group metadata
         member = kafka.Consumer(self._settings_without(PRODUCER) | {"group.id": group})
         try:
             metadata = member.consumer_group_metadata()
@@ -356,7 +356,7 @@ class Client(line_loop.PolledClient):
 
     def _assign(self, partitions: list[str]) -> None:
         is_first = self._settings.get("auto.offset.reset") == "earliest"
-        # else it begins where its group has committed
+        # without an offset it would begin at the committed offset
         start = kafka.OFFSET_BEGINNING if is_first else kafka.OFFSET_END
         self._consumer.assign([_partition(name, start) for name in partitions])
 

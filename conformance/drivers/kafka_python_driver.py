@@ -1,4 +1,4 @@
-"""Drives kafka-python: `python kafka_python_driver.py`."""
+"""The driver of kafka-python: `python kafka_python_driver.py`."""
 
 import re
 from functools import cached_property
@@ -40,7 +40,7 @@ def _error(code: int, *text: str | None) -> Exception | None:
 
 
 def _error_in(text: str | None) -> Exception | None:
-    """Of some errors the client hands out the text alone: `[Error 29] TopicAuthorization...`."""
+    """Return an error that the client reports as text only: `[Error 29] TopicAuthorization...`."""
     if text in (None, "OK"):
         return None
     found = re.match(r"\[Error (-?\d+)\] (.*)", text, re.DOTALL)
@@ -48,14 +48,14 @@ def _error_in(text: str | None) -> Exception | None:
 
 
 def _each(rows: list[dict[str, Any]], shown: Any = lambda _: {}) -> dict[str, Any]:
-    """What came of each row of an answer, by its name."""
+    """Return items from the rows of a response."""
     failed = {row["name"]: _error(row["error_code"], row.get("error_message")) for row in rows}
     found = {row["name"]: row for row in rows}
     return items(found, lambda name: failed[name] or shown(found[name]))
 
 
 def _described(found: dict[str, Any], asked: bool, part: str) -> dict[str, Any]:
-    """The client asks for operations always, and has null for those that it was not told."""
+    """Return the result of a description; the client always requests authorized operations."""
     operations = found["authorized_operations"]
     shown = sorted(operations) if asked and operations is not None else None
     return {"operations": shown, part: len(found[part])}
@@ -82,7 +82,7 @@ def _shown(acl: admin.ACL) -> dict[str, Any]:
 
 
 class Token(AbstractTokenProvider):
-    """The token of the last log-in that was set."""
+    """Provides the token of the latest log-in."""
 
     def __init__(self, login: Any) -> None:
         self.login = login
@@ -92,11 +92,11 @@ class Token(AbstractTokenProvider):
 
 
 class Listener(Inbox, ConsumerRebalanceListener):
-    """An inbox that the client takes for a listener."""
+    """An inbox with the type that the client requires of listeners."""
 
 
 class Client(line_loop.PolledClient):
-    """One client of the contract: an admin, a producer and a consumer, each made when needed."""
+    """A client of the contract: an admin, a producer and a consumer, each created on first use."""
 
     def __init__(self, servers: str, settings: dict[str, str], login: Any = None, tls: Any = None):
         super().__init__(Listener())
@@ -109,7 +109,7 @@ class Client(line_loop.PolledClient):
 
     def set_login(self, login: dict[str, Any]) -> None:
         if login["mechanism"] != "OAUTHBEARER":
-            raise UnsupportedError  # a password stays for the life of a client
+            raise UnsupportedError  # this client cannot change its password
         self._token.login = login
 
     def _make(self, kind: Any) -> Any:
@@ -171,7 +171,7 @@ class Client(line_loop.PolledClient):
 
     def alter_configs(self, type: str, names: list[str], setting: str, value: str) -> Any:
         resources = _resources(type, names, {setting: value})
-        # else it describes them first, which takes another right
+        # else it sends DescribeConfigs first
         done = self._admin.alter_configs(resources, raise_on_unknown=False)
         return items(names, lambda name: _error_in(done[type][name]))
 
@@ -188,7 +188,7 @@ class Client(line_loop.PolledClient):
         wanted = [_acl(acl, admin.ACL, admin.ResourcePattern) for acl in acls]
         done = self._admin.create_acls(wanted)
         made = {id(acl) for acl in done["succeeded"]}
-        failed = iter(done["failed"])  # errors alone, in the order of the ACLs
+        failed = iter(done["failed"])  # only the errors, in the order of the ACLs
         outcomes = [{} if id(acl) in made else next(failed)() for acl in wanted]
         return {"items": dict(enumerate(outcomes))}
 
@@ -235,7 +235,7 @@ class Client(line_loop.PolledClient):
 
     def delete_groups(self, names: list[str]) -> Any:
         done = self._admin.delete_groups(names)
-        failed = {name for name in names if done[name] != "OK"}  # the name of the error's class
+        failed = {name for name in names if done[name] != "OK"}  # otherwise an error's name
         return items(names, lambda name: getattr(errors, done[name])() if name in failed else None)
 
     def group_offsets(self, group: str, partitions: list[str]) -> Any:

@@ -1,6 +1,6 @@
-"""The loop of the drivers in Python: one command a line in, one answer a line out.
+"""The loop of the Python drivers: reads commands and writes answers, one line of JSON each.
 
-Also what clients in Python have in common. An exception in an answer becomes an `error`.
+It also has the common parts of Python clients. An exception in an answer becomes an `error`.
 """
 
 import base64
@@ -20,15 +20,15 @@ ACL_FIELDS = (
 
 
 class UnsupportedError(Exception):
-    """The client cannot do this."""
+    """The client does not support the command."""
 
 
 def commands_of(
     kind: type, result: Callable[[Any], Any] = lambda found: found
 ) -> dict[str, Command]:
-    """Return the commands of a class of clients: `open`, and each public method by its name.
+    """Return the commands of a client class: `open`, `close`, and its public methods by name.
 
-    `result` makes an answer of what a method returns, such as of a coroutine.
+    `result` turns the return value of a method, e.g. a coroutine, into the command's result.
     """
     clients: dict[str, Any] = {}
 
@@ -56,7 +56,7 @@ def serve(
     error_of: ErrorOf,
     capabilities: Collection[str] | None = None,
 ) -> None:
-    """Answer commands until standard input ends; a command gets the fields of its line."""
+    """Answer commands until standard input ends; the fields of a line are a command's arguments."""
     hello: dict[str, Any] = {"name": name, "version": version, "commands": sorted(commands)}
     if capabilities is not None:
         hello["capabilities"] = list(capabilities)
@@ -74,14 +74,14 @@ def serve(
                 answer = {"ok": commands[command](**asked) or {}}
         except UnsupportedError:
             answer = {"unsupported": True}
-        except Exception as error:  # noqa: BLE001 - every error of the client is an answer
+        except Exception as error:  # noqa: BLE001 - every error of the client is answered
             answer = {"error": error}
         sys.stdout.write(json.dumps({"id": number, **answer}, default=error_of) + "\n")
         sys.stdout.flush()
 
 
 def items(names: Iterable[Any], do: Callable[[Any], Any]) -> dict[str, Any]:
-    """What came of each of several things: an object, or an error, returned or raised."""
+    """Return items: for each name the result of `do`, or the error that it returns or raises."""
     found: dict[str, Any] = {}
     for name in names:
         try:
@@ -92,13 +92,13 @@ def items(names: Iterable[Any], do: Callable[[Any], Any]) -> dict[str, Any]:
 
 
 def place_of(text: str) -> tuple[str, int]:
-    """Topic and number of a partition."""
+    """Split `topic-partition` into the topic and the number."""
     topic, _, number = text.rpartition("-")
     return topic, int(number)
 
 
 def offset_or_null(offset: int) -> dict[str, Any]:
-    """A committed offset; clients return a negative one if there is none."""
+    """Return a committed offset, or None for a negative one, which means that none is committed."""
     return {"offset": offset if offset >= 0 else None}
 
 
@@ -109,7 +109,7 @@ def security_protocol(login: Any, tls: Any) -> str:
 def python_settings(
     servers: str, settings: Mapping[str, str], login: Mapping[str, Any] | None, tls: Any
 ) -> dict[str, Any]:
-    """Settings as kafka-python and aiokafka name them; neither knows newer groups, or tokens."""
+    """Return the settings of kafka-python or aiokafka, which lack KIP-848 and delegation tokens."""
     login = login or {}
     if settings.get("group.protocol") == "consumer" or login.get("is_delegation_token"):
         raise UnsupportedError
@@ -129,25 +129,25 @@ def _typed(value: str) -> Any:
 
 
 def token_expires(token: str) -> float:
-    """When a JSON web token expires, in seconds of the clock."""
+    """Return the expiry of a JSON web token, in seconds since the epoch."""
     payload = token.split(".")[1]
     claims = json.loads(base64.urlsafe_b64decode(payload + "=" * (-len(payload) % 4)))
     return float(claims["exp"])
 
 
 def acl_values(acl: Mapping[str, Any], kinds: Mapping[str, Any]) -> list[Any]:
-    """The fields of an ACL in the contract's order, words as members of the client's own enums."""
+    """Return the fields of an ACL, in order; names become members of the client's enums."""
     return [kinds[name][acl[name]] if name in kinds else acl[name] for name in ACL_FIELDS]
 
 
 def acl_of(values: Iterable[Any]) -> dict[str, Any]:
-    """The ACL with these fields, in the same order."""
+    """Return the ACL of the contract with these field values, in the same order."""
     rows = zip(ACL_FIELDS, values, strict=True)
     return {field: getattr(value, "name", value) for field, value in rows}
 
 
 class Inbox:
-    """What a consumer has read, and what happened to it, until somebody asks for it."""
+    """The values and events of a consumer that no command has taken yet."""
 
     def __init__(self) -> None:
         self.values: list[str] = []
@@ -174,7 +174,7 @@ class Inbox:
         return {"values": values}
 
     def take_event(self, wanted: Sequence[str]) -> str | None:
-        """Return the first of the wanted events, and forget what happened before."""
+        """Remove and return the first of the wanted events; earlier events are dropped."""
         for index, event in enumerate(self.events):
             if event in wanted:
                 del self.events[: index + 1]
@@ -183,7 +183,7 @@ class Inbox:
 
 
 class PolledClient(ABC):
-    """The commands of a client whose consumer reads and rebalances while it is polled."""
+    """The commands of a client whose consumer reads and rebalances only while it is polled."""
 
     def __init__(self, inbox: Inbox) -> None:
         self._inbox = inbox
@@ -197,7 +197,7 @@ class PolledClient(ABC):
 
     @abstractmethod
     def _poll(self, seconds: float) -> None:
-        """Put what is read meanwhile into the inbox."""
+        """Poll the consumer, and add the values to the inbox."""
 
     def consume(self, topics: list[str], count: int, seconds: float) -> Any:
         return self._read(self._subscribe, topics, count, seconds)

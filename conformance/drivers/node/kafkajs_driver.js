@@ -1,4 +1,4 @@
-// Drives kafkajs: `node kafkajs_driver.js`.
+// The driver of kafkajs: `node kafkajs_driver.js`.
 import kafkajs from "kafkajs";
 import { RunningClient, Unsupported, aclForms, byTopic, each, items } from "./loop.js";
 import { numberOf, offsetOrNull, partitionOf, serve, tlsOf, versionOf } from "./loop.js";
@@ -11,10 +11,10 @@ const capabilities = [
   ...["classic-groups", "prefixed-acls"],
 ];
 const TOPIC_ALREADY_EXISTS = 36;
-const COMPRESSIONS = { none: CompressionTypes.None, gzip: CompressionTypes.GZIP }; // of its own
+const COMPRESSIONS = { none: CompressionTypes.None, gzip: CompressionTypes.GZIP }; // needs no package
 const acl = aclForms(AclResourceTypes, ResourcePatternTypes, AclOperationTypes, AclPermissionTypes);
 
-/** The error with Kafka's code, however deeply it is wrapped; one of the client's own has none. */
+/** Reports an error, with the code of the Kafka error that it wraps, if any. */
 function errorOf(error) {
   let cause = error.errors?.[0] ?? error.groups?.[0]?.error ?? error;
   while (typeof cause.code !== "number" && cause.cause instanceof Error) cause = cause.cause;
@@ -58,7 +58,7 @@ class Client extends RunningClient {
 
   async #admin() {
     this.#made.admin ??= this.#kafka.admin();
-    await this.#made.admin.connect(); // nothing if it is connected
+    await this.#made.admin.connect(); // does nothing if it is connected
     return this.#made.admin;
   }
 
@@ -70,7 +70,7 @@ class Client extends RunningClient {
       allowAutoTopicCreation: settings["allow.auto.create.topics"] !== "false",
       transactionTimeout: this.#number("transaction.timeout.ms", 60000),
       transactionalId,
-      // with both it asks for a second producer id, of no transaction
+      // with both settings, kafkajs requests a second producer id without a transaction
       idempotent: transactionalId ? undefined : settings["enable.idempotence"] === "true",
       maxInFlightRequests: transactionalId ? 1 : undefined,
     });
@@ -83,7 +83,7 @@ class Client extends RunningClient {
   }
 
   set_login({ login }) {
-    if (login.mechanism !== "OAUTHBEARER") throw new Unsupported(); // others are copied
+    if (login.mechanism !== "OAUTHBEARER") throw new Unsupported(); // kafkajs copies other log-ins
     this.#login = login;
   }
 
@@ -94,7 +94,7 @@ class Client extends RunningClient {
       return { topic, numPartitions: topics[topic], replicationFactor: 1, configEntries };
     });
     const made = (await this.#admin()).createTopics({ topics: wanted }).then((areNew) => {
-      // the client's word for a topic that exists; of several it does not say which
+      // false if a topic exists, but not which one
       if (areNew || names.length > 1) return;
       throw Object.assign(new Error("false"), { code: TOPIC_ALREADY_EXISTS });
     });
@@ -213,7 +213,7 @@ class Client extends RunningClient {
       timeout: this.#number("request.timeout.ms", 30000),
       compression: numberOf(COMPRESSIONS, this.#settings["compression.type"] ?? "none"),
     });
-    const first = Number(told[0]?.baseOffset ?? -1); // of all, as they are in one partition
+    const first = Number(told[0]?.baseOffset ?? -1); // of all values, which are in one partition
     return { offsets: values.map((_, index) => first + index) };
   }
 

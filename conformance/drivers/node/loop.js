@@ -1,4 +1,4 @@
-// The loop of the drivers in JavaScript: one command a line in, one answer a line out.
+// The loop of the JavaScript drivers: reads commands and writes answers, one line of JSON each.
 // An Error in an answer becomes an `error` of the contract.
 import { createInterface } from "node:readline";
 import { readFileSync } from "node:fs";
@@ -7,12 +7,12 @@ import { setTimeout as sleep } from "node:timers/promises";
 const SECONDS = 9;
 const RECOVERY = 2.5;
 
-/** The client cannot do this. */
+/** The client does not support the command. */
 export class Unsupported extends Error {}
 
 /**
- * Answers commands until standard input ends. `Client` is a class with a method for each command,
- * made with the fields of `open`; its other methods begin with `#` or `_`.
+ * Answers commands until standard input ends. `Client` is a class with a method for each command;
+ * its constructor gets the fields of `open`. Other methods begin with `#` or `_`.
  */
 export async function serve(name, version, capabilities, Client, errorOf) {
   const clients = new Map();
@@ -46,14 +46,14 @@ function methodsOf(prototype) {
   return [...Object.getOwnPropertyNames(prototype), ...methodsOf(Object.getPrototypeOf(prototype))];
 }
 
-/** Replaces errors within an answer; `value` may have been converted by a `toJSON` already. */
+/** Replaces errors in an answer; reads `this[key]`, since a `toJSON` may have converted `value`. */
 function errorsBy(errorOf) {
   return function (key, value) {
     return this[key] instanceof Error ? errorOf(this[key]) : value;
   };
 }
 
-/** Gives up what a client neither does nor fails. */
+/** Throws an error if the client neither completes nor fails in time. */
 async function inTime(work, seconds = 0) {
   const timer = new AbortController();
   const late = sleep((SECONDS + seconds) * 1000, null, { signal: timer.signal }).then(() => {
@@ -67,7 +67,7 @@ async function inTime(work, seconds = 0) {
   }
 }
 
-/** What came of each of several things: an object, or an error, returned or thrown. */
+/** Returns items: for each name the result of `outcome`, or the error that it returns or throws. */
 export async function items(names, outcome) {
   const found = {};
   for (const name of names) {
@@ -82,8 +82,8 @@ export async function items(names, outcome) {
 }
 
 /**
- * What came of each of several things, which one call does; of the error that it throws,
- * `failuresOf` returns pairs of names and errors.
+ * Returns the items of a single call about several names. `failuresOf` splits the error that the
+ * call throws into pairs of names and errors.
  */
 export async function each(names, work, failuresOf = () => []) {
   let failures = new Map();
@@ -101,7 +101,7 @@ export function partitionOf(text) {
   return { topic: text.slice(0, at), partition: Number(text.slice(at + 1)) };
 }
 
-/** What `form` makes of each topic in `topic-partition` texts, and of its numbers. */
+/** Groups `topic-partition` texts by topic; returns `form(topic, numbers)` for each topic. */
 export function byTopic(texts, form) {
   const found = new Map();
   for (const { topic, partition } of texts.map(partitionOf)) {
@@ -110,23 +110,23 @@ export function byTopic(texts, form) {
   return [...found].map(([topic, numbers]) => form(topic, numbers));
 }
 
-/** The options that have a value. */
+/** Returns the options that have a value. */
 export function given(options) {
   return Object.fromEntries(Object.entries(options).filter(([, value]) => value != null));
 }
 
-/** A committed offset; clients return a negative one if there is none. */
+/** Returns a committed offset, or null for a negative one, which means that none is committed. */
 export function offsetOrNull(offset) {
   return { offset: Number(offset) < 0 ? null : Number(offset) };
 }
 
-/** A word of the contract as the client's own number; it does not know all of them. */
+/** Returns the client's number for a name of the contract, if it has one. */
 export function numberOf(numbers, word) {
   if (!(word in numbers)) throw new Unsupported();
   return numbers[word];
 }
 
-/** How a client with these numbers for the words writes ACLs, and what it has in place of null. */
+/** Returns converters of ACLs; `absent` is the client's value in place of null. */
 export function aclForms(resources, patterns, operations, permissions, absent) {
   const wordOf = (numbers, number) =>
     Object.keys(numbers).find((word) => numbers[word] === number) ?? "UNKNOWN";
@@ -151,19 +151,19 @@ export function aclForms(resources, patterns, operations, permissions, absent) {
   return { wire, plain };
 }
 
-/** The version of a package that is installed beside the drivers. */
+/** Returns the version of a package that is installed beside the drivers. */
 export function versionOf(name) {
   const path = new URL(`node_modules/${name}/package.json`, import.meta.url);
   return JSON.parse(readFileSync(path)).version;
 }
 
-/** What `tls.connect` takes. */
+/** Returns the options of `tls.connect`. */
 export function tlsOf({ ca, certificate, key }) {
   const read = (path) => (path ? readFileSync(path) : undefined);
   return { ca: read(ca), cert: read(certificate), key: read(key) };
 }
 
-/** What a consumer that runs by itself has read, and what happened to it. */
+/** The values and events of a consumer in the background. */
 export class Inbox {
   #values = [];
   #events = [];
@@ -199,7 +199,7 @@ export class Inbox {
   async take(count, seconds) {
     const ends = Date.now() + seconds * 1000;
     await this.#until(() => this.#values.length >= count || this.#error, seconds);
-    // a consumer may tell an error, and go on
+    // a consumer may recover after an error
     const left = Math.min((ends - Date.now()) / 1000, RECOVERY);
     await this.#until(() => this.#values.length >= count, left);
     if (this.#values.length >= count) this.#error = null;
@@ -221,12 +221,12 @@ export class Inbox {
   }
 }
 
-/** The commands of a client whose consumer runs by itself: `_run` begins to read topics. */
+/** The commands of a client whose consumer runs in the background: `_run` begins to read topics. */
 export class RunningClient {
   _inbox = new Inbox();
   _transaction = null;
   #topics = "";
-  #positions = new Map(); // of what was read, by `topic-partition`
+  #positions = new Map(); // offsets after the values read, by `topic-partition`
 
   wait({ events, seconds }) {
     return this._inbox.wait(events, seconds);
@@ -240,13 +240,13 @@ export class RunningClient {
     return this._inbox.take(count, seconds);
   }
 
-  /** A value was read; `next` is the offset after it. */
+  /** Keeps a value that was read; `next` is the offset after it. */
   _read(value, topic, partition, next) {
     this.#positions.set(`${topic}-${partition}`, { topic, partition, offset: next });
     this._inbox.read(value.toString());
   }
 
-  /** The consumer has ended: the next `consume` begins to read anew. */
+  /** Keeps the error of a consumer that has ended; the next `consume` begins again. */
   _stopped(error) {
     this.#topics = "";
     this._inbox.failed(error);

@@ -1,4 +1,4 @@
-// Drives @platformatic/kafka: `node platformatic_driver.js`.
+// The driver of @platformatic/kafka: `node platformatic_driver.js`.
 import * as kafka from "@platformatic/kafka";
 import { RunningClient, Unsupported, aclForms, byTopic, each, given, items } from "./loop.js";
 import { numberOf, offsetOrNull, partitionOf, serve, tlsOf, versionOf } from "./loop.js";
@@ -12,7 +12,7 @@ const ACKS = { 0: ProduceAcks.NO_RESPONSE, 1: ProduceAcks.LEADER, all: ProduceAc
 const { ResourceTypes, ResourcePatternTypes, AclOperations, AclPermissionTypes } = kafka;
 const acl = aclForms(ResourceTypes, ResourcePatternTypes, AclOperations, AclPermissionTypes, null);
 
-/** The errors of a kind within one that the client threw, however deep they are. */
+/** Returns the wanted errors within an error of the client, at any depth. */
 function within(error, isWanted) {
   if (isWanted(error)) return [error];
   const causes = [...(error.errors ?? []), error.cause].filter(Boolean);
@@ -26,7 +26,7 @@ function errorOf(error) {
   return { class: first.apiId ?? first.name, code, text, retriable: first.canRetry };
 }
 
-/** What failed, with its name: an error has its path within the answer, such as /topics/0. */
+/** Returns pairs of names and errors; an error has a path in its response, such as /topics/0. */
 function failuresOf(error) {
   const hasPaths = (found) => found.response && found.errors?.some(({ path }) => path != null);
   return within(error, hasPaths).flatMap(({ response, errors }) =>
@@ -40,7 +40,7 @@ function failuresOf(error) {
   );
 }
 
-/** The row about a `topic-partition` in an answer. */
+/** Returns the row about a `topic-partition` in a response. */
 function rowOf(topics, name) {
   const { topic, partition } = partitionOf(name);
   const { partitions } = topics.find((row) => row.name === topic);
@@ -76,7 +76,7 @@ class Client extends RunningClient {
     return name in this.#settings ? Number(this.#settings[name]) : otherwise;
   }
 
-  /** Asked for each time that the client logs in, so that it can be changed meanwhile. */
+  /** Returns the log-in as functions, which the client calls for each connection. */
   #sasl(mechanism) {
     if (mechanism === "OAUTHBEARER") return { mechanism, token: () => this.#login.token };
     return { mechanism, username: () => this.#login.user, password: () => this.#login.password };
@@ -133,7 +133,7 @@ class Client extends RunningClient {
     this.#login = login;
   }
 
-  /** One call for each number of partitions. */
+  /** Creates topics by one call for each number of partitions, as the client requires. */
   async create_topics({ topics, configs: settings = {} }) {
     const configs = Object.entries(settings).map(([name, value]) => ({ name, value }));
     const names = Object.keys(topics);
@@ -213,7 +213,7 @@ class Client extends RunningClient {
   }
 
   async delete_acls({ filters }) {
-    if (filters.length > 1) throw new Unsupported(); // it does not say what matched which
+    if (filters.length > 1) throw new Unsupported(); // no match of filters and ACLs
     return items(Object.keys(filters), async (number) => {
       const found = await this.#admin().deleteAcls({ filters: [acl.wire(filters[number])] });
       return { acls: found.map((entry) => acl.plain(entry)) };
@@ -254,7 +254,7 @@ class Client extends RunningClient {
     const sender = this._transaction ?? this.#producer();
     const messages = values.map((text) => ({ topic, value: Buffer.from(text), partition }));
     const { offsets = [] } = await sender.send({ messages });
-    const first = Number(offsets[0]?.offset ?? -1); // of all, as they are in one partition
+    const first = Number(offsets[0]?.offset ?? -1); // of all values, which are in one partition
     return { offsets: values.map((_, index) => first + index) };
   }
 
