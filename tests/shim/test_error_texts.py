@@ -61,7 +61,7 @@ REQUESTS: dict[str, tuple[ApiKey, int, Any]] = {
             subscribed_topic_names=["t"], server_assignor=LONG,
         ),
     ),
-    "expression": (
+    "regular expression": (
         ApiKey.CONSUMER_GROUP_HEARTBEAT,
         1,
         ConsumerGroupHeartbeatRequest(

@@ -1,8 +1,8 @@
-"""Play the recorded commands again, with the real kafka-acls.sh and a broker without any ACLs.
+"""Record the commands again with the real kafka-acls.sh and a broker without ACLs.
 
     python -m tests.shim.cli.record_acl_commands PATH/kafka-acls.sh HOST:PORT
 
-To add a command, put an entry with it into the file and run this.
+To add a command, add an entry with it to the file, and run this.
 """
 
 import json

@@ -1,8 +1,9 @@
-"""Record what a real broker answers before and after `policy plan --apply`, and after a failure.
+"""Record a real broker's decisions before and after `policy plan --apply`, and after a failed plan.
 
     python -m tests.shim.cli.record_policy_plan PLAINTEXT_ADDRESS SASL_ADDRESS RELEASE
 
-The broker is `tests/oracle`'s: anonymous is a super user, alice, bob and carol log in by PLAIN.
+The broker is that of `tests/oracle`: User:ANONYMOUS is a super user, and alice, bob and carol log
+in with PLAIN.
 """
 
 import json

@@ -1,6 +1,8 @@
 """Record the output of kafka-acls of each release with a broker of that release.
 
-It needs Java 17 and Maven: python -m tests.shim.cli.record_tool_output 0.11.0.3 2.8.2 4.3.1
+    python -m tests.shim.cli.record_tool_output 0.11.0.3 2.8.2 4.3.1
+
+It needs Java 17 and Maven.
 """
 
 import json

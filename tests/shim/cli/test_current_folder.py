@@ -1,4 +1,4 @@
-"""Nothing in the current folder is imported."""
+"""No command imports modules from the current folder."""
 
 import subprocess
 import sys

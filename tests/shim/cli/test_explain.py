@@ -252,7 +252,7 @@ def test_an_unreachable_broker_is_an_error(
 
 @pytest.mark.parametrize("release", RELEASES)
 def test_the_release_of_a_broker_is_found_by_its_versions(release: str) -> None:
-    """Releases with the same decisions need not be told apart; try with and without telemetry."""
+    """With and without telemetry APIs; releases with equal decisions need not be distinguished."""
     ranges = {int(key): span for key, span in advertised(release).items()}
     for versions in (ranges, {k: v for k, v in ranges.items() if k not in TELEMETRY}):
         assert rules_of(release_of(versions)) == rules_of(release)

@@ -16,7 +16,7 @@ from kafka_shim.shim.cli.open_files import TELL_S, Shortage
 from tests.commands import SHIM, environment
 from tests.shim.wire import PLAIN, serving
 
-pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="no such limit")
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such limit")
 
 
 def limited(tmp_path: Path, limits: str) -> tuple[subprocess.Popen[str], tuple[str, int]]:

@@ -36,7 +36,7 @@ def read_until(terminal: int, wanted: str, seconds: float = 30) -> str:
     return said
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="no pseudo-terminals")
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no pseudo-terminals")
 def test_ctrl_c_reaches_the_command_once() -> None:
     import pty
 

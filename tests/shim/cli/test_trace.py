@@ -148,7 +148,7 @@ def test_invalid_conditions_are_rejected(
     assert says in capsys.readouterr().err
 
 
-@pytest.mark.skipif(not FULL.exists(), reason="there is no /dev/full here")
+@pytest.mark.skipif(not FULL.exists(), reason="this system has no /dev/full")
 @pytest.mark.parametrize("words", [["info"], ["cat"], ["export"]])
 def test_unwritable_output_is_reported_in_one_line(words: list[str], trace: Path) -> None:
     with FULL.open("w") as full:

@@ -95,5 +95,5 @@ def test_the_page_shows_a_recording(server: RecordingServer, chrome: Any) -> Non
     page.press("/", "\ue009a", "\ue00c")
     for name in ("acls", "matrix", "faults"):
         assert not page.element(f"#tab-{name}").is_displayed()
-    page.tab("acls")  # which is not there
+    page.tab("acls")  # hidden for a recording
     assert page.element("#tab-decisions").get_attribute("aria-selected") == "true"

@@ -30,7 +30,7 @@ ALICE, BOB = "User:alice", "User:bob"
 
 
 def stage_of(release: str = "") -> Stage:
-    """Three brokers; 1 leads partition 0 of `t`, 2 leads partition 1. alice may ALTER CLUSTER."""
+    """Three brokers: 1 leads `t`-0 and 2 leads `t`-1; alice has ALTER and DESCRIBE on CLUSTER."""
     stage = Stage(release, brokers=3)
     stage.cluster.topics.create("t", [[1, 2], [2, 3]], {})
     for operation in (Operation.ALTER, Operation.DESCRIBE):

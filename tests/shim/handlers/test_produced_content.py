@@ -59,19 +59,19 @@ def with_offsets(*offsets: int) -> bytes:
 CONTENTS: dict[str, tuple[Callable[[bytes], Sequence[bytes]], int, int, int]] = {
     # the batch's parts, given its first record; then the error codes of 4.3.1 uncompressed and
     # compressed, and of 3.5.2 compressed
-    "as it should be": (lambda first: [first, *ROWS[1:]], 0, 0, 0),
+    "valid": (lambda first: [first, *ROWS[1:]], 0, 0, 0),
     "trailing bytes": (lambda first: [first, *ROWS[1:], b"abc"], INVALID, INVALID, INVALID),
     "a record too many": (lambda first: [first, *ROWS[1:], ROWS[2]], INVALID, INVALID, INVALID),
     "a record too few": (lambda first: [first, ROWS[1]], INVALID, INVALID, INVALID),
     "cut off": (lambda first: [first, ROWS[1], ROWS[2][:-2]], INVALID, INVALID, INVALID),
     "zeros": (lambda first: [bytes(len(first))], INVALID, INVALID, INVALID),
-    "endless sizes": (lambda first: [b"\xff" * len(first) * 9], UNKNOWN, INVALID, UNKNOWN),
-    "nothing": (lambda first: [], INVALID, INVALID, INVALID),
+    "sizes that never end": (lambda first: [b"\xff" * len(first) * 9], UNKNOWN, INVALID, UNKNOWN),
+    "no records": (lambda first: [], INVALID, INVALID, INVALID),
     "other offsets": (lambda first: [first, with_offsets(5, 6)], 0, UNKNOWN, UNKNOWN),
     "the same offset": (lambda first: [first, with_offsets(0, 0)], 0, UNKNOWN, UNKNOWN),
     "a size too large": (lambda first: [first, ROWS[1], lying(ROWS[2], 1)], INVALID, 0, INVALID),
     "a size too small": (lambda first: [first, lying(ROWS[1], -1), ROWS[2]], INVALID, 0, INVALID),
-    "headers below none": (
+    "a negative number of headers": (
         lambda first: [first, ROWS[1], ROWS[2][:-1] + zigzag(-1)], INVALID, INVALID, INVALID,
     ),
     "many headers": (

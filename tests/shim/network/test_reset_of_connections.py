@@ -1,4 +1,4 @@
-"""A reset ends what connections of before were doing, and nothing of them counts any more."""
+"""A reset ends requests of earlier connections, which no longer count for any limit."""
 
 import asyncio
 from collections.abc import Callable
@@ -21,11 +21,11 @@ async def until(happened: Callable[[], bool]) -> None:
         if happened():
             return
         await asyncio.sleep(0)
-    raise AssertionError("it did not happen")
+    raise AssertionError("the condition did not become true")
 
 
-async def test_connections_of_before_do_not_count_for_the_rate() -> None:
-    """At a rate of 1 a second, measured over 10 s."""
+async def test_connections_from_before_the_reset_do_not_count_for_the_rate() -> None:
+    """The rate is 1 connection a second, measured over 10 s."""
     async with (
         limited({"max.connection.creation.rate": "1"}) as (broker, _),
         several(broker, 11) as before,
@@ -36,7 +36,9 @@ async def test_connections_of_before_do_not_count_for_the_rate() -> None:
             assert [await is_answered(wire) for wire in wires] == [True] * 10 + [False]
 
 
-async def test_connections_of_before_do_not_count_for_the_rate_of_their_address() -> None:
+async def test_connections_from_before_the_reset_do_not_count_for_the_rate_of_their_address() -> (
+    None
+):
     async with limited({}) as (broker, _):
         rate = {"connection_creation_rate": 1.0}
         for _ in range(2):
@@ -46,7 +48,7 @@ async def test_connections_of_before_do_not_count_for_the_rate_of_their_address(
                 broker.reset()
 
 
-async def test_a_large_request_of_before_creates_nothing_any_more(
+async def test_a_large_request_from_before_the_reset_creates_nothing(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(turns, "TURN_S", -1.0)

@@ -68,7 +68,15 @@ async def test_an_unknown_version_of_api_versions_is_unsupported_version_in_layo
         b"\x00\x00\x00\x0a\x00\x00\x00\x00\x00\x00\x00\x01\xff\xff",
         b"\x00\x00\x00\x0b\x00\x1d\x00\x03\x00\x00\x00\x01\xff\xff\x00",
     ],
-    ids=["size -1", "size 0", "size over limit", "torn header", "key 10000", "Produce 0", "torn"],
+    ids=[
+        "size -1",
+        "size 0",
+        "size over limit",
+        "truncated header",
+        "API key 10000",
+        "Produce v0",
+        "truncated request",
+    ],
 )
 async def test_unparsable_input_closes_only_its_connection(frame: bytes) -> None:
     async with serving() as broker, connected(broker) as other, connected(broker) as wire:

@@ -77,7 +77,7 @@ def counted(case: Case, user: str, release: str, size: int) -> tuple[int, int, i
 
 
 def growth(case: Case, user: str, release: str) -> tuple[float, float]:
-    """Return the lines by which a byte lengthens a stretch, and the growth of lines for a byte."""
+    """Return the lines by which a byte lengthens a stretch, and the factor of a byte's cost."""
     small, stretch, work = counted(case, user, release, BYTES)
     large, longer_stretch, more_work = counted(case, user, release, 4 * BYTES)
     return (longer_stretch - stretch) / (large - small), more_work / large / (work / small)

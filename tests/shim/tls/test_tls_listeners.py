@@ -219,7 +219,7 @@ def self_signed(path: Path) -> str:
 
 
 async def test_each_certificate_of_a_truststore_is_trusted(tmp_path: Path) -> None:
-    """Including self-signed ones, several with one name, and an intermediate authority."""
+    """It has self-signed certificates, several of one name, and an intermediate authority."""
     authority = trustme.CA()
     server = authority.issue_cert("localhost")
     authority.cert_pem.write_to_path(str(tmp_path / "ca.pem"))

@@ -132,7 +132,7 @@ def test_the_keyboard_reaches_everything(page: Page) -> None:
     for number, name in enumerate(TABS, start=1):
         page.press(str(number % 10))
         assert page.element(f"#tab-{name}").get_attribute("aria-selected") == "true"
-    page.element("#tab-faults").send_keys("\ue014")  # right, from the last tab to the first
+    page.element("#tab-faults").send_keys("\ue014")  # arrow right, from last to first
     assert page.element("#tab-overview").get_attribute("aria-selected") == "true"
     page.press("?")
     assert page.element("#help").is_displayed()

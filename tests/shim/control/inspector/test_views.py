@@ -48,7 +48,7 @@ def test_a_snippet_of_the_overview_works(page: Page, broker: KafkaBroker) -> Non
 
 
 def test_every_client_has_a_snippet_with_the_address(page: Page, broker: KafkaBroker) -> None:
-    page.wait(lambda: page.shows("#snippet", broker.bootstrap_servers))  # without requests
+    page.wait(lambda: page.shows("#snippet", broker.bootstrap_servers))  # before any request
     clients = page.driver.find_elements("css selector", "#snippet-client option")
     assert len(clients) == 6
     for client in clients:

@@ -102,7 +102,7 @@ def check_all_are_given(members: int, assign: Assign) -> None:
 
 
 def uniformly(members: int) -> list[Sized]:
-    """One member has all partitions; as many members as partitions share them."""
+    """One member has all partitions, which are then shared by as many members as partitions."""
     return _uniformly(members, alike=True)
 
 

@@ -13,7 +13,7 @@ TEXT = b"".join(framed(frame) for frame in FRAMES)
 ENDS = [len(b"".join(framed(frame) for frame in FRAMES[: n + 1])) for n in range(len(FRAMES))]
 
 
-@settings(deadline=None)  # a busy machine is no failure
+@settings(deadline=None)  # no deadline: the machine may be busy
 @given(st.lists(st.integers(1, len(TEXT) - 1), max_size=20))
 def test_frames_are_read_from_pieces_of_any_size(places: list[int]) -> None:
     reader = FrameReader(looks_like_request)
@@ -23,7 +23,7 @@ def test_frames_are_read_from_pieces_of_any_size(places: list[int]) -> None:
     assert (reader.skipped_bytes, reader.broken_frames) == (0, 0)
 
 
-@settings(deadline=None)  # a busy machine is no failure
+@settings(deadline=None)  # no deadline: the machine may be busy
 @given(st.integers(0, len(TEXT) - 1), st.integers(1, 60))
 def test_a_gap_costs_only_the_frames_that_it_touches(start: int, length: int) -> None:
     """This holds if a later segment begins with a frame, as is usual for clients."""

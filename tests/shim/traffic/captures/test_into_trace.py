@@ -69,7 +69,7 @@ def test_requests_and_responses_are_imported_with_times_and_ends(tmp_path: Path)
 
 
 def test_a_connection_may_begin_with_an_unknown_version_of_api_versions(tmp_path: Path) -> None:
-    """So begins a client that is newer than its broker; the response is in version 0 (KIP-511)."""
+    """Clients newer than their broker begin like this; the response is in version 0 (KIP-511)."""
     _, newest = advertised(RELEASES[-1])[ApiKey.API_VERSIONS]
     head = write_request_header(RequestHeader(ApiKey.API_VERSIONS, newest, 0, "kgo"))
     newer = head[:2] + (newest + 1).to_bytes(2, "big") + head[4:] + b"\4kgo\0021\0\0"

@@ -41,7 +41,7 @@ def cuts(draw: st.DrawFn) -> tuple[bytes, int, list[tuple[int, bytes]]]:
     return text, first, pieces
 
 
-@settings(deadline=None)  # a busy machine is no failure
+@settings(deadline=None)  # no deadline: the machine may be busy
 @given(cuts(), st.randoms(use_true_random=False), st.booleans())
 def test_segments_may_come_in_any_order_and_repeatedly(
     made: tuple[bytes, int, list[tuple[int, bytes]]], rng: random.Random, syn_late: bool
@@ -62,7 +62,7 @@ def test_segments_may_come_in_any_order_and_repeatedly(
     assert heard.stream.retransmitted >= 3
 
 
-@settings(deadline=None)  # a busy machine is no failure
+@settings(deadline=None)  # no deadline: the machine may be busy
 @given(cuts(), st.randoms(use_true_random=False))
 def test_a_loss_is_reported_at_its_position(
     made: tuple[bytes, int, list[tuple[int, bytes]]], rng: random.Random

@@ -1,6 +1,6 @@
 """The cases pass for librdkafka, and fail if its driver has a defect.
 
-That librdkafka's own DescribeAcls swallows 31 is seen by its users, too (tests/clients).
+librdkafka's own DescribeAcls does not report CLUSTER_AUTHORIZATION_FAILED (31), see tests/clients.
 """
 
 import asyncio
