@@ -84,7 +84,7 @@ def test_remove_asks_for_confirmation_and_only_y_confirms(
     assert len(stored(broker)) == left
 
 
-@pytest.mark.parametrize("stream", [None, io.StringIO()], ids=["closed", "at its end"])
+@pytest.mark.parametrize("stream", [None, io.StringIO()], ids=["closed", "end of file"])
 def test_remove_without_a_terminal_is_cancelled(
     acls: Acls,
     broker: Running,

@@ -100,8 +100,8 @@ def test_a_group_continues_when_its_coordinator_moves(
             "enable.auto.commit": False,
             "heartbeat.interval.ms": 100,
             # librdkafka 2.15 sends FindCoordinator after a Fetch on the same connection. If the
-            # Fetch waits longer than the retry interval of a commit (100 ms), librdkafka
-            # closes the connection each time.
+            # Fetch waits longer than the retry interval of a commit (100 ms), the commit and
+            # FindCoordinator keep closing each other's connection.
             "fetch.wait.max.ms": 10,
             "log_level": 0,
         }

@@ -64,7 +64,7 @@ def test_a_new_topic_is_in_metadata_at_once() -> None:
         ("4.3", ResourceType.CLUSTER, "kafka-cluster", None),
     ],
 )
-def test_create_on_the_cluster_or_since_kip_277_on_the_topic(
+def test_creating_needs_create_on_the_cluster_or_since_kip_277_on_the_topic(
     release: str, resource: ResourceType, name: str, denied: int | None
 ) -> None:
     stage = Stage(release)

@@ -41,7 +41,7 @@ def test_the_strongest_source_wins() -> None:
 
 
 def test_a_topic_inherits_from_the_broker_with_the_unit_converted() -> None:
-    """Kafka reports such a value as DEFAULT, since log.retention.hours is not a synonym."""
+    """Kafka reports such a value as DEFAULT, since the broker's setting has another name."""
     found = entry(configs().topic_entries({}), "retention.ms")
     assert found.value == str(24 * 3_600_000)
     assert (found.source, found.synonyms) == (Source.DEFAULT, ())

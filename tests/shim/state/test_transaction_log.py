@@ -69,7 +69,7 @@ def test_the_records_of_many_ids_are_all_kept(stage: Stage) -> None:
     assert {rows[-1] for rows in found.values()} == {2}
 
 
-def test_records_of_a_recreated_topic_are_compacted_like_others(stage: Stage) -> None:
+def test_compaction_counts_only_records_of_the_recreated_topic(stage: Stage) -> None:
     for _ in range(15):
         begin(stage, "t")
     stage.cluster.topics.delete(TOPIC)

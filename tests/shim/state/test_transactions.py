@@ -75,7 +75,7 @@ def test_every_new_producer_has_the_next_epoch() -> None:
     assert coordinator.begin() == (ErrorCode.NONE, 0, 1)
 
 
-def test_a_producer_with_the_current_or_previous_epoch_gets_the_next_one() -> None:
+def test_a_producer_that_gives_its_epoch_gets_the_next_one_also_when_retrying() -> None:
     coordinator = Coordinator()
     coordinator.begin()
     assert coordinator.begin(0, 0) == (ErrorCode.NONE, 0, 1)

@@ -76,7 +76,7 @@ def test_a_classic_member_keeps_its_own_session_timeout() -> None:
 
 
 def test_a_group_that_turns_classic_with_a_stale_assignment_rebalances() -> None:
-    """The same as in Kafka's ConsumerProtocolMigrationTest, with an assignment interval."""
+    """Kafka's ConsumerProtocolMigrationTest sees this on 4.3.1 with its assignment interval."""
     play, topic = a_play(group_consumer_assignment_interval_ms="1000")
     play.enter("new", "migration", "m", topic, instance_id="i1")
     play.beat("wants more", "migration", "m", instance_id="i1", subscribed_topic_names=[topic, "u"])
