@@ -81,7 +81,7 @@ def _figures(options: argparse.Namespace) -> int:
 
 
 def _one_broker(options: argparse.Namespace) -> int:
-    """Kafka's own tests on shims that they share; those that end otherwise with a shim each."""
+    """Run Kafka's own tests on shared shims; print tests that have another result on their own."""
     if (options.name, options.against) != ("kafka", "shim"):
         progress("--one-broker: only kafka against the shim")
         return 2

@@ -134,7 +134,7 @@ def test_tests_share_a_shim_if_their_settings_are_equal(tmp_path: Path) -> None:
 
 
 class _Process:
-    """A shim that notes what is asked of it."""
+    """A fake shim that records the calls of its methods."""
 
     def __init__(self, words: Sequence[str], folder: Path) -> None:
         self.called: list[tuple[str, str]] = []

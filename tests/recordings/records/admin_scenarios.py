@@ -146,7 +146,7 @@ def unequal_assignments(play: Play) -> None:
 
 
 def unalterable(play: Play) -> None:
-    """Settings that do not exist, and those of topics that do not; which errors have a message."""
+    """Unknown settings, and settings of missing topics: which errors have a message."""
     topic, missing = play.topic(), play.unknown()
     changes = [
         *((name, SET, "max.message.bytes", "2000000") for name in (missing, "a b")),

@@ -1,4 +1,4 @@
-"""Batches of a transaction that are sent again after its marker."""
+"""Batches of a transaction that a producer sends again after the transaction's marker."""
 
 from itertools import product
 
@@ -15,7 +15,7 @@ from tests.recordings.records.transactional_producer import (
 
 
 def ended_transactions(play: Play) -> None:
-    """One record or two, again before the end, after it, and in the next transaction."""
+    """Repeat batches before and after the end of a transaction, and in the next transaction."""
     for count, commits in product((1, 2), (True, False)):
         label = f"{count} {'committed' if commits else 'aborted'}"
         topic = play.topic(f"{count}{commits}")
@@ -39,7 +39,7 @@ def ended_transactions(play: Play) -> None:
 
 
 def _wait(play: Play, producer: Producer, topic: str) -> None:
-    """Wait until the marker is written, also of a transaction without records."""
+    """Wait until the marker is written, even if the transaction has no records."""
     settle(play, topic)
     if play.has(ApiKey.DESCRIBE_TRANSACTIONS):
         wait_for_ends(play, DescribeTransactionsRequest(transactional_ids=[producer.name]))

@@ -1,7 +1,7 @@
-"""Kafka's own tests, many on one shim with resets between them, in a random order.
+"""Runs Kafka's own tests in a random order on shared shims, which are reset between tests.
 
-`make suite NAME=kafka SUITE_ARGS=--one-broker` shows whether anything that a test leaves behind is
-noticed by another one: all tests must end as with a shim each.
+`make suite NAME=kafka SUITE_ARGS=--one-broker` shows whether a reset leaves anything behind that
+affects another test: all tests must have the same result as on their own shims.
 """
 
 import random
@@ -17,19 +17,19 @@ from tests.suites.outcome import PASSED, Result
 
 
 class Shuffle(NamedTuple):
-    """What came of an order: `differing` are the tests that end otherwise with a shim each."""
+    """The result of a run; the tests in `differing` have another result on their own shims."""
 
     tests: int
     passed: int
     clusters: int
-    """How many clusters the tests have started."""
+    """The number of clusters that the tests have started."""
     shims: int
-    """How many processes served them."""
+    """The number of shims that served these clusters."""
     differing: list[Result]
 
 
 def shuffle(release: str, only: str, seed: int) -> Shuffle:
-    """Run the classes whose names match in an order of this seed, and their tests too."""
+    """Run the matching classes, and the tests of each class, in a random order with this seed."""
     need("java", "javac", "mvn")
     tests: list[Result] = []
     differing: list[Result] = []
@@ -55,9 +55,9 @@ def _outcomes(only: str, seed: int, host: ShimHost) -> Iterator[Outcome]:
 
 
 def _differing(outcome: Outcome, release: str) -> Iterator[Result]:
-    """Yield the tests that end otherwise with a shim each.
+    """Yield the tests that have another result on their own shims.
 
-    Those that the figures do not name as failing are run again if they failed.
+    Failed tests are run again, unless they fail in the stored figures too.
     """
     label = figures.label(outcome.name)
     known = {name for each in figures.load() if each["class"] == label for name in each["failed"]}

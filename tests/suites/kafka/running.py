@@ -73,7 +73,7 @@ def _host(against: str, release: str) -> Iterator[RealHost | ShimHost]:
 def run_class(
     name: str, method: str, host: RealHost | ShimHost, seed: int | None = None
 ) -> Outcome:
-    """Run a class; with a seed, its tests on shims that they share, in an order of that seed."""
+    """Run a class; with a seed, run its tests on shared shims in a random order."""
     began, used = time.monotonic(), host.processor_seconds
     with TemporaryDirectory(prefix="kafka-suite-") as path:
         folder = Path(path)

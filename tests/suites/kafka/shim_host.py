@@ -35,7 +35,7 @@ class ShimHost:
 
     @property
     def processor_seconds(self) -> float:
-        """Those of the shims that have ended."""
+        """Return the processor time of the shims that have ended."""
         return self.pool.processor_seconds
 
     def close(self) -> None:

@@ -1,4 +1,4 @@
-"""The shims of Kafka's own tests: one for each test, or one for all tests with equal settings."""
+"""The shims of Kafka's own tests: a new one for each test, or shared for equal settings."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -9,7 +9,7 @@ from tests.suites.kafka import java_properties
 from tests.suites.kafka.shim_process import ShimProcess
 
 CLUSTER_ID = "one-broker-of-all-tests"
-"""Of all tests, if they share brokers: Kafka's harnesses give each test an id of its own."""
+"""The cluster id of all tests that share shims; Kafka's harnesses create an id for each test."""
 
 IDLE = 24
 _OF_A_TEST = ("controller.quorum.voters", "outside.store.")
@@ -17,7 +17,7 @@ _CONTROLLER_PORT = re.compile(r"(CONTROLLER\w*://[^:,]*):\d+")
 
 
 class Lent:
-    """A shim that a test has, and by which settings another test may have it."""
+    """A shim lent to a test; `key` identifies the settings of tests that can share it."""
 
     def __init__(self, key: str, process: ShimProcess) -> None:
         self.key = key
@@ -25,7 +25,7 @@ class Lent:
         self._closed_before = 0.0
 
     def begin(self) -> None:
-        """Reset it; connections that were closed until now do not count."""
+        """Reset the shim for a test; connections closed before do not count."""
         self.process.control("POST", "/reset")
         self._closed_before = self.process.closed_connections()
 
@@ -34,7 +34,7 @@ class Lent:
 
 
 class ShimPool:
-    """With `is_shared`, shims that were given back wait for a test with equal settings."""
+    """Lends shims to tests; with `is_shared`, tests with equal settings reuse returned shims."""
 
     def __init__(self, *, is_shared: bool) -> None:
         self._is_shared = is_shared
@@ -49,7 +49,7 @@ class ShimPool:
         return Path(mkdtemp(dir=self._folder.name))
 
     def take(self, words: Sequence[str], folder: Path) -> Lent:
-        """Return a shim with these options of `serve`, reset or new."""
+        """Lend a shim with these options of `serve`: a waiting one after a reset, or a new one."""
         key = settings_key(words)
         self.clusters += 1
         for lent in self._idle:
@@ -69,16 +69,16 @@ class ShimPool:
         self._folder.cleanup()
 
     def _stop_beyond(self, count: int) -> None:
-        """Stop all but the shims that were given back last."""
+        """Stop all waiting shims except the `count` that were returned last."""
         while len(self._idle) > count:
             self.processor_seconds += self._idle.pop(0).process.stop()
 
 
 def settings_key(words: Sequence[str]) -> str:
-    """Return what is equal for two tests that one shim can serve, of the options of `serve`.
+    """Return a key of `serve` options, which is equal for tests that can share a shim.
 
-    The last option is the path of a file of settings. A harness chooses the controllers' ports
-    anew for each test, and a shim does not listen there.
+    The last option is the path of a file with settings. It contains ports of controllers, which are
+    left out: a harness chooses new ones for each test, and a shim does not listen there.
     """
     *others, path = words
     settings: Mapping[str, str] = java_properties.read(Path(path).read_text())

@@ -26,7 +26,7 @@ public final class Settings {
 
     private Settings() { }
 
-    /** The id of a test's cluster: its own, or that of all tests if they share brokers. */
+    /** Returns the id of a test's cluster: a new one, or a common one for tests that share shims. */
     public static String clusterId(String own) {
         return System.getProperty("outside.cluster", own);
     }
