@@ -43,7 +43,7 @@ def known() -> dict[str, collections.Counter[str]]:
 
 def listing() -> str:
     """Return the text of the list for the current differences."""
-    lines = ["# recording, API, differing answers; made by tests.recordings.conformance.remaining"]
+    lines = ["# recording, API, differing responses; by tests.recordings.conformance.remaining"]
     for name in recordings():
         counts, _, played = differences(name)
         lines.append(f"# {name}: {sum(counts.values())} of {played}")

@@ -182,7 +182,7 @@ def raised_features(play: Play) -> None:
 
 
 def durations(play: Play) -> None:
-    """The duration filter of ListTransactions for new, open, ended and other transactions."""
+    """The duration filter of ListTransactions before, during and after a transaction."""
     if not play.has(ApiKey.LIST_TRANSACTIONS) or not play.newest(ApiKey.LIST_TRANSACTIONS):
         return
     topic = play.topic()

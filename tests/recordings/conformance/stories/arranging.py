@@ -58,7 +58,7 @@ def moved_partitions(teller: Teller) -> Story:
 
 
 def many_topics(teller: Teller) -> Story:
-    """Validate, create, grow and delete several valid and invalid topics in one request."""
+    """Validate, create, grow and delete topics, several valid and invalid ones in each request."""
     draw = teller.draw
     names = [draw.fresh("many") for _ in range(3)]
     made = CreateTopicsRequest(
