@@ -105,6 +105,8 @@ class GroupFacts(msgspec.Struct, frozen=True, kw_only=True):
     share_throttles: bool  # records that were delivered often are returned in ever smaller parts
     share_additions_miss_nothing: bool  # partitions added to a known topic begin at offset 0
     share_denial_refuses_all: bool  # one denied share key fails the whole FindCoordinator
+    share_deleted_fail_alone: bool
+    """ShareFetch: a deleted topic of a session fails its own partitions, not the whole request."""
 
 
 OLDEST = GroupFacts(
@@ -175,6 +177,7 @@ OLDEST = GroupFacts(
     share_throttles=False,
     share_additions_miss_nothing=False,
     share_denial_refuses_all=False,
+    share_deleted_fail_alone=False,
 )
 """The facts of 0.11."""
 
@@ -270,12 +273,14 @@ CHANGES: tuple[Change, ...] = (
         share_counts_when_begun=True,
     ),
     Change("4.2.2", "members without a subscription", unreadable_subscription_error=23),
+    Change("4.2.2", "deleted topics in share sessions", share_deleted_fail_alone=True),
     Change("4.2.2", "the next of those with a standby task", streams_passes_over=True),
     Change(
         "4.3",
         "which 4.3.1 does not know yet",
         unreadable_subscription_error=-1,
         streams_passes_over=False,
+        share_deleted_fail_alone=False,
     ),
     Change(
         "4.3",
@@ -310,6 +315,7 @@ CHANGES: tuple[Change, ...] = (
         streams_states_count=True,
     ),
     Change("4.4", "members without a subscription", unreadable_subscription_error=23),
+    Change("4.4", "deleted topics in share sessions", share_deleted_fail_alone=True),
     Change("4.4", "states of share groups, as 4.4.0 answers", share_states_go_forward=True),
     Change(
         "4.4",

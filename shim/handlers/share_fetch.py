@@ -4,7 +4,10 @@ acknowledgements (KIP-932).
 READ on the group, then the session is checked, then READ on every topic of the session and the
 request: a denied one gets TOPIC_AUTHORIZATION_FAILED (29) on its partitions and acknowledgements.
 An unknown topic id fails the whole request with UNKNOWN_SERVER_ERROR (-1), also without an
-authorizer (observed on 4.3.1).
+authorizer (observed on 4.3.1). A partition of the session whose topic was deleted gets
+UNKNOWN_TOPIC_OR_PARTITION (3). If another topic has the name by then, reading it fails with
+UNKNOWN_SERVER_ERROR (-1), when the maximum wait is over. In 4.2.0 and 4.3.1 the whole request gets
+-1 in both cases.
 """
 
 from kafka_shim.authorizer.requirements import SHARE_FETCH_GROUP, SHARE_FETCH_TOPIC
@@ -111,8 +114,9 @@ class _ShareFetch:
         answers: list[ShareFetchResponse] = []
         wait: Wait[ShareFetchResponse] | None = None
 
-        def done(rows: Rows) -> None:
-            answer = self._answer(rows)
+        def done(rows: Rows | None) -> None:
+            error = ErrorCode.UNKNOWN_SERVER_ERROR
+            answer = refuse(request, error, None) if rows is None else self._answer(rows)
             answers.append(answer)
             if wait is not None:
                 wait.complete(answer)

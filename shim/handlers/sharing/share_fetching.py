@@ -46,10 +46,17 @@ class ShareReading:
         self._sources: list[Source] = []
         self._turns: list[list[Source]] = []
         self._failures: Rows = []
+        self._replaced: Rows = []
+        self._gone: Rows = []
         self._watching = Watching()
 
-    def start(self, wanted: Sequence[Shared], done: Callable[[Rows], None]) -> Callable[[], None]:
-        """Read, at once or later, and give the rows to `done`; returns how to stop waiting."""
+    def start(
+        self, wanted: Sequence[Shared], done: Callable[[Rows | None], None]
+    ) -> Callable[[], None]:
+        """Read, at once or later, and give the rows to `done`; returns how to stop waiting.
+
+        None in place of rows: the whole request fails.
+        """
         for shared in self._context.in_turns(rotated(wanted, self._request.share_session_epoch)):
             self._check(shared)
         if self._is_enough() or self._request.max_wait_ms <= 0:
@@ -74,6 +81,9 @@ class ShareReading:
     def _check(self, shared: Shared) -> None:
         error = self._error(shared)
         partition = None
+        if error is ErrorCode.NONE and self._context.cluster.topics.by_id(shared.topic_id) is None:
+            self._fail_deleted(shared)
+            return
         if error is ErrorCode.NONE:
             partition = self._context.cluster.topics.partition(shared.topic or "", shared.index)
             error = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION if partition is None else error
@@ -91,10 +101,16 @@ class ShareReading:
     def _error(self, shared: Shared) -> ErrorCode:
         if shared.topic is None:
             return ErrorCode.UNKNOWN_TOPIC_ID
-        denial = self._denials[shared.topic]
-        if denial is ErrorCode.NONE and self._context.cluster.topics.by_id(shared.topic_id) is None:
-            return ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
-        return denial
+        return self._denials[shared.topic]
+
+    def _fail_deleted(self, shared: Shared) -> None:
+        """Fail a partition of a deleted topic, now or, if another topic has its name, when read."""
+        if self._context.cluster.topics.partition(shared.topic or "", shared.index) is None:
+            error = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+            self._gone.append((shared, failed(shared.index, error)))
+        else:
+            error = ErrorCode.UNKNOWN_SERVER_ERROR
+            self._replaced.append((shared, failed(shared.index, error)))
 
     @property
     def _wants_records(self) -> bool:
@@ -118,7 +134,7 @@ class ShareReading:
         Partitions that were never read are read in advance, and so come last (observed on 4.3.1).
         """
         if not self._sources:
-            return True
+            return not self._replaced
         sources = self._acquirable()
         fresh = [
             source for source in sources if source.sharing.seen_offset != source.sharing.next_offset
@@ -143,8 +159,12 @@ class ShareReading:
             ready += min(limit, source.partition.log.bytes_between(offset, end))
         return bool(sources) and ready >= min(request.min_bytes, self._bytes_max)
 
-    def _read(self) -> Rows:
-        """Return records of partitions up to the limits."""
+    def _read(self) -> Rows | None:
+        """Return records of partitions up to the limits; None if the whole request fails.
+
+        Records are acquired even then. Topics that were replaced are read only when time is up.
+        """
+        deleted = self._gone if self._turns else self._gone + self._replaced
         rows: Rows = []
         turns = self._turns or [self._acquirable()]
         limit = max(0, self._bytes_max) // max(1, sum(map(len, turns)))
@@ -160,7 +180,9 @@ class ShareReading:
                 bytes_left = max(0, bytes_left - size)
                 whole_first = whole_first and not size
                 rows.append((source.shared, data))
-        return rows + self._failures
+        if deleted and not self._context.facts.groups.share_deleted_fail_alone:
+            return None
+        return rows + deleted + self._failures
 
     def _take(
         self, source: Source, records_max: int, bytes_max: int, *, whole_first: bool

@@ -37,6 +37,11 @@ from tests.recordings.groups.sharing_changes import (
     renewing_switched_off,
     written_states,
 )
+from tests.recordings.groups.sharing_recreations import (
+    deleted_topics,
+    recreated_and_begun_again,
+    recreated_topics,
+)
 
 
 def sessions(play: ModernPlay) -> None:
@@ -311,4 +316,7 @@ SCENARIOS = (
     added_while_away,
     added_topics,
     added_after_altered,
+    deleted_topics,
+    recreated_topics,
+    recreated_and_begun_again,
 )
