@@ -1,4 +1,3 @@
-import com.fasterxml.jackson.databind.JsonNode;
 import java.util.*;
 import org.apache.kafka.clients.admin.*;
 import org.apache.kafka.common.acl.*;
@@ -10,78 +9,62 @@ import org.apache.kafka.common.security.token.delegation.DelegationToken;
 final class Access {
     private static final int ITERATIONS = 4096;
 
-    static final Map<String, Driver.Command> COMMANDS = new HashMap<>();
-
-    static {
-        COMMANDS.put("create_acls", Access::createAcls);
-        COMMANDS.put("describe_acls", Access::describeAcls);
-        COMMANDS.put("delete_acls", Access::deleteAcls);
-        COMMANDS.put("create_token", Access::createToken);
-        COMMANDS.put("renew_token", Access::renewToken);
-        COMMANDS.put("expire_token", Access::expireToken);
-        COMMANDS.put("describe_tokens", Access::describeTokens);
-        COMMANDS.put("describe_scram_users", Access::describeScramUsers);
-        COMMANDS.put("alter_scram_users", Access::alterScramUsers);
-    }
-
     private Access() {}
 
-    private static Object createAcls(Client client, JsonNode fields) throws Exception {
+    static Object createAcls(Client client, Loop.Fields fields) throws Exception {
         Map<String, AclBinding> wanted = new LinkedHashMap<>();
-        for (JsonNode acl : fields.get("acls")) {
+        for (Loop.Fields acl : fields.all("acls")) {
             wanted.put(String.valueOf(wanted.size()), binding(acl));
         }
         var done = client.admin().createAcls(wanted.values()).values();
-        return Driver.items(wanted.keySet(), number -> done.get(wanted.get(number)).get());
+        return Loop.items(wanted.keySet(), number -> done.get(wanted.get(number)).get());
     }
 
-    private static Object describeAcls(Client client, JsonNode fields) throws Exception {
-        return Map.of(
-                "acls", shown(client.admin().describeAcls(filter(fields.get("filter"))).values().get()));
+    static Object describeAcls(Client client, Loop.Fields fields) throws Exception {
+        AclBindingFilter wanted = filter(fields.at("filter"));
+        var found = client.admin().describeAcls(wanted).values().get();
+        return Map.of("acls", found.stream().map(Access::shown).toList());
     }
 
-    private static Object deleteAcls(Client client, JsonNode fields) throws Exception {
+    static Object deleteAcls(Client client, Loop.Fields fields) throws Exception {
         Map<String, AclBindingFilter> wanted = new LinkedHashMap<>();
-        for (JsonNode filter : fields.get("filters")) {
+        for (Loop.Fields filter : fields.all("filters")) {
             wanted.put(String.valueOf(wanted.size()), filter(filter));
         }
         var done = client.admin().deleteAcls(wanted.values()).values();
-        return Driver.items(wanted.keySet(), number -> {
-            List<AclBinding> deleted = new ArrayList<>();
+        return Loop.items(wanted.keySet(), number -> {
+            List<Object> deleted = new ArrayList<>();
             for (var result : done.get(wanted.get(number)).get().values()) {
                 if (result.exception() != null) {
                     throw result.exception();
                 }
-                deleted.add(result.binding());
+                deleted.add(shown(result.binding()));
             }
-            return Map.of("acls", shown(deleted));
+            return Map.of("acls", deleted);
         });
     }
 
-    private static AclBinding binding(JsonNode acl) {
-        var pattern = filter(acl).patternFilter();
-        var entry = filter(acl).entryFilter();
+    private static AclBinding binding(Loop.Fields acl) {
+        var at = filter(acl).patternFilter();
+        var who = filter(acl).entryFilter();
         return new AclBinding(
-                new ResourcePattern(pattern.resourceType(), pattern.name(), pattern.patternType()),
-                new AccessControlEntry(entry.principal(), entry.host(), entry.operation(), entry.permissionType()));
+                new ResourcePattern(at.resourceType(), at.name(), at.patternType()),
+                new AccessControlEntry(
+                        who.principal(), who.host(), who.operation(), who.permissionType()));
     }
 
-    private static AclBindingFilter filter(JsonNode acl) {
-        var type = ResourceType.valueOf(Driver.text(acl, "resource_type"));
-        var patternType = PatternType.valueOf(Driver.text(acl, "pattern_type"));
-        var operation = AclOperation.valueOf(Driver.text(acl, "operation"));
-        var permission = AclPermissionType.valueOf(Driver.text(acl, "permission"));
+    private static AclBindingFilter filter(Loop.Fields acl) {
+        var type = ResourceType.valueOf(acl.text("resource_type"));
+        var patternType = PatternType.valueOf(acl.text("pattern_type"));
+        var operation = AclOperation.valueOf(acl.text("operation"));
+        var permission = AclPermissionType.valueOf(acl.text("permission"));
         return new AclBindingFilter(
-                new ResourcePatternFilter(type, Driver.text(acl, "name"), patternType),
+                new ResourcePatternFilter(type, acl.text("name"), patternType),
                 new AccessControlEntryFilter(
-                        Driver.text(acl, "principal"), Driver.text(acl, "host"), operation, permission));
+                        acl.text("principal"), acl.text("host"), operation, permission));
     }
 
-    private static Object shown(Collection<AclBinding> bindings) {
-        return bindings.stream().map(Access::shownAcl).toList();
-    }
-
-    private static Object shownAcl(AclBinding binding) {
+    private static Object shown(AclBinding binding) {
         var pattern = binding.pattern();
         var entry = binding.entry();
         return Map.of(
@@ -96,31 +79,31 @@ final class Access {
         return new KafkaPrincipal(parts[0], parts[1]);
     }
 
-    private static Object createToken(Client client, JsonNode fields) throws Exception {
-        var renewers = Driver.texts(fields, "renewers").stream().map(Access::principal).toList();
-        var options = Release.tokenOptions(Driver.text(fields, "owner")).renewers(renewers);
+    static Object createToken(Client client, Loop.Fields fields) throws Exception {
+        var renewers = fields.texts("renewers").stream().map(Access::principal).toList();
+        var options = Release.tokenOptions(fields.text("owner")).renewers(renewers);
         return shownToken(client.admin().createDelegationToken(options).delegationToken().get());
     }
 
-    private static byte[] hmac(JsonNode fields) {
-        return Base64.getDecoder().decode(Driver.text(fields, "hmac"));
+    private static byte[] hmac(Loop.Fields fields) {
+        return Base64.getDecoder().decode(fields.text("hmac"));
     }
 
-    private static Object renewToken(Client client, JsonNode fields) throws Exception {
-        var options =
-                new RenewDelegationTokenOptions().renewTimePeriodMs(fields.get("milliseconds").asLong());
+    static Object renewToken(Client client, Loop.Fields fields) throws Exception {
+        var options = new RenewDelegationTokenOptions();
+        options.renewTimePeriodMs(fields.number("milliseconds"));
         client.admin().renewDelegationToken(hmac(fields), options).expiryTimestamp().get();
         return null;
     }
 
-    private static Object expireToken(Client client, JsonNode fields) throws Exception {
-        var options =
-                new ExpireDelegationTokenOptions().expiryTimePeriodMs(fields.get("milliseconds").asLong());
+    static Object expireToken(Client client, Loop.Fields fields) throws Exception {
+        var options = new ExpireDelegationTokenOptions();
+        options.expiryTimePeriodMs(fields.number("milliseconds"));
         client.admin().expireDelegationToken(hmac(fields), options).expiryTimestamp().get();
         return null;
     }
 
-    private static Object describeTokens(Client client, JsonNode fields) throws Exception {
+    static Object describeTokens(Client client, Loop.Fields fields) throws Exception {
         var tokens = client.admin().describeDelegationToken().delegationTokens().get();
         return Map.of("tokens", tokens.stream().map(Access::shownToken).toList());
     }
@@ -132,20 +115,23 @@ final class Access {
                 "owner", token.tokenInfo().ownerAsString());
     }
 
-    private static Object describeScramUsers(Client client, JsonNode fields) throws Exception {
-        List<String> users = Driver.texts(fields, "users");
+    static Object describeScramUsers(Client client, Loop.Fields fields) throws Exception {
+        List<String> users = fields.texts("users");
         var found = client.admin().describeUserScramCredentials(users);
-        return Driver.items(users, user -> {
-            var infos = found.description(user).get().credentialInfos().stream();
-            return Map.of("mechanisms", infos.map(info -> info.mechanism().mechanismName()).toList());
+        return Loop.items(users, user -> {
+            List<String> names = new ArrayList<>();
+            for (var info : found.description(user).get().credentialInfos()) {
+                names.add(info.mechanism().mechanismName());
+            }
+            return Map.of("mechanisms", names);
         });
     }
 
-    private static Object alterScramUsers(Client client, JsonNode fields) throws Exception {
-        ScramMechanism mechanism = ScramMechanism.fromMechanismName(Driver.text(fields, "mechanism"));
+    static Object alterScramUsers(Client client, Loop.Fields fields) throws Exception {
+        ScramMechanism mechanism = ScramMechanism.fromMechanismName(fields.text("mechanism"));
         var info = new ScramCredentialInfo(mechanism, ITERATIONS);
         List<UserScramCredentialAlteration> wanted = new ArrayList<>();
-        Driver.pairs(fields, "passwords").forEach((user, password) -> wanted.add(
+        fields.pairs("passwords").forEach((user, password) -> wanted.add(
                 password == null
                         ? new UserScramCredentialDeletion(user, mechanism)
                         : new UserScramCredentialUpsertion(user, info, password)));

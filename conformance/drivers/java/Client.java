@@ -1,4 +1,3 @@
-import com.fasterxml.jackson.databind.JsonNode;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -31,44 +30,40 @@ final class Client implements ConsumerRebalanceListener {
     private Consumer<String, String> consumer;
     private AutoCloseable member;
 
-    Client(JsonNode fields) throws Exception {
-        name = Driver.text(fields, "client");
-        settings.putAll(Driver.pairs(fields, "settings"));
-        settings.put("bootstrap.servers", Driver.text(fields, "servers"));
-        if (settings.containsKey(PROTOCOL)) {
-            if (!ConsumerConfig.configNames().contains(PROTOCOL)) {
-                throw new Driver.Unsupported();
-            }
-            if (settings.get(PROTOCOL).equals("consumer")) { // the broker decides these
-                settings.keySet().removeAll(List.of("session.timeout.ms", "heartbeat.interval.ms"));
-            }
+    Client(Loop.Fields fields) throws Exception {
+        name = fields.text("client");
+        settings.putAll(fields.pairs("settings"));
+        settings.put("bootstrap.servers", fields.text("servers"));
+        Object protocol = settings.get(PROTOCOL);
+        if (protocol != null && !ConsumerConfig.configNames().contains(PROTOCOL)) {
+            throw new Loop.Unsupported();
         }
-        boolean hasTls = fields.hasNonNull("tls");
-        boolean hasLogin = fields.hasNonNull("login");
-        settings.put("security.protocol", (hasLogin ? "SASL_" : "") + (hasTls ? "SSL" : "PLAINTEXT"));
-        if (hasTls) {
-            addTls(Driver.pairs(fields, "tls"));
+        if ("consumer".equals(protocol)) { // the broker decides these
+            settings.keySet().removeAll(List.of("session.timeout.ms", "heartbeat.interval.ms"));
         }
-        if (hasLogin) {
-            settings.putAll(Logins.settings(name, fields.get("login")));
+        String transport = fields.has("tls") ? "SSL" : "PLAINTEXT";
+        settings.put("security.protocol", (fields.has("login") ? "SASL_" : "") + transport);
+        addTls(fields.at("tls"));
+        if (fields.has("login")) {
+            setLogin(fields.at("login"));
         }
     }
 
-    private void addTls(Map<String, String> tls) throws Exception {
-        if (tls.get("ca") != null) {
+    private void addTls(Loop.Fields tls) throws Exception {
+        if (tls.has("ca")) {
             settings.put("ssl.truststore.type", "PEM");
-            settings.put("ssl.truststore.location", tls.get("ca"));
+            settings.put("ssl.truststore.location", tls.text("ca"));
         }
-        if (tls.get("certificate") != null) {
+        if (tls.has("certificate")) {
+            String chain = Files.readString(Path.of(tls.text("certificate")));
             settings.put("ssl.keystore.type", "PEM");
-            settings.put("ssl.keystore.certificate.chain", Files.readString(Path.of(tls.get("certificate"))));
-            settings.put("ssl.keystore.key", Files.readString(Path.of(tls.get("key"))));
+            settings.put("ssl.keystore.certificate.chain", chain);
+            settings.put("ssl.keystore.key", Files.readString(Path.of(tls.text("key"))));
         }
     }
 
-    Object setLogin(JsonNode login) {
-        Logins.settings(name, login);
-        return null;
+    void setLogin(Loop.Fields login) {
+        settings.putAll(Logins.settings(name, login));
     }
 
     Admin admin() {
@@ -80,7 +75,8 @@ final class Client implements ConsumerRebalanceListener {
 
     Producer<String, String> producer() {
         if (producer == null) {
-            producer = new KafkaProducer<>(settings, new StringSerializer(), new StringSerializer());
+            StringSerializer texts = new StringSerializer();
+            producer = new KafkaProducer<>(settings, texts, texts);
         }
         return producer;
     }
@@ -91,7 +87,8 @@ final class Client implements ConsumerRebalanceListener {
 
     Consumer<String, String> consumer() {
         if (consumer == null) {
-            consumer = new KafkaConsumer<>(settings, new StringDeserializer(), new StringDeserializer());
+            StringDeserializer texts = new StringDeserializer();
+            consumer = new KafkaConsumer<>(settings, texts, texts);
         }
         return consumer;
     }
@@ -105,7 +102,7 @@ final class Client implements ConsumerRebalanceListener {
         return (T) member;
     }
 
-    Object close() throws Exception {
+    void close() throws Exception {
         if (consumer != null) {
             Release.close(consumer, Duration.ofSeconds(1));
         }
@@ -118,7 +115,6 @@ final class Client implements ConsumerRebalanceListener {
         if (admin != null) {
             admin.close(Duration.ZERO);
         }
-        return null;
     }
 
     @Override

@@ -12,7 +12,8 @@ import org.apache.kafka.common.security.scram.ScramExtensionsCallback;
 
 /** Returns the current log-in each time that a client logs in, so that a command can change it. */
 public final class Logins implements AuthenticateCallbackHandler {
-    private static final Map<String, JsonNode> LOGINS = new ConcurrentHashMap<>();
+    private static final Map<String, Loop.Fields> LOGINS = new ConcurrentHashMap<>();
+    private static final String PACKAGE = "org.apache.kafka.common.security.";
     private static final Map<String, String> MODULES =
             Map.of(
                     "PLAIN", "plain.PlainLoginModule",
@@ -23,38 +24,35 @@ public final class Logins implements AuthenticateCallbackHandler {
     private String client;
 
     /** Keeps a client's log-in, and returns the client settings that refer to it. */
-    static Map<String, String> settings(String client, JsonNode login) {
+    static Map<String, String> settings(String client, Loop.Fields login) {
         LOGINS.put(client, login);
-        String mechanism = Driver.text(login, "mechanism");
+        String mechanism = login.text("mechanism");
         String module = MODULES.getOrDefault(mechanism, MODULES.get("PLAIN"));
-        String handler =
-                mechanism.equals("OAUTHBEARER")
-                        ? "sasl.login.callback.handler.class"
-                        : "sasl.client.callback.handler.class";
+        String side = mechanism.equals("OAUTHBEARER") ? "login" : "client";
         return Map.of(
                 "sasl.mechanism", mechanism,
-                "sasl.jaas.config",
-                        "org.apache.kafka.common.security." + module + " required client=\"" + client + "\";",
-                handler, Logins.class.getName());
+                "sasl.jaas.config", PACKAGE + module + " required client=\"" + client + "\";",
+                "sasl." + side + ".callback.handler.class", Logins.class.getName());
     }
 
     @Override
-    public void configure(Map<String, ?> settings, String mechanism, List<AppConfigurationEntry> entries) {
+    public void configure(
+            Map<String, ?> settings, String mechanism, List<AppConfigurationEntry> entries) {
         client = (String) entries.get(0).getOptions().get("client");
     }
 
     @Override
     public void handle(Callback[] callbacks) {
-        JsonNode login = LOGINS.get(client);
+        Loop.Fields login = LOGINS.get(client);
         for (Callback callback : callbacks) {
             if (callback instanceof NameCallback) {
-                ((NameCallback) callback).setName(Driver.text(login, "user"));
+                ((NameCallback) callback).setName(login.text("user"));
             } else if (callback instanceof PasswordCallback) {
-                ((PasswordCallback) callback).setPassword(Driver.text(login, "password").toCharArray());
+                ((PasswordCallback) callback).setPassword(login.text("password").toCharArray());
             } else if (callback instanceof OAuthBearerTokenCallback) {
-                ((OAuthBearerTokenCallback) callback).token(new Token(Driver.text(login, "token")));
+                ((OAuthBearerTokenCallback) callback).token(new Token(login.text("token")));
             } else if (callback instanceof ScramExtensionsCallback
-                    && login.path("is_delegation_token").asBoolean()) {
+                    && login.flag("is_delegation_token")) {
                 ((ScramExtensionsCallback) callback).extensions(Map.of("tokenauth", "true"));
             }
         }
@@ -63,7 +61,7 @@ public final class Logins implements AuthenticateCallbackHandler {
     @Override
     public void close() {}
 
-    /** A JSON web token, compared by identity: a refreshed log-in drops a token equal to the old one. */
+    /** A JSON web token, compared by identity: a new log-in drops a token equal to the old one. */
     private static final class Token implements OAuthBearerToken {
         private final String value;
 
@@ -79,7 +77,7 @@ public final class Logins implements AuthenticateCallbackHandler {
         private JsonNode claim(String name) {
             try {
                 byte[] claims = Base64.getUrlDecoder().decode(value.split("\\.")[1]);
-                return Driver.JSON.readTree(claims).path(name);
+                return Loop.JSON.readTree(claims).path(name);
             } catch (IOException error) {
                 throw new UncheckedIOException(error);
             }

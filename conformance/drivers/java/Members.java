@@ -1,4 +1,3 @@
-import com.fasterxml.jackson.databind.JsonNode;
 import java.time.Duration;
 import java.util.*;
 import java.util.concurrent.Future;
@@ -13,49 +12,31 @@ import org.apache.kafka.common.TopicPartition;
 final class Members {
     private static final Duration MOMENT = Duration.ofMillis(100);
 
-    static final Map<String, Driver.Command> COMMANDS = new HashMap<>();
-
-    static {
-        COMMANDS.put("set_login", (client, fields) -> client.setLogin(fields.get("login")));
-        COMMANDS.put("wait", Members::await);
-        COMMANDS.put("produce", Members::produce);
-        COMMANDS.put("begin", Members::begin);
-        COMMANDS.put("send_offsets", Members::sendOffsets);
-        COMMANDS.put("commit", (client, fields) -> done(() -> client.producer().commitTransaction()));
-        COMMANDS.put("abort", (client, fields) -> done(() -> client.producer().abortTransaction()));
-        COMMANDS.put("consume", Members::consume);
-        COMMANDS.put("consume_assigned", Members::consumeAssigned);
-        COMMANDS.put("commit_offsets", (client, fields) -> done(() -> client.consumer().commitSync()));
-        COMMANDS.put("committed", Members::committed);
-    }
-
     private Members() {}
 
-    private static Object done(Runnable work) {
-        work.run();
+    static Object setLogin(Client client, Loop.Fields fields) {
+        client.setLogin(fields.at("login"));
         return null;
     }
 
-    private static Object await(Client client, JsonNode fields) throws Exception {
-        List<String> wanted = Driver.texts(fields, "events");
-        long ends = System.nanoTime() + (long) (fields.get("seconds").asDouble() * 1e9);
-        while (true) {
-            for (int at = 0; at < client.events.size(); at++) {
-                if (wanted.contains(client.events.get(at))) {
-                    Object found = Map.of("event", client.events.get(at));
-                    client.events.subList(0, at + 1).clear();
-                    return found;
-                }
-            }
+    static Object wait(Client client, Loop.Fields fields) throws Exception {
+        List<String> wanted = fields.texts("events");
+        long ends = System.nanoTime() + fields.nanos("seconds");
+        while (Collections.disjoint(client.events, wanted)) {
             if (System.nanoTime() > ends) {
                 return Collections.singletonMap("event", null);
             }
             try {
                 poll(client, MOMENT);
             } catch (KafkaException error) {
-                return Map.of("event", "error", "error", Driver.failure(error));
+                return Map.of("event", "error", "error", error);
             }
         }
+        String event = client.events.remove(0);
+        while (!wanted.contains(event)) { // what happened before is forgotten
+            event = client.events.remove(0);
+        }
+        return Map.of("event", event);
     }
 
     private static void poll(Client client, Duration time) throws InterruptedException {
@@ -68,13 +49,12 @@ final class Members {
         }
     }
 
-    private static Object produce(Client client, JsonNode fields) throws Exception {
-        Integer partition = fields.hasNonNull("partition") ? fields.get("partition").asInt() : null;
+    static Object produce(Client client, Loop.Fields fields) throws Exception {
+        String topic = fields.text("topic");
+        Integer partition = fields.has("partition") ? (int) fields.number("partition") : null;
         List<Future<RecordMetadata>> sent = new ArrayList<>();
-        for (String value : Driver.texts(fields, "values")) {
-            sent.add(
-                    client.producer()
-                            .send(new ProducerRecord<>(Driver.text(fields, "topic"), partition, null, value)));
+        for (String value : fields.texts("values")) {
+            sent.add(client.producer().send(new ProducerRecord<>(topic, partition, null, value)));
         }
         List<Long> offsets = new ArrayList<>();
         for (Future<RecordMetadata> future : sent) {
@@ -83,7 +63,7 @@ final class Members {
         return Map.of("offsets", offsets);
     }
 
-    private static Object begin(Client client, JsonNode fields) {
+    static Object begin(Client client, Loop.Fields fields) {
         if (!client.hasBegun) {
             client.producer().initTransactions();
             client.hasBegun = true;
@@ -92,17 +72,26 @@ final class Members {
         return null;
     }
 
-    private static Object sendOffsets(Client client, JsonNode fields) {
-        TopicPartition partition = Groups.partition(fields);
-        client.producer()
-                .sendOffsetsToTransaction(
-                        Map.of(partition, new OffsetAndMetadata(fields.get("offset").asLong())),
-                        Release.groupMetadata(Driver.text(fields, "group")));
+    static Object sendOffsets(Client client, Loop.Fields fields) {
+        var offset = new OffsetAndMetadata(fields.number("offset"));
+        var offsets = Map.of(Driver.partition(fields), offset);
+        var group = Release.groupMetadata(fields.text("group"));
+        client.producer().sendOffsetsToTransaction(offsets, group);
         return null;
     }
 
-    private static Object consume(Client client, JsonNode fields) throws Exception {
-        List<String> topics = Driver.texts(fields, "topics");
+    static Object commit(Client client, Loop.Fields fields) {
+        client.producer().commitTransaction();
+        return null;
+    }
+
+    static Object abort(Client client, Loop.Fields fields) {
+        client.producer().abortTransaction();
+        return null;
+    }
+
+    static Object consume(Client client, Loop.Fields fields) throws Exception {
+        List<String> topics = fields.texts("topics");
         if (!client.subscribed.equals(topics)) {
             client.consumer().subscribe(topics, client);
             client.subscribed = topics;
@@ -110,30 +99,34 @@ final class Members {
         return read(client, fields);
     }
 
-    private static Object consumeAssigned(Client client, JsonNode fields) throws Exception {
-        List<String> partitions = Driver.texts(fields, "partitions");
+    static Object consumeAssigned(Client client, Loop.Fields fields) throws Exception {
+        List<String> partitions = fields.texts("partitions");
         if (!client.subscribed.equals(partitions)) {
-            client.consumer().assign(Groups.partitions(partitions).values());
+            client.consumer().assign(Driver.partitions(fields).values());
             client.subscribed = partitions;
         }
         return read(client, fields);
     }
 
-    private static Object read(Client client, JsonNode fields) throws Exception {
-        long ends = System.nanoTime() + (long) (fields.get("seconds").asDouble() * 1e9);
-        int count = fields.get("count").asInt();
+    private static Object read(Client client, Loop.Fields fields) throws Exception {
+        long ends = System.nanoTime() + fields.nanos("seconds");
+        long count = fields.number("count");
         while (client.unread.size() < count && System.nanoTime() < ends) {
             poll(client, Duration.ofNanos(Math.max(ends - System.nanoTime(), 1)));
         }
-        List<String> first = client.unread.subList(0, Math.min(count, client.unread.size()));
-        List<String> values = List.copyOf(first);
-        first.clear();
+        List<String> values = client.unread.stream().limit(count).toList();
+        client.unread.subList(0, values.size()).clear();
         return Map.of("values", values);
     }
 
-    private static Object committed(Client client, JsonNode fields) throws Exception {
-        Map<String, TopicPartition> asked = Groups.partitions(Driver.texts(fields, "partitions"));
+    static Object commitOffsets(Client client, Loop.Fields fields) {
+        client.consumer().commitSync();
+        return null;
+    }
+
+    static Object committed(Client client, Loop.Fields fields) throws Exception {
+        Map<String, TopicPartition> asked = Driver.partitions(fields);
         var found = client.consumer().committed(Set.copyOf(asked.values()));
-        return Driver.items(asked.keySet(), name -> Groups.offset(found.get(asked.get(name))));
+        return Loop.items(asked.keySet(), name -> Groups.offset(found.get(asked.get(name))));
     }
 }

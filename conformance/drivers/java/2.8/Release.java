@@ -12,7 +12,6 @@ final class Release {
                     "plain", "scram", "oauthbearer", "delegation-tokens", "tls", "reauthentication",
                     "idempotence", "transactions", "classic-groups", "static-members",
                     "authorized-operations", "prefixed-acls");
-    static final Map<String, Driver.Command> COMMANDS = Map.of();
 
     private Release() {}
 
@@ -26,7 +25,8 @@ final class Release {
     }
 
     static List<String> groups(Admin admin) throws Exception {
-        return admin.listConsumerGroups().all().get().stream().map(ConsumerGroupListing::groupId).toList();
+        var found = admin.listConsumerGroups().all().get();
+        return found.stream().map(ConsumerGroupListing::groupId).toList();
     }
 
     static KafkaFuture<Map<TopicPartition, OffsetAndMetadata>> groupOffsets(
@@ -35,9 +35,9 @@ final class Release {
         return admin.listConsumerGroupOffsets(group, asked).partitionsToOffsetAndMetadata();
     }
 
-    static CreateDelegationTokenOptions tokenOptions(String owner) throws Driver.Unsupported {
+    static CreateDelegationTokenOptions tokenOptions(String owner) throws Loop.Unsupported {
         if (owner != null) {
-            throw new Driver.Unsupported();
+            throw new Loop.Unsupported();
         }
         return new CreateDelegationTokenOptions();
     }

@@ -1,4 +1,3 @@
-import com.fasterxml.jackson.databind.JsonNode;
 import java.time.Duration;
 import java.util.*;
 import org.apache.kafka.clients.admin.*;
@@ -11,15 +10,16 @@ final class Release {
     static final List<String> CAPABILITIES =
             List.of(
                     "plain", "scram", "oauthbearer", "delegation-tokens", "tls", "reauthentication",
-                    "idempotence", "transactions", "classic-groups", "consumer-groups", "static-members",
-                    "share-groups", "authorized-operations", "prefixed-acls", "rebootstrap");
-    static final Map<String, Driver.Command> COMMANDS = Map.of("consume_share", Release::consumeShare);
+                    "idempotence", "transactions", "classic-groups", "consumer-groups",
+                    "static-members", "share-groups", "authorized-operations", "prefixed-acls",
+                    "rebootstrap");
 
     /** Settings of consumers that a share consumer rejects. */
     private static final List<String> NOT_SHARED =
             List.of(
-                    "auto.offset.reset", "enable.auto.commit", "isolation.level", "group.instance.id",
-                    "group.protocol", "session.timeout.ms", "heartbeat.interval.ms");
+                    "auto.offset.reset", "enable.auto.commit", "isolation.level",
+                    "group.instance.id", "group.protocol", "session.timeout.ms",
+                    "heartbeat.interval.ms");
 
     private Release() {}
 
@@ -38,8 +38,8 @@ final class Release {
 
     static KafkaFuture<Map<TopicPartition, OffsetAndMetadata>> groupOffsets(
             Admin admin, String group, List<TopicPartition> partitions) {
-        var asked = new ListConsumerGroupOffsetsSpec().topicPartitions(partitions);
-        return admin.listConsumerGroupOffsets(Map.of(group, asked)).partitionsToOffsetAndMetadata(group);
+        var asked = Map.of(group, new ListConsumerGroupOffsetsSpec().topicPartitions(partitions));
+        return admin.listConsumerGroupOffsets(asked).partitionsToOffsetAndMetadata(group);
     }
 
     static CreateDelegationTokenOptions tokenOptions(String owner) {
@@ -56,16 +56,16 @@ final class Release {
         consumer.close(CloseOptions.timeout(time));
     }
 
-    private static Object consumeShare(Client client, JsonNode fields) throws Exception {
+    static Object consumeShare(Client client, Loop.Fields fields) throws Exception {
         KafkaShareConsumer<String, String> consumer = client.member(Release::shareConsumer);
-        List<String> topics = Driver.texts(fields, "topics");
+        List<String> topics = fields.texts("topics");
         if (!client.subscribed.equals(topics)) {
             consumer.subscribe(topics);
             client.subscribed = topics;
         }
         List<String> values = new ArrayList<>();
-        long ends = System.nanoTime() + (long) (fields.get("seconds").asDouble() * 1e9);
-        while (values.size() < fields.get("count").asInt() && System.nanoTime() < ends) {
+        long ends = System.nanoTime() + fields.nanos("seconds");
+        while (values.size() < fields.number("count") && System.nanoTime() < ends) {
             var time = Duration.ofNanos(Math.max(ends - System.nanoTime(), 1));
             consumer.poll(time).forEach(record -> values.add(record.value()));
         }
@@ -80,6 +80,7 @@ final class Release {
     private static KafkaShareConsumer<String, String> shareConsumer(Client client) {
         Map<String, Object> settings = new HashMap<>(client.settings);
         settings.keySet().removeAll(NOT_SHARED);
-        return new KafkaShareConsumer<>(settings, new StringDeserializer(), new StringDeserializer());
+        StringDeserializer texts = new StringDeserializer();
+        return new KafkaShareConsumer<>(settings, texts, texts);
     }
 }
