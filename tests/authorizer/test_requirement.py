@@ -1,3 +1,5 @@
+"""Rows of the requirements table: their ids, needs and effects, bound to a release."""
+
 from typing import Any
 
 import pytest

@@ -1,3 +1,5 @@
+"""The table of requirements: complete, sound, and with the known changes between releases."""
+
 from itertools import pairwise
 
 import pytest

@@ -1,3 +1,5 @@
+"""The fixture `kafka_policy`: tests of a project check its ACLs."""
+
 from pathlib import Path
 
 import pytest

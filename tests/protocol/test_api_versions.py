@@ -1,3 +1,5 @@
+"""The versions of APIs by release, compared with the ApiVersions responses of real brokers."""
+
 import json
 from collections.abc import Callable
 from contextlib import suppress
