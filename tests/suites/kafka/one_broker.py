@@ -36,6 +36,8 @@ def shuffle(release: str, only: str, seed: int) -> Shuffle:
     with closing(ShimHost(release, is_shared=True)) as shared:
         for outcome in _outcomes(only, seed, shared):
             found = list(_differing(outcome, release))
+            passed = sum(test.state == PASSED for test in outcome.tests)
+            progress(f"    {passed} of {len(outcome.tests)} in {outcome.seconds:.0f} s")
             for test in found:
                 progress(f"DIFFERS {test.name}: {test.state} on one broker\n    {test.reason}")
             tests += outcome.tests
