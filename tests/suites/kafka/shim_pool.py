@@ -8,7 +8,7 @@ from tempfile import TemporaryDirectory, mkdtemp
 from tests.suites.kafka import java_properties
 from tests.suites.kafka.shim_process import ShimProcess
 
-CLUSTER_ID = "one-broker-of-all-tests"
+CLUSTER_ID = "b25lLWZvci1lYWNoLW9uZQ"
 """The cluster id of all tests that share shims; Kafka's harnesses create an id for each test."""
 
 IDLE = 24
