@@ -31,8 +31,10 @@ def handle(request: EndTxnRequest, context: RequestContext) -> EndTxnResponse:
     )
     if error is ErrorCode.PRODUCER_FENCED and context.version < FENCED_SINCE:
         error = ErrorCode.INVALID_PRODUCER_EPOCH
-    if error is not ErrorCode.NONE or not bumps_epoch:
+    if error is not ErrorCode.NONE:
         raise Refused(error)
+    if not bumps_epoch:
+        return EndTxnResponse()
     return EndTxnResponse(producer_id=producer_id, producer_epoch=epoch)
 
 
