@@ -5,10 +5,6 @@ import (
 	"crypto/pbkdf2"
 	"crypto/sha256"
 	"crypto/sha512"
-	"errors"
-	"fmt"
-	"strconv"
-	"strings"
 
 	"drivers/loop"
 
@@ -21,16 +17,9 @@ const iterations = 4096
 // in place of null.
 func entry(acl loop.Acl) (kafka.ACLEntry, error) {
 	found := kafka.ACLEntry{ResourceName: given(acl.Name), Principal: given(acl.Principal), Host: given(acl.Host)}
-	err := errors.Join(
-		found.ResourceType.UnmarshalText(plainWord(acl.ResourceType)),
-		found.ResourcePatternType.UnmarshalText(plainWord(acl.PatternType)),
-		found.Operation.UnmarshalText(plainWord(acl.Operation)),
-		found.PermissionType.UnmarshalText(plainWord(acl.Permission)),
+	return found, acl.ParseWords(
+		&found.ResourceType, &found.ResourcePatternType, &found.Operation, &found.PermissionType,
 	)
-	if err != nil {
-		return found, loop.ErrUnsupported
-	}
-	return found, nil
 }
 
 func given(text *string) string {
@@ -40,49 +29,34 @@ func given(text *string) string {
 	return *text
 }
 
-func plainWord(word string) []byte {
-	return []byte(strings.ToLower(strings.ReplaceAll(word, "_", "")))
-}
-
-var words = map[string]string{
-	"TRANSACTIONALID": "TRANSACTIONAL_ID", "DELEGATIONTOKEN": "DELEGATION_TOKEN",
-	"CLUSTERACTION": "CLUSTER_ACTION", "DESCRIBECONFIGS": "DESCRIBE_CONFIGS",
-	"ALTERCONFIGS": "ALTER_CONFIGS", "IDEMPOTENTWRITE": "IDEMPOTENT_WRITE",
-}
-
-func word(name fmt.Stringer) string {
-	upper := strings.ToUpper(name.String())
-	if found, known := words[upper]; known {
-		return found
-	}
-	return upper
-}
-
 func shown(acl kafka.ACLEntry) loop.Acl {
 	return loop.Acl{
-		ResourceType: word(acl.ResourceType), Name: &acl.ResourceName, PatternType: word(acl.ResourcePatternType),
-		Principal: &acl.Principal, Host: &acl.Host, Operation: word(acl.Operation), Permission: word(acl.PermissionType),
+		ResourceType: loop.Word(acl.ResourceType), Name: &acl.ResourceName,
+		PatternType: loop.Word(acl.ResourcePatternType), Principal: &acl.Principal, Host: &acl.Host,
+		Operation: loop.Word(acl.Operation), Permission: loop.Word(acl.PermissionType),
 	}
 }
 
-func entries(acls []loop.Acl) (names []string, found []kafka.ACLEntry, err error) {
-	for number, acl := range acls {
+func entries(acls []loop.Acl) (found []kafka.ACLEntry, err error) {
+	for _, acl := range acls {
 		read, err := entry(acl)
 		if err != nil {
-			return nil, nil, err
+			return nil, err
 		}
-		names, found = append(names, strconv.Itoa(number)), append(found, read)
+		found = append(found, read)
 	}
-	return names, found, nil
+	return found, nil
 }
 
 func createAcls(ctx context.Context, to *kafka.Client, asked loop.Fields) (loop.Ok, error) {
-	names, wanted, err := entries(asked.Acls)
+	wanted, err := entries(asked.Acls)
 	if err != nil {
 		return nil, err
 	}
 	done, err := to.CreateACLs(ctx, &kafka.CreateACLsRequest{ACLs: wanted})
-	return driver.ItemsAfter(err, names, func(name string) (loop.Ok, error) { return nil, row(done.Errors, name) })
+	return driver.ItemsAfter(err, loop.Numbers(len(wanted)), func(name string) (loop.Ok, error) {
+		return nil, loop.Numbered(done.Errors, name)
+	})
 }
 
 func describeAcls(ctx context.Context, to *kafka.Client, asked loop.Fields) (loop.Ok, error) {
@@ -111,7 +85,7 @@ func describeAcls(ctx context.Context, to *kafka.Client, asked loop.Fields) (loo
 }
 
 func deleteAcls(ctx context.Context, to *kafka.Client, asked loop.Fields) (loop.Ok, error) {
-	names, wanted, err := entries(asked.Filters)
+	wanted, err := entries(asked.Filters)
 	if err != nil {
 		return nil, err
 	}
@@ -124,8 +98,8 @@ func deleteAcls(ctx context.Context, to *kafka.Client, asked loop.Fields) (loop.
 		})
 	}
 	done, err := to.DeleteACLs(ctx, &kafka.DeleteACLsRequest{Filters: filters})
-	return driver.ItemsAfter(err, names, func(name string) (loop.Ok, error) {
-		result := row(done.Results, name)
+	return driver.ItemsAfter(err, loop.Numbers(len(wanted)), func(name string) (loop.Ok, error) {
+		result := loop.Numbered(done.Results, name)
 		acls := []loop.Acl{}
 		for _, match := range result.MatchingACLs {
 			acls = append(acls, shown(kafka.ACLEntry{
@@ -165,7 +139,7 @@ func describeScramUsers(ctx context.Context, to *kafka.Client, asked loop.Fields
 				return loop.Ok{"mechanisms": mechanisms}, result.Error
 			}
 		}
-		return nil, fmt.Errorf("the answer does not contain %s", user)
+		return nil, loop.Missing(user)
 	})
 }
 

@@ -2,8 +2,6 @@ package main
 
 import (
 	"context"
-	"fmt"
-	"strconv"
 
 	"drivers/loop"
 
@@ -101,7 +99,7 @@ func describeTopics(ctx context.Context, to *kafka.Client, asked loop.Fields) (l
 				return loop.Ok{"operations": nil, "partitions": len(topic.Partitions)}, topic.Error
 			}
 		}
-		return nil, fmt.Errorf("the answer does not contain %s", name)
+		return nil, loop.Missing(name)
 	})
 }
 
@@ -120,20 +118,14 @@ func describeCluster(ctx context.Context, to *kafka.Client, asked loop.Fields) (
 	return loop.Ok{"operations": nil, "brokers": ids}, nil
 }
 
-func resourceType(name string) (kafka.ResourceType, error) {
-	switch name {
-	case "topic":
-		return kafka.ResourceTypeTopic, nil
-	case "broker":
-		return kafka.ResourceTypeBroker, nil
-	}
-	return 0, loop.ErrUnsupported
+var resourceTypes = map[string]kafka.ResourceType{
+	"topic": kafka.ResourceTypeTopic, "broker": kafka.ResourceTypeBroker,
 }
 
 func describeConfigs(ctx context.Context, to *kafka.Client, asked loop.Fields) (loop.Ok, error) {
-	kind, err := resourceType(asked.Type)
-	if err != nil {
-		return nil, err
+	kind, known := resourceTypes[asked.Type]
+	if !known {
+		return nil, loop.ErrUnsupported
 	}
 	var wanted []kafka.DescribeConfigRequestResource
 	for _, name := range asked.Names {
@@ -150,14 +142,14 @@ func describeConfigs(ctx context.Context, to *kafka.Client, asked loop.Fields) (
 				return loop.Ok{"settings": settings}, resource.Error
 			}
 		}
-		return nil, fmt.Errorf("the answer does not contain %s", name)
+		return nil, loop.Missing(name)
 	})
 }
 
 func alterConfigs(ctx context.Context, to *kafka.Client, asked loop.Fields) (loop.Ok, error) {
-	kind, err := resourceType(asked.Type)
-	if err != nil {
-		return nil, err
+	kind, known := resourceTypes[asked.Type]
+	if !known {
+		return nil, loop.ErrUnsupported
 	}
 	set := []kafka.IncrementalAlterConfigsRequestConfig{
 		{Name: asked.Setting, Value: asked.Value, ConfigOperation: kafka.ConfigOperationSet},
@@ -203,11 +195,6 @@ func listOffsets(ctx context.Context, to *kafka.Client, asked loop.Fields) (loop
 				return loop.Ok{"offset": row.LastOffset}, row.Error
 			}
 		}
-		return nil, fmt.Errorf("the answer does not contain %s", name)
+		return nil, loop.Missing(name)
 	})
-}
-
-func row[T any](rows []T, name string) T {
-	number, _ := strconv.Atoi(name)
-	return rows[number]
 }

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"fmt"
 
 	"drivers/loop"
 
@@ -32,7 +31,7 @@ func describeGroups(ctx context.Context, to *kafka.Client, asked loop.Fields) (l
 				return loop.Ok{"operations": nil, "members": len(group.Members)}, group.Error
 			}
 		}
-		return nil, fmt.Errorf("the answer does not contain %s", name)
+		return nil, loop.Missing(name)
 	})
 }
 
@@ -97,6 +96,6 @@ func deleteGroupOffsets(ctx context.Context, to *kafka.Client, asked loop.Fields
 				return nil, row.Error
 			}
 		}
-		return nil, fmt.Errorf("the answer does not contain %s", name)
+		return nil, loop.Missing(name)
 	})
 }

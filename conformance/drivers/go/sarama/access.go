@@ -1,11 +1,6 @@
 package main
 
 import (
-	"errors"
-	"fmt"
-	"strconv"
-	"strings"
-
 	"drivers/loop"
 
 	"github.com/IBM/sarama"
@@ -14,43 +9,17 @@ import (
 // filter translates an ACL or filter of the contract; sarama has names without underscores.
 func filter(acl loop.Acl) (sarama.AclFilter, error) {
 	found := sarama.AclFilter{ResourceName: acl.Name, Principal: acl.Principal, Host: acl.Host, Version: 1}
-	err := errors.Join(
-		found.ResourceType.UnmarshalText(plain(acl.ResourceType)),
-		found.ResourcePatternTypeFilter.UnmarshalText(plain(acl.PatternType)),
-		found.Operation.UnmarshalText(plain(acl.Operation)),
-		found.PermissionType.UnmarshalText(plain(acl.Permission)),
+	return found, acl.ParseWords(
+		&found.ResourceType, &found.ResourcePatternTypeFilter, &found.Operation, &found.PermissionType,
 	)
-	if err != nil {
-		return found, loop.ErrUnsupported
-	}
-	return found, nil
-}
-
-func plain(word string) []byte { return []byte(strings.ToLower(strings.ReplaceAll(word, "_", ""))) }
-
-var words = map[string]string{
-	"TRANSACTIONALID": "TRANSACTIONAL_ID", "DELEGATIONTOKEN": "DELEGATION_TOKEN",
-	"CLUSTERACTION": "CLUSTER_ACTION", "DESCRIBECONFIGS": "DESCRIBE_CONFIGS",
-	"ALTERCONFIGS": "ALTER_CONFIGS", "IDEMPOTENTWRITE": "IDEMPOTENT_WRITE",
-}
-
-func word(name fmt.Stringer) string {
-	upper := strings.ToUpper(name.String())
-	return cmpOr(words[upper], upper)
 }
 
 func shown(at sarama.Resource, acl sarama.Acl) loop.Acl {
 	return loop.Acl{
-		ResourceType: word(&at.ResourceType), Name: &at.ResourceName, PatternType: word(&at.ResourcePatternType),
-		Principal: &acl.Principal, Host: &acl.Host, Operation: word(&acl.Operation), Permission: word(&acl.PermissionType),
+		ResourceType: loop.Word(&at.ResourceType), Name: &at.ResourceName,
+		PatternType: loop.Word(&at.ResourcePatternType), Principal: &acl.Principal, Host: &acl.Host,
+		Operation: loop.Word(&acl.Operation), Permission: loop.Word(&acl.PermissionType),
 	}
-}
-
-func numbers(count int) (names []string) {
-	for number := range count {
-		names = append(names, strconv.Itoa(number))
-	}
-	return names
 }
 
 // createAcls creates all ACLs in one request; sarama does not return which of them failed.
@@ -73,7 +42,7 @@ func createAcls(to sarama.ClusterAdmin, asked loop.Fields) (loop.Ok, error) {
 	if err := to.CreateACLs(wanted); err != nil {
 		return nil, err
 	}
-	return each(numbers(len(wanted)), func(string) error { return nil })
+	return each(loop.Numbers(len(wanted)), func(string) error { return nil })
 }
 
 func describeAcls(to sarama.ClusterAdmin, asked loop.Fields) (loop.Ok, error) {
@@ -95,8 +64,8 @@ func deleteAcls(to sarama.ClusterAdmin, asked loop.Fields) (loop.Ok, error) {
 	if len(asked.Filters) > 1 {
 		return nil, loop.ErrUnsupported // sarama accepts one filter only
 	}
-	return driver.Items(numbers(len(asked.Filters)), func(name string) (loop.Ok, error) {
-		wanted, err := filter(row(asked.Filters, name))
+	return driver.Items(loop.Numbers(len(asked.Filters)), func(name string) (loop.Ok, error) {
+		wanted, err := filter(loop.Numbered(asked.Filters, name))
 		if err != nil {
 			return nil, err
 		}
@@ -131,7 +100,7 @@ func describeGroups(to sarama.ClusterAdmin, asked loop.Fields) (loop.Ok, error) 
 				return loop.Ok{"operations": nil, "members": len(group.Members)}, known(group.Err)
 			}
 		}
-		return nil, fmt.Errorf("the answer does not contain %s", name)
+		return nil, loop.Missing(name)
 	})
 }
 

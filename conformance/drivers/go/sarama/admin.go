@@ -3,8 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
-	"strconv"
 
 	"drivers/loop"
 
@@ -97,7 +95,7 @@ func describeTopics(to sarama.ClusterAdmin, asked loop.Fields) (loop.Ok, error) 
 				return loop.Ok{"operations": nil, "partitions": len(topic.Partitions)}, known(topic.Err)
 			}
 		}
-		return nil, fmt.Errorf("the answer does not contain %s", name)
+		return nil, loop.Missing(name)
 	})
 }
 
@@ -113,21 +111,15 @@ func describeCluster(to sarama.ClusterAdmin, asked loop.Fields) (loop.Ok, error)
 	return loop.Ok{"operations": nil, "brokers": ids}, err
 }
 
-func resourceType(name string) (sarama.ConfigResourceType, error) {
-	switch name {
-	case "topic":
-		return sarama.TopicResource, nil
-	case "broker":
-		return sarama.BrokerResource, nil
-	}
-	return 0, loop.ErrUnsupported
+var resourceTypes = map[string]sarama.ConfigResourceType{
+	"topic": sarama.TopicResource, "broker": sarama.BrokerResource,
 }
 
 func describeConfigs(to sarama.ClusterAdmin, asked loop.Fields) (loop.Ok, error) {
 	return driver.Items(asked.Names, func(name string) (loop.Ok, error) {
-		kind, err := resourceType(asked.Type)
-		if err != nil {
-			return nil, err
+		kind, known := resourceTypes[asked.Type]
+		if !known {
+			return nil, loop.ErrUnsupported
 		}
 		entries, err := to.DescribeConfig(sarama.ConfigResource{Type: kind, Name: name})
 		settings := map[string]string{}
@@ -140,9 +132,9 @@ func describeConfigs(to sarama.ClusterAdmin, asked loop.Fields) (loop.Ok, error)
 
 func alterConfigs(to sarama.ClusterAdmin, asked loop.Fields) (loop.Ok, error) {
 	return each(asked.Names, func(name string) error {
-		kind, err := resourceType(asked.Type)
-		if err != nil {
-			return err
+		kind, known := resourceTypes[asked.Type]
+		if !known {
+			return loop.ErrUnsupported
 		}
 		set := sarama.IncrementalAlterConfigsEntry{Operation: sarama.IncrementalAlterConfigsOperationSet, Value: &asked.Value}
 		entries := map[string]sarama.IncrementalAlterConfigsEntry{asked.Setting: set}
@@ -173,7 +165,7 @@ func listOffsets(to sarama.ClusterAdmin, asked loop.Fields) (loop.Ok, error) {
 		place := loop.Partition(name)
 		result := found[place.Topic][place.Partition]
 		if result == nil {
-			return nil, fmt.Errorf("the answer does not contain %s", name)
+			return nil, loop.Missing(name)
 		}
 		if errors.Is(result.Err, sarama.ErrNoError) { // sarama returns it as a non-nil error
 			return loop.Ok{"offset": result.Offset}, nil
@@ -205,7 +197,7 @@ func describeScramUsers(to sarama.ClusterAdmin, asked loop.Fields) (loop.Ok, err
 				return loop.Ok{"mechanisms": mechanisms}, known(result.ErrorCode)
 			}
 		}
-		return nil, fmt.Errorf("the answer does not contain %s", user)
+		return nil, loop.Missing(user)
 	})
 }
 
@@ -228,9 +220,4 @@ func alterScramUsers(to sarama.ClusterAdmin, asked loop.Fields) (loop.Ok, error)
 		}
 		return known(done[0].ErrorCode)
 	})
-}
-
-func row[T any](rows []T, name string) T {
-	number, _ := strconv.Atoi(name)
-	return rows[number]
 }

@@ -2,6 +2,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -77,7 +78,7 @@ func open(asked loop.Fields) (*client, error) {
 	}
 	config := sarama.NewConfig()
 	config.Version = sarama.MaxVersion // sarama uses older versions if the broker requires them
-	config.ClientID = cmpOr(s["client.id"], config.ClientID)
+	config.ClientID = cmp.Or(s["client.id"], config.ClientID)
 	timeout := s.Millis("request.timeout.ms", 30*time.Second)
 	config.Net.DialTimeout, config.Net.ReadTimeout, config.Net.WriteTimeout = timeout, timeout, timeout
 	config.Admin.Timeout = timeout
@@ -100,13 +101,6 @@ func open(asked loop.Fields) (*client, error) {
 	return c, nil
 }
 
-func cmpOr(text, otherwise string) string {
-	if text == "" {
-		return otherwise
-	}
-	return text
-}
-
 func configureProducer(config *sarama.Config, s loop.Settings) {
 	config.Producer.Return.Successes = true
 	config.Producer.Partitioner = sarama.NewManualPartitioner
@@ -119,7 +113,7 @@ func configureProducer(config *sarama.Config, s loop.Settings) {
 	case "1":
 		config.Producer.RequiredAcks = sarama.WaitForLocal
 	}
-	config.Producer.Compression.UnmarshalText([]byte(cmpOr(s["compression.type"], "none")))
+	config.Producer.Compression.UnmarshalText([]byte(cmp.Or(s["compression.type"], "none")))
 	if s["enable.idempotence"] == "true" || s["transactional.id"] != "" {
 		config.Producer.Idempotent, config.Net.MaxOpenRequests = true, 1
 	}
