@@ -7,6 +7,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import NamedTuple
+from urllib.request import Request, urlopen
 
 from tests.suites.cache import SuiteError, need, progress, run_to_file
 from tests.suites.kafka import jars
@@ -74,6 +75,7 @@ def run_class(
     name: str, method: str, host: RealHost | ShimHost, seed: int | None = None
 ) -> Outcome:
     """Run a class; with a seed, run its tests on shared shims in a random order."""
+    _end(host.address)
     began, used = time.monotonic(), host.processor_seconds
     with TemporaryDirectory(prefix="kafka-suite-") as path:
         folder = Path(path)
@@ -84,6 +86,11 @@ def run_class(
         else:
             tests = [Result(name, FAILED, CLASS_SECONDS, "did not end in time")]
     return Outcome(name, tests, time.monotonic() - began, host.processor_seconds - used)
+
+
+def _end(launcher: str) -> None:
+    """End the cluster that a failed test of another class has left behind."""
+    urlopen(Request(f"{launcher}/end", data=b"", method="POST")).close()
 
 
 def _words(name: str, method: str, launcher: str, folder: Path, seed: int | None) -> list[str]:
