@@ -15,17 +15,17 @@ from kafka_shim.authorizer.acl_names import AclTextError
 from kafka_shim.authorizer.model import Acl
 
 FORMATS = {
-    "yaml": "rules in YAML, as the state file has them",
-    "json": "objects with the fields of an ACL",
-    "list": "what kafka-acls --list prints",
-    "commands": "kafka-acls command lines that add them",
+    "yaml": "ACLs in YAML, as in a state file",
+    "json": "a list of objects, one for each ACL",
+    "list": "the output of kafka-acls --list",
+    "commands": "kafka-acls commands that add the ACLs",
     "csv": "the table of kafka-security-manager",
     "strimzi": "KafkaUser resources of Strimzi",
     "jikkou": "KafkaPrincipalAuthorization resources of jikkou",
     "terraform": "kafka_acl resources of the provider Mongey/kafka",
     "terraform-confluent": "confluent_kafka_acl resources of the provider confluentinc/confluent",
-    "zookeeper": "the nodes that brokers kept ACLs in before KRaft (KIP-290)",
-    "audit-log": "the rules that lines of Kafka's authorizer log name",
+    "zookeeper": "ZooKeeper nodes, in which brokers before KRaft kept ACLs",
+    "audit-log": "the ACLs that lines of Kafka's authorizer log name",
 }
 """The formats: name -> description."""
 

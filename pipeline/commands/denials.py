@@ -23,7 +23,7 @@ _TREND_COLUMNS = ("time", "role", "allowed", "principal", *RESOURCE)
 def _add_options(job: argparse.ArgumentParser) -> None:
     text = "count denials per interval, such as `1 hour` (default: one total)"
     job.add_argument("--interval", metavar="TIME", help=text)
-    add_present_acls(job)
+    add_present_acls(job, "to suggest complete fixes")
 
 
 def _run(args: argparse.Namespace, source: "Source") -> Outcome:

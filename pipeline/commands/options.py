@@ -40,7 +40,8 @@ def add_common(job: argparse.ArgumentParser, *, is_stream: bool) -> None:
     selection.add_argument(
         "--lists",
         action="store_true",
-        help="include names that only appear in lists (all topics, all groups)",
+        help="also count accesses that, if denied, only leave a name out of a list (all topics, all"
+        " groups)",
     )
     rules = job.add_argument_group("rules")
     rules.add_argument(
@@ -121,13 +122,11 @@ def add_fail(job: argparse.ArgumentParser) -> None:
     job.add_argument("--fail", action="store_true", help="exit with code 3 if anything is found")
 
 
-def add_present_acls(job: argparse.ArgumentParser) -> None:
+def add_present_acls(job: argparse.ArgumentParser, purpose: str) -> None:
     """Add the options for the present ACLs: a file, or a broker that
     `kafka-shim pipeline` reads.
     """
-    job.add_argument(
-        "--acls", metavar="FILE", help=f"today's ACLs, to suggest complete fixes ({ACL_FORMATS})"
-    )
+    job.add_argument("--acls", metavar="FILE", help=f"today's ACLs, {purpose} ({ACL_FORMATS})")
     job.add_argument(
         "--bootstrap-server",
         metavar="HOST:PORT,...",

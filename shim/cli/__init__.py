@@ -80,7 +80,8 @@ def command_line(known: Collection[str], loaded: Collection[str]) -> CommandPars
     """Return a parser of the known commands; it takes the options of those that are loaded."""
     parser = CommandParser(
         prog="kafka-shim",
-        description="a Kafka broker for tests that decides permissions exactly as Apache Kafka",
+        description="a Kafka broker for tests that decides permissions exactly as Apache Kafka"
+        " does",
         epilog="`kafka-shim help COMMAND` shows the options of a command, with examples.\n"
         "Pages named docs/... are at https://github.com/kafka-shim/kafka-shim",
     )

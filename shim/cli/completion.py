@@ -13,7 +13,7 @@ _FILES: Final = frozenset({"FILE", "PATH", "TRACE", "EXPECTATIONS", "trace", "so
 _FOLDERS: Final = frozenset({"DIR", "FOLDER", "LAKE"})
 
 DESCRIPTION = """\
-Prints a script that completes commands, options, their values and file names.
+Print a script that completes commands, options, their values and file names.
 
   kafka-shim completion bash > ~/.local/share/bash-completion/completions/kafka-shim
   kafka-shim completion zsh > ~/.zfunc/_kafka-shim

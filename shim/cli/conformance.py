@@ -33,10 +33,10 @@ if TYPE_CHECKING:
     from kafka_shim.shim.traffic.conformance.scorecard import Scorecard
 
 DESCRIPTION = """\
-Judge a Kafka client (docs/conformance.md). `suite` plays prepared situations to it and needs a
-driver, a small program that operates the client; `report` shows the results. `run` and `check` need
-no driver and make a scorecard: it lists behaviours of the Kafka protocol, above all of ACLs and
-permissions, and says for each whether the client was right, was wrong, or did not exercise it.
+Judge a Kafka client (docs/conformance.md). `suite` puts the client into prepared situations and
+needs a driver, a small program that operates the client; `report` shows the results. `run` and
+`check` need no driver and make a scorecard: it lists behaviours of the Kafka protocol, above all of
+ACLs and permissions, and says for each whether the client passed, failed, or did not exercise it.
 
   kafka-shim conformance run --client-command "python my_client.py"
   kafka-shim conformance check TRACE --to junit
@@ -55,7 +55,7 @@ PLACEHOLDER = "{bootstrap}"
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.description = DESCRIPTION
     verbs = parser.add_subparsers(dest="verb", required=True, metavar="suite|report|run|check|list")
-    suite = verbs.add_parser("suite", help="play prepared situations to a client and judge it")
+    suite = verbs.add_parser("suite", help="put a client into prepared situations and judge it")
     conformance_suite.add_arguments(suite)
     report = verbs.add_parser("report", help="turn reports of the suite into a page or a badge")
     conformance_report.add_arguments(report)

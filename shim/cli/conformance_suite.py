@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from kafka_shim.shim.traffic.suite.stages import Places
 
 DESCRIPTION = """\
-Play one prepared situation (a case) after another to a client, and judge both the requests that it
-sends and the results that it reports to its caller. The driver is a small program that runs the
+Put a client into one prepared situation (a case) after another, and judge both the requests that it
+sends and the results that it reports to its caller. The driver is a small program that operates the
 client: it reads commands as lines of JSON (docs/conformance.md).
 
   kafka-shim conformance suite --driver "python my_driver.py"
@@ -41,13 +41,13 @@ JOBS = 4
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.description = DESCRIPTION
-    parser.add_argument("--driver", metavar="COMMAND", help="program that drives the client")
+    parser.add_argument("--driver", metavar="COMMAND", help="command that starts the driver")
     parser.add_argument(
         "--case",
         action="append",
         default=[],
         metavar="PATTERN",
-        help="play only cases whose id matches, such as 'denials.*' (repeatable; default: all)",
+        help="play only the cases whose id matches, such as 'denials.*' (repeatable; default: all)",
     )
     parser.add_argument(
         "--kafka-version",
@@ -58,7 +58,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--watch",
         action="store_true",
-        help="print the requests and responses as they are exchanged",
+        help="print each request and response while a case runs",
     )
     parser.add_argument(
         "--jobs",
@@ -79,7 +79,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--list",
         action="store_true",
-        help="list the cases without playing them; --to markdown counts those of real brokers",
+        help="list the cases without playing them; with --to markdown, count those that also run on"
+        " real brokers",
     )
     parser.add_argument(
         "--contract",
@@ -107,7 +108,9 @@ def run(args: argparse.Namespace) -> int:
         print(_listed(cases, args.to), end="")
         return 0
     if args.driver is None:
-        raise ConfigError("--driver is missing: expected the program that drives the client")
+        raise ConfigError(
+            "--driver is missing: expected the command that starts the client's driver"
+        )
     set_up_logs("error", "console")
     return _play(words_of(args.driver, "--driver"), cases, _releases(args.kafka_version), args)
 

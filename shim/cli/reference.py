@@ -11,10 +11,20 @@ WIDTH = 96
 
 INTRODUCTION = """# Commands
 
-Made from the program by `python -m kafka_shim.shim.cli.reference`. Exit codes: 0 success, 1 failure
-(a port in use, a broker that refuses, a full disk), 2 usage error (an option, a file or its content
-that cannot be used), 3 an assertion, comparison or check that did not hold. Pipes and files are
-UTF-8 in every locale. `kafka-shim --version` prints the Kafka releases that can be emulated.
+The `--help` of every command. Do not edit this page: `python -m kafka_shim.shim.cli.reference`
+prints it.
+
+All commands have the same exit codes:
+
+| code | meaning |
+|---|---|
+| 0 | success |
+| 1 | failure: for example, a port is in use, a broker refuses a request, or the disk is full |
+| 2 | usage error: an option or a file is invalid |
+| 3 | an expectation, a comparison or a check did not hold |
+
+Input and output are UTF-8 in every locale. `kafka-shim --version` prints the first and the last
+Kafka release that can be emulated.
 """
 
 

@@ -15,6 +15,13 @@ NAMED = {
 }
 """Resource type -> where argparse keeps the names given."""
 
+_HELP = {
+    "group": "id of a group",
+    "transactional_id": "a transactional id",
+    "delegation_token": "id of a delegation token",
+    "user_principal": "user (Type:name) whose delegation tokens are accessed",
+}
+
 Names = dict[ResourceType, tuple[str, ...]]
 
 
@@ -22,7 +29,7 @@ def add_resource_arguments(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("resources (repeatable)")
     for dest in NAMED.values():
         option, kind = dest.replace("_", "-"), dest.replace("_", " ")
-        help_text = f"name of a {kind}"
+        help_text = _HELP.get(dest, f"name of a {kind}")
         group.add_argument(
             f"--{option}", action="append", default=[], metavar="NAME", help=help_text
         )

@@ -21,6 +21,14 @@ from kafka_shim.shim.traffic.traces.trace_lines import line
 from kafka_shim.shim.traffic.traces.trace_rows import TraceReader
 from kafka_shim.shim.traffic.traces.viewed import Viewed
 
+VERBS = {
+    "info": "print totals: clients, APIs, principals, denials, damage",
+    "cat": "print every entry as a line of JSON",
+    "grep": "print the entries that match all conditions",
+    "view": "open a trace in the inspector, in a browser",
+    "import": "make a trace from a network capture or a log",
+    "export": "convert a trace to JSON lines or to a network capture",
+}
 LINES_HELP = (
     "print text instead of JSON: time, connection/request, principal, content (cut if long)"
 )
@@ -30,18 +38,12 @@ _BAR_WIDTH = 40
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    metavar = "info|cat|grep|view|import|export"
-    verbs = parser.add_subparsers(dest="verb", required=True, metavar=metavar)
-    info = verbs.add_parser("info", help="print totals: clients, APIs, principals, denials, damage")
-    cat = verbs.add_parser("cat", help="print every entry as a line of JSON")
-    grep = verbs.add_parser("grep", help="print the entries that match all conditions")
-    view = verbs.add_parser("view", help="open a trace in the inspector, in a browser")
-    add_view_arguments(view)
-    importing = verbs.add_parser("import", help="make a trace from a network capture or a log")
-    add_import_arguments(importing)
-    export = verbs.add_parser(
-        "export", help="convert a trace to JSON lines or to a network capture"
+    verbs = parser.add_subparsers(dest="verb", required=True, metavar="|".join(VERBS))
+    info, cat, grep, view, importing, export = (
+        verbs.add_parser(name, help=text, description=text) for name, text in VERBS.items()
     )
+    add_view_arguments(view)
+    add_import_arguments(importing)
     add_export_arguments(export)
     importing.add_argument("trace", type=Path, help="folder to write the trace to")
     for verb in (info, cat, grep, view, export):

@@ -35,8 +35,9 @@ from kafka_shim.shim.client.client import Client, ClientError
 HELP = "print the changes that give a cluster the ACLs of files; --apply makes them"
 DESCRIPTION = """\
 Print kafka-acls commands that turn OLD into NEW. With --bootstrap-server, OLD is what the cluster
-has. After each command, every access that both sets allow is still allowed, and no access that both
-deny. --apply makes the changes in the cluster after a confirmation; if one fails, all are undone.
+has. The order is safe: after each command, every access that both sets allow is still allowed, and
+every access that both deny is still denied. --apply makes the changes in the cluster after a
+confirmation; if one fails, all are undone.
 
   kafka-shim policy plan old.yaml new.yaml
   kafka-shim policy plan acls/ --bootstrap-server 127.0.0.1:9092 --apply

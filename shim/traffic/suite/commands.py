@@ -44,7 +44,7 @@ _CLIENT = {
         },
     ),
     "set_login": Command(
-        "Use this log-in from the next log-in on, without opening the client again.",
+        "Use these credentials the next time that the client logs in; do not open it again.",
         {"login": named("login")},
     ),
     "close": Command("Close the client, within a second or two."),
@@ -125,9 +125,13 @@ _ACLS = {
         {"renewers": STRINGS, "owner_": nullable(STRING)},
         {"token_id": STRING, "hmac": STRING},
     ),
-    "renew_token": Command("Renew a token.", {"hmac": STRING, "milliseconds": INTEGER}),
+    "renew_token": Command(
+        "Renew a token: it then expires `milliseconds` from now.",
+        {"hmac": STRING, "milliseconds": INTEGER},
+    ),
     "expire_token": Command(
-        "Set when a token expires; -1 expires it now.", {"hmac": STRING, "milliseconds": INTEGER}
+        "Let a token expire `milliseconds` from now; -1 expires it at once.",
+        {"hmac": STRING, "milliseconds": INTEGER},
     ),
     "describe_tokens": Command("List tokens.", ok={"tokens": array_of(named("token"))}),
     "describe_scram_users": Command(

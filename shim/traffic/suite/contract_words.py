@@ -26,7 +26,7 @@ FIELDS: Mapping[str, str] = {
     "mechanism": "a SASL mechanism, such as `SCRAM-SHA-256`",
     "mechanisms": "the SCRAM mechanisms for which the user has a password",
     "members": "number of members",
-    "milliseconds": "milliseconds from now",
+    "milliseconds": "when the token expires, in milliseconds from now",
     "name": "the client's name, as reports show it",
     "names": "names of the resources",
     "offset": "the offset to commit",
