@@ -43,8 +43,8 @@ confirmation; if one fails, all are undone.
   kafka-shim policy plan acls/ --bootstrap-server 127.0.0.1:9092 --apply
   kafka-shim policy plan old.yaml new.yaml --to strimzi --stage 1
 
-With --to, the output is a file for a declarative tool, in two stages: stage 1 adds the new ACLs,
-stage 2 also removes the old ones. Without --stage, both are printed.
+With --to, the output is for a declarative tool, in two stages: stage 1 adds the new ACLs, and stage
+2 removes the old ones. Without --stage, both are printed.
 
 Exit codes: 0 done or nothing to do, 2 usage error, 1 the broker failed or the confirmation was no.
 """
