@@ -10,13 +10,12 @@ FINDINGS = Path(__file__).parents[2] / "conformance" / "findings.toml"
 
 
 class Finding(msgspec.Struct, frozen=True):
-    """The cause of failed cases: who is at fault, what happens, and further evidence."""
+    """The cause of failed cases: what the client does, and further evidence."""
 
     clients: tuple[str, ...]
     cases: tuple[str, ...]
     what: str
     seen: str
-    whose: str = "client"
     is_rare: bool = False
     """Whether the cases fail in some runs only, because of a race."""
 

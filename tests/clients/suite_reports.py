@@ -40,7 +40,7 @@ and writes this page (it needs Java 17 and Maven, Go, Node and Rust), and also
 client reported and sent. Cases that need an older release are left out.
 
 Each cell: passed / failed / unsupported cases. The number in **bold** counts the failures that
-make a run fail: cases of level `must`, and cases in which the client ended or hung.
+make a run fail: cases of level `must`, and cases in which the client crashed or hung.
 """
 
 Row = Mapping[str, Any]
@@ -119,7 +119,8 @@ def page(reports: Mapping[str, Report], findings: Sequence[Finding]) -> Iterator
     yield "## What failed"
     yield ""
     yield (
-        "The failures in bold, by their cause. To see one yourself, run"
+        "The failures in bold, by their cause. The evidence is a place in the client's source, or"
+        " what else shows the cause. To see a failure yourself, run"
         " `kafka-shim conformance suite --driver COMMAND --case CASE --watch`."
     )
     for name, report in reports.items():
@@ -162,17 +163,17 @@ def causes(failed: Sequence[str], findings: Sequence[Finding]) -> Iterator[str]:
     if not failed:
         yield "Nothing."
         return
-    yield "| cases | whose | what | seen in |"
-    yield "|---|---|---|---|"
+    yield "| cases | what the client does | evidence |"
+    yield "|---|---|---|"
     left = list(dict.fromkeys(failed))
     for finding in findings:
         explained = [case for case in left if finding.explains(case)]
         left = [case for case in left if case not in explained]
         if explained:
-            cells = (_listed(explained), finding.whose, finding.what, finding.seen)
+            cells = (_listed(explained), finding.what, finding.seen)
             yield f"| {' | '.join(cells)} |"
     if left:
-        yield f"| {_listed(left)} | | not looked at yet | |"
+        yield f"| {_listed(left)} | not looked at yet | |"
 
 
 def _listed(cases: Sequence[str]) -> str:
