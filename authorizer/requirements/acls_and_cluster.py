@@ -20,7 +20,7 @@ CREATE_ACLS = Requirement(
     denied=terms.CLUSTER_EACH,
     kip=140,
     source="AclApis",
-    note="an empty request shows no denial",
+    note="the response to an empty request has no error",
 )
 DELETE_ACLS = Requirement(
     api=ApiKey.DELETE_ACLS,
@@ -29,7 +29,7 @@ DELETE_ACLS = Requirement(
     denied=terms.CLUSTER_EACH,
     kip=140,
     source="AclApis",
-    note="an empty request shows no denial",
+    note="the response to an empty request has no error",
 )
 
 ALTER_REPLICA_LOG_DIRS = Requirement(
@@ -93,7 +93,7 @@ ALTER_CLIENT_QUOTAS = Requirement(
     denied=terms.CLUSTER_EACH,
     kip=546,
     source="ControllerApis",
-    note="an empty request shows no denial",
+    note="the response to an empty request has no error",
 )
 DESCRIBE_USER_SCRAM_CREDENTIALS = Requirement(
     api=ApiKey.DESCRIBE_USER_SCRAM_CREDENTIALS,

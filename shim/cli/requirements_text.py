@@ -169,7 +169,7 @@ def markdown(rows: list[Requirement], free: dict[ApiKey, str]) -> Iterator[str]:
     for row in rows:
         yield f"| {' | '.join(_cells(row))} |"
     if free:
-        yield "\n## APIs that need no permission\n"
+        yield "\n## APIs that can be used without a permission\n"
         yield from (f"* **{key.wire_name}**: {reason}" for key, reason in free.items())
 
 
