@@ -207,8 +207,9 @@ class Server:
                 connection.shut_down()
 
     def reset(self) -> None:
-        """Close all connections, which then count for nothing."""
+        """Close all connections and forget them."""
         self.close_connections()
+        self.closings.end()
         self.quotas.stop()
         self.quotas = ConnectionQuotas(self.cluster)
 

@@ -7,6 +7,8 @@ import pytest
 
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.messages.create_topics_request import CreatableTopic, CreateTopicsRequest
+from kafka_shim.protocol.messages.metadata_request import MetadataRequest
+from kafka_shim.shim.logs import set_up_logs
 from kafka_shim.shim.request import turns
 from tests.shim.network.test_connection_quotas import is_answered, limited, several
 from tests.shim.wire import connected, serving
@@ -62,3 +64,21 @@ async def test_a_large_request_from_before_the_reset_creates_nothing(
         broker.reset()
         await until(lambda: broker._server.large_requests.at_work == 0)
         assert len(broker.cluster.topics) == 0
+
+
+async def test_the_first_closed_connection_after_a_reset_is_logged(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    set_up_logs("info", "console")
+    async with serving() as broker:
+        for count in (3, 1):
+            for _ in range(count):
+                async with connected(broker, "SASL_PLAINTEXT") as wire:
+                    request = MetadataRequest(topics=None)
+                    await wire.send(wire.request(ApiKey.METADATA, 1, request))
+                    assert await wire.is_closed()
+            if count > 1:
+                broker.reset()
+                capsys.readouterr()
+        said = capsys.readouterr()
+        assert (said.out + said.err).count("connection closed") == 1
