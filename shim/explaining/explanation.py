@@ -126,10 +126,9 @@ def because_text(explanation: Explanation) -> str:
 def _what_there_is(explanation: Explanation) -> str:
     mine, others = len(explanation.misses), explanation.others
     if not mine and not others:
-        return "there is none on the resource"
+        return "the resource has no ACLs"
     if not mine:
-        verb = "is" if others == 1 else "are"
-        return f"on the resource {verb} {_count(others)}, for other principals"
+        return f"the resource has {_count(others)}, for other principals"
     return f"{_count(mine)} for the principal {'does' if mine == 1 else 'do'} not apply"
 
 

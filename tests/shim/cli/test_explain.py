@@ -38,7 +38,7 @@ def test_a_denial_is_explained(explain: Explain, capsys: pytest.CaptureFixture[s
     assert explain(*question("carol", "Write", "orders")) == 3
     assert capsys.readouterr().out == (
         "denied: Write on topic `orders` by User:carol from 127.0.0.1\n"
-        "because no ACL allows it; on the resource are 2 ACLs, for other principals\n"
+        "because no ACL allows it; the resource has 2 ACLs, for other principals\n"
         "to allow it:\n"
         "  kafka-acls --add --allow-principal User:carol --operation Write --topic orders\n"
     )

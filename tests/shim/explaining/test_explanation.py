@@ -37,7 +37,7 @@ EVERYONE_DENY = acl("User:*", Operation.ALL, permission=Permission.DENY)
 
 def test_without_acls_an_allow_is_missing() -> None:
     found = explain(authorizer(), ALICE, READ_ORDERS)
-    assert because_text(found) == "no ACL allows it; there is none on the resource"
+    assert because_text(found) == "no ACL allows it; the resource has no ACLs"
     assert found.steps == (Step("add", ALLOW),)
     assert found.also == ()
     assert found.misses == ()
@@ -93,9 +93,9 @@ def test_denying_read_does_not_deny_describe() -> None:
 
 def test_acls_of_others_are_counted() -> None:
     explanation = explain(authorizer(acl("User:bob")), ALICE, READ_ORDERS)
-    assert because_text(explanation).endswith("on the resource is 1 ACL, for other principals")
+    assert because_text(explanation).endswith("the resource has 1 ACL, for other principals")
     other = explain(authorizer(acl("User:bob"), acl("User:eve")), ALICE, READ_ORDERS)
-    assert because_text(other).endswith("on the resource are 2 ACLs, for other principals")
+    assert because_text(other).endswith("the resource has 2 ACLs, for other principals")
 
 
 def test_the_wildcard_covers_names_that_begin_with_an_asterisk_in_some_releases() -> None:
