@@ -33,7 +33,7 @@ def _lines(
 
 
 def _releases(held: set[str], life: tuple[str, ...]) -> str:
-    """Return as text which releases of `life` are in `held`: `up to 0.11`, `2.4-2.8, since 3.3`."""
+    """Return which releases of `life` are in `held`: `up to 0.11`, `2.4-2.8 and since 3.3`."""
     if held == set(life):
         return ""
     runs: list[list[int]] = []
@@ -43,7 +43,7 @@ def _releases(held: set[str], life: tuple[str, ...]) -> str:
                 runs[-1][1] = at
             else:
                 runs.append([at, at])
-    return ", ".join(_run(life, first, last) for first, last in runs)
+    return " and ".join(_run(life, first, last) for first, last in runs)
 
 
 def _run(life: tuple[str, ...], first: int, last: int) -> str:
@@ -123,25 +123,28 @@ def _facts(row: Requirement, life: tuple[str, ...]) -> Iterator[str]:
 
 
 def short(rows: list[Requirement], free: dict[ApiKey, str], release: str) -> Iterator[str]:
-    """Yield one line per row: the permissions that one release requires."""
+    """Yield one line per row: what one release requires, and where a denial shows."""
     lines = [_columns(row, release) for row in rows]
-    lines += [(key.wire_name, "-", "", f"needs no permission: {why}") for key, why in free.items()]
-    widths = [max((len(line[column]) for line in lines), default=0) for column in range(3)]
-    for *cells, last in lines:
-        padded = [cell.ljust(width) for cell, width in zip(cells, widths, strict=True)]
-        yield "  ".join([*padded, last]).rstrip()
+    lines += [(key.wire_name, "-", f"needs no permission: {why}") for key, why in free.items()]
+    widths = [max((len(line[column]) for line in lines), default=0) for column in range(2)]
+    for name, needs, rest in lines:
+        yield f"{name:{widths[0]}}  {needs:{widths[1]}}  {rest}"
 
 
-def _columns(row: Requirement, release: str) -> tuple[str, str, str, str]:
+def _columns(row: Requirement, release: str) -> tuple[str, str, str]:
     bound = bind(row, release)
     needs = " or ".join(dict.fromkeys(_need_text(need) for need in bound.needs))
-    code = f"{bound.error:d} " if bound.error else ""
-    effects = ", ".join(
-        _joined(" ", denial.effect.name.lower(), _versions(denial.versions, "v", "v"))
-        for denial in bound.denials
-    )
-    asked = _joined("; ", _versions(row.versions), f"when {row.when}" if row.when else "")
-    return row.id, needs, code + effects, asked
+    effects: dict[str, list[str]] = {}
+    for denial in bound.denials:
+        effects.setdefault(denial.effect.value, []).append(_versions(denial.versions))
+    shown = [
+        f"{effect} ({', '.join(limits)})" if any(limits) else effect
+        for effect, limits in effects.items()
+    ]
+    code = f"{bound.error.name} ({bound.error:d})" if bound.error else ""
+    versions = _versions(row.versions, "in version ", "in versions ")
+    asked = _joined(", ", versions, f"when {row.when}" if row.when else "")
+    return row.id, needs, _joined("; ", ", ".join(filter(None, [code, *shown])), asked)
 
 
 _INTRODUCTION = """# The permissions that each API needs
