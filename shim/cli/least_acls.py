@@ -10,6 +10,7 @@ import msgspec
 from kafka_shim.authorizer.model import Acl
 from kafka_shim.shim.cli import EXIT_FAILURE, EXIT_MISMATCH, EXIT_USAGE
 from kafka_shim.shim.cli.broker_options import add_broker_arguments, config_from
+from kafka_shim.shim.cli.policy.words import counted
 from kafka_shim.shim.cli.usage import check_principal, guarded
 from kafka_shim.shim.config import Config
 from kafka_shim.shim.logs import set_up_logs
@@ -101,7 +102,8 @@ def _run(args: argparse.Namespace) -> int:
     print(text, end="")
     if left_out:
         _say(
-            f"{left_out} ACLs that only make responses longer are left out; --optional grants them"
+            f"left out: {counted(left_out, 'ACL')} for access that only makes responses longer;"
+            " add --optional to grant it"
         )
     return 0 if proof is None else _judge(proof, acls)
 
@@ -114,7 +116,8 @@ def _judge(proof: Attempt, acls: Sequence[Acl]) -> int:
             f" {action.resource_type.name} {action.resource_name}"
         )
     if proof.exit_code == 0:
-        _say(f"proven: the program also succeeds with only these {len(acls)} ACLs")
+        granted = f"with only {counted(len(acls), 'ACL')}" if acls else "without any ACL"
+        _say(f"proven: the program also succeeds {granted}")
         return 0
     _say(
         f"not proven: with only these ACLs the program ends with {proof.exit_code}; if its names"

@@ -42,8 +42,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--kafka-version",
         type=_release,
         metavar="RELEASE",
-        help="print one line for each check of this Kafka release: the permission, and how a denial is"
-        " answered (default: all releases, in detail)",
+        help="print one line for each check of this Kafka release: the permission and the error"
+        " (default: all releases, in detail)",
     )
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--json", action="store_true", help="print JSON")
