@@ -114,12 +114,12 @@ def check_acl(acl: Acl, rules: AclRules = NEWEST_RULES) -> Refusal | None:
 def _check_pattern(acl: Acl, rules: AclRules) -> Refusal | None:
     unknown = _unknown_field(acl, rules)
     if unknown is not None:
-        return _invalid(f"the {unknown} of the acl is not one this release can store")
+        return _invalid(f"this release does not support the {unknown} of the ACL")
     is_cluster = acl.resource_type is ResourceType.CLUSTER
     if is_cluster and acl.resource_name != CLUSTER_NAME:
         return _invalid(
-            f"`{acl.resource_name}` is no cluster: the only name of that resource type is"
-            f" `{CLUSTER_NAME}`"
+            f"invalid cluster name `{acl.resource_name}`: expected `{CLUSTER_NAME}`, the only"
+            " resource of that type"
         )
     if not acl.resource_name:
         return _invalid("the resource name is empty; name a resource, or `*` for all")
@@ -181,11 +181,11 @@ def check_named_deletion(acl_filter: AclFilter) -> Refusal | None:
     """Return why a filter that names one ACL is rejected; None if it is not."""
     if acl_filter.principal is not None and ":" not in acl_filter.principal:
         return _invalid(
-            "expected a string in format principalType:principalName but got"
-            f" {acl_filter.principal}"
+            f"the principal `{acl_filter.principal}` must have the form `Type:name`, as in"
+            " `User:alice`"
         )
     if acl_filter.pattern_type is PatternType.ANY:
-        return _invalid("patternType must not be ANY")
+        return _invalid("the pattern type of a filter that names one ACL must not be ANY")
     return None
 
 

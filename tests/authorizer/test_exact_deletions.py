@@ -22,8 +22,8 @@ LITERAL = Acl(
     Permission.ALLOW,
 )
 PREFIXED = replace(LITERAL, pattern_type=PatternType.PREFIXED)
-NO_ANY = "patternType must not be ANY"
-NO_COLON = "expected a string in format principalType:principalName but got bob"
+NO_ANY = "the pattern type of a filter that names one ACL must not be ANY"
+NO_COLON = "the principal `bob` must have the form `Type:name`, as in `User:alice`"
 
 
 def any_of(**fields: Any) -> AclFilter:

@@ -191,8 +191,8 @@ def test_errors_name_the_invalid_part() -> None:
             "alice",
             "the principal `alice` must have the form `Type:name`, as in `User:alice`",
         ),
-        "resource_type": (99, "the resource type of the acl is not one this release can store"),
-        "permission": (99, "the permission of the acl is not one this release can store"),
+        "resource_type": (99, "this release does not support the resource type of the ACL"),
+        "permission": (99, "this release does not support the permission of the ACL"),
     }
     for field, (value, text) in texts.items():
         (refusal,) = read_acls([changed(GOOD, **{field: value})])  # type: ignore[misc]

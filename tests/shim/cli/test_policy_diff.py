@@ -109,7 +109,7 @@ def test_all_files_of_a_folder_are_read(
             ":2",
             f"Kafka {RELEASES[-1]} refuses ALLOW a Read on topic `t`",
         ),
-        ("- {principal: User:a, allow: Read, cluster: c}", ":1", "`c` is no cluster"),
+        ("- {principal: User:a, allow: Read, cluster: c}", ":1", "invalid cluster name `c`"),
     ],
 )
 def test_unreadable_acls_are_an_error(
