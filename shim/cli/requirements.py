@@ -165,7 +165,8 @@ def _versions_json(versions: VersionRange) -> tuple[int, int | None]:
 def _api(word: str) -> ApiKey:
     if word.isascii() and word.isdigit() and int(word) in set(ApiKey):
         return ApiKey(int(word))
-    return ApiKey[_known(word, "API", [key.name for key in ApiKey])]
+    keys = {key.wire_name: key for key in ApiKey}
+    return keys[_known(word, "API", list(keys), "`kafka-shim requirements` lists all")]
 
 
 def _operation(word: str) -> Operation:
@@ -176,15 +177,17 @@ def _resource(word: str) -> ResourceType:
     return ResourceType[_known(word, "resource type", [kind.name for kind in ResourceType][2:])]
 
 
-def _known(word: str, kind: str, names: list[str]) -> str:
+def _known(word: str, kind: str, names: list[str], advice: str = "") -> str:
     """Return the name that is meant, whatever its case and separators."""
-    plain = {name.replace("_", ""): name for name in names}
+    plain = {name.replace("_", "").upper(): name for name in names}
     wanted = word.upper().replace("-", "").replace("_", "")
     if wanted in plain:
         return plain[wanted]
     close = [plain[name] for name in difflib.get_close_matches(wanted, plain)]
-    advice = f"did you mean {' or '.join(close)}?" if close else f"one of {', '.join(names)}"
-    raise argparse.ArgumentTypeError(f"unknown {kind} {word!r}: {advice}")
+    if close:
+        advice = f"did you mean {' or '.join(close)}?"
+    advice = advice or f"expected one of {', '.join(names)}"
+    raise argparse.ArgumentTypeError(f"unknown {kind} `{word}`; {advice}")
 
 
 def _release(word: str) -> str:
