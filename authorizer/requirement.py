@@ -27,7 +27,7 @@ class Effect(Enum):
     EACH = "each element's code"
     BOTH = "the response's code and each element's"
     HIDE = "left out"
-    VALUE = "a field of its own"
+    VALUE = "a separate field"
     EMPTY = "an empty response, no code"
 
 

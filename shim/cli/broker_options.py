@@ -90,7 +90,7 @@ def _add_permission_arguments(group: argparse._ArgumentGroup) -> None:
         "--super-user",
         action="append",
         metavar="User:x",
-        help="principal that may do everything, whatever the ACLs (repeatable). Default, if no"
+        help="principal that may do everything, whatever the ACLs say (repeatable). Default, if no"
         " listener, authorizer or super user is given: User:ANONYMOUS and User:admin",
     )
     group.add_argument(

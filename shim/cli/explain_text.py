@@ -8,6 +8,7 @@ from kafka_shim.authorizer.acl_formats.kafka_list import acl_text
 from kafka_shim.authorizer.acl_formats.objects import to_objects
 from kafka_shim.authorizer.acl_names import camel_case
 from kafka_shim.authorizer.model import Acl
+from kafka_shim.authorizer.requirement import Effect
 from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.shim.cli.resource_arguments import NAMED, action_text
 from kafka_shim.shim.explaining.api_explanation import Asked, Case, Outcome
@@ -49,9 +50,9 @@ def outcome_lines(outcome: Outcome, bootstrap: str | None) -> Iterator[str]:
     condition = f" (only if {row.when})" if row.when else ""
     if not outcome.cases:
         options = " or ".join(f"--{NAMED[kind].replace('_', '-')}" for kind in outcome.missing)
-        yield f"{row.id}{condition}: not asked, name one with {options}"
+        yield f"{row.id}{condition}: not evaluated, because no name is given; add {options}"
         return
-    aside = "" if outcome.counts else ", not counted"
+    aside = "" if outcome.counts else "; without effect on the exit code"
     yield f"{row.id}{condition}{aside}"
     for case in outcome.cases:
         yield from (f"  {line}" for line in _case_lines(case, outcome, bootstrap))
@@ -63,7 +64,7 @@ def _case_lines(case: Case, outcome: Outcome, bootstrap: str | None) -> Iterator
         yield from (f"  {line}" for line in _reason_lines(answer))
     if case.allowed:
         return
-    yield f"the client gets: {_error_text(case.error)}, as {outcome.effect.value}"
+    yield f"the client gets: {_denial_text(case.error, outcome.effect)}"
     if outcome.bound.row.note:
         yield f"note: {outcome.bound.row.note}"
     ways = [
@@ -93,8 +94,16 @@ def _need_text(answer: Asked) -> str:
     return action_text(answer.explanation.action)
 
 
-def _error_text(error: ErrorCode) -> str:
-    return "no error" if error is ErrorCode.NONE else f"{error.name} ({error:d})"
+def _denial_text(error: ErrorCode, effect: Effect) -> str:
+    """Return what the response to a denied request contains."""
+    if effect is Effect.HIDE:
+        return "a response without this name, and no error"
+    if effect is Effect.EMPTY:
+        return "an empty response, without an error code"
+    if error is ErrorCode.NONE:
+        return "no error; a separate field shows the denial"
+    place = "in" if effect is Effect.VALUE else "as"
+    return f"{error.name} ({error:d}), {place} {effect.value}"
 
 
 def question_object(explanation: Explanation, bootstrap: str | None) -> dict[str, Any]:
