@@ -1,6 +1,6 @@
 """Reads and replaces the error codes of a response."""
 
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any, NamedTuple
 
 import msgspec
@@ -8,10 +8,10 @@ import msgspec
 from kafka_shim.protocol.spec import StructSpec, load
 
 
-def error_codes(answer: msgspec.Struct) -> list[int]:
-    """Return all error codes of a response except 0, in their order."""
+def error_codes(answer: msgspec.Struct, version: int) -> list[int]:
+    """Return all error codes except 0 that a response contains in this version, in their order."""
     found: list[int] = []
-    _collect(_ways_in(type(answer).__name__), answer, found)
+    _collect(_ways_in_version(type(answer).__name__, version), answer, found)
     return found
 
 
@@ -54,15 +54,23 @@ def _collect(ways: tuple[_Way, ...], value: Any, found: list[int]) -> None:
             _collect(way.further, content, found)
 
 
+@lru_cache(maxsize=1024)  # clients may send any version of ApiVersions
+def _ways_in_version(message: str, version: int) -> tuple[_Way, ...]:
+    return _ways(load(message).struct, version)
+
+
 @cache
 def _ways_in(message: str) -> tuple[_Way, ...]:
     return _ways(load(message).struct)
 
 
-def _ways(spec: StructSpec) -> tuple[_Way, ...]:
+def _ways(spec: StructSpec, version: int | None = None) -> tuple[_Way, ...]:
+    """Return the ways to the error codes of one version, or of all if there is none."""
     found = []
     for field in spec.fields:
-        further = () if field.struct is None else _ways(field.struct)
+        if version is not None and not field.versions.has(version):
+            continue
+        further = () if field.struct is None else _ways(field.struct, version)
         if further or field.name.endswith("ErrorCode"):
             found.append(_Way(field.attribute, field.is_array, further))
     return tuple(found)

@@ -119,7 +119,7 @@ class KeptAnswers:
             return
         from kafka_shim.protocol.answer_codes import error_codes  # noqa: PLC0415 - not at the start
 
-        errors = tuple(error_codes(answer))
+        errors = tuple(error_codes(answer, context.version))
         software = None
         if context.header.api_key == ApiKey.API_VERSIONS and not errors:
             software = (request.client_software_name, request.client_software_version)

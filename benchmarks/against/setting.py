@@ -90,7 +90,7 @@ def until_well(peer: Asker, api: ApiKey, version: int, request: msgspec.Struct) 
     deadline = time.monotonic() + _WAIT_S
     while True:
         answer = ask(peer, api, version, request)
-        codes = list(error_codes(answer))
+        codes = error_codes(answer, version)
         if not codes:
             return answer
         assert time.monotonic() < deadline, f"{api.name} is answered with {codes}"

@@ -99,7 +99,7 @@ def _read(request: Request, *, skim: bool) -> tuple[RequestHeader, ResourceNames
 def _codes(entry: Response) -> tuple[list[int], str | None]:
     """Return the distinct error codes in a response, or why it cannot be read."""
     try:
-        answer, _ = read_answer_frame(entry.api_key, entry.api_version, entry.frame)
+        answer, version = read_answer_frame(entry.api_key, entry.api_version, entry.frame)
     except ProtocolError as error:
         return [], str(error)
-    return sorted({*error_codes(answer)}), None
+    return sorted({*error_codes(answer, version)}), None

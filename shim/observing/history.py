@@ -232,7 +232,7 @@ class History:
 
     def answered(self, seen: Seen, answer: msgspec.Struct, now_us: int) -> None:
         """Note the answer, and when it was there."""
-        self.answered_with(seen, tuple(error_codes(answer)), now_us)
+        self.answered_with(seen, tuple(error_codes(answer, seen.version)), now_us)
 
     def answered_with(self, seen: Seen, errors: tuple[int, ...], now_us: int) -> None:
         """Note the error codes of the answer."""

@@ -47,7 +47,7 @@ class Exchange(msgspec.Struct):
     @property
     def errors(self) -> list[int]:
         """All error codes in the response except 0."""
-        return [] if self.answer is None else error_codes(self.answer)
+        return [] if self.answer is None else error_codes(self.answer, self.version)
 
     @property
     def name(self) -> str:

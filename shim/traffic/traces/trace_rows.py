@@ -154,5 +154,8 @@ def _response(entry: Response) -> dict[str, Any]:
     except ProtocolError as error:
         return found | {"undecoded": str(error)}
     correlation_id = int.from_bytes(entry.frame[:4], "big", signed=True)
-    found |= {"correlation_id": correlation_id, "error_codes": sorted({*error_codes(message)})}
+    found |= {
+        "correlation_id": correlation_id,
+        "error_codes": sorted({*error_codes(message, version)}),
+    }
     return found | {"response": message_json(message, version)}
