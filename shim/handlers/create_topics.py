@@ -140,6 +140,7 @@ def _create(
     is_told: bool,
 ) -> CreatableTopicResult:
     try:
+        room.check(topic.num_partitions)  # placing that many replicas would block other clients
         made = plan(topic, context.cluster)
         room.take(len(made.assignments))
         if not validate_only or context.facts.users.quotas_count_validations:

@@ -255,6 +255,7 @@ def _create(topic: InternalTopic, partitions: int, room: Room, context: RequestC
         replication_factor=topic.replication_factor or UNSET,
         configs=[CreatableTopicConfig(name=name, value=value) for name, value in topic.configs],
     )
+    room.check(partitions)  # placing that many replicas would block other clients
     made = plan(creatable, context.cluster)
     room.take(len(made.assignments))
     context.cluster.topics.create(made.name, made.assignments, made.configs)

@@ -159,11 +159,15 @@ class Room:
 
     def take(self, partitions: int) -> None:
         """Count the partitions of a topic; TopicError above the limit."""
+        self.check(partitions)
+        self._left -= partitions
+
+    def check(self, partitions: int) -> None:
+        """Raise TopicError if so many partitions are above the limit."""
         if partitions > PARTITIONS_AT_ONCE or partitions > self._left:
             most = f"{PARTITIONS_AT_ONCE} in a topic and {PARTITIONS_MAX} in all"
             message = f"{partitions} partitions: one request can create at most {most}"
             raise TopicError(ErrorCode.INVALID_PARTITIONS, message)
-        self._left -= partitions
 
 
 def check_count(partitions: int) -> None:

@@ -230,6 +230,15 @@ def test_the_partitions_of_a_topic_are_limited(release: str) -> None:
     assert outcome(ask(stage, *asked, version=2)) == {"t": 37, "u": 37, "v": 0}
 
 
+def test_too_many_partitions_are_rejected_before_their_replicas_are_placed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    placed = []
+    monkeypatch.setattr(topic_plan, "place", lambda *how: placed.append(how))
+    answer = ask(Stage("2.4"), topic("t", PARTITIONS_MAX), topic("\0", PARTITIONS_AT_ONCE + 1))
+    assert (outcome(answer), placed) == ({"t": 37, "\0": 37}, [])
+
+
 @pytest.mark.parametrize("release", ["1.0", "2.8", "3.4"])
 def test_the_partitions_of_one_request_and_of_the_cluster_are_limited(
     release: str, monkeypatch: pytest.MonkeyPatch
