@@ -200,6 +200,9 @@ def test_a_failed_login_is_retried(broker: KafkaBroker) -> None:
     sender = Sender(broker, error_cb=lambda error: errors.append(error.name()))
     assert sender.send() is None
     assert fault.fired == 1
+    deadline = time.monotonic() + 5
+    while not errors and time.monotonic() < deadline:  # it may arrive after the delivery
+        sender.producer.poll(0.1)
     assert "_AUTHENTICATION" in errors
 
 
