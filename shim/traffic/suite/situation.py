@@ -1,5 +1,6 @@
 """A situation, with which a case prepares a broker, uses the client, and inspects requests."""
 
+import asyncio
 from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -29,6 +30,7 @@ STORM = 20
 A client that pauses for Kafka's default `retry.backoff.ms` of 100 sends about ten.
 """
 _SECOND_US = 1_000_000
+_STEPS = 10
 SETTINGS = {
     "request.timeout.ms": str(TIMEOUT_MS // 2),
     "default.api.timeout.ms": str(TIMEOUT_MS),
@@ -146,6 +148,14 @@ class Situation:
     async def settle(self) -> None:
         """Wait until the broker has applied what clients changed."""
         await self._place.settle()
+
+    async def linger(self, seconds: float) -> None:
+        """Let the client go on for a while.
+
+        It waits in short steps: a machine that stands still in one step uses up only that step.
+        """
+        for _ in range(_STEPS):
+            await asyncio.sleep(seconds / _STEPS)
 
     async def drop_topic(self, name: str) -> None:
         """Delete a topic."""

@@ -37,7 +37,7 @@ async def tells(row: Denial, situation: Situation) -> None:
             "an error that is not retriable", f"the client marked it as retriable: {answer}"
         )
     if row.goes_on_inside and situation.sees_frames:
-        await asyncio.sleep(_NOTICED_S)
+        await situation.linger(_NOTICED_S)
     situation.expect_no_storm(row.code)
 
 

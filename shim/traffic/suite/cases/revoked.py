@@ -190,7 +190,7 @@ async def _begin(row: Revocation, situation: Situation) -> None:
     await asyncio.sleep(_LATER_S)
     if row.is_noticed:
         await _write(row, situation)
-        await asyncio.sleep(_NOTICED_S)
+        await situation.linger(_NOTICED_S)
 
 
 async def _until(row: Revocation, situation: Situation, *, is_denied: bool) -> Answer:
@@ -215,7 +215,7 @@ async def _linger(row: Revocation, situation: Situation) -> None:
     """Let the client go on without the permission: it may flood the broker after the error."""
     if row.reads and row.later is None:
         await situation.ask(row.command, **{**row.fields, "seconds": _NOTICED_S})
-    await asyncio.sleep(_NOTICED_S)
+    await situation.linger(_NOTICED_S)
 
 
 async def tells(row: Revocation, situation: Situation) -> None:

@@ -4,7 +4,7 @@ swallows: reports success if a topic is denied. retries: repeats the request whi
 denied. no-name: reports errors without their code. stale: repeats a first denial without a new
 request. minimum: reports all operations if the response has none (the smallest integer).
 unknown: reports success for error codes that it does not know. behind: after its consumer
-reported a denial, it repeats a denied request in the background.
+reported a denial, it repeats a denied request in the background, on an open connection.
 """
 
 import sys
@@ -117,17 +117,21 @@ def behind(command: Command, fields: dict[str, Any]) -> Any:
         return command(**fields)
     except Exception as error:
         if command is driver.COMMANDS["consume"] and driver.error_of(error)["code"] == 29:
-            threading.Thread(
-                target=_asks_behind, args=(fields["client"], *fields["topics"])
-            ).start()
+            asked = fields["client"], *fields["topics"]
+            _ask_denied(*asked)  # opens the connection: librdkafka may need a second for it
+            threading.Thread(target=_ask_behind, args=asked).start()
         raise
 
 
-def _asks_behind(client: str, topic: str) -> None:
-    time.sleep(0.2)  # until the error has been reported
+def _ask_behind(client: str, topic: str) -> None:
+    time.sleep(0.1)  # until the error has been reported
     for _ in range(40):
-        with suppress(Exception):
-            driver.COMMANDS["delete_records"](client=client, topic=topic, partition=0, before=0)
+        _ask_denied(client, topic)
+
+
+def _ask_denied(client: str, topic: str) -> None:
+    with suppress(Exception):
+        driver.COMMANDS["delete_records"](client=client, topic=topic, partition=0, before=0)
 
 
 MUTANTS = {
