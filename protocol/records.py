@@ -22,7 +22,6 @@ __all__ = [
     "assign",
     "assign_all",
     "batches",
-    "control_batch",
     "encode_batch",
     "entry_sizes",
     "is_commit",
@@ -40,9 +39,9 @@ _HEADER = Struct(">qiibIhiqqqhii")
 _UNCOVERED, _COVERED = Struct(">qiibI"), Struct(">hiqqqhii")  # the same in two parts
 _CRC_AT, _COVERED_FROM = 17, 21  # the checksum covers everything after it
 _MAGIC_AT = 16
-_COMPRESSION, _APPEND_TIME, _TRANSACTIONAL, _CONTROL = 0x07, 0x08, 0x10, 0x20
+_COMPRESSION, _APPEND_TIME, TRANSACTIONAL, CONTROL = 0x07, 0x08, 0x10, 0x20
 _DELETE_HORIZON = 0x40
-_CONTROL_KEY, _MARKER = Struct(">hh"), Struct(">hi")
+_CONTROL_KEY = Struct(">hh")
 
 
 class Batch(msgspec.Struct, gc=False):
@@ -91,11 +90,11 @@ class Batch(msgspec.Struct, gc=False):
 
     @property
     def is_transactional(self) -> bool:
-        return bool(self.attributes & _TRANSACTIONAL)
+        return bool(self.attributes & TRANSACTIONAL)
 
     @property
     def is_control(self) -> bool:
-        return bool(self.attributes & _CONTROL)
+        return bool(self.attributes & CONTROL)
 
     @property
     def delete_horizon_ms(self) -> int | None:
@@ -248,8 +247,8 @@ class BatchOptions(msgspec.Struct, frozen=True, kw_only=True):
     def attributes(self) -> int:
         flags = int(self.compression)
         flags |= _APPEND_TIME if self.append_time_ms is not None else 0
-        flags |= _TRANSACTIONAL if self.is_transactional else 0
-        return flags | (_CONTROL if self.is_control else 0)
+        flags |= TRANSACTIONAL if self.is_transactional else 0
+        return flags | (CONTROL if self.is_control else 0)
 
 
 PLAIN = BatchOptions()
@@ -284,22 +283,6 @@ def _sealed(base_offset: int, partition_leader_epoch: int, covered: bytes) -> by
     return (
         _UNCOVERED.pack(base_offset, length, partition_leader_epoch, 2, crc32c(covered)) + covered
     )
-
-
-def control_batch(
-    offset: int, timestamp: int, producer: tuple[int, int], *, commit: bool, coordinator_epoch: int
-) -> bytes:
-    """Return the marker that ends a transaction of this producer."""
-    key = _CONTROL_KEY.pack(0, int(commit))
-    marker = Record(offset, timestamp, key, _MARKER.pack(0, coordinator_epoch))
-    producer_id, producer_epoch = producer
-    options = BatchOptions(
-        producer_id=producer_id,
-        producer_epoch=producer_epoch,
-        is_transactional=True,
-        is_control=True,
-    )
-    return encode_batch([marker], options)
 
 
 def thinned(batch: Batch, records: Sequence[Record], delete_horizon_ms: int | None) -> bytes:

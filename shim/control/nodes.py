@@ -93,9 +93,8 @@ class Nodes:
 
     def coordinate(self, group_id: str, node_id: int) -> dict[str, Any]:
         """Move a group's coordinator, and with it those of all groups in its partition."""
-        coordinators = self._cluster.coordinators
-        index = coordinators.partition_of(KeyType.GROUP, group_id)
-        return self._move(coordinators.topic(KeyType.GROUP).partitions[index], node_id)
+        partition = self._cluster.coordinators.partition_of(KeyType.GROUP, group_id)
+        return self._move(partition, node_id)
 
     def _move(self, partition: Partition, node_id: int) -> dict[str, Any]:
         self._known(str(node_id))

@@ -27,7 +27,7 @@ def handle(request: AddOffsetsToTxnRequest, context: RequestContext) -> AddOffse
         raise Refused(error)
     coordinators = context.cluster.coordinators
     offsets = coordinators.topic(KeyType.GROUP).name
-    index = coordinators.partition_of(KeyType.GROUP, request.group_id)
+    index = coordinators.partition_of(KeyType.GROUP, request.group_id).index
     error = context.cluster.transactions.add_partitions(
         request.transactional_id, request.producer_id, request.producer_epoch, [(offsets, index)]
     )

@@ -195,8 +195,8 @@ def _log(request: TxnOffsetCommitRequest, context: RequestContext) -> tuple[Topi
     """Return the log of the group's partition of the offsets topic."""
     coordinators = context.cluster.coordinators
     offsets = coordinators.topic(KeyType.GROUP)
-    index = coordinators.partition_of(KeyType.GROUP, request.group_id)
-    return (offsets.name, index), offsets.partitions[index].log
+    partition = coordinators.partition_of(KeyType.GROUP, request.group_id)
+    return (offsets.name, partition.index), partition.log
 
 
 def _transaction_error(request: TxnOffsetCommitRequest, context: RequestContext) -> ErrorCode:

@@ -3,7 +3,7 @@
 import msgspec
 
 from kafka_shim.protocol import codecs
-from kafka_shim.protocol.records import BatchOptions, Record, encode_batch
+from kafka_shim.protocol.lone_records import lone_record
 from kafka_shim.shim.state.log import StoredBatch
 from kafka_shim.shim.state.topics import Partition
 
@@ -18,7 +18,6 @@ def append_record(partition: Partition, key: bytes, value: bytes | None, now_ms:
     """Append a record, alone in its batch, and return its offset; None: a tombstone."""
     log = partition.log
     offset = log.end_offset
-    options = BatchOptions(partition_leader_epoch=partition.leader_epoch)
-    payload = encode_batch([Record(offset, now_ms, key, value)], options)
+    payload = lone_record(offset, now_ms, key, value, partition.leader_epoch)
     log.append(StoredBatch(offset, offset, now_ms, payload), partition.leader_epoch)
     return offset

@@ -9,13 +9,14 @@ import re
 from base64 import urlsafe_b64encode
 from collections.abc import Callable, Iterable
 from enum import IntEnum
+from functools import lru_cache
 
 from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.shim.state.configs import Configs
 from kafka_shim.shim.state.java_hash_map import java_hash, partitions_ordered, timeline_ordered
 from kafka_shim.shim.state.node import Node
 from kafka_shim.shim.state.placement import spread
-from kafka_shim.shim.state.topics import Topic, Topics
+from kafka_shim.shim.state.topics import Partition, Topic, Topics
 
 
 class KeyType(IntEnum):
@@ -77,8 +78,7 @@ class Coordinators:
 
     def node_of(self, key_type: KeyType, key: str) -> int:
         """Return the id of the coordinating node; -1 while its partition has no leader."""
-        partitions = self.topic(key_type).partitions
-        return partitions[_positive_hash(key) % len(partitions)].leader_id
+        return self.partition_of(key_type, key).leader_id
 
     def have_no_groups(self) -> bool:
         """Whether the groups' topic was deleted and has not been created again."""
@@ -94,15 +94,16 @@ class Coordinators:
             return ErrorCode.COORDINATOR_NOT_AVAILABLE
         return ErrorCode.NONE if coordinator == node_id else ErrorCode.NOT_COORDINATOR
 
-    def partition_of(self, key_type: KeyType, key: str) -> int:
+    def partition_of(self, key_type: KeyType, key: str) -> Partition:
         """Return the partition of the internal topic for a key."""
-        return _positive_hash(key) % len(self.topic(key_type).partitions)
+        partitions = self.topic(key_type).partitions
+        return partitions[_positive_hash(key) % len(partitions)]
 
     def listed(self, group_ids: Iterable[str], node_id: int) -> list[str]:
         """Return the groups of a node in the order in which a coordinator of 4.0 lists them."""
         by_partition: dict[int, list[str]] = {}
         for group_id in group_ids:
-            at = self.partition_of(KeyType.GROUP, group_id)
+            at = self.partition_of(KeyType.GROUP, group_id).index
             by_partition.setdefault(at, []).append(group_id)
         topic = self.topic(KeyType.GROUP)
         led = [
@@ -145,6 +146,7 @@ class Coordinators:
         return self._topics.create(name, replica_lists, set_ones)
 
 
+@lru_cache(maxsize=1024)
 def _positive_hash(key: str) -> int:
     return abs(java_hash(key)) & 0x7FFF_FFFF  # 0 for the least hash code
 

@@ -190,8 +190,10 @@ class LateStores:
         return PerNode(self._new_telemetry)
 
     def _transaction_version(self) -> int:
-        levels = (found.level for found in self.features if found.name == "transaction.version")
-        return next(levels, 0)
+        for feature in self.features:
+            if feature.name == "transaction.version":
+                return feature.level
+        return 0
 
     def _write_markers(self, ended: "Transaction", epoch: int, commit: bool) -> None:
         from kafka_shim.shim.state.transaction_markers import write_markers

@@ -14,7 +14,11 @@ TopicPartition = tuple[str, int]
 
 
 class State(Enum):
-    """Transaction states; the values are the names in DescribeTransactions."""
+    """Transaction states, in the order of their codes in records; the values are the names in
+    DescribeTransactions.
+    """
+
+    code: int
 
     EMPTY = "Empty"
     ONGOING = "Ongoing"
@@ -24,6 +28,10 @@ class State(Enum):
     COMPLETE_ABORT = "CompleteAbort"
     DEAD = "Dead"
     PREPARE_EPOCH_FENCE = "PrepareEpochFence"
+
+
+for _code, _state in enumerate(State):
+    _state.code = _code
 
 
 class Transaction:

@@ -1,9 +1,12 @@
 """The records of `__transaction_state`: one for each change of a transactional id (KIP-98)."""
 
 from collections.abc import Callable
+from functools import lru_cache
 from itertools import groupby, islice
 from operator import itemgetter
+from struct import Struct
 
+from kafka_shim.protocol import codecs
 from kafka_shim.protocol.messages.transaction_log_key import TransactionLogKey
 from kafka_shim.protocol.messages.transaction_log_value import (
     PartitionsSchema,
@@ -13,24 +16,20 @@ from kafka_shim.shim.clock import Clock
 from kafka_shim.shim.state.coordinator_records import append_record, versioned
 from kafka_shim.shim.state.coordinators import Coordinators, KeyType
 from kafka_shim.shim.state.log import Log
-from kafka_shim.shim.state.transaction import NO_TIME, State, Transaction
+from kafka_shim.shim.state.transaction import NO_TIME, State, TopicPartition, Transaction
 
 KEY_VERSION = 0
 BATCHES_MAX = 500
 """A partition is compacted when it has so many, or twice those that were left the last time."""
 PARTITIONS_MAX = 500
 """A record has the first so many partitions of a transaction."""
-_STATUSES = {
-    State.EMPTY: 0,
-    State.ONGOING: 1,
-    State.PREPARE_COMMIT: 2,
-    State.PREPARE_ABORT: 3,
-    State.COMPLETE_COMMIT: 4,
-    State.COMPLETE_ABORT: 5,
-    State.DEAD: 6,
-    State.PREPARE_EPOCH_FENCE: 7,
-}
-"""The codes of states in records."""
+_EMPTY, _TRANSACTION = State.EMPTY, KeyType.TRANSACTION  # by themselves: see NO_ERROR
+_VERSION_BYTES = 2
+_HEAD = Struct(">hqhib")
+"""The version, and the fields of a record before its partitions; the times follow these."""
+_TIMES = Struct(">qq")
+_PREVIOUS_ID, _PREVIOUS_ID_AND_CLIENT = Struct(">BBBq"), Struct(">BBBqBBh")
+"""The number of tagged fields, and for each one its tag, its length and its content."""
 
 
 class TransactionLog:
@@ -59,46 +58,31 @@ class TransactionLog:
 
     def write(self, transaction: Transaction) -> None:
         """Write the current state of a transactional id."""
-        version = 1 if self.version else 0
-        is_empty = transaction.state is State.EMPTY
-        value = TransactionLogValue(
-            producer_id=transaction.producer_id,
-            producer_epoch=transaction.epoch,
-            transaction_timeout_ms=transaction.timeout_ms,
-            transaction_status=_STATUSES[transaction.state],
-            transaction_partitions=None if is_empty else _partitions(transaction),
-            transaction_last_update_timestamp_ms=transaction.updated_ms,
-            transaction_start_timestamp_ms=NO_TIME if is_empty else transaction.started_ms,
-        )
-        if version:
-            value.previous_producer_id = transaction.producer_id
-            value.client_transaction_version = transaction.client_version
-        self._append(transaction.transactional_id, versioned(value, version))
+        value = value_of(transaction, 1 if self._version() else 0)
+        self._append(transaction.transactional_id, value)
 
     def forget(self, transactional_id: str) -> None:
         """Write the tombstone of a transactional id."""
         self._append(transactional_id, None)
 
     def _append(self, transactional_id: str, value: bytes | None) -> None:
-        at = self._coordinators.partition_of(KeyType.TRANSACTION, transactional_id)
-        partition = self._coordinators.topic(KeyType.TRANSACTION).partitions[at]
-        written = self._written.get(at)
-        if written is None or written.log is not partition.log:  # the topic may have been made anew
-            written = self._written[at] = _Written(partition.log)
-        key = versioned(TransactionLogKey(transactional_id), KEY_VERSION)
-        offset = append_record(partition, key, value, self._clock.now_ms())
+        partition = self._coordinators.partition_of(_TRANSACTION, transactional_id)
+        log, written = partition.log, self._written.get(partition.index)
+        if written is None or written.log is not log:  # the topic may have been made anew
+            written = self._written[partition.index] = _Written(log)
+        offset = append_record(partition, _key(transactional_id), value, self._clock.now_ms())
         written.note(transactional_id, offset, is_tombstone=value is None)
-        if len(partition.log.batches) >= written.clean_at:
+        if len(log.batches) >= written.clean_at:
             self._clean(written)
 
     def _clean(self, written: "_Written") -> None:
         """DEVIATION: compact by the number of records; a real broker does by their size on disk."""
-        from kafka_shim.shim.state.log_cleaner import clean  # noqa: PLC0415 - few brokers need it
-
         log = written.log
         if log.settings.min_compaction_lag_ms == 0:
             written.drop_replaced()
         if len(log.batches) >= written.clean_at // 2:
+            from kafka_shim.shim.state.log_cleaner import clean  # noqa: PLC0415 - few brokers need it
+
             clean([log], self._clock.now_ms(), stamps_horizon=self._stamps_horizon)
         written.clean_at = max(BATCHES_MAX, 2 * len(log.batches))
 
@@ -134,12 +118,39 @@ class _Written:
         )
 
 
-def _partitions(transaction: Transaction) -> list[PartitionsSchema]:
-    """Return the first partitions. DEVIATION: requests may add
+@lru_cache(maxsize=1024)
+def _key(transactional_id: str) -> bytes:
+    return versioned(TransactionLogKey(transactional_id), KEY_VERSION)
+
+
+def value_of(transaction: Transaction, version: int) -> bytes:
+    """Return the same as `versioned` for a TransactionLogValue, in a quarter of the time."""
+    state, producer_id = transaction.state, transaction.producer_id
+    is_empty = state is _EMPTY
+    partitions = None if is_empty else tuple(islice(transaction.partitions, PARTITIONS_MAX))
+    started_ms = NO_TIME if is_empty else transaction.started_ms
+    head = _HEAD.pack(version, producer_id, transaction.epoch, transaction.timeout_ms, state.code)
+    times = _TIMES.pack(transaction.updated_ms, started_ms)
+    if not version:
+        tags = b""
+    elif transaction.client_version:
+        of_client = (2, 2, transaction.client_version)
+        tags = _PREVIOUS_ID_AND_CLIENT.pack(2, 0, 8, producer_id, *of_client)
+    else:
+        tags = _PREVIOUS_ID.pack(1, 0, 8, producer_id)
+    return b"".join((head, _partitions(partitions, version), times, tags))
+
+
+@lru_cache(maxsize=64)
+def _partitions(partitions: tuple[TopicPartition, ...] | None, version: int) -> bytes:
+    """Return what a record has of partitions: at most PARTITIONS_MAX. DEVIATION: requests may add
     thousands, and would block others.
     """
-    first = sorted(islice(transaction.partitions, PARTITIONS_MAX))
-    return [
-        PartitionsSchema(topic, [index for _, index in rows])
-        for topic, rows in groupby(first, itemgetter(0))
-    ]
+    rows = None
+    if partitions is not None:
+        rows = [
+            PartitionsSchema(topic, [index for _, index in found])
+            for topic, found in groupby(sorted(partitions), itemgetter(0))
+        ]
+    value = codecs.write_message(TransactionLogValue(transaction_partitions=rows), version)
+    return value[_HEAD.size - _VERSION_BYTES : len(value) - _TIMES.size - version]  # 1 has tags

@@ -3,7 +3,7 @@
 from functools import lru_cache
 from typing import Protocol
 
-from kafka_shim.protocol.records import Batch, assign, batches, control_batch
+from kafka_shim.protocol.lone_records import marker, placed
 from kafka_shim.protocol.releases.facts import Facts
 from kafka_shim.protocol.releases.records import RecordFacts
 from kafka_shim.shim.clock import Clock
@@ -16,6 +16,9 @@ OFFSETS_TOPIC = "__consumer_offsets"
 """Its markers are for the groups, which keep offsets elsewhere."""
 COORDINATOR_EPOCH = 0
 """That of the leader of the transactional id's partition, which never changes here."""
+
+_marker = lru_cache(maxsize=64)(marker)
+"""The same for all partitions of a transaction."""
 
 
 class _Stores(Protocol):
@@ -66,23 +69,13 @@ def append_marker(
     """Append the control batch that ends a transaction of a producer (its id and epoch)."""
     log = partition.log
     offset = log.end_offset
-    batch = _marker(now_ms, producer, commit, coordinator_epoch)
-    payload = assign(batch, offset, partition_leader_epoch=partition.leader_epoch)
+    batch = _marker(producer, now_ms, commit=commit, coordinator_epoch=coordinator_epoch)
+    payload = placed(batch, offset, partition.leader_epoch)
     # readers of committed records are woken by the append, and must find the transaction ended
     log.producers.ended(producer, coordinator_epoch, offset, now_ms, is_committed=commit)
     if facts.markers_are_last_batches:
         log.producers.remember_marker(producer[0], offset, now_ms)
     log.append(StoredBatch(offset, offset, now_ms, payload), partition.leader_epoch)
-
-
-@lru_cache(maxsize=64)
-def _marker(now_ms: int, producer: tuple[int, int], commit: bool, coordinator_epoch: int) -> Batch:
-    """Return the control batch at offset 0, the same for all partitions of a transaction: offset
-    and leader epoch are not part of its checksum.
-    """
-    content = control_batch(0, now_ms, producer, commit=commit, coordinator_epoch=coordinator_epoch)
-    (batch,) = batches(content)
-    return batch
 
 
 def _is_newer(partition: Partition, producer_id: int, epoch: int) -> bool:

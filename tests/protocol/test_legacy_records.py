@@ -15,8 +15,9 @@ from kafka_shim.protocol.legacy_records import (
     read_message_set,
     write_message_set,
 )
+from kafka_shim.protocol.lone_records import marker, placed
 from kafka_shim.protocol.old_lz4 import old_checksum, right_checksum
-from kafka_shim.protocol.records import BatchOptions, Record, control_batch, encode_batch
+from kafka_shim.protocol.records import BatchOptions, Record, encode_batch
 
 NOW = 1_700_000_000_000
 PLAIN, GZIP = Compression.NONE, Compression.GZIP
@@ -192,7 +193,7 @@ def test_down_conversion() -> None:
     blob = b"".join(
         [
             encode_batch(written),
-            control_batch(3, NOW, (1, 1), commit=True, coordinator_epoch=0),
+            placed(marker((1, 1), NOW, commit=True, coordinator_epoch=0), 3, -1),
             encode_batch(some_records(2, base=4), BatchOptions(compression=GZIP)),
             encode_batch(some_records(1, base=6), BatchOptions(append_time_ms=NOW + 1)),
         ]

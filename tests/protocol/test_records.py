@@ -18,10 +18,8 @@ from kafka_shim.protocol.records import (
     assign,
     assign_all,
     batches,
-    control_batch,
     encode_batch,
     entry_sizes,
-    is_commit,
     lone_batch,
     thinned,
 )
@@ -136,21 +134,6 @@ def test_assigning_to_several_batches() -> None:
     assert [batch.base_offset for batch in batches(stored)] == [10, 13]
     assert after == 15
     assert all(batch.is_intact() for batch in batches(stored))
-
-
-def test_control_batches() -> None:
-    for commit in (True, False):
-        batch = only_batch(control_batch(7, NOW, (77, 3), commit=commit, coordinator_epoch=2))
-        assert batch.is_control
-        assert batch.is_transactional
-        assert (batch.producer_id, batch.producer_epoch, batch.base_sequence) == (77, 3, -1)
-        (record,) = batch.records()
-        assert record.value == b"\0\0\0\0\0\2"
-        assert record.key == (b"\0\0\0\1" if commit else b"\0\0\0\0")
-        assert is_commit(record) is commit
-    for key in (None, b"\0\0", b"\0\0\0\2"):
-        with pytest.raises(DecodeError, match="control record"):
-            is_commit(Record(0, 0, key))
 
 
 def test_a_fetch_may_end_within_a_batch() -> None:

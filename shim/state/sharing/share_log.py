@@ -151,8 +151,7 @@ class ShareLog:
         return append_record(self._partition(key), name, value, self._clock.now_ms())
 
     def _partition(self, key: Key) -> Partition:
-        at = self._coordinators.partition_of(KeyType.SHARE, share_key(*key))
-        return self._coordinators.topic(KeyType.SHARE).partitions[at]
+        return self._coordinators.partition_of(KeyType.SHARE, share_key(*key))
 
     def _write_idle(self) -> Iterator[bool]:
         """Write snapshots of states without updates; yield for each state."""

@@ -35,9 +35,7 @@ class ShimOperator:
 
     async def move_coordinator(self, key_type: KeyType, key: str) -> None:
         """Make the other broker the coordinator of a group or transaction."""
-        coordinators = self._broker.cluster.coordinators
-        index = coordinators.partition_of(key_type, key)
-        self._move(coordinators.topic(key_type).partitions[index])
+        self._move(self._broker.cluster.coordinators.partition_of(key_type, key))
 
     async def stop(self, node_id: int) -> None:
         await self._broker.stop_node(node_id)

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from kafka_shim.protocol import codecs
 from kafka_shim.protocol.enums import ApiKey, Operation, ResourceType
 from kafka_shim.protocol.messages.consumer_group_heartbeat_request import (
     ConsumerGroupHeartbeatRequest,
@@ -42,6 +43,7 @@ from kafka_shim.protocol.messages.produce_request import (
     ProduceRequest,
     TopicProduceData,
 )
+from kafka_shim.protocol.messages.transaction_log_value import TransactionLogValue
 from kafka_shim.protocol.messages.write_txn_markers_request import (
     WritableTxnMarker,
     WritableTxnMarkerTopic,
@@ -51,7 +53,7 @@ from kafka_shim.shim.dispatch import Pending
 from kafka_shim.shim.request.session import Phase, Session
 from kafka_shim.shim.state import transaction_log
 from kafka_shim.shim.state.coordinators import KeyType
-from kafka_shim.shim.state.transaction import Transaction
+from kafka_shim.shim.state.transaction import State, Transaction
 from tests.recordings.conformance.deviations import is_meant
 from tests.recordings.conformance.scenario import Step
 from tests.recordings.records.batches import batch
@@ -225,7 +227,9 @@ def test_the_topic_of_groups_has_no_records() -> None:
 def test_a_record_has_the_first_partitions_of_a_large_transaction() -> None:
     transaction = Transaction("t", 1, 0)
     transaction.partitions = dict.fromkeys(("orders", index) for index in range(1_000))
-    (row,) = transaction_log._partitions(transaction)
+    transaction.state = State.ONGOING
+    content = transaction_log.value_of(transaction, 1)
+    (row,) = codecs.read_message(TransactionLogValue, 1, content, 2).transaction_partitions
     assert row.partition_ids == list(range(500))
 
 

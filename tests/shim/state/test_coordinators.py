@@ -39,4 +39,4 @@ def test_internal_topics_have_the_settings_of_a_real_broker(kind: KeyType, confi
 def test_the_absolute_value_of_a_negative_hash_code_selects_the_partition() -> None:
     """DescribeTransactions of 4.4.0 showed the partition of this group's offsets."""
     coordinators = Cluster(Config(), ManualClock()).coordinators
-    assert coordinators.partition_of(KeyType.GROUP, "s54009-h") == 46
+    assert coordinators.partition_of(KeyType.GROUP, "s54009-h").index == 46

@@ -1,17 +1,23 @@
 """The transaction log stays small, and keeps the last record of each transactional id."""
 
 import pytest
+from hypothesis import given, strategies as st
 
 from kafka_shim.protocol import codecs
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.protocol.messages.init_producer_id_request import InitProducerIdRequest
 from kafka_shim.protocol.messages.transaction_log_key import TransactionLogKey
-from kafka_shim.protocol.messages.transaction_log_value import TransactionLogValue
+from kafka_shim.protocol.messages.transaction_log_value import (
+    PartitionsSchema,
+    TransactionLogValue,
+)
 from kafka_shim.protocol.records import batches
 from kafka_shim.shim.state import transaction_log
+from kafka_shim.shim.state.coordinator_records import versioned
 from kafka_shim.shim.state.coordinators import KeyType
 from kafka_shim.shim.state.log import Log
+from kafka_shim.shim.state.transaction import NO_TIME, State, Transaction
 from tests.shim.play import Stage
 
 TOPIC = "__transaction_state"
@@ -82,3 +88,53 @@ def test_compaction_counts_only_records_of_the_recreated_topic(stage: Stage) -> 
         "u0": 1,
         **{f"u{number}": 0 for number in range(1, 19)},
     }
+
+
+STATUSES = {
+    State.EMPTY: 0,
+    State.ONGOING: 1,
+    State.PREPARE_COMMIT: 2,
+    State.PREPARE_ABORT: 3,
+    State.COMPLETE_COMMIT: 4,
+    State.COMPLETE_ABORT: 5,
+    State.DEAD: 6,
+    State.PREPARE_EPOCH_FENCE: 7,
+}
+"""The codes of Kafka's `TransactionState`."""
+
+
+@st.composite
+def transactions(draw: st.DrawFn) -> Transaction:
+    id_, time = st.integers(0, 2**63 - 1), st.integers(-1, 2**63 - 1)
+    found = Transaction("t", draw(id_), draw(time))
+    found.epoch = draw(st.integers(-1, 2**15 - 1))
+    found.timeout_ms = draw(st.integers(0, 2**31 - 1))
+    found.state, found.started_ms = draw(st.sampled_from(State)), draw(time)
+    found.client_version = draw(st.sampled_from((0, 2)))
+    topic = st.sampled_from(("a", "b", "é" * 100)) | st.text(max_size=5)
+    partitions = st.lists(st.tuples(topic, st.integers(0, 2**31 - 1)), max_size=200)
+    found.partitions = dict.fromkeys(draw(partitions))
+    return found
+
+
+@given(transactions(), st.sampled_from((0, 1)))
+def test_a_record_is_what_the_general_writer_returns(found: Transaction, version: int) -> None:
+    is_empty = found.state is State.EMPTY
+    topics = sorted({topic for topic, _ in found.partitions})
+    partitions = [
+        PartitionsSchema(topic, sorted(at for name, at in found.partitions if name == topic))
+        for topic in topics
+    ]
+    value = TransactionLogValue(
+        producer_id=found.producer_id,
+        producer_epoch=found.epoch,
+        transaction_timeout_ms=found.timeout_ms,
+        transaction_status=STATUSES[found.state],
+        transaction_partitions=None if is_empty else partitions,
+        transaction_last_update_timestamp_ms=found.updated_ms,
+        transaction_start_timestamp_ms=NO_TIME if is_empty else found.started_ms,
+    )
+    if version:
+        value.previous_producer_id = found.producer_id
+        value.client_transaction_version = found.client_version
+    assert transaction_log.value_of(found, version) == versioned(value, version)

@@ -1,0 +1,62 @@
+"""Writes batches of format 2 with one record: those of coordinators, and markers of transactions.
+
+`records.encode_batch` returns the same, in more than twice the time.
+"""
+
+from functools import lru_cache
+from struct import Struct
+
+from kafka_shim.protocol.checksum import crc32c
+from kafka_shim.protocol.record_coding import append_varint
+from kafka_shim.protocol.records import CONTROL, NO_PRODUCER, TRANSACTIONAL
+
+_MAGIC = 2
+_UNCOVERED, _COVERED = Struct(">qiibI"), Struct(">hiqqqhii")
+"""The header of a batch in two parts: the checksum, and what it covers."""
+_UNCOVERED_BYTES = 9  # of these, the length counts the leader epoch, the format and the checksum
+_PLACE, _SEAL = Struct(">qii"), Struct(">bI")
+"""The first part again in two: what depends on the log, and the rest."""
+_PLACE_BYTES = 4
+_MARKER = Struct(">hiqqqhii5bhhbhib")
+"""What the checksum of a marker covers: with a record of 16 bytes, a key of 4 and a value of 6."""
+_NO_DELTAS = bytes(3)  # attributes of the record, and the deltas of its timestamp and offset
+_NULL, _NO_HEADERS = b"\1", b"\0"
+
+
+def lone_record(
+    offset: int, timestamp: int, key: bytes, value: bytes | None, partition_leader_epoch: int
+) -> bytes:
+    """Return a batch with one record."""
+    parts = [_NO_DELTAS, _varint(len(key)), key]
+    parts += (_NULL, _NO_HEADERS) if value is None else (_varint(len(value)), value, _NO_HEADERS)
+    record = b"".join(parts)
+    header = _COVERED.pack(0, 0, timestamp, timestamp, NO_PRODUCER, -1, -1, 1)
+    covered = b"".join((header, _varint(len(record)), record))
+    length = len(covered) + _UNCOVERED_BYTES
+    place = _UNCOVERED.pack(offset, length, partition_leader_epoch, _MAGIC, crc32c(covered))
+    return place + covered
+
+
+def marker(
+    producer: tuple[int, int], timestamp: int, *, commit: bool, coordinator_epoch: int
+) -> bytes:
+    """Return the batch that ends a transaction of a producer (id, epoch), without the part that
+    `placed` adds.
+    """
+    flags, (producer_id, epoch) = TRANSACTIONAL | CONTROL, producer
+    header = (flags, 0, timestamp, timestamp, producer_id, epoch, -1, 1)
+    record = (2 * 16, 0, 0, 0, 2 * 4, 0, commit, 2 * 6, 0, coordinator_epoch, 0)
+    covered = _MARKER.pack(*header, *record)
+    return _SEAL.pack(_MAGIC, crc32c(covered)) + covered
+
+
+def placed(batch: bytes, offset: int, partition_leader_epoch: int) -> bytes:
+    """Return a batch with its place, which the checksum does not cover."""
+    return _PLACE.pack(offset, len(batch) + _PLACE_BYTES, partition_leader_epoch) + batch
+
+
+@lru_cache(maxsize=1024)
+def _varint(value: int) -> bytes:
+    out = bytearray()
+    append_varint(out, value)
+    return bytes(out)

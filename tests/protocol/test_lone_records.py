@@ -1,0 +1,64 @@
+"""Batches of one record are those that the general writer returns; control records."""
+
+import pytest
+from hypothesis import given, strategies as st
+
+from kafka_shim.protocol.errors import DecodeError
+from kafka_shim.protocol.lone_records import lone_record, marker, placed
+from kafka_shim.protocol.records import BatchOptions, Record, batches, encode_batch, is_commit
+from tests.protocol.record_lists import NOW
+
+OFFSETS = TIMES = IDS = st.integers(0, 2**63 - 1)
+EPOCHS = st.integers(-1, 2**31 - 1)
+CONTENTS = st.binary(max_size=200) | st.integers(0, 20_000).map(bytes)
+
+
+@given(OFFSETS, TIMES | st.just(-1), CONTENTS, st.none() | CONTENTS, EPOCHS)
+def test_a_batch_of_one_record(
+    offset: int, timestamp: int, key: bytes, value: bytes | None, epoch: int
+) -> None:
+    record = Record(offset, timestamp, key, value)
+    expected = encode_batch([record], BatchOptions(partition_leader_epoch=epoch))
+    assert lone_record(offset, timestamp, key, value, epoch) == expected
+
+
+@given(st.tuples(IDS, st.integers(-1, 2**15 - 1)), TIMES, st.booleans(), EPOCHS, OFFSETS, EPOCHS)
+def test_a_marker(
+    producer: tuple[int, int],
+    timestamp: int,
+    commit: bool,
+    coordinator_epoch: int,
+    offset: int,
+    epoch: int,
+) -> None:
+    found = marker(producer, timestamp, commit=commit, coordinator_epoch=coordinator_epoch)
+    record = Record(
+        offset,
+        timestamp,
+        bytes((0, 0, 0, commit)),
+        bytes(2) + coordinator_epoch.to_bytes(4, "big", signed=True),
+    )
+    options = BatchOptions(
+        partition_leader_epoch=epoch,
+        producer_id=producer[0],
+        producer_epoch=producer[1],
+        is_transactional=True,
+        is_control=True,
+    )
+    assert placed(found, offset, epoch) == encode_batch([record], options)
+
+
+def test_control_batches() -> None:
+    for commit in (True, False):
+        written = marker((77, 3), NOW, commit=commit, coordinator_epoch=2)
+        (batch,) = batches(placed(written, 7, -1))
+        assert batch.is_control
+        assert batch.is_transactional
+        assert (batch.producer_id, batch.producer_epoch, batch.base_sequence) == (77, 3, -1)
+        (record,) = batch.records()
+        assert record.value == b"\0\0\0\0\0\2"
+        assert record.key == (b"\0\0\0\1" if commit else b"\0\0\0\0")
+        assert is_commit(record) is commit
+    for key in (None, b"\0\0", b"\0\0\0\2"):
+        with pytest.raises(DecodeError, match="control record"):
+            is_commit(Record(0, 0, key))
