@@ -63,6 +63,9 @@ class Driver:
     def delete_topic(self, topic: str) -> None:
         self._call("delete_topic", topic=topic)
 
+    def list_topics(self, user: User) -> set[str]:
+        return set(self._call("list_topics", user))
+
     def create_acls(self, acls: Sequence[Acl], user: User = None) -> list[int]:
         """Create ACLs; return the error codes of those that failed."""
         codes: list[int] = self._call("create_acls", user, acls=[acl._asdict() for acl in acls])

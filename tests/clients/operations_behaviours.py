@@ -63,6 +63,17 @@ class OperationsBehaviours:
             stage.grant("alice", operation, "TOPIC", topic, permission=permission)
         assert driver.topic_operations(topic, "alice") == operations
 
+    def test_only_topics_with_describe_are_listed(self, driver: Driver, stage: Stage) -> None:
+        names = ("listed", "written", "hidden", "denied")
+        listed, written, hidden, denied = (stage.topic(name) for name in names)
+        stage.grant("alice", "DESCRIBE", "TOPIC", listed)
+        stage.grant("alice", "WRITE", "TOPIC", written)
+        stage.grant("alice", "CREATE", "TOPIC", hidden)
+        stage.grant("alice", "READ", "TOPIC", denied)
+        stage.grant("alice", "DESCRIBE", "TOPIC", denied, permission="DENY")
+        assert driver.list_topics("alice") == {listed, written}
+        assert driver.list_topics("admin") >= {listed, written, hidden, denied}
+
     def test_topic_operations_come_from_every_matching_pattern(
         self, driver: Driver, stage: Stage
     ) -> None:

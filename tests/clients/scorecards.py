@@ -134,6 +134,10 @@ REASONS = {
     ("aiokafka", "producer.idempotent"): _NOT_IDEMPOTENT,
     ("kafkajs", "producer.idempotent"): _NOT_IDEMPOTENT,
     ("aiokafka", "producer.acks-all"): "the client's choice: waits for the leader only",
+    ("librdkafka", "encoding.no-trailing-bytes"): (
+        "the client's bug: a request for all topics has three zero bytes after its array, so"
+        " brokers read these as the next fields, and three bytes are left over"
+    ),
     ("librdkafka", "errors.58-final"): f"{_AGAIN}, every `reconnect.backoff.ms`",
     ("kafka-python", "errors.58-final"): f"{_AGAIN}, with growing pauses",
     ("kafkajs", "versions.negotiated"): (

@@ -65,6 +65,12 @@ async def create_topic(servers: str, login: Login | None, topic: str) -> None:
             raise for_code(code)
 
 
+async def list_topics(servers: str, login: Login | None) -> list[str]:
+    async with administering(servers, login) as admin:
+        names: list[str] = await admin.list_topics()
+    return names
+
+
 async def produce(
     servers: str, login: Login | None, topic: str, values: list[str], idempotent: bool | None
 ) -> list[int]:
@@ -122,6 +128,6 @@ def _call_error(error: Exception) -> CallError:
 
 
 if __name__ == "__main__":
-    driven = (create_topic, produce, produce_transaction, consume, offset_fetch)
+    driven = (create_topic, list_topics, produce, produce_transaction, consume, offset_fetch)
     calls = {call.__name__: _blocking(call) for call in driven}
     serve(calls, _call_error)

@@ -76,6 +76,10 @@ def delete_topic(servers: str, login: Login | None, topic: str) -> None:
     admin(servers, login).delete_topics([topic])[topic].result(DEADLINE_SECONDS)
 
 
+def list_topics(servers: str, login: Login | None) -> list[str]:
+    return list(admin(servers, login).list_topics(timeout=DEADLINE_SECONDS).topics)
+
+
 def create_acls(servers: str, login: Login | None, acls: list[dict[str, Any]]) -> list[int]:
     futures = admin(servers, login).create_acls([AclBinding(**_enums(acl)) for acl in acls])
     codes = []
@@ -255,7 +259,7 @@ def _call_error(error: Exception) -> CallError:
 if __name__ == "__main__":
     own = sys.modules[__name__]
     names = (
-        "create_topic", "delete_topic", "create_acls", "list_acls", "delete_acls",
+        "create_topic", "delete_topic", "list_topics", "create_acls", "list_acls", "delete_acls",
         "cluster_operations", "topic_operations", "group_operations",
         "produce", "produce_transaction", "consume", "commit_offset", "offset_fetch",
     )  # fmt: skip

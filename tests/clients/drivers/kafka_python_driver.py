@@ -75,6 +75,11 @@ def delete_topic(servers: str, login: Login | None, topic: str) -> None:
     admin(servers, login).delete_topics([topic])
 
 
+def list_topics(servers: str, login: Login | None) -> list[str]:
+    names: list[str] = admin(servers, login).list_topics()
+    return names
+
+
 def create_acls(servers: str, login: Login | None, acls: list[dict[str, Any]]) -> list[int]:
     made = [ACL(**_entry(acl), resource_pattern=ResourcePattern(*_pattern(acl))) for acl in acls]
     result = admin(servers, login).create_acls(made)
@@ -234,7 +239,7 @@ def _call_error(error: Exception) -> CallError:
 if __name__ == "__main__":
     own = sys.modules[__name__]
     names = (
-        "create_topic", "delete_topic", "create_acls", "list_acls", "delete_acls",
+        "create_topic", "delete_topic", "list_topics", "create_acls", "list_acls", "delete_acls",
         "cluster_operations", "topic_operations", "group_operations",
         "produce", "produce_transaction", "consume", "commit_offset", "offset_fetch",
     )  # fmt: skip

@@ -58,6 +58,7 @@ type call func(context.Context, connection, arguments) (any, error)
 var calls = map[string]call{
 	"create_topic":        createTopic,
 	"delete_topic":        deleteTopic,
+	"list_topics":         listTopics,
 	"create_acls":         createAcls,
 	"list_acls":           listAcls,
 	"delete_acls":         deleteAcls,

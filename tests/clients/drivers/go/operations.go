@@ -26,6 +26,15 @@ func deleteTopic(ctx context.Context, where connection, args arguments) (any, er
 	return nil, err
 }
 
+func listTopics(ctx context.Context, where connection, _ arguments) (any, error) {
+	admin, err := where.admin()
+	if err != nil {
+		return nil, err
+	}
+	topics, err := admin.ListTopics(ctx)
+	return topics.Names(), err
+}
+
 // clusterOperations sends DescribeCluster itself: kadm reads these operations from Metadata, which
 // no longer has them since version 11.
 func clusterOperations(ctx context.Context, where connection, _ arguments) (any, error) {

@@ -40,6 +40,7 @@ public final class Driver {
     static {
         CALLS.put("create_topic", Operations::createTopic);
         CALLS.put("delete_topic", Operations::deleteTopic);
+        CALLS.put("list_topics", Operations::listTopics);
         CALLS.put("create_acls", Acls::create);
         CALLS.put("list_acls", Acls::list);
         CALLS.put("delete_acls", Acls::delete);

@@ -20,6 +20,10 @@ final class Operations {
         return Connection.admin(request).deleteTopics(List.of(request.text("topic"))).all().get();
     }
 
+    static Object listTopics(Driver.Request request) throws Exception {
+        return List.copyOf(Connection.admin(request).listTopics().names().get());
+    }
+
     static Object ofCluster(Driver.Request request) throws Exception {
         var options = new DescribeClusterOptions().includeAuthorizedOperations(true);
         return names(

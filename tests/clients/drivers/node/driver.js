@@ -53,6 +53,8 @@ const createTopic = (request) =>
     return null;
   });
 
+const listTopics = (request) => asAdmin(request, (admin) => admin.listTopics());
+
 /** Translates Kafka's names to the client's numbers, and back. */
 const wire = (one) => ({
   resourceType: AclResourceTypes[one.resource_type],
@@ -162,6 +164,7 @@ function failure(error) {
 
 const calls = {
   create_topic: createTopic,
+  list_topics: listTopics,
   create_acls: createAcls,
   list_acls: listAcls,
   delete_acls: deleteAcls,
