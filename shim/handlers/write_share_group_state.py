@@ -2,6 +2,8 @@
 
 Without CLUSTER_ACTION every partition gets CLUSTER_AUTHORIZATION_FAILED (31). An older state epoch
 gets FENCED_STATE_EPOCH (124), an older leader epoch FENCED_LEADER_EPOCH (74).
+
+A state with more than 50,000 records in flight gets POLICY_VIOLATION (44), unlike in Kafka.
 """
 
 from kafka_shim.authorizer.requirements import WRITE_SHARE_GROUP_STATE
@@ -17,7 +19,11 @@ from kafka_shim.protocol.messages.write_share_group_state_response import (
 )
 from kafka_shim.shim.handlers.sharing.share_state_results import results_of
 from kafka_shim.shim.request.context import RequestContext
-from kafka_shim.shim.state.sharing.share_state import ERROR_MESSAGES, NOT_A_BROKER
+from kafka_shim.shim.state.sharing.share_state import (
+    ERROR_MESSAGES,
+    IN_FLIGHT_MAX,
+    NOT_A_BROKER,
+)
 from kafka_shim.shim.state.sharing.share_values import Deliveries, Key, StateUpdate
 
 
@@ -53,7 +59,8 @@ def _write(key: Key, partition: PartitionData, context: RequestContext) -> Parti
             for row in partition.state_batches
         ],
     )
-    error = context.cluster.share_states.write(key, update)
+    states = context.cluster.share_states
+    error = states.write(key, update, in_flight_max=IN_FLIGHT_MAX)
     return PartitionResult(
         partition=partition.partition, error_code=error, error_message=ERROR_MESSAGES.get(error)
     )

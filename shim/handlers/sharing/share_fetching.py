@@ -10,6 +10,7 @@ from kafka_shim.protocol.messages.share_fetch_response import AcquiredRecords, P
 from kafka_shim.protocol.records import Batch, batches
 from kafka_shim.shim.handlers.shared.fetching import bytes_at_most
 from kafka_shim.shim.request.context import RequestContext
+from kafka_shim.shim.state.sharing.in_flight import wire_count
 from kafka_shim.shim.state.sharing.share_acquiring import Acquired, Offsets, Taking, acquire
 from kafka_shim.shim.state.sharing.share_partition import SharePartition
 from kafka_shim.shim.state.sharing.share_sessions import Shared, rotated
@@ -209,7 +210,8 @@ class ShareReading:
         if taken:
             data.records = _overlapping(payloads, found, taken)
             data.acquired_records = [
-                AcquiredRecords(acquired.first, acquired.last, acquired.count) for acquired in taken
+                AcquiredRecords(acquired.first, acquired.last, wire_count(acquired.count))
+                for acquired in taken
             ]
         return data, sum(acquired.size for acquired in taken), sum(map(len, payloads))
 

@@ -24,6 +24,13 @@ class RecordState(IntEnum):
         return self in (RecordState.ACKNOWLEDGED, RecordState.ARCHIVED)
 
 
+def wire_count(count: int) -> int:
+    """Return a number of deliveries as 16 bits, as brokers send and store it: after 32767 comes
+    -32768.
+    """
+    return (count + (1 << 15)) % (1 << 16) - (1 << 15)
+
+
 class InFlight(msgspec.Struct):
     """The state of a record, or of all records of a batch; the lock ends at `locked_until_ms`."""
 

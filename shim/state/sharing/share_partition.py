@@ -16,6 +16,7 @@ from kafka_shim.shim.state.sharing.in_flight import (
     InFlightBatches,
     Piece,
     RecordState,
+    wire_count,
 )
 from kafka_shim.shim.state.sharing.share_acknowledgement import Acknowledgement, Acknowledging
 from kafka_shim.shim.state.sharing.share_state import ShareStates
@@ -215,7 +216,7 @@ class SharePartition(Watched):
             self.complete += max(0, piece.last - max(self.start_offset, piece.first) + 1)
         else:
             self.looks_back = True
-        return Deliveries(piece.first, piece.last, held.state, held.count)
+        return Deliveries(piece.first, piece.last, held.state, wire_count(held.count))
 
     def _settle(self, changed: Sequence[Deliveries]) -> ErrorCode:
         """Write changes to the coordinator, with the start offset before these changes."""

@@ -13,11 +13,13 @@ from kafka_shim.shim.state.durations import milliseconds
 from kafka_shim.shim.state.group_settings import GroupSettings
 from kafka_shim.shim.state.log import Log
 from kafka_shim.shim.state.sharing.dead_letters import DeadLetters
+from kafka_shim.shim.state.sharing.in_flight import RecordState
 from kafka_shim.shim.state.sharing.share_partition import STATE_ERRORS, SharePartition
 from kafka_shim.shim.state.sharing.share_state import ShareStates
-from kafka_shim.shim.state.sharing.share_values import NOT_KNOWN, Key
+from kafka_shim.shim.state.sharing.share_values import NOT_KNOWN, Deliveries, Key
 from kafka_shim.shim.state.topics import Partition
 
+STATES = frozenset(RecordState)
 FindOffset = Callable[[Log, int], int]
 """The first offset from a time (ms) on in a log; negative if there is none."""
 
@@ -62,6 +64,8 @@ class SharePartitions:
             state = msgspec.structs.replace(state, start_offset=beginning)
         if state.start_offset < 0:
             return ErrorCode.OFFSET_NOT_AVAILABLE, None
+        if not all(map(_is_usable, state.deliveries)):
+            return ErrorCode.UNKNOWN_SERVER_ERROR, None
         made = SharePartition(
             key,
             partition.leader_epoch,
@@ -99,3 +103,8 @@ class SharePartitions:
         if kind == "by_duration":
             return self._find_offset(log, self._clock.now_ms() - (milliseconds(duration) or 0))
         return log.high_watermark
+
+
+def _is_usable(delivery: Deliveries) -> bool:
+    """Return whether a leader can continue with a row of the state, which clients may write."""
+    return delivery.state in STATES and delivery.first <= delivery.last

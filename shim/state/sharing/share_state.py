@@ -2,7 +2,7 @@
 
 import heapq
 import itertools
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Sequence
 
 from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.protocol.releases.groups import GroupFacts
@@ -22,10 +22,16 @@ ERROR_MESSAGES = {
     ErrorCode.UNKNOWN_TOPIC_OR_PARTITION: "unknown partition",
     ErrorCode.FENCED_LEADER_EPOCH: "a newer leader has fenced this one",
     ErrorCode.FENCED_STATE_EPOCH: "the state has a newer epoch",
+    ErrorCode.POLICY_VIOLATION: "too many records would be in flight",
 }
 """Error messages by error code."""
 
 NOT_A_BROKER = "only brokers may read and change the state of share groups"
+
+IN_FLIGHT_MAX = 50_000
+"""DEVIATION: records in flight that other brokers may write for a share partition. A leader may
+need memory for each of them; real brokers have no limit, and write no more than 10,000 and a batch.
+"""
 
 
 class ShareStates:
@@ -98,7 +104,9 @@ class ShareStates:
         error = self._place_error(key)
         return error, self._partitions.get(key) if error is ErrorCode.NONE else None
 
-    def write(self, key: Key, update: StateUpdate) -> ErrorCode:
+    def write(
+        self, key: Key, update: StateUpdate, *, in_flight_max: int | None = None
+    ) -> ErrorCode:
         """Apply a leader's update; the leader epoch is checked before the state epoch."""
         found = self._partitions.get(key)
         if found is None or self._is_refused(update.leader_epoch, update.state_epoch):
@@ -111,19 +119,26 @@ class ShareStates:
         error = self._place_error(key)
         if error is not ErrorCode.NONE:
             return error
+        start, complete = self._progress(found, update)
+        deliveries = _combined([*found.deliveries, *update.deliveries], start)
+        if in_flight_max is not None and deliveries:
+            end = max(delivery.last for delivery in deliveries)
+            if end - max(0, start) >= in_flight_max:
+                return ErrorCode.POLICY_VIOLATION
         self._when_changed(key)
-        complete = update.complete
-        if self._facts.share_states_go_forward and update.start_offset <= found.start_offset:
-            is_same = update.start_offset == found.start_offset
-            complete = max(complete, found.complete) if is_same else found.complete
-        elif update.start_offset != NOT_KNOWN:
-            found.start_offset = update.start_offset
-        found.complete = complete
-        start = found.start_offset
-        found.deliveries = _combined([*found.deliveries, *update.deliveries], start)
+        found.start_offset, found.complete, found.deliveries = start, complete, deliveries
         told = start if self._facts.share_states_go_forward else update.start_offset
         self._log.changed(key, found, told, _combined(update.deliveries[:DELIVERIES_MAX], told))
         return error
+
+    def _progress(self, found: ShareState, update: StateUpdate) -> tuple[int, int]:
+        """Return the start offset and the number of finished records after an update."""
+        start, complete = found.start_offset, update.complete
+        if self._facts.share_states_go_forward and update.start_offset <= start:
+            return start, max(
+                complete, found.complete
+            ) if update.start_offset == start else found.complete
+        return start if update.start_offset == NOT_KNOWN else update.start_offset, complete
 
     def delete(self, key: Key) -> ErrorCode:
         """Delete a state; NONE also if the partition has none."""
@@ -157,15 +172,18 @@ class ShareStates:
         return ErrorCode.NONE if is_there else ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
 
 
-def _combined(deliveries: Iterable[Deliveries], start_offset: int) -> list[Deliveries]:
+def _combined(deliveries: Sequence[Deliveries], start_offset: int) -> list[Deliveries]:
     """Merge deliveries from `start_offset` on: sorted, without overlaps.
 
     Of two for the same records, the one with the higher count wins, then the one with the greater
-    state. Adjacent rows with the same state and count are joined.
+    state. Adjacent rows with the same state and count are joined. A row alone is kept even if its
+    last record is before its first.
     """
     rows = sorted(
         (delivery.first, delivery.last, delivery.count, delivery.state) for delivery in deliveries
     )
+    if len(rows) == 1 and rows[0][0] > rows[0][1] >= start_offset:
+        return list(deliveries)
     cuts = sorted({start_offset, *(row[0] for row in rows), *(row[1] + 1 for row in rows)})
     spoken: list[tuple[int, int, int]] = []  # a heap: the winner is first
     found: list[Deliveries] = []

@@ -53,10 +53,9 @@ def _serves(play: ModernPlay) -> bool:
 class _Coordinator:
     """Sends requests about one share partition."""
 
-    def __init__(self, play: ModernPlay, group: str = "-g") -> None:
-        (topic,) = play.topic("t", partitions=1)
+    def __init__(self, play: ModernPlay, group: str = "-g", topic: str = "") -> None:
         self.play = play
-        self._topic_id = play.topic_ids[topic]
+        self._topic_id = play.topic_ids[topic or play.topic("t", partitions=1)[0]]
         self._group = play.text(group)
 
     def ask(self, label: str, api: ApiKey, **row: Any) -> None:
@@ -212,7 +211,39 @@ def topic_gone(play: ModernPlay) -> None:
     log.look("deleted")
 
 
-SCENARIOS = (told, many, used, idle, topic_gone)
+STRANGE = {
+    "state 9": (0, 1, 9, 1),
+    "state -1": (0, 1, -1, 1),
+    "acquired": (0, 1, 1, 1),
+    "32766 deliveries": (0, 1, 0, 32766),
+    "32767 deliveries": (0, 1, 0, 32767),
+    "-1 deliveries": (0, 1, 0, -1),
+    "records that do not exist yet": (0, 9, 0, 1),
+    "negative offsets": (-5, 1, 0, 1),
+    "offsets in reverse": (1, 0, 0, 1),
+}
+
+
+def strange(play: ModernPlay) -> None:
+    """States that no broker writes, and what the leader does with them."""
+    if not _serves(play):
+        return
+    for number, (label, row) in enumerate(STRANGE.items()):
+        (topic,) = kept_topics(play, f"-t{number}", partitions=1)
+        produce(play, topic, 2, 2)
+        sharer = Sharer(play, earliest(play, f"-g{number}")).join(topic)
+        coordinator = _Coordinator(play, f"-g{number}", topic)
+        coordinator.write(label, row, state_epoch=90, start_offset=0)
+        coordinator.read(f"{label}: read", 0)
+        at = (topic, 0)
+        sharer.fetch(f"{label}: fetched", at)
+        sharer.acknowledge(f"{label}: released", {at: [(0, 0, [RELEASE])]})
+        coordinator.read(f"{label}: read again", 0)
+        sharer.fetch(f"{label}: fetched again", at)
+        play.peer.hang_up(sharer.connection)
+
+
+SCENARIOS = (told, many, used, idle, topic_gone, strange)
 
 OWN_SETTINGS = {
     "share_state-many": {"share.coordinator.snapshot.update.records.per.snapshot": "3"},

@@ -12,10 +12,11 @@ from kafka_shim.protocol.messages import (
     read_share_group_state_summary_request as summary_messages,
     write_share_group_state_request as write_messages,
 )
+from kafka_shim.shim.state.sharing.share_state import IN_FLIGHT_MAX
 from tests.shim.play import ADMIN, Stage
 
 UNKNOWN = b"\x77" * 16
-FENCED_STATE, FENCED_LEADER = 124, 74
+FENCED_STATE, FENCED_LEADER, POLICY_VIOLATION = 124, 74, 44
 Batch = tuple[int, int, int, int]
 """First offset, last offset, delivery state and delivery count."""
 
@@ -150,6 +151,19 @@ def test_newer_batches_replace_overlapping_older_ones() -> None:
     assert batches(answer) == [(8, 11, 2, 2), (12, 12, 2, 1)]
     assert share.delete(0) == 0
     assert share.read(0, 5).error_code == 42
+
+
+def test_the_records_in_flight_of_a_written_state_are_limited() -> None:
+    share = Share()
+    share.initialise(0, 1, 5)
+    start, last = 10, 10 + IN_FLIGHT_MAX
+    assert share.write(0, (1, 0), start, (start, last - 1, 0, 1)) == 0
+    assert share.write(0, (1, 0), start, (last, last, 0, 1)) == POLICY_VIOLATION
+    assert share.write(0, (1, 0), 9) == 0  # a leader does not go back
+    assert share.write(0, (1, 0), start + 1, (last, last, 0, 1)) == 0
+    assert share.write(0, (1, 0), start + 1, (start, 2**63 - 1, 0, 1)) == POLICY_VIOLATION
+    answer = share.read(0, 0)
+    assert (answer.start_offset, batches(answer)) == (start + 1, [(start + 1, last, 0, 1)])
 
 
 @pytest.mark.parametrize(
