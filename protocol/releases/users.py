@@ -45,6 +45,7 @@ class UserFacts(msgspec.Struct, frozen=True, kw_only=True):
     quota_matches_are_checked: bool
     """An invalid filter is INVALID_REQUEST (42) (False: it matches nothing)."""
     quota_may_be_zero: bool  # 0 is a valid quota
+    quotas_are_finite: bool  # NaN and infinity are no quotas
     quotas_alter_entities_once: bool
     """A repeated entity or key is an error (False: the last one counts)."""
     quota_filter_may_be_empty: bool
@@ -78,6 +79,7 @@ OLDEST = UserFacts(
     quota_entity_types=("user", "client-id"),
     quota_matches_are_checked=False,
     quota_may_be_zero=True,
+    quotas_are_finite=False,
     quotas_alter_entities_once=False,
     quota_filter_may_be_empty=False,
     quotas_count_validations=False,
@@ -134,4 +136,5 @@ CHANGES: tuple[Change, ...] = (
     ),
     Change("3.7", "CVE-2024-56128: the nonce in SCRAM", scram_checks_nonce=True),
     Change("4.0", "tokens that never end", token_ends_are_bounded=True),
+    Change("4.4", "quotas that are no finite number", quotas_are_finite=True),
 )

@@ -82,8 +82,13 @@ def _checked(entry: AskedEntry, count: int, context: RequestContext) -> EntryDat
         check_entity(entity, context.facts.users.quota_entity_types)
         for op in entry.ops:
             if not op.remove:
-                zero_is_allowed = context.facts.users.quota_may_be_zero
-                check_value(entity, op.key, op.value, zero_is_allowed=zero_is_allowed)
+                check_value(
+                    entity,
+                    op.key,
+                    op.value,
+                    zero_is_allowed=context.facts.users.quota_may_be_zero,
+                    is_finite=context.facts.users.quotas_are_finite,
+                )
     except QuotaError as problem:
         return _result(entity, ErrorCode.INVALID_REQUEST, str(problem))
     return _result(entity, ErrorCode.NONE, None)

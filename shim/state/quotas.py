@@ -74,13 +74,17 @@ def _address(name: str) -> Address:
     return ipaddress.ip_address("127.0.0.1" if name == "localhost" else name)
 
 
-def check_value(entity: Entity, key: str, value: float, *, zero_is_allowed: bool) -> None:
-    """Raise QuotaError for an invalid limit of the entity. As in Kafka, NaN is valid."""
+def check_value(
+    entity: Entity, key: str, value: float, *, zero_is_allowed: bool, is_finite: bool
+) -> None:
+    """Raise QuotaError for an invalid limit of the entity. NaN is valid unless it `is_finite`."""
     keys = _IP_KEYS if IP in entity else _CLIENT_KEYS
     if key not in keys:
         raise QuotaError(
             f"`{key}` is not a quota of this entity: expected one of {', '.join(keys)}"
         )
+    if is_finite and not math.isfinite(value):
+        raise QuotaError(f"{key} must be a finite number")
     if value < 0 or (value == 0 and not zero_is_allowed):
         raise QuotaError(f"{key} must be above 0")
     if keys[key] or math.isnan(value):

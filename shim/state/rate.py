@@ -4,9 +4,21 @@ The rate covers the last ten to eleven samples; those before the first event cou
 amount of ten seconds may come at once; beyond that, clients wait for at most one sample.
 """
 
+import math
 from collections import deque
 
 import msgspec
+
+_INT64_END = 1 << 63
+
+
+def throttle_ms(exact_ms: float) -> int:
+    """Return a throttle time as brokers send it, in 32 bits: they round it to 64 bits and drop the
+    upper half; a negative rest does not throttle.
+    """
+    whole_ms = round(exact_ms) if exact_ms < _INT64_END else _INT64_END - 1
+    rest_ms = whole_ms % (1 << 32)
+    return rest_ms if rest_ms < 1 << 31 else 0
 
 
 class _Sample(msgspec.Struct):
@@ -41,11 +53,14 @@ class Rate:
         """Return the time until the rate is down to `per_second`, at
         most one sample; 0 if it is.
         """
-        return min(self._sample_ms, self.whole_excess_ms(now_ms, per_second))
+        return throttle_ms(min(self._sample_ms, self._excess_ms(now_ms, per_second)))
 
     def whole_excess_ms(self, now_ms: int, per_second: float) -> int:
         """Return the same, without a maximum."""
-        if self.is_idle(now_ms):
+        return throttle_ms(self._excess_ms(now_ms, per_second))
+
+    def _excess_ms(self, now_ms: int, per_second: float) -> float:
+        if self.is_idle(now_ms) or math.isnan(per_second):
             return 0
         elapsed_ms = now_ms - self._samples[0].since_ms
         missing = self._samples_max - 1 - elapsed_ms // self._sample_ms
@@ -55,7 +70,7 @@ class Rate:
             return 0
         if not per_second:
             return self._sample_ms
-        return round(count * 1000 / per_second - elapsed_ms)
+        return count * 1000 / per_second - elapsed_ms
 
     def is_idle(self, now_ms: int) -> bool:
         """Return whether all samples are expired."""

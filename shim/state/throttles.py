@@ -4,6 +4,7 @@ Bytes and request time are measured as rates over about eleven seconds; topic ch
 bucket of the same duration.
 """
 
+import math
 from typing import Final
 
 import msgspec
@@ -11,7 +12,7 @@ import msgspec
 from kafka_shim.shim.clock import Clock
 from kafka_shim.shim.state.configs import Configs
 from kafka_shim.shim.state.quotas import Quotas
-from kafka_shim.shim.state.rate import Rate
+from kafka_shim.shim.state.rate import Rate, throttle_ms
 
 PRODUCED: Final = "producer_byte_rate"
 FETCHED: Final = "consumer_byte_rate"
@@ -61,11 +62,14 @@ class Throttles:
             self._rates[key, found[0]].take_back(amount)
 
     def bytes_at_once(self, who: Who) -> int | None:
-        """Return the bytes that one fetch may return: the quota of a
-        window; None without a quota.
+        """Return the bytes that one fetch may return: the quota of a window, 0 if it is NaN; None
+        without a quota.
         """
         found = self._quotas.limit_of(FETCHED, *who)
-        return None if found is None else int(found[1] * (self._samples - 1) * self._sample_s)
+        if found is None:
+            return None
+        limit = found[1]
+        return 0 if math.isnan(limit) else int(limit * (self._samples - 1) * self._sample_s)
 
     def mutate(self, who: Who, count: int, *, is_strict: bool) -> tuple[bool, int]:
         """Take topic changes from the bucket; return whether they are allowed, and the throttle
@@ -83,11 +87,11 @@ class Throttles:
         refilled = bucket.tokens + limit * (now_ms - bucket.filled_ms) / 1000
         bucket.tokens, bucket.filled_ms = min(most, refilled), now_ms
         if is_strict and bucket.tokens < 0:
-            return False, round(-bucket.tokens / limit * 1000)
+            return False, throttle_ms(-bucket.tokens / limit * 1000)
         bucket.tokens -= count
-        if is_strict or bucket.tokens >= 0:
+        if is_strict or not bucket.tokens < 0:  # nor if the limit is NaN
             return True, 0
-        return True, round(-bucket.tokens / limit * 1000)
+        return True, throttle_ms(-bucket.tokens / limit * 1000)
 
     def _rate(self, key: tuple[str, Who], now_ms: int) -> Rate:
         rate = self._rates.get(key)

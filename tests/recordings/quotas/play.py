@@ -37,14 +37,24 @@ class Play(play.Play):
 
     def limit(self, entity: Mapping[str, str | None], limits: Mapping[str, float | None]) -> None:
         """Set or remove a quota of an entity."""
-        self._alter(entity, limits)
+        answer = self._alter(entity, limits)
+        assert answer.entries[0].error_code == 0, answer
         self._limited.append((entity, limits))
+
+    def accepts(
+        self, label: str, entity: Mapping[str, str | None], limits: Mapping[str, float | None]
+    ) -> bool:
+        """Set a quota and record the error; return whether there is none."""
+        code = self._alter(entity, limits).entries[0].error_code
+        self.steps.append((label, [code, None]))
+        self._limited.append((entity, limits))
+        return code == 0
 
     def end(self) -> None:
         for entity, limits in self._limited:
             self._alter(entity, dict.fromkeys(limits))
 
-    def _alter(self, entity: Mapping[str, str | None], limits: Mapping[str, float | None]) -> None:
+    def _alter(self, entity: Mapping[str, str | None], limits: Mapping[str, float | None]) -> Any:
         rows = [EntityData(kind, name) for kind, name in entity.items()]
         ops = [OpData(key, value or 0.0, value is None) for key, value in limits.items()]
         answer = ask_root(
@@ -52,8 +62,8 @@ class Play(play.Play):
             ApiKey.ALTER_CLIENT_QUOTAS,
             AlterClientQuotasRequest([EntryData(rows, ops)]),
         )
-        assert answer.entries[0].error_code == 0, answer
         self.peer.pause(QUOTA_MS)
+        return answer
 
     def look(self, label: str, client: str) -> None:
         """Send a request that needs no topic or group."""

@@ -5,6 +5,7 @@ name of the connection. A new client's first throttle time follows exactly from 
 ones depend on the time between requests.
 """
 
+import math
 from collections.abc import Mapping
 from typing import Any, Final
 
@@ -116,9 +117,40 @@ def requests(play: Play) -> None:
     play.look("without one", "alice/o")
 
 
+def extremes(play: Play) -> None:
+    """Limits that are no number, infinite, or next to zero."""
+    topic = play.topic()
+    for at, limit in enumerate((math.nan, math.inf, 5e-324, 1e-300, 1e300)):
+        client = f"alice/{at}"
+        entity = {"user": "alice", "client-id": f"alice/{play.name}-{at}"}
+        if play.accepts(f"{limit}: {MUTATIONS}", entity, {MUTATIONS: limit}):
+            for version, name in ((6, "a"), (6, "b"), (5, "a"), (5, "b")):
+                label = f"{limit}: {name} in version {version}"
+                play.create(label, client, version, f"{at}{name}", 3)
+        play.limit(entity, {MUTATIONS: None})
+        if play.accepts(f"{limit}: {BUSY}", entity, {BUSY: limit}):
+            for number in range(3):
+                play.look(f"{limit}: look {number}", client)
+    if play.accepts("no number", {"user": "bob"}, {PRODUCE: math.nan, FETCH: math.nan}):
+        for number in range(3):
+            play.produce(f"no number: produce {number}", f"bob/p{number}", topic, BYTES)
+            play.fetch(f"no number: fetch {number}", f"bob/f{number}", topic)
+    for limit in (1.5, 1e300, math.inf):
+        play.accepts(f"{limit}: {PRODUCE}", {"user": "carol"}, {PRODUCE: limit})
+
+
 SCENARIOS: Final[Mapping[str, Any]] = {
     scenario.__name__: scenario
-    for scenario in (produce, nothing_acknowledged, fetch, precedence, mutations, changes, requests)
+    for scenario in (
+        produce,
+        nothing_acknowledged,
+        fetch,
+        precedence,
+        mutations,
+        changes,
+        requests,
+        extremes,
+    )
 }
-NEEDS: Final = {"mutations": (ApiKey.CREATE_TOPICS, 6)}
+NEEDS: Final = dict.fromkeys(("mutations", "extremes"), (ApiKey.CREATE_TOPICS, 6))
 """The API version that a release must support for a scenario."""
