@@ -68,7 +68,13 @@ def append_varint(out: bytearray, value: int) -> None:
 SHORT_VARINTS = tuple((byte >> 1) ^ -(byte & 1) for byte in range(128))
 """Values of one-byte varints, the most common ones. They are looked up in place, since a call would
 take longer than everything else."""
+_TIME_END = 1 << 63
 NULL_LENGTH = 1  # a length of -1
+
+
+def wrapped(timestamp: int) -> int:
+    """Return a sum of times as 64 bits, in which it wraps around as in Java."""
+    return (timestamp + _TIME_END) % (2 * _TIME_END) - _TIME_END
 
 
 def read_records(content: bytes, count: int, offset: int, timestamp: int) -> list[Record]:
@@ -102,6 +108,8 @@ def _read_record(buf: bytes, pos: int, end: int, offset: int, timestamp: int) ->
     byte = buf[pos + 1]  # the attributes byte before this is unused
     delta, pos = (SHORT_VARINTS[byte], pos + 2) if byte < 128 else varint(buf, pos + 1)
     timestamp += delta
+    if not -_TIME_END <= timestamp < _TIME_END:
+        timestamp = wrapped(timestamp)
     byte = buf[pos]
     delta, pos = (SHORT_VARINTS[byte], pos + 1) if byte < 128 else varint(buf, pos)
     offset += delta

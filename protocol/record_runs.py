@@ -21,8 +21,8 @@ _LOW = bytes(range(128, 256, 2)) * 128
 _LAST = b"".join(bytes((byte,)) * 64 for byte in range(128))
 _MIDDLE = b"".join(bytes((byte,)) * 64 for byte in range(128, 256))
 _CONTINUED = bytes(range(128, 256))
-_WRAPS = 1 << 62
-"""Times from here on might need more than 64 bits with a difference of two bytes."""
+WRAPS = 1 << 62
+"""Times from here on may wrap around 64 bits, even with a difference of one or two bytes."""
 
 
 Seen = tuple[int, int, int, int, bool]
@@ -123,11 +123,13 @@ def _offsets(at: int) -> tuple[bytes, ...]:
 def _times(low: bytes, high: bytes | None, timestamp: int) -> list[int]:
     """Return the different times of a run by the bytes of their varints: one, or low and high.
 
-    There are none if they are not all of one length.
+    There are none if they are not all of one length, or may wrap around.
     """
+    if not -WRAPS < timestamp < WRAPS:
+        return []
     if high is None:
         return [SHORT_VARINTS[byte] for byte in set(low)] if low.isascii() else []
-    if low.translate(None, _CONTINUED) or not high.isascii() or not -_WRAPS < timestamp < _WRAPS:
+    if low.translate(None, _CONTINUED) or not high.isascii():
         return []
     raws = {(more << 7) + byte - 128 for more, byte in set(zip(high, low, strict=True))}
     return [(raw >> 1) ^ -(raw & 1) for raw in raws]

@@ -14,8 +14,9 @@ from kafka_shim.protocol.record_coding import (
     LONG_VARINT,
     SHORT_VARINTS,
     raw_varint,
+    wrapped,
 )
-from kafka_shim.protocol.record_runs import ALIKE, BEYOND, Seen, look_at_runs
+from kafka_shim.protocol.record_runs import ALIKE, BEYOND, WRAPS, Seen, look_at_runs
 
 UNLIMITED = sys.maxsize
 
@@ -87,6 +88,7 @@ def _walk(  # noqa: C901, PLR0912, PLR0915 - inlined: calls would dominate its t
     """Check the remaining records one by one; varints of one or two bytes are decoded inline."""
     record_bytes_max, headers_left = scope.record_bytes_max, scope.items_max - count
     (begin, pos, earliest, latest, lacks_key), has_other_offsets = seen, False
+    inline_below = 128 if -WRAPS < timestamp < WRAPS else 0  # other times may wrap around
     for at in range(begin, count):
         size = content[pos]
         if size < 128:
@@ -100,7 +102,7 @@ def _walk(  # noqa: C901, PLR0912, PLR0915 - inlined: calls would dominate its t
         if record_bytes_max < UNLIMITED and (size & 1 or size >> 1 > record_bytes_max):
             raise DecodeError(f"the size of a record before byte {pos} is too large")
         delta = content[pos + 1]  # after the unused attributes byte
-        if delta < 128:
+        if delta < inline_below:
             delta = SHORT_VARINTS[delta]
             pos += 2
         else:
@@ -112,8 +114,7 @@ def _walk(  # noqa: C901, PLR0912, PLR0915 - inlined: calls would dominate its t
             pos += 1
         else:
             byte, pos = raw_varint(content, pos, *INT_VARINT)
-        if byte != at << 1:
-            has_other_offsets = True
+        has_other_offsets = has_other_offsets or byte != at << 1
         byte = content[pos]
         if byte < 128:
             pos += 1
@@ -154,8 +155,7 @@ def _size(content: bytes, pos: int, scope: Scope) -> tuple[int, int]:
 def _time(content: bytes, pos: int, timestamp: int) -> tuple[int, int]:
     """Read a timestamp delta, adjusted so that its sum with `timestamp` wraps at 64 bits."""
     raw, pos = raw_varint(content, pos, *LONG_VARINT)
-    time = timestamp + ((raw >> 1) ^ -(raw & 1))
-    time = (time + (1 << 63)) % (1 << 64) - (1 << 63)
+    time = wrapped(timestamp + ((raw >> 1) ^ -(raw & 1)))
     return time - timestamp, pos
 
 

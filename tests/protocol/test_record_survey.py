@@ -96,3 +96,13 @@ def test_work_is_bounded_by_the_scope() -> None:
 def test_times_wrap_around_at_64_bits() -> None:
     content = write_records([Record(0, (1 << 63) - 1, b"", b"")], 0, 0)
     assert survey(content, 1, 5).latest == -(1 << 63) + 4
+
+
+@pytest.mark.parametrize(("count", "step"), [(2, 1), (2, 100), (40, 1), (40, 100)])
+def test_times_next_to_the_end_of_64_bits_wrap_around(count: int, step: int) -> None:
+    rows = [Record(at, at * step, b"k", b"v") for at in range(count)]
+    content, end = write_records(rows, 0, 0), (1 << 63) - 1
+    times = [end, *(-(1 << 63) - 1 + at * step for at in range(1, count))]
+    assert [record.timestamp for record in read_records(content, count, 0, end)] == times
+    found = survey(content, count, end)
+    assert (found.earliest, found.latest) == (min(times), end)
