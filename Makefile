@@ -39,7 +39,7 @@ help:
 	@echo "make bench                   run the main benchmarks, compared with other libraries"
 	@echo "make kills                   kill two hundred recordings and two hundred brokers with data on disk, and read them"
 	@echo "make soak                    run mixed load for half an hour and print the broker's memory every minute"
-	@echo "make turns                   send the longest arrays of every API in six releases: they must not delay other clients"
+	@echo "make turns                   send the longest arrays and extreme numbers of every API in six releases: they must not delay other clients"
 	@echo "make fuzz                    send random frames to the broker; FRAMES=1000000 FUZZ_ARGS='--seed 1234'"
 	@echo "make oracle RELEASE=4.3.1    compare the shim with a real broker in random scenarios (Java 17, Maven)"
 	@echo "make release RELEASE=4.5.0   follow a new Kafka release: changes, recordings, a checklist (Java 17, Maven)"

@@ -13,14 +13,14 @@ from kafka_shim.shim.state.cluster import Cluster
 
 USERS = ("User:admin", "User:nobody")
 """A super user, and a user without rights."""
-_SETTINGS = {"group.streams.topology.description.plugin.class": "memory"}
+SETTINGS = {"group.streams.topology.description.plugin.class": "memory"}
 _LISTENER = ListenerConfig("SASL_PLAINTEXT", SecurityProtocol.SASL_PLAINTEXT, "127.0.0.1", 9093)
 
 
 def new_cluster(case: Case, user: str, elements: int, release: str) -> tuple[Dispatcher, Session]:
     """Return a cluster with the topics and partitions of a request, and a session of a user."""
     config = Config(
-        release=release, seed=1, super_users=USERS[:1], listeners=(_LISTENER,), properties=_SETTINGS
+        release=release, seed=1, super_users=USERS[:1], listeners=(_LISTENER,), properties=SETTINGS
     )
     cluster = Cluster(config, ManualClock())
     dispatcher = Dispatcher(cluster)

@@ -36,11 +36,14 @@ class Case(NamedTuple):
             count = max(1, int(count * frame_bytes / len(self.frame(count))))
         return count
 
-    def frame(self, elements: int) -> bytes:
+    def request(self, elements: int) -> Any:
+        """Return the request; of the tagged fields, it has those on the path."""
         spec = load(f"{self.api.wire_name}Request")
-        request = _Making(self, classes(spec.name), elements).struct(spec.struct, 0, self.path, ())
+        return _Making(self, classes(spec.name), elements).struct(spec.struct, 0, self.path, ())
+
+    def frame(self, elements: int) -> bytes:
         head = write_request_header(RequestHeader(self.api, self.version, 7, "arrays"))
-        return head + codecs.write_request(request, self.version)
+        return head + codecs.write_request(self.request(elements), self.version)
 
 
 class _Making(NamedTuple):
@@ -59,7 +62,8 @@ class _Making(NamedTuple):
         values = {
             field.attribute: self._field(field, number, path, behind)
             for field in spec.fields
-            if field.versions.has(self.case.version) and not field.tagged.has(self.case.version)
+            if field.versions.has(self.case.version)
+            and (path[:1] == (field.attribute,) or not field.tagged.has(self.case.version))
         }
         return self.types[spec.name](**values)
 

@@ -1,0 +1,149 @@
+"""Requests with one extreme value each: numbers, texts and bytes of every field of every API."""
+
+import math
+import sys
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+from crc32c import crc32c
+
+from benchmarks.arrays.messages import Case
+from kafka_shim.protocol import codecs
+from kafka_shim.protocol.enums import ApiKey
+from kafka_shim.protocol.headers import RequestHeader, write_request_header
+from kafka_shim.protocol.records import BatchOptions
+from kafka_shim.protocol.spec import INTEGERS, FieldSpec, StructSpec, load
+from tests.shim.request.busy_cluster import NONE, BusyCluster, Values, batch
+
+FEW = (0, -1, 9_999)
+PLAUSIBLE = (*FEW, 2_000, 5_000, 65_535, 100_000, 1_000_000)
+"""Numbers besides the greatest and the least; the few are for older versions of an API."""
+_MAX = sys.float_info.max
+FLOATS = (0.0, -1.0, 5e-324, 1e-300, _MAX, -_MAX, math.inf, math.nan)
+TEXTS = ("x" * 32_767, "(" * 32_767, "é" * 16_000)
+BYTES = (bytes(1 << 20), b"\xff" * 16)
+QUOTAS = {
+    "user": (
+        "producer_byte_rate",
+        "consumer_byte_rate",
+        "request_percentage",
+        "controller_mutation_rate",
+    ),
+    "ip": ("connection_creation_rate",),
+}
+NAMES = {"user": "admin", "ip": "127.0.0.1"}
+HEADER = {
+    "base_offset": (0, 8),
+    "length": (8, 4),
+    "partition_leader_epoch": (12, 4),
+    "attributes": (21, 2),
+    "last_offset_delta": (23, 4),
+    "base_timestamp": (27, 8),
+    "max_timestamp": (35, 8),
+    "producer_id": (43, 8),
+    "producer_epoch": (51, 2),
+    "base_sequence": (53, 4),
+    "count": (57, 4),
+}
+"""Position and width of the numbers in a batch's header."""
+_COVERED_FROM = 21
+_BATCHES_SINCE = 3
+
+
+class Extreme(NamedTuple):
+    """A request in which the field at the end of a path has this value, and others have `more`."""
+
+    case: Case
+    value: Any
+    more: Values = NONE
+
+    @property
+    def name(self) -> str:
+        shown = repr(self.value) if isinstance(self.value, int | float) else repr(self.value[:9])
+        return " ".join([self.case.name, "=", shown, *map(str, self.more.values())])
+
+    def frame(self, cluster: BusyCluster) -> bytes:
+        request = cluster.valid(self.case, self.more)
+        path = self.case.path
+        if path[:1] == ("records",):
+            self._set_in_header(request, cluster)
+        else:
+            _set(request, path, self.value)
+        return frame_of(self.case, request)
+
+    def _set_in_header(self, request: Any, cluster: BusyCluster) -> None:
+        producer = cluster.known.get(ApiKey.INIT_PRODUCER_ID, {})
+        options = BatchOptions(
+            producer_id=producer.get("producer_id", -1),
+            producer_epoch=producer.get("producer_epoch", -1),
+            base_sequence=0,
+        )
+        content = bytearray(batch(options))
+        at, width = HEADER[self.case.path[-1]]
+        content[at : at + width] = self.value.to_bytes(width, "big", signed=True)
+        checksum = crc32c(content[_COVERED_FROM:]).to_bytes(4, "big")
+        content[_COVERED_FROM - 4 : _COVERED_FROM] = checksum
+        request.topic_data[0].partition_data[0].records = bytes(content)
+
+
+def numbers(api: ApiKey, version: int, others: Sequence[int] = PLAUSIBLE) -> Iterator[Extreme]:
+    """Yield each number of a request with the extremes of its type and `others`."""
+    for path, field in _fields(load(f"{api.wire_name}Request").struct, version):
+        case = Case(api, version, path, is_equal=False)
+        if field.kind in INTEGERS:
+            yield from (Extreme(case, value) for value in _values(field.kind, others))
+        elif field.kind == "float64":
+            yield from _quotas(case)
+        elif field.kind == "records" and version >= _BATCHES_SINCE:
+            for name, (_, width) in HEADER.items():
+                inside = Case(api, version, ("records", name), is_equal=False)
+                yield from (Extreme(inside, value) for value in _values(f"int{8 * width}", others))
+
+
+def texts(api: ApiKey, version: int) -> Iterator[Extreme]:
+    """Yield each text of a request, and each field of bytes, with the largest values."""
+    for path, field in _fields(load(f"{api.wire_name}Request").struct, version):
+        values: tuple[Any, ...] = {"string": TEXTS, "bytes": BYTES}.get(field.kind, ())
+        case = Case(api, version, path, is_equal=False)
+        yield from (Extreme(case, value) for value in values)
+
+
+def frame_of(case: Case, request: Any) -> bytes:
+    head = write_request_header(RequestHeader(case.api, case.version, 7, "extremes"))
+    return head + codecs.write_request(request, case.version)
+
+
+def _fields(spec: StructSpec, version: int) -> Iterator[tuple[tuple[str, ...], FieldSpec]]:
+    for field in spec.fields:
+        if not field.versions.has(version):
+            continue
+        if field.struct is None:
+            yield (field.attribute,), field
+            continue
+        for path, inner in _fields(field.struct, version):
+            yield (field.attribute, *path), inner
+
+
+def _values(kind: str, others: Sequence[int]) -> tuple[int, ...]:
+    bits, is_signed = 8 * INTEGERS[kind], kind.startswith("i")
+    low = -(1 << bits - 1) if is_signed else 0
+    high = low + (1 << bits) - 1
+    return tuple(dict.fromkeys((high, low, *(n for n in others if low <= n <= high))))
+
+
+def _quotas(case: Case) -> Iterator[Extreme]:
+    """Yield limits of each quota, for the clients that are measured afterwards."""
+    for kind, keys in QUOTAS.items():
+        for key in keys:
+            more = {"entity_type": kind, "entity_name": NAMES[kind], "key": key}
+            yield from (Extreme(case, value, more) for value in FLOATS)
+
+
+def _set(message: Any, path: tuple[str, ...], value: Any) -> None:
+    name, *rest = path
+    content = getattr(message, name)
+    if not rest:
+        setattr(message, name, [value] if isinstance(content, list) else value)
+        return
+    for row in content if isinstance(content, list) else [content]:
+        _set(row, tuple(rest), value)
