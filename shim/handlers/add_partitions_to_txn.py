@@ -14,7 +14,7 @@ from kafka_shim.authorizer.requirements import (
     ADD_PARTITIONS_TO_TXN_TOPIC,
     ADD_PARTITIONS_TO_TXN_TRANSACTIONAL_ID,
 )
-from kafka_shim.protocol.error_codes import ErrorCode
+from kafka_shim.protocol.error_codes import NO_ERROR, ErrorCode
 from kafka_shim.protocol.messages.add_partitions_to_txn_request import (
     AddPartitionsToTxnRequest,
     AddPartitionsToTxnTopic,
@@ -26,7 +26,6 @@ from kafka_shim.protocol.messages.add_partitions_to_txn_response import (
     AddPartitionsToTxnResult,
     AddPartitionsToTxnTopicResult,
 )
-from kafka_shim.shim.handlers.shared.duplicates import by_topic
 from kafka_shim.shim.handlers.shared.topic_access import topic_error
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.state.transaction import TopicPartition
@@ -81,7 +80,7 @@ def _of_client(
     topics = request.v3_and_below_topics
     transactional_id = request.v3_and_below_transactional_id
     denial = context.access.error(ADD_PARTITIONS_TO_TXN_TRANSACTIONAL_ID, transactional_id)
-    if denial is not ErrorCode.NONE:
+    if denial is not NO_ERROR:
         return _all(topics, denial, context)
     errors = _topic_errors(topics, context)
     if any(errors.values()):
@@ -97,7 +96,7 @@ def _add(
 ) -> ErrorCode:
     transactional_id = request.v3_and_below_transactional_id
     error = context.transaction_coordinator_error(transactional_id)
-    if error is not ErrorCode.NONE:
+    if error is not NO_ERROR:
         return error
     error = context.cluster.transactions.add_partitions(
         transactional_id,
@@ -110,20 +109,20 @@ def _add(
 
 def _topic_errors(topics: Iterable[AddPartitionsToTxnTopic], context: RequestContext) -> Errors:
     errors: Errors = {}
-    facts = context.facts.records
+    facts, known = context.facts, context.cluster.topics
+    needs_partitions = not facts.records.adds_missing_partitions
     for topic in topics:
-        error = facts.internal_partition_error
-        is_internal = topic.name in context.cluster.topics.internal_names
-        if not is_internal:
-            error = topic_error(context, ADD_PARTITIONS_TO_TXN_TOPIC, topic.name)
-        existence_first = context.facts.access.hides_denied_topics and not is_internal
+        name = topic.name
+        if name in known.internal_names:
+            error, denial_counts = facts.records.internal_partition_error, True
+        else:
+            error = topic_error(context, ADD_PARTITIONS_TO_TXN_TOPIC, name)
+            denial_counts = not facts.access.hides_denied_topics
+        needs_partition = needs_partitions and not (error and denial_counts)
         for index in topic.partitions:
-            is_missing = context.cluster.topics.partition(topic.name, index) is None
-            is_missing = is_missing and not facts.adds_missing_partitions
-            missing = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION if is_missing else ErrorCode.NONE
-            errors[topic.name, index] = error or missing
-            if is_missing and existence_first:
-                errors[topic.name, index] = missing
+            errors[name, index] = error
+            if needs_partition and known.partition(name, index) is None:
+                errors[name, index] = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
     return errors
 
 
@@ -199,11 +198,10 @@ def _as_asked(
 
 
 def _by_topic(errors: Errors, context: RequestContext) -> list[AddPartitionsToTxnTopicResult]:
-    rows = (
-        (name, index, AddPartitionsToTxnPartitionResult(index, error))
-        for (name, index), error in context.in_turns(errors.items())
-    )
+    found: dict[str, list[AddPartitionsToTxnPartitionResult]] = {}
+    for (name, index), error in context.in_turns(errors.items()):
+        found.setdefault(name, []).append(AddPartitionsToTxnPartitionResult(index, error))
     return [
         AddPartitionsToTxnTopicResult(name, results)
-        for name, results in context.in_turns(by_topic(rows))
+        for name, results in context.in_turns(found.items())
     ]

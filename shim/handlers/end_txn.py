@@ -5,7 +5,7 @@ end begins a new producer epoch, which the answer contains; a retry gets the sam
 """
 
 from kafka_shim.authorizer.requirements import END_TXN
-from kafka_shim.protocol.error_codes import ErrorCode
+from kafka_shim.protocol.error_codes import NO_ERROR, ErrorCode
 from kafka_shim.protocol.messages.end_txn_request import EndTxnRequest
 from kafka_shim.protocol.messages.end_txn_response import EndTxnResponse
 from kafka_shim.shim.errors import Refused
@@ -19,7 +19,7 @@ BUMPS_EPOCH_SINCE = 5
 def handle(request: EndTxnRequest, context: RequestContext) -> EndTxnResponse:
     context.access.require(END_TXN, request.transactional_id)
     error = context.transaction_coordinator_error(request.transactional_id)
-    if error is not ErrorCode.NONE:
+    if error is not NO_ERROR:
         raise Refused(error)
     bumps_epoch = context.version >= BUMPS_EPOCH_SINCE
     error, producer_id, epoch = context.cluster.transactions.end(
@@ -31,7 +31,7 @@ def handle(request: EndTxnRequest, context: RequestContext) -> EndTxnResponse:
     )
     if error is ErrorCode.PRODUCER_FENCED and context.version < FENCED_SINCE:
         error = ErrorCode.INVALID_PRODUCER_EPOCH
-    if error is not ErrorCode.NONE:
+    if error is not NO_ERROR:
         raise Refused(error)
     if not bumps_epoch:
         return EndTxnResponse()

@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from kafka_shim.authorizer.rules import AclRules
-from kafka_shim.protocol.error_codes import ErrorCode
+from kafka_shim.protocol.error_codes import NO_ERROR, ErrorCode
 from kafka_shim.protocol.headers import RequestHeader
 from kafka_shim.protocol.releases.facts import Facts
 from kafka_shim.shim.request.access import Access
@@ -76,19 +76,19 @@ class RequestContext(msgspec.Struct, eq=False):
         """Return NONE if this broker coordinates the group."""
         if len(self.cluster.nodes) == 1:
             is_lost = self.cluster.topics.deletions and self.cluster.coordinators.have_no_groups()
-            return ErrorCode.NOT_COORDINATOR if is_lost else ErrorCode.NONE
+            return ErrorCode.NOT_COORDINATOR if is_lost else NO_ERROR
         return self.cluster.coordinators.error_at(self.node_id, group_id)
 
     def transaction_coordinator_error(self, transactional_id: str) -> ErrorCode:
         """Return NONE if this broker coordinates the transactional id."""
         if len(self.cluster.nodes) == 1:
-            return ErrorCode.NONE
+            return NO_ERROR
         from kafka_shim.shim.state.coordinators import KeyType  # noqa: PLC0415 - of several brokers
 
         node_id = self.cluster.coordinators.node_of(KeyType.TRANSACTION, transactional_id)
         if node_id < 0:
             return ErrorCode.COORDINATOR_NOT_AVAILABLE
-        return ErrorCode.NONE if node_id == self.node_id else ErrorCode.NOT_COORDINATOR
+        return NO_ERROR if node_id == self.node_id else ErrorCode.NOT_COORDINATOR
 
     def brokers(self) -> list[tuple[int, str, int, str | None]]:
         """Return id, host, port and rack of every live broker, for this connection's listener."""

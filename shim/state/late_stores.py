@@ -6,7 +6,7 @@ since imports take most of the startup time.
 
 import random
 from collections.abc import Callable, Mapping
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, TypeVar
 
 from kafka_shim.protocol.enums import IsolationLevel
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from kafka_shim.shim.state.sharing.share_state import ShareStates
     from kafka_shim.shim.state.telemetry import Telemetry
     from kafka_shim.shim.state.throttles import Throttles
-    from kafka_shim.shim.state.transaction import Transaction
     from kafka_shim.shim.state.transactions import Transactions
 
 Kept = TypeVar("Kept")
@@ -118,6 +117,7 @@ class LateStores:
     @cached_property
     def transactions(self) -> "Transactions":
         from kafka_shim.shim.state.transaction_log import TransactionLog
+        from kafka_shim.shim.state.transaction_markers import write_markers
         from kafka_shim.shim.state.transactions import Transactions, TransactionSettings
 
         setting = self.configs.broker_int
@@ -135,7 +135,7 @@ class LateStores:
             self._transaction_version,
             stamps_horizon=facts.stamps_delete_horizon,
         )
-        return Transactions(self.clock, self._write_markers, log, settings, facts)
+        return Transactions(self.clock, partial(write_markers, self), log, settings, facts)
 
     @cached_property
     def quotas(self) -> "Quotas":
@@ -194,11 +194,6 @@ class LateStores:
             if feature.name == "transaction.version":
                 return feature.level
         return 0
-
-    def _write_markers(self, ended: "Transaction", epoch: int, commit: bool) -> None:
-        from kafka_shim.shim.state.transaction_markers import write_markers
-
-        write_markers(ended, epoch, self, commit=commit)
 
     def _make_topic(self, name: str, configs: Mapping[str, str]) -> Topic:
         """Create a topic with the broker's defaults on the live brokers."""

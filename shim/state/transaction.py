@@ -2,7 +2,7 @@
 
 from enum import Enum
 
-from kafka_shim.shim.clock import Timer
+from kafka_shim.shim.clock import Deadline
 
 EPOCH_MAX = 32766
 """The last epoch of a producer id that a producer can have (Short.MAX_VALUE is for fencing it)."""
@@ -39,6 +39,7 @@ class Transaction:
 
     __slots__ = (
         "client_version",
+        "deadline",
         "epoch",
         "last_epoch",
         "last_producer_id",
@@ -47,7 +48,6 @@ class Transaction:
         "started_ms",
         "state",
         "timeout_ms",
-        "timer",
         "transactional_id",
         "updated_ms",
     )
@@ -63,7 +63,7 @@ class Transaction:
         self.partitions: dict[TopicPartition, None] = {}
         self.started_ms = NO_TIME
         self.updated_ms = now_ms
-        self.timer: Timer | None = None
+        self.deadline: Deadline | None = None
         self.client_version = 0
         """The version of transactions that the last request about it spoke (KIP-890): 0 or 2."""
 

@@ -10,7 +10,7 @@ from kafka_shim.shim.clock import Clock
 from kafka_shim.shim.state.groups.groups import Groups
 from kafka_shim.shim.state.log import StoredBatch
 from kafka_shim.shim.state.topics import Partition, Topics
-from kafka_shim.shim.state.transaction import Transaction
+from kafka_shim.shim.state.transaction import State, Transaction
 
 OFFSETS_TOPIC = "__consumer_offsets"
 """Its markers are for the groups, which keep offsets elsewhere."""
@@ -32,9 +32,11 @@ class _Stores(Protocol):
     def groups(self) -> Groups: ...
 
 
-def write_markers(ended: Transaction, epoch: int, stores: _Stores, *, commit: bool) -> None:
-    """Write the markers of `ended`; they have no effect where a newer epoch has written."""
-    owner = (ended.producer_id, epoch)
+def write_markers(stores: _Stores, ended: Transaction) -> None:
+    """Write the markers of `ended`, whose end is prepared; they have no effect where a newer epoch
+    has written.
+    """
+    owner, commit = (ended.producer_id, ended.epoch), ended.state is State.PREPARE_COMMIT
     now_ms = stores.clock.now_ms()
     for name, index in ended.partitions:
         partition = stores.topics.partition(name, index)

@@ -5,13 +5,14 @@ new epoch. Markers are written at once, so the PREPARE states appear only in the
 """
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Protocol
 
 import msgspec
 
-from kafka_shim.protocol.error_codes import ErrorCode
+from kafka_shim.protocol.error_codes import NO_ERROR, ErrorCode
 from kafka_shim.protocol.releases.records import RecordFacts
-from kafka_shim.shim.clock import Clock
+from kafka_shim.shim.clock import Clock, Deadline
 from kafka_shim.shim.state.rounds import Rounds
 from kafka_shim.shim.state.transaction import (
     EPOCH_MAX,
@@ -30,8 +31,8 @@ PARTITIONS_MAX = 5_000
 40 ms; a real broker has no limit.
 """
 
-Marker = Callable[[Transaction, int, bool], None]
-"""Writes the markers of a transaction, with its producer epoch; True: committed."""
+Marker = Callable[[Transaction], None]
+"""Writes the markers of a transaction in the state PREPARE_COMMIT or PREPARE_ABORT."""
 
 
 class Log(Protocol):
@@ -106,9 +107,8 @@ class Transactions:
         """Stop all timers."""
         self._expiring.stop()
         for transaction in self._transactions.values():
-            if transaction.timer is not None:
-                transaction.timer.cancel()
-                transaction.timer = None
+            if transaction.deadline is not None:
+                transaction.deadline.cancel()
 
     def new_producer_id(self) -> int:
         """Return an unused producer id."""
@@ -140,7 +140,7 @@ class Transactions:
             self._fence(found)
             return ErrorCode.CONCURRENT_TRANSACTIONS, NO_ID, NO_EPOCH
         error = self._next_epoch(found, producer_id, epoch)
-        if error is not ErrorCode.NONE:
+        if error is not NO_ERROR:
             return error, NO_ID, NO_EPOCH
         found.timeout_ms = timeout_ms
         found.state = State.EMPTY
@@ -149,7 +149,7 @@ class Transactions:
             found.started_ms = NO_TIME
         found.updated_ms = self._clock.now_ms()
         self._log.write(found)
-        return ErrorCode.NONE, found.producer_id, found.epoch
+        return NO_ERROR, found.producer_id, found.epoch
 
     def _next_epoch(self, transaction: Transaction, producer_id: int, epoch: int) -> ErrorCode:
         """Begin a new epoch; a producer that retries gets the same epoch again."""
@@ -159,7 +159,7 @@ class Transactions:
                 epoch == transaction.last_epoch
                 or producer_id == transaction.last_producer_id > NO_ID
             ):
-                return ErrorCode.NONE
+                return NO_ERROR
             return ErrorCode.PRODUCER_FENCED
         if transaction.epoch >= EPOCH_MAX:
             transaction.last_producer_id, transaction.producer_id = (
@@ -171,7 +171,7 @@ class Transactions:
         else:
             transaction.last_epoch = transaction.epoch if names_epoch else NO_EPOCH
             transaction.epoch += 1
-        return ErrorCode.NONE
+        return NO_ERROR
 
     # AddPartitionsToTxn, AddOffsetsToTxn, Produce
 
@@ -194,11 +194,13 @@ class Transactions:
             return ErrorCode.INVALID_REQUEST
         found = self.get(transactional_id)
         error = _owner_error(found, producer_id, epoch)
-        if error is not ErrorCode.NONE or found is None:
+        if error is not NO_ERROR or found is None:
             return error
         if found.is_open and found.partitions.keys() >= set(partitions):
-            return ErrorCode.NONE
-        if _has_no_room(found, partitions):
+            return NO_ERROR
+        if len(found.partitions) + len(partitions) > PARTITIONS_MAX and _has_no_room(
+            found, partitions
+        ):
             return ErrorCode.POLICY_VIOLATION
         now_ms = self._clock.now_ms()
         if not found.is_open:
@@ -212,7 +214,7 @@ class Transactions:
         self._gathered[transactional_id] = found
         if not gathers:
             self.write_gathered()
-        return ErrorCode.NONE
+        return NO_ERROR
 
     def write_gathered(self) -> None:
         """Write one record for each transaction to which partitions were added."""
@@ -225,10 +227,10 @@ class Transactions:
         """Return INVALID_TXN_STATE if the partition is not in the open transaction."""
         found = self.get(transactional_id)
         error = _owner_error(found, producer_id, epoch)
-        if error is not ErrorCode.NONE or found is None:
+        if error is not NO_ERROR or found is None:
             return error
         if found.is_open and partition in found.partitions:
-            return ErrorCode.NONE
+            return NO_ERROR
         return ErrorCode.INVALID_TXN_STATE
 
     # EndTxn
@@ -251,11 +253,11 @@ class Transactions:
         found = self.get(transactional_id)
         is_retry = bumps_epoch and found is not None and found.has_ended_before(epoch)
         error = _owner_error(found, producer_id, found.epoch if found and is_retry else epoch)
-        if error is ErrorCode.NONE and found is not None:
+        if error is NO_ERROR and found is not None:
             error = self._end(found, commit=commit, bumps_epoch=bumps_epoch, is_retry=is_retry)
-        if error is not ErrorCode.NONE or found is None:
+        if error is not NO_ERROR or found is None:
             return error, NO_ID, NO_EPOCH
-        return ErrorCode.NONE, found.producer_id, found.epoch
+        return NO_ERROR, found.producer_id, found.epoch
 
     def _end(
         self, found: Transaction, *, commit: bool, bumps_epoch: bool, is_retry: bool
@@ -265,26 +267,23 @@ class Transactions:
         if found.is_open:
             found.client_version = version
             self._complete(found, commit=commit, bumps_epoch=bumps_epoch)
-            return ErrorCode.NONE
+            return NO_ERROR
         if found.state is done and (is_retry or not bumps_epoch):
-            return ErrorCode.NONE
+            return NO_ERROR
         if bumps_epoch and not commit and not is_retry:
             found.client_version = version
             self._complete(found, commit=False, bumps_epoch=True)  # empty: only a new epoch
-            return ErrorCode.NONE
+            return NO_ERROR
         return ErrorCode.INVALID_TXN_STATE
 
     def _complete(self, transaction: Transaction, *, commit: bool, bumps_epoch: bool) -> None:
-        if transaction.timer is not None:
-            transaction.timer.cancel()
-            transaction.timer = None
         self.write_gathered()
         if bumps_epoch:
             self._bump(transaction)
         transaction.updated_ms = self._clock.now_ms()
         transaction.state = State.PREPARE_COMMIT if commit else State.PREPARE_ABORT
         self._log.write(transaction)
-        self._write_markers(transaction, transaction.epoch, commit)
+        self._write_markers(transaction)
         transaction.state = State.COMPLETE_COMMIT if commit else State.COMPLETE_ABORT
         transaction.partitions.clear()
         self._log.write(transaction)
@@ -302,18 +301,21 @@ class Transactions:
         self._complete(transaction, commit=False, bumps_epoch=self._facts.fencing_bumps_twice)
 
     def _watch(self, transaction: Transaction, started_ms: int) -> None:
-        def overdue() -> None:
-            transaction.timer = None
-            if transaction.is_open:
-                self.when_touched(transaction.transactional_id)
-                self._fence(transaction)
-
+        """Have the transaction aborted when it is overdue; one that ends keeps its timer for the
+        next one.
+        """
+        if transaction.deadline is None:
+            transaction.deadline = Deadline(self._clock, partial(self._overdue, transaction))
         now_ms = self._clock.now_ms()
         interval_ms = self._settings.overdue_interval_ms
         overdue_ms = max(started_ms - self._began_ms + transaction.timeout_ms, 0)
         checks = -(-overdue_ms // interval_ms)  # it is aborted by the next check
-        delay_ms = self._began_ms + checks * interval_ms - now_ms
-        transaction.timer = self._clock.call_later(delay_ms, overdue)
+        transaction.deadline.restart(self._began_ms + checks * interval_ms - now_ms)
+
+    def _overdue(self, transaction: Transaction) -> None:
+        if transaction.is_open:
+            self.when_touched(transaction.transactional_id)
+            self._fence(transaction)
 
     def _until_expiry_ms(self) -> int:
         """Return the time until the next check for idle ids; checks are counted from the start."""
@@ -346,8 +348,6 @@ def _may_begin(transaction: Transaction, producer_id: int, epoch: int) -> bool:
 def _has_no_room(transaction: Transaction, partitions: list[TopicPartition]) -> bool:
     """Whether a transaction would have more than PARTITIONS_MAX with these."""
     before = transaction.partitions if transaction.is_open else {}
-    if len(before) + len(partitions) <= PARTITIONS_MAX:
-        return False
     return len(before.keys() | set(partitions)) > PARTITIONS_MAX
 
 
@@ -356,4 +356,4 @@ def _owner_error(transaction: Transaction | None, producer_id: int, epoch: int) 
         return ErrorCode.INVALID_PRODUCER_ID_MAPPING
     if epoch != transaction.epoch:
         return ErrorCode.PRODUCER_FENCED
-    return ErrorCode.NONE
+    return NO_ERROR

@@ -46,8 +46,9 @@ class Coordinator:
         facts = facts_of("3.9").records
         self.transactions = Transactions(self.clock, self._mark, self.log, settings, facts)
 
-    def _mark(self, ended: Transaction, epoch: int, commit: bool) -> None:
-        self.markers.append((list(ended.partitions), epoch, commit))
+    def _mark(self, ended: Transaction) -> None:
+        is_committed = ended.state is State.PREPARE_COMMIT
+        self.markers.append((list(ended.partitions), ended.epoch, is_committed))
 
     def begin(self, producer_id: int = -1, epoch: int = -1) -> tuple[ErrorCode, int, int]:
         return self.transactions.begin_producer("x", MINUTE_MS, producer_id, epoch)
@@ -218,3 +219,24 @@ def test_the_partitions_of_a_transaction_are_limited() -> None:
     at.end(owner)
     assert add("x", *owner, [("t", PARTITIONS_MAX)]) is ErrorCode.NONE
     assert [len(partitions) for partitions, _, _ in at.markers] == [PARTITIONS_MAX]
+
+
+def test_a_transaction_is_aborted_by_its_own_timeout_not_by_that_of_the_one_before() -> None:
+    coordinator = Coordinator()
+    owner = coordinator.open()
+    coordinator.clock.advance(30_000)
+    coordinator.end(owner)
+    coordinator.transactions.add_partitions("x", *owner, [PARTITION])
+    coordinator.clock.advance(MINUTE_MS - 10_000)
+    assert coordinator.state() is State.ONGOING
+    coordinator.clock.advance(20_000)
+    assert coordinator.state() is State.COMPLETE_ABORT
+
+
+def test_a_shorter_timeout_aborts_a_transaction_earlier() -> None:
+    coordinator = Coordinator()
+    coordinator.end(coordinator.open())
+    _, producer_id, epoch = coordinator.transactions.begin_producer("x", 20_000, -1, -1)
+    coordinator.transactions.add_partitions("x", producer_id, epoch, [PARTITION])
+    coordinator.clock.advance(20_000)
+    assert coordinator.state() is State.COMPLETE_ABORT
