@@ -3,7 +3,7 @@
 Without CLUSTER_ACTION every partition gets CLUSTER_AUTHORIZATION_FAILED (31). An older state epoch
 gets FENCED_STATE_EPOCH (124), an older leader epoch FENCED_LEADER_EPOCH (74).
 
-A state with more than 50,000 records in flight gets POLICY_VIOLATION (44), unlike in Kafka.
+A state with more than 20,000 records in flight gets POLICY_VIOLATION (44), unlike in Kafka.
 """
 
 from kafka_shim.authorizer.requirements import WRITE_SHARE_GROUP_STATE

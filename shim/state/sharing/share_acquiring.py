@@ -16,6 +16,11 @@ from kafka_shim.shim.state.sharing.share_partition import SharePartition
 THROTTLED_FROM = 2
 """Records with fewer deliveries than this are never throttled."""
 
+ACQUIRED_MAX = 10_000
+"""DEVIATION: records of a batch that are acquired at once. Each may need its own state later; real
+brokers acquire any batch as a whole.
+"""
+
 Offsets = tuple[int, int]
 """First and last offset."""
 
@@ -181,7 +186,7 @@ class _Acquisition:
             first = partition.end_offset
         last = self._last
         if room < last - first + 1:
-            last = self._end_of_batch(first + room - 1)
+            last = min(self._end_of_batch(first + room - 1), first + ACQUIRED_MAX - 1)
         is_strict = self._taking.is_strict
         for begin, end in [(first, last)] if is_strict else self._in_batches(first, last):
             batch = InFlightBatch(begin, end, InFlight(RecordState.AVAILABLE, 0))

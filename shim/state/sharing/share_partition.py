@@ -26,6 +26,7 @@ from kafka_shim.shim.state.sharing.share_values import (
     Key,
     ShareState,
     StateUpdate,
+    joined,
 )
 from kafka_shim.shim.wait import Watched
 
@@ -220,8 +221,9 @@ class SharePartition(Watched):
 
     def _settle(self, changed: Sequence[Deliveries]) -> ErrorCode:
         """Write changes to the coordinator, with the start offset before these changes."""
+        rows = joined(changed)  # one for thousands of records
         update = StateUpdate(
-            self._state_epoch, self.leader_epoch, self.start_offset, self.complete, changed
+            self._state_epoch, self.leader_epoch, self.start_offset, self.complete, rows
         )
         error = self._states.write(self.key, update)
         if error is not ErrorCode.NONE:

@@ -14,6 +14,7 @@ from kafka_shim.shim.state.sharing.share_values import (
     Key,
     ShareState,
     StateUpdate,
+    joined,
 )
 from kafka_shim.shim.state.topics import Topics
 
@@ -28,9 +29,9 @@ ERROR_MESSAGES = {
 
 NOT_A_BROKER = "only brokers may read and change the state of share groups"
 
-IN_FLIGHT_MAX = 50_000
+IN_FLIGHT_MAX = 20_000
 """DEVIATION: records in flight that other brokers may write for a share partition. A leader may
-need memory for each of them; real brokers have no limit, and write no more than 10,000 and a batch.
+need time and memory for each of them; real brokers have no limit, and seldom have more than 10,000.
 """
 
 
@@ -197,14 +198,5 @@ def _combined(deliveries: Sequence[Deliveries], start_offset: int) -> list[Deliv
             heapq.heappop(spoken)
         if not spoken or first < start_offset:
             continue
-        current = Deliveries(first, after - 1, -spoken[0][1], -spoken[0][0])
-        before = found[-1] if found else None
-        if before is not None and before.last + 1 == first and _are_alike(before, current):
-            found[-1] = Deliveries(before.first, current.last, current.state, current.count)
-        else:
-            found.append(current)
-    return found
-
-
-def _are_alike(left: Deliveries, right: Deliveries) -> bool:
-    return (left.state, left.count) == (right.state, right.count)
+        found.append(Deliveries(first, after - 1, -spoken[0][1], -spoken[0][0]))
+    return joined(found)

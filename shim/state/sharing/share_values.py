@@ -1,6 +1,6 @@
 """The state of a share partition in the share coordinator, and updates of it."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import msgspec
 
@@ -15,6 +15,23 @@ class Deliveries(msgspec.Struct, frozen=True, gc=False):
     last: int
     state: int
     count: int
+
+
+def joined(rows: Iterable[Deliveries]) -> list[Deliveries]:
+    """Return sorted rows; adjacent ones with the same state and count are one."""
+    found: list[Deliveries] = []
+    for row in rows:
+        before = found[-1] if found else None
+        if (
+            before is not None
+            and before.last + 1 == row.first
+            and before.state == row.state
+            and before.count == row.count
+        ):
+            found[-1] = Deliveries(before.first, row.last, row.state, row.count)
+        else:
+            found.append(row)
+    return found
 
 
 NOT_KNOWN = -1

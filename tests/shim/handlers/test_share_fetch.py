@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from kafka_shim.protocol.enums import ApiKey, Operation, ResourceType
+from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.protocol.messages.produce_request import (
     PartitionProduceData,
     ProduceRequest,
@@ -22,6 +23,8 @@ from kafka_shim.protocol.messages.share_fetch_request import (
     ShareFetchRequest,
 )
 from kafka_shim.shim.dispatch import Pending
+from kafka_shim.shim.state.sharing.share_acquiring import ACQUIRED_MAX
+from kafka_shim.shim.state.sharing.share_values import Key, StateUpdate
 from tests.recordings.records.batches import batch
 from tests.shim.play import ADMIN, Stage
 
@@ -186,3 +189,37 @@ def test_a_deleted_topic_of_a_session_is_unknown() -> None:
     sharing.fetch(a)
     sharing.cluster.topics.delete("a")
     assert rows_of(sharing.fetch(epoch=1))[a].error_code == 3
+
+
+def test_a_huge_batch_is_acquired_in_parts() -> None:
+    sharing = Sharing()
+    a = sharing.ids["a"]
+    sharing.produce("a", ACQUIRED_MAX)
+
+    def acquired(epoch: int) -> list[tuple[int, int]]:
+        rows = rows_of(sharing.fetch(a, epoch=epoch)).get(a)
+        found = [] if rows is None else rows.acquired_records
+        return [(row.first_offset, row.last_offset) for row in found]
+
+    assert acquired(0) == [(0, ACQUIRED_MAX - 1)]
+    assert acquired(1) == []  # there are too many in flight
+    assert rows_of(sharing.acknowledge(a, ACQUIRED_MAX - 1, epoch=2))[a].error_code == 0
+    assert acquired(3) == [(ACQUIRED_MAX, ACQUIRED_MAX + 2)]
+
+
+def test_many_records_whose_locks_end_are_written_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    sharing = Sharing()
+    a, states = sharing.ids["a"], sharing.cluster.share_states
+    sharing.produce("a", 1_000)
+    sharing.fetch(a)
+    assert rows_of(sharing.acknowledge(a, 500))[a].error_code == 0
+    written, write = [], states.write
+
+    def noted(key: Key, update: StateUpdate) -> ErrorCode:
+        written.append(update.deliveries)
+        return write(key, update)
+
+    monkeypatch.setattr(states, "write", noted)
+    sharing.stage.clock.advance(60_000)
+    ((row,),) = written
+    assert (row.first, row.last) == (501, 1_002)
