@@ -9,10 +9,12 @@ from crc32c import crc32c
 
 from benchmarks.arrays.messages import Case
 from kafka_shim.protocol import codecs
-from kafka_shim.protocol.enums import ApiKey
+from kafka_shim.protocol.api_versions import RELEASES
+from kafka_shim.protocol.enums import ApiKey, ConfigResourceType
 from kafka_shim.protocol.headers import RequestHeader, write_request_header
 from kafka_shim.protocol.records import BatchOptions
 from kafka_shim.protocol.spec import INTEGERS, FieldSpec, StructSpec, load
+from kafka_shim.shim.state.config_definitions import definitions
 from tests.shim.request.busy_cluster import NONE, BusyCluster, Values, batch
 
 FEW = (0, -1, 9_999)
@@ -46,6 +48,13 @@ HEADER = {
     "count": (57, 4),
 }
 """Position and width of the numbers in a batch's header."""
+_WIDTHS = {"short": "int16", "int": "int32", "long": "int64", "double": "int64"}
+_RESOURCES = {
+    ConfigResourceType.TOPIC: "t0",
+    ConfigResourceType.BROKER: "1",
+    ConfigResourceType.CLIENT_METRICS: "metrics",
+}
+_GROUPS = {"consumer": "n0", "share": "s0", "streams": "r1"}
 _COVERED_FROM = 21
 _BATCHES_SINCE = 3
 
@@ -106,6 +115,28 @@ def texts(api: ApiKey, version: int) -> Iterator[Extreme]:
         values: tuple[Any, ...] = {"string": TEXTS, "bytes": BYTES}.get(field.kind, ())
         case = Case(api, version, path, is_equal=False)
         yield from (Extreme(case, value) for value in values)
+
+
+def settings(release: str, api: ApiKey, version: int) -> Iterator[Extreme]:
+    """Yield each number in the settings of topics, brokers, groups and client metrics."""
+    known = definitions(release or RELEASES[-1])
+    case = Case(api, version, ("resources", "configs", "value"), is_equal=False)
+    for kind, found in (
+        (ConfigResourceType.TOPIC, known.topic),
+        (ConfigResourceType.BROKER, known.broker),
+        (ConfigResourceType.GROUP, known.group),
+        (ConfigResourceType.CLIENT_METRICS, known.client_metrics),
+    ):
+        for name, setting in found.items():
+            is_fixed = kind is ConfigResourceType.BROKER and not setting.dynamic
+            if setting.type not in _WIDTHS or is_fixed:
+                continue
+            resource = _RESOURCES.get(kind) or _GROUPS[name.partition(".")[0]]
+            more = {"resource_type": int(kind), "resource_name": resource, "name": name}
+            bounds = (setting.check.min, setting.check.max)
+            others = (*PLAUSIBLE, 1, *(int(bound) for bound in bounds if bound is not None))
+            for value in _values(_WIDTHS[setting.type], others):
+                yield Extreme(case, str(value), more)
 
 
 def frame_of(case: Case, request: Any) -> bytes:

@@ -20,7 +20,7 @@ from kafka_shim.protocol.spec import load
 from kafka_shim.shim.request.garbage import set_aside
 from tests.shim.request.busy_cluster import NONE, Values
 from tests.shim.request.consequences import Outcome
-from tests.shim.request.extremes import FEW, Extreme, numbers, texts
+from tests.shim.request.extremes import FEW, Extreme, numbers, settings, texts
 
 NEWEST = ""
 CLUSTERS_AT_ONCE = 20
@@ -70,6 +70,9 @@ def cases(release: str) -> Iterator[tuple[str, Extreme]]:
             yield "none", extreme
         for extreme in texts(api, last):
             yield "standard", extreme
+        if api is ApiKey.ALTER_CONFIGS:
+            for extreme in settings(release, api, last):
+                yield "standard", extreme
 
 
 @pytest.mark.parametrize(("release", "api", "path", "value", "more"), KNOWN)
