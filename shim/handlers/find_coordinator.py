@@ -53,7 +53,7 @@ def handle(request: FindCoordinatorRequest, context: RequestContext) -> FindCoor
         return FindCoordinatorResponse(coordinators=found)
     single = _find(request.key_type, request.key, context)
     message = context.facts.groups.found_message
-    if single.error_code != ErrorCode.NONE and message is not None:
+    if single.error_code != NO_ERROR and message is not None:
         message = _DENIALS.get(KeyType(request.key_type))
     return FindCoordinatorResponse(
         error_code=single.error_code,
@@ -105,14 +105,14 @@ def _share_error(key: str, context: RequestContext) -> ErrorCode:
     if facts.share_key_error is None or context.version < SHARE_SINCE:
         raise _unknown_type(KeyType.SHARE, context)
     denial = context.access.error(FIND_COORDINATOR_SHARE, key)
-    if denial is not ErrorCode.NONE:
+    if denial is not NO_ERROR:
         if facts.share_denial_refuses_all:
             raise Refused(denial, _DENIALS[KeyType.SHARE])
         return denial
     if facts.share_key_error:
         return ErrorCode(facts.share_key_error)
     is_key = is_share_key(key, with_colons=facts.share_groups_with_colons)
-    return ErrorCode.NONE if is_key else ErrorCode.INVALID_REQUEST
+    return NO_ERROR if is_key else ErrorCode.INVALID_REQUEST
 
 
 def _unknown_type(key_type: int, context: RequestContext) -> Exception:

@@ -1,7 +1,7 @@
 """12 Heartbeat, versions 0-4. Extends a session; REBALANCE_IN_PROGRESS (27) asks to rejoin."""
 
 from kafka_shim.authorizer.requirements import HEARTBEAT
-from kafka_shim.protocol.error_codes import ErrorCode
+from kafka_shim.protocol.error_codes import NO_ERROR, ErrorCode
 from kafka_shim.protocol.messages.heartbeat_request import HeartbeatRequest
 from kafka_shim.protocol.messages.heartbeat_response import HeartbeatResponse
 from kafka_shim.shim.request.context import RequestContext
@@ -10,7 +10,7 @@ from kafka_shim.shim.request.context import RequestContext
 def handle(request: HeartbeatRequest, context: RequestContext) -> HeartbeatResponse:
     context.access.require(HEARTBEAT, request.group_id)
     error = context.coordinator_error(request.group_id)
-    if error is ErrorCode.NONE:
+    if error is NO_ERROR:
         error = context.cluster.groups.heartbeat(
             request.group_id, request.member_id, request.group_instance_id, request.generation_id
         )

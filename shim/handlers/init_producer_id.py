@@ -11,7 +11,7 @@ from kafka_shim.authorizer.requirements import (
     INIT_PRODUCER_ID_TRANSACTIONAL,
     INIT_PRODUCER_ID_TWO_PHASE_COMMIT,
 )
-from kafka_shim.protocol.error_codes import ErrorCode
+from kafka_shim.protocol.error_codes import NO_ERROR, ErrorCode
 from kafka_shim.protocol.messages.init_producer_id_request import InitProducerIdRequest
 from kafka_shim.protocol.messages.init_producer_id_response import InitProducerIdResponse
 from kafka_shim.shim.errors import Refused
@@ -34,7 +34,7 @@ def handle(request: InitProducerIdRequest, context: RequestContext) -> InitProdu
     if request.transactional_id is None:
         return InitProducerIdResponse(producer_id=transactions.new_producer_id(), producer_epoch=0)
     error = context.transaction_coordinator_error(request.transactional_id)
-    if error is not ErrorCode.NONE:
+    if error is not NO_ERROR:
         raise Refused(error)
     error, producer_id, epoch = transactions.begin_producer(
         request.transactional_id,

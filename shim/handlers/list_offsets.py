@@ -10,7 +10,7 @@ from collections.abc import Set
 
 from kafka_shim.authorizer.requirements import LIST_OFFSETS_TOPIC
 from kafka_shim.protocol.enums import ISOLATION_LEVELS
-from kafka_shim.protocol.error_codes import ErrorCode
+from kafka_shim.protocol.error_codes import NO_ERROR, ErrorCode
 from kafka_shim.protocol.messages.list_offsets_request import (
     ListOffsetsPartition,
     ListOffsetsRequest,
@@ -108,14 +108,14 @@ class _Listing:
         index = wanted.partition_index
         partition = self._context.cluster.topics.partition(name, index)
         error = self._time_error(wanted)
-        if error is ErrorCode.NONE and partition is None:
+        if error is NO_ERROR and partition is None:
             error = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
             if self._replica_id == DEBUGGER:
                 error = ErrorCode(self._context.facts.topics.missing_replica_error)
-        if error is not ErrorCode.NONE or partition is None:
+        if error is not NO_ERROR or partition is None:
             return _failed(index, error)
         error = self._error(partition, wanted)
-        if error is not ErrorCode.NONE:
+        if error is not NO_ERROR:
             return _failed(index, error)
         if self._context.version == 0:
             now_ms = self._context.cluster.clock.now_ms()
@@ -136,7 +136,7 @@ class _Listing:
         refuses = wanted.timestamp < 0 and facts.refuses_unknown_times
         if refuses and special_since(wanted.timestamp, facts) > self._context.version:
             return ErrorCode.UNSUPPORTED_VERSION
-        return ErrorCode.NONE
+        return NO_ERROR
 
     def _error(self, partition: Partition, wanted: ListOffsetsPartition) -> ErrorCode:
         version = self._context.version

@@ -11,7 +11,7 @@ from collections.abc import Hashable, Iterator
 import msgspec
 
 from kafka_shim.authorizer.requirements import OFFSET_COMMIT_GROUP, OFFSET_COMMIT_TOPIC
-from kafka_shim.protocol.error_codes import ErrorCode
+from kafka_shim.protocol.error_codes import NO_ERROR, ErrorCode
 from kafka_shim.protocol.messages.offset_commit_request import (
     OffsetCommitRequest,
     OffsetCommitRequestPartition,
@@ -70,9 +70,9 @@ class _Wanted(msgspec.Struct):
 def handle(request: OffsetCommitRequest, context: RequestContext) -> OffsetCommitResponse:
     facts = context.facts.groups
     denial = context.access.error(OFFSET_COMMIT_GROUP, request.group_id)
-    if denial is ErrorCode.NONE:
+    if denial is NO_ERROR:
         denial = context.coordinator_error(request.group_id)
-    if denial is not ErrorCode.NONE:
+    if denial is not NO_ERROR:
         response = refuse(request, denial, None)
         return response if facts.denied_commits_repeat else context.beside(merged, response)
     rows = _Rows()
@@ -125,7 +125,7 @@ def _allowed(
     error, topic = topic_of(context, OFFSET_COMMIT_TOPIC, asked, by_id=by_id)
     checks = context.facts.groups.commit_checks_partition
     for partition in asked.partitions:
-        if error is not ErrorCode.NONE or topic is None:
+        if error is not NO_ERROR or topic is None:
             rows.add(asked, partition.partition_index, error)
         elif checks and topic.partition(partition.partition_index) is None:
             rows.add(asked, partition.partition_index, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
@@ -155,9 +155,9 @@ def _commit(
     ]
     error = groups.commit(request.group_id, who, context.long(commits))
     for commit in context.in_turns(wanted):
-        fits = metadata_fits(commit.partition, bytes_max)
-        code = ErrorCode.OFFSET_METADATA_TOO_LARGE
-        code = error if fits or error is not ErrorCode.NONE else code
+        code = error
+        if error is NO_ERROR and not metadata_fits(commit.partition, bytes_max):
+            code = ErrorCode.OFFSET_METADATA_TOO_LARGE
         rows.add(commit.asked, commit.partition.partition_index, code)
 
 
@@ -177,4 +177,4 @@ def _commit_to_zookeeper(
             groups.zookeeper_offsets.commit(
                 group_id, commit.topic.topic_id, index, offset_of(commit.partition)
             )
-            rows.add(commit.asked, index, ErrorCode.NONE)
+            rows.add(commit.asked, index, NO_ERROR)

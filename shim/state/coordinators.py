@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable
 from enum import IntEnum
 from functools import lru_cache
 
-from kafka_shim.protocol.error_codes import ErrorCode
+from kafka_shim.protocol.error_codes import NO_ERROR, ErrorCode
 from kafka_shim.shim.state.configs import Configs
 from kafka_shim.shim.state.java_hash_map import java_hash, partitions_ordered, timeline_ordered
 from kafka_shim.shim.state.node import Node
@@ -78,7 +78,8 @@ class Coordinators:
 
     def node_of(self, key_type: KeyType, key: str) -> int:
         """Return the id of the coordinating node; -1 while its partition has no leader."""
-        return self.partition_of(key_type, key).leader_id
+        partitions = self.topic(key_type).partitions
+        return partitions[_positive_hash(key) % len(partitions)].leader_id
 
     def have_no_groups(self) -> bool:
         """Whether the groups' topic was deleted and has not been created again."""
@@ -92,20 +93,20 @@ class Coordinators:
         coordinator = self.node_of(KeyType.GROUP, group_id)
         if coordinator < 0:
             return ErrorCode.COORDINATOR_NOT_AVAILABLE
-        return ErrorCode.NONE if coordinator == node_id else ErrorCode.NOT_COORDINATOR
+        return NO_ERROR if coordinator == node_id else ErrorCode.NOT_COORDINATOR
 
     def partition_of(self, key_type: KeyType, key: str) -> Partition:
-        """Return the partition of the internal topic for a key."""
+        """Return the partition of the internal topic for a key, of which many are asked again."""
         partitions = self.topic(key_type).partitions
-        return partitions[_positive_hash(key) % len(partitions)]
+        return partitions[_known_hash(key) % len(partitions)]
 
     def listed(self, group_ids: Iterable[str], node_id: int) -> list[str]:
         """Return the groups of a node in the order in which a coordinator of 4.0 lists them."""
+        topic = self.topic(KeyType.GROUP)
         by_partition: dict[int, list[str]] = {}
         for group_id in group_ids:
-            at = self.partition_of(KeyType.GROUP, group_id).index
+            at = _positive_hash(group_id) % len(topic.partitions)
             by_partition.setdefault(at, []).append(group_id)
-        topic = self.topic(KeyType.GROUP)
         led = [
             at for at, partition in enumerate(topic.partitions) if partition.leader_id == node_id
         ]
@@ -146,9 +147,11 @@ class Coordinators:
         return self._topics.create(name, replica_lists, set_ones)
 
 
-@lru_cache(maxsize=1024)
 def _positive_hash(key: str) -> int:
     return abs(java_hash(key)) & 0x7FFF_FFFF  # 0 for the least hash code
+
+
+_known_hash = lru_cache(maxsize=1024)(_positive_hash)
 
 
 def share_key(group_id: str, topic_id: bytes, partition: int) -> str:

@@ -1,6 +1,6 @@
 """The checks of a partition in Produce before records are appended."""
 
-from kafka_shim.protocol.error_codes import ErrorCode
+from kafka_shim.protocol.error_codes import NO_ERROR, ErrorCode
 from kafka_shim.protocol.messages.produce_request import ProduceRequest
 from kafka_shim.protocol.records import NO_PRODUCER, Batch
 from kafka_shim.protocol.releases.records import RecordFacts
@@ -109,7 +109,7 @@ def _check_transaction(
         message = "the partition was not added to the transaction"
     elif error is not ErrorCode.TRANSACTION_ABORTABLE and facts.says_what_is_unverified:
         message = "the transaction belongs to another producer"
-    if error is not ErrorCode.NONE:
+    if error is not NO_ERROR:
         raise RefusedRecords(error, message)
 
 

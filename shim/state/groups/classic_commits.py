@@ -1,6 +1,6 @@
 """Checks whether a request may commit offsets of a classic group."""
 
-from kafka_shim.protocol.error_codes import ErrorCode
+from kafka_shim.protocol.error_codes import NO_ERROR, ErrorCode
 from kafka_shim.protocol.releases.groups import GroupFacts
 from kafka_shim.shim.state.groups.classic_rebalance import ClassicRebalance, ClassicState
 from kafka_shim.shim.state.groups.group import CommitIdentity
@@ -11,38 +11,38 @@ def commit_error(cycle: ClassicRebalance, facts: GroupFacts, commit: CommitIdent
     if commit.is_transactional and not facts.strict_members:
         return _lenient_error(cycle, commit)
     if _is_nobody(cycle, commit):
-        return ErrorCode.NONE
+        return NO_ERROR
     completing = cycle.state is ClassicState.COMPLETING and not commit.is_transactional
     if completing and not facts.commit_checks_member:
         return ErrorCode.REBALANCE_IN_PROGRESS
     error = _membership_error(cycle, commit, strict=facts.strict_members)
-    if error is not ErrorCode.NONE:
+    if error is not NO_ERROR:
         return error
     if completing:
         return ErrorCode.REBALANCE_IN_PROGRESS
     if commit.member_id in cycle.roster.members:
         cycle.watch(cycle.roster.members[commit.member_id])
-    return ErrorCode.NONE
+    return NO_ERROR
 
 
 def _lenient_error(cycle: ClassicRebalance, commit: CommitIdentity) -> ErrorCode:
     """Check only the fields set in a transactional commit, in any state of the group."""
     if commit.member_id or commit.instance_id in cycle.roster.instances:
         error = cycle.roster.error_of(commit.member_id, commit.instance_id, strict=False)
-        if error is not ErrorCode.NONE:
+        if error is not NO_ERROR:
             return error
     own = commit.generation_id in (-1, cycle.generation_id)
-    return ErrorCode.NONE if own else ErrorCode.ILLEGAL_GENERATION
+    return NO_ERROR if own else ErrorCode.ILLEGAL_GENERATION
 
 
 def _membership_error(
     cycle: ClassicRebalance, commit: CommitIdentity, *, strict: bool
 ) -> ErrorCode:
     error = cycle.roster.error_of(commit.member_id, commit.instance_id, strict=strict)
-    if error is not ErrorCode.NONE:
+    if error is not NO_ERROR:
         return error
     own = commit.generation_id == cycle.generation_id
-    return ErrorCode.NONE if own else ErrorCode.ILLEGAL_GENERATION
+    return NO_ERROR if own else ErrorCode.ILLEGAL_GENERATION
 
 
 def _is_nobody(cycle: ClassicRebalance, commit: CommitIdentity) -> bool:

@@ -8,7 +8,7 @@ import random
 from collections.abc import Collection, Sequence
 from typing import Final
 
-from kafka_shim.protocol.error_codes import ErrorCode
+from kafka_shim.protocol.error_codes import NO_ERROR, ErrorCode
 from kafka_shim.protocol.releases.groups import GroupFacts
 from kafka_shim.shim.clock import Clock
 from kafka_shim.shim.state.group_settings import GroupSettings
@@ -108,7 +108,7 @@ class ClassicGroup(Group):
     def join(self, joining: Joining, answer: JoinAnswer) -> None:
         """Join the next generation; `answer` is called when it begins, or at once with an error."""
         error = self._join_error(joining)
-        if error is not ErrorCode.NONE:
+        if error is not NO_ERROR:
             answer(Joined(error=error, member_id=joining.member_id))
         elif not joining.member_id:
             self._join_newly(joining, answer)
@@ -129,7 +129,7 @@ class ClassicGroup(Group):
         if self.cycle.is_stuck and joining.protocol_type != self.protocol_type:
             return ErrorCode.INCONSISTENT_GROUP_PROTOCOL
         if not joining.member_id or joining.member_id in self.roster.promised:
-            return ErrorCode.NONE
+            return NO_ERROR
         return self.error_of(joining.member_id, joining.instance_id)
 
     def _has_room_for(self, member_id: str) -> bool:
@@ -207,7 +207,7 @@ class ClassicGroup(Group):
     def sync(self, syncing: Syncing, answer: SyncAnswer) -> None:
         """Handle a SyncGroup; `answer` is called once the leader has sent the assignments."""
         error = self._sync_error(syncing)
-        if error is not ErrorCode.NONE:
+        if error is not NO_ERROR:
             answer(Synced(error=error))
             return
         member = self.roster.members[syncing.member_id]
@@ -223,7 +223,7 @@ class ClassicGroup(Group):
 
     def _sync_error(self, syncing: Syncing) -> ErrorCode:
         error = self.error_of(syncing.member_id, syncing.instance_id)
-        if error is not ErrorCode.NONE:
+        if error is not NO_ERROR:
             return error
         if syncing.generation_id != self.cycle.generation_id:
             return ErrorCode.ILLEGAL_GENERATION
@@ -234,12 +234,12 @@ class ClassicGroup(Group):
             return ErrorCode.INCONSISTENT_GROUP_PROTOCOL
         if self.state is ClassicState.PREPARING:
             return ErrorCode.REBALANCE_IN_PROGRESS
-        return ErrorCode.NONE
+        return NO_ERROR
 
     def heartbeat(self, member_id: str, instance_id: str | None, generation_id: int) -> ErrorCode:
         """Extend a member's session; the error says whether it must rejoin or is unknown."""
         error = self.error_of(member_id, instance_id)
-        if error is not ErrorCode.NONE:
+        if error is not NO_ERROR:
             return error
         completing = self.state is ClassicState.COMPLETING
         if completing and not self._facts.heartbeat_checks_generation:
@@ -251,7 +251,7 @@ class ClassicGroup(Group):
             completing and not self._facts.heartbeats_while_completing
         ):
             return ErrorCode.REBALANCE_IN_PROGRESS
-        return ErrorCode.NONE
+        return NO_ERROR
 
     def leave(self, identities: Sequence[tuple[str, str | None]]) -> list[ErrorCode]:
         """Remove members; return one error for each."""
@@ -262,11 +262,11 @@ class ClassicGroup(Group):
         if instance_id is None and self.roster.forget_promise(member_id):
             self.cycle.check()
             self.cycle.speak()
-            return ErrorCode.NONE
+            return NO_ERROR
         if instance_id is not None and not member_id:
             member_id = self.roster.instances.get(instance_id, "")
         error = self.error_of(member_id, instance_id)
-        if error is ErrorCode.NONE:
+        if error is NO_ERROR:
             self.cycle.remove(self.roster.members[member_id])
             self.cycle.speak()
         return error
@@ -289,7 +289,7 @@ class ClassicGroup(Group):
     def offset_delete_error(self) -> ErrorCode:
         """Return NON_EMPTY_GROUP if the group has members that are not consumers (KIP-496)."""
         if self.is_empty or self.protocol_type == CONSUMERS:
-            return ErrorCode.NONE
+            return NO_ERROR
         return ErrorCode.NON_EMPTY_GROUP
 
     def subscribes_to(self, topic_name: str) -> bool:

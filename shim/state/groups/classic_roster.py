@@ -3,7 +3,7 @@
 import random
 from collections import Counter
 
-from kafka_shim.protocol.error_codes import ErrorCode
+from kafka_shim.protocol.error_codes import NO_ERROR, ErrorCode
 from kafka_shim.shim.clock import Timer
 from kafka_shim.shim.state.groups.classic_member import (
     ClassicMember,
@@ -97,7 +97,7 @@ class Roster:
                 return ErrorCode.UNKNOWN_MEMBER_ID
             if current is not None and current != member_id:
                 return ErrorCode.FENCED_INSTANCE_ID
-        return ErrorCode.NONE if member_id in self.members else ErrorCode.UNKNOWN_MEMBER_ID
+        return NO_ERROR if member_id in self.members else ErrorCode.UNKNOWN_MEMBER_ID
 
     def all_speak(self, protocol_name: str) -> bool:
         """Return whether every member supports the protocol."""

@@ -4,7 +4,7 @@ from collections.abc import Callable, Collection
 
 import msgspec
 
-from kafka_shim.protocol.error_codes import ErrorCode
+from kafka_shim.protocol.error_codes import NO_ERROR, ErrorCode
 from kafka_shim.protocol.records import NO_PRODUCER
 from kafka_shim.shim.state.groups.group import CommitIdentity, Group
 from kafka_shim.shim.state.groups.group_store import GroupStore
@@ -28,7 +28,7 @@ class GroupCommits(GroupStore):
     def group_id_error(self, group_id: str) -> ErrorCode:
         """Return INVALID_GROUP_ID for an empty id, in releases that reject it."""
         wrong = not group_id and self.facts.checks_group_ids
-        return ErrorCode.INVALID_GROUP_ID if wrong else ErrorCode.NONE
+        return ErrorCode.INVALID_GROUP_ID if wrong else NO_ERROR
 
     def commit(
         self,
@@ -36,7 +36,7 @@ class GroupCommits(GroupStore):
         identity: CommitIdentity,
         commits: Collection[Commit],
         producer_id: int | None = None,
-        append_error: Callable[[], ErrorCode] = lambda: ErrorCode.NONE,
+        append_error: Callable[[], ErrorCode] = lambda: NO_ERROR,
     ) -> ErrorCode:
         """Store offsets; those with a producer id count after its transaction (`end_transaction`).
 
@@ -51,10 +51,10 @@ class GroupCommits(GroupStore):
         error = self._commit_error(group, identity, partitions)
         if producer_id is not None and not group_id:
             error = self.group_id_error(group_id)
-        if error is not ErrorCode.NONE:
+        if error is not NO_ERROR:
             return error
-        error = append_error() if commits else ErrorCode.NONE
-        if error is not ErrorCode.NONE:
+        error = append_error() if commits else NO_ERROR
+        if error is not NO_ERROR:
             if producer_id is not None and not self.facts.new_coordinator:
                 self.offsets.drop(group_id, producer_id, partitions)
             return error
@@ -63,12 +63,12 @@ class GroupCommits(GroupStore):
         if producer_id is not None and (producer_id != NO_PRODUCER or self.facts.new_coordinator):
             rows = ((commit.topic_id, commit.partition, commit.offset) for commit in commits)
             self.offsets.hold(group_id, producer_id, rows)
-            return ErrorCode.NONE
+            return NO_ERROR
         for commit in commits:  # not at once, if it is a large request
             self.offsets.commit(group_id, commit.topic_id, commit.partition, commit.offset)
         if commits and self.find(group_id) is None:
             self.classic_or_new(group_id)
-        return ErrorCode.NONE
+        return NO_ERROR
 
     def _commit_error(
         self,
@@ -79,7 +79,7 @@ class GroupCommits(GroupStore):
         if group is not None:
             return group.commit_error(identity, partitions)
         if identity.generation_id < 0:
-            return ErrorCode.NONE
+            return NO_ERROR
         if self.facts.new_coordinator and identity.version >= GROUP_ID_NOT_FOUND_SINCE:
             return ErrorCode.GROUP_ID_NOT_FOUND
         return ErrorCode.ILLEGAL_GENERATION

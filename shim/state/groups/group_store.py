@@ -7,7 +7,7 @@ import random
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, cast
 
-from kafka_shim.protocol.error_codes import ErrorCode
+from kafka_shim.protocol.error_codes import NO_ERROR, ErrorCode
 from kafka_shim.protocol.releases.groups import GroupFacts
 from kafka_shim.shim.clock import Clock
 from kafka_shim.shim.state.group_settings import GroupSettings
@@ -136,7 +136,7 @@ class GroupStore:
         if not group.is_empty:
             return ErrorCode.NON_EMPTY_GROUP
         self._remove(group)
-        return ErrorCode.NONE
+        return NO_ERROR
 
     def remove_if_idle(self, group: Group) -> None:
         """Remove an empty group whose last offset was deleted, except in newer releases."""

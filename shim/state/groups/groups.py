@@ -3,11 +3,11 @@
 from base64 import urlsafe_b64encode
 from collections.abc import Callable, Collection, Sequence
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, TypeVar, cast
 
 import msgspec
 
-from kafka_shim.protocol.error_codes import ErrorCode
+from kafka_shim.protocol.error_codes import NO_ERROR, ErrorCode
 from kafka_shim.shim.errors import Refused
 from kafka_shim.shim.state.groups.classic_member import (
     JoinAnswer,
@@ -35,6 +35,8 @@ if TYPE_CHECKING:  # a kind of groups is imported with the first group of it
 
 Answer = TypeVar("Answer")
 
+_CLASSIC = GroupType.CLASSIC  # by itself for the reason that NO_ERROR is
+
 
 class Groups(GroupCommits):
     """The groups of a cluster, and the requests of their members."""
@@ -54,7 +56,7 @@ class Groups(GroupCommits):
         if error is ErrorCode.INCONSISTENT_GROUP_PROTOCOL:  # and it says nothing else
             answer(Joined(error=error, member_id=""))
             return
-        if error is not ErrorCode.NONE:
+        if error is not NO_ERROR:
             answer(Joined(error=error, member_id=joining.member_id))
             return
         group = self.consumer(group_id)
@@ -78,7 +80,7 @@ class Groups(GroupCommits):
             return ErrorCode.UNKNOWN_MEMBER_ID
         if group is not None and not self._takes_classic(group):
             return ErrorCode.INCONSISTENT_GROUP_PROTOCOL
-        return ErrorCode.NONE
+        return NO_ERROR
 
     def _takes_classic(self, group: Group) -> bool:
         """Return whether a classic member may join: empty consumer and streams groups are replaced,
@@ -118,10 +120,14 @@ class Groups(GroupCommits):
 
     def _with_classic_members(self, group_id: str) -> "ClassicGroup | ClassicParticipants | None":
         """Return the group; None also for a group without a name, which may have only offsets."""
-        if self.group_id_error(group_id) is not ErrorCode.NONE:
+        if self.group_id_error(group_id) is not NO_ERROR:
             return None
-        group = self.consumer(group_id)
-        return self.classic(group_id) if group is None else self._participants(group)
+        group = self.find(group_id)
+        if group is None or group.type is _CLASSIC:
+            return cast("ClassicGroup | None", group)
+        if group.type is GroupType.CONSUMER:
+            return self._participants(cast("ConsumerGroup", group))
+        return None
 
     def _participants(self, group: "ConsumerGroup") -> "ClassicParticipants":
         from kafka_shim.shim.state.groups.classic_participants import ClassicParticipants  # noqa: PLC0415 - see above
@@ -130,7 +136,7 @@ class Groups(GroupCommits):
 
     def _no_member(self, group_id: str) -> ErrorCode:
         error = self.group_id_error(group_id)
-        return ErrorCode.UNKNOWN_MEMBER_ID if error is ErrorCode.NONE else error
+        return ErrorCode.UNKNOWN_MEMBER_ID if error is NO_ERROR else error
 
     # the consumer protocol
 
