@@ -13,7 +13,12 @@ from kafka_shim.protocol.records import (
     encode_batch,
     entry_sizes,
 )
-from kafka_shim.shim.handlers.producing.record_checks import Limits, RefusedRecords, check
+from kafka_shim.shim.handlers.producing.record_checks import (
+    Limits,
+    RefusedRecords,
+    check,
+    check_known,
+)
 
 
 def any_format(records: bytes, limits: Limits) -> Iterator[tuple[Batch, int]]:
@@ -56,7 +61,10 @@ def _old_records(records: bytes, limits: Limits) -> tuple[list[Record], Compress
             (outer,) = messages(entry)
             if not outer.is_intact:
                 raise RefusedRecords(ErrorCode.CORRUPT_MESSAGE)
+            check_known(outer.compression, limits.facts)
             compression = Compression(outer.compression)
+            if compression is Compression.ZSTD:  # exists only in batches of format 2
+                raise limits.invalid()
             found = read_message_set(entry)
         rows += found
     return rows, compression

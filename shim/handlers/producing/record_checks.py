@@ -139,8 +139,12 @@ def check(batch: Batch, limits: Limits) -> int:
 def _check_attributes(batch: Batch, limits: Limits) -> None:
     if batch.is_control:
         raise limits.invalid()
-    newest = _ZSTD if limits.facts.knows_zstd else _LZ4
-    if batch.compression > newest:
+    check_known(batch.compression, limits.facts)
+
+
+def check_known(compression: int, facts: RecordFacts) -> None:
+    """Raise RefusedRecords for a code of a compression that the release does not know."""
+    if compression > (_ZSTD if facts.knows_zstd else _LZ4):
         raise RefusedRecords(ErrorCode.UNKNOWN_SERVER_ERROR, tells_start=True)
 
 

@@ -74,6 +74,21 @@ def old_formats_in_new_versions(play: Play) -> None:
     play.fetch("all", topic)
 
 
+def codecs_of_old_messages(play: Play) -> None:
+    """Old messages with unknown compressions, and with bits that have no meaning."""
+    versions = [version for version in play.versions(ApiKey.PRODUCE) if version < 3]
+    if not versions:
+        return
+    topic = play.topic()
+    for version in versions:
+        magic = 1 if version == 2 else 0
+        for attributes in (ZSTD, 5, 6, 7, 0x10, 0x40, 0xFF):
+            signed = attributes - 0x100 if attributes > 0x7F else attributes
+            records = message(b"x", magic=magic, attributes=signed)
+            play.produce(f"attributes {attributes} in {version}", topic, records, version=version)
+    play.fetch("what remains", topic)
+
+
 def malformed(play: Play) -> None:
     topic = play.topic()
     good = batch([b"good"])
@@ -259,6 +274,7 @@ SCENARIOS = (
     compressed_old_messages,
     compressed_batches,
     old_formats_in_new_versions,
+    codecs_of_old_messages,
     malformed,
     zstd_by_version,
     sizes,
