@@ -2,8 +2,9 @@
 
 import math
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
+from zlib import crc32
 
 from crc32c import crc32c
 
@@ -34,7 +35,7 @@ QUOTAS = {
     "ip": ("connection_creation_rate",),
 }
 NAMES = {"user": "admin", "ip": "127.0.0.1"}
-HEADER = {
+_BATCH = {
     "base_offset": (0, 8),
     "length": (8, 4),
     "partition_leader_epoch": (12, 4),
@@ -47,7 +48,8 @@ HEADER = {
     "base_sequence": (53, 4),
     "count": (57, 4),
 }
-"""Position and width of the numbers in a batch's header."""
+_MESSAGE = {"offset": (0, 8), "size": (8, 4), "attributes": (17, 1)}
+"""Position and width of the numbers in the header of a batch, and of a message of old formats."""
 _WIDTHS = {"short": "int16", "int": "int32", "long": "int64", "double": "int64"}
 _RESOURCES = {
     ConfigResourceType.TOPIC: "t0",
@@ -55,7 +57,7 @@ _RESOURCES = {
     ConfigResourceType.CLIENT_METRICS: "metrics",
 }
 _GROUPS = {"consumer": "n0", "share": "s0", "streams": "r1"}
-_COVERED_FROM = 21
+_MESSAGE_PREFIX = 12
 _BATCHES_SINCE = 3
 
 
@@ -81,18 +83,22 @@ class Extreme(NamedTuple):
         return frame_of(self.case, request)
 
     def _set_in_header(self, request: Any, cluster: BusyCluster) -> None:
-        producer = cluster.known.get(ApiKey.INIT_PRODUCER_ID, {})
-        options = BatchOptions(
-            producer_id=producer.get("producer_id", -1),
-            producer_epoch=producer.get("producer_epoch", -1),
-            base_sequence=0,
-        )
-        content = bytearray(batch(options))
-        at, width = HEADER[self.case.path[-1]]
+        """Set a number in the header of a batch, or of the first message of an old format."""
+        (row,) = request.topic_data[0].partition_data
+        at, width = _header(self.case.version)[self.case.path[-1]]
+        if self.case.version < _BATCHES_SINCE:
+            content = bytearray(row.records)
+            end = _MESSAGE_PREFIX + int.from_bytes(content[8:_MESSAGE_PREFIX], "big")
+            crc_at, covered_from, checksum = _MESSAGE_PREFIX, _MESSAGE_PREFIX + 4, crc32
+        else:
+            producer = cluster.known.get(ApiKey.INIT_PRODUCER_ID, {})
+            ids = {name: producer.get(name, -1) for name in ("producer_id", "producer_epoch")}
+            content = bytearray(batch(BatchOptions(**ids, base_sequence=0)))
+            end, crc_at, covered_from, checksum = len(content), 17, 21, crc32c
         content[at : at + width] = self.value.to_bytes(width, "big", signed=True)
-        checksum = crc32c(content[_COVERED_FROM:]).to_bytes(4, "big")
-        content[_COVERED_FROM - 4 : _COVERED_FROM] = checksum
-        request.topic_data[0].partition_data[0].records = bytes(content)
+        sealed = checksum(bytes(content[covered_from:end]))
+        content[crc_at : crc_at + 4] = sealed.to_bytes(4, "big")
+        row.records = bytes(content)
 
 
 def numbers(api: ApiKey, version: int, others: Sequence[int] = PLAUSIBLE) -> Iterator[Extreme]:
@@ -103,8 +109,8 @@ def numbers(api: ApiKey, version: int, others: Sequence[int] = PLAUSIBLE) -> Ite
             yield from (Extreme(case, value) for value in _values(field.kind, others))
         elif field.kind == "float64":
             yield from _quotas(case)
-        elif field.kind == "records" and version >= _BATCHES_SINCE:
-            for name, (_, width) in HEADER.items():
+        elif field.kind == "records":
+            for name, (_, width) in _header(version).items():
                 inside = Case(api, version, ("records", name), is_equal=False)
                 yield from (Extreme(inside, value) for value in _values(f"int{8 * width}", others))
 
@@ -153,6 +159,13 @@ def _fields(spec: StructSpec, version: int) -> Iterator[tuple[tuple[str, ...], F
             continue
         for path, inner in _fields(field.struct, version):
             yield (field.attribute, *path), inner
+
+
+def _header(version: int) -> Mapping[str, tuple[int, int]]:
+    """Return the numbers in the header of records that a version of Produce takes."""
+    if version >= _BATCHES_SINCE:
+        return _BATCH
+    return {**_MESSAGE, "timestamp": (18, 8)} if version == 2 else _MESSAGE
 
 
 def _values(kind: str, others: Sequence[int]) -> tuple[int, ...]:
