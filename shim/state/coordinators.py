@@ -18,6 +18,9 @@ from kafka_shim.shim.state.node import Node
 from kafka_shim.shim.state.placement import spread
 from kafka_shim.shim.state.topics import Partition, Topic, Topics
 
+KEPT_CHARS_MAX = 249
+"""Longer keys are not cached: a thousand names of 32 KiB would fill the memory."""
+
 
 class KeyType(IntEnum):
     """Key types of FindCoordinator; the values are those on the wire."""
@@ -98,7 +101,8 @@ class Coordinators:
     def partition_of(self, key_type: KeyType, key: str) -> Partition:
         """Return the partition of the internal topic for a key, of which many are asked again."""
         partitions = self.topic(key_type).partitions
-        return partitions[_known_hash(key) % len(partitions)]
+        hashed = _known_hash if len(key) <= KEPT_CHARS_MAX else _positive_hash
+        return partitions[hashed(key) % len(partitions)]
 
     def listed(self, group_ids: Iterable[str], node_id: int) -> list[str]:
         """Return the groups of a node in the order in which a coordinator of 4.0 lists them."""

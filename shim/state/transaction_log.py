@@ -14,7 +14,7 @@ from kafka_shim.protocol.messages.transaction_log_value import (
 )
 from kafka_shim.shim.clock import Clock
 from kafka_shim.shim.state.coordinator_records import append_record, versioned
-from kafka_shim.shim.state.coordinators import Coordinators, KeyType
+from kafka_shim.shim.state.coordinators import KEPT_CHARS_MAX, Coordinators, KeyType
 from kafka_shim.shim.state.log import Log
 from kafka_shim.shim.state.transaction import NO_TIME, State, TopicPartition, Transaction
 
@@ -69,7 +69,8 @@ class TransactionLog:
         log, written = partition.log, self._written.get(partition.index)
         if written is None or written.log is not log:  # the topic may have been made anew
             written = self._written[partition.index] = _Written(log)
-        offset = append_record(partition, _key(transactional_id), value, self._clock.now_ms())
+        key = _known_key if len(transactional_id) <= KEPT_CHARS_MAX else _key
+        offset = append_record(partition, key(transactional_id), value, self._clock.now_ms())
         written.note(transactional_id, offset, is_tombstone=value is None)
         if len(log.batches) >= written.clean_at:
             self._clean(written)
@@ -117,9 +118,11 @@ class _Written:
         )
 
 
-@lru_cache(maxsize=1024)
 def _key(transactional_id: str) -> bytes:
     return versioned(TransactionLogKey(transactional_id), KEY_VERSION)
+
+
+_known_key = lru_cache(maxsize=1024)(_key)
 
 
 def value_of(transaction: Transaction, version: int) -> bytes:

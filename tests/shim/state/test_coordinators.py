@@ -1,5 +1,7 @@
 """Internal topics have the settings that `kafka-topics --describe` shows on a real broker."""
 
+import tracemalloc
+
 import pytest
 
 from kafka_shim.shim.clock import ManualClock
@@ -40,3 +42,16 @@ def test_the_absolute_value_of_a_negative_hash_code_selects_the_partition() -> N
     """DescribeTransactions of 4.4.0 showed the partition of this group's offsets."""
     coordinators = Cluster(Config(), ManualClock()).coordinators
     assert coordinators.partition_of(KeyType.GROUP, "s54009-h").index == 46
+
+
+def test_long_keys_are_not_kept() -> None:
+    coordinators = Cluster(Config(), ManualClock()).coordinators
+    coordinators.partition_of(KeyType.GROUP, "short")
+    tracemalloc.start()
+    try:
+        for number in range(50):
+            coordinators.partition_of(KeyType.GROUP, f"{number:032000}")
+        kept, _ = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert kept < 100_000
