@@ -29,6 +29,7 @@ class GroupFacts(msgspec.Struct, frozen=True, kw_only=True):
     heartbeats_while_completing: bool
     """Heartbeat succeeds while the assignment is awaited (False: 27)."""
     sync_timeout: bool  # a member without SyncGroup within the rebalance timeout is removed
+    rejoin_changes_timeouts: bool  # the timeouts in the JoinGroup of a known member count
     static_rejoin_breaks_syncs: bool
     """A static member that rejoins before the assignment starts a rebalance."""
     static_rejoin_checks_protocol: bool
@@ -83,6 +84,9 @@ class GroupFacts(msgspec.Struct, frozen=True, kw_only=True):
     failed_commits_repeat: bool
     """Repeated partitions of a missing topic fail twice; also in TxnOffsetCommit."""
     deleted_offsets_repeat: bool  # OffsetDelete: a topic with two partitions is answered twice
+    offset_value_version: int  # of the records of offsets; version 1 has the time when they expire
+    offset_records_have_ids: bool  # also of commits that name topics (version 4)
+    group_value_version: int  # of the records of classic groups
     found_message: str | None
     """Error_message of a successful FindCoordinator; None: failures have none either."""
     unknown_key_type_error: int | None
@@ -122,6 +126,7 @@ OLDEST = GroupFacts(
     commit_checks_member=False,
     heartbeats_while_completing=False,
     sync_timeout=False,
+    rejoin_changes_timeouts=False,
     static_rejoin_breaks_syncs=False,
     static_rejoin_checks_protocol=False,
     new_group_epoch=0,
@@ -161,6 +166,9 @@ OLDEST = GroupFacts(
     denied_commits_repeat=False,
     failed_commits_repeat=False,
     deleted_offsets_repeat=False,
+    offset_value_version=1,
+    offset_records_have_ids=False,
+    group_value_version=1,
     found_message=None,
     unknown_key_type_error=None,
     share_key_error=None,
@@ -191,9 +199,16 @@ CHANGES: tuple[Change, ...] = (
         commit_checks_partition=True,
         deletes_empty_group_id=True,
     ),
+    Change(
+        "2.1",
+        "KIP-211, KIP-320: offsets expire with their group, and have leader epochs",
+        offset_value_version=3,
+        group_value_version=2,
+    ),
     Change("2.2", "a failed JoinGroup has no generation", failed_generation=-1),
     Change("2.3", "generations before states in heartbeats", heartbeat_checks_generation=True),
     Change("2.3", "KIP-345: sessions may be longer", session_timeout_ms_max=1_800_000),
+    Change("2.3", "KIP-345: records of static members", group_value_version=3),
     Change("2.3", "a member's assignment is shown as its metadata", describes_metadata=False),
     Change(
         "2.3",
@@ -219,6 +234,7 @@ CHANGES: tuple[Change, ...] = (
     Change("3.0", "one check for members in all APIs", strict_members=True),
     Change("3.0", "KRaft: there is no ZooKeeper", commits_to_zookeeper=False),
     Change("3.2", "a group twice in OffsetFetch", fetching_twice_fails=True),
+    Change("3.3", "members may change their timeouts", rejoin_changes_timeouts=True),
     Change("3.4", "answers of LeaveGroup want a member", leaves_alone_error=35),
     Change("3.5", "what fails before a commit is listed as asked", failed_commits_repeat=True),
     Change(
@@ -248,6 +264,7 @@ CHANGES: tuple[Change, ...] = (
         describes_empty_group_id=True,
     ),
     Change("4.1", "KIP-932: share coordinators", share_key_error=0, share_records=True),
+    Change("4.1", "KIP-848: records of offsets can have topic ids", offset_value_version=4),
     Change("4.1", "uniform: extra partitions stay where they are", saves_extra=True),
     Change(
         "4.2",
@@ -298,6 +315,7 @@ CHANGES: tuple[Change, ...] = (
         share_null_id_error=42,
         share_epochs_may_be_unknown=True,
     ),
+    Change("4.3", "records of offsets always have topic ids", offset_records_have_ids=True),
     Change("4.3", "KIP-1251: commits in older epochs", commits_since_assigned=True),
     Change(
         "4.4",

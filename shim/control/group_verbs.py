@@ -9,6 +9,7 @@ from kafka_shim.shim.control.state_shapes import NewOffsets
 from kafka_shim.shim.state.cluster import Cluster
 from kafka_shim.shim.state.groups.assignors import Assignment
 from kafka_shim.shim.state.groups.group import Group, GroupType
+from kafka_shim.shim.state.groups.group_commits import Commit
 from kafka_shim.shim.state.groups.offsets import CommittedOffset
 from kafka_shim.shim.state.groups.task_kinds import named
 from kafka_shim.shim.state.topics import Partition, Topic
@@ -65,7 +66,7 @@ class ControlGroups:
             return
         if groups.find(group_id) is None:
             groups.classic_or_new(group_id)
-        groups.offsets.commit(group_id, topic.topic_id, partition.index, CommittedOffset(offset))
+        groups.store(group_id, [Commit(topic.topic_id, partition.index, CommittedOffset(offset))])
 
     def _places(self, group_id: str, new: NewOffsets) -> Iterator[tuple[Topic, Partition]]:
         """Return the partitions of a reset."""

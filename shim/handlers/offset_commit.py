@@ -33,6 +33,7 @@ from kafka_shim.shim.handlers.shared.offset_commits import (
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.state.groups.group import CommitIdentity
 from kafka_shim.shim.state.groups.group_commits import Commit
+from kafka_shim.shim.state.groups.group_records import Retention
 from kafka_shim.shim.state.topics import Topic
 
 BY_ID_SINCE = 10
@@ -153,7 +154,10 @@ def _commit(
         for commit in context.in_turns(wanted)
         if metadata_fits(commit.partition, bytes_max)
     ]
-    error = groups.commit(request.group_id, who, context.long(commits))
+    retention_ms: Retention = request.retention_time_ms
+    if context.version >= BY_ID_SINCE and not context.facts.groups.offset_records_have_ids:
+        retention_ms = None
+    error = groups.commit(request.group_id, who, context.long(commits), retention_ms=retention_ms)
     for commit in context.in_turns(wanted):
         code = error
         if error is NO_ERROR and not metadata_fits(commit.partition, bytes_max):

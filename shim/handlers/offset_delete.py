@@ -59,7 +59,7 @@ def handle(request: OffsetDeleteRequest, context: RequestContext) -> OffsetDelet
     if not (context.facts.groups.new_coordinator and codes <= BY_GROUP):
         topics = context.beside(_merged, topics, context.facts.groups)
     if ErrorCode.NONE in codes:
-        context.cluster.groups.remove_if_idle(group)
+        context.cluster.groups.offsets_deleted(group)
     if context.facts.groups.deleted_offsets_repeat:
         _check_size(topics)
         topics = [topic for topic in topics for _ in topic.partitions]

@@ -179,7 +179,7 @@ def _commit(
             who,
             commits,
             request.producer_id,
-            lambda: _append_error(request, context),
+            lambda: _append_error(request, commits, context),
         )
     unfit = error or ErrorCode.OFFSET_METADATA_TOO_LARGE
     return [error if does_fit else unfit for does_fit in fits]
@@ -219,7 +219,9 @@ def _transaction_error(request: TxnOffsetCommitRequest, context: RequestContext)
     return error
 
 
-def _append_error(request: TxnOffsetCommitRequest, context: RequestContext) -> ErrorCode:
+def _append_error(
+    request: TxnOffsetCommitRequest, commits: list[Commit], context: RequestContext
+) -> ErrorCode:
     """Whether the offsets topic takes records of the producer in this epoch; then it has.
 
     Before 4.0 those of no producer are committed as if there were no transaction.
@@ -238,4 +240,6 @@ def _append_error(request: TxnOffsetCommitRequest, context: RequestContext) -> E
     log.producers.appended(
         request.producer_id, request.producer_epoch, written, is_transactional=True
     )
+    producer = request.producer_id, request.producer_epoch
+    context.cluster.groups.records.log.write_held(request.group_id, commits, producer)
     return ErrorCode.NONE

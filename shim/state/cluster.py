@@ -18,6 +18,7 @@ from kafka_shim.shim.errors import ConfigError
 from kafka_shim.shim.state.changes import Changes
 from kafka_shim.shim.state.configs import Configs
 from kafka_shim.shim.state.delegation_tokens import DelegationTokens
+from kafka_shim.shim.state.late_partition import Partitions
 from kafka_shim.shim.state.late_stores import LateStores
 from kafka_shim.shim.state.leadership import Elections, settle
 from kafka_shim.shim.state.log_settings import InForce
@@ -93,6 +94,8 @@ class Cluster(LateStores):
         )
         self.policy = policy_of(config, self.release, self.nodes, self.clock, self.random)
         self.topics = Topics(self.random, self.clock, self.facts.topics.internal_topics)
+        self.partitions = Partitions()
+        self.topics.make_partition = self.partitions.make
         self.configs = Configs(
             self.release,
             self._static_settings,

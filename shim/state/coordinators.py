@@ -104,6 +104,20 @@ class Coordinators:
         hashed = _known_hash if len(key) <= KEPT_CHARS_MAX else _positive_hash
         return partitions[hashed(key) % len(partitions)]
 
+    def group_partition(self, group_id: str) -> int:
+        """Return a group's partition; of the topic that will be, if there is none."""
+        topic = self.known_topic(KeyType.GROUP)
+        if topic is None:
+            prefix = _SETTINGS[_TOPICS[KeyType.GROUP]]
+            count = self._configs.broker_int(f"{prefix}.num.partitions")
+        else:
+            count = len(topic.partitions)
+        return _positive_hash(group_id) % count
+
+    def known_topic(self, key_type: KeyType) -> Topic | None:
+        """Return the internal topic; None if it does not exist."""
+        return self._topics.get(_TOPICS[key_type])
+
     def listed(self, group_ids: Iterable[str], node_id: int) -> list[str]:
         """Return the groups of a node in the order in which a coordinator of 4.0 lists them."""
         topic = self.topic(KeyType.GROUP)

@@ -23,7 +23,9 @@ from kafka_shim.shim.state.topics import Topic, Topics
 if TYPE_CHECKING:
     from kafka_shim.shim.state.coordinators import Coordinators
     from kafka_shim.shim.state.fetch_sessions import FetchSessions
+    from kafka_shim.shim.state.groups.group_log import GroupLog
     from kafka_shim.shim.state.groups.groups import Groups
+    from kafka_shim.shim.state.late_partition import Partitions
     from kafka_shim.shim.state.log import Log
     from kafka_shim.shim.state.quotas import Quotas
     from kafka_shim.shim.state.sharing.share_partitions import SharePartitions
@@ -58,6 +60,7 @@ class LateStores:
     random: random.Random
     configs: Configs
     topics: Topics
+    partitions: "Partitions"
     nodes: dict[int, Node]
     release: str
     features: tuple[Feature, ...]
@@ -107,12 +110,29 @@ class LateStores:
     @cached_property
     def groups(self) -> "Groups":
         from kafka_shim.shim.state.group_settings import GroupSettings
+        from kafka_shim.shim.state.groups.group_records import GroupRecords
         from kafka_shim.shim.state.groups.groups import Groups
 
         facts = self.facts.groups
         settings = GroupSettings(self.configs, facts, self.lowered_features)
         clock = self.group_clock or self.clock
-        return Groups(settings, facts, self.topics, self.share_states, clock, self.random)
+        groups = Groups(settings, facts, self.topics, self.share_states, clock, self.random)
+        groups.records = GroupRecords(self.coordinators, self.clock, self._make_group_log)
+        self.partitions.about_to_look = groups.write_records
+        return groups
+
+    def _make_group_log(self) -> "GroupLog":
+        from kafka_shim.shim.state.groups.group_log import GroupLog
+
+        facts = self.facts
+        return GroupLog(
+            self.coordinators,
+            self.topics,
+            self.groups.settings,
+            facts.groups,
+            self.clock,
+            stamps_horizon=facts.records.stamps_delete_horizon,
+        )
 
     @cached_property
     def transactions(self) -> "Transactions":

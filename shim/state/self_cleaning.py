@@ -61,7 +61,7 @@ class SelfCleaning:
             lag_ms = int(self._value(topic.configs, COMPACTION_LAG_MAX_MS) or 2**63 - 1)
             before_ms = self._clock.now_ms() - lag_ms
             for partition in topic.partitions:
-                log = partition.log
+                log = partition.stored_log
                 yield log, log.settings.compacts and _is_due(log, ratio, before_ms)
 
     def _value(self, own: dict[str, str], name: str) -> str | None:

@@ -93,6 +93,7 @@ def put_back(snapshot: Snapshot, cluster: Cluster) -> None:
             authorizer.create_acls(Actor("User:ANONYMOUS", "127.0.0.1"), batch)
     for group_id, commits in snapshot.commits.items():
         cluster.groups.commit(group_id, _NOBODY, commits)
+    cluster.groups.records.forget()  # the log of the snapshot has them
 
 
 def _topic(cluster: Cluster, name: str) -> TopicCopy:

@@ -38,18 +38,26 @@ class Partition:
         *("log", "replicas", "was_led"),
     )
 
-    def __init__(self, index: int, replicas: Sequence[int], log: Log, *, is_open: bool) -> None:
+    def __init__(self, index: int, replicas: Sequence[int], log: Log) -> None:
         self.index = index
         self.replicas = self.isr = _listed(tuple(replicas))
         self.eligible = self.last_known = _listed(())  # KIP-966
         self.leader_id = replicas[0] if replicas else NOBODY
         self.leader_epoch = 0
         self.log = log
-        self.is_open = is_open  # False: no broker could open its log
+        self.is_open = True  # False: no broker could open its log
         self.was_led = True  # False: it exists only for the controller
+
+    @property
+    def stored_log(self) -> Log:
+        """The log with the records that are written, if some are written late."""
+        return self.log
 
     def is_led_by(self, node_id: int) -> bool:
         return self.leader_id == node_id and self.is_open
+
+
+MakePartition = Callable[[str, int, Sequence[int], Log], Partition]
 
 
 class Topic:
@@ -102,6 +110,7 @@ class Topics:
         self.epoch = 0
         self._changed: dict[str, int] = {}  # the epoch of each topic's last change
         self._deleted: dict[str, int] = {}  # the same of deleted topics, the latest last
+        self._deleted_ids: dict[bytes, str] = {}
         self._forgotten = 0  # the epoch of the last deletion whose name is no longer kept
         self._changed_somewhere = 0
         self.deletions = 0
@@ -122,6 +131,8 @@ class Topics:
         """Called with the name of a changed topic; None if any topic may have changed."""
         self.when_deleted: Callable[[bytes], None] = lambda _: None
         """Called with the id of a deleted topic."""
+        self.make_partition: MakePartition = lambda _, *rest: Partition(*rest)
+        """Make a partition, given the topic's name, the index, the replicas and the log."""
         self.make_log: Callable[[InForce, Clock, Callable[[], None]], Log] = Log
 
     def __len__(self) -> int:
@@ -146,6 +157,11 @@ class Topics:
 
     def by_id(self, topic_id: bytes) -> Topic | None:
         return self._by_id.get(topic_id)
+
+    def name_of(self, topic_id: bytes) -> str | None:
+        """Return the name of a topic, also of one that was deleted not long ago."""
+        topic = self._by_id.get(topic_id)
+        return self._deleted_ids.get(topic_id) if topic is None else topic.name
 
     def partition(self, name: str, index: int) -> Partition | None:
         """Return a partition as brokers see it: None until it has had a leader."""
@@ -222,7 +238,8 @@ class Topics:
             log = self.make_log(settings, self._clock, self.when_filled)
             # DEVIATION: other topics of the same request may be in a real broker's way.
             index = len(topic.partitions)
-            partition = Partition(index, replicas, log, is_open=not topic.unreadable)
+            partition = self.make_partition(topic.name, index, replicas, log)
+            partition.is_open = not topic.unreadable
             partition.was_led = any(map(self.can_lead, replicas))
             topic.partitions.append(partition)
         self.partition_count += len(assignments)
@@ -252,6 +269,7 @@ class Topics:
         A leader that was not in sync becomes the only replica in the ISR; no other is eligible.
         """
         assert leader_id == NOBODY or leader_id in partition.replicas
+        log = partition.log  # with the records of the old epoch
         partition.leader_id = leader_id
         partition.leader_epoch += 1
         if leader_id != NOBODY:
@@ -260,7 +278,7 @@ class Topics:
             partition.isr = [leader_id]
             partition.eligible = partition.last_known = _listed(())
         self._change(None)
-        partition.log.wake()
+        log.wake()
 
     def sync(self, partition: Partition, isr: Sequence[int]) -> None:
         """Set the in-sync replicas."""
@@ -291,9 +309,9 @@ class Topics:
         self._unled.discard(name)
         self.partition_count -= len(topic.partitions)
         for partition in topic.partitions:
-            partition.log.close()
+            partition.stored_log.close()
         self._change(name)
-        self._remember_deletion(name, self._changed.pop(name))
+        self._remember_deletion(topic, self._changed.pop(name))
         self.deletions += 1
         self.when_deleted(topic.topic_id)
 
@@ -303,8 +321,12 @@ class Topics:
         if kept:
             self._by_metric_name[alike] = kept
 
-    def _remember_deletion(self, name: str, epoch: int) -> None:
+    def _remember_deletion(self, topic: Topic, epoch: int) -> None:
         """Remember the epoch of a deletion; beyond DELETED_NAMES_MAX names, drop the oldest."""
+        name = topic.name
+        self._deleted_ids[topic.topic_id] = name
+        if len(self._deleted_ids) > DELETED_NAMES_MAX:
+            del self._deleted_ids[next(iter(self._deleted_ids))]
         self._deleted.pop(name, None)
         self._deleted[name] = epoch
         if len(self._deleted) > DELETED_NAMES_MAX:

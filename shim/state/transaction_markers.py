@@ -8,12 +8,11 @@ from kafka_shim.protocol.releases.facts import Facts
 from kafka_shim.protocol.releases.records import RecordFacts
 from kafka_shim.shim.clock import Clock
 from kafka_shim.shim.state.groups.groups import Groups
+from kafka_shim.shim.state.late_partition import GROUPS_TOPIC
 from kafka_shim.shim.state.log import StoredBatch
 from kafka_shim.shim.state.topics import Partition, Topics
 from kafka_shim.shim.state.transaction import State, Transaction
 
-OFFSETS_TOPIC = "__consumer_offsets"
-"""Its markers are for the groups, which keep offsets elsewhere."""
 COORDINATOR_EPOCH = 0
 """That of the leader of the transactional id's partition, which never changes here."""
 
@@ -42,21 +41,16 @@ def write_markers(stores: _Stores, ended: Transaction) -> None:
         partition = stores.topics.partition(name, index)
         if partition is None or _is_newer(partition, *owner):
             continue
-        if name == OFFSETS_TOPIC:
-            log = partition.log
-            log.producers.ended(
-                owner, COORDINATOR_EPOCH, log.end_offset, now_ms, is_committed=commit
-            )
+        append_marker(
+            partition,
+            owner,
+            commit=commit,
+            coordinator_epoch=COORDINATOR_EPOCH,
+            now_ms=now_ms,
+            facts=stores.facts.records,
+        )
+        if name == GROUPS_TOPIC:
             stores.groups.end_transaction(ended.producer_id, committed=commit)
-        else:
-            append_marker(
-                partition,
-                owner,
-                commit=commit,
-                coordinator_epoch=COORDINATOR_EPOCH,
-                now_ms=now_ms,
-                facts=stores.facts.records,
-            )
 
 
 def append_marker(

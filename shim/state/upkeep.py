@@ -43,8 +43,8 @@ class Upkeep:
         """Yield the logs of topics that still exist when it is their turn."""
         for topic in self._topics:
             for partition in topic.partitions:
-                if not partition.log.is_closed:
-                    yield partition.log
+                if not partition.stored_log.is_closed:
+                    yield partition.stored_log
 
     def _expire_records(self) -> Iterator[bool]:
         for log in self._logs():

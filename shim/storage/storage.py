@@ -176,6 +176,7 @@ class Storage:
 
     def _write(self) -> None:
         marks, cluster = self._marks, self._cluster
+        cluster.groups.records.write_all()
         if not marks.has_rows:
             self._database.append(
                 [

@@ -14,7 +14,7 @@ from kafka_shim.protocol.messages.list_offsets_request import (
     ListOffsetsTopic,
 )
 from kafka_shim.protocol.messages.metadata_request import MetadataRequest, MetadataRequestTopic
-from kafka_shim.protocol.records import batches
+from kafka_shim.protocol.records import batches, is_commit
 from kafka_shim.protocol.spec import load
 from tests.recordings.peers.peer import ask_root
 from tests.recordings.play import Play
@@ -27,14 +27,27 @@ DAY_MS = 86_400_000
 class CoordinatorLog:
     """The records about the keys of one scenario that were written since the last look."""
 
-    def __init__(self, play: Play, topic: str, messages: Callable[[int], tuple[str, str]]) -> None:
-        """Follow a topic; `messages` returns the names of key and value for a key's version."""
+    def __init__(
+        self,
+        play: Play,
+        topic: str,
+        messages: Callable[[int], tuple[str, str] | None],
+        *,
+        is_alone: bool = False,
+    ) -> None:
+        """Follow a topic; `messages` returns the names of key and value for a key's version, or
+        None if the record does not count.
+
+        `is_alone`: the broker plays no other scenario, so offsets and markers count.
+        """
         self._play = play
         self._topic = topic
         self._messages = messages
-        self._next = dict.fromkeys(range(self._partitions()), 0)
+        self._is_alone = is_alone
+        self.partitions = self._count_partitions()
+        self._next = dict.fromkeys(range(self.partitions), 0)
 
-    def _partitions(self) -> int:
+    def _count_partitions(self) -> int:
         request = MetadataRequest([MetadataRequestTopic(name=self._topic)], False)
         for _ in range(100):
             found = ask_root(self._play.peer, ApiKey.METADATA, request).topics[0].partitions
@@ -73,8 +86,13 @@ class CoordinatorLog:
             self._next[index] = batch.last_offset + 1
             assert batch.is_intact()
             for record in batch.records():
-                if (row := self._row(record.key or b"", record.value)) is None:
+                row = self._row(record.key or b"", record.value)
+                if batch.is_control and self._is_alone:
+                    row = {"marker": "commit" if is_commit(record) else "abort"}
+                if row is None:
                     continue
+                if self._is_alone:
+                    row["at"] = [index, record.offset]
                 yield row | {
                     "batch": [batch.attributes, batch.count, batch.producer_id],
                     "leader_epoch": batch.partition_leader_epoch,
@@ -85,6 +103,8 @@ class CoordinatorLog:
     def _row(self, key: bytes, value: bytes | None) -> dict[str, Any] | None:
         """Return a record's key and value; None if it is another scenario's."""
         names = self._messages(int.from_bytes(key[:2], "big"))
+        if names is None:
+            return None
         read_key = codecs.read_message(names[0], 0, key, 2)
         if self._play.name not in str(read_key):
             return None
@@ -99,6 +119,8 @@ class CoordinatorLog:
     def _plain(self, message: msgspec.Struct, version: int) -> dict[str, Any]:
         name = type(message).__name__
         found = self._play.struct(load(name).struct, message, version)
+        if found.get("expire_timestamp", -1) >= 0:
+            found["expire_timestamp"] -= found["commit_timestamp"]
         if found.get("write_timestamp", -1) == found.get("create_timestamp"):
             found["write_timestamp"] = "created"
         return {"is": name} | {key: self._time(key, value) for key, value in found.items()}

@@ -58,7 +58,8 @@ def kept_as(topic: Topic, index: int) -> bytes:
 
 def metadata_fits(partition: AskedPartition, bytes_max: int) -> bool:
     """Whether a commit's metadata is within `offset.metadata.max.bytes`."""
-    return len((partition.committed_metadata or "").encode()) <= bytes_max
+    metadata = partition.committed_metadata
+    return not metadata or len(metadata.encode()) <= bytes_max
 
 
 def topic_of(

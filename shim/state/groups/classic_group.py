@@ -161,7 +161,7 @@ class ClassicGroup(Group):
         """Handle a member's new JoinGroup: rebalance if it is the leader or has changed."""
         changed = member.protocols != joining.protocols
         leads = member.member_id == self.roster.leader_id
-        self.roster.update(member, joining)
+        self.roster.update(member, joining, with_timeouts=self._facts.rejoin_changes_timeouts)
         if not changed and (
             self.state is ClassicState.COMPLETING
             or (self.state is ClassicState.STABLE and not leads)
@@ -185,12 +185,14 @@ class ClassicGroup(Group):
         self.cycle.answer_join(member, Joined(error=fenced, member_id=member.member_id))
         self.cycle.answer_sync(member, Synced(error=fenced))
         self.roster.replace(member, new_id)
-        self.roster.update(member, joining)
+        self.roster.update(member, joining, with_timeouts=self._facts.rejoin_changes_timeouts)
         self.cycle.watch(member)
         if self._rejoin_rebalances():
             self.roster.hold(member, answer)
             self.cycle.begin()
             return
+        if self.state is ClassicState.STABLE and self._facts.static_rejoin_checks_protocol:
+            self.cycle.when_settled()
         skips = joining.can_skip_assignment and self.roster.leader_id == new_id
         answer(self.cycle.rejoined(member, None if skips else old_leader_id))
 

@@ -116,10 +116,11 @@ class ClassicMember:
         self.session_timer: Deadline | None = None
         self.session_ends_ms: float = float("inf")
 
-    def update(self, joining: Joining) -> None:
+    def update(self, joining: Joining, *, with_timeouts: bool) -> None:
         """Set the protocols and timeouts of a JoinGroup from a member that rejoins."""
-        self.session_timeout_ms = joining.session_timeout_ms
-        self.rebalance_timeout_ms = joining.rebalance_timeout_ms
+        if with_timeouts:
+            self.session_timeout_ms = joining.session_timeout_ms
+            self.rebalance_timeout_ms = joining.rebalance_timeout_ms
         self.protocols = joining.protocols
 
     def metadata(self, protocol_name: str | None) -> bytes:

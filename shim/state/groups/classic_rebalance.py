@@ -56,6 +56,8 @@ class ClassicRebalance:
         self._unsynced: set[str] = set()
         self._outbox: deque[Callable[[], None]] = deque()
         self._speaks_on = False
+        self.when_settled: Callable[[], None] = lambda: None
+        """Called when a generation has its assignment or no members, or a member another id."""
 
     # members
 
@@ -187,6 +189,7 @@ class ClassicRebalance:
             self.state = ClassicState.EMPTY
             self.empty_since_ms = self._clock.now_ms()
             self.protocol_name = None
+            self.when_settled()
 
     def _get_stuck(self) -> None:
         """Stay in this state for good: pending members get no answer and do not time out."""
@@ -248,6 +251,7 @@ class ClassicRebalance:
         self.state = ClassicState.STABLE
         for member in self.roster.members.values():
             member.assignment = assignments.get(member.member_id, b"")
+        self.when_settled()
         for member in list(self.roster.members.values()):
             if self.answer_sync(member, self.synced(member)):
                 self.watch(member)

@@ -52,10 +52,10 @@ class Roster:
         if self.leader_id == member.member_id:
             self.leader_id = next(iter(self.members), "")
 
-    def update(self, member: ClassicMember, joining: Joining) -> None:
-        """Update a member's protocols and timeouts from its JoinGroup request."""
+    def update(self, member: ClassicMember, joining: Joining, *, with_timeouts: bool) -> None:
+        """Update a member's protocols from its JoinGroup request, and its timeouts."""
         self._forget_spoken(member)
-        member.update(joining)
+        member.update(joining, with_timeouts=with_timeouts)
         self._speakers.update(_spoken(member))
 
     def _forget_spoken(self, member: ClassicMember) -> None:

@@ -1,12 +1,13 @@
 """Commits of offsets; a group is created by its first member or its first committed offset."""
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 
 import msgspec
 
 from kafka_shim.protocol.error_codes import NO_ERROR, ErrorCode
 from kafka_shim.protocol.records import NO_PRODUCER
 from kafka_shim.shim.state.groups.group import CommitIdentity, Group
+from kafka_shim.shim.state.groups.group_records import DEFAULT_RETENTION, FOLLOWS, Retention
 from kafka_shim.shim.state.groups.group_store import GroupStore
 from kafka_shim.shim.state.groups.offsets import CommittedOffset
 
@@ -14,7 +15,7 @@ GROUP_ID_NOT_FOUND_SINCE = 9
 """The OffsetCommit version that can say that the group is unknown (KIP-848)."""
 
 
-class Commit(msgspec.Struct, frozen=True):
+class Commit(msgspec.Struct, frozen=True, gc=False):
     """One partition's offset in a commit."""
 
     topic_id: bytes
@@ -34,9 +35,10 @@ class GroupCommits(GroupStore):
         self,
         group_id: str,
         identity: CommitIdentity,
-        commits: Collection[Commit],
+        commits: Sequence[Commit],
         producer_id: int | None = None,
         append_error: Callable[[], ErrorCode] = lambda: NO_ERROR,
+        retention_ms: Retention = DEFAULT_RETENTION,
     ) -> ErrorCode:
         """Store offsets; those with a producer id count after its transaction (`end_transaction`).
 
@@ -64,11 +66,23 @@ class GroupCommits(GroupStore):
             rows = ((commit.topic_id, commit.partition, commit.offset) for commit in commits)
             self.offsets.hold(group_id, producer_id, rows)
             return NO_ERROR
-        for commit in commits:  # not at once, if it is a large request
-            self.offsets.commit(group_id, commit.topic_id, commit.partition, commit.offset)
+        self.store(group_id, commits, retention_ms)
         if commits and self.find(group_id) is None:
             self.classic_or_new(group_id)
         return NO_ERROR
+
+    def store(
+        self, group_id: str, commits: Sequence[Commit], retention_ms: Retention = DEFAULT_RETENTION
+    ) -> None:
+        """Store offsets that count at once."""
+        records, mark = self.records, retention_ms
+        for commit in commits:  # not at once, if it is a large request
+            topic_id, partition = commit.topic_id, commit.partition
+            offset = self.offsets.commit(group_id, topic_id, partition, commit.offset)
+            records.new += (group_id, topic_id, partition, offset, mark)
+            mark = FOLLOWS
+        if len(records.new) > records.room:
+            records.look_after()
 
     def _commit_error(
         self,
@@ -87,6 +101,3 @@ class GroupCommits(GroupStore):
     def end_transaction(self, producer_id: int, *, committed: bool) -> None:
         """Commit or discard the pending offsets of a producer's transaction."""
         self.offsets.settle(producer_id, committed=committed)
-
-    def delete_offset(self, group_id: str, topic_id: bytes, partition: int) -> None:
-        self.offsets.forget(group_id, topic_id, partition)

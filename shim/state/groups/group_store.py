@@ -5,6 +5,7 @@ Offsets outlive members but not the group.
 
 import random
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import TYPE_CHECKING, cast
 
 from kafka_shim.protocol.error_codes import NO_ERROR, ErrorCode
@@ -12,7 +13,9 @@ from kafka_shim.protocol.releases.groups import GroupFacts
 from kafka_shim.shim.clock import Clock
 from kafka_shim.shim.state.group_settings import GroupSettings
 from kafka_shim.shim.state.groups.group import Group, GroupType
+from kafka_shim.shim.state.groups.group_records import GroupRecords
 from kafka_shim.shim.state.groups.offsets import Offsets, stray_name
+from kafka_shim.shim.state.late_partition import GROUPS_TOPIC
 from kafka_shim.shim.state.rounds import Rounds
 from kafka_shim.shim.state.sharing.share_state import ShareStates
 from kafka_shim.shim.state.topics import Topics
@@ -23,11 +26,12 @@ if TYPE_CHECKING:  # a kind of groups is imported with the first group of it
     from kafka_shim.shim.state.groups.share_group import ShareGroup
     from kafka_shim.shim.state.groups.streams_group import StreamsGroup
 
-GROUPS_TOPIC = "__consumer_offsets"
-
 
 class GroupStore:
     """The groups of a cluster; each API has its own error for a missing one."""
+
+    records: GroupRecords
+    """What they write into their internal topic; the cluster provides it."""
 
     def __init__(
         self,
@@ -112,13 +116,17 @@ class GroupStore:
     def _new_classic(self, group_id: str) -> "ClassicGroup":
         from kafka_shim.shim.state.groups.classic_group import ClassicGroup  # noqa: PLC0415 - see above
 
-        return ClassicGroup(group_id, self.settings, self.facts, self._clock, self._random)
+        made = ClassicGroup(group_id, self.settings, self.facts, self._clock, self._random)
+        made.cycle.when_settled = partial(self.records.group, made)
+        return made
 
     def keep(self, group: Group) -> None:
         """Store the group, replacing another one with its id."""
         replaced = self._groups.get(group.group_id)
         if replaced is not None and replaced is not group:
             replaced.close()
+            if replaced.type is GroupType.CLASSIC and group.type is not GroupType.CLASSIC:
+                self.records.end_deletion(group.group_id, with_group=True)
         self._groups[group.group_id] = group
         self.when_touched(group.group_id)
         kept_in = self._topics.get(GROUPS_TOPIC)
@@ -138,17 +146,41 @@ class GroupStore:
         self._remove(group)
         return NO_ERROR
 
-    def remove_if_idle(self, group: Group) -> None:
-        """Remove an empty group whose last offset was deleted, except in newer releases."""
+    def offsets_deleted(self, group: Group) -> None:
+        """End a deletion of offsets: remove an empty group without others, except in newer
+        releases.
+        """
         keeps = self.facts.new_coordinator
         if not keeps and group.is_empty and not self.offsets.has_offsets(group.group_id):
             self._remove(group)
+        else:
+            self.records.end_deletion(group.group_id)
 
     def _remove(self, group: Group) -> None:
         group.close()
-        del self._groups[group.group_id]
-        self.when_touched(group.group_id)
-        self.offsets.forget_group(group.group_id)
+        group_id = group.group_id
+        del self._groups[group_id]
+        self.when_touched(group_id)
+        for partition in self._written_offsets(group_id):
+            self.records.delete(*partition)
+        self.offsets.forget_group(group_id)
+        self.records.end_deletion(group_id, with_group=self._is_written(group))
+
+    def _written_offsets(self, group_id: str) -> list[tuple[bytes, int]]:
+        """Return the partitions whose offsets have a tombstone when they are deleted."""
+        return self.offsets.partitions(group_id, with_pending=self.facts.new_coordinator)
+
+    def _is_written(self, group: Group) -> bool:
+        """Whether a group has a tombstone when it is deleted."""
+        if group.type is not GroupType.CLASSIC:
+            return False
+        has_generation = cast("ClassicGroup", group).cycle.generation_id > 0
+        return has_generation or self.facts.new_coordinator
+
+    def write_records(self, index: int) -> None:
+        """Write the records of a partition of the topic of groups: somebody looks at it."""
+        self._notice_deleted_topics()
+        self.records.write(index)
 
     def _notice_deleted_topics(self) -> None:
         """Remove offsets of deleted topics, and in older releases empty groups without other
@@ -163,15 +195,20 @@ class GroupStore:
                 if group.type is GroupType.CLASSIC:
                     cast("ClassicGroup", group).cycle.break_off()
                 self._remove(group)
-        gone = [
+            self.records.forget()
+        gone = {
             topic_id
             for topic_id in self.offsets.topic_ids()
             if self._topics.by_id(topic_id) is None and stray_name(topic_id) is None
-        ]
+        }
+        written = {group_id: self._written_offsets(group_id) for group_id in self._groups if gone}
         for topic_id in gone:
             self.offsets.forget_topic(topic_id)
         for group in list(self._groups.values()):
-            self.remove_if_idle(group)
+            for topic_id, partition in written.get(group.group_id, ()):
+                if topic_id in gone:
+                    self.records.delete(topic_id, partition)
+            self.offsets_deleted(group)
 
     def _expire(self) -> Iterator[bool]:
         """Forget old offsets, and empty groups without any; yield for each group whether it is
@@ -182,6 +219,7 @@ class GroupStore:
                 self._expire_offsets(group)
                 if group.is_empty and not self.offsets.has_offsets(group.group_id):
                     self._remove(group)
+                self.records.end_deletion(group.group_id)
             yield group.group_id in self._groups
 
     def _expire_offsets(self, group: Group) -> None:
@@ -195,4 +233,12 @@ class GroupStore:
                 idle_since_ms = group.idle_since_ms(name, offset.committed_ms)
                 is_old = idle_since_ms is not None and idle_since_ms <= before_ms
                 if is_old and not self.offsets.is_unstable(group.group_id, topic_id, partition):
-                    self.offsets.forget(group.group_id, topic_id, partition)
+                    self.delete_offset(group.group_id, topic_id, partition)
+
+    def delete_offset(self, group_id: str, topic_id: bytes, partition: int) -> None:
+        """Delete an offset; `offsets_deleted` follows."""
+        if self.offsets.has_offset(
+            group_id, topic_id, partition, or_pending=self.facts.new_coordinator
+        ):
+            self.records.delete(topic_id, partition)
+        self.offsets.forget(group_id, topic_id, partition)

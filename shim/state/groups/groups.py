@@ -68,7 +68,15 @@ class Groups(GroupCommits):
                 apart = partial(self.long_heartbeats.classic, turns)
                 participants.join(joining, new_id, answer, apart)
         else:
-            self.classic_or_new(group_id).join(joining, answer)
+            self._classic_to_join(group_id).join(joining, answer)
+
+    def _classic_to_join(self, group_id: str) -> "ClassicGroup":
+        group = self.classic(group_id)
+        if group is None:
+            group = self.classic_or_new(group_id)
+            if self.facts.new_coordinator:
+                self.records.group(group, is_new=True)
+        return group
 
     def _join_error(self, group_id: str, joining: Joining) -> ErrorCode:
         if not group_id:
@@ -226,6 +234,7 @@ class Groups(GroupCommits):
         made = self._new_classic(group.group_id)
         migration.downgrade(group, made, self._topics)
         self.keep(made)
+        made.cycle.when_settled()
         if rebalances:
             made.cycle.begin()
             made.cycle.speak()

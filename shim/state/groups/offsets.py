@@ -67,11 +67,18 @@ class Offsets:
 
     def commit(
         self, group_id: str, topic_id: bytes, partition: int, offset: CommittedOffset
-    ) -> None:
-        group = self._groups.setdefault(group_id, _GroupOffsets())
+    ) -> CommittedOffset:
+        """Store an offset, and return it with its time."""
+        group = self._groups.get(group_id)
+        if group is None:
+            group = self._groups[group_id] = _GroupOffsets()
         ordered = self._ordered(offset, self._clock.now_ms())
-        group.committed.setdefault(topic_id, {})[partition] = ordered
+        offsets = group.committed.get(topic_id)
+        if offsets is None:
+            offsets = group.committed[topic_id] = {}
+        offsets[partition] = ordered
         self.when_changed(group_id, topic_id, partition)
+        return ordered
 
     def hold(
         self,
@@ -138,6 +145,29 @@ class Offsets:
             (topic_id, partition) in held for held in group.pending.values()
         )
 
+    def has_offset(
+        self, group_id: str, topic_id: bytes, partition: int, *, or_pending: bool
+    ) -> bool:
+        """Whether a partition has a committed offset, or a pending one."""
+        if self.get(group_id, topic_id, partition) is not None:
+            return True
+        return or_pending and self.is_unstable(group_id, topic_id, partition)
+
+    def partitions(self, group_id: str, *, with_pending: bool) -> list[tuple[bytes, int]]:
+        """Return the topic ids and partitions with an offset, perhaps also a pending one."""
+        group = self._groups.get(group_id)
+        if group is None:
+            return []
+        found = dict.fromkeys(
+            (topic_id, partition)
+            for topic_id, offsets in group.committed.items()
+            for partition in offsets
+        )
+        if with_pending:
+            for pending in group.pending.values():
+                found |= dict.fromkeys(pending)
+        return list(found)
+
     def has_offsets(self, group_id: str) -> bool:
         return group_id in self._groups
 
@@ -181,8 +211,8 @@ class Offsets:
         return found
 
     def _ordered(self, offset: CommittedOffset, now_ms: int) -> CommittedOffset:
-        self._order += 1
-        return msgspec.structs.replace(offset, order=self._order, committed_ms=now_ms)
+        self._order = order = self._order + 1
+        return CommittedOffset(offset.offset, offset.leader_epoch, offset.metadata, order, now_ms)
 
     def held(self, group_id: str, producer_id: int) -> dict[tuple[bytes, int], CommittedOffset]:
         """Return a group's pending offsets of a producer's transaction."""

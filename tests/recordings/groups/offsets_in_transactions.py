@@ -3,12 +3,13 @@
 from typing import Any
 
 from kafka_shim.protocol.enums import ApiKey
+from kafka_shim.protocol.error_codes import ErrorCode
 from tests.recordings.groups.classic_play import ClassicPlay
 from tests.recordings.groups.migration_play import begun, rejoin
 from tests.recordings.groups.modern_play import ModernPlay
 
 
-class _Transaction:
+class Transaction:
     """A transactional producer."""
 
     def __init__(self, play: ClassicPlay) -> None:
@@ -28,8 +29,16 @@ class _Transaction:
         }
 
     def add(self, group: str) -> None:
+        """Add a group's offsets, once the markers of the last transaction are written."""
+        api, play = ApiKey.ADD_OFFSETS_TO_TXN, self.play
         request = self.identity | {"group_id": group}
-        self.play.call("add", ApiKey.ADD_OFFSETS_TO_TXN, 3, request)
+        answer = play.ask(api, 3, request)
+        for _ in range(100):
+            if answer.error_code != ErrorCode.CONCURRENT_TRANSACTIONS:
+                break
+            play.peer.pause(100)
+            answer = play.ask(api, 3, request)
+        play.keep("add", api, play.version(api, 3), answer)
 
     def commit(
         self,
@@ -68,7 +77,7 @@ def in_transactions(play: ClassicPlay) -> None:
     group = play.text("g")
     both = [(topic, [0, 1])]
     play.commit("before", group, [(topic, 0, 1), (topic, 1, 1)])
-    transaction = _Transaction(play)
+    transaction = Transaction(play)
     for committed in (False, True):
         transaction.add(group)
         transaction.commit("in the transaction", group, topic, 77 if committed else 66)
@@ -89,7 +98,7 @@ def transactions_of_new_groups(play: ClassicPlay) -> None:
     (topic,) = play.topic("t")
     group = play.text("g")
     wanted = [(topic, [0])]
-    transaction = _Transaction(play)
+    transaction = Transaction(play)
     transaction.add(group)
     transaction.commit("new group", group, topic, 5)
     play.describe("new group", group)
@@ -114,7 +123,7 @@ def transactions_of_members(play: ClassicPlay) -> None:
     (topic,) = play.topic("t")
     group = play.text("g")
     member = play.join("joins", group).member_id
-    transaction = _Transaction(play)
+    transaction = Transaction(play)
     transaction.add(group)
     whos = {
         "itself": (1, member),
@@ -149,7 +158,7 @@ def transactions_of_both_protocols(play: ModernPlay) -> None:
     group = play.text("g")
     member = begun(play, group, topic)
     play.enter("new", group, "m", topic)
-    transaction = _Transaction(play)
+    transaction = Transaction(play)
     transaction.add(group)
     _commit_as_anybody(play, transaction, "upgraded", group, topic, (member, 1))
     now = rejoin(play, "gives up one", group, member, topic, 0)
@@ -168,7 +177,7 @@ def transactions_of_both_protocols(play: ModernPlay) -> None:
 
 def _commit_as_anybody(
     play: ModernPlay,
-    transaction: _Transaction,
+    transaction: Transaction,
     label: str,
     group: str,
     topic: str,

@@ -10,6 +10,7 @@ from tests.recordings.groups import (
     dead_letter_scenarios,
     description_scenarios,
     epoch_scenarios,
+    group_log_scenarios,
     idle_scenarios,
     joining_scenarios,
     migration_scenarios,
@@ -51,6 +52,7 @@ SCENARIOS = by_name(
         corner_scenarios,
         share_state_scenarios,
         share_limit_scenarios,
+        group_log_scenarios,
     )
 )
 
@@ -87,6 +89,7 @@ KIND = Kind(
         **dead_letter_scenarios.SETTINGS,
         **share_state_scenarios.OWN_SETTINGS,
         **share_limit_scenarios.OWN_SETTINGS,
+        **group_log_scenarios.OWN_SETTINGS,
     },
     "authorizer",
 )

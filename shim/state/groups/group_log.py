@@ -1,0 +1,203 @@
+"""Writes the records of `__consumer_offsets`: committed offsets and classic groups.
+
+Records are in the order in which they were noted (`group_records.py`), each note in its own batch.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
+
+from kafka_shim.protocol.messages.group_metadata_key import GroupMetadataKey
+from kafka_shim.protocol.messages.group_metadata_value import GroupMetadataValue
+from kafka_shim.protocol.messages.offset_commit_key import OffsetCommitKey
+from kafka_shim.protocol.messages.offset_commit_value import OffsetCommitValue
+from kafka_shim.protocol.records import PLAIN, BatchOptions, Record, encode_batch
+from kafka_shim.protocol.releases.groups import GroupFacts
+from kafka_shim.shim.clock import Clock
+from kafka_shim.shim.state.coordinator_records import versioned
+from kafka_shim.shim.state.coordinators import Coordinators, KeyType
+from kafka_shim.shim.state.group_settings import GroupSettings
+from kafka_shim.shim.state.groups.group_commits import Commit
+from kafka_shim.shim.state.groups.group_records import (
+    DEFAULT_RETENTION,
+    Key,
+    Note,
+    Retention,
+    Row,
+    Unread,
+    rows_of,
+)
+from kafka_shim.shim.state.groups.offsets import CommittedOffset, stray_name
+from kafka_shim.shim.state.late_partition import LatePartition
+from kafka_shim.shim.state.log import StoredBatch
+from kafka_shim.shim.state.topics import Topic, Topics
+
+OFFSET, GROUP = 1, 2
+"""What keys begin with."""
+EXPIRING_VERSION = 1
+"""The version of an offset with the time at which it expires."""
+BATCHES_MAX = 500
+"""A partition is compacted when it has so many, or twice those that were left the last time."""
+
+
+class GroupLog:
+    """Writes into the partitions for the groups."""
+
+    def __init__(
+        self,
+        coordinators: Coordinators,
+        topics: Topics,
+        settings: GroupSettings,
+        facts: GroupFacts,
+        clock: Clock,
+        *,
+        stamps_horizon: bool,
+    ) -> None:
+        """`stamps_horizon`: see `log_cleaner.clean`."""
+        self._coordinators = coordinators
+        self._topics = topics
+        self._settings = settings
+        self._facts = facts
+        self._clock = clock
+        self._stamps_horizon = stamps_horizon
+
+    # the logs
+
+    @property
+    def _topic(self) -> Topic | None:
+        return self._coordinators.known_topic(KeyType.GROUP)
+
+    @property
+    def exists(self) -> bool:
+        """Whether there is anything to write to."""
+        return self._topic is not None
+
+    def _partition(self, index: int) -> LatePartition | None:
+        topic = self._topic
+        if topic is None:
+            return None
+        partition = topic.partitions[index]
+        assert isinstance(partition, LatePartition)
+        return partition
+
+    def end_offset(self, index: int) -> int:
+        partition = self._partition(index)
+        return 0 if partition is None else partition.stored_log.end_offset
+
+    def has_records(self, index: int) -> bool:
+        partition = self._partition(index)
+        return partition is not None and bool(partition.stored_log.batches)
+
+    def is_watched(self, index: int) -> bool:
+        """Whether a client waits for records of a partition."""
+        partition = self._partition(index)
+        return partition is not None and partition.stored_log.is_watched
+
+    def is_watched_anywhere(self) -> bool:
+        topic = self._topic
+        return topic is not None and any(map(self.is_watched, range(len(topic.partitions))))
+
+    # writing
+
+    def write(self, index: int, unread: Unread) -> None:
+        """Write what was noted about a partition."""
+        partition = self._partition(index)
+        assert partition is not None
+        kept = unread.kept.items()
+        for _, rows in groupby(kept, lambda item: item[1][1]):
+            self._append(partition, rows)
+        for base_offset, note in unread.notes:
+            self._append(partition, rows_of(base_offset, note))
+        log = partition.stored_log
+        log.end_offset = max(log.end_offset, unread.end_offset)
+
+    def write_held(
+        self, group_id: str, commits: Sequence[Commit], producer: tuple[int, int]
+    ) -> None:
+        """Write offsets of a transaction of a producer (its id and epoch)."""
+        topic = self._coordinators.topic(KeyType.GROUP)
+        partition = topic.partitions[self._coordinators.partition_of(KeyType.GROUP, group_id)]
+        assert isinstance(partition, LatePartition)
+        held = [
+            ((group_id, commit.topic_id, commit.partition), commit.offset) for commit in commits
+        ]
+        note = Note(group_id, self._clock.now_ms(), held)
+        options = BatchOptions(
+            partition_leader_epoch=partition.leader_epoch,
+            producer_id=producer[0],
+            producer_epoch=producer[1],
+            is_transactional=True,
+        )
+        self._append(partition, rows_of(partition.log.end_offset, note), options)
+
+    def _append(
+        self,
+        partition: LatePartition,
+        rows: Iterable[tuple[Key, Row]],
+        options: BatchOptions = PLAIN,
+    ) -> None:
+        """Append a batch; there may be gaps before it and within it."""
+        records = list(self._records(rows))
+        log, epoch = partition.stored_log, partition.leader_epoch
+        if not records or log.is_closed:
+            return
+        if options is PLAIN:
+            options = BatchOptions(partition_leader_epoch=epoch)
+        first, last = records[0], records[-1]
+        log.end_offset = first.offset
+        payload = encode_batch(records, options)
+        log.append(StoredBatch(first.offset, last.offset, first.timestamp, payload), epoch)
+        if len(log.batches) >= max(partition.clean_at, BATCHES_MAX):
+            self._clean(partition)
+
+    def _clean(self, partition: LatePartition) -> None:
+        """DEVIATION: compact by the number of batches; a real broker does by their size on disk."""
+        from kafka_shim.shim.state.log_cleaner import clean  # noqa: PLC0415 - few brokers need it
+
+        log = partition.stored_log
+        clean([log], self._clock.now_ms(), stamps_horizon=self._stamps_horizon)
+        partition.clean_at = 2 * len(log.batches)
+
+    # records
+
+    def _records(self, rows: Iterable[tuple[Key, Row]]) -> Iterator[Record]:
+        for key, (offset, _, time_ms, value, retention_ms) in rows:
+            if isinstance(key, str):
+                name = versioned(GroupMetadataKey(key), 0, GROUP)
+                assert not isinstance(value, CommittedOffset)
+                content = None if value is None else self._group(value)
+            else:
+                group_id, topic_id, partition = key
+                topic = stray_name(topic_id) or self._topics.name_of(topic_id)
+                if topic is None:  # deleted long ago, and the offset with it
+                    continue
+                name = versioned(OffsetCommitKey(group_id, topic, partition), 0, OFFSET)
+                assert not isinstance(value, GroupMetadataValue)
+                content = (
+                    None if value is None else self._offset(topic_id, value, time_ms, retention_ms)
+                )
+            yield Record(offset, time_ms, name, content)
+
+    def _group(self, value: GroupMetadataValue) -> bytes:
+        return versioned(value, self._facts.group_value_version)
+
+    def _offset(
+        self, topic_id: bytes, committed: CommittedOffset, time_ms: int, retention_ms: Retention
+    ) -> bytes:
+        """Return an offset's value; with the time at which it expires if a client named one, and
+        always in older releases.
+        """
+        value = OffsetCommitValue(
+            offset=committed.offset,
+            leader_epoch=committed.leader_epoch,
+            metadata=committed.metadata,
+            commit_timestamp=time_ms,
+        )
+        version = self._facts.offset_value_version
+        if retention_ms is None or self._facts.offset_records_have_ids:
+            value.topic_id = topic_id
+        if retention_ms == DEFAULT_RETENTION and version == EXPIRING_VERSION:
+            retention_ms = self._settings.offsets_retention_ms
+        if retention_ms not in (None, DEFAULT_RETENTION):
+            version = EXPIRING_VERSION
+            value.expire_timestamp = time_ms + retention_ms
+        return versioned(value, version)

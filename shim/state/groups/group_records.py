@@ -1,0 +1,287 @@
+"""The records of `__consumer_offsets` that nobody has read yet.
+
+Commits only leave a note here. Records are made of the notes (`group_log.py`) when somebody looks
+at the log of their partition. If there are very many notes, only the last one of each key is kept,
+as if the log had been compacted.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from kafka_shim.protocol.messages.group_metadata_value import GroupMetadataValue
+from kafka_shim.shim.clock import Clock
+from kafka_shim.shim.state.groups.offsets import CommittedOffset
+
+if TYPE_CHECKING:
+    from kafka_shim.shim.state.coordinators import Coordinators
+    from kafka_shim.shim.state.groups.classic_group import ClassicGroup
+    from kafka_shim.shim.state.groups.group_log import GroupLog
+
+NOTES_MAX = 5_000
+"""With more unread records, only the last one of each key is kept."""
+ITEMS = 5
+"""Items of a note in the list of new notes."""
+ROOM = ITEMS * NOTES_MAX
+BYTES_PER_NOTE = 1_000
+"""Each kilobyte about the members of a group counts like another record."""
+DEFAULT_RETENTION = -1
+Retention = int | None
+"""How long a commit keeps offsets (ms); None: it named topics by id, and has no retention."""
+
+Partition = tuple[bytes, int]
+"""A topic id and a partition."""
+OffsetKey = tuple[str, bytes, int]
+"""A group id, a topic id and a partition."""
+Key = OffsetKey | str
+"""Of an offset, or a group id."""
+FOLLOWS = False
+"""In place of a retention: the offset is of the same commit as the one before it."""
+_PLAIN = frozenset({DEFAULT_RETENTION, FOLLOWS})
+
+
+class Note(msgspec.Struct, gc=False):
+    """The records of one batch: commits, or deleted offsets, or a group; `is_end` is the tombstone
+    of a group.
+    """
+
+    group_id: str
+    time_ms: int
+    commits: list[tuple[OffsetKey, CommittedOffset]] = []
+    retention_ms: Retention = DEFAULT_RETENTION
+    deleted: Sequence[Partition] = ()
+    group: GroupMetadataValue | None = None
+    group_bytes: int = 0
+    is_end: bool = False
+
+    @property
+    def count(self) -> int:
+        is_about_group = self.group is not None or self.is_end
+        return len(self.commits) + len(self.deleted) + is_about_group
+
+    @property
+    def weight(self) -> int:
+        return self.count + self.group_bytes // BYTES_PER_NOTE
+
+
+Row = tuple[int, int, int, CommittedOffset | GroupMetadataValue | None, Retention]
+"""A record: its offset, the first one of its batch, its time (ms), its value (None: a tombstone)
+and its retention.
+"""
+
+
+class Unread:
+    """The notes of one partition; `kept` are those left of earlier ones, in order."""
+
+    __slots__ = ("end_offset", "kept", "notes")
+
+    def __init__(self, end_offset: int) -> None:
+        self.end_offset = end_offset
+        """The offset after the last noted record."""
+        self.kept: dict[Key, Row] = {}
+        self.notes: list[tuple[int, Note]] = []  # each with its first offset
+
+    def keep(self, key: OffsetKey, offset: CommittedOffset) -> None:
+        """Add a commit, alone in its batch, and drop what was kept of its key."""
+        at = self.end_offset
+        self.end_offset += 1
+        self.kept.pop(key, None)  # so that it becomes the last one
+        self.kept[key] = (at, at, offset.committed_ms, offset, DEFAULT_RETENTION)
+
+    def add(self, note: Note) -> None:
+        self.notes.append((self.end_offset, note))
+        self.end_offset += note.count
+
+    def compact(self, *, keeps_tombstones: bool) -> None:
+        """Keep the last record of each key."""
+        kept = self.kept
+        for base_offset, note in self.notes:
+            for key, row in rows_of(base_offset, note):
+                kept.pop(key, None)  # so that it becomes the last one
+                if row[3] is not None or keeps_tombstones:
+                    kept[key] = row
+        self.notes.clear()
+
+
+def rows_of(base_offset: int, note: Note) -> Iterator[tuple[Key, Row]]:
+    """Yield the records of a note with their keys."""
+    group_id, time_ms, retention_ms = note.group_id, note.time_ms, note.retention_ms
+    offset = base_offset
+    for key, committed in note.commits:
+        yield key, (offset, base_offset, time_ms, committed, retention_ms)
+        offset += 1
+    for topic_id, partition in note.deleted:
+        yield (group_id, topic_id, partition), (offset, base_offset, time_ms, None, None)
+        offset += 1
+    if note.group is not None or note.is_end:
+        yield group_id, (offset, base_offset, time_ms, note.group, None)
+
+
+def _notes(items: list[Any]) -> list[Note]:
+    """Return the notes, with the offsets of a commit together. Those of a large one may be in
+    parts, with others between them.
+    """
+    found: list[Note] = []
+    for row in zip(*[iter(items)] * ITEMS, strict=True):
+        group_id, topic_id, partition, content, mark = row
+        if isinstance(content, Note):
+            found.append(content)
+            continue
+        last = found[-1] if found and found[-1].commits else None
+        if mark is not FOLLOWS or last is None or last.group_id != group_id:
+            retention_ms = DEFAULT_RETENTION if mark is FOLLOWS else mark
+            last = Note(group_id, content.committed_ms, [], retention_ms)
+            found.append(last)
+        last.commits.append(((group_id, topic_id, partition), content))
+    return found
+
+
+class GroupRecords:
+    """What a coordinator has written about groups."""
+
+    def __init__(
+        self, coordinators: "Coordinators", clock: Clock, make_log: "Callable[[], GroupLog]"
+    ) -> None:
+        """`make_log` returns what writes the notes into the logs; most clusters need none."""
+        self._coordinators = coordinators
+        self._clock = clock
+        self._make_log = make_log
+        self._log: GroupLog | None = None
+        self.new: list[Any] = []
+        """The notes that were not given to their partitions yet. A commit adds group id, topic id,
+        partition, offset, and retention of each offset, as a call or an object takes longer; a
+        `Note` has the place of an offset.
+        """
+        self._weight = 0  # of all notes but new commits
+        self._unread: dict[int, Unread] = {}  # by partition
+        self._deleted: list[Partition] = []  # by the request that is handled
+        self._room = ROOM
+        self.room = ROOM
+        """The length of `new` above which `look_after` must be called; 0: somebody has looked, and
+        may wait for more.
+        """
+        self._wakes = False
+
+    # notes
+
+    def delete(self, topic_id: bytes, partition: int) -> None:
+        """Note that an offset is deleted; `end_deletion` follows."""
+        self._deleted.append((topic_id, partition))
+
+    def end_deletion(self, group_id: str, *, with_group: bool = False) -> None:
+        """Note the deletions, and perhaps that of the group, as one batch."""
+        deleted, self._deleted = self._deleted, []
+        if deleted or with_group:
+            now_ms = self._clock.now_ms()
+            self._add(Note(group_id, now_ms, deleted=deleted, is_end=with_group))
+
+    def group(self, group: "ClassicGroup", *, is_new: bool = False) -> None:
+        """Note the generation of a classic group; `is_new`: it has none yet."""
+        from kafka_shim.shim.state.groups.group_values import group_value  # noqa: PLC0415 - few groups have members
+
+        now_ms = self._clock.now_ms()
+        value, size = group_value(group, now_ms, is_new=is_new)
+        self._add(Note(group.group_id, now_ms, group=value, group_bytes=size))
+
+    def forget(self) -> None:
+        """Drop all notes: their topic is gone, or they are in a snapshot's log."""
+        self.new.clear()
+        self._weight = 0
+        self._unread.clear()
+        self._deleted.clear()
+
+    def _add(self, note: Note) -> None:
+        self.new += (note.group_id, b"", 0, note, DEFAULT_RETENTION)
+        self._weight += note.weight
+        if self._weight > NOTES_MAX or len(self.new) > self.room:
+            self.look_after()
+
+    def look_after(self) -> None:
+        """Compact too many notes; have records made if somebody waits for them."""
+        if len(self.new) > self._room or self._weight > NOTES_MAX:
+            self._compact()
+        if not self.room and not self._wakes:
+            self._wakes = True
+            self._clock.call_later(0, self._wake)  # now, a change of a group may be half done
+
+    def _compact(self) -> None:
+        if self._weight or not _PLAIN.issuperset(self.new[ITEMS - 1 :: ITEMS]):
+            self._route()
+        else:
+            self._keep_last()
+        self._weight = 0
+        for index, unread in self._unread.items():
+            unread.compact(keeps_tombstones=self.log.has_records(index))
+        kept = sum(len(unread.kept) for unread in self._unread.values())
+        self._room = max(ROOM, 2 * ITEMS * kept)
+        self.room = min(self.room, self._room)
+
+    def _keep_last(self) -> None:
+        """Compact new notes that are commits without own retention, as quickly as possible.
+
+        Of a partition, they get its last offsets.
+        """
+        groups, topic_ids, partitions, offsets = (self.new[at::ITEMS] for at in range(ITEMS - 1))
+        last = dict(zip(zip(groups, topic_ids, partitions, strict=True), offsets, strict=True))
+        self.new.clear()
+        unread = {group_id: self._unread_of(group_id) for group_id in dict.fromkeys(groups)}
+        for group_id, count in Counter(groups).items():
+            unread[group_id].end_offset += count
+        for group_id, _, _ in last:
+            unread[group_id].end_offset -= 1
+        for key, committed in sorted(last.items(), key=lambda item: item[1].order):
+            unread[key[0]].keep(key, committed)
+
+    def _wake(self) -> None:
+        self._wakes = False
+        self._route()
+        for index in list(self._unread):
+            if self.log.is_watched(index):
+                self.write(index)
+        self.room = 0 if self.log.is_watched_anywhere() else self._room
+
+    def _route(self) -> None:
+        """Give the new notes to their partitions."""
+        notes = _notes(self.new)
+        self.new.clear()
+        of_groups: dict[str, Unread] = {}
+        for note in notes:
+            if note.commits:
+                self._weight += note.weight
+            unread = of_groups.get(note.group_id)
+            if unread is None:
+                unread = of_groups[note.group_id] = self._unread_of(note.group_id)
+            unread.add(note)
+
+    def _unread_of(self, group_id: str) -> Unread:
+        index = self._coordinators.group_partition(group_id)
+        unread = self._unread.get(index)
+        if unread is None:
+            unread = self._unread[index] = Unread(self.log.end_offset(index))
+        return unread
+
+    # looks
+
+    @property
+    def log(self) -> "GroupLog":
+        if self._log is None:
+            self._log = self._make_log()
+        return self._log
+
+    def write(self, index: int) -> None:
+        """Write what was noted about a partition into its log."""
+        self.room = 0
+        self._route()
+        unread = self._unread.pop(index, None)
+        if unread is not None:
+            self._weight -= sum(note.weight for _, note in unread.notes)
+            self.log.write(index, unread)
+
+    def write_all(self) -> None:
+        """Write what was noted about all partitions, if their topic exists."""
+        if (self.new or self._unread) and self.log.exists:
+            self._route()
+            for index in list(self._unread):
+                self.write(index)
