@@ -72,3 +72,16 @@ def test_share_partitions_are_printed(driver: Driver, stage: Stage) -> None:
     updates = [row["value"]["data"] for row in rows if row["key"]["type"] == 1]
     accepted = {"firstOffset": 0, "lastOffset": 1, "deliveryState": 2, "deliveryCount": 1}
     assert updates[-1]["stateBatches"] == [accepted]
+
+
+def test_offsets_and_groups_are_printed(driver: Driver, stage: Stage) -> None:
+    topic, group = stage.topic(), stage.group()
+    driver.produce(topic, ["one", "two"], None)
+    driver.consume(topic, group, 2, None)
+    rows = _printed(driver, "__consumer_offsets", "OffsetsMessageFormatter", group)
+    assert rows[-1]["key"]["data"] == {"group": group, "topic": topic, "partition": 0}
+    assert rows[-1]["value"]["data"]["offset"] == 2
+    rows = _printed(driver, "__consumer_offsets", "GroupMetadataMessageFormatter", group)
+    generations = [row["value"]["data"]["generation"] for row in rows]
+    assert generations == sorted(generations)
+    assert generations[-1] > 0

@@ -114,8 +114,7 @@ class GroupLog:
         self, group_id: str, commits: Sequence[Commit], producer: tuple[int, int]
     ) -> None:
         """Write offsets of a transaction of a producer (its id and epoch)."""
-        topic = self._coordinators.topic(KeyType.GROUP)
-        partition = topic.partitions[self._coordinators.partition_of(KeyType.GROUP, group_id)]
+        partition = self._coordinators.partition_of(KeyType.GROUP, group_id)
         assert isinstance(partition, LatePartition)
         held = [
             ((group_id, commit.topic_id, commit.partition), commit.offset) for commit in commits

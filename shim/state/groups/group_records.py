@@ -195,16 +195,20 @@ class GroupRecords:
     def _add(self, note: Note) -> None:
         self.new += (note.group_id, b"", 0, note, DEFAULT_RETENTION)
         self._weight += note.weight
-        if self._weight > NOTES_MAX or len(self.new) > self.room:
-            self.look_after()
-
-    def look_after(self) -> None:
-        """Compact too many notes; have records made if somebody waits for them."""
-        if len(self.new) > self._room or self._weight > NOTES_MAX:
-            self._compact()
+        self._compact_many()
         if not self.room and not self._wakes:
             self._wakes = True
             self._clock.call_later(0, self._wake)  # now, a change of a group may be half done
+
+    def look_after(self) -> None:
+        """Compact too many notes; have records made if somebody waits for them."""
+        self._compact_many()
+        if not self.room:
+            self._wake()
+
+    def _compact_many(self) -> None:
+        if len(self.new) > self._room or self._weight > NOTES_MAX:
+            self._compact()
 
     def _compact(self) -> None:
         if self._weight or not _PLAIN.issuperset(self.new[ITEMS - 1 :: ITEMS]):

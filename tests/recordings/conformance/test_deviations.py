@@ -49,10 +49,14 @@ from kafka_shim.protocol.messages.write_txn_markers_request import (
     WritableTxnMarkerTopic,
     WriteTxnMarkersRequest,
 )
+from kafka_shim.protocol.records import batches
 from kafka_shim.shim.dispatch import Pending
 from kafka_shim.shim.request.session import Phase, Session
 from kafka_shim.shim.state import transaction_log
 from kafka_shim.shim.state.coordinators import KeyType
+from kafka_shim.shim.state.groups.group import CommitIdentity
+from kafka_shim.shim.state.groups.group_commits import Commit
+from kafka_shim.shim.state.groups.offsets import CommittedOffset
 from kafka_shim.shim.state.transaction import State, Transaction
 from tests.recordings.conformance.deviations import is_meant
 from tests.recordings.conformance.scenario import Step
@@ -209,19 +213,60 @@ def test_names_that_sort_before_an_asterisk_are_decided(name: str) -> None:
     assert stage.ask(ApiKey.FIND_COORDINATOR, 0, find, ALICE).error_code == 0
 
 
-def test_the_topic_of_groups_has_no_records() -> None:
-    stage = Stage("4.4")
-    stage.topic("orders")
-    commit = OffsetCommitRequest(
-        group_id="g",
-        topics=[
-            OffsetCommitRequestTopic("orders", partitions=[OffsetCommitRequestPartition(0, 1)])
-        ],
-    )
-    answer = stage.ask(ApiKey.OFFSET_COMMIT, 8, commit)
+def commit(stage: Stage, group: str, *offsets: tuple[int, int]) -> None:
+    rows = [OffsetCommitRequestPartition(index, offset) for index, offset in offsets]
+    topics = [OffsetCommitRequestTopic("orders", partitions=rows)]
+    answer = stage.ask(ApiKey.OFFSET_COMMIT, 8, OffsetCommitRequest(group_id=group, topics=topics))
     assert answer.topics[0].partitions[0].error_code == 0
-    topic = stage.cluster.coordinators.topic(KeyType.GROUP)
-    assert not any(partition.log.end_offset for partition in topic.partitions)
+
+
+def keys_and_ends(stage: Stage) -> tuple[list[bytes], int]:
+    """Return what the keys in the topic of groups begin with, and the number of all records."""
+    partitions = stage.cluster.coordinators.topic(KeyType.GROUP).partitions
+    keys = [
+        (record.key or b"")[:2]
+        for partition in partitions
+        for stored in partition.log.batches
+        for batch in batches(stored.payload)
+        for record in batch.records()
+    ]
+    return keys, sum(partition.log.end_offset for partition in partitions)
+
+
+def test_the_topic_of_groups_has_offsets_and_classic_groups_only() -> None:
+    stage = Stage("4.4")
+    topic = stage.topic("orders")
+    heartbeat = ConsumerGroupHeartbeatRequest(
+        group_id="g",
+        member_id="m",
+        member_epoch=0,
+        rebalance_timeout_ms=1000,
+        subscribed_topic_names=["orders"],
+        topic_partitions=[],
+    )
+    answer = stage.ask(ApiKey.CONSUMER_GROUP_HEARTBEAT, 1, heartbeat)
+    assert answer.error_code == 0
+    assert keys_and_ends(stage) == ([], 0)
+    offsets = [Commit(topic.topic_id, 0, CommittedOffset(1))]
+    who = CommitIdentity("m", None, answer.member_epoch, 9)
+    assert stage.cluster.groups.commit("g", who, offsets) == 0
+    assert keys_and_ends(stage) == ([b"\0\1"], 1)
+
+
+def test_replaced_records_of_the_topic_of_groups_are_not_made() -> None:
+    stage = Stage("4.4", properties={"offsets.topic.num.partitions": "1"})
+    stage.topic("orders")
+    for offset in range(5_001):
+        commit(stage, "g", (0, offset))
+    assert keys_and_ends(stage) == ([b"\0\1"], 5_001)
+
+
+def test_the_first_share_groups_have_no_records() -> None:
+    stage = Stage("4.0")
+    key = ("g", stage.topic("orders").topic_id, 0)
+    assert stage.cluster.share_states.initialise(key, 1, 0) == 0
+    partitions = stage.cluster.coordinators.topic(KeyType.SHARE).partitions
+    assert not any(partition.log.end_offset for partition in partitions)
 
 
 def test_a_record_has_the_first_partitions_of_a_large_transaction() -> None:

@@ -11,6 +11,7 @@ from kafka_shim.shim.broker import Broker
 from kafka_shim.shim.clock import ManualClock
 from kafka_shim.shim.config import Config, GroupSeed, TopicSeed
 from kafka_shim.shim.sasl.scram_credential import ScramMechanism, salted_credential
+from kafka_shim.shim.state.coordinators import KeyType
 from kafka_shim.shim.state.log import StoredBatch
 from tests.shim.wire import connected, serving
 
@@ -123,3 +124,16 @@ async def test_a_reset_disconnects_clients_which_can_reconnect() -> None:
         async with connected(found) as wire:
             answer = await wire.ask(ApiKey.INIT_PRODUCER_ID, 4, request)
             assert answer.producer_id == 0
+
+
+def test_records_of_groups_are_restored_once() -> None:
+    found = broker()
+    ends = []
+    for _ in range(2):
+        partition = found.cluster.coordinators.partition_of(KeyType.GROUP, "billing")
+        ends.append(partition.log.end_offset)
+        found.restore(found.snapshot())
+    assert ends == [1, 1]
+    found.reset()
+    partition = found.cluster.coordinators.partition_of(KeyType.GROUP, "billing")
+    assert partition.log.end_offset == 1  # of the seed

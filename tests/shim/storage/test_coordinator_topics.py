@@ -6,10 +6,14 @@ from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.protocol.messages.init_producer_id_request import InitProducerIdRequest
 from kafka_shim.shim.state.coordinators import KeyType
+from kafka_shim.shim.state.groups.group import CommitIdentity
+from kafka_shim.shim.state.groups.group_commits import Commit
+from kafka_shim.shim.state.groups.offsets import CommittedOffset
 from kafka_shim.shim.state.sharing.share_values import Deliveries, StateUpdate
 from tests.shim.storage.kept import KeptStage
 
 MINUTE_MS = 60_000
+NOBODY = CommitIdentity("", None, -1, 0)
 
 
 def written(stage: KeptStage, kind: KeyType) -> list[bytes]:
@@ -45,3 +49,24 @@ def test_snapshots_of_share_partitions_are_restored(tmp_path: Path) -> None:
     assert state is not None
     assert (state.snapshot_epoch, state.updates, state.snapshot_offset) == (1, 0, 2)
     assert len(written(last, KeyType.SHARE)) == 1
+
+
+def test_records_of_groups_are_restored(tmp_path: Path) -> None:
+    stage = KeptStage(tmp_path)
+    topic = stage.topic("orders", 2)
+    stage.cluster.coordinators.topic(KeyType.GROUP)
+
+    def commit(on: KeptStage, offset: int) -> None:
+        commits = [Commit(topic.topic_id, at, CommittedOffset(offset)) for at in (0, 1)]
+        assert on.cluster.groups.commit("g", NOBODY, commits) is ErrorCode.NONE
+
+    commit(stage, 1)
+    stage.storage.commit()
+    commit(stage, 2)
+    again = stage.again()
+    before = written(again, KeyType.GROUP)
+    assert len(before) == 2
+    assert again.cluster.groups.delete("g") is ErrorCode.NONE
+    last = again.again()
+    assert written(last, KeyType.GROUP)[:2] == before
+    assert last.cluster.coordinators.partition_of(KeyType.GROUP, "g").log.end_offset == 7
