@@ -7,7 +7,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 
 from kafka_shim.protocol.messages.group_metadata_key import GroupMetadataKey
-from kafka_shim.protocol.messages.group_metadata_value import GroupMetadataValue
 from kafka_shim.protocol.messages.offset_commit_key import OffsetCommitKey
 from kafka_shim.protocol.messages.offset_commit_value import OffsetCommitValue
 from kafka_shim.protocol.records import PLAIN, BatchOptions, Record, encode_batch
@@ -19,6 +18,7 @@ from kafka_shim.shim.state.group_settings import GroupSettings
 from kafka_shim.shim.state.groups.group_commits import Commit
 from kafka_shim.shim.state.groups.group_records import (
     DEFAULT_RETENTION,
+    Generation,
     Key,
     Note,
     Retention,
@@ -26,6 +26,7 @@ from kafka_shim.shim.state.groups.group_records import (
     Unread,
     rows_of,
 )
+from kafka_shim.shim.state.groups.group_values import group_value
 from kafka_shim.shim.state.groups.offsets import CommittedOffset, stray_name
 from kafka_shim.shim.state.late_partition import LatePartition
 from kafka_shim.shim.state.log import StoredBatch
@@ -170,14 +171,14 @@ class GroupLog:
                 if topic is None:  # deleted long ago, and the offset with it
                     continue
                 name = versioned(OffsetCommitKey(group_id, topic, partition), 0, OFFSET)
-                assert not isinstance(value, GroupMetadataValue)
+                assert not isinstance(value, tuple)
                 content = (
                     None if value is None else self._offset(topic_id, value, time_ms, retention_ms)
                 )
             yield Record(offset, time_ms, name, content)
 
-    def _group(self, value: GroupMetadataValue) -> bytes:
-        return versioned(value, self._facts.group_value_version)
+    def _group(self, generation: Generation) -> bytes:
+        return versioned(group_value(generation), self._facts.group_value_version)
 
     def _offset(
         self, topic_id: bytes, committed: CommittedOffset, time_ms: int, retention_ms: Retention

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from kafka_shim.protocol.messages.group_metadata_value import GroupMetadataValue
 from kafka_shim.shim.clock import Clock
 from kafka_shim.shim.state.groups.offsets import CommittedOffset
 
@@ -25,8 +24,10 @@ NOTES_MAX = 5_000
 ITEMS = 5
 """Items of a note in the list of new notes."""
 ROOM = ITEMS * NOTES_MAX
-BYTES_PER_NOTE = 1_000
-"""Each kilobyte about the members of a group counts like another record."""
+MEMBER_BYTES, BYTES_PER_NOTE = 100, 1_000
+"""About the size of a member without metadata and assignment; each kilobyte about members counts
+like another record.
+"""
 DEFAULT_RETENTION = -1
 Retention = int | None
 """How long a commit keeps offsets (ms); None: it named topics by id, and has no retention."""
@@ -39,6 +40,12 @@ Key = OffsetKey | str
 """Of an offset, or a group id."""
 FOLLOWS = False
 """In place of a retention: the offset is of the same commit as the one before it."""
+Member = tuple[str, str | None, str, str, int, int, bytes, bytes]
+"""Ids of member, instance and client, host, rebalance and session timeout (ms), metadata, and
+assignment.
+"""
+Generation = tuple[str, int, str | None, str | None, int, list[Member]]
+"""Of a classic group: protocol type, number, protocol, leader, time (ms) and members."""
 _PLAIN = frozenset({DEFAULT_RETENTION, FOLLOWS})
 
 
@@ -52,21 +59,17 @@ class Note(msgspec.Struct, gc=False):
     commits: list[tuple[OffsetKey, CommittedOffset]] = []
     retention_ms: Retention = DEFAULT_RETENTION
     deleted: Sequence[Partition] = ()
-    group: GroupMetadataValue | None = None
-    group_bytes: int = 0
+    group: Generation | None = None
     is_end: bool = False
+    weight: int = 1
 
     @property
     def count(self) -> int:
         is_about_group = self.group is not None or self.is_end
         return len(self.commits) + len(self.deleted) + is_about_group
 
-    @property
-    def weight(self) -> int:
-        return self.count + self.group_bytes // BYTES_PER_NOTE
 
-
-Row = tuple[int, int, int, CommittedOffset | GroupMetadataValue | None, Retention]
+Row = tuple[int, int, int, CommittedOffset | Generation | None, Retention]
 """A record: its offset, the first one of its batch, its time (ms), its value (None: a tombstone)
 and its retention.
 """
@@ -175,15 +178,36 @@ class GroupRecords:
         deleted, self._deleted = self._deleted, []
         if deleted or with_group:
             now_ms = self._clock.now_ms()
-            self._add(Note(group_id, now_ms, deleted=deleted, is_end=with_group))
+            weight = len(deleted) + with_group
+            self._add(Note(group_id, now_ms, deleted=deleted, is_end=with_group, weight=weight))
 
-    def group(self, group: "ClassicGroup", *, is_new: bool = False) -> None:
-        """Note the generation of a classic group; `is_new`: it has none yet."""
-        from kafka_shim.shim.state.groups.group_values import group_value  # noqa: PLC0415 - few groups have members
-
+    def group(self, group: "ClassicGroup") -> None:
+        """Note the generation of a classic group."""
+        cycle, roster = group.cycle, group.roster
+        protocol = cycle.protocol_name
+        members: list[Member] = [
+            (
+                member.member_id,
+                member.instance_id,
+                member.client_id,
+                member.client_host,
+                member.rebalance_timeout_ms,
+                member.session_timeout_ms,
+                member.metadata(protocol),
+                member.assignment,
+            )
+            for member in roster.members.values()
+        ]
+        leader = roster.leader_id if members else None
         now_ms = self._clock.now_ms()
-        value, size = group_value(group, now_ms, is_new=is_new)
-        self._add(Note(group.group_id, now_ms, group=value, group_bytes=size))
+        found = (roster.protocol_type, cycle.generation_id, protocol, leader, now_ms, members)
+        size = sum([MEMBER_BYTES + len(row[-1]) + len(row[-2]) for row in members])
+        self._add(Note(group.group_id, now_ms, group=found, weight=1 + size // BYTES_PER_NOTE))
+
+    def new_group(self, group_id: str) -> None:
+        """Note a classic group that has no generation yet."""
+        now_ms = self._clock.now_ms()
+        self._add(Note(group_id, now_ms, group=("", 0, None, None, now_ms, [])))
 
     def forget(self) -> None:
         """Drop all notes: their topic is gone, or they are in a snapshot's log."""
@@ -253,6 +277,7 @@ class GroupRecords:
         of_groups: dict[str, Unread] = {}
         for note in notes:
             if note.commits:
+                note.weight = len(note.commits)
                 self._weight += note.weight
             unread = of_groups.get(note.group_id)
             if unread is None:

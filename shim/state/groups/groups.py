@@ -73,9 +73,10 @@ class Groups(GroupCommits):
     def _classic_to_join(self, group_id: str) -> "ClassicGroup":
         group = self.classic(group_id)
         if group is None:
-            group = self.classic_or_new(group_id)
+            group = self._new_classic(group_id)
+            self.keep(group)
             if self.facts.new_coordinator:
-                self.records.group(group, is_new=True)
+                self.records.new_group(group_id)
         return group
 
     def _join_error(self, group_id: str, joining: Joining) -> ErrorCode:
