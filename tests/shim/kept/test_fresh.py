@@ -19,6 +19,8 @@ SCRIPTS = 8
 SCENARIOS = 3
 EVERY = 10
 """Every n-th recorded scenario is played: many of them contain the same kinds of changes."""
+UNREPEATABLE = "corner-offsets_topic"
+"""It deletes the topic of groups, which a repeated FindCoordinator would create again."""
 
 
 def checked(peer: InProcess) -> CheckedAnswers:
@@ -41,7 +43,8 @@ def test_cached_responses_are_fresh_in_random_scripts(release: str) -> None:
 def recorded() -> Iterator[tuple[str, str, str]]:
     for kind in ("records", "groups"):
         for release in ("2.8.2", "4.4.0"):
-            yield from ((kind, release, name) for name in KINDS[kind].scenarios(release))
+            names = [name for name in KINDS[kind].scenarios(release) if name != UNREPEATABLE]
+            yield from ((kind, release, name) for name in names)
 
 
 def test_cached_responses_are_fresh_in_recorded_scenarios() -> None:
