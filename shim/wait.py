@@ -1,6 +1,7 @@
 """Results of a handler other than a response: a later response, or none."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from enum import Enum
 from typing import Generic, TypeVar
 
@@ -27,6 +28,16 @@ class Watched:
         token = id(callback)
         self._watchers[token] = callback
         return lambda: self._watchers.pop(token, None) and None
+
+    @contextmanager
+    def changing(self) -> Iterator[None]:
+        """Call back after all of several changes, once."""
+        watchers, self._watchers = self._watchers, {}
+        try:
+            yield
+        finally:
+            self._watchers = watchers
+        self.wake()
 
     def wake(self) -> None:
         """Call back all watchers after a change."""

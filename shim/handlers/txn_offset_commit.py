@@ -42,6 +42,7 @@ from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.state.coordinators import KeyType
 from kafka_shim.shim.state.groups.group import CommitIdentity
 from kafka_shim.shim.state.groups.group_commits import Commit
+from kafka_shim.shim.state.groups.group_records import Note
 from kafka_shim.shim.state.log import Log
 from kafka_shim.shim.state.producers import NO_SEQUENCE, ProducedBatch
 from kafka_shim.shim.state.topics import Topic
@@ -241,5 +242,7 @@ def _append_error(
         request.producer_id, request.producer_epoch, written, is_transactional=True
     )
     producer = request.producer_id, request.producer_epoch
-    context.cluster.groups.records.log.write_held(request.group_id, commits, producer)
+    group_id = request.group_id
+    held = [((group_id, commit.topic_id, commit.partition), commit.offset) for commit in commits]
+    context.cluster.groups.records.log.write_held(Note(group_id, now_ms, held), producer)
     return ErrorCode.NONE

@@ -3,7 +3,7 @@
 Records are in the order in which they were noted (`group_records.py`), each note in its own batch.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from itertools import groupby
 
 from kafka_shim.protocol.messages.group_metadata_key import GroupMetadataKey
@@ -15,7 +15,6 @@ from kafka_shim.shim.clock import Clock
 from kafka_shim.shim.state.coordinator_records import versioned
 from kafka_shim.shim.state.coordinators import Coordinators, KeyType
 from kafka_shim.shim.state.group_settings import GroupSettings
-from kafka_shim.shim.state.groups.group_commits import Commit
 from kafka_shim.shim.state.groups.group_records import (
     DEFAULT_RETENTION,
     Generation,
@@ -103,24 +102,18 @@ class GroupLog:
         """Write what was noted about a partition."""
         partition = self._partition(index)
         assert partition is not None
-        kept = unread.kept.items()
-        for _, rows in groupby(kept, lambda item: item[1][1]):
-            self._append(partition, rows)
-        for base_offset, note in unread.notes:
-            self._append(partition, rows_of(base_offset, note))
-        log = partition.stored_log
-        log.end_offset = max(log.end_offset, unread.end_offset)
+        log, kept = partition.stored_log, unread.kept.items()
+        with log.changing():
+            for _, rows in groupby(kept, lambda item: item[1][1]):
+                self._append(partition, rows)
+            for base_offset, note in unread.notes:
+                self._append(partition, rows_of(base_offset, note))
+            log.end_offset = max(log.end_offset, unread.end_offset)
 
-    def write_held(
-        self, group_id: str, commits: Sequence[Commit], producer: tuple[int, int]
-    ) -> None:
+    def write_held(self, note: Note, producer: tuple[int, int]) -> None:
         """Write offsets of a transaction of a producer (its id and epoch)."""
-        partition = self._coordinators.partition_of(KeyType.GROUP, group_id)
+        partition = self._coordinators.partition_of(KeyType.GROUP, note.group_id)
         assert isinstance(partition, LatePartition)
-        held = [
-            ((group_id, commit.topic_id, commit.partition), commit.offset) for commit in commits
-        ]
-        note = Note(group_id, self._clock.now_ms(), held)
         options = BatchOptions(
             partition_leader_epoch=partition.leader_epoch,
             producer_id=producer[0],

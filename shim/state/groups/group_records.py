@@ -7,7 +7,7 @@ as if the log had been compacted.
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import msgspec
 
@@ -17,7 +17,6 @@ from kafka_shim.shim.state.groups.offsets import CommittedOffset
 if TYPE_CHECKING:
     from kafka_shim.shim.state.coordinators import Coordinators
     from kafka_shim.shim.state.groups.classic_group import ClassicGroup
-    from kafka_shim.shim.state.groups.group_log import GroupLog
 
 NOTES_MAX = 5_000
 """With more unread records, only the last one of each key is kept."""
@@ -141,17 +140,30 @@ def _notes(items: list[Any]) -> list[Note]:
     return found
 
 
+class Writer(Protocol):
+    """The logs that the notes are written into, by partition."""
+
+    @property
+    def exists(self) -> bool: ...
+    def end_offset(self, index: int) -> int: ...
+    def has_records(self, index: int) -> bool: ...
+    def is_watched(self, index: int) -> bool: ...
+    def is_watched_anywhere(self) -> bool: ...
+    def write(self, index: int, unread: Unread) -> None: ...
+    def write_held(self, note: Note, producer: tuple[int, int]) -> None: ...
+
+
 class GroupRecords:
     """What a coordinator has written about groups."""
 
     def __init__(
-        self, coordinators: "Coordinators", clock: Clock, make_log: "Callable[[], GroupLog]"
+        self, coordinators: "Coordinators", clock: Clock, make_log: Callable[[], Writer]
     ) -> None:
         """`make_log` returns what writes the notes into the logs; most clusters need none."""
         self._coordinators = coordinators
         self._clock = clock
         self._make_log = make_log
-        self._log: GroupLog | None = None
+        self._log: Writer | None = None
         self.new: list[Any] = []
         """The notes that were not given to their partitions yet. A commit adds group id, topic id,
         partition, offset, and retention of each offset, as a call or an object takes longer; a
@@ -294,7 +306,7 @@ class GroupRecords:
     # looks
 
     @property
-    def log(self) -> "GroupLog":
+    def log(self) -> Writer:
         if self._log is None:
             self._log = self._make_log()
         return self._log
