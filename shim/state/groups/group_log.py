@@ -1,6 +1,6 @@
 """Writes the records of `__consumer_offsets`: committed offsets and classic groups.
 
-Records are in the order in which they were noted (`group_records.py`), each note in its own batch.
+Records are in the order in which they were noted (`group_records.py`); each note is a batch.
 """
 
 from collections.abc import Iterable, Iterator
@@ -35,6 +35,8 @@ OFFSET, GROUP = 1, 2
 """What keys begin with."""
 EXPIRING_VERSION = 1
 """The version of an offset with the time at which it expires."""
+OFFSETS_PER_BATCH = 100
+"""Records that were left of many are written in batches."""
 BATCHES_MAX = 500
 """A partition is compacted when it has so many, or twice those that were left the last time."""
 
@@ -104,7 +106,7 @@ class GroupLog:
         assert partition is not None
         log, kept = partition.stored_log, unread.kept.items()
         with log.changing():
-            for _, rows in groupby(kept, lambda item: item[1][1]):
+            for _, rows in groupby(kept, lambda item: item[1][0] // OFFSETS_PER_BATCH):
                 self._append(partition, rows)
             for base_offset, note in unread.notes:
                 self._append(partition, rows_of(base_offset, note))
@@ -135,10 +137,10 @@ class GroupLog:
             return
         if options is PLAIN:
             options = BatchOptions(partition_leader_epoch=epoch)
-        first, last = records[0], records[-1]
-        log.end_offset = first.offset
-        payload = encode_batch(records, options)
-        log.append(StoredBatch(first.offset, last.offset, first.timestamp, payload), epoch)
+        first, last = records[0].offset, records[-1].offset
+        newest = max(record.timestamp for record in records)
+        log.end_offset = first
+        log.append(StoredBatch(first, last, newest, encode_batch(records, options)), epoch)
         if len(log.batches) >= max(partition.clean_at, BATCHES_MAX):
             self._clean(partition)
 
@@ -153,7 +155,7 @@ class GroupLog:
     # records
 
     def _records(self, rows: Iterable[tuple[Key, Row]]) -> Iterator[Record]:
-        for key, (offset, _, time_ms, value, retention_ms) in rows:
+        for key, (offset, time_ms, value, retention_ms) in rows:
             if isinstance(key, str):
                 name = versioned(GroupMetadataKey(key), 0, GROUP)
                 assert not isinstance(value, CommittedOffset)

@@ -68,10 +68,8 @@ class Note(msgspec.Struct, gc=False):
         return len(self.commits) + len(self.deleted) + is_about_group
 
 
-Row = tuple[int, int, int, CommittedOffset | Generation | None, Retention]
-"""A record: its offset, the first one of its batch, its time (ms), its value (None: a tombstone)
-and its retention.
-"""
+Row = tuple[int, int, CommittedOffset | Generation | None, Retention]
+"""A record: its offset, its time (ms), its value (None: a tombstone) and its retention."""
 
 
 class Unread:
@@ -86,11 +84,11 @@ class Unread:
         self.notes: list[tuple[int, Note]] = []  # each with its first offset
 
     def keep(self, key: OffsetKey, offset: CommittedOffset) -> None:
-        """Add a commit, alone in its batch, and drop what was kept of its key."""
+        """Add a commit, and drop what was kept of its key."""
         at = self.end_offset
         self.end_offset += 1
         self.kept.pop(key, None)  # so that it becomes the last one
-        self.kept[key] = (at, at, offset.committed_ms, offset, DEFAULT_RETENTION)
+        self.kept[key] = (at, offset.committed_ms, offset, DEFAULT_RETENTION)
 
     def add(self, note: Note) -> None:
         self.notes.append((self.end_offset, note))
@@ -102,7 +100,7 @@ class Unread:
         for base_offset, note in self.notes:
             for key, row in rows_of(base_offset, note):
                 kept.pop(key, None)  # so that it becomes the last one
-                if row[3] is not None or keeps_tombstones:
+                if row[2] is not None or keeps_tombstones:
                     kept[key] = row
         self.notes.clear()
 
@@ -112,13 +110,13 @@ def rows_of(base_offset: int, note: Note) -> Iterator[tuple[Key, Row]]:
     group_id, time_ms, retention_ms = note.group_id, note.time_ms, note.retention_ms
     offset = base_offset
     for key, committed in note.commits:
-        yield key, (offset, base_offset, time_ms, committed, retention_ms)
+        yield key, (offset, time_ms, committed, retention_ms)
         offset += 1
     for topic_id, partition in note.deleted:
-        yield (group_id, topic_id, partition), (offset, base_offset, time_ms, None, None)
+        yield (group_id, topic_id, partition), (offset, time_ms, None, None)
         offset += 1
     if note.group is not None or note.is_end:
-        yield group_id, (offset, base_offset, time_ms, note.group, None)
+        yield group_id, (offset, time_ms, note.group, None)
 
 
 def _notes(items: list[Any]) -> list[Note]:

@@ -122,6 +122,19 @@ def test_the_last_offset_of_each_partition_is_kept(stage: Stage) -> None:
     assert last_values(log) == expected
 
 
+def test_what_is_left_of_many_records_has_their_times(stage: Stage) -> None:
+    for index in range(50):
+        commit(stage, "g", (index, 1))
+        stage.clock.advance(10)
+    for stored in partition_of(stage).log.batches:
+        (batch,) = batches(stored.payload)
+        times = [record.timestamp for record in batch.records()]
+        assert times == sorted(times)
+        assert stored.max_timestamp == batch.max_timestamp == times[-1]
+    times = [record.timestamp for record in records(partition_of(stage).log)]
+    assert len(set(times)) == 50
+
+
 def test_tombstones_are_kept_for_those_who_have_read(stage: Stage) -> None:
     def delete(group: str) -> None:
         commit(stage, group, (0, 1))
