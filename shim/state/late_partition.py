@@ -11,15 +11,15 @@ GROUPS_TOPIC = "__consumer_offsets"
 class LatePartition(Partition):
     """A partition of the topic of groups."""
 
-    __slots__ = ("_about_to_look", "_log", "clean_at")
+    __slots__ = ("_about_to_look", "_log", "records")
 
     def __init__(
         self, index: int, replicas: Sequence[int], log: Log, about_to_look: Callable[[int], None]
     ) -> None:
         """`about_to_look` is called with the index before the log is returned."""
         self._about_to_look = about_to_look
-        self.clean_at = 0
-        """The number of batches at which the log is compacted."""
+        self.records = 0
+        """The number of records since the log was compacted, with those that were left."""
         super().__init__(index, replicas, log)
 
     @property

@@ -7,7 +7,7 @@ import msgspec
 from kafka_shim.protocol.error_codes import NO_ERROR, ErrorCode
 from kafka_shim.protocol.records import NO_PRODUCER
 from kafka_shim.shim.state.groups.group import CommitIdentity, Group
-from kafka_shim.shim.state.groups.group_records import DEFAULT_RETENTION, FOLLOWS, Retention
+from kafka_shim.shim.state.groups.group_records import DEFAULT_RETENTION, FOLLOWS, ROOM, Retention
 from kafka_shim.shim.state.groups.group_store import GroupStore
 from kafka_shim.shim.state.groups.offsets import CommittedOffset
 
@@ -81,6 +81,9 @@ class GroupCommits(GroupStore):
             offset = self.offsets.commit(group_id, topic_id, partition, commit.offset)
             records.new += (group_id, topic_id, partition, offset, mark)
             mark = FOLLOWS
+            if len(records.new) > ROOM:  # which takes a moment, so not after all of them
+                records.look_after()
+                mark = retention_ms
         if len(records.new) > records.room:
             records.look_after()
 

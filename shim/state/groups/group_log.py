@@ -37,8 +37,8 @@ EXPIRING_VERSION = 1
 """The version of an offset with the time at which it expires."""
 OFFSETS_PER_BATCH = 100
 """Records that were left of many are written in batches."""
-BATCHES_MAX = 500
-"""A partition is compacted when it has so many, or twice those that were left the last time."""
+RECORDS_MAX = 5_000
+"""A partition with more is compacted; if half of them are left, it loses its oldest batches."""
 
 
 class GroupLog:
@@ -141,16 +141,22 @@ class GroupLog:
         newest = max(record.timestamp for record in records)
         log.end_offset = first
         log.append(StoredBatch(first, last, newest, encode_batch(records, options)), epoch)
-        if len(log.batches) >= max(partition.clean_at, BATCHES_MAX):
+        partition.records += len(records)
+        if partition.records > RECORDS_MAX:
             self._clean(partition)
 
     def _clean(self, partition: LatePartition) -> None:
-        """DEVIATION: compact by the number of batches; a real broker does by their size on disk."""
+        """DEVIATION: compact by the number of records, and drop the oldest of too many; a real
+        broker compacts by their size on disk, and keeps the last record of each key.
+        """
         from kafka_shim.shim.state.log_cleaner import clean  # noqa: PLC0415 - few brokers need it
 
         log = partition.stored_log
-        clean([log], self._clock.now_ms(), stamps_horizon=self._stamps_horizon)
-        partition.clean_at = 2 * len(log.batches)
+        (done,) = clean([log], self._clock.now_ms(), stamps_horizon=self._stamps_horizon)
+        partition.records = done.records_after
+        if partition.records > RECORDS_MAX // 2:
+            log.trim_before(log.batches[len(log.batches) // 2].base_offset)
+            partition.records //= 2
 
     # records
 

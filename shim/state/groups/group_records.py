@@ -2,11 +2,12 @@
 
 Commits only leave a note here. Records are made of the notes (`group_log.py`) when somebody looks
 at the log of their partition. If there are very many notes, only the last one of each key is kept,
-as if the log had been compacted.
+as if the log had been compacted. Since a look must not take long, these are limited, too.
 """
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
 from typing import TYPE_CHECKING, Any, Protocol
 
 import msgspec
@@ -18,8 +19,12 @@ if TYPE_CHECKING:
     from kafka_shim.shim.state.coordinators import Coordinators
     from kafka_shim.shim.state.groups.classic_group import ClassicGroup
 
-NOTES_MAX = 5_000
+NOTES_MAX = 2_000
 """With more unread records, only the last one of each key is kept."""
+KEPT_MAX = 2_000
+"""The most that are kept for a partition."""
+TOMBSTONES_MAX = 1_000
+"""The most offsets of one deletion that get a tombstone."""
 ITEMS = 5
 """Items of a note in the list of new notes."""
 ROOM = ITEMS * NOTES_MAX
@@ -103,6 +108,8 @@ class Unread:
                 if row[2] is not None or keeps_tombstones:
                     kept[key] = row
         self.notes.clear()
+        for key in list(islice(kept, max(0, len(kept) - KEPT_MAX))):
+            del kept[key]
 
 
 def rows_of(base_offset: int, note: Note) -> Iterator[tuple[Key, Row]]:
@@ -169,8 +176,7 @@ class GroupRecords:
         """
         self._weight = 0  # of all notes but new commits
         self._unread: dict[int, Unread] = {}  # by partition
-        self._deleted: list[Partition] = []  # by the request that is handled
-        self._room = ROOM
+        self._deleted: dict[Partition, None] = {}  # by the request that is handled
         self.room = ROOM
         """The length of `new` above which `look_after` must be called; 0: somebody has looked, and
         may wait for more.
@@ -181,11 +187,13 @@ class GroupRecords:
 
     def delete(self, topic_id: bytes, partition: int) -> None:
         """Note that an offset is deleted; `end_deletion` follows."""
-        self._deleted.append((topic_id, partition))
+        if len(self._deleted) < TOMBSTONES_MAX:
+            self._deleted[topic_id, partition] = None
 
     def end_deletion(self, group_id: str, *, with_group: bool = False) -> None:
         """Note the deletions, and perhaps that of the group, as one batch."""
-        deleted, self._deleted = self._deleted, []
+        deleted = tuple(self._deleted)
+        self._deleted.clear()
         if deleted or with_group:
             now_ms = self._clock.now_ms()
             weight = len(deleted) + with_group
@@ -241,7 +249,7 @@ class GroupRecords:
             self._wake()
 
     def _compact_many(self) -> None:
-        if len(self.new) > self._room or self._weight > NOTES_MAX:
+        if len(self.new) > ROOM or self._weight > NOTES_MAX:
             self._compact()
 
     def _compact(self) -> None:
@@ -252,9 +260,6 @@ class GroupRecords:
         self._weight = 0
         for index, unread in self._unread.items():
             unread.compact(keeps_tombstones=self.log.has_records(index))
-        kept = sum(len(unread.kept) for unread in self._unread.values())
-        self._room = max(ROOM, 2 * ITEMS * kept)
-        self.room = min(self.room, self._room)
 
     def _keep_last(self) -> None:
         """Compact new notes that are commits without own retention, as quickly as possible.
@@ -278,7 +283,7 @@ class GroupRecords:
         for index in list(self._unread):
             if self.log.is_watched(index):
                 self.write(index)
-        self.room = 0 if self.log.is_watched_anywhere() else self._room
+        self.room = 0 if self.log.is_watched_anywhere() else ROOM
 
     def _route(self) -> None:
         """Give the new notes to their partitions."""

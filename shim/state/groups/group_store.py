@@ -161,14 +161,11 @@ class GroupStore:
         group_id = group.group_id
         del self._groups[group_id]
         self.when_touched(group_id)
-        for partition in self._written_offsets(group_id):
+        with_pending = self.facts.new_coordinator
+        for partition in self.offsets.partitions(group_id, with_pending=with_pending):
             self.records.delete(*partition)
         self.offsets.forget_group(group_id)
         self.records.end_deletion(group_id, with_group=self._is_written(group))
-
-    def _written_offsets(self, group_id: str) -> list[tuple[bytes, int]]:
-        """Return the partitions whose offsets have a tombstone when they are deleted."""
-        return self.offsets.partitions(group_id, with_pending=self.facts.new_coordinator)
 
     def _is_written(self, group: Group) -> bool:
         """Whether a group has a tombstone when it is deleted."""
@@ -201,13 +198,17 @@ class GroupStore:
             for topic_id in self.offsets.topic_ids()
             if self._topics.by_id(topic_id) is None and stray_name(topic_id) is None
         }
-        written = {group_id: self._written_offsets(group_id) for group_id in self._groups if gone}
+        with_pending = self.facts.new_coordinator
+        written = {
+            group_id: list(self.offsets.partitions(group_id, gone, with_pending=with_pending))
+            for group_id in self._groups
+            if gone
+        }
         for topic_id in gone:
             self.offsets.forget_topic(topic_id)
         for group in list(self._groups.values()):
-            for topic_id, partition in written.get(group.group_id, ()):
-                if topic_id in gone:
-                    self.records.delete(topic_id, partition)
+            for partition in written.get(group.group_id, ()):
+                self.records.delete(*partition)
             self.offsets_deleted(group)
 
     def _expire(self) -> Iterator[bool]:

@@ -4,7 +4,7 @@ The key has the topic id, so that offsets of a deleted topic do not count for a 
 name.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 
 import msgspec
 
@@ -157,20 +157,22 @@ class Offsets:
             return True
         return or_pending and self.is_unstable(group_id, topic_id, partition)
 
-    def partitions(self, group_id: str, *, with_pending: bool) -> list[tuple[bytes, int]]:
-        """Return the topic ids and partitions with an offset, perhaps also a pending one."""
+    def partitions(
+        self, group_id: str, topic_ids: Collection[bytes] | None = None, *, with_pending: bool
+    ) -> Iterator[tuple[bytes, int]]:
+        """Yield topic ids and partitions with an offset, perhaps also a pending one; of some
+        topics, or of all. One may come twice.
+        """
         group = self._groups.get(group_id)
         if group is None:
-            return []
-        found = dict.fromkeys(
-            (topic_id, partition)
-            for topic_id, offsets in group.committed.items()
-            for partition in offsets
-        )
-        if with_pending:
-            for pending in group.pending.values():
-                found |= dict.fromkeys(pending)
-        return list(found)
+            return
+        for topic_id in group.committed if topic_ids is None else topic_ids:
+            for partition in group.committed.get(topic_id, ()):
+                yield topic_id, partition
+        for held in group.pending.values() if with_pending else ():
+            for topic_id, partition in held:
+                if topic_ids is None or topic_id in topic_ids:
+                    yield topic_id, partition
 
     def has_offsets(self, group_id: str) -> bool:
         return group_id in self._groups

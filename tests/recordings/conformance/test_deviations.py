@@ -56,6 +56,7 @@ from kafka_shim.shim.state import transaction_log
 from kafka_shim.shim.state.coordinators import KeyType
 from kafka_shim.shim.state.groups.group import CommitIdentity
 from kafka_shim.shim.state.groups.group_commits import Commit
+from kafka_shim.shim.state.groups.group_records import NOTES_MAX
 from kafka_shim.shim.state.groups.offsets import CommittedOffset
 from kafka_shim.shim.state.transaction import State, Transaction
 from tests.recordings.conformance.deviations import is_meant
@@ -256,9 +257,9 @@ def test_the_topic_of_groups_has_offsets_and_classic_groups_only() -> None:
 def test_replaced_records_of_the_topic_of_groups_are_not_made() -> None:
     stage = Stage("4.4", properties={"offsets.topic.num.partitions": "1"})
     stage.topic("orders")
-    for offset in range(5_001):
+    for offset in range(NOTES_MAX + 1):
         commit(stage, "g", (0, offset))
-    assert keys_and_ends(stage) == ([b"\0\1"], 5_001)
+    assert keys_and_ends(stage) == ([b"\0\1"], NOTES_MAX + 1)
 
 
 def test_the_first_share_groups_have_no_records() -> None:

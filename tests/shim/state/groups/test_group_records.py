@@ -18,7 +18,8 @@ from kafka_shim.protocol.messages.offset_commit_value import OffsetCommitValue
 from kafka_shim.protocol.records import Record, batches
 from kafka_shim.shim.dispatch import Pending
 from kafka_shim.shim.state.coordinators import KeyType
-from kafka_shim.shim.state.groups import group_log, group_records
+from kafka_shim.shim.state.groups import group_commits, group_log, group_records
+from kafka_shim.shim.state.groups.offsets import CommittedOffset
 from kafka_shim.shim.state.late_partition import LatePartition
 from kafka_shim.shim.state.log import Log
 from tests.shim.play import Stage
@@ -29,10 +30,10 @@ VERSION = 8
 
 @pytest.fixture
 def stage(monkeypatch: pytest.MonkeyPatch) -> Stage:
-    """A cluster that keeps few notes, and few batches."""
+    """A cluster that keeps few notes and few records."""
     monkeypatch.setattr(group_records, "NOTES_MAX", 20)
     monkeypatch.setattr(group_records, "ROOM", 100)
-    monkeypatch.setattr(group_log, "BATCHES_MAX", 20)
+    monkeypatch.setattr(group_log, "RECORDS_MAX", 300)
     stage = Stage("4.4", properties={"offsets.topic.num.partitions": "1"})
     stage.topic("orders", 50)
     stage.cluster.coordinators.topic(KeyType.GROUP)
@@ -153,12 +154,62 @@ def test_tombstones_are_kept_for_those_who_have_read(stage: Stage) -> None:
 
 def test_a_log_that_is_read_all_the_time_is_compacted(stage: Stage) -> None:
     log = partition_of(stage).log
-    for offset in range(100):
+    for offset in range(1000):
         commit(stage, "g", (0, offset))
         assert partition_of(stage).log is log
         assert log.end_offset == offset + 1
-        assert len(log.batches) <= 20
-    assert last_values(log) == {("g", "orders", 0): 99}
+        assert len(log.batches) <= 300
+    assert last_values(log) == {("g", "orders", 0): 999}
+
+
+def test_a_log_of_many_groups_keeps_the_newest_ones(stage: Stage) -> None:
+    for number in range(1000):
+        commit(stage, f"g{number}", (0, number))
+        assert partition_of(stage).log.end_offset == number + 1
+    left = records(partition_of(stage).log)
+    assert 150 <= len(left) <= 300
+    assert [record.offset for record in left] == list(range(1000 - len(left), 1000))
+    assert partition_of(stage).log.start_offset == left[0].offset
+
+
+def test_of_many_unread_groups_the_newest_ones_are_kept(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(group_records, "KEPT_MAX", 40)
+    for number in range(1000):
+        commit(stage, f"g{number}", (0, number))
+        assert notes(stage) <= 65
+    left = records(partition_of(stage).log)
+    assert 40 <= len(left) <= 60
+    assert [record.offset for record in left] == list(range(1000 - len(left), 1000))
+
+
+def test_a_large_commit_leaves_few_notes(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(group_commits, "ROOM", group_records.ROOM)
+    most = 0
+    count = stage.cluster.groups.offsets.commit
+
+    def committed(*args: Any) -> CommittedOffset:
+        nonlocal most
+        most = max(most, len(stage.cluster.groups.records.new))
+        return count(*args)
+
+    monkeypatch.setattr(stage.cluster.groups.offsets, "commit", committed)
+    for number in range(2):
+        commit(stage, "g", *((index, number) for index in range(50)))
+    assert 0 < most <= group_records.ROOM
+    assert last_values(partition_of(stage).log) == {("g", "orders", at): 1 for at in range(50)}
+
+
+def test_deletions_of_many_offsets_have_few_tombstones(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(group_records, "TOMBSTONES_MAX", 10)
+    assert partition_of(stage).log.end_offset == 0
+    commit(stage, "g", *((index, 1) for index in range(50)))
+    assert partition_of(stage).log.end_offset == 50
+    stage.ask(ApiKey.DELETE_GROUPS, 2, DeleteGroupsRequest(["g"]))
+    assert partition_of(stage).log.end_offset == 50 + 10 + 1  # with that of the group
 
 
 def fetch(stage: Stage, offset: int) -> Any:
