@@ -42,7 +42,7 @@ from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.state.coordinators import KeyType
 from kafka_shim.shim.state.groups.group import CommitIdentity
 from kafka_shim.shim.state.groups.group_commits import Commit
-from kafka_shim.shim.state.groups.group_records import Note
+from kafka_shim.shim.state.groups.group_records import AT_ONCE_MAX, Note
 from kafka_shim.shim.state.log import Log
 from kafka_shim.shim.state.producers import NO_SEQUENCE, ProducedBatch
 from kafka_shim.shim.state.topics import Topic
@@ -243,6 +243,9 @@ def _append_error(
     )
     producer = request.producer_id, request.producer_epoch
     group_id = request.group_id
-    held = [((group_id, commit.topic_id, commit.partition), commit.offset) for commit in commits]
+    held = [
+        ((group_id, commit.topic_id, commit.partition), commit.offset)
+        for commit in commits[:AT_ONCE_MAX]
+    ]
     context.cluster.groups.records.log.write_held(Note(group_id, now_ms, held), producer)
     return ErrorCode.NONE

@@ -9,6 +9,7 @@ from itertools import groupby
 from kafka_shim.protocol.messages.group_metadata_key import GroupMetadataKey
 from kafka_shim.protocol.messages.offset_commit_key import OffsetCommitKey
 from kafka_shim.protocol.messages.offset_commit_value import OffsetCommitValue
+from kafka_shim.protocol.record_coding import wrapped
 from kafka_shim.protocol.records import PLAIN, BatchOptions, Record, encode_batch
 from kafka_shim.protocol.releases.groups import GroupFacts
 from kafka_shim.shim.clock import Clock
@@ -200,5 +201,5 @@ class GroupLog:
             retention_ms = self._settings.offsets_retention_ms
         if retention_ms not in (None, DEFAULT_RETENTION):
             version = EXPIRING_VERSION
-            value.expire_timestamp = time_ms + retention_ms
+            value.expire_timestamp = wrapped(time_ms + retention_ms)
         return versioned(value, version)

@@ -23,8 +23,8 @@ NOTES_MAX = 2_000
 """With more unread records, only the last one of each key is kept."""
 KEPT_MAX = 2_000
 """The most that are kept for a partition."""
-TOMBSTONES_MAX = 1_000
-"""The most offsets of one deletion that get a tombstone."""
+AT_ONCE_MAX = 1_000
+"""The most records of one deletion, or of one commit in a transaction."""
 ITEMS = 5
 """Items of a note in the list of new notes."""
 ROOM = ITEMS * NOTES_MAX
@@ -187,7 +187,7 @@ class GroupRecords:
 
     def delete(self, topic_id: bytes, partition: int) -> None:
         """Note that an offset is deleted; `end_deletion` follows."""
-        if len(self._deleted) < TOMBSTONES_MAX:
+        if len(self._deleted) < AT_ONCE_MAX:
             self._deleted[topic_id, partition] = None
 
     def end_deletion(self, group_id: str, *, with_group: bool = False) -> None:

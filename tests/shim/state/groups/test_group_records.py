@@ -204,7 +204,7 @@ def test_a_large_commit_leaves_few_notes(stage: Stage, monkeypatch: pytest.Monke
 def test_deletions_of_many_offsets_have_few_tombstones(
     stage: Stage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(group_records, "TOMBSTONES_MAX", 10)
+    monkeypatch.setattr(group_records, "AT_ONCE_MAX", 10)
     assert partition_of(stage).log.end_offset == 0
     commit(stage, "g", *((index, 1) for index in range(50)))
     assert partition_of(stage).log.end_offset == 50
@@ -284,3 +284,11 @@ def test_a_retention_is_kept_with_its_offset(stage: Stage) -> None:
     assert first.value is not None
     value = codecs.read_message(OffsetCommitValue, 1, first.value, 2)
     assert value.expire_timestamp - value.commit_timestamp == 5_000
+
+
+def test_an_expiry_beyond_64_bits_wraps_around_as_in_java(stage: Stage) -> None:
+    commit(stage, "g", (0, 1), version=4, retention_time_ms=2**63 - 1)
+    (record,) = records(partition_of(stage).log)
+    assert record.value is not None
+    value = codecs.read_message(OffsetCommitValue, 1, record.value, 2)
+    assert value.expire_timestamp == value.commit_timestamp - 2**63 - 1
