@@ -23,6 +23,7 @@ from tests.shim.play import SASL_LISTENER, Stage
 
 FOUND = Path(__file__).parent / "found"
 TURN_S = 0.05
+GROWN_BYTES_MAX = 64 * 1024 * 1024
 """Processor time that one turn of the event loop may take."""
 FRAMES_OF_A_CLUSTER = 2000
 """Frames sent to one cluster; a new one follows, since topics that clients made are no leak."""
@@ -71,6 +72,10 @@ class Report(msgspec.Struct):
     grown_bytes: int | None = None
     longest_s: float = 0
     """Processor time of the longest turn of the event loop."""
+
+    @property
+    def is_clean(self) -> bool:
+        return not self.failures and not self.slow and (self.grown_bytes or 0) < GROWN_BYTES_MAX
 
     def lines(self) -> Iterator[str]:
         if self.grown_bytes is None:

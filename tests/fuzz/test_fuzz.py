@@ -11,7 +11,16 @@ from kafka_shim.protocol.headers import RequestHeader, write_request_header
 from kafka_shim.protocol.messages.metadata_request import MetadataRequest, MetadataRequestTopic
 from kafka_shim.shim.state.coordinators import Coordinators
 from tests.fuzz.frames import Frames, stage_of
-from tests.fuzz.judging import FOUND, TURN_S, Failure, fuzz, judge, replay, session_of
+from tests.fuzz.judging import (
+    FOUND,
+    GROWN_BYTES_MAX,
+    TURN_S,
+    Failure,
+    fuzz,
+    judge,
+    replay,
+    session_of,
+)
 
 SPREAD = [RELEASES[0], "2.4", "2.8", "3.6", RELEASES[-1]]
 BUSY = 40
@@ -28,7 +37,7 @@ def test_every_frame_is_answered_or_closes(release: str, tmp_path: Path) -> None
     assert report.frames == report.answered + report.closed == 4000
     assert min(report.answered, report.closed) > 1000
     assert report.grown_bytes is not None
-    assert report.grown_bytes < 64 * 1024 * 1024
+    assert report.grown_bytes < GROWN_BYTES_MAX
     assert max((slow.seconds for slow in report.slow), default=0) < BUSY * TURN_S
 
 
