@@ -23,8 +23,9 @@ from tests.shim.play import SASL_LISTENER, Stage
 
 FOUND = Path(__file__).parent / "found"
 TURN_S = 0.05
-GROWN_BYTES_MAX = 64 * 1024 * 1024
 """Processor time that one turn of the event loop may take."""
+GROWN_BYTES_MAX = 64 * 1024 * 1024
+"""By how much the memory may grow."""
 FRAMES_OF_A_CLUSTER = 2000
 """Frames sent to one cluster; a new one follows, since topics that clients made are no leak."""
 
