@@ -7,16 +7,19 @@ from struct import Struct
 
 from kafka_shim.protocol.checksum import crc32c
 from kafka_shim.protocol.record_coding import append_varint
-from kafka_shim.protocol.records import CONTROL, NO_PRODUCER, TRANSACTIONAL
+from kafka_shim.protocol.records import (
+    CONTROL,
+    COVERED,
+    MAGIC,
+    NO_PRODUCER,
+    TRANSACTIONAL,
+    sealed,
+)
 
-_MAGIC = 2
-_UNCOVERED, _COVERED = Struct(">qiibI"), Struct(">hiqqqhii")
-"""The header of a batch in two parts: the checksum, and what it covers."""
-_UNCOVERED_BYTES = 9  # of these, the length counts the leader epoch, the format and the checksum
 _PLACE, _SEAL = Struct(">qii"), Struct(">bI")
-"""The first part again in two: what depends on the log, and the rest."""
+"""What the checksum does not cover: what depends on the log, and the rest."""
 _PLACE_BYTES = 4
-_MARKER = Struct(">hiqqqhii5bhhbhib")
+_MARKER = Struct(f"{COVERED.format}5bhhbhib")
 """What the checksum of a marker covers: with a record of 16 bytes, a key of 4 and a value of 6."""
 _NO_DELTAS = bytes(3)  # attributes of the record, and the deltas of its timestamp and offset
 _NO_HEADERS = b"\0"
@@ -45,11 +48,9 @@ def lone_record(
     sizes = _SIZES
     before_value = sizes[-1 if value is None else len(value)]
     record = b"".join((_NO_DELTAS, sizes[len(key)], key, before_value, value or b"", _NO_HEADERS))
-    header = _COVERED.pack(0, 0, timestamp, timestamp, NO_PRODUCER, -1, -1, 1)
+    header = COVERED.pack(0, 0, timestamp, timestamp, NO_PRODUCER, -1, -1, 1)
     covered = b"".join((header, sizes[len(record)], record))
-    length = len(covered) + _UNCOVERED_BYTES
-    place = _UNCOVERED.pack(offset, length, partition_leader_epoch, _MAGIC, crc32c(covered))
-    return place + covered
+    return sealed(offset, partition_leader_epoch, covered)
 
 
 def marker(
@@ -62,7 +63,7 @@ def marker(
     header = (flags, 0, timestamp, timestamp, producer_id, epoch, -1, 1)
     record = (2 * 16, 0, 0, 0, 2 * 4, 0, commit, 2 * 6, 0, coordinator_epoch, 0)
     covered = _MARKER.pack(*header, *record)
-    return _SEAL.pack(_MAGIC, crc32c(covered)) + covered
+    return _SEAL.pack(MAGIC, crc32c(covered)) + covered
 
 
 def placed(batch: bytes, offset: int, partition_leader_epoch: int) -> bytes:

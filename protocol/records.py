@@ -36,9 +36,10 @@ _PREFIX_BYTES = _PREFIX.size
 _PLACE = Struct(">qii")  # these two and the leader epoch
 _PLACE_BYTES = _PLACE.size
 _HEADER = Struct(">qiibIhiqqqhii")
-_UNCOVERED, _COVERED = Struct(">qiibI"), Struct(">hiqqqhii")  # the same in two parts
+_UNCOVERED, COVERED = Struct(">qiibI"), Struct(">hiqqqhii")  # the same in two parts
 _CRC_AT, _COVERED_FROM = 17, 21  # the checksum covers everything after it
 _MAGIC_AT = 16
+MAGIC = 2
 _COMPRESSION, _APPEND_TIME, TRANSACTIONAL, CONTROL = 0x07, 0x08, 0x10, 0x20
 _DELETE_HORIZON = 0x40
 _CONTROL_KEY = Struct(">hh")
@@ -264,7 +265,7 @@ def encode_batch(records: Sequence[Record], options: BatchOptions = PLAIN) -> by
     newest = options.append_time_ms
     if newest is None:
         newest = max(record.timestamp for record in records)
-    covered = _COVERED.pack(
+    covered = COVERED.pack(
         options.attributes,
         records[-1].offset - base_offset,
         base_timestamp,
@@ -274,14 +275,15 @@ def encode_batch(records: Sequence[Record], options: BatchOptions = PLAIN) -> by
         options.base_sequence,
         len(records),
     )
-    return _sealed(base_offset, options.partition_leader_epoch, covered + content)
+    return sealed(base_offset, options.partition_leader_epoch, covered + content)
 
 
-def _sealed(base_offset: int, partition_leader_epoch: int, covered: bytes) -> bytes:
+def sealed(base_offset: int, partition_leader_epoch: int, covered: bytes) -> bytes:
     """Return a batch; `covered` is everything after its checksum."""
     length = _COVERED_FROM - _PREFIX_BYTES + len(covered)
     return (
-        _UNCOVERED.pack(base_offset, length, partition_leader_epoch, 2, crc32c(covered)) + covered
+        _UNCOVERED.pack(base_offset, length, partition_leader_epoch, MAGIC, crc32c(covered))
+        + covered
     )
 
 
@@ -302,7 +304,7 @@ def thinned(batch: Batch, records: Sequence[Record], delete_horizon_ms: int | No
             base_timestamp = delete_horizon_ms
     content = write_records(records, batch.base_offset, base_timestamp)
     content = compress(_compression(attributes & _COMPRESSION), content)
-    covered = _COVERED.pack(
+    covered = COVERED.pack(
         attributes,
         batch.last_offset_delta,
         base_timestamp,
@@ -312,7 +314,7 @@ def thinned(batch: Batch, records: Sequence[Record], delete_horizon_ms: int | No
         batch.base_sequence,
         len(records),
     )
-    return _sealed(batch.base_offset, batch.partition_leader_epoch, covered + content)
+    return sealed(batch.base_offset, batch.partition_leader_epoch, covered + content)
 
 
 def is_commit(record: Record) -> bool:

@@ -198,9 +198,7 @@ class Transactions:
             return error
         if found.is_open and found.partitions.keys() >= set(partitions):
             return NO_ERROR
-        if len(found.partitions) + len(partitions) > PARTITIONS_MAX and _has_no_room(
-            found, partitions
-        ):
+        if _has_no_room(found, partitions):
             return ErrorCode.POLICY_VIOLATION
         now_ms = self._clock.now_ms()
         if not found.is_open:
@@ -348,6 +346,8 @@ def _may_begin(transaction: Transaction, producer_id: int, epoch: int) -> bool:
 def _has_no_room(transaction: Transaction, partitions: list[TopicPartition]) -> bool:
     """Whether a transaction would have more than PARTITIONS_MAX with these."""
     before = transaction.partitions if transaction.is_open else {}
+    if len(before) + len(partitions) <= PARTITIONS_MAX:
+        return False
     return len(before.keys() | set(partitions)) > PARTITIONS_MAX
 
 

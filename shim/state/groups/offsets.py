@@ -72,11 +72,7 @@ class Offsets:
         group = self._groups.get(group_id)
         if group is None:
             group = self._groups[group_id] = _GroupOffsets()
-        self._order = order = self._order + 1  # as `_ordered` does, whose call takes longer
-        now_ms = self._clock.now_ms()
-        ordered = CommittedOffset(
-            offset.offset, offset.leader_epoch, offset.metadata, order, now_ms
-        )
+        ordered = self._ordered(offset, self._clock.now_ms())
         offsets = group.committed.get(topic_id)
         if offsets is None:
             offsets = group.committed[topic_id] = {}

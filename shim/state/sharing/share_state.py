@@ -136,9 +136,8 @@ class ShareStates:
         """Return the start offset and the number of finished records after an update."""
         start, complete = found.start_offset, update.complete
         if self._facts.share_states_go_forward and update.start_offset <= start:
-            return start, max(
-                complete, found.complete
-            ) if update.start_offset == start else found.complete
+            is_same = update.start_offset == start
+            return start, max(complete, found.complete) if is_same else found.complete
         return start if update.start_offset == NOT_KNOWN else update.start_offset, complete
 
     def delete(self, key: Key) -> ErrorCode:
