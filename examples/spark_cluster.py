@@ -101,7 +101,7 @@ def submit(address: str, folder: Path, words: list[str]) -> subprocess.Completed
     for name, value in (SETTINGS | {"spark.executorEnv.PYTHONPATH": "kafka-shim"}).items():
         command += ["--conf", f"{name}={value}"]
     return subprocess.run(
-        [*command, str(ROOT / "pipeline" / "submit.py"), *words],
+        [*command, str(ROOT / "src" / "kafka_shim" / "pipeline" / "submit.py"), *words],
         env=environment() | {"PYTHONPATH": str(ROOT)},
         capture_output=True,
         text=True,

@@ -67,7 +67,9 @@ def test_a_python_in_a_folder_with_spaces_is_quoted(monkeypatch: pytest.MonkeyPa
 
 def test_every_extra_that_the_code_names_has_packages() -> None:
     folders = ("protocol", "authorizer", "shim", "pipeline")
-    paths = [path for folder in folders for path in (ROOT / folder).rglob("*.py")]
+    paths = [
+        path for folder in folders for path in (ROOT / "src" / "kafka_shim" / folder).rglob("*.py")
+    ]
     named = {
         extra
         for path in paths

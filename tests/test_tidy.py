@@ -8,6 +8,7 @@ from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
+SOURCE_FOLDER = ROOT / "src" / "kafka_shim"
 PACKAGES = ("schemas", "protocol", "authorizer", "shim", "pipeline")
 FILE_LINES_MAX = 360
 FUNCTION_LINES_MAX = 60
@@ -15,7 +16,7 @@ FUNCTION_LINES_MAX = 60
 SOURCES = sorted(
     path
     for package in PACKAGES
-    for path in (ROOT / package).rglob("*.py")
+    for path in (SOURCE_FOLDER / package).rglob("*.py")
     if "messages" not in path.parts
 )
 
@@ -53,7 +54,9 @@ RELEASE_LITERAL = re.compile(r"(?:0\.11|[1-4]\.\d{1,2})(?:\.\d+)?")
 
 
 def relative(path: Path) -> str:
-    return path.relative_to(ROOT).as_posix()
+    """Return the path in the package, or in the repository."""
+    folder = SOURCE_FOLDER if path.is_relative_to(SOURCE_FOLDER) else ROOT
+    return path.relative_to(folder).as_posix()
 
 
 @cache
@@ -167,7 +170,9 @@ def test_apis_are_listed_by_their_keys() -> None:
 def test_every_handler_file_is_served() -> None:
     from kafka_shim.shim.apis import HANDLED
 
-    files = {path.stem for path in (ROOT / "shim" / "handlers").glob("*.py")} - {"__init__"}
+    files = {path.stem for path in (SOURCE_FOLDER / "shim" / "handlers").glob("*.py")} - {
+        "__init__"
+    }
     named = {key.name.lower() for key in HANDLED}
     assert named <= files
     for extra in files - named:  # names of files shared by several handlers begin with `_`

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from tests.docs.shown import ROOT
 
-LINKED = ("benchmarks", "conformance", "examples", "pipeline/submit.py")
+LINKED = ("benchmarks", "conformance", "examples", "src/kafka_shim/pipeline/submit.py")
 """Files and folders of the project that pages mention."""
 
 _CLIENT = """\
@@ -40,7 +40,7 @@ class Shell:
             (programs / name).write_text(f"#!/bin/sh\n{on_path}\n{last}\n")
             (programs / name).chmod(0o755)
         for name in LINKED:
-            (folder / name).parent.mkdir(exist_ok=True)
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
             (folder / name).symlink_to(ROOT / name)
         path = [str(programs), str(Path(sys.executable).parent), os.environ["PATH"]]
         self._environment = os.environ | {"PATH": os.pathsep.join(path)}

@@ -1,5 +1,7 @@
 """The built wheel in a new virtual environment, which borrows other packages from this one."""
 
+import shutil
+import subprocess
 import sys
 import tarfile
 from pathlib import Path
@@ -12,11 +14,26 @@ import pytest
 from tests.packaging.installed import ROOT, Built, Environment, install, run, works
 
 
+def copy_without_links(folder: Path) -> None:
+    """Copy the repository as Git for Windows checks it out: a link is a file with its target."""
+    listed = ("git", "ls-files", "-z")
+    names = subprocess.run(listed, cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    for source in (ROOT / name for name in names.rstrip("\0").split("\0")):
+        target = folder / source.relative_to(ROOT)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        if source.is_symlink():
+            target.write_text(str(source.readlink()))
+        elif source.exists():
+            shutil.copyfile(source, target)
+
+
 @pytest.fixture(scope="session")
 def built(tmp_path_factory: pytest.TempPathFactory) -> Built:
     folder = tmp_path_factory.mktemp("built")
+    checkout = folder / "checkout"
+    copy_without_links(checkout)
     build = (sys.executable, "-m", "hatchling", "build")
-    works(run(*build, "-d", folder / "dist", cwd=ROOT))
+    works(run(*build, "-d", folder / "dist", cwd=checkout))
     [sdist] = (folder / "dist").glob("*.tar.gz")
     with tarfile.open(sdist) as archive:
         archive.extractall(folder, filter="data")

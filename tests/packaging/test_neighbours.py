@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.packaging.installed import Built, Environment, install, run, works
+from tests.packaging.installed import ROOT, Built, Environment, install, run, works
 
 NAMES = ("shim", "protocol", "schemas", "authorizer", "pipeline")
 
@@ -33,6 +33,19 @@ def test_the_wheel_has_one_top_level_name(built: Built) -> None:
     }  # fmt: skip
     beside = [name for name in found if name.startswith(f"{own}.data/")]
     assert beside == [f"{own}.data/data/share/man/man1/kafka-shim.1"]
+
+
+def test_a_wheel_from_a_checkout_without_links_is_whole(
+    environment: Environment, built: Built, tmp_path: Path
+) -> None:
+    """Git for Windows checks out links as text files; the wheel must not depend on them."""
+    sources = ROOT / "src" / "kafka_shim"
+    expected = {
+        f"kafka_shim/{path.relative_to(sources).as_posix()}" for path in sources.rglob("*.py")
+    }
+    assert expected <= contents(built.wheel).keys()
+    command = (environment.python, "-P", "-m", "kafka_shim", "--version")
+    assert works(run(*command, cwd=tmp_path)).startswith("kafka-shim ")
 
 
 def test_the_sdist_has_no_links_and_builds_the_same_wheel(built: Built) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 from kafka_shim.pipeline.commands import JOBS, MODULES, command_of
 from kafka_shim.pipeline.report.output import print_csv
 
-COMMANDS = Path(__file__).parents[2] / "pipeline" / "commands"
+COMMANDS = Path(__file__).parents[2] / "src" / "kafka_shim" / "pipeline" / "commands"
 
 
 def test_each_file_of_a_command_is_listed() -> None:

@@ -20,7 +20,7 @@ from kafka_shim.schemas.releases.history import Release, minor
 from tests.oracle.real_kafka import jars, numbers
 from tests.releases.snapshot import Range, Snapshot
 
-VERSIONS = Path("protocol/api_versions.py")
+VERSIONS = Path("src/kafka_shim/protocol/api_versions.py")
 GENERATORS = (
     "kafka_shim.schemas.vendor",
     "kafka_shim.protocol.generate",

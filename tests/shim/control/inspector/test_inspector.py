@@ -243,7 +243,7 @@ def test_each_broker_has_its_own_page(chrome: Any, broker: KafkaBroker) -> None:
 
 
 def test_the_page_loads_nothing_from_elsewhere(broker: KafkaBroker) -> None:
-    folder = ROOT / "shim" / "control" / "inspector"
+    folder = ROOT / "src" / "kafka_shim" / "shim" / "control" / "inspector"
     for path in folder.iterdir():
         assert "http" not in path.read_text().replace("http-equiv", ""), path.name
         with urlopen(f"{broker.control_url}/inspector/{path.name}") as answer:

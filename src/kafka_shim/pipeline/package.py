@@ -1,7 +1,7 @@
 """`python -m kafka_shim.pipeline.package FILE.zip`: pack this project for a cluster's workers.
 
     spark-submit --archives FILE.zip#kafka-shim --conf spark.executorEnv.PYTHONPATH=kafka-shim \
-        pipeline/submit.py what-breaks TRACE --acls candidate.yaml
+        src/kafka_shim/pipeline/submit.py what-breaks TRACE --acls candidate.yaml
 
 The workers' Python also needs pyarrow, msgspec and crc32c, compiled for its platform.
 """

@@ -1,4 +1,4 @@
-"""The jobs under `spark-submit`: `spark-submit pipeline/submit.py JOB TRACE ...`.
+"""The jobs under `spark-submit`: `spark-submit src/kafka_shim/pipeline/submit.py JOB TRACE ...`.
 
 The options are those of `kafka-shim pipeline`; spark-submit defines where and how Spark runs.
 """

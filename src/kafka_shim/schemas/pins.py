@@ -5,7 +5,7 @@ import tomllib
 from pathlib import Path
 from typing import NamedTuple
 
-PYPROJECT = Path(__file__).resolve().parents[1] / "pyproject.toml"  # schemas/ is reached by a link
+PYPROJECT = Path(__file__).resolve().parents[3] / "pyproject.toml"
 
 
 class Jar(NamedTuple):
