@@ -42,7 +42,7 @@ def measure(count: int) -> dict[str, float]:
             began_cpu = broker.processor_s()
             time.sleep(IDLE_S)
             idle = (broker.processor_s() - began_cpu) / IDLE_S
-            beside = answer_s(broker)
+            offload = answer_s(broker)
             asked = [is_served(peer) for peer in peers[:: max(1, count // 100)]]
         finally:
             for peer in peers:
@@ -54,7 +54,7 @@ def measure(count: int) -> dict[str, float]:
         "connections a second": count / opened_s,
         "load when idle": idle,
         "answer alone us": alone * 1e6,
-        "answer beside all us": beside * 1e6,
+        "answer beside all us": offload * 1e6,
         "still served": sum(asked) / len(asked),
     }
 

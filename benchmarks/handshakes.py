@@ -62,11 +62,11 @@ def honest_s(address: Address, context: ssl.SSLContext) -> float:
     with (
         socket.create_connection(address, 30) as peer,
         context.wrap_socket(peer, server_hostname="localhost") as tls,
-        tls.makefile("rb") as answers,
+        tls.makefile("rb") as responses,
     ):
         tls.sendall(REQUEST)
-        size = int.from_bytes(answers.read(4), "big")
-        if not size or len(answers.read(size)) != size:
+        size = int.from_bytes(responses.read(4), "big")
+        if not size or len(responses.read(size)) != size:
             raise ConnectionError("the broker closed the connection")
     return time.monotonic() - began
 

@@ -69,7 +69,7 @@ def replay(folder: Path, trace: Path) -> dict[str, float]:
     finally:
         broker.stop()
     assert report.holds, "\n".join(report.lines())
-    return {side: seconds / report.answers for side, seconds in taken.items()}
+    return {side: seconds / report.responses for side, seconds in taken.items()}
 
 
 def main() -> int:

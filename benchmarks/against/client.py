@@ -46,9 +46,9 @@ class Peer:
     def ask(self, frame: bytes) -> bytes:
         """Send a request and return its response, without the size."""
         self.socket.sendall(frame)
-        return self.answer()
+        return self.response()
 
-    def answer(self) -> bytes:
+    def response(self) -> bytes:
         """Wait for a response and return it, without the size."""
         size = _SIZE.unpack(self._exactly(_SIZE.size))[0]
         return self._exactly(size)
@@ -65,17 +65,17 @@ class Peer:
         """Read available bytes; return the number of responses that are now complete."""
         came = self.socket.recv_into(self._view[self._held :])
         assert came, "the broker has closed the connection"
-        end, at, answers = self._held + came, 0, 0
+        end, at, responses = self._held + came, 0, 0
         while at + 4 <= end:
             following = at + 4 + _SIZE.unpack_from(self._room, at)[0]
             if following > end:
                 break
             at = following
-            answers += 1
+            responses += 1
         self._held = end - at
         if at and self._held:
             self._room[: self._held] = self._room[at:end]
-        return answers
+        return responses
 
     def close(self) -> None:
         self.socket.close()
@@ -96,10 +96,10 @@ def play(broker: Broker, peers: Sequence[Peer], frames: Sequence[bytes], depth: 
 def _play_alone(peer: Peer, frames: Sequence[bytes], depth: int) -> None:
     count = len(frames)
     peer.socket.sendall(b"".join(frames[:depth]))
-    sent, answered = min(depth, count), 0
-    while answered < count:
+    sent, responded = min(depth, count), 0
+    while responded < count:
         more = peer.take()
-        answered += more
+        responded += more
         if sent < count and more:
             peer.socket.sendall(b"".join(frames[sent : sent + more]))
             sent += more
@@ -113,12 +113,12 @@ def _play_together(peers: Sequence[Peer], frames: Sequence[bytes], depth: int) -
         for file, peer in by_file.items():
             poll.register(file, select.EPOLLIN)
             peer.socket.sendall(b"".join(islice(left, depth)))
-        answered, count = 0, len(frames)
-        while answered < count:
+        responded, count = 0, len(frames)
+        while responded < count:
             for file, _ in poll.poll(_WAIT_S):
                 peer = by_file[file]
                 more = peer.take()
-                answered += more
+                responded += more
                 following = b"".join(islice(left, more))
                 if following:
                     peer.socket.sendall(following)

@@ -17,12 +17,12 @@ from benchmarks.against.brokers import Broker, shim
 
 _MODULES = """
     protocol/framing protocol/record_runs protocol/runtime
-    shim/apis shim/dispatch shim/pieces shim/throttling
+    shim/apis shim/dispatch shim/chunked_responses shim/throttling
     shim/network/large_produces shim/network/outgoing shim/observing/audit shim/request/session
     shim/handlers/fetch shim/handlers/init_producer_id shim/handlers/list_offsets
     shim/handlers/metadata shim/handlers/offset_commit shim/handlers/produce
     shim/handlers/producing/append_checked shim/handlers/producing/appending
-    shim/handlers/shared/topic_access
+    shim/handlers/common/topic_access
 """
 """What mypyc compiles without changes. It refuses more: slots of dataclasses, protocols that are
 checked at run time, and `msgspec.field` in a class."""

@@ -78,10 +78,10 @@ def _woken(peers: Sequence[Peer]) -> float:
     frame = framed(ApiKey.PRODUCE, _PRODUCE, _record())
     began = time.perf_counter()
     writing.socket.sendall(frame)
-    answer = waiting.answer()
+    response = waiting.response()
     took = time.perf_counter() - began
-    writing.answer()
-    found = decoded(ApiKey.FETCH, _FETCH, answer).responses[0].partitions[0]
+    writing.response()
+    found = decoded(ApiKey.FETCH, _FETCH, response).responses[0].partitions[0]
     assert found.records, f"the fetch was answered without a record, error {found.error_code}"
     return took
 
@@ -98,7 +98,7 @@ def _formed(peers: Sequence[Peer]) -> float:
     until_well(peers[0], ApiKey.FIND_COORDINATOR, 4, coordinator)
     began = time.perf_counter()
     given = _all(peers, ApiKey.JOIN_GROUP, _JOIN, (_join(group, "") for _ in peers))
-    joined = _joined(peers, [_join(group, answer.member_id) for answer in given])
+    joined = _joined(peers, [_join(group, response.member_id) for response in given])
     syncs = (SyncGroupRequest(group, each.generation_id, each.member_id) for each in joined)
     synced = _all(peers, ApiKey.SYNC_GROUP, _SYNC, syncs)
     took = time.perf_counter() - began
@@ -116,28 +116,30 @@ def _joined(peers: Sequence[Peer], requests: Sequence[JoinGroupRequest]) -> list
     member.
     """
     by_socket = {peer.socket: number for number, peer in enumerate(peers)}
-    answers: dict[int, JoinGroupResponse] = {}
+    responses: dict[int, JoinGroupResponse] = {}
     _send(peers, requests, by_socket.values())
     deadline = time.monotonic() + _WAIT_S
     while True:
-        waiting = [peer.socket for number, peer in enumerate(peers) if number not in answers]
+        waiting = [peer.socket for number, peer in enumerate(peers) if number not in responses]
         came = select.select(waiting, [], [], _HEARTBEAT_S)[0]
         for number in (by_socket[ready] for ready in came):
-            answers[number] = decoded(ApiKey.JOIN_GROUP, _JOIN, peers[number].answer())
-        sizes = {each.generation_id: len(each.members) for each in answers.values() if each.members}
+            responses[number] = decoded(ApiKey.JOIN_GROUP, _JOIN, peers[number].response())
+        sizes = {
+            each.generation_id: len(each.members) for each in responses.values() if each.members
+        }
         newest = max(sizes, default=0)
-        if sizes.get(newest) == len(answers) == len(peers):
-            return [answers[number] for number in range(len(peers))]
+        if sizes.get(newest) == len(responses) == len(peers):
+            return [responses[number] for number in range(len(peers))]
         assert time.monotonic() < deadline, f"{len(waiting)} members wait for their group"
         is_over = sizes.get(newest, len(peers)) < len(peers)
         again = [
             number
-            for number, answer in answers.items()
-            if (is_over and answer.generation_id <= newest)
-            or (not came and _is_asked_again(peers[number], requests[number].group_id, answer))
+            for number, response in responses.items()
+            if (is_over and response.generation_id <= newest)
+            or (not came and _is_asked_again(peers[number], requests[number].group_id, response))
         ]
         for number in again:
-            del answers[number]
+            del responses[number]
         _send(peers, requests, again)
 
 
@@ -167,7 +169,7 @@ def _all(
     """Send one request on each connection at once, and return the responses."""
     for peer, request in zip(peers, requests, strict=True):
         peer.socket.sendall(framed(api, version, request))
-    return [decoded(api, version, peer.answer()) for peer in peers]
+    return [decoded(api, version, peer.response()) for peer in peers]
 
 
 EXCHANGES = (

@@ -90,8 +90,8 @@ def offer(broker: Broker) -> Offer:
 
 def _apis(broker: Broker) -> set[int]:
     with socket.create_connection(broker.address, 30) as peer:
-        answer = _asked(peer, ApiKey.API_VERSIONS, 2, ApiVersionsRequest())
-    found: Iterable[Any] = answer.api_keys
+        response = _asked(peer, ApiKey.API_VERSIONS, 2, ApiVersionsRequest())
+    found: Iterable[Any] = response.api_keys
     return {api.api_key for api in found}
 
 
@@ -101,8 +101,8 @@ def _asked(peer: socket.socket, api: ApiKey, version: int, request: msgspec.Stru
         size = stream.read(4)
         if len(size) < 4:
             raise EOFError
-        answer = stream.read(_SIZE.unpack(size)[0])
-    return codecs.read_response(api, version, answer, 4)
+        response = stream.read(_SIZE.unpack(size)[0])
+    return codecs.read_response(api, version, response, 4)
 
 
 def _wrong_password(broker: Broker) -> str:
@@ -111,8 +111,8 @@ def _wrong_password(broker: Broker) -> str:
         _asked(peer, ApiKey.SASL_HANDSHAKE, 1, SaslHandshakeRequest("PLAIN"))
         with suppress(EOFError, OSError):
             token = SaslAuthenticateRequest(b"\0alice\0wrong")
-            answer = _asked(peer, ApiKey.SASL_AUTHENTICATE, 1, token)
-            return f"error {answer.error_code}"
+            response = _asked(peer, ApiKey.SASL_AUTHENTICATE, 1, token)
+            return f"error {response.error_code}"
     return "the connection is closed"
 
 

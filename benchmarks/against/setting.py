@@ -10,7 +10,6 @@ from benchmarks.against.brokers import Broker
 from benchmarks.against.client import Peer
 from benchmarks.broker import framed
 from kafka_shim.protocol import codecs
-from kafka_shim.protocol.answer_codes import error_codes
 from kafka_shim.protocol.enums import ApiKey, Operation, PatternType, Permission, ResourceType
 from kafka_shim.protocol.headers import response_header_version
 from kafka_shim.protocol.messages.create_acls_request import AclCreation, CreateAclsRequest
@@ -33,6 +32,7 @@ from kafka_shim.protocol.messages.produce_request import (
 from kafka_shim.protocol.messages.sync_group_request import SyncGroupRequest
 from kafka_shim.protocol.record_coding import Record
 from kafka_shim.protocol.records import encode_batch
+from kafka_shim.protocol.response_codes import error_codes
 
 TOPICS = 300
 ACLS = 1_000
@@ -78,9 +78,9 @@ def ask(peer: Asker, api: ApiKey, version: int, request: msgspec.Struct) -> Any:
     return decoded(api, version, peer.ask(framed(api, version, request)))
 
 
-def decoded(api: ApiKey, version: int, answer: bytes) -> Any:
+def decoded(api: ApiKey, version: int, response: bytes) -> Any:
     """Decode a response from its frame without the size."""
-    return codecs.read_response(api, version, answer, 4 + response_header_version(api, version))
+    return codecs.read_response(api, version, response, 4 + response_header_version(api, version))
 
 
 def until_well(peer: Asker, api: ApiKey, version: int, request: msgspec.Struct) -> Any:
@@ -89,10 +89,10 @@ def until_well(peer: Asker, api: ApiKey, version: int, request: msgspec.Struct) 
     """
     deadline = time.monotonic() + _WAIT_S
     while True:
-        answer = ask(peer, api, version, request)
-        codes = error_codes(answer, version)
+        response = ask(peer, api, version, request)
+        codes = error_codes(response, version)
         if not codes:
-            return answer
+            return response
         assert time.monotonic() < deadline, f"{api.name} is answered with {codes}"
         time.sleep(0.02)
 
@@ -131,10 +131,10 @@ def _joined(peer: Asker) -> tuple[str, int]:
     asked = JoinGroupRequest(GROUP, 300_000, 300_000, protocol_type="consumer")
     asked.protocols = [protocol]
     asked.member_id = ask(peer, ApiKey.JOIN_GROUP, 7, asked).member_id
-    answer = until_well(peer, ApiKey.JOIN_GROUP, 7, asked)
-    synced = SyncGroupRequest(GROUP, answer.generation_id, answer.member_id)
+    response = until_well(peer, ApiKey.JOIN_GROUP, 7, asked)
+    synced = SyncGroupRequest(GROUP, response.generation_id, response.member_id)
     until_well(peer, ApiKey.SYNC_GROUP, 4, synced)
-    return answer.member_id, answer.generation_id
+    return response.member_id, response.generation_id
 
 
 def _acls() -> list[AclCreation]:

@@ -43,17 +43,17 @@ class InProcess:
 
     def ask(self, frame: bytes) -> bytes:
         """Send a request and return its response, without the size."""
-        answer = self._dispatcher.dispatch(frame[4:], self.session)
-        if isinstance(answer, Pending):
+        response = self._dispatcher.dispatch(frame[4:], self.session)
+        if isinstance(response, Pending):
             found: list[Any] = []
-            answer.wait.when_done(found.append)
+            response.wait.when_done(found.append)
             clock = self._dispatcher.cluster.clock
             assert isinstance(clock, ManualClock)
             while not found:
                 clock.advance(1)
-            answer = answer.frame(found[0])
-        assert isinstance(answer, bytes)
-        return answer[4:]
+            response = response.frame(found[0])
+        assert isinstance(response, bytes)
+        return response[4:]
 
     def close(self) -> None:
         """There is nothing to close."""
@@ -81,14 +81,14 @@ def _handled(dispatcher: Dispatcher, frame: bytes, session: Session) -> tuple[An
 
 
 def _audited(dispatcher: Dispatcher, frame: bytes, session: Session) -> tuple[Any, Any]:
-    api, context, answer = _handled(dispatcher, frame, session)
+    api, context, response = _handled(dispatcher, frame, session)
     audit.write(context, api.key)
-    return api, answer
+    return api, response
 
 
 def _encoded(dispatcher: Dispatcher, frame: bytes, session: Session) -> object:
-    api, answer = _audited(dispatcher, frame, session)
-    return api.write(answer)
+    api, response = _audited(dispatcher, frame, session)
+    return api.write(response)
 
 
 def _dispatched(dispatcher: Dispatcher, frame: bytes, session: Session) -> object:

@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 from pyspark.sql import functions as f
 
 from benchmarks.pipeline.data import access_rows, random_acls
-from benchmarks.pipeline.ratio import Bench, Ratio, faster, in_turns, tell
+from benchmarks.pipeline.ratio import Bench, Ratio, faster, tell, time_sliced
 from kafka_shim.authorizer.acl_formats.trace_rule import acl_rule
 from kafka_shim.authorizer.implied import allowing, denying
 from kafka_shim.authorizer.model import Acl
@@ -97,14 +97,14 @@ def decisions(spark: Any, accesses: int, acls: int) -> Decisions:
 def s6_engine(bench: Bench) -> Ratio:
     ways = decisions(bench.spark, bench.args.accesses, bench.args.acls)
     assert ways.on_spark() == ways.in_sql(), "the authorizer and the SQL join differ"
-    times = in_turns(ways.on_spark, ways.in_sql, BIG_ROUNDS)
+    times = time_sliced(ways.on_spark, ways.in_sql, BIG_ROUNDS)
     return faster("S6", "authorizer in workers", "SQL join", times, 1.2)
 
 
 def what_breaks_cores(bench: Bench) -> Ratio:
     ways = decisions(bench.spark, bench.args.accesses, bench.args.acls)
     assert ways.on_two_cores() == ways.on_one_core()
-    times = in_turns(ways.on_two_cores, ways.on_one_core, BIG_ROUNDS)
+    times = time_sliced(ways.on_two_cores, ways.on_one_core, BIG_ROUNDS)
     return faster("what-breaks", "two cores", "one core", times, 1.25)
 
 
@@ -112,7 +112,7 @@ def what_breaks_process(bench: Bench) -> Ratio:
     """Compare with the authorizer alone in one process; no goal, since it has no data to move."""
     ways = decisions(bench.spark, bench.args.accesses, bench.args.acls)
     assert ways.on_two_cores() == ways.in_one_process()
-    times = in_turns(ways.on_two_cores, ways.in_one_process, BIG_ROUNDS)
+    times = time_sliced(ways.on_two_cores, ways.in_one_process, BIG_ROUNDS)
     return faster("what-breaks process", "two cores", "one process", times, None)
 
 

@@ -91,7 +91,7 @@ def tell(text: str) -> None:
     print(text, file=sys.stderr, flush=True)
 
 
-def in_turns(
+def time_sliced(
     ours: Callable[[], Any], other: Callable[[], Any], rounds: int = ROUNDS
 ) -> tuple[float, float]:
     """Return the best seconds of each, after one round that is not counted."""

@@ -6,7 +6,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from benchmarks.pipeline.ratio import Bench, Ratio, faster, in_turns
+from benchmarks.pipeline.ratio import Bench, Ratio, faster, time_sliced
 from benchmarks.pipeline.tuples import TuplesSource
 from kafka_shim.pipeline.rows.batches import Split, batches, plan, regroup
 from kafka_shim.pipeline.rows.columns import Selection
@@ -35,7 +35,7 @@ def s1_one_process(bench: Bench) -> Ratio:
         return added([distinct_in(split) for split in plan(bench.paths)])
 
     assert plain() == bench.count()
-    return faster("S1", DISTINCT, "one process", in_turns(bench.count, plain), 1.3)
+    return faster("S1", DISTINCT, "one process", time_sliced(bench.count, plain), 1.3)
 
 
 def s2_two_processes(bench: Bench) -> Ratio:
@@ -44,7 +44,7 @@ def s2_two_processes(bench: Bench) -> Ratio:
             return added(pool.map(distinct_in, plan(bench.paths), chunksize=1))
 
     assert pooled() == bench.count()
-    return faster("S2", DISTINCT, "pool of two", in_turns(bench.count, pooled), 0.85)
+    return faster("S2", DISTINCT, "pool of two", time_sliced(bench.count, pooled), 0.85)
 
 
 def two_cores(bench: Bench) -> Ratio:
@@ -56,7 +56,7 @@ def two_cores(bench: Bench) -> Ratio:
         rows = trace_table(bench.spark, "observed", bench.paths)
         return rows.groupBy("principal").count().collect()
 
-    return faster("cores", "two cores", "one core", in_turns(double, single), 1.3)
+    return faster("cores", "two cores", "one core", time_sliced(double, single), 1.3)
 
 
 def s3_arrow_batches(bench: Bench) -> Ratio:
@@ -66,5 +66,5 @@ def s3_arrow_batches(bench: Bench) -> Ratio:
         reader = bench.spark.read.format(form).option("paths", json.dumps(bench.paths))
         reader.load().write.format("noop").mode("overwrite").save()
 
-    times = in_turns(lambda: read("kafka_trace"), lambda: read(TuplesSource.name()))
+    times = time_sliced(lambda: read("kafka_trace"), lambda: read(TuplesSource.name()))
     return faster("S3", "Arrow batches", "tuples", times, 1.25)

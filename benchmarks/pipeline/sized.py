@@ -78,8 +78,8 @@ class Workload:
 
     def denied(self, requests: int) -> int:
         """Return the number of denied accesses in a trace of this number of requests."""
-        turns = itertools.islice(itertools.cycle(self.asked), requests)
-        return NAMES_A_REQUEST * sum(not asked.allowed for asked in turns)
+        slices = itertools.islice(itertools.cycle(self.asked), requests)
+        return NAMES_A_REQUEST * sum(not asked.allowed for asked in slices)
 
 
 def _asked(number: int, names: int, padding: int) -> Asked:

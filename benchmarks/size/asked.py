@@ -31,7 +31,7 @@ class Asked:
     def ask(self, frame: bytes) -> bytes:
         """Send a request and return its response, without the size."""
         self.socket.sendall(frame)
-        return self.answer()
+        return self.response()
 
     def processor_us(self, frames: Sequence[bytes], window: int = WINDOW) -> float:
         """Send the requests, `window` at a time; return the broker's µs for each."""
@@ -40,7 +40,7 @@ class Asked:
             some = frames[at : at + window]
             self.socket.sendall(b"".join(some))
             for _ in some:
-                self.answer()
+                self.response()
         return (self.processor_s() - before) / len(frames) * 1e6
 
     def processor_s(self) -> float:
@@ -56,11 +56,11 @@ class Asked:
         self._reader.close()
         self.socket.close()
 
-    def answer(self) -> bytes:
+    def response(self) -> bytes:
         size = self._reader.read(4)
         assert size, "the broker has closed the connection"
-        answer: bytes = self._reader.read(int.from_bytes(size, "big"))
-        return answer
+        response: bytes = self._reader.read(int.from_bytes(size, "big"))
+        return response
 
 
 def connect(broker: Broker) -> socket.socket:
@@ -95,7 +95,7 @@ def best_us(asked: Asked, frames: Sequence[bytes], rounds: int = 5) -> float:
     return min(asked.processor_us(frames[n * part : (n + 1) * part]) for n in range(rounds))
 
 
-def longest_wait_ms(asked: Asked, frame: bytes, beside: bytes) -> tuple[float, float]:
+def longest_wait_ms(asked: Asked, frame: bytes, offload: bytes) -> tuple[float, float]:
     """Send a request, and others on a second connection until the response to the first arrives.
 
     Return the broker's processor time in ms: the total, and the maximum during one of the others.
@@ -106,19 +106,19 @@ def longest_wait_ms(asked: Asked, frame: bytes, beside: bytes) -> tuple[float, f
         asked.socket.sendall(frame)
         asked.socket.setblocking(False)
         longest = 0.0
-        while not _has_answer(asked.socket):
+        while not _has_response(asked.socket):
             before = asked.processor_s()
-            other.ask(beside)
+            other.ask(offload)
             longest = max(longest, asked.processor_s() - before)
             time.sleep(0.001)
         asked.socket.settimeout(_WAIT_S)
-        asked.answer()
+        asked.response()
         return (asked.processor_s() - began) * 1000, longest * 1000
     finally:
         other.close()
 
 
-def _has_answer(connected: socket.socket) -> bool:
+def _has_response(connected: socket.socket) -> bool:
     try:
         return bool(connected.recv(1, socket.MSG_PEEK))
     except BlockingIOError:

@@ -186,8 +186,8 @@ def formed(asked: Asked, first: int, stop: int) -> Iterator[tuple[str, str]]:
     for n in range(first, stop):
         group = f"billing-{n}"
         join = JoinGroupRequest(group, 1_800_000, 60_000, "", None, "consumer", protocols)
-        answer = asked.ask(framed(ApiKey.JOIN_GROUP, JOIN, join))
-        joined = codecs.read_response(ApiKey.JOIN_GROUP, JOIN, answer[4:])
+        response = asked.ask(framed(ApiKey.JOIN_GROUP, JOIN, join))
+        joined = codecs.read_response(ApiKey.JOIN_GROUP, JOIN, response[4:])
         assert not joined.error_code, joined
         plan = [SyncGroupRequestAssignment(joined.member_id, b"\0\1\0\0\0\0\0\0\0\0")]
         sync = SyncGroupRequest(group, 1, joined.member_id, assignments=plan)
@@ -240,16 +240,16 @@ def active_us(asked: Asked, peers: list[socket.socket], frame: bytes, rounds: in
         for peer in peers:
             peer.sendall(frame)
         for peer in peers:
-            answer(peer)
+            response(peer)
         taken.append((asked.processor_s() - before) / len(peers) * 1e6)
     return min(taken)
 
 
 def ask(peer: socket.socket, frame: bytes) -> None:
     peer.sendall(frame)
-    answer(peer)
+    response(peer)
 
 
-def answer(peer: socket.socket) -> None:
+def response(peer: socket.socket) -> None:
     size = int.from_bytes(peer.recv(4, socket.MSG_WAITALL), "big")
     assert len(peer.recv(size, socket.MSG_WAITALL)) == size

@@ -158,8 +158,8 @@ class Client:
             raise UnsupportedError
         admin = await self._admin()
         asked = [ConfigResource(ConfigResourceType[type.upper()], name) for name in names]
-        answers = await admin.describe_configs(asked)
-        found = {row[3]: row for answer in answers for row in answer.resources}
+        responses = await admin.describe_configs(asked)
+        found = {row[3]: row for response in responses for row in response.resources}
 
         def settings(name: str) -> Any:
             code, _, _, _, rows = found[name]
@@ -183,8 +183,8 @@ class Client:
 
     async def describe_groups(self, names: list[str], operations: bool) -> Any:
         admin = await self._admin()
-        answers = await admin.describe_consumer_groups(names)
-        found = {row[1]: row for answer in answers for row in answer.groups}
+        responses = await admin.describe_consumer_groups(names)
+        found = {row[1]: row for response in responses for row in response.groups}
 
         def shown(name: str) -> Any:
             code, _, _, _, _, members, *_ = found[name]

@@ -64,19 +64,19 @@ def serve(
     for line in sys.stdin:
         asked = json.loads(line)
         number, command = asked.pop("id"), asked.pop("command")
-        answer: dict[str, Any]
+        response: dict[str, Any]
         try:
             if command == "hello":
-                answer = {"ok": hello}
+                response = {"ok": hello}
             elif command not in commands or (asked.get("operations") and not knows_operations):
-                answer = {"unsupported": True}
+                response = {"unsupported": True}
             else:
-                answer = {"ok": commands[command](**asked) or {}}
+                response = {"ok": commands[command](**asked) or {}}
         except UnsupportedError:
-            answer = {"unsupported": True}
+            response = {"unsupported": True}
         except Exception as error:  # noqa: BLE001 - every error of the client is answered
-            answer = {"error": error}
-        sys.stdout.write(json.dumps({"id": number, **answer}, default=error_of) + "\n")
+            response = {"error": error}
+        sys.stdout.write(json.dumps({"id": number, **response}, default=error_of) + "\n")
         sys.stdout.flush()
 
 

@@ -43,7 +43,7 @@ def is_for(acl: Acl, actor: Actor) -> bool:
     return acl.host in (actor.host, "*")
 
 
-def answers(acl: Acl, operation: Operation) -> bool:
+def responses(acl: Acl, operation: Operation) -> bool:
     if acl.operation in (operation, Operation.ALL):
         return True
     implying = IMPLYING.get(operation, "").split()
@@ -54,7 +54,7 @@ def naive(acls: Iterable[Acl], actor: Actor, action: Action, everyone: bool) -> 
     matched = [acl for acl in acls if covers(acl, action.resource_type, action.resource_name)]
     if not matched:
         return everyone
-    applying = [a for a in matched if is_for(a, actor) and answers(a, action.operation)]
+    applying = [a for a in matched if is_for(a, actor) and responses(a, action.operation)]
     return bool(applying) and all(acl.permission is Permission.ALLOW for acl in applying)
 
 
@@ -158,7 +158,7 @@ def test_decisions_agree_with_the_naive_engine(
         assert decision.acl in acls
         assert is_for(decision.acl, actor)
         assert covers(decision.acl, action.resource_type, action.resource_name)
-        assert answers(decision.acl, action.operation)
+        assert responses(decision.acl, action.operation)
         assert (decision.acl.permission is Permission.ALLOW) == decision.allowed
 
 

@@ -205,7 +205,7 @@ def _replay(trace: Path, addresses: Sequence[str], *, real_is_recorded: bool) ->
 def _tell(report: Report, lateness: Lateness) -> int:
     """Print a replay's report; return the number of unexplained differences and misses."""
     sys.stdout.write(
-        f"  {report.requests} requests, {report.answers} answers, {report.differing} differ,"
+        f"  {report.requests} requests, {report.responses} answers, {report.differing} differ,"
         f" {len(report.missed)} missed, {report.left_out} left out (temporary errors)\n"
     )
     open_ones = len(report.missed)

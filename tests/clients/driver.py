@@ -221,10 +221,10 @@ class Driver:
             line = ""
         if not line:
             raise AssertionError(f"the driver gave no answer to {request}\n{self._log_tail()}")
-        answer = json.loads(line)
-        if "error" in answer:
-            raise _error(answer["error"])
-        return answer["result"]
+        response = json.loads(line)
+        if "error" in response:
+            raise _error(response["error"])
+        return response["result"]
 
     def _read(self) -> None:
         assert self._process.stdout is not None

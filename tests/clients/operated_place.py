@@ -197,10 +197,10 @@ class RealOperator:
 
 
 def _described(client: Client, topic: str) -> MetadataResponse:
-    answer: MetadataResponse = client.ask(
+    response: MetadataResponse = client.ask(
         ApiKey.METADATA, MetadataRequest(topics=[MetadataRequestTopic(name=topic)])
     )
-    return answer
+    return response
 
 
 def _leader(client: Client, topic: str, partition: int) -> int:

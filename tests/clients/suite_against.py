@@ -150,7 +150,7 @@ def _brokers(release: str, setup: Setup) -> Iterator[list[OperatedKafka]]:
         first = OperatedKafka(release, mode, settings, scram=scram, has_tls=setup.has_tls)
         brokers = [stack.enter_context(first)]
         for _ in range(1, setup.brokers):
-            other = OperatedKafka(release, mode, settings, scram=scram, beside=first)
+            other = OperatedKafka(release, mode, settings, scram=scram, offload=first)
             brokers.append(stack.enter_context(other))
         yield brokers
 
@@ -164,8 +164,8 @@ def _set_passwords(server: str) -> None:
         wanted.append(ScramCredentialUpsertion(USER, mechanism, ITERATIONS, salt, salted))
     request = AlterUserScramCredentialsRequest(upsertions=wanted)
     with connect(server) as client:
-        answer = client.ask(ApiKey.ALTER_USER_SCRAM_CREDENTIALS, request)
-    assert not any(row.error_code for row in answer.results), answer
+        response = client.ask(ApiKey.ALTER_USER_SCRAM_CREDENTIALS, request)
+    assert not any(row.error_code for row in response.results), response
 
 
 if __name__ == "__main__":

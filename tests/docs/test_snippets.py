@@ -134,8 +134,8 @@ def test_the_scripts_work(script: Block, tmp_path: Path) -> None:
     located += " | bash -e -o pipefail"
     done = Shell(tmp_path, {})(f"{BROKERS[script.page]} -- bash -o pipefail -c '{located}'")
     assert done.returncode == 0, done.stdout + done.stderr
-    answered = '"leader_id":2' if script.page == "docs/migrating.md" else '"name":"orders"'
-    assert answered in done.stdout
+    responded = '"leader_id":2' if script.page == "docs/migrating.md" else '"name":"orders"'
+    assert responded in done.stdout
 
 
 PROXY = """\

@@ -16,13 +16,13 @@ from kafka_shim.shim.dispatch import Pending
 from kafka_shim.shim.errors import CloseConnection
 from kafka_shim.shim.request.garbage import set_aside
 from kafka_shim.shim.request.session import Phase, Session
-from kafka_shim.shim.wait import NoAnswer
+from kafka_shim.shim.wait import NoResponse
 from tests.fuzz.frames import CORRELATION_ID, USERS, Frames, stage_of
 from tests.fuzz.probe import Probe
 from tests.shim.play import SASL_LISTENER, Stage
 
 FOUND = Path(__file__).parent / "found"
-TURN_S = 0.05
+SLICE_S = 0.05
 """Processor time that one turn of the event loop may take."""
 GROWN_BYTES_MAX = 64 * 1024 * 1024
 """By how much the memory may grow."""
@@ -66,7 +66,7 @@ class Report(msgspec.Struct):
     """
 
     frames: int = 0
-    answered: int = 0
+    responded: int = 0
     closed: int = 0
     failures: list[Failure] = []
     slow: list[Slow] = []
@@ -84,12 +84,12 @@ class Report(msgspec.Struct):
         else:
             memory = f"{self.grown_bytes >> 20} MiB more memory"
         yield (
-            f"{self.frames} frames: {self.answered} answered, {self.closed} closed,"
+            f"{self.frames} frames: {self.responded} answered, {self.closed} closed,"
             f" {len(self.failures)} failures; {memory};"
             f" longest turn {self.longest_s * 1000:.0f} ms"
         )
         if self.slow:
-            yield f"{len(self.slow)} had a turn of more than {TURN_S * 1000:.0f} ms; the worst:"
+            yield f"{len(self.slow)} had a turn of more than {SLICE_S * 1000:.0f} ms; the worst:"
         for slow in sorted(self.slow, key=lambda slow: -slow.seconds)[:5]:
             size = f"{slow.frame_bytes} bytes"
             yield f"  {slow.seconds * 1000:.0f} ms  {slow.api}, {size}, release {slow.release}"
@@ -111,33 +111,33 @@ def judge(
 ) -> tuple[str, str]:
     """Send a frame; return `answered` or `closed`, and the error, empty if there is none."""
     try:
-        answer = (probe or Probe()).dispatch(stage.dispatcher, frame, session)
-        if isinstance(answer, Pending):
-            return _waited(stage, answer)
+        response = (probe or Probe()).dispatch(stage.dispatcher, frame, session)
+        if isinstance(response, Pending):
+            return _waited(stage, response)
     except CloseConnection:
         return "closed", ""
     except Exception:  # noqa: BLE001 - any exception of a handler is a finding
         return "closed", traceback.format_exc()
-    if isinstance(answer, NoAnswer):
-        return "answered", ""
-    return "answered", _wrong(answer)
+    if isinstance(response, NoResponse):
+        return "responded", ""
+    return "responded", _wrong(response)
 
 
 def _waited(stage: Stage, pending: Pending) -> tuple[str, str]:
     """Wait a minute of the cluster's clock for the response; then disconnect."""
     got: list[bytes] = []
-    pending.wait.when_done(lambda answer: got.append(pending.frame(answer)))
+    pending.wait.when_done(lambda response: got.append(pending.frame(response)))
     stage.clock.advance(60_000)
     if not got:
         pending.wait.cancel()
         return "closed", ""
-    return "answered", _wrong(got[0])
+    return "responded", _wrong(got[0])
 
 
-def _wrong(answer: bytes) -> str:
-    if int.from_bytes(answer[:4], "big") != len(answer) - 4:
+def _wrong(response: bytes) -> str:
+    if int.from_bytes(response[:4], "big") != len(response) - 4:
         return "the response does not have the size in its first four bytes"
-    if int.from_bytes(answer[4:8], "big", signed=True) != CORRELATION_ID:
+    if int.from_bytes(response[4:8], "big", signed=True) != CORRELATION_ID:
         return "the response has another correlation id"
     return ""
 
@@ -193,14 +193,14 @@ def _play(report: Report, errors: _Errors, how: tuple[object, str, str], numbers
         seen = errors.seen
         outcome, why = judge(stage, frame, session_of(user, is_ready=number % 50 != 0), probe)
         report.frames += 1
-        report.answered += outcome == "answered"
+        report.responded += outcome == "responded"
         report.closed += outcome == "closed"
         if not why and errors.seen > seen:
             why = "an error was logged"
         if why:
             report.failures.append(Failure(release, authorizer, user, frame, why))
         report.longest_s = max(report.longest_s, probe.longest_s)
-        if probe.longest_s > TURN_S:
+        if probe.longest_s > SLICE_S:
             report.slow.append(Slow(probe.longest_s, release, _api(frame), len(frame)))
 
 

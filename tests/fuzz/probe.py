@@ -8,8 +8,8 @@ from kafka_shim.shim.dispatch import Dispatcher, Pending
 from kafka_shim.shim.errors import TakesLong
 from kafka_shim.shim.network.large_requests import is_large
 from kafka_shim.shim.request.session import Phase, Session
-from kafka_shim.shim.request.turns import Turns
-from kafka_shim.shim.wait import NoAnswer
+from kafka_shim.shim.request.time_slices import TimeSlices
+from kafka_shim.shim.wait import NoResponse
 
 
 class Probe:
@@ -21,7 +21,7 @@ class Probe:
 
     def dispatch(
         self, dispatcher: Dispatcher, frame: bytes, session: Session
-    ) -> bytes | Pending | NoAnswer:
+    ) -> bytes | Pending | NoResponse:
         """Dispatch a request and set `longest_s` to the time of its longest turn."""
         self.longest_s = 0.0
         if session.phase is not Phase.READY or not is_large(frame, dispatcher.cluster):
@@ -32,13 +32,13 @@ class Probe:
                 pass
             finally:
                 self.longest_s = time.process_time() - began
-        found: list[Callable[[], bytes | Pending | NoAnswer]] = []
-        turns = Turns(self, lambda: dispatcher.dispatch(frame, session), found.append)
-        session.turns = turns
-        self._measured(turns.start)
+        found: list[Callable[[], bytes | Pending | NoResponse]] = []
+        slices = TimeSlices(self, lambda: dispatcher.dispatch(frame, session), found.append)
+        session.slices = slices
+        self._measured(slices.start)
         while not found:
             self._measured(self._ready.get())
-        session.turns = None
+        session.slices = None
         return found[0]()
 
     def call_soon(self, callback: Callable[[], object], /) -> None:

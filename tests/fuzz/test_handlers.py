@@ -17,7 +17,7 @@ from kafka_shim.protocol.spec import load
 from kafka_shim.shim.dispatch import Pending
 from kafka_shim.shim.errors import CloseConnection
 from kafka_shim.shim.request.session import Session
-from kafka_shim.shim.wait import NoAnswer
+from kafka_shim.shim.wait import NoResponse
 from tests.fuzz.frames import USERS, likely, stage_of
 from tests.protocol.values import Values
 from tests.shim.play import SASL_LISTENER, Stage
@@ -33,14 +33,14 @@ def play(stage: Stage, api: ApiKey, version: int, request: Any, session: Session
     except EncodeError:
         return  # this version cannot encode the altered value
     try:
-        answer = stage.dispatcher.dispatch(frame, session)
+        response = stage.dispatcher.dispatch(frame, session)
     except CloseConnection:
         return
-    if isinstance(answer, Pending):
+    if isinstance(response, Pending):
         stage.clock.advance(700_000)
-        assert answer.wait.is_done, f"{api.wire_name} v{version} is never answered"
-    elif not isinstance(answer, NoAnswer):
-        stage.read(api, version, answer)
+        assert response.wait.is_done, f"{api.wire_name} v{version} is never answered"
+    elif not isinstance(response, NoResponse):
+        stage.read(api, version, response)
 
 
 @pytest.mark.timeout(600)
@@ -82,7 +82,7 @@ def test_damaged_frames_close_or_are_answered(release: str) -> None:
             frame[random.randrange(len(frame))] = random.randrange(256)
         del frame[random.randrange(len(frame) + 1) :]
         try:
-            answer = stage.dispatcher.dispatch(bytes(frame), stage.session("User:alice"))
+            response = stage.dispatcher.dispatch(bytes(frame), stage.session("User:alice"))
         except CloseConnection:
             continue
-        assert isinstance(answer, bytes | Pending | NoAnswer)
+        assert isinstance(response, bytes | Pending | NoResponse)

@@ -142,7 +142,9 @@ def _compare_with_recording(options: argparse.Namespace, real: Peer) -> int:
     assert name in recordings(), f"missing recording {name}"
     tally = Tally()
     for number, scenario in enumerate(load(name)):
-        tally.add(number, scenario, [step.answer for step in scenario.steps], play(scenario, real))
+        tally.add(
+            number, scenario, [step.response for step in scenario.steps], play(scenario, real)
+        )
         report.progress(f"{scenario.prefix}: {tally.equal.total()} of {tally.total.total()} equal")
     report.result(report.as_json(tally) if options.json else report.as_text(tally))
     return 0 if tally.all_equal else DIFFERENT
@@ -159,11 +161,11 @@ def _shortest(
         scenario.steps = scenario.steps[: difference.number + 1]
         differs = partial(_differs_in, api, reference, other)
         shortest = renamed(shrink(scenario, differs), f"{scenario.prefix}y")
-        answers = play_both(shortest, reference, other)
-        for step, answer in zip(shortest.steps, answers[0], strict=True):
-            step.answer = answer
+        responses = play_both(shortest, reference, other)
+        for step, response in zip(shortest.steps, responses[0], strict=True):
+            step.response = response
         found.append(shortest)
-        report.result(f"\n{api}, {report.shrunk_text(shortest, *answers)}")
+        report.result(f"\n{api}, {report.shrunk_text(shortest, *responses)}")
     return found
 
 

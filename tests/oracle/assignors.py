@@ -106,16 +106,16 @@ def steps(seed: str, kafka: KafkasAssignors) -> Iterator[tuple[dict[str, Any], A
     group = RandomGroup(seed)
     for _ in range(STEPS):
         asked = group.asked()
-        answer = kafka(asked)
-        yield asked, answer
-        if isinstance(answer, str):  # Kafka's assignor failed
+        response = kafka(asked)
+        yield asked, response
+        if isinstance(response, str):  # Kafka's assignor failed
             return
-        group.change(answer)
+        group.change(response)
 
 
-def is_equal(answer: Any, other: Any) -> bool:
+def is_equal(response: Any, other: Any) -> bool:
     """Return whether two assignments are equal, including their order."""
-    return json.dumps(answer) == json.dumps(other)
+    return json.dumps(response) == json.dumps(other)
 
 
 def main(arguments: list[str]) -> int:
@@ -131,13 +131,13 @@ def main(arguments: list[str]) -> int:
         known.add("share")  # earlier brokers use another assignor by default
     with kafkas(options.release) as kafka:
         for number in range(options.groups):
-            for asked, answer in steps(f"{options.seed}-{number}", kafka):
+            for asked, response in steps(f"{options.seed}-{number}", kafka):
                 if asked["assignor"] not in known:
                     continue
-                seen.append((asked, answer))
-                if not is_equal(answer, found := ours(asked, options.release)):
+                seen.append((asked, response))
+                if not is_equal(response, found := ours(asked, options.release)):
                     different += 1
-                    line = {"asked": asked, "kafka": answer, "shim": found}
+                    line = {"asked": asked, "kafka": response, "shim": found}
                     sys.stdout.write(f"{json.dumps(line)}\n")
     sys.stderr.write(f"{len(seen)} assignments, {different} different\n")
     if options.record:

@@ -64,8 +64,8 @@ def _lines(recorded: Mapping[str, Mapping[str, Mapping[str, Any]]]) -> str:
     releases = []
     for release, sets in recorded.items():
         blocks = []
-        for name, answers in sets.items():
-            rows = [f"    {json.dumps(key)}: {json.dumps(told)}" for key, told in answers.items()]
+        for name, responses in sets.items():
+            rows = [f"    {json.dumps(key)}: {json.dumps(told)}" for key, told in responses.items()]
             blocks.append(f"  {json.dumps(name)}: {{\n{_joined(rows)}\n  }}")
         releases.append(f"{json.dumps(release)}: {{\n{_joined(blocks)}\n}}")
     return f"{{\n{_joined(releases)}\n}}\n"

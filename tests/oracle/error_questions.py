@@ -65,9 +65,9 @@ def asked(client: Client, api: ApiKey, request: msgspec.Struct, version: int | N
     """Return the response; retry while the coordinator returns a temporary error."""
     ends = time.monotonic() + _WAIT_S
     while True:
-        answer = client.ask(api, request, version)
-        if not _OF_TEMPORARY.intersection(codes_of(answer)) or time.monotonic() > ends:
-            return answer
+        response = client.ask(api, request, version)
+        if not _OF_TEMPORARY.intersection(codes_of(response)) or time.monotonic() > ends:
+            return response
         time.sleep(0.1)
 
 
@@ -241,8 +241,8 @@ class Questions:
         """Create topics; return one whose records are in this folder of the broker."""
         for number in range(4):
             _create(client, f"{TOPIC}-{number}")
-        answer = client.ask(ApiKey.DESCRIBE_LOG_DIRS, DescribeLogDirsRequest(topics=None))
-        (found,) = [row for row in answer.results if row.log_dir.endswith(f"/{folder}")]
+        response = client.ask(ApiKey.DESCRIBE_LOG_DIRS, DescribeLogDirsRequest(topics=None))
+        (found,) = [row for row in response.results if row.log_dir.endswith(f"/{folder}")]
         name: str = next(row.name for row in found.topics if row.name.startswith(f"{TOPIC}-"))
         self.topic_ids[name] = _topic_id(client, name)
         return name

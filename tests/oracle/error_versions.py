@@ -122,8 +122,8 @@ def _until_offline(address: str, questions: Questions, name: str) -> None:
     ends = time.monotonic() + OFFLINE_S
     while time.monotonic() < ends:
         with connect(address) as client:
-            answer = questions.produce(client, FIRST[ApiKey.PRODUCE] + 1, name)
-        if _E.KAFKA_STORAGE_ERROR in codes_of(answer):
+            response = questions.produce(client, FIRST[ApiKey.PRODUCE] + 1, name)
+        if _E.KAFKA_STORAGE_ERROR in codes_of(response):
             return
         time.sleep(0.5)
     raise RuntimeError(f"{name} is still there")

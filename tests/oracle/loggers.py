@@ -61,9 +61,9 @@ def levels_of(release: str) -> dict[str, str]:
             resource_type=ConfigResourceType.BROKER_LOGGER, resource_name="1"
         )
         request = DescribeConfigsRequest(resources=[wanted])
-        answer: Any = ask_root(peer, ApiKey.DESCRIBE_CONFIGS, request)
+        response: Any = ask_root(peer, ApiKey.DESCRIBE_CONFIGS, request)
         peer.close()
-    return {config.name: config.value for config in answer.results[0].configs}
+    return {config.name: config.value for config in response.results[0].configs}
 
 
 def main(releases: list[str]) -> None:

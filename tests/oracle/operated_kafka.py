@@ -41,18 +41,18 @@ class OperatedKafka(RealKafka):
         *,
         scram: bool = False,
         has_tls: bool = False,
-        beside: "OperatedKafka | None" = None,
+        offload: "OperatedKafka | None" = None,
     ) -> None:
         super().__init__(release, mode, scram=scram, classes=_password_classes(release))
         self._has_ssl = has_tls
-        self._beside = beside
+        self._beside = offload
         (self._sasl_ssl_port,) = free_ports(1)
-        self.node_id = 1 if beside is None else 2
+        self.node_id = 1 if offload is None else 2
         self.authority = self.folder / "authority.pem"
         self._passwords = self.folder / "passwords.properties"
-        if beside is not None:
-            self._cluster_id = beside._cluster_id
-            self._passwords = beside._passwords
+        if offload is not None:
+            self._cluster_id = offload._cluster_id
+            self._passwords = offload._passwords
         self.set_passwords(PASSWORDS)
         named = settings.get("sasl.enabled.mechanisms", ",".join(MECHANISMS)).split(",")
         mechanisms = [each for each in named if scram or not each.startswith("SCRAM")]

@@ -5,7 +5,7 @@ import random
 from collections.abc import Mapping
 from typing import Any
 
-Answer = Mapping[str, Mapping[str, list[int]]]
+Response = Mapping[str, Mapping[str, list[int]]]
 """The assigned partitions, by member and topic."""
 
 ASSIGNORS = ("uniform", "range", "share")
@@ -45,10 +45,10 @@ class RandomGroup:
             asked["assignable"] = {topic: list(range(self._begun[topic])) for topic in self._topics}
         return asked
 
-    def change(self, answer: Answer) -> None:
+    def change(self, response: Response) -> None:
         """Apply an assignment to the members, and then change something at random."""
         for member in self._members:
-            given = answer[member["id"]]
+            given = response[member["id"]]
             if {topic: sorted(held) for topic, held in given.items()} != {
                 topic: sorted(held) for topic, held in member["has"].items()
             }:  # an equal assignment keeps its order

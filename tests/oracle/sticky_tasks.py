@@ -58,9 +58,9 @@ class RandomStreams:
             "members": self.members,
         }
 
-    def change(self, answer: Mapping[str, Any]) -> None:
+    def change(self, response: Mapping[str, Any]) -> None:
         for member in self.members:
-            member.update(answer.get(member["id"], NOTHING))
+            member.update(response.get(member["id"], NOTHING))
             if self._random.random() < REPORTING:
                 member["offsets"] = self._offsets()
         for _ in range(self._random.randint(1, 3)):
@@ -116,14 +116,14 @@ def _row(tasks: Assignment) -> dict[str, list[int]]:
     return {name.decode(): sorted(held) for name, held in tasks.items()}
 
 
-def without_nothing(answer: Mapping[str, Any]) -> Any:
+def without_nothing(response: Mapping[str, Any]) -> Any:
     """Leave out the subtopologies without a task for the member."""
     return {
         member_id: {
             kind: {name: held for name, held in tasks.items() if held}
             for kind, tasks in given.items()
         }
-        for member_id, given in answer.items()
+        for member_id, given in response.items()
     }
 
 
@@ -131,9 +131,9 @@ def steps(seed: str, kafka: KafkasAssignors) -> Iterator[tuple[dict[str, Any], A
     group = RandomStreams(seed)
     for _ in range(STEPS):
         asked = json.loads(json.dumps(group.asked()))
-        answer = without_nothing(kafka(asked))
-        yield asked, answer
-        group.change(answer)
+        response = without_nothing(kafka(asked))
+        yield asked, response
+        group.change(response)
 
 
 def main(arguments: list[str]) -> int:
@@ -148,11 +148,11 @@ def main(arguments: list[str]) -> int:
     seen, different = [], 0
     with kafkas(options.release, "StickyTasks") as kafka:
         for number in range(options.groups):
-            for asked, answer in steps(f"{options.seed}-{number}", kafka):
-                seen.append((asked, answer))
-                if answer != (found := ours(asked)):
+            for asked, response in steps(f"{options.seed}-{number}", kafka):
+                seen.append((asked, response))
+                if response != (found := ours(asked)):
                     different += 1
-                    line = {"asked": asked, "kafka": answer, "shim": found}
+                    line = {"asked": asked, "kafka": response, "shim": found}
                     sys.stdout.write(f"{json.dumps(line)}\n")
     sys.stderr.write(f"{len(seen)} assignments, {different} different\n")
     if options.record:

@@ -31,8 +31,8 @@ def test_the_wheel_has_one_top_level_name(built: Built) -> None:
     assert {name.partition("/")[0] for name in found} == {
         "kafka_shim", f"{own}.dist-info", f"{own}.data"
     }  # fmt: skip
-    beside = [name for name in found if name.startswith(f"{own}.data/")]
-    assert beside == [f"{own}.data/data/share/man/man1/kafka-shim.1"]
+    offload = [name for name in found if name.startswith(f"{own}.data/")]
+    assert offload == [f"{own}.data/data/share/man/man1/kafka-shim.1"]
 
 
 def test_a_wheel_from_a_checkout_without_links_is_whole(

@@ -13,7 +13,7 @@ def parsed(*words: str) -> argparse.Namespace:
     return parser.parse_args(words)
 
 
-def answer(capsys: Any, *words: str) -> dict[str, Any]:
+def response(capsys: Any, *words: str) -> dict[str, Any]:
     assert cli.run(parsed(*words, "--json")) == 0
     found: dict[str, Any] = json.loads(capsys.readouterr().out)
     return found

@@ -8,10 +8,10 @@ from typing import Any, NamedTuple
 import msgspec
 
 from kafka_shim.protocol import codecs
-from kafka_shim.protocol.answer_frames import read_answer_frame
-from kafka_shim.protocol.answers import errors_of
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.headers import read_request_header
+from kafka_shim.protocol.response_frames import read_response_frame
+from kafka_shim.protocol.responses import errors_of
 from kafka_shim.protocol.trace.entries import Request, Response
 from kafka_shim.protocol.trace.segments import Block, read_trace
 from kafka_shim.shim.traffic.replay.fields import NOT_YET
@@ -56,11 +56,11 @@ def exchange(api: int, version: int, frames: tuple[bytes, bytes], times: tuple[i
     """Decode a request and its response."""
     header, at = read_request_header(frames[0])
     asked = codecs.read_request(header.api_key, header.api_version, frames[0], at)
-    answer = read_answer_frame(api, version, frames[1])[0]
-    errors = errors_of(answer)
+    response = read_response_frame(api, version, frames[1])[0]
+    errors = errors_of(response)
     said = {name: _text(codes) for name, codes in errors.items() if isinstance(name, str)}
     is_list = api == ApiKey.METADATA and asked.topics is None
-    topics = answer.topics if api == ApiKey.METADATA else ()
+    topics = response.topics if api == ApiKey.METADATA else ()
     ids = {topic.name: topic.topic_id for topic in topics if topic.name and not topic.error_code}
     has_configs = api != ApiKey.CREATE_TOPICS or version >= _CONFIGS_SINCE
     said = said or {"": _text(errors.get(None, set()))}
@@ -83,12 +83,12 @@ def is_same(pair: Pair, source: str) -> bool:
     first, second = pair.halves
     if source == "request log":
         return _logged(first) == _logged(second)
-    answers = (_answer(pair, half) for half in pair.halves)
-    return first.request == second.request and len({str(answer) for answer in answers}) == 1
+    responses = (_response(pair, half) for half in pair.halves)
+    return first.request == second.request and len({str(response) for response in responses}) == 1
 
 
-def _answer(pair: Pair, half: Half) -> Any:
-    message = read_answer_frame(pair.api, pair.version, bytes.fromhex(half.response))[0]
+def _response(pair: Pair, half: Half) -> Any:
+    message = read_response_frame(pair.api, pair.version, bytes.fromhex(half.response))[0]
     return _without(msgspec.to_builtins(message), COUNTED)
 
 

@@ -18,9 +18,9 @@ from examples import pipeline_demo
 from kafka_shim.pipeline.rows.batches import batches, plan
 from kafka_shim.pipeline.rows.columns import Selection
 from kafka_shim.protocol import codecs
-from kafka_shim.protocol.answer_frames import read_answer_frame
-from kafka_shim.protocol.answers import NAMING_APIS, topic_names
 from kafka_shim.protocol.headers import read_request_header
+from kafka_shim.protocol.response_frames import read_response_frame
+from kafka_shim.protocol.responses import NAMING_APIS, topic_names
 from kafka_shim.protocol.trace.entries import Request, Response
 from kafka_shim.protocol.trace.segments import Block, read_trace
 from kafka_shim.shim.traffic.captures.into_trace import import_capture
@@ -74,8 +74,8 @@ def expected_names(trace: Path) -> Names:
         ports = {connection.number: connection.port for connection in block.body.connections}
         for entry in block.body.entries:
             if isinstance(entry, Response) and entry.api_key in NAMING_APIS:
-                answer, _ = read_answer_frame(entry.api_key, entry.api_version, entry.frame)
-                ids |= topic_names(answer)
+                response, _ = read_response_frame(entry.api_key, entry.api_version, entry.frame)
+                ids |= topic_names(response)
             if isinstance(entry, Request):
                 header, at = read_request_header(entry.frame)
                 message = codecs.read_request(header.api_key, header.api_version, entry.frame, at)

@@ -279,8 +279,8 @@ def _begin(kafka: LoggingKafka) -> int:
     return int(made.producer_id)
 
 
-def _code_of(answer: Any) -> int:
-    (topic,) = answer.results_by_topic_v3_and_below
+def _code_of(response: Any) -> int:
+    (topic,) = response.results_by_topic_v3_and_below
     return int(topic.results_by_partition[0].partition_error_code)
 
 

@@ -106,8 +106,8 @@ def _until(act: Callable[[], bool]) -> bool:
 def _committed(admin: Client, group: str) -> bool:
     admin.ask(ApiKey.FIND_COORDINATOR, FindCoordinatorRequest(coordinator_keys=[group]))
     request = commit(group, "open", "closed", "listed")
-    answer = admin.ask(ApiKey.OFFSET_COMMIT, request, 8)
-    return {part.error_code for topic in answer.topics for part in topic.partitions} == {0}
+    response = admin.ask(ApiKey.OFFSET_COMMIT, request, 8)
+    return {part.error_code for topic in response.topics for part in topic.partitions} == {0}
 
 
 def _begun(admin: Client, transactional_id: str) -> bool:

@@ -19,7 +19,7 @@ from kafka_shim.protocol.enums import ApiKey, Operation, PatternType, ResourceTy
 from kafka_shim.protocol.trace.entries import AUDIT, Access, Body, Connection, Entry
 from kafka_shim.protocol.trace.segments import SegmentWriter
 from tests.pipeline import twin
-from tests.pipeline.asking import answer, parsed
+from tests.pipeline.asking import parsed, response
 from tests.pipeline.traces import (
     START_US,
     TraceMaker,
@@ -167,7 +167,7 @@ def test_lines_of_an_authorizer_log_are_grouped_by_time_and_api(
     writer.close()
     candidate = tmp_path / "candidate.yaml"
     candidate.write_text("- {principal: User:a, allow: Read, topic: t3}")
-    found = answer(capsys, "what-breaks", str(tmp_path / "trace"), "--acls", str(candidate))
+    found = response(capsys, "what-breaks", str(tmp_path / "trace"), "--acls", str(candidate))
     assert (found["newly_denied"], found["requests_newly_failing"]) == (3, 2)
     person = {"change": "newly denied", "principal": "User:a", "accesses": 3, "requests": 2}
     assert found["principals"] == [person]

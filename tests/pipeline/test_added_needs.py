@@ -59,9 +59,9 @@ def test_readiness_reports_what_an_upgrade_breaks(target: str) -> None:
     )
     stage = Stage(release=target)
     stage.allow("User:a", Operation.READ, ResourceType.GROUP, "g")
-    answer = stage.ask(ApiKey.CONSUMER_GROUP_HEARTBEAT, 0, message, "User:a")
+    response = stage.ask(ApiKey.CONSUMER_GROUP_HEARTBEAT, 0, message, "User:a")
     breaks = told(frame(ApiKey.CONSUMER_GROUP_HEARTBEAT, 0, message), "3.9", target)
-    assert bool(breaks) == (answer.error_code == 29), msgspec.to_builtins(answer)
+    assert bool(breaks) == (response.error_code == 29), msgspec.to_builtins(response)
     assert bool(breaks) == (target != "3.9")
 
 

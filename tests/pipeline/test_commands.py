@@ -17,7 +17,7 @@ from kafka_shim.pipeline import cli
 from kafka_shim.pipeline.acls.acl_set import AclSet, read_acls
 from kafka_shim.protocol.api_versions import RELEASES
 from tests.pipeline import twin
-from tests.pipeline.asking import answer, parsed
+from tests.pipeline.asking import parsed, response
 from tests.pipeline.traces import (
     START_US,
     made,
@@ -166,15 +166,15 @@ def test_trends_clients_damage_and_a_page_of_all(
     lake, page = tmp_path / "lake", tmp_path / "page.html"
     ingest(spark, [str(trace)], lake, RELEASES[-1])
     for source in (trace, lake):
-        found = answer(capsys, "denials", str(source), "--interval", "1 second")
+        found = response(capsys, "denials", str(source), "--interval", "1 second")
         assert sum(row["requests"] for row in found["rows"]) == len(denied)
     since = f"{datetime.fromtimestamp((START_US + 100_000) / 1e6, UTC):%Y-%m-%dT%H:%M:%S.%fZ}"
     limits = ("--since", since, "--apis", "Fetch,Produce")
-    some = [answer(capsys, "denials", str(path), *limits)["accesses"] for path in (trace, lake)]
+    some = [response(capsys, "denials", str(path), *limits)["accesses"] for path in (trace, lake)]
     assert 0 < some[0] == some[1] < 100
-    assert answer(capsys, "damage", str(trace))["rows"] == []
+    assert response(capsys, "damage", str(trace))["rows"] == []
     words = ("report", str(lake), "--acls", str(candidate), "--from", OLD, "--to", NEW)
-    report = answer(capsys, *words, "--html", str(page))
+    report = response(capsys, *words, "--html", str(page))
     jobs = [part["job"] for part in report["parts"]]
     assert {"timeline", "denials", "least-acls", "what-breaks", "unused-acls"} <= set(jobs)
     shown = page.read_text()

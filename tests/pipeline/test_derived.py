@@ -104,7 +104,7 @@ def write(folder: Path, entries: list[Entry]) -> None:
     writer.close()
 
 
-def answer(api: ApiKey, version: int, message: msgspec.Struct) -> bytes:
+def response_frame(api: ApiKey, version: int, message: msgspec.Struct) -> bytes:
     return write_response_header(api, version, 7) + codecs.write_response(api, version, message)
 
 
@@ -120,12 +120,12 @@ def fetched(**codes: int) -> bytes:
         FetchableTopicResponse(topic_id=ids[name], partitions=[PartitionData(error_code=code)])
         for name, code in codes.items()
     ]
-    return answer(ApiKey.FETCH, 13, FetchResponse(responses=topics))
+    return response_frame(ApiKey.FETCH, 13, FetchResponse(responses=topics))
 
 
 def test_topic_ids_have_their_names_from_responses(tmp_path: Path) -> None:
     topics = [MetadataResponseTopic(name="orders", topic_id=ID)]
-    named = answer(ApiKey.METADATA, 12, MetadataResponse(topics=topics))
+    named = response_frame(ApiKey.METADATA, 12, MetadataResponse(topics=topics))
     entries: list[Entry] = [
         Request(0, 0, START_US, fetch(ID, UNKNOWN_ID)),
         Response(0, 0, START_US + 1, ApiKey.FETCH, 13, fetched(known=29, unknown=0)),
@@ -152,11 +152,11 @@ def test_a_producer_with_acks_0_is_allowed_if_a_later_request_is_answered(tmp_pa
     produce = ProduceRequest(acks=0, topic_data=[TopicProduceData("orders")])
     silent = frame(ApiKey.PRODUCE, 9, produce)
     metadata = frame(ApiKey.METADATA, 12, MetadataRequest(topics=[]))
-    answered = answer(ApiKey.METADATA, 12, MetadataResponse())
+    responded = response_frame(ApiKey.METADATA, 12, MetadataResponse())
     entries: list[Entry] = [
         Request(0, 0, START_US, silent),
         Request(0, 1, START_US + 1, metadata),
-        Response(0, 1, START_US + 2, ApiKey.METADATA, 12, answered),
+        Response(0, 1, START_US + 2, ApiKey.METADATA, 12, responded),
         Request(0, 2, START_US + 3, silent),
     ]
     write(tmp_path, entries)

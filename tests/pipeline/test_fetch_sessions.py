@@ -30,7 +30,7 @@ def request(epoch: int, *names: str, session: int = SESSION, forget: str = "") -
 
 def begun(sessions: FetchSessions, *names: str) -> None:
     asked = sessions.asked(PLACE, request(0, *names, session=0))
-    sessions.answered(PLACE, asked, FetchResponse(session_id=SESSION))
+    sessions.responded(PLACE, asked, FetchResponse(session_id=SESSION))
 
 
 def told(asked: Asked) -> tuple[set[str], bool]:
@@ -55,7 +55,7 @@ def test_a_session_of_another_broker_or_an_earlier_one_is_unknown() -> None:
 def test_a_session_that_the_broker_lost_is_unknown() -> None:
     sessions = FetchSessions()
     begun(sessions, "a")
-    sessions.answered(PLACE, sessions.asked(PLACE, request(1)), FetchResponse(error_code=70))
+    sessions.responded(PLACE, sessions.asked(PLACE, request(1)), FetchResponse(error_code=70))
     assert told(sessions.asked(PLACE, request(2))) == (set(), False)
 
 
@@ -69,7 +69,7 @@ def test_a_request_that_begins_or_ends_names_everything(epoch: int) -> None:
 def test_a_share_session_is_known_by_its_member() -> None:
     sessions, topic = FetchSessions(), ShareTopic(topic_id=bytes(15) + b"\1")
     first = ShareFetchRequest(group_id="g", member_id="m", topics=[topic])
-    sessions.answered(PLACE, sessions.asked(PLACE, first), ShareFetchResponse())
+    sessions.responded(PLACE, sessions.asked(PLACE, first), ShareFetchResponse())
     later = ShareFetchRequest(group_id="g", member_id="m", share_session_epoch=1)
     assert [row.topic_id for row in sessions.asked(PLACE, later).request.topics] == [topic.topic_id]
     stranger = ShareFetchRequest(group_id="g", member_id="n", share_session_epoch=1)

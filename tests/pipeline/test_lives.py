@@ -124,10 +124,10 @@ LISTS: list[tuple[str, str, Any, Any, bool]] = [
 ]
 
 
-@pytest.mark.parametrize(("kind", "requirement", "request_", "answer", "is_whole"), LISTS)
+@pytest.mark.parametrize(("kind", "requirement", "request_", "response", "is_whole"), LISTS)
 def test_only_a_complete_list_shows_denials(
-    kind: str, requirement: str, request_: Any, answer: Any, *, is_whole: bool
+    kind: str, requirement: str, request_: Any, response: Any, *, is_whole: bool
 ) -> None:
     lives = Lives([seen(kind, 10, 90, owner="g" if kind == OFFSETS else "")])
-    found = list(lives.left_out(PLACE, requirement, request_, answer, DURING))
+    found = list(lives.left_out(PLACE, requirement, request_, response, DURING))
     assert found == (["x"] if is_whole else [])

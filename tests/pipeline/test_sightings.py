@@ -33,14 +33,14 @@ from kafka_shim.protocol.messages.produce_response import (
     TopicProduceResponse,
 )
 from kafka_shim.protocol.trace.entries import Entry, Request, Response
-from tests.pipeline.test_derived import ID, answer, rows, write
+from tests.pipeline.test_derived import ID, response_frame, rows, write
 from tests.pipeline.traces import START_US, frame
 
 Exchange = tuple[Request, Response]
 
 
 def asked(at: int, api: ApiKey, version: int, request: object, response: object) -> Exchange:
-    frames = frame(api, version, request), answer(api, version, response)  # type: ignore[arg-type]
+    frames = frame(api, version, request), response_frame(api, version, response)  # type: ignore[arg-type]
     time_us = START_US + at * 10
     return (
         Request(0, at, time_us, frames[0]),

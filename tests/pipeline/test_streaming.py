@@ -126,7 +126,7 @@ def test_topic_ids_have_their_names_in_a_lake_too(spark: Any, tmp_path: Path) ->
     """The response with the name comes after the request with the id, in another segment."""
     from kafka_shim.pipeline.commands.reading import Source
     from kafka_shim.pipeline.jobs.ingest import ingest, lake_table
-    from tests.pipeline.test_derived import ID, answer, fetch, fetched, write
+    from tests.pipeline.test_derived import ID, fetch, fetched, response_frame, write
 
     trace, lake = tmp_path / "trace", tmp_path / "lake"
     write(
@@ -137,7 +137,7 @@ def test_topic_ids_have_their_names_in_a_lake_too(spark: Any, tmp_path: Path) ->
         ],
     )
     topics = [MetadataResponseTopic(name="orders", topic_id=ID)]
-    named = answer(ApiKey.METADATA, 12, MetadataResponse(topics=topics))
+    named = response_frame(ApiKey.METADATA, 12, MetadataResponse(topics=topics))
     write(trace, [Response(0, 1, START_US + 2, ApiKey.METADATA, 12, named)])
     (row,) = Source(spark, [str(trace)], {"release": RELEASE}).observed().collect()
     assert (row["resource_name"], row["allowed"], row["source"]) == ("orders", False, "derived")
@@ -165,14 +165,14 @@ def test_topic_ids_have_their_names_without_any_job(spark: Any, tmp_path: Path) 
     """Tables have the names, even if the response with the name is in a later segment or batch."""
     from kafka_shim.pipeline.spark.run_stream import run_stream
     from kafka_shim.pipeline.spark.source import FORMAT
-    from tests.pipeline.test_derived import ID, answer, fetch, fetched, write
+    from tests.pipeline.test_derived import ID, fetch, fetched, response_frame, write
 
     use: list[Entry] = [
         Request(0, 0, START_US, fetch(ID)),
         Response(0, 0, START_US + 1, ApiKey.FETCH, 13, fetched(known=29)),
     ]
     topics = [MetadataResponseTopic(name="orders", topic_id=ID)]
-    named = answer(ApiKey.METADATA, 12, MetadataResponse(topics=topics))
+    named = response_frame(ApiKey.METADATA, 12, MetadataResponse(topics=topics))
     trace = tmp_path / "trace"
     write(trace, use)
     write(trace, [Response(0, 1, START_US + 2, ApiKey.METADATA, 12, named)])

@@ -161,7 +161,7 @@ def test_diff_reports_lost_access(spark: Any, tmp_path: Path) -> None:
     rows = [tuple(row) for row in diff(side(granted), side(bare)).collect()]
     assert rows == [
         ("access", "User:a", "READ TOPIC:orders", "allowed", "denied"),
-        ("answers", "User:a", "Fetch", "0", "29"),
+        ("responses", "User:a", "Fetch", "0", "29"),
     ]
 
 
@@ -208,9 +208,9 @@ def random_traffic(folder: Path, seed: int) -> list[dict[str, Any]]:
         asked = [(Operation.READ, ResourceType.TOPIC, topic)]
         maker.ask(who, host, ApiKey.FETCH, asked, frame(ApiKey.FETCH, version, request))
         begun = START_US + n * 1000
-        answer = bytes(4) + bytes(4) + error.to_bytes(2, "big") + bytes(8)
+        response = bytes(4) + bytes(4) + error.to_bytes(2, "big") + bytes(8)
         number = maker.people[who, host]
-        maker.entries.append(Response(number, n, begun + took, ApiKey.FETCH, version, answer))
+        maker.entries.append(Response(number, n, begun + took, ApiKey.FETCH, version, response))
         allowed = next(e.allowed for e in reversed(maker.entries) if isinstance(e, Access))
         seen.append(
             {"who": who, "topic": topic, "version": version, "error": error, "took": took}

@@ -123,7 +123,7 @@ def test_a_ready_workload_gets_the_same_responses(
     users = {"alice": "alice-secret"}
     report = replayed(tmp_path / "trace", running(NEWEST), users, capsys)
     assert report["code"] == (0 if survives else 3), report
-    assert report["answers"] > (15 if survives else 0)
+    assert report["responses"] > (15 if survives else 0)
 
 
 NEWER = {
@@ -151,4 +151,4 @@ def test_the_run_of_a_real_broker_is_ready_for_the_newest_release(
     found = {(row["api"], row["field"]) for row in report["differences"]}
     assert {place for place in found if place[0] != "DescribeConfigs"} <= NEWER.keys()
     assert not report["missed"]
-    assert report["answers"] > 3900
+    assert report["responses"] > 3900

@@ -173,8 +173,8 @@ def made(folder: Path, *rules: dict[str, Any]) -> Path:
         maker.ask("User:a", "h", ApiKey.FETCH, asked, frame(ApiKey.FETCH, version, request))
     error = 0 if rules else 29
     for n in range(2):  # a Fetch response of version 7: throttle time, error, session, no topics
-        answer = bytes(4) + bytes(4) + error.to_bytes(2, "big") + bytes(8)
+        response = bytes(4) + bytes(4) + error.to_bytes(2, "big") + bytes(8)
         when = START_US + n * 1000 + 250 * (n + 1)
-        maker.entries.append(Response(0, n, when, ApiKey.FETCH, 7, answer))
+        maker.entries.append(Response(0, n, when, ApiKey.FETCH, 7, response))
     maker.close()
     return folder

@@ -1,11 +1,11 @@
 """Error codes anywhere in a response."""
 
-from kafka_shim.protocol.answer_codes import error_codes
 from kafka_shim.protocol.messages.metadata_response import (
     MetadataResponse,
     MetadataResponsePartition,
     MetadataResponseTopic,
 )
+from kafka_shim.protocol.response_codes import error_codes
 
 
 def test_error_codes_are_found_at_every_depth() -> None:

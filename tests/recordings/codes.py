@@ -20,5 +20,5 @@ def codes_of(value: Any) -> Iterator[int]:
                 yield from codes_of(content)
 
 
-def has_code(answer: Any, codes: Container[int]) -> bool:
-    return any(code in codes for code in codes_of(answer))
+def has_code(response: Any, codes: Container[int]) -> bool:
+    return any(code in codes for code in codes_of(response))

@@ -65,9 +65,9 @@ class CoordinatorLog:
         topics = [FetchTopic(topic=self._topic, partitions=wanted)]
         request = FetchRequest(max_wait_ms=0, min_bytes=0, max_bytes=1 << 24, topics=topics)
         version = min(BY_NAME, self._play.versions(ApiKey.FETCH)[-1])
-        answer = self._play.ask(ApiKey.FETCH, version, request)
+        response = self._play.ask(ApiKey.FETCH, version, request)
         found: list[dict[str, Any]] = []
-        for row in answer.responses[0].partitions:
+        for row in response.responses[0].partitions:
             assert row.error_code == 0, row
             found += self._rows(row.partition_index, row.records or b"")
         return found
@@ -77,8 +77,8 @@ class CoordinatorLog:
         rows = [ListOffsetsPartition(index, timestamp=-2) for index in self._next]
         topics = [ListOffsetsTopic(self._topic, rows)]
         request = ListOffsetsRequest(replica_id=-1, topics=topics)
-        answer = self._play.ask(ApiKey.LIST_OFFSETS, 1, request)
-        found = (row.offset for topic in answer.topics for row in topic.partitions)
+        response = self._play.ask(ApiKey.LIST_OFFSETS, 1, request)
+        found = (row.offset for topic in response.topics for row in topic.partitions)
         return sorted(offset for offset in found if offset)
 
     def _rows(self, index: int, records: bytes) -> Iterator[dict[str, Any]]:

@@ -72,19 +72,19 @@ class Play:
         self, label: str, api: ApiKey, version: int, request: Any, connection: str = "a"
     ) -> Any:
         """Send a request and record the response."""
-        answer = self.ask(api, version, request, connection)
-        self.keep(label, api, version, answer)
-        return answer
+        response = self.ask(api, version, request, connection)
+        self.keep(label, api, version, response)
+        return response
 
     def send(self, api: ApiKey, version: int, request: Any, connection: str) -> None:
         self.peer.send(connection, api, version, message(api, version, request))
 
     # --- recording of responses
 
-    def keep(self, label: str, api: ApiKey, version: int, answer: Any) -> None:
-        plain = answer
-        if not isinstance(answer, str):
-            plain = self.struct(load(f"{api.wire_name}Response").struct, answer, version)
+    def keep(self, label: str, api: ApiKey, version: int, response: Any) -> None:
+        plain = response
+        if not isinstance(response, str):
+            plain = self.struct(load(f"{api.wire_name}Response").struct, response, version)
         self.steps.append((label, plain))
 
     def struct(self, spec: StructSpec, value: msgspec.Struct, version: int) -> dict[str, Any]:

@@ -43,16 +43,16 @@ class Kind(NamedTuple):
 
 def record(kind: Kind, release: str, names: Sequence[str] = ()) -> Iterator[str]:
     """Record a release; return a line per scenario. `names` replaces only those scenarios."""
-    answers: dict[str, Any] = dict(kind.recordings.written(release)) if names else {}
+    responses: dict[str, Any] = dict(kind.recordings.written(release)) if names else {}
     known = kind.scenarios(release)
-    order = dict.fromkeys([*answers, *known])  # keeps the order of scenarios
+    order = dict.fromkeys([*responses, *known])  # keeps the order of scenarios
     for settings, part in brokers(kind, release, names or list(known)):
         with kind.start(release, kind.mode, settings) as kafka, kind.connect(kafka) as peer:
             for name in part:
-                answers[name] = kind.play(name, peer)
+                responses[name] = kind.play(name, peer)
                 yield f"{name} recorded"
-    kept = [name for name in order if name in answers and name in known]
-    kind.recordings.save(release, {name: answers[name] for name in kept})
+    kept = [name for name in order if name in responses and name in known]
+    kind.recordings.save(release, {name: responses[name] for name in kept})
 
 
 def brokers(

@@ -68,14 +68,14 @@ class Recordings:
         path = self._path(release)
         return _scenarios(path, self.unpack) if path.exists() else {}
 
-    def save(self, release: str, answers: Mapping[str, Any]) -> None:
+    def save(self, release: str, responses: Mapping[str, Any]) -> None:
         """Write a release's recording; new recordings in `written` are stored as they are."""
-        write_file(self._path(release), self.pack(answers))
+        write_file(self._path(release), self.pack(responses))
         _scenarios.cache_clear()
 
     @staticmethod
-    def pack(answers: Mapping[str, Any]) -> bytes:
-        return msgspec.json.format(msgspec.json.encode(answers), indent=0)
+    def pack(responses: Mapping[str, Any]) -> bytes:
+        return msgspec.json.format(msgspec.json.encode(responses), indent=0)
 
     @staticmethod
     def unpack(content: bytes) -> dict[str, msgspec.Raw]:

@@ -25,10 +25,10 @@ class Pretended:
         self.is_up = False
 
 
-def kind(folder: Path, answer: str = "first") -> Kind:
+def kind(folder: Path, response: str = "first") -> Kind:
     def play(name: str, peer: Any) -> Steps:
         assert peer.is_up
-        return [(name, [answer, dict(peer.settings)])]
+        return [(name, [response, dict(peer.settings)])]
 
     return Kind(
         Recordings(folder),
@@ -56,9 +56,9 @@ def test_scenarios_with_settings_have_a_broker_of_their_own(tmp_path: Path) -> N
 def test_scenarios_that_are_named_replace_those_in_the_recording(tmp_path: Path) -> None:
     list(record(kind(tmp_path), "4.3.1"))
     list(record(kind(tmp_path, "second"), "4.3.1", ["c"]))
-    answers = kind(tmp_path).recordings.load("4.3.1")
-    assert list(answers) == ["a", "b", "c"]
-    assert [steps[0][1][0] for steps in answers.values()] == ["first", "first", "second"]
+    responses = kind(tmp_path).recordings.load("4.3.1")
+    assert list(responses) == ["a", "b", "c"]
+    assert [steps[0][1][0] for steps in responses.values()] == ["first", "first", "second"]
 
 
 def test_every_recorded_scenario_belongs_to_its_kind() -> None:

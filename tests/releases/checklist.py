@@ -38,10 +38,10 @@ def as_json(old: str, new: str, found: Sequence[Finding]) -> str:
     return msgspec.json.format(msgspec.json.encode(told), indent=1).decode()
 
 
-def answers(counts: Iterable[tuple[str, tuple[Mapping[str, int], int]]]) -> list[Finding]:
+def responses(counts: Iterable[tuple[str, tuple[Mapping[str, int], int]]]) -> list[Finding]:
     """Return a finding for each API of a recording with different responses."""
     return [
-        Finding("answers", api, f"{count} of the {played} answers in {name} differ")
+        Finding("responses", api, f"{count} of the {played} answers in {name} differ")
         for name, (differing, played) in counts
         for api, count in sorted(differing.items())
     ]

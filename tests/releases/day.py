@@ -9,7 +9,7 @@ from tests.oracle.real_kafka import numbers
 from tests.recordings.conformance.scenario import recordings
 from tests.recordings.kinds import KINDS
 from tests.releases import adopting
-from tests.releases.checklist import answers
+from tests.releases.checklist import responses
 from tests.releases.differing import Finding, findings
 from tests.releases.snapshot import clients_jar, snapshot
 
@@ -52,7 +52,7 @@ def played(release: str, say: Say) -> list[Finding]:
     say("playing the recordings against the shim")
     words = [sys.executable, "-m", "tests.releases", "play", release]
     told = subprocess.run(words, check=True, capture_output=True, text=True).stdout
-    return answers(json.loads(told).items())
+    return responses(json.loads(told).items())
 
 
 def differing(release: str) -> Iterator[tuple[str, tuple[dict[str, int], int]]]:

@@ -23,7 +23,7 @@ AREAS: Final = {
     "settings": "find out how the setting affects responses; DescribeConfigs lists it already",
     "permissions": "add the change to authorizer/requirements/",
     "handlers": "read what the method does differently",
-    "answers": "find the cause, and add it as a fact of the release",
+    "responses": "find the cause, and add it as a fact of the release",
 }
 """Kinds of differences, and what a person must do about each of them."""
 

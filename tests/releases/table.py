@@ -18,21 +18,21 @@ class Row(NamedTuple):
     release: str
     patches: str
     scenarios: int
-    answers: int
+    responses: int
     equal: int
 
 
 def row(release: str) -> Row:
     """Play all recordings of a minor release."""
     names = [name for name in recordings() if parse_release(name.partition("-")[0]) == release]
-    scenarios = answers = different = 0
+    scenarios = responses = different = 0
     for name in names:
         counts, _, played = differences(name)
         scenarios += sum(1 for _ in load(name))
-        answers += played
+        responses += played
         different += counts.total()
     patches = sorted({name.partition("-")[0] for name in names}, key=numbers)
-    return Row(release, ", ".join(patches), scenarios, answers, answers - different)
+    return Row(release, ", ".join(patches), scenarios, responses, responses - different)
 
 
 def rows() -> list[Row]:
@@ -43,12 +43,12 @@ def page_with(page: str, told: list[Row]) -> str:
     """Return the page with its table replaced."""
     lines = ["| release | recorded | scenarios | responses | equal |", "|---|---|---|---|---|"]
     lines += [
-        f"| {row.release} | {row.patches} | {row.scenarios} | {row.answers:,} | {row.equal:,} |"
+        f"| {row.release} | {row.patches} | {row.scenarios} | {row.responses:,} | {row.equal:,} |"
         for row in told
     ]
-    answers, equal = (sum(getattr(row, key) for row in told) for key in ("answers", "equal"))
+    responses, equal = (sum(getattr(row, key) for row in told) for key in ("responses", "equal"))
     scenarios = sum(row.scenarios for row in told)
-    lines.append(f"| all | | {scenarios:,} | {answers:,} | {equal:,} |")
+    lines.append(f"| all | | {scenarios:,} | {responses:,} | {equal:,} |")
     before, _, rest = page.partition(BEGIN)
     _, _, after = rest.partition(END)
     return before + BEGIN + "\n".join(["", *lines, "", ""]) + END + after

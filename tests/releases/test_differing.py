@@ -101,16 +101,16 @@ LISTING = """\
 
 def test_calls_of_a_handler_have_those_of_its_lambdas() -> None:
     assert calls_of(LISTING.splitlines()) == {
-        "handleReadRequest": ("Errors.NONE", "answer", "readMore")
+        "handleReadRequest": ("Errors.NONE", "response", "readMore")
     }
 
 
 def test_the_checklist_is_written_as_text_and_json() -> None:
     rows = [Finding("apis", "Made", "new")]
-    rows += checklist.answers([("9.1.0", ({"Read": 2}, 40)), ("9.1.0-matrix", ({}, 10))])
+    rows += checklist.responses([("9.1.0", ({"Read": 2}, 40)), ("9.1.0-matrix", ({}, 10))])
     text = checklist.as_text("9.0.0", "9.1.0", rows)
     assert "- [ ] Made: new" in text
     assert "- [ ] Read: 2 of the 40 answers in 9.1.0 differ" in text
     areas = json.loads(checklist.as_json("9.0.0", "9.1.0", rows))["areas"]
     assert areas["apis"]["findings"] == [{"area": "apis", "subject": "Made", "what": "new"}]
-    assert areas["answers"]["findings"][0]["subject"] == "Read"
+    assert areas["responses"]["findings"][0]["subject"] == "Read"

@@ -5,9 +5,9 @@ from typing import Any
 
 from kafka_shim.authorizer.model import Acl, Actor
 from kafka_shim.protocol import codecs
-from kafka_shim.protocol.answer_frames import read_answer_frame
 from kafka_shim.protocol.enums import ApiKey, Operation, PatternType, Permission, ResourceType
 from kafka_shim.protocol.headers import RequestHeader, write_request_header
+from kafka_shim.protocol.response_frames import read_response_frame
 from kafka_shim.shim.clock import ManualClock
 from kafka_shim.shim.config import Config, ListenerConfig, SecurityProtocol
 from kafka_shim.shim.dispatch import Dispatcher, Pending
@@ -15,7 +15,7 @@ from kafka_shim.shim.request.session import Phase, Session
 from kafka_shim.shim.state.cluster import Cluster
 from kafka_shim.shim.state.log_cleaner import clean
 from kafka_shim.shim.state.topics import Topic
-from kafka_shim.shim.wait import NoAnswer
+from kafka_shim.shim.wait import NoResponse
 
 LISTENER = ListenerConfig("PLAINTEXT", SecurityProtocol.PLAINTEXT, "127.0.0.1", 9092)
 SASL_LISTENER = ListenerConfig("SASL_PLAINTEXT", SecurityProtocol.SASL_PLAINTEXT, "127.0.0.1", 9093)
@@ -51,14 +51,14 @@ class Stage:
 
     def ask(self, api: ApiKey, version: int, request: Any, principal: str = ADMIN) -> Any:
         """Return the decoded response; Pending if it must wait, NoAnswer if there is none."""
-        answer = self.send(api, version, request, self.session(principal))
-        if isinstance(answer, Pending | NoAnswer):
-            return answer
-        return self.read(api, version, answer)
+        response = self.send(api, version, request, self.session(principal))
+        if isinstance(response, Pending | NoResponse):
+            return response
+        return self.read(api, version, response)
 
     def send(
         self, api: ApiKey, version: int, request: Any, session: Session, client_id: str = "play"
-    ) -> bytes | Pending | NoAnswer:
+    ) -> bytes | Pending | NoResponse:
         """Send a request on a session; return the raw result."""
         self._correlation_id += 1
         head = write_request_header(RequestHeader(api, version, self._correlation_id, client_id))
@@ -68,12 +68,12 @@ class Stage:
     def read(self, api: ApiKey, version: int, frame: bytes) -> Any:
         """Decode a framed response of the shim."""
         assert int.from_bytes(frame[:4], "big") == len(frame) - 4
-        return read_answer_frame(api, version, frame[4:])[0]
+        return read_response_frame(api, version, frame[4:])[0]
 
     def outcome(self, api: ApiKey, version: int, pending: Pending) -> Any:
         """Return the response to a waiting request; fail if it still waits."""
         got: list[bytes] = []
-        pending.wait.when_done(lambda answer: got.append(pending.frame(answer)))
+        pending.wait.when_done(lambda response: got.append(pending.frame(response)))
         assert got, "still waiting"
         return self.read(api, version, got[0])
 

@@ -84,8 +84,8 @@ def test_a_message_that_quotes_a_long_name_is_shortened(case: str) -> None:
     stage = Stage()
     if case == "setting of a topic":
         stage.topic("t")
-    answer = stage.ask(*REQUESTS[case])
-    texts = texts_in(answer)
+    response = stage.ask(*REQUESTS[case])
+    texts = texts_in(response)
     assert texts
     assert all(len(text.encode()) <= STRING_BYTES_MAX for text in texts)
     assert any("é" in text and text.endswith("…") for text in texts), [t[:200] for t in texts]

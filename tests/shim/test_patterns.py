@@ -46,9 +46,9 @@ def with_transactions(*names: str) -> Stage:
 
 def listed(stage: Stage, expression: str) -> Any:
     request = ListTransactionsRequest(transactional_id_pattern=expression)
-    answer = stage.ask(ApiKey.LIST_TRANSACTIONS, 2, request, ALICE)
-    found = sorted(row.transactional_id for row in answer.transaction_states)
-    return answer.error_code, found
+    response = stage.ask(ApiKey.LIST_TRANSACTIONS, 2, request, ALICE)
+    found = sorted(row.transactional_id for row in response.transaction_states)
+    return response.error_code, found
 
 
 def joined(stage: Stage, expression: str, principal: str = ALICE) -> Any:
@@ -132,8 +132,8 @@ def metrics_matched(stage: Stage, expression: str) -> int:
             )
         ]
     )
-    answer = stage.ask(ApiKey.INCREMENTAL_ALTER_CONFIGS, 1, request)
-    return answer.responses[0].error_code
+    response = stage.ask(ApiKey.INCREMENTAL_ALTER_CONFIGS, 1, request)
+    return response.responses[0].error_code
 
 
 def test_patterns_of_client_metrics_run_with_re2() -> None:

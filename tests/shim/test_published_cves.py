@@ -61,8 +61,8 @@ def test_a_transactional_batch_before_another_is_checked_since_2_1(release: str,
         )
     ]
     request = ProduceRequest(transactional_id="not-hers", acks=-1, topic_data=rows)
-    answer = stage.ask(ApiKey.PRODUCE, 3, request, ALICE)
-    refused = {name for name, error in produced(answer).items() if error == 53}
+    response = stage.ask(ApiKey.PRODUCE, 3, request, ALICE)
+    refused = {name for name, error in produced(response).items() if error == 53}
     assert bool(refused) == bool(code)
 
 
@@ -122,11 +122,11 @@ def test_a_login_module_in_a_setting_is_stored_as_text(
 ) -> None:
     """CVE-2023-25194, CVE-2025-27818 and CVE-2025-27819: no lookup and no connection is made."""
 
-    def refuse(*_: Any) -> None:
+    def error_response(*_: Any) -> None:
         raise AssertionError("a setting opened a connection")
 
-    monkeypatch.setattr(socket.socket, "connect", refuse)
-    monkeypatch.setattr(socket, "getaddrinfo", refuse)
+    monkeypatch.setattr(socket.socket, "connect", error_response)
+    monkeypatch.setattr(socket, "getaddrinfo", error_response)
     value = (
         f'com.sun.security.auth.module.{module} required user.provider.url="ldap://127.0.0.1/x";'
     )

@@ -9,7 +9,7 @@ from kafka_shim.shim.broker import Broker
 from kafka_shim.shim.clock import ManualClock
 from kafka_shim.shim.config import Config, GroupSeed, TopicSeed
 from kafka_shim.shim.errors import ConfigError
-from kafka_shim.shim.seed import seed
+from kafka_shim.shim.initial_state import seed
 from kafka_shim.shim.state.cluster import Cluster
 
 

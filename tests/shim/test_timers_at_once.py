@@ -10,8 +10,8 @@ import pytest
 from kafka_shim.shim import system_clock
 from kafka_shim.shim.clock import Clock, ManualClock, Timer
 from kafka_shim.shim.config import Config
-from kafka_shim.shim.control import in_turns as in_turns_module
-from kafka_shim.shim.control.in_turns import in_turns
+from kafka_shim.shim.control import time_sliced as in_turns_module
+from kafka_shim.shim.control.time_sliced import time_sliced as run_in_slices
 from kafka_shim.shim.state import rounds as rounds_module
 from kafka_shim.shim.state.cluster import Cluster
 from kafka_shim.shim.state.groups.classic_member import Joining
@@ -35,7 +35,7 @@ JOINING = Joining(
 def _short_turns(monkeypatch: pytest.MonkeyPatch) -> None:
     """End every turn after one step."""
     for module in (in_turns_module, system_clock, rounds_module):
-        monkeypatch.setattr(module, "TURN_S", -1.0)
+        monkeypatch.setattr(module, "SLICE_S", -1.0)
 
 
 def seen_by_others(begin: Callable[[Clock, list[str]], None], ticks: int = 30) -> list[str]:
@@ -129,17 +129,17 @@ def test_members_whose_sessions_expire_at_once_are_removed_in_turns() -> None:
 
 def advanced(clock: ManualClock, *steps: Coroutine[None, None, None]) -> int:
     """Run the steps at the same time; return the number of turns of the event loop."""
-    turns = 0
+    slices = 0
 
     async def run() -> None:
-        nonlocal turns
+        nonlocal slices
         going = asyncio.gather(*steps)
         while not going.done():
-            turns += 1
+            slices += 1
             await asyncio.sleep(0)
 
     asyncio.run(run())
-    return turns
+    return slices
 
 
 def test_advancing_the_clock_by_a_long_time_does_not_block_the_loop() -> None:
@@ -147,7 +147,7 @@ def test_advancing_the_clock_by_a_long_time_does_not_block_the_loop() -> None:
     seen: list[int] = []
     for number in range(20):
         clock.call_later(number, lambda: seen.append(clock.now_ms()))
-    assert advanced(clock, in_turns(clock.steps(100))) >= 20
+    assert advanced(clock, run_in_slices(clock.steps(100))) >= 20
     assert seen == list(range(20))
     assert clock.now_ms() == 100
 
@@ -157,7 +157,7 @@ def test_two_simultaneous_advances_add_up() -> None:
     seen: list[int] = []
     for number in range(20):
         clock.call_later(number * 10, lambda: seen.append(clock.now_ms()))
-    advanced(clock, in_turns(clock.steps(100)), in_turns(clock.steps(50)))
+    advanced(clock, run_in_slices(clock.steps(100)), run_in_slices(clock.steps(50)))
     assert clock.now_ms() == 150
     assert seen == list(range(0, 151, 10))
 

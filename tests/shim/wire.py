@@ -38,9 +38,9 @@ class Wire:
 
     async def ask(self, api: ApiKey, version: int, message: Any) -> Any:
         await self.send(self.request(api, version, message))
-        return await self.answer(api, version)
+        return await self.response(api, version)
 
-    async def answer(self, api: ApiKey, version: int) -> Any:
+    async def response(self, api: ApiKey, version: int) -> Any:
         frame = await self.frame()
         header, at = read_response_header(api, version, frame)
         assert 1 <= header.correlation_id <= self.correlation_id

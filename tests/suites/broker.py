@@ -142,7 +142,7 @@ def _wait_for_coordinators(kafka: RealKafka) -> None:
             found = [ask(peer, ROOT, ApiKey.FIND_COORDINATOR, 1, find) for find in finds]
             (state,) = ask(peer, ROOT, ApiKey.DESCRIBE_TRANSACTIONS, 0, describe).transaction_states
             known = state.error_code == ErrorCode.TRANSACTIONAL_ID_NOT_FOUND
-            if known and not any(answer.error_code for answer in found):
+            if known and not any(response.error_code for response in found):
                 return
             time.sleep(0.5)
     finally:

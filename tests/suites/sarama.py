@@ -112,5 +112,5 @@ def _wait(url: str) -> None:
 
 
 def _ask(url: str, body: bytes | None = None) -> None:
-    with urllib.request.urlopen(url, body, timeout=5) as answer:
-        answer.read()
+    with urllib.request.urlopen(url, body, timeout=5) as response:
+        response.read()

@@ -82,10 +82,10 @@ def access_plan(
         if row.id == _NOT_INTERNAL:
             internal = facts_of(release).topics.internal_topics
             found = [name for name in found if name not in internal]
-        is_in_answer = _is_in_answer(bound)
-        if None in found or is_in_answer:
+        is_in_response = _is_in_response(bound)
+        if None in found or is_in_response:
             unknown.append(row.id)
-        if is_in_answer and applies:
+        if is_in_response and applies:
             listed.append(row.id)
         goal = possible if applies is None else needs
         goal.update((any_of(bound, name), None) for name in found if name is not None)
@@ -106,17 +106,17 @@ def _action(need: Need, name: str) -> tuple[Action, bool]:
     return Action(need.operation, need.resource_type, name), need.any_name
 
 
-def _is_in_answer(bound: BoundRequirement) -> bool:
+def _is_in_response(bound: BoundRequirement) -> bool:
     return any(path.startswith("response.") for path in bound.row.names)
 
 
-def names_in_answer(bound: BoundRequirement, answer: Any) -> list[str]:
+def names_in_response(bound: BoundRequirement, response: Any) -> list[str]:
     """Return the names at the row's paths in a decoded response."""
     found = []
     for path in bound.row.names:
         head, _, rest = path.partition("response.")
         if not head:
-            found += [value for value in _values(answer, rest) if isinstance(value, str)]
+            found += [value for value in _values(response, rest) if isinstance(value, str)]
     return found
 
 

@@ -21,14 +21,14 @@ _ELEMENTS: Final = {
 _CLUSTER: Final = (ApiKey.METADATA, ApiKey.DESCRIBE_CLUSTER)
 
 
-def probed(api_key: int, answer: Any, release: str) -> Iterator[tuple[Action, bool]]:
+def probed(api_key: int, response: Any, release: str) -> Iterator[tuple[Action, bool]]:
     """Yield the checks for the authorized operations in a response, with their decisions."""
-    if api_key in _CLUSTER and answer.cluster_authorized_operations:
-        bits = answer.cluster_authorized_operations
+    if api_key in _CLUSTER and response.cluster_authorized_operations:
+        bits = response.cluster_authorized_operations
         yield from _decided(bits, ResourceType.CLUSTER, CLUSTER_NAME, release)
     if api_key in _ELEMENTS:
         elements, name, field, kind = _ELEMENTS[ApiKey(api_key)]
-        for element in getattr(answer, elements):
+        for element in getattr(response, elements):
             bits = getattr(element, field)
             yield from _decided(bits, kind, getattr(element, name), release)
 

@@ -18,9 +18,9 @@ from kafka_shim.protocol.catalogue import (
     has_version,
     request_versions,
 )
+from kafka_shim.protocol.chunks import Pieces
 from kafka_shim.protocol.emit_reader import reader_source
 from kafka_shim.protocol.emit_writer import writer_source
-from kafka_shim.protocol.pieces import Pieces
 
 __all__ = [
     "has_version",

@@ -137,7 +137,7 @@ class Handler(Protocol):
     """
 
     def handle(self, request: Any, context: RequestContext) -> Any: ...
-    def refuse(self, request: Any, error: ErrorCode, message: str | None) -> Any: ...
+    def error_response(self, request: Any, error: ErrorCode, message: str | None) -> Any: ...
 
 
 class ServedApi:
@@ -150,13 +150,13 @@ class ServedApi:
     """
 
     __slots__ = (
+        "error_response",
         "handle",
         "has_response_tags",
         "key",
         "looks",
         "pack_start",
         "read",
-        "refuse",
         "start_bytes",
         "takes_long",
         "version",
@@ -183,7 +183,7 @@ class ServedApi:
         takes_long: Callable[[Any], bool] | None = getattr(handler, "takes_long", None)
         self.takes_long = takes_long
         self.handle = handler.handle
-        self.refuse = handler.refuse
+        self.error_response = handler.error_response
 
 
 def _once(write: Callable[[Any], bytes]) -> Callable[[Any], bytes]:

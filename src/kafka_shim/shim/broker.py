@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from kafka_shim.shim.clock import Clock
 from kafka_shim.shim.config import Config
 from kafka_shim.shim.dispatch import Dispatcher
-from kafka_shim.shim.kept_answers import KeptAnswers
 from kafka_shim.shim.network.server import Server
+from kafka_shim.shim.response_cache import ResponseCache
 from kafka_shim.shim.state.cluster import Cluster
 from kafka_shim.shim.system_clock import SystemClock
 
@@ -35,7 +35,7 @@ class Broker:
         self.cluster = Cluster(config, clock or SystemClock())
         self.dispatcher = Dispatcher(self.cluster)
         if self.cluster.policy.is_standard:
-            self.dispatcher.kept = KeptAnswers(self.cluster)
+            self.dispatcher.kept = ResponseCache(self.cluster)
         self._server = Server(self.dispatcher)
         if config.data_dir is not None:
             self._open(config.data_dir)
@@ -104,7 +104,7 @@ class Broker:
     def _seed(self) -> None:
         config = self.cluster.config
         if config.topics or config.acls or config.groups or config.client_metrics:
-            from kafka_shim.shim.seed import seed  # noqa: PLC0415 - imports take time
+            from kafka_shim.shim.initial_state import seed  # noqa: PLC0415 - imports take time
 
             seed(self.cluster)
         self.cluster.policy.catch_up()

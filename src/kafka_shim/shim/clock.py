@@ -5,7 +5,7 @@ from typing import Protocol
 
 from kafka_shim.shim.timers import SetTimer, Timers
 
-TURN_S = 0.005
+SLICE_S = 0.005
 """How long something may take before others have their turn."""
 
 

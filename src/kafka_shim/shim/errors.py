@@ -11,7 +11,7 @@ class UnavailableError(ConfigError):
     """A resource of the configuration, such as a port, is in use or unreachable."""
 
 
-class Refused(Exception):  # noqa: N818 - an outcome, not an error
+class RequestRejected(Exception):  # noqa: N818 - an outcome, not an error
     """The whole request is answered with this error, in the shape of its API."""
 
     def __init__(self, error: ErrorCode, message: str | None = None) -> None:

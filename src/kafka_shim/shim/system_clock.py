@@ -4,7 +4,7 @@ import asyncio
 import time
 from collections.abc import Callable
 
-from kafka_shim.shim.clock import TURN_S, Timer
+from kafka_shim.shim.clock import SLICE_S, Timer
 from kafka_shim.shim.timers import SetTimer, Timers
 
 
@@ -61,7 +61,7 @@ class SystemClock:
     def _take_turn(self, due: float) -> None:
         """Call the functions of timers that are due, for the length of a turn."""
         loop = asyncio.get_running_loop()
-        until, ends_s = max(due, loop.time()), time.perf_counter() + TURN_S
+        until, ends_s = max(due, loop.time()), time.perf_counter() + SLICE_S
         self._alarm = None
         try:
             while (found := self._timers.take(until)) is not None:

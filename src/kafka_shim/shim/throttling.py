@@ -26,16 +26,16 @@ def count_request(api: ServedApi, context: RequestContext, frame_bytes: int, bus
     context.session.muted_ms = context.throttle_ms
 
 
-def throttled(api: ServedApi, context: RequestContext, answer: Any) -> Any:
+def throttled(api: ServedApi, context: RequestContext, response: Any) -> Any:
     """Return the answer with its throttle time, if there is one; a Fetch then has no records."""
     throttles = context.cluster.throttles
     if throttles is not None and api.key is ApiKey.FETCH:
-        size, who = len(api.write(answer)), context.client
+        size, who = len(api.write(response)), context.client
         context.throttle_ms = max(context.throttle_ms, throttles.count(FETCHED, who, size))
         if context.throttle_ms:
             throttles.take_back(FETCHED, who, size)
-            answer = FetchResponse(session_id=answer.session_id, responses=[])
+            response = FetchResponse(session_id=response.session_id, responses=[])
     context.session.muted_ms = context.throttle_ms
-    if not context.throttle_ms or not hasattr(answer, "throttle_time_ms"):
-        return answer
-    return msgspec.structs.replace(answer, throttle_time_ms=context.throttle_ms)
+    if not context.throttle_ms or not hasattr(response, "throttle_time_ms"):
+        return response
+    return msgspec.structs.replace(response, throttle_time_ms=context.throttle_ms)

@@ -7,7 +7,7 @@ from typing import Generic, TypeVar
 
 from kafka_shim.shim.clock import Timer
 
-Answer = TypeVar("Answer")
+Response = TypeVar("Response")
 
 
 class Watched:
@@ -69,39 +69,39 @@ class Watching:
         self._stops.clear()
 
 
-class Wait(Generic[Answer]):
+class Wait(Generic[Response]):
     """Returned by a handler instead of a response; completed later, exactly once.
 
     It can be completed at any time; completing or cancelling twice does nothing, so that a
     timer and an event can race.
     """
 
-    __slots__ = ("_answer", "_done", "_on_answer", "_on_cancel")
+    __slots__ = ("_done", "_on_cancel", "_on_response", "_response")
 
     def __init__(self, on_cancel: Callable[[], None] | None = None) -> None:
         self._done = False
-        self._answer: Answer | None = None
-        self._on_answer: Callable[[Answer], None] | None = None
+        self._response: Response | None = None
+        self._on_response: Callable[[Response], None] | None = None
         self._on_cancel = on_cancel
 
     @property
     def is_done(self) -> bool:
         return self._done
 
-    def complete(self, answer: Answer) -> None:
+    def complete(self, response: Response) -> None:
         """Give the answer; it is written at once if the connection already waits for it."""
         if self._done:
             return
         self._done = True
-        self._answer = answer
-        if self._on_answer is not None:
-            self._on_answer(answer)
+        self._response = response
+        if self._on_response is not None:
+            self._on_response(response)
 
-    def when_done(self, callback: Callable[[Answer], None]) -> None:
+    def when_done(self, callback: Callable[[Response], None]) -> None:
         """Call back with the answer; at once if there is one. For the connection only."""
-        self._on_answer = callback
-        if self._done and self._answer is not None:
-            callback(self._answer)
+        self._on_response = callback
+        if self._done and self._response is not None:
+            callback(self._response)
 
     def cancel(self) -> None:
         """Cancel the wait, as the connection is closed."""
@@ -112,7 +112,7 @@ class Wait(Generic[Answer]):
             self._on_cancel()
 
 
-class NoAnswer(Enum):
+class NoResponse(Enum):
     """The result of a handler if the protocol has no response (Produce with acks=0)."""
 
     SILENT = "silent"

@@ -25,7 +25,7 @@ def verdict(rules: list[dict[str, Any]], like: object, **more: Any) -> Verdict:
 
 
 def examples(found: Verdict) -> list[str]:
-    return [answer.name for answer in found.answers]
+    return [response.name for response in found.responses]
 
 
 def test_an_example_of_each_kind() -> None:
@@ -80,15 +80,15 @@ def test_verdicts_about_globs_agree_with_the_naive_engine(
     pattern = re.compile(".*".join(map(re.escape, glob.split("*"))), re.DOTALL)
     hosts = sorted(set(addresses(acl.host for acl in acls)))
 
-    def answers(name: str) -> set[bool]:
+    def responses(name: str) -> set[bool]:
         action = Action(Operation.READ, ResourceType.TOPIC, name)
         return {naive(acls, Actor("User:a", host), action, False) for host in hosts}
 
-    assert all(pattern.fullmatch(answer.name) for answer in found.answers)
+    assert all(pattern.fullmatch(response.name) for response in found.responses)
     if found.held:
         names = [name for name in boundary_names(acls) if name and pattern.fullmatch(name)]
         starred = wanted and glob.startswith("*")  # an ALLOW on literal `*` may not cover these
         for name in names:
-            assert (starred and name.startswith("*")) or answers(name) <= {wanted}, name
+            assert (starred and name.startswith("*")) or responses(name) <= {wanted}, name
     else:
-        assert any((not wanted) in answers(answer.name) for answer in found.answers)
+        assert any((not wanted) in responses(response.name) for response in found.responses)

@@ -45,9 +45,9 @@ def advice(found: Verdict) -> list[tuple[bool, str, str, str]]:
 def test_an_allowed_access_names_the_rule() -> None:
     found = verdict([ALICE], principal="User:alice", may="Describe", topic="orders")
     assert found.held
-    [answer] = found.answers
-    assert answer.decision.acl is not None
-    assert answer.decision.acl.operation is Operation.WRITE
+    [response] = found.responses
+    assert response.decision.acl is not None
+    assert response.decision.acl.operation is Operation.WRITE
 
 
 def test_a_prefix_covers_all_names_with_it() -> None:
@@ -84,7 +84,7 @@ def test_a_network_is_every_host_in_it() -> None:
     assert verdict([rule], **asked, host="10.2.0.0/16").held
     assert verdict([rule, deny], **asked, host="10.2.0.1").held
     found = verdict([rule, deny], **asked, host="10.0.0.0/8")
-    assert [answer.host for answer in found.answers] == ["10.1.0.0/16"]
+    assert [response.host for response in found.responses] == ["10.1.0.0/16"]
     assert advice(found) == [(False, "User:alice", "WRITE", "orders")]
 
 
@@ -102,10 +102,10 @@ def test_nobody_but() -> None:
     assert verdict([ALICE], **expected).held
     assert verdict([], **expected).held
     found = verdict([ALICE, EVERYONE | {"allow": "All"}], **expected)
-    assert {answer.principal for answer in found.answers} == {"User:*"}
+    assert {response.principal for response in found.responses} == {"User:*"}
     assert advice(found) == [(False, "User:*", "ALL", "*")]
     bob = ALICE | {"principal": "User:bob", "topic": "ord", "pattern": "prefixed"}
-    assert [a.principal for a in verdict([bob], **expected).answers] == ["User:bob"]
+    assert [a.principal for a in verdict([bob], **expected).responses] == ["User:bob"]
     assert verdict([], nobody_but=[], may="Write", topic="*").held
 
 
@@ -132,8 +132,8 @@ def test_an_asterisk_means_the_names_that_a_wildcard_covers() -> None:
 
 def test_a_super_user_cannot_be_denied() -> None:
     root = StandardAuthorizer(super_users=("User:root",), store=AclStore())
-    refuse = {"principal": "User:root", "may-not": "Write", "topic": "t"}
-    found = Judge(root).verdict(parse_expectation(refuse, "", NEWEST))
+    error_response = {"principal": "User:root", "may-not": "Write", "topic": "t"}
+    found = Judge(root).verdict(parse_expectation(error_response, "", NEWEST))
     assert not found.held
     assert found.steps == ()
 
@@ -242,14 +242,14 @@ def test_verdicts_agree_with_the_decisions(
     names = wanted.clauses[0].names
     assert names is not None
     asked = [Operation[operation.upper()]]
-    answers = {
+    responses = {
         naive(acls, Actor(principal, actor.host), action, False)
         for actor, action in questions(_with(acls, names, principal, host), asked, [TOPIC])
         if names.covers(action.resource_name)
         and covers_host(host, actor.host, networks=True)
         and not (verb == "may" and name == "*" and action.resource_name[:1] == "*")
     }
-    assert found.held == (answers <= {verb == "may"})
+    assert found.held == (responses <= {verb == "may"})
     check_advice(acls, found)
 
 

@@ -65,7 +65,7 @@ def test_cells_agree_with_the_naive_engine(acls: list[Acl], everyone: bool) -> N
                 covered = [name for name in covered if not STARRED.covers(name)]
             asked = asked_operations(NEWEST)[resource.kind]
             for operation in set(OPERATIONS).intersection(asked).difference(cell.partly):
-                answers = {
+                responses = {
                     naive(
                         acls,
                         Actor(principal, host),
@@ -76,4 +76,4 @@ def test_cells_agree_with_the_naive_engine(acls: list[Acl], everyone: bool) -> N
                     for name in covered
                     if name
                 }
-                assert answers <= {operation in cell.always}, (row.principal, resource, operation)
+                assert responses <= {operation in cell.always}, (row.principal, resource, operation)

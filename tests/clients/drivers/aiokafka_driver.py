@@ -59,8 +59,8 @@ async def administering(servers: str, login: Login | None) -> AsyncIterator[AIOK
 
 async def create_topic(servers: str, login: Login | None, topic: str) -> None:
     async with administering(servers, login) as admin:
-        answer = await admin.create_topics([NewTopic(topic, 1, 1)])
-    for _, code, *_ in answer.topic_errors:
+        response = await admin.create_topics([NewTopic(topic, 1, 1)])
+    for _, code, *_ in response.topic_errors:
         if code:
             raise for_code(code)
 

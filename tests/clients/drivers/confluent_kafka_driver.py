@@ -237,7 +237,7 @@ def offset_fetch(
         f"{partition.topic}-{partition.partition}": (
             partition.offset
             if partition.error is None
-            else _call_error(KafkaException(partition.error)).answer
+            else _call_error(KafkaException(partition.error)).response
         )
         for partition in future.result(DEADLINE_SECONDS).topic_partitions
     }

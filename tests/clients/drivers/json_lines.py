@@ -24,7 +24,7 @@ class CallError(Exception):
 
     def __init__(self, code: int | None, name: str, text: str) -> None:
         super().__init__(text)
-        self.answer = {"code": code, "name": name, "text": text}
+        self.response = {"code": code, "name": name, "text": text}
 
 
 Call = Callable[..., Any]
@@ -37,10 +37,10 @@ def serve(calls: dict[str, Call], call_error_of: Callable[[Exception], CallError
         login = None if request["login"] is None else Login(**request["login"])
         try:
             result = calls[request["call"]](request["servers"], login, **request["arguments"])
-            answer = {"result": result}
+            response = {"result": result}
         except CallError as error:
-            answer = {"error": error.answer}
+            response = {"error": error.response}
         except Exception as error:  # noqa: BLE001 -- every error of the client is answered
-            answer = {"error": call_error_of(error).answer}
-        sys.stdout.write(json.dumps(answer) + "\n")
+            response = {"error": call_error_of(error).response}
+        sys.stdout.write(json.dumps(response) + "\n")
         sys.stdout.flush()

@@ -107,8 +107,8 @@ class LogRecordings(Recordings):
     """Recordings that are log files, stored unchanged."""
 
     @staticmethod
-    def pack(answers: Mapping[str, Any]) -> bytes:
-        return "".join(f"{line}\n" for line in answers[LINES]).encode()
+    def pack(responses: Mapping[str, Any]) -> bytes:
+        return "".join(f"{line}\n" for line in responses[LINES]).encode()
 
     @staticmethod
     def unpack(content: bytes) -> dict[str, msgspec.Raw]:

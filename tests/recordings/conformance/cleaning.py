@@ -54,8 +54,8 @@ def _delete_topics(scenario: Scenario, peer: Peer) -> None:
 def _expire_tokens(user: str, peer: Peer) -> None:
     mine = DescribeDelegationTokenRequest(owners=None)
     version = versions(peer.release, ApiKey.DESCRIBE_DELEGATION_TOKEN)[-1]
-    answer = ask(peer, user, ApiKey.DESCRIBE_DELEGATION_TOKEN, version, mine)
-    for token in [] if isinstance(answer, str) else answer.tokens:
+    response = ask(peer, user, ApiKey.DESCRIBE_DELEGATION_TOKEN, version, mine)
+    for token in [] if isinstance(response, str) else response.tokens:
         request = ExpireDelegationTokenRequest(hmac=token.hmac, expiry_time_period_ms=-1)
         version = versions(peer.release, ApiKey.EXPIRE_DELEGATION_TOKEN)[-1]
         ask(peer, user, ApiKey.EXPIRE_DELEGATION_TOKEN, version, request)

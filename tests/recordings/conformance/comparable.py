@@ -118,9 +118,9 @@ class Comparing:
         self._symbols = symbols
         self._now_ms = now_ms
 
-    def plain(self, api: ApiKey, version: int, answer: msgspec.Struct) -> Any:
+    def plain(self, api: ApiKey, version: int, response: msgspec.Struct) -> Any:
         spec = load(f"{api.wire_name}Response")
-        plain = self._struct(spec.struct, answer, version, ordered=api in ORDERED)
+        plain = self._struct(spec.struct, response, version, ordered=api in ORDERED)
         _mask_internal(plain)
         if api in OTHERS_SHOW:
             return self._ours(plain)

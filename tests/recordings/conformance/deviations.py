@@ -70,14 +70,14 @@ def _is_never_answered(step: Step) -> bool:
     return step.api in NEVER_ANSWERED or (left_out is not None and not step.request.get(left_out))
 
 
-def _without_nothing(answer: Any) -> Any:
+def _without_nothing(response: Any) -> Any:
     """Remove empty rows of a ShareFetch without wait: they depend on the time of loading."""
     topics = []
-    for topic in answer.get("responses", ()):
+    for topic in response.get("responses", ()):
         told = ("error_code", "acknowledge_error_code", "records")
         rows = [row for row in topic["partitions"] if any(row[name] for name in told)]
         topics += [topic | {"partitions": rows}] if rows else []
-    return answer | {"responses": topics}
+    return response | {"responses": topics}
 
 
 def _counted(value: Any) -> Any:

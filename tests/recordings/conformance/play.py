@@ -52,7 +52,7 @@ class Play:
         self._scenario = scenario
         self._peer = peer
         self._ids = _set_up(scenario, peer)
-        self._answers: dict[str, Any] = {}
+        self._responses: dict[str, Any] = {}
         self._later: dict[str, int] = {}
         self._found: dict[int, Any] = {}
         sent = _texts([step.request for step in scenario.steps])
@@ -80,39 +80,39 @@ class Play:
 
     def _collect(self, user: str) -> None:
         number = self._later.pop(user)
-        answer = self._peer.receive(user)
-        if answer == WAITS:
+        response = self._peer.receive(user)
+        if response == WAITS:
             self._peer.hang_up(user)
-        self._found[number] = self._plain(self._scenario.steps[number], answer)
+        self._found[number] = self._plain(self._scenario.steps[number], response)
 
     def _request(self, step: Step) -> Any:
         name = f"{step.api}Request"
         request = msgspec.convert(step.request, classes(name)[name])
-        fill(request, step.takes, self._answers, self._ids)
+        fill(request, step.takes, self._responses, self._ids)
         return fit(request, step.version)
 
     def _settled(self, step: Step, request: Any) -> Any:
-        answer: Any = None
+        response: Any = None
         for _ in range(RETRIES):
-            answer = ask(self._peer, step.user, API_OF[step.api], step.version, request)
-            if isinstance(answer, str) or not has_code(answer, TRANSIENT):
+            response = ask(self._peer, step.user, API_OF[step.api], step.version, request)
+            if isinstance(response, str) or not has_code(response, TRANSIENT):
                 break
             self._peer.pause(50)
-        return answer
+        return response
 
-    def _plain(self, step: Step, answer: Any) -> Any:
-        if isinstance(answer, str):
-            return {answer: True}
+    def _plain(self, step: Step, response: Any) -> Any:
+        if isinstance(response, str):
+            return {response: True}
         if step.label:
-            self._answers[step.label] = answer
-            self._symbols.learn(step.label, answer)
-        if isinstance(answer, CreateTopicsResponse):
-            for topic in answer.topics:
+            self._responses[step.label] = response
+            self._symbols.learn(step.label, response)
+        if isinstance(response, CreateTopicsResponse):
+            for topic in response.topics:
                 if topic.topic_id != NO_ID:
                     self._ids[topic_id_of(topic.name)] = topic.topic_id
                     self._symbols.learn_topic(topic.name, topic.topic_id)
         comparing = Comparing(self._scenario, self._symbols, self._peer.now_ms())
-        return comparing.plain(API_OF[step.api], step.version, answer)
+        return comparing.plain(API_OF[step.api], step.version, response)
 
 
 def shim_of(name: str) -> InProcess:
@@ -146,9 +146,9 @@ def _make_acls(scenario: Scenario, peer: Peer) -> None:
     acls = [msgspec.convert(acl, AclCreation) for acl in scenario.acls]
     if not acls:
         return
-    answer = ask_root(peer, ApiKey.CREATE_ACLS, CreateAclsRequest(creations=acls))
-    assert all(result.error_code in (0, 54) for result in answer.results), answer
-    if answer.results[0].error_code == 0:
+    response = ask_root(peer, ApiKey.CREATE_ACLS, CreateAclsRequest(creations=acls))
+    assert all(result.error_code in (0, 54) for result in response.results), response
+    if response.results[0].error_code == 0:
         wanted = len({msgspec.json.encode(acl) for acl in acls})
         until(
             peer,
@@ -170,9 +170,9 @@ def _commit(scenario: Scenario, group: str) -> OffsetCommitRequest:
     )
 
 
-def _is_committed(answer: Any) -> bool:
-    codes = {partition.error_code for topic in answer.topics for partition in topic.partitions}
-    assert codes <= {0} | TRANSIENT, answer
+def _is_committed(response: Any) -> bool:
+    codes = {partition.error_code for topic in response.topics for partition in topic.partitions}
+    assert codes <= {0} | TRANSIENT, response
     return not codes & TRANSIENT
 
 

@@ -28,8 +28,8 @@ class ScenarioRecordings(Recordings):
     """Recordings with a scenario, including its requests, in each line; its name is its prefix."""
 
     @staticmethod
-    def pack(answers: Mapping[str, Any]) -> bytes:
-        return b"".join(msgspec.json.encode(scenario) + b"\n" for scenario in answers.values())
+    def pack(responses: Mapping[str, Any]) -> bytes:
+        return b"".join(msgspec.json.encode(scenario) + b"\n" for scenario in responses.values())
 
     @staticmethod
     def unpack(content: bytes) -> dict[str, msgspec.Raw]:
@@ -54,15 +54,15 @@ def _kind(name: str, mode: str = "authorizer") -> Kind:
     def played(prefix: str, peer: Peer) -> Scenario:
         known = recordings.written(peer.release)
         made = decoded(known[prefix]) if prefix in known else _made(prefix, peer.release)
-        return answered(made, peer)
+        return responded(made, peer)
 
     return Kind(recordings, scenarios, played, mode=mode, connect=settling)
 
 
-def answered(scenario: Scenario, peer: Peer) -> Scenario:
+def responded(scenario: Scenario, peer: Peer) -> Scenario:
     """Return the scenario with the responses of a broker."""
-    for step, answer in zip(scenario.steps, play(scenario, peer), strict=True):
-        step.answer = answer
+    for step, response in zip(scenario.steps, play(scenario, peer), strict=True):
+        step.response = response
     return scenario
 
 
@@ -93,7 +93,7 @@ KINDS: Final = {
     "conformance-matrix": Kind(
         ScenarioRecordings(RECORDINGS, f"-matrix{SUFFIX}"),
         _questions,
-        lambda prefix, peer: answered(_questions(peer.release)[prefix], peer),
+        lambda prefix, peer: responded(_questions(peer.release)[prefix], peer),
         mode="authorizer",
         connect=settling,
     ),

@@ -24,10 +24,10 @@ def differences(name: str) -> tuple[collections.Counter[str], list[str], int]:
     for scenario in load(name):
         for step, got in zip(scenario.steps, play(scenario, peer), strict=True):
             played += 1
-            if got != step.answer and not is_meant(step, step.answer, got):
+            if got != step.response and not is_meant(step, step.response, got):
                 counts[step.api] += 1
                 place = f"{scenario.prefix}: {step.user} {step.api} v{step.version} {step.request}"
-                told.append(f"{place}\n  want {step.answer}\n  got  {got}")
+                told.append(f"{place}\n  want {step.response}\n  got  {got}")
     return counts, told, played
 
 

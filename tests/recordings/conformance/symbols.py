@@ -27,10 +27,10 @@ class Symbols:
         self._sent = set(sent)
         self._known: dict[str, dict[Any, str]] = {field: {} for field in LEARNT}
 
-    def learn(self, label: str, answer: Any) -> None:
+    def learn(self, label: str, response: Any) -> None:
         """Name the generated values in the response to a labelled step."""
         for field in LEARNT:
-            value = getattr(answer, field, None)
+            value = getattr(response, field, None)
             if value and value not in self._known[field] and not self._is_literal(field, value):
                 self._known[field][value] = f"<{field} of {label}>"
 

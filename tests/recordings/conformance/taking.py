@@ -16,23 +16,23 @@ _MAGIC_AT = 16
 def fill(
     request: msgspec.Struct,
     takes: Mapping[str, str],
-    answers: Mapping[str, Any],
+    responses: Mapping[str, Any],
     ids: Mapping[bytes, bytes],
 ) -> None:
     """Put real values into a request, in place; see `Step.takes`."""
     _put_topic_ids(request, ids)
     for path, source in takes.items():
         label, _, field = source.partition(":")
-        answer = answers.get(label)
-        if answer is None:
+        response = responses.get(label)
+        if response is None:
             continue
         *way, last = path.split(".")
         try:
             holder = _follow(request, way)
-            value = _follow(answer, field.split(".")) if field else None
+            value = _follow(response, field.split(".")) if field else None
             if not field:
                 records = getattr(holder, last)
-                value = stamp(records, answer.producer_id, answer.producer_epoch)
+                value = stamp(records, response.producer_id, response.producer_epoch)
             if value is not None:
                 _set(holder, last, value)
         except IndexError:

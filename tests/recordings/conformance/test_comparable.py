@@ -36,16 +36,16 @@ NOW_MS = 1_700_000_000_000
 EMPTY = Scenario("s1", [], [], [], [])
 
 
-def plain(api: ApiKey, version: int, answer: Any, symbols: Symbols | None = None) -> Any:
-    return Comparing(EMPTY, symbols or Symbols({}), NOW_MS).plain(api, version, answer)
+def plain(api: ApiKey, version: int, response: Any, symbols: Symbols | None = None) -> Any:
+    return Comparing(EMPTY, symbols or Symbols({}), NOW_MS).plain(api, version, response)
 
 
 @pytest.mark.parametrize(
     ("message", "kept"), [(None, None), ("", ""), ("Cluster authorization failed.", "<text>")]
 )
 def test_only_the_presence_of_messages_is_compared(message: str | None, kept: str | None) -> None:
-    answer = CreateAclsResponse(results=[AclCreationResult(error_message=message)])
-    assert plain(ApiKey.CREATE_ACLS, 3, answer)["results"][0]["error_message"] == kept
+    response = CreateAclsResponse(results=[AclCreationResult(error_message=message)])
+    assert plain(ApiKey.CREATE_ACLS, 3, response)["results"][0]["error_message"] == kept
 
 
 def test_results_of_created_acls_keep_their_order_but_matches_do_not() -> None:
@@ -53,8 +53,8 @@ def test_results_of_created_acls_keep_their_order_but_matches_do_not() -> None:
     kept = plain(ApiKey.CREATE_ACLS, 3, CreateAclsResponse(results=results))["results"]
     assert [result["error_code"] for result in kept] == [42, 0]
     matches = [DeleteAclsMatchingAcl(resource_name=name) for name in "ba"]
-    answer = DeleteAclsResponse(filter_results=[DeleteAclsFilterResult(matching_acls=matches)])
-    found = plain(ApiKey.DELETE_ACLS, 3, answer)["filter_results"][0]["matching_acls"]
+    response = DeleteAclsResponse(filter_results=[DeleteAclsFilterResult(matching_acls=matches)])
+    found = plain(ApiKey.DELETE_ACLS, 3, response)["filter_results"][0]["matching_acls"]
     assert [acl["resource_name"] for acl in found] == ["a", "b"]
 
 
@@ -70,10 +70,12 @@ def test_topic_ids_have_their_topics_names() -> None:
 
 def test_producer_ids_are_named_after_the_step_that_returned_them() -> None:
     symbols = Symbols({})
-    answer = InitProducerIdResponse(producer_id=17)
-    assert plain(ApiKey.INIT_PRODUCER_ID, 4, answer, symbols)["producer_id"] == SOME
-    symbols.learn("5", answer)
-    assert plain(ApiKey.INIT_PRODUCER_ID, 4, answer, symbols)["producer_id"] == "<producer_id of 5>"
+    response = InitProducerIdResponse(producer_id=17)
+    assert plain(ApiKey.INIT_PRODUCER_ID, 4, response, symbols)["producer_id"] == SOME
+    symbols.learn("5", response)
+    assert (
+        plain(ApiKey.INIT_PRODUCER_ID, 4, response, symbols)["producer_id"] == "<producer_id of 5>"
+    )
     assert plain(ApiKey.INIT_PRODUCER_ID, 4, InitProducerIdResponse())["producer_id"] == -1
     made_up = InitProducerIdResponse(producer_id=424_242)
     assert plain(ApiKey.INIT_PRODUCER_ID, 4, made_up)["producer_id"] == 424_242
@@ -90,8 +92,8 @@ def test_values_from_requests_are_kept() -> None:
 
 def test_entries_of_other_scenarios_are_left_out_unless_requested() -> None:
     groups = [ListedGroup(group_id=name) for name in ("s1-a", "s10-b", "mine")]
-    answer = ListGroupsResponse(groups=groups)
-    found = plain(ApiKey.LIST_GROUPS, 4, answer, Symbols({}, ["mine"]))["groups"]
+    response = ListGroupsResponse(groups=groups)
+    found = plain(ApiKey.LIST_GROUPS, 4, response, Symbols({}, ["mine"]))["groups"]
     assert [group["group_id"] for group in found] == ["mine", "s1-a"]
 
 
@@ -100,15 +102,15 @@ def test_times_are_shown_by_their_distance_from_now() -> None:
     assert moment(NOW_MS + 400, NOW_MS) == "<now>"
     assert moment(NOW_MS + hour_ms, NOW_MS) == "<now+60min>"
     assert [moment(time_ms, NOW_MS) for time_ms in (-1, T0)] == [-1, T0]
-    answer = RenewDelegationTokenResponse(expiry_timestamp_ms=NOW_MS + 24 * hour_ms)
-    found = plain(ApiKey.RENEW_DELEGATION_TOKEN, 2, answer)
+    response = RenewDelegationTokenResponse(expiry_timestamp_ms=NOW_MS + 24 * hour_ms)
+    found = plain(ApiKey.RENEW_DELEGATION_TOKEN, 2, response)
     assert found == {"error_code": 0, "expiry_timestamp_ms": "<now+1440min>"}
 
 
 def fetched(name: str) -> Any:
     rows = [PartitionData(records=batch([b"v"]), high_watermark=1)]
-    answer = FetchResponse(responses=[FetchableTopicResponse(topic=name, partitions=rows)])
-    return plain(ApiKey.FETCH, 4, answer)["responses"][0]["partitions"][0]
+    response = FetchResponse(responses=[FetchableTopicResponse(topic=name, partitions=rows)])
+    return plain(ApiKey.FETCH, 4, response)["responses"][0]["partitions"][0]
 
 
 def test_records_are_shown_by_batch_except_those_of_coordinators() -> None:
@@ -126,7 +128,7 @@ def test_settings_with_addresses_compare_by_presence() -> None:
         DescribeConfigsResourceResult(name=name, value=value)
         for name, value in (("log.dirs", "/tmp/x"), ("zookeeper.connect", None), ("a", "1"))
     ]
-    answer = DescribeConfigsResponse(results=[DescribeConfigsResult(configs=configs)])
-    found = plain(ApiKey.DESCRIBE_CONFIGS, 1, answer)["results"][0]["configs"]
+    response = DescribeConfigsResponse(results=[DescribeConfigsResult(configs=configs)])
+    found = plain(ApiKey.DESCRIBE_CONFIGS, 1, response)["results"][0]["configs"]
     values = {config["name"]: config["value"] for config in found}
     assert values == {"log.dirs": SOME, "zookeeper.connect": None, "a": "1"}

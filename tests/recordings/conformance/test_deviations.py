@@ -91,8 +91,8 @@ def test_produce_without_records_is_answered() -> None:
         PartitionProduceData(index=1, records=None),
     ]
     rows = [TopicProduceData(topic_id=topic.topic_id, partition_data=partitions)]
-    answer = stage.ask(ApiKey.PRODUCE, 13, ProduceRequest(acks=1, topic_data=rows))
-    assert [row.error_code for row in answer.responses[0].partition_responses] == [-1, -1]
+    response = stage.ask(ApiKey.PRODUCE, 13, ProduceRequest(acks=1, topic_data=rows))
+    assert [row.error_code for row in response.responses[0].partition_responses] == [-1, -1]
     assert topic.partitions[0].log.end_offset == 0
 
 
@@ -117,8 +117,8 @@ def test_odd_replicas_make_plain_partitions_on_zookeeper() -> None:
 def test_partitions_of_an_unknown_topic_keep_their_order() -> None:
     partitions = [PartitionProduceData(index=index, records=batch()) for index in (2, 0, 1)]
     rows = [TopicProduceData(topic_id=b"\x22" * 16, partition_data=partitions)]
-    answer = Stage().ask(ApiKey.PRODUCE, 13, ProduceRequest(acks=1, topic_data=rows))
-    found = answer.responses[0].partition_responses
+    response = Stage().ask(ApiKey.PRODUCE, 13, ProduceRequest(acks=1, topic_data=rows))
+    found = response.responses[0].partition_responses
     assert [(partition.index, partition.error_code) for partition in found] == [
         (2, 100),
         (0, 100),
@@ -161,11 +161,11 @@ def test_a_member_without_topics_takes_no_partitions_away() -> None:
         )
         if epoch == 0:
             request.rebalance_timeout_ms, request.topic_partitions = 10_000, []
-        answer: ConsumerGroupHeartbeatResponse = stage.ask(
+        response: ConsumerGroupHeartbeatResponse = stage.ask(
             ApiKey.CONSUMER_GROUP_HEARTBEAT, 1, request
         )
-        assert answer.error_code == 0
-        return answer
+        assert response.error_code == 0
+        return response
 
     first = beat("first", 0, ["orders"])
     beat("second", 0, ["missing"])
@@ -181,11 +181,11 @@ def test_the_first_member_of_a_group_does_not_wait() -> None:
     delay = {"group.initial.rebalance.delay.ms": "3000"}
     assert isinstance(joined(Stage(properties=delay)), Pending)
     stage = Stage()
-    answer = joined(stage)
-    if isinstance(answer, Pending):
+    response = joined(stage)
+    if isinstance(response, Pending):
         stage.clock.advance(0)
-        answer = stage.outcome(ApiKey.JOIN_GROUP, 3, answer)
-    assert answer.error_code == 0
+        response = stage.outcome(ApiKey.JOIN_GROUP, 3, response)
+    assert response.error_code == 0
 
 
 def created_token(stage: Stage) -> int:
@@ -217,8 +217,10 @@ def test_names_that_sort_before_an_asterisk_are_decided(name: str) -> None:
 def commit(stage: Stage, group: str, *offsets: tuple[int, int]) -> None:
     rows = [OffsetCommitRequestPartition(index, offset) for index, offset in offsets]
     topics = [OffsetCommitRequestTopic("orders", partitions=rows)]
-    answer = stage.ask(ApiKey.OFFSET_COMMIT, 8, OffsetCommitRequest(group_id=group, topics=topics))
-    assert answer.topics[0].partitions[0].error_code == 0
+    response = stage.ask(
+        ApiKey.OFFSET_COMMIT, 8, OffsetCommitRequest(group_id=group, topics=topics)
+    )
+    assert response.topics[0].partitions[0].error_code == 0
 
 
 def keys_and_ends(stage: Stage) -> tuple[list[bytes], int]:
@@ -245,11 +247,11 @@ def test_the_topic_of_groups_has_offsets_and_classic_groups_only() -> None:
         subscribed_topic_names=["orders"],
         topic_partitions=[],
     )
-    answer = stage.ask(ApiKey.CONSUMER_GROUP_HEARTBEAT, 1, heartbeat)
-    assert answer.error_code == 0
+    response = stage.ask(ApiKey.CONSUMER_GROUP_HEARTBEAT, 1, heartbeat)
+    assert response.error_code == 0
     assert keys_and_ends(stage) == ([], 0)
     offsets = [Commit(topic.topic_id, 0, CommittedOffset(1))]
-    who = CommitIdentity("m", None, answer.member_epoch, 9)
+    who = CommitIdentity("m", None, response.member_epoch, 9)
     assert stage.cluster.groups.commit("g", who, offsets) == 0
     assert keys_and_ends(stage) == ([b"\0\1"], 1)
 
@@ -305,8 +307,8 @@ def test_error_messages_are_not_kafkas() -> None:
     stage = Stage()
     stage.topic("orders")
     topic = CreatableTopic(name="orders", num_partitions=1, replication_factor=1)
-    answer = stage.ask(ApiKey.CREATE_TOPICS, 7, CreateTopicsRequest(topics=[topic]))
-    message = answer.topics[0].error_message
+    response = stage.ask(ApiKey.CREATE_TOPICS, 7, CreateTopicsRequest(topics=[topic]))
+    message = response.topics[0].error_message
     assert message
     assert message[0].islower()
     assert message != "Topic 'orders' already exists."
@@ -318,8 +320,8 @@ def test_a_missing_partition_has_no_offset_in_share_groups() -> None:
     topic = DescribeShareGroupOffsetsRequestTopic(topic_name="orders", partitions=[7])
     group = DescribeShareGroupOffsetsRequestGroup(group_id="group", topics=[topic])
     request = DescribeShareGroupOffsetsRequest(groups=[group])
-    answer = stage.ask(ApiKey.DESCRIBE_SHARE_GROUP_OFFSETS, 1, request)
-    found = answer.groups[0].topics[0].partitions[0]
+    response = stage.ask(ApiKey.DESCRIBE_SHARE_GROUP_OFFSETS, 1, request)
+    found = response.groups[0].topics[0].partitions[0]
     assert (found.partition_index, found.start_offset, found.error_code) == (7, -1, 0)
 
 
@@ -334,8 +336,8 @@ def test_markers_for_missing_partitions_are_answered() -> None:
         for number, name in enumerate(("orders", "missing"))
     ]
     request = WriteTxnMarkersRequest(markers=markers)
-    answer = stage.ask(ApiKey.WRITE_TXN_MARKERS, 1, request)
-    codes = [marker.topics[0].partitions[0].error_code for marker in answer.markers]
+    response = stage.ask(ApiKey.WRITE_TXN_MARKERS, 1, request)
+    codes = [marker.topics[0].partitions[0].error_code for marker in response.markers]
     assert codes == [0, 3]
 
 

@@ -114,8 +114,8 @@ class _Stage:
         entry = EntryData([EntityData("ip", limit.host)], [change])
         with connect(self._addresses[PLAIN]) as admin:
             request = AlterClientQuotasRequest([entry])
-            answer = admin.ask(ApiKey.ALTER_CLIENT_QUOTAS, request)
-        assert answer.entries[0].error_code == 0, answer
+            response = admin.ask(ApiKey.ALTER_CLIENT_QUOTAS, request)
+        assert response.entries[0].error_code == 0, response
         time.sleep(_QUOTA_S)
 
 

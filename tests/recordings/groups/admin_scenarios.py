@@ -109,8 +109,8 @@ def share_coordinators(play: ClassicPlay) -> None:
 def _await_share_coordinator(play: ClassicPlay, key: str) -> None:
     for _ in range(50):
         request = {"key_type": 2, "coordinator_keys": [key]}
-        answer = play.ask(ApiKey.FIND_COORDINATOR, 6, request)
-        if answer.coordinators[0].error_code != 15:
+        response = play.ask(ApiKey.FIND_COORDINATOR, 6, request)
+        if response.coordinators[0].error_code != 15:
             return
         play.peer.pause(100)
 

@@ -38,12 +38,12 @@ class ClassicPlay(Play):
     ) -> Any:
         """Join; if the broker returns MEMBER_ID_REQUIRED, join again with the given member id."""
         request = self.join_request(group, **more)
-        answer = self.ask(ApiKey.JOIN_GROUP, version, request, connection)
-        if answer.error_code == ErrorCode.MEMBER_ID_REQUIRED:
-            request["member_id"] = answer.member_id
-            answer = self.ask(ApiKey.JOIN_GROUP, version, request, connection)
-        self.keep(label, ApiKey.JOIN_GROUP, self.version(ApiKey.JOIN_GROUP, version), answer)
-        return answer
+        response = self.ask(ApiKey.JOIN_GROUP, version, request, connection)
+        if response.error_code == ErrorCode.MEMBER_ID_REQUIRED:
+            request["member_id"] = response.member_id
+            response = self.ask(ApiKey.JOIN_GROUP, version, request, connection)
+        self.keep(label, ApiKey.JOIN_GROUP, self.version(ApiKey.JOIN_GROUP, version), response)
+        return response
 
     def begin_join(
         self, group: str, connection: str, member: str = "", version: int = NEWEST, **more: Any
@@ -52,9 +52,9 @@ class ClassicPlay(Play):
         request = self.join_request(group, member, **more)
         wants_id = self.version(ApiKey.JOIN_GROUP, version) >= 4
         if wants_id and not member and not more.get("group_instance_id"):
-            answer = self.ask(ApiKey.JOIN_GROUP, version, request, connection)
-            assert answer.error_code == ErrorCode.MEMBER_ID_REQUIRED, answer
-            request["member_id"] = answer.member_id
+            response = self.ask(ApiKey.JOIN_GROUP, version, request, connection)
+            assert response.error_code == ErrorCode.MEMBER_ID_REQUIRED, response
+            request["member_id"] = response.member_id
         self.begin(ApiKey.JOIN_GROUP, version, request, connection)
 
     def sync_request(
@@ -203,9 +203,11 @@ class ClassicPlay(Play):
     ) -> None:
         """List groups; record only those of this scenario."""
         request = {"states_filter": list(states), "types_filter": list(types)}
-        answer = self.ask(ApiKey.LIST_GROUPS, version, request)
-        answer.groups = [group for group in answer.groups if group.group_id.startswith(self.name)]
-        self.keep(label, ApiKey.LIST_GROUPS, self.version(ApiKey.LIST_GROUPS, version), answer)
+        response = self.ask(ApiKey.LIST_GROUPS, version, request)
+        response.groups = [
+            group for group in response.groups if group.group_id.startswith(self.name)
+        ]
+        self.keep(label, ApiKey.LIST_GROUPS, self.version(ApiKey.LIST_GROUPS, version), response)
 
     def delete(self, label: str, *groups: str, version: int = NEWEST) -> None:
         self.call(label, ApiKey.DELETE_GROUPS, version, {"groups_names": list(groups)})

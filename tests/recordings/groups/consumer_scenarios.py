@@ -82,13 +82,13 @@ def two_members(play: ModernPlay) -> None:
     play.beat("a, at once", group, "a", owned={topic: [0, 1]})
     play.settle()
     play.beat("b has to wait", group, "b", owned={})
-    answer = play.beat("a is to give up", group, "a", owned={topic: [0, 1]})
+    response = play.beat("a is to give up", group, "a", owned={topic: [0, 1]})
     play.consumer_groups("a is to give up", group)
     play.beat("a does not tell", group, "a")
     play.beat("a still owns all", group, "a", owned={topic: [0, 1]})
     kept = [0]
-    if answer.assignment is not None:
-        kept = list(answer.assignment.topic_partitions[0].partitions)
+    if response.assignment is not None:
+        kept = list(response.assignment.topic_partitions[0].partitions)
     play.beat("a owns the rest", group, "a", owned={topic: kept})
     play.consumer_groups("a gave up", group)
     play.beat("a's answer was lost", group, "a", ahead=-1, owned={topic: kept})

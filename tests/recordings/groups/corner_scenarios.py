@@ -82,8 +82,8 @@ def orders(play: ModernPlay) -> None:
         play.begin_join(classic, f"c{at}", protocols=speaks([topic]), **more)
         play.peer.pause(50)
     request = {"groups": [classic]}
-    answer = play.ask(ApiKey.DESCRIBE_GROUPS, 5, request)
-    ids = [member.member_id for member in answer.groups[0].members]
+    response = play.ask(ApiKey.DESCRIBE_GROUPS, 5, request)
+    ids = [member.member_id for member in response.groups[0].members]
     play.steps.append(("classic members", [len(ids), ids == ordered(sorted(ids))]))
     if play.has(HEARTBEAT):
         modern = play.text("-modern")
@@ -125,8 +125,8 @@ def _beat(play: ModernPlay, label: str, epoch: int, **more: Any) -> int:
         "member_epoch": epoch,
         "topic_partitions": [],
     }
-    answer = play.call(label, HEARTBEAT, 1, request | more, "alice")
-    return epoch if answer.error_code else int(answer.member_epoch)
+    response = play.call(label, HEARTBEAT, 1, request | more, "alice")
+    return epoch if response.error_code else int(response.member_epoch)
 
 
 def _grant(play: ModernPlay, kind: ResourceType, name: str, operation: Operation) -> None:
@@ -149,7 +149,7 @@ def speechless(play: ModernPlay) -> None:
             found = play.join("first", group, version=1)
             play.leave("gone", group, (found.member_id, None), version=0)
         play.begin_join(group, f"{state} a", version=1, protocols=())
-        answer = play.outcome(f"{state}, no protocols", f"{state} a", SOON_MS)
+        response = play.outcome(f"{state}, no protocols", f"{state} a", SOON_MS)
         play.describe(f"{state}, with it", group)
         play.list(f"{state}, with it")
         for name, protocols in (("b", RANGE), ("c", ())):
@@ -167,7 +167,7 @@ def speechless(play: ModernPlay) -> None:
         play.waits(f"{state}, it joins again", f"{state} d")
         play.delete(f"{state}, deleted", group)
         play.leave(f"{state}, it leaves", group, (member, None), version=0)
-        if answer == WAITS:
+        if response == WAITS:
             play.waits(f"{state}, no protocols, still", f"{state} a")
         play.describe(f"{state}, without it", group)
         play.list(f"{state}, without it")
@@ -192,8 +192,8 @@ def offsets_topic(play: ModernPlay) -> None:
     play.list("after")
     find = {"key": play.text("-classic"), "coordinator_keys": [play.text("-classic")]}
     for _ in range(100):
-        answer = play.ask(ApiKey.FIND_COORDINATOR, 1, find)
-        if not answer.error_code:
+        response = play.ask(ApiKey.FIND_COORDINATOR, 1, find)
+        if not response.error_code:
             break
         play.peer.pause(100)
     play.peer.pause(5_000)

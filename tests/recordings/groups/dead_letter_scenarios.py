@@ -70,8 +70,8 @@ def letters(play: ModernPlay, label: str, name: str, partition: int = 0) -> None
         "max_bytes": 1 << 20,
         "topics": [{"topic": name, "partitions": rows}],
     }
-    answer = play.ask(ApiKey.FETCH, 12, request)
-    (found,) = answer.responses[0].partitions
+    response = play.ask(ApiKey.FETCH, 12, request)
+    (found,) = response.responses[0].partitions
     lines = [play.plain(line) for line in contents(found.records or b"")]
     play.steps.append((label, [found.error_code, found.log_start_offset, lines]))
 
@@ -283,8 +283,8 @@ def _allow(play: ModernPlay, *rights: tuple[str, Operation, str | None]) -> None
         }
         for who, operation, name in rights
     ]
-    answer = play.ask(ApiKey.CREATE_ACLS, 3, {"creations": rows})
-    assert not any(result.error_code for result in answer.results), answer
+    response = play.ask(ApiKey.CREATE_ACLS, 3, {"creations": rows})
+    assert not any(result.error_code for result in response.results), response
     play.peer.pause(WRITTEN_MS)
 
 
@@ -303,14 +303,14 @@ def _produce(play: ModernPlay, topic: str, index: int = 0) -> None:
 def _send(play: ModernPlay, topic: str, records: bytes, index: int = 0) -> None:
     rows = [{"index": index, "records": records}]
     topics = [{"name": topic, "partition_data": rows}]
-    answer = play.ask(ApiKey.PRODUCE, 9, {"acks": -1, "timeout_ms": 9000, "topic_data": topics})
-    assert answer.responses[0].partition_responses[0].error_code == 0, answer
+    response = play.ask(ApiKey.PRODUCE, 9, {"acks": -1, "timeout_ms": 9000, "topic_data": topics})
+    assert response.responses[0].partition_responses[0].error_code == 0, response
 
 
 def _exists(play: ModernPlay, label: str, name: str) -> None:
     request = {"topics": [{"name": name}], "allow_auto_topic_creation": False}
-    answer = play.ask(ApiKey.METADATA, 9, request)
-    (found,) = answer.topics
+    response = play.ask(ApiKey.METADATA, 9, request)
+    (found,) = response.topics
     play.steps.append((f"{label} exists", [found.error_code, len(found.partitions)]))
 
 
@@ -320,8 +320,8 @@ def _set_topic(play: ModernPlay, topic: str, settings: Mapping[str, str]) -> Non
     ]
     kind = int(ConfigResourceType.TOPIC)
     resource = {"resource_type": kind, "resource_name": topic, "configs": configs}
-    answer = play.ask(ApiKey.INCREMENTAL_ALTER_CONFIGS, 1, {"resources": [resource]})
-    assert answer.responses[0].error_code == 0, answer
+    response = play.ask(ApiKey.INCREMENTAL_ALTER_CONFIGS, 1, {"resources": [resource]})
+    assert response.responses[0].error_code == 0, response
     play.peer.pause(WRITTEN_MS)
 
 

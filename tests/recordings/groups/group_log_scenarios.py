@@ -61,8 +61,8 @@ class _Log:
                 "isolation_level": level,
                 "topics": [{"name": TOPIC, "partitions": rows}],
             }
-            answer = self._play.ask(ApiKey.LIST_OFFSETS, 2, request)
-            found = ((row.partition_index, row.offset) for row in answer.topics[0].partitions)
+            response = self._play.ask(ApiKey.LIST_OFFSETS, 2, request)
+            found = ((row.partition_index, row.offset) for row in response.topics[0].partitions)
             ends = sorted([index, offset] for index, offset in found if offset)
             self._play.steps.append((f"{label}: ends at {level}", ends))
 

@@ -12,13 +12,15 @@ RANGE_RR = (("range", b"\3"), ("rr", b"\4"))
 def every_version(play: ClassicPlay) -> None:
     for version in play.versions(ApiKey.JOIN_GROUP):
         group = play.text(f"v{version}")
-        answer = play.call(f"first {version}", ApiKey.JOIN_GROUP, version, play.join_request(group))
-        if answer.error_code:
-            request = play.join_request(group, answer.member_id)
-            answer = play.call(f"again {version}", ApiKey.JOIN_GROUP, version, request)
-        who = (group, answer.generation_id, answer.member_id)
+        response = play.call(
+            f"first {version}", ApiKey.JOIN_GROUP, version, play.join_request(group)
+        )
+        if response.error_code:
+            request = play.join_request(group, response.member_id)
+            response = play.call(f"again {version}", ApiKey.JOIN_GROUP, version, request)
+        who = (group, response.generation_id, response.member_id)
         for sync in play.versions(ApiKey.SYNC_GROUP):
-            assignments = {answer.member_id: b"\xbe"}
+            assignments = {response.member_id: b"\xbe"}
             play.sync(f"sync {version}.{sync}", *who, assignments, version=sync)
         for beat in play.versions(ApiKey.HEARTBEAT):
             play.heartbeat(f"heartbeat {version}.{beat}", *who, version=beat)

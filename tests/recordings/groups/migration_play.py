@@ -60,8 +60,8 @@ def rejoin(
     more = {"session_timeout_ms": 60_000} | more
     protocols = more.pop("protocols", None) or speaks([topic], owned)
     request = play.join_request(group, member, protocols, **more)
-    answer = play.call(f"{label}: join", ApiKey.JOIN_GROUP, 9, request)
+    response = play.call(f"{label}: join", ApiKey.JOIN_GROUP, 9, request)
     instance: dict[str, Any] = {"group_instance_id": more.get("group_instance_id")}
-    generation: int = answer.generation_id
-    play.sync(f"{label}: sync", group, generation, answer.member_id, **instance)
+    generation: int = response.generation_id
+    play.sync(f"{label}: sync", group, generation, response.member_id, **instance)
     return generation

@@ -38,10 +38,10 @@ class ModernPlay(ClassicPlay):
             "member_epoch": (epochs.get((group, member), 1) if epoch is None else epoch) + ahead,
             "topic_partitions": self._rows(owned),
         } | more
-        answer = self.call(label, ApiKey.CONSUMER_GROUP_HEARTBEAT, version, request)
-        if answer is not None and not isinstance(answer, str) and answer.error_code == 0:
-            epochs[group, answer.member_id or member] = answer.member_epoch
-        return answer
+        response = self.call(label, ApiKey.CONSUMER_GROUP_HEARTBEAT, version, request)
+        if response is not None and not isinstance(response, str) and response.error_code == 0:
+            epochs[group, response.member_id or member] = response.member_epoch
+        return response
 
     def epoch_of(self, group: str, member: str) -> int:
         """Return the epoch in the last response to a member."""
@@ -127,10 +127,10 @@ class ModernPlay(ClassicPlay):
         known = self._epochs.get(who, 1) if epoch is None else epoch
         named = {"group_id": who[0], "member_id": who[1], "member_epoch": known + ahead}
         version = fields.pop("version", NEWEST)
-        answer = self.call(label, api, version, named | fields)
-        if answer is not None and not isinstance(answer, str) and answer.error_code == 0:
-            self._epochs[who] = answer.member_epoch
-        return answer
+        response = self.call(label, api, version, named | fields)
+        if response is not None and not isinstance(response, str) and response.error_code == 0:
+            self._epochs[who] = response.member_epoch
+        return response
 
     def streams_groups(self, label: str, *groups: str) -> None:
         request = {"group_ids": list(groups), "include_authorized_operations": True}

@@ -172,8 +172,8 @@ def deleting(play: ClassicPlay) -> None:
         ("other", "consumer", subscription([there])),
     ):
         group = play.text(suffix)
-        answer = play.join(suffix, group, protocol_type=kind, protocols=(("x", metadata),))
-        play.sync(suffix, group, 1, answer.member_id, protocol_type=kind, protocol_name="x")
+        response = play.join(suffix, group, protocol_type=kind, protocols=(("x", metadata),))
+        play.sync(suffix, group, 1, response.member_id, protocol_type=kind, protocol_name="x")
         play.delete_offsets(suffix, group, here)
 
 

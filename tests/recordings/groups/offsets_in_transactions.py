@@ -16,29 +16,29 @@ class Transaction:
         self.play = play
         transactional_id = play.text("-tx")
         request = {"transactional_id": transactional_id, "transaction_timeout_ms": 60_000}
-        answer = play.ask(ApiKey.INIT_PRODUCER_ID, 4, request)
+        response = play.ask(ApiKey.INIT_PRODUCER_ID, 4, request)
         for _ in range(100):
-            if answer.error_code == 0:
+            if response.error_code == 0:
                 break
             play.peer.pause(100)
-            answer = play.ask(ApiKey.INIT_PRODUCER_ID, 4, request)
+            response = play.ask(ApiKey.INIT_PRODUCER_ID, 4, request)
         self.identity = {
             "transactional_id": transactional_id,
-            "producer_id": answer.producer_id,
-            "producer_epoch": answer.producer_epoch,
+            "producer_id": response.producer_id,
+            "producer_epoch": response.producer_epoch,
         }
 
     def add(self, group: str) -> None:
         """Add a group's offsets, once the markers of the last transaction are written."""
         api, play = ApiKey.ADD_OFFSETS_TO_TXN, self.play
         request = self.identity | {"group_id": group}
-        answer = play.ask(api, 3, request)
+        response = play.ask(api, 3, request)
         for _ in range(100):
-            if answer.error_code != ErrorCode.CONCURRENT_TRANSACTIONS:
+            if response.error_code != ErrorCode.CONCURRENT_TRANSACTIONS:
                 break
             play.peer.pause(100)
-            answer = play.ask(api, 3, request)
-        play.keep("add", api, play.version(api, 3), answer)
+            response = play.ask(api, 3, request)
+        play.keep("add", api, play.version(api, 3), response)
 
     def commit(
         self,

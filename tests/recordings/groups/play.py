@@ -63,9 +63,9 @@ class Play(play.Play):
 
     def outcome(self, label: str, connection: str, patience_ms: int = PATIENCE_MS) -> Any:
         api, version = self._expected[connection]
-        answer = self.peer.receive(connection, patience_ms)
-        self.keep(label, api, version, answer)
-        return answer
+        response = self.peer.receive(connection, patience_ms)
+        self.keep(label, api, version, response)
+        return response
 
     def waits(self, label: str, connection: str) -> None:
         self.outcome(label, connection, SOON_MS)

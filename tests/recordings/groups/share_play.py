@@ -38,14 +38,14 @@ class Sharer:
         """Join or rejoin, and wait until `partitions` partitions of each topic are assigned."""
         play = self.play
         wanted = {play.topic_ids[name] for name in topics}
-        answer = self._beat(topics)
+        response = self._beat(topics)
         for _ in range(20):
             play.settle()
-            answer = self._beat(topics)
-            rows = answer.assignment.topic_partitions if answer.assignment else ()
+            response = self._beat(topics)
+            rows = response.assignment.topic_partitions if response.assignment else ()
             if wanted == {row.topic_id for row in rows if len(row.partitions) >= partitions}:
                 return self
-        raise AssertionError(f"{self.group} gets nothing: {answer}")
+        raise AssertionError(f"{self.group} gets nothing: {response}")
 
     def _beat(self, topics: Sequence[str]) -> Any:
         request = {
@@ -54,9 +54,9 @@ class Sharer:
             "member_epoch": self.member_epoch,
             "subscribed_topic_names": list(topics),
         }
-        answer = self.play.ask(ApiKey.SHARE_GROUP_HEARTBEAT, NEWEST, request)
-        self.member_epoch = answer.member_epoch
-        return answer
+        response = self.play.ask(ApiKey.SHARE_GROUP_HEARTBEAT, NEWEST, request)
+        self.member_epoch = response.member_epoch
+        return response
 
     def fetch(
         self,
@@ -95,11 +95,11 @@ class Sharer:
         return self._call(label, ApiKey.SHARE_ACKNOWLEDGE, version, request)
 
     def _call(self, label: str, api: ApiKey, version: int, request: dict[str, Any]) -> Any:
-        answer = self.play.call(label, api, version, request, self.connection)
+        response = self.play.call(label, api, version, request, self.connection)
         asked = request["share_session_epoch"]
-        if not isinstance(answer, str) and answer.error_code == 0 and asked == self.epoch:
+        if not isinstance(response, str) and response.error_code == 0 and asked == self.epoch:
             self.epoch = 0 if asked == -1 else asked + 1
-        return answer
+        return response
 
     def _topics(self, acks: Acks) -> list[dict[str, Any]]:
         topics: dict[str, list[dict[str, Any]]] = {}
@@ -125,8 +125,8 @@ def produce(play: ModernPlay, topic: str, *sizes: int, index: int = 0, **options
         }
         if options.get("producer"):
             request["transactional_id"] = play.text("tx")
-        answer = play.ask(ApiKey.PRODUCE, PRODUCE_BY_NAME, request)
-        (row,) = answer.responses[0].partition_responses
+        response = play.ask(ApiKey.PRODUCE, PRODUCE_BY_NAME, request)
+        (row,) = response.responses[0].partition_responses
         assert row.error_code == 0, row
 
 
@@ -168,8 +168,8 @@ def _configure(
         for setting, value in settings.items()
     ]
     resource = {"resource_type": int(kind), "resource_name": name, "configs": configs}
-    answer = play.ask(ApiKey.INCREMENTAL_ALTER_CONFIGS, 1, {"resources": [resource]})
-    assert answer.responses[0].error_code == 0, answer
+    response = play.ask(ApiKey.INCREMENTAL_ALTER_CONFIGS, 1, {"resources": [resource]})
+    assert response.responses[0].error_code == 0, response
     play.peer.pause(SETTLED_MS)
 
 
@@ -194,8 +194,8 @@ def serves(play: ModernPlay) -> bool:
     if not play.has(ApiKey.SHARE_FETCH):
         return False
     request = {"group_id": "off", "member_id": A, "member_epoch": -1}
-    answer = play.ask(ApiKey.SHARE_GROUP_HEARTBEAT, 1, request)
-    return bool(answer.error_code != 35)
+    response = play.ask(ApiKey.SHARE_GROUP_HEARTBEAT, 1, request)
+    return bool(response.error_code != 35)
 
 
 def earliest(play: ModernPlay, name: str = "g", **settings: str) -> str:

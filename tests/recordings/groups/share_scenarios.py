@@ -38,8 +38,8 @@ def members(play: ModernPlay) -> None:
         return
     first, second = play.topic("t", "u", partitions=1)
     group = play.text("g")
-    answer = play.share("joins", group, A, 0, [first])
-    if answer.error_code:
+    response = play.share("joins", group, A, 0, [first])
+    if response.error_code:
         return
     play.share_groups("joined", group)
     play.list("joined")
@@ -97,8 +97,8 @@ def parts_of_two_topics(play: ModernPlay) -> None:
                 "member_epoch": play.epoch_of(group, member),
                 "subscribed_topic_names": list(topics),
             }
-            answer = play.ask(HEARTBEAT, NEWEST, request)
-            held = sorted(row.partitions for row in answer.assignment.topic_partitions)
+            response = play.ask(HEARTBEAT, NEWEST, request)
+            held = sorted(row.partitions for row in response.assignment.topic_partitions)
             play.steps.append((f"{round_} time, {member[-1]}", held))
 
 
@@ -151,8 +151,8 @@ def offsets(play: ModernPlay) -> None:
     first, second = play.topic("t", "u")
     missing = play.text("-nope")
     group, none = play.text("g"), play.text("none")
-    answer = play.share("joins", group, A, 0, [first])
-    if answer.error_code:
+    response = play.share("joins", group, A, 0, [first])
+    if response.error_code:
         return
     for _ in range(2):
         play.settle()
@@ -184,8 +184,8 @@ def topics_never_read(play: ModernPlay) -> None:
         return
     first, second = play.topic("t", "u")
     missing, group, altered = play.text("-nope"), play.text("g"), play.text("a")
-    answer = play.share("joins", group, A, 0, [missing])
-    if answer.error_code:
+    response = play.share("joins", group, A, 0, [missing])
+    if response.error_code:
         return
     play.settle()
     play.share("leaves", group, A, -1, None)

@@ -115,6 +115,6 @@ def added_after_altered(play: ModernPlay) -> None:
 def _add(play: ModernPlay, topic: str, count: int) -> None:
     """Increase the number of partitions to `count`."""
     added = {"topics": [{"name": topic, "count": count, "assignments": None}], "timeout_ms": 9000}
-    answer = play.ask(ApiKey.CREATE_PARTITIONS, 3, added)
-    assert answer.results[0].error_code == 0, answer
+    response = play.ask(ApiKey.CREATE_PARTITIONS, 3, added)
+    assert response.results[0].error_code == 0, response
     play.peer.pause(1000)

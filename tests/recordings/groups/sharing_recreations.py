@@ -22,10 +22,10 @@ class PersistentSharer(Sharer):
     """A request that fails as a whole uses up an epoch of the session, and the member goes on."""
 
     def _call(self, label: str, api: ApiKey, version: int, request: dict[str, Any]) -> Any:
-        answer = super()._call(label, api, version, request)
-        if answer.error_code == UNEXPECTED and request["share_session_epoch"] == self.epoch > 0:
+        response = super()._call(label, api, version, request)
+        if response.error_code == UNEXPECTED and request["share_session_epoch"] == self.epoch > 0:
             self.epoch += 1
-        return answer
+        return response
 
 
 def deleted_topics(play: ModernPlay) -> None:

@@ -201,21 +201,21 @@ def deliveries(play: ModernPlay) -> None:
     group = earliest(play)
     sharer = Sharer(play, group).join(topic)
     at = (topic, 0)
-    answer = sharer.fetch("first", at)
+    response = sharer.fetch("first", at)
     for turn in range(30):
-        rows = _acquired(answer)
+        rows = _acquired(response)
         if not rows:
             break
         sharer.acknowledge(f"released {turn}", {at: [(*row, [RELEASE]) for row in rows]})
-        answer = sharer.fetch(f"turn {turn}")
+        response = sharer.fetch(f"turn {turn}")
     state(play, "worn out", group, topic)
 
 
-def _acquired(answer: Any) -> list[tuple[int, int]]:
+def _acquired(response: Any) -> list[tuple[int, int]]:
     """Return the first and last offsets of the acquired batches."""
     return [
         (row.first_offset, row.last_offset)
-        for topic in answer.responses
+        for topic in response.responses
         for partition in topic.partitions
         for row in partition.acquired_records
     ]

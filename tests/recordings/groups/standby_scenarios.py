@@ -36,12 +36,12 @@ class Members:
 
     def beat(self, label: str, name: str, **more: Any) -> None:
         """Send a heartbeat with the running tasks, and run those in the response."""
-        answer = self.play.run(f"{label}: {name}", self.group, name, **self._runs[name], **more)
-        if not isinstance(answer, str) and answer.active_tasks is not None:
+        response = self.play.run(f"{label}: {name}", self.group, name, **self._runs[name], **more)
+        if not isinstance(response, str) and response.active_tasks is not None:
             self._runs[name] = {
                 kind: [
                     {"subtopology_id": row.subtopology_id, "partitions": row.partitions}
-                    for row in getattr(answer, kind)
+                    for row in getattr(response, kind)
                 ]
                 for kind in KINDS
             }

@@ -326,10 +326,10 @@ def _runs(*partitions: int) -> dict[str, Any]:
 
 
 def _run_them(
-    play: ModernPlay, label: str, group: str, member: str, instance: str, answer: Any
+    play: ModernPlay, label: str, group: str, member: str, instance: str, response: Any
 ) -> None:
     """Send a heartbeat with the tasks that the previous response assigned."""
-    found = None if isinstance(answer, str) else answer.active_tasks
+    found = None if isinstance(response, str) else response.active_tasks
     partitions = [at for task in found or () for at in task.partitions]
     play.run(label, group, member, instance_id=instance, **_runs(*partitions))
 

@@ -148,11 +148,11 @@ def two_members(play: ModernPlay) -> None:
     play.start("b joins", group, "b", plain, process_id="pb")
     play.settle()
     play.run("b has to wait", group, "b", **none)
-    answer = play.run("a is to give up", group, "a", **both)
+    response = play.run("a is to give up", group, "a", **both)
     play.streams_groups("a is to give up", group)
     kept = [0]
-    if not isinstance(answer, str) and answer.active_tasks:
-        kept = list(answer.active_tasks[0].partitions)
+    if not isinstance(response, str) and response.active_tasks:
+        kept = list(response.active_tasks[0].partitions)
     play.run("a gave up", group, "a", **none | {"active_tasks": tasks(s=kept)})
     play.run("b takes it", group, "b", **none)
     play.streams_groups("b took it", group)
@@ -194,8 +194,8 @@ def internal_topics(play: ModernPlay) -> None:
     play.run("then", group, "m")
     for name in (middle, log):
         request = {"topics": [{"name": name}], "allow_auto_topic_creation": False}
-        answer = play.ask(ApiKey.METADATA, 9, request)
-        play.steps.append((name[-4:], [len(topic.partitions) for topic in answer.topics]))
+        response = play.ask(ApiKey.METADATA, 9, request)
+        play.steps.append((name[-4:], [len(topic.partitions) for topic in response.topics]))
     play.streams_groups("then", group)
 
 
@@ -336,8 +336,8 @@ def _widen(play: ModernPlay, topic: str, partitions: int) -> None:
         "topics": [{"name": topic, "count": partitions, "assignments": None}],
         "timeout_ms": 9000,
     }
-    answer = play.ask(ApiKey.CREATE_PARTITIONS, 3, request)
-    assert answer.results[0].error_code == 0, answer
+    response = play.ask(ApiKey.CREATE_PARTITIONS, 3, request)
+    assert response.results[0].error_code == 0, response
 
 
 SCENARIOS = (

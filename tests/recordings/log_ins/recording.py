@@ -6,11 +6,11 @@ from pathlib import Path
 from typing import Any, Final, Protocol
 
 from kafka_shim.protocol import codecs
-from kafka_shim.protocol.answer_frames import read_answer_frame
 from kafka_shim.protocol.api_versions import parse_release, served
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.errors import DecodeError
 from kafka_shim.protocol.headers import RequestHeader, write_request_header
+from kafka_shim.protocol.response_frames import read_response_frame
 from tests.addresses import split
 from tests.recordings.log_ins.scenarios import SCENARIOS, Ask, Raw, Scenario
 from tests.recordings.recorder import Kind
@@ -81,24 +81,24 @@ class _Client:
 def _read(api: ApiKey, version: int, frame: bytes) -> Any:
     """Decode a response; that to ApiVersions may have version 0 instead of the requested one."""
     try:
-        return read_answer_frame(api, version, frame)[0]
+        return read_response_frame(api, version, frame)[0]
     except DecodeError:
-        return read_answer_frame(api, 0, frame)[0]
+        return read_response_frame(api, 0, frame)[0]
 
 
-def _kept(api: ApiKey, answer: Any) -> Any:
+def _kept(api: ApiKey, response: Any) -> Any:
     match api:
         case ApiKey.METADATA:
             return "answered"
         case ApiKey.API_VERSIONS:
-            keys = [[row.api_key, row.min_version, row.max_version] for row in answer.api_keys]
-            return [answer.error_code, len(keys) if len(keys) > 1 else keys]
+            keys = [[row.api_key, row.min_version, row.max_version] for row in response.api_keys]
+            return [response.error_code, len(keys) if len(keys) > 1 else keys]
         case ApiKey.SASL_HANDSHAKE:
-            return [answer.error_code, answer.mechanisms]
+            return [response.error_code, response.mechanisms]
         case ApiKey.SASL_AUTHENTICATE:
-            return [answer.error_code, bool(answer.error_message), len(answer.auth_bytes)]
+            return [response.error_code, bool(response.error_message), len(response.auth_bytes)]
         case _:
-            return answer.error_code
+            return response.error_code
 
 
 def scenarios(release: str) -> list[str]:

@@ -9,7 +9,7 @@ from kafka_shim.protocol.errors import EncodeError
 from kafka_shim.shim.dispatch import Pending
 from kafka_shim.shim.errors import CloseConnection
 from kafka_shim.shim.request.session import Phase, Session
-from kafka_shim.shim.wait import NoAnswer
+from kafka_shim.shim.wait import NoResponse
 from tests.oracle.real_kafka import USERS, numbers, settings_of
 from tests.recordings.peers.peer import CLOSED, PATIENCE_MS, SILENT, WAITS
 from tests.recordings.peers.warming import warm
@@ -69,33 +69,33 @@ class InProcess:
     def send(self, connection: str, api: ApiKey, version: int, request: Any) -> None:
         session = self._session(connection)
         client_id = self._client_id or connection
-        answer: bytes | Pending | str
+        response: bytes | Pending | str
         try:
             found = self.stage.send(api, version, request, session, client_id)
         except CloseConnection:
-            answer = CLOSED
+            response = CLOSED
         except EncodeError as error:
-            answer = f"fault: {error}"
+            response = f"fault: {error}"
         else:
-            answer = _OUTCOMES[found] if isinstance(found, NoAnswer) else found
-        self._sent[connection] = api, version, answer
-        if answer == CLOSED:
+            response = _OUTCOMES[found] if isinstance(found, NoResponse) else found
+        self._sent[connection] = api, version, response
+        if response == CLOSED:
             self.hang_up(connection)
 
     def receive(self, connection: str, patience_ms: int = PATIENCE_MS) -> Any:
-        api, version, answer = self._sent[connection]
-        if isinstance(answer, Pending):
+        api, version, response = self._sent[connection]
+        if isinstance(response, Pending):
             for _ in range(0, patience_ms, TICK_MS):
-                if answer.wait.is_done:
+                if response.wait.is_done:
                     break
                 self.stage.clock.advance(TICK_MS)
-            return self.stage.outcome(api, version, answer) if answer.wait.is_done else WAITS
-        return answer if isinstance(answer, str) else self.stage.read(api, version, answer)
+            return self.stage.outcome(api, version, response) if response.wait.is_done else WAITS
+        return response if isinstance(response, str) else self.stage.read(api, version, response)
 
     def hang_up(self, connection: str) -> None:
-        _, _, answer = self._sent[connection]
-        if isinstance(answer, Pending):
-            answer.wait.cancel()
+        _, _, response = self._sent[connection]
+        if isinstance(response, Pending):
+            response.wait.cancel()
         session = self._sessions.pop(connection)
         self.stage.cluster.disconnected(session.node_id, session)
 
@@ -123,4 +123,4 @@ class InProcess:
         return self._sessions[connection]
 
 
-_OUTCOMES = {NoAnswer.SILENT: SILENT, NoAnswer.CLOSE: CLOSED}
+_OUTCOMES = {NoResponse.SILENT: SILENT, NoResponse.CLOSE: CLOSED}

@@ -50,18 +50,18 @@ def ask(
 ) -> Any:
     """Send a request, return the outcome; close the connection if there is no response in time."""
     peer.send(connection, api, version, request)
-    answer = peer.receive(connection, patience_ms)
-    if answer == WAITS:
+    response = peer.receive(connection, patience_ms)
+    if response == WAITS:
         peer.hang_up(connection)
-    return answer
+    return response
 
 
 def ask_root(peer: Peer, api: ApiKey, request: Any, at_most: int = 99) -> Any:
     """Send a request as the administrator in the newest version; return the response."""
     version = min(at_most, versions(peer.release, api)[-1])
-    answer = ask(peer, ROOT, api, version, fit(request, version))
-    assert not isinstance(answer, str), f"{api.wire_name} of the administrator: {answer}"
-    return answer
+    response = ask(peer, ROOT, api, version, fit(request, version))
+    assert not isinstance(response, str), f"{api.wire_name} of the administrator: {response}"
+    return response
 
 
 def versions(release: str, api: ApiKey) -> range:

@@ -98,15 +98,15 @@ class Settling:
         self._numbers: Iterator[int] = itertools.count(1)
         self._internal: dict[str, list[str]] = {}  # internal topics by streams group
 
-    def after(self, api: ApiKey, request: Any, answer: Any) -> None:
+    def after(self, api: ApiKey, request: Any, response: Any) -> None:
         if self._busy or getattr(request, "validate_only", False):
             return
-        if api in ENDING and answer.error_code == 0:
+        if api in ENDING and response.error_code == 0:
             time.sleep(MARKERS_SECONDS)
-        if api in ASSIGNING and answer.error_code == 0:
-            self._let_assign(api, request, answer)
+        if api in ASSIGNING and response.error_code == 0:
+            self._let_assign(api, request, response)
         creates = api is ApiKey.METADATA and request.allow_auto_topic_creation
-        if api not in SETTLE_SECONDS and not (creates and has_code(answer, CREATING)):
+        if api not in SETTLE_SECONDS and not (creates and has_code(response, CREATING)):
             return
         if not self._kraft:
             time.sleep(SETTLE_SECONDS.get(api, 0.3))
@@ -117,13 +117,15 @@ class Settling:
         finally:
             self._busy = False
 
-    def _let_assign(self, api: ApiKey, request: Any, answer: Any) -> None:
+    def _let_assign(self, api: ApiKey, request: Any, response: Any) -> None:
         prepares = api is ApiKey.SHARE_GROUP_HEARTBEAT and request.subscribed_topic_names
         if api is ApiKey.STREAMS_GROUP_HEARTBEAT:
             if request.topology is not None:
                 self._internal[request.group_id] = list(_internal_topics(request.topology))
             missing = [
-                status for status in answer.status if status.status_code == MISSING_INTERNAL_TOPICS
+                status
+                for status in response.status
+                if status.status_code == MISSING_INTERNAL_TOPICS
             ]
             if missing and "CREATE" not in missing[0].status_detail:
                 self._wait_for_topics(self._internal.get(request.group_id, []))

@@ -6,13 +6,13 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from kafka_shim.protocol import codecs
-from kafka_shim.protocol.answer_frames import read_answer_frame
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.errors import DecodeError
 from kafka_shim.protocol.headers import RequestHeader, write_request_header
 from kafka_shim.protocol.messages.api_versions_request import ApiVersionsRequest
 from kafka_shim.protocol.messages.sasl_authenticate_request import SaslAuthenticateRequest
 from kafka_shim.protocol.messages.sasl_handshake_request import SaslHandshakeRequest
+from kafka_shim.protocol.response_frames import read_response_frame
 from tests.addresses import split
 from tests.oracle.real_kafka import USERS
 from tests.recordings.peers.peer import (
@@ -54,13 +54,13 @@ class Connection:
     def ask(self, api: ApiKey, version: int, request: Any) -> Any:
         """Return the response; ConnectionError or TimeoutError if none comes."""
         self.tell(api, version, request)
-        return self.answer(api, version)
+        return self.response(api, version)
 
-    def answer(self, api: ApiKey, version: int, patience_ms: int = PATIENCE_MS) -> Any:
+    def response(self, api: ApiKey, version: int, patience_ms: int = PATIENCE_MS) -> Any:
         self._socket.settimeout(patience_ms / 1000)
         frame = self.receive()
         assert int.from_bytes(frame[:4], "big") == self._correlation_id
-        return read_answer_frame(api, version, frame)[0]
+        return read_response_frame(api, version, frame)[0]
 
     def tell(self, api: ApiKey, version: int, request: Any) -> None:
         self._correlation_id += 1
@@ -114,11 +114,11 @@ class SocketPeer:
             self.hang_up(connection)
 
     def receive(self, connection: str, patience_ms: int = PATIENCE_MS) -> Any:
-        answer = self._received(connection, patience_ms)
-        if self._settling is not None and not isinstance(answer, str):
+        response = self._received(connection, patience_ms)
+        if self._settling is not None and not isinstance(response, str):
             api, _, request = self._sent[connection]
-            self._settling.after(api, request, answer)
-        return answer
+            self._settling.after(api, request, response)
+        return response
 
     def hang_up(self, connection: str) -> None:
         self._connections.pop(connection).close()
@@ -151,7 +151,7 @@ class SocketPeer:
             if api is ApiKey.PRODUCE and request.acks == 0:
                 connection.ask(ApiKey.API_VERSIONS, 0, ApiVersionsRequest())  # still open
                 return SILENT
-            return connection.answer(api, version, patience_ms)
+            return connection.response(api, version, patience_ms)
         except TimeoutError:
             return WAITS
         except ConnectionError:

@@ -37,8 +37,8 @@ def create(
         for name in names
     ]
     request = CreateTopicsRequest(topics=topics, timeout_ms=TIMEOUT_MS)
-    answer = ask_root(peer, ApiKey.CREATE_TOPICS, request)
-    assert all(topic.error_code in (0, 36) for topic in answer.topics), answer
+    response = ask_root(peer, ApiKey.CREATE_TOPICS, request)
+    assert all(topic.error_code in (0, 36) for topic in response.topics), response
     found = until(peer, lambda: _described(peer, names), lambda found: _are_up(found, partitions))
     until(peer, lambda: _ends(peer, names, partitions), lambda codes: not any(codes))
     return {topic.name: topic.topic_id for topic in found}
@@ -88,5 +88,5 @@ def _ends(peer: Peer, names: Sequence[str], partitions: int) -> list[int]:
     rows = [ListOffsetsPartition(index, timestamp=-1) for index in range(partitions)]
     topics = [ListOffsetsTopic(name, list(rows)) for name in names]
     request = ListOffsetsRequest(replica_id=-1, topics=topics)
-    answer = ask_root(peer, ApiKey.LIST_OFFSETS, request, 1)
-    return [row.error_code for topic in answer.topics for row in topic.partitions]
+    response = ask_root(peer, ApiKey.LIST_OFFSETS, request, 1)
+    return [row.error_code for topic in response.topics for row in topic.partitions]

@@ -38,5 +38,5 @@ def _shares(peer: Peer) -> bool:
     if not versions(peer.release, ApiKey.READ_SHARE_GROUP_STATE):
         return True
     find = FindCoordinatorRequest(key_type=2, coordinator_keys=[SHARE])
-    answer = ask_root(peer, ApiKey.FIND_COORDINATOR, find, 6)
-    return bool(answer.coordinators[0].error_code != UNAVAILABLE)
+    response = ask_root(peer, ApiKey.FIND_COORDINATOR, find, 6)
+    return bool(response.coordinators[0].error_code != UNAVAILABLE)

@@ -37,8 +37,8 @@ class Play(play.Play):
 
     def limit(self, entity: Mapping[str, str | None], limits: Mapping[str, float | None]) -> None:
         """Set or remove a quota of an entity."""
-        answer = self._alter(entity, limits)
-        assert answer.entries[0].error_code == 0, answer
+        response = self._alter(entity, limits)
+        assert response.entries[0].error_code == 0, response
         self._limited.append((entity, limits))
 
     def accepts(
@@ -57,19 +57,19 @@ class Play(play.Play):
     def _alter(self, entity: Mapping[str, str | None], limits: Mapping[str, float | None]) -> Any:
         rows = [EntityData(kind, name) for kind, name in entity.items()]
         ops = [OpData(key, value or 0.0, value is None) for key, value in limits.items()]
-        answer = ask_root(
+        response = ask_root(
             self.peer,
             ApiKey.ALTER_CLIENT_QUOTAS,
             AlterClientQuotasRequest([EntryData(rows, ops)]),
         )
         self.peer.pause(QUOTA_MS)
-        return answer
+        return response
 
     def look(self, label: str, client: str) -> None:
         """Send a request that needs no topic or group."""
         version = self.versions(ApiKey.METADATA)[-1]
-        answer = self.ask(ApiKey.METADATA, version, {"topics": []}, client)
-        self._keep(label, answer, 0)
+        response = self.ask(ApiKey.METADATA, version, {"topics": []}, client)
+        self._keep(label, response, 0)
 
     def produce(
         self,
@@ -84,22 +84,22 @@ class Play(play.Play):
         topics = [{"name": topic, "topic_id": self.topic_ids[topic], "partition_data": rows}]
         request = {"acks": acks, "timeout_ms": 5_000, "topic_data": topics}
         version = self.versions(ApiKey.PRODUCE)[-1]
-        answer = self.ask(ApiKey.PRODUCE, version, request, client)
-        code = None if acks == 0 else answer.responses[0].partition_responses[0].error_code
-        self._keep(label, answer, code)
+        response = self.ask(ApiKey.PRODUCE, version, request, client)
+        code = None if acks == 0 else response.responses[0].partition_responses[0].error_code
+        self._keep(label, response, code)
 
     def fetch(self, label: str, client: str, topic: str, offset: int = 0) -> None:
         partition = {"partition": 0, "fetch_offset": offset, "partition_max_bytes": 1 << 20}
         row = {"topic": topic, "topic_id": self.topic_ids[topic], "partitions": [partition]}
         request = {"max_wait_ms": 0, "min_bytes": 0, "max_bytes": 1 << 20, "topics": [row]}
         version = self.versions(ApiKey.FETCH)[-1]
-        answer = self.ask(ApiKey.FETCH, version, request, client)
-        if isinstance(answer, str):
-            self._keep(label, answer, answer)
+        response = self.ask(ApiKey.FETCH, version, request, client)
+        if isinstance(response, str):
+            self._keep(label, response, response)
             return
-        found = [row for topic in answer.responses for row in topic.partitions]
+        found = [row for topic in response.responses for row in topic.partitions]
         sizes = [len(row.records or b"") for row in found]
-        self._keep(label, answer, [answer.error_code, sizes])
+        self._keep(label, response, [response.error_code, sizes])
 
     def create(
         self,
@@ -116,23 +116,23 @@ class Play(play.Play):
             for at, count in enumerate(partitions)
         ]
         request = {"topics": topics, "timeout_ms": 5_000, "validate_only": validate_only}
-        answer = self.ask(ApiKey.CREATE_TOPICS, version, request, client)
-        self._keep(label, answer, sorted(topic.error_code for topic in answer.topics))
+        response = self.ask(ApiKey.CREATE_TOPICS, version, request, client)
+        self._keep(label, response, sorted(topic.error_code for topic in response.topics))
         self.peer.pause(QUOTA_MS)
 
     def add_partitions(self, label: str, client: str, version: int, name: str, count: int) -> None:
         topic = {"name": f"{self.name}-{version + 3}-{name}0", "count": count, "assignments": None}
         request = {"topics": [topic], "timeout_ms": 5_000}
-        answer = self.ask(ApiKey.CREATE_PARTITIONS, version, request, client)
-        self._keep(label, answer, [result.error_code for result in answer.results])
+        response = self.ask(ApiKey.CREATE_PARTITIONS, version, request, client)
+        self._keep(label, response, [result.error_code for result in response.results])
         self.peer.pause(QUOTA_MS)
 
     def delete(self, label: str, client: str, version: int, name: str) -> None:
         request = {"topic_names": [f"{self.name}-{version + 1}-{name}0"], "timeout_ms": 5_000}
-        answer = self.ask(ApiKey.DELETE_TOPICS, version, request, client)
-        self._keep(label, answer, [result.error_code for result in answer.responses])
+        response = self.ask(ApiKey.DELETE_TOPICS, version, request, client)
+        self._keep(label, response, [result.error_code for result in response.responses])
         self.peer.pause(QUOTA_MS)
 
-    def _keep(self, label: str, answer: Any, code: Any) -> None:
-        told = None if isinstance(answer, str) else answer.throttle_time_ms
+    def _keep(self, label: str, response: Any, code: Any) -> None:
+        told = None if isinstance(response, str) else response.throttle_time_ms
         self.steps.append((label, [code, told]))

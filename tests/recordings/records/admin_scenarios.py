@@ -58,9 +58,9 @@ def throttled_rates(play: Play) -> None:
             request = {"resources": [row], "include_synonyms": True}
             version = play.newest(ApiKey.DESCRIBE_CONFIGS)
             asked = message(ApiKey.DESCRIBE_CONFIGS, version, request)
-            answer = play.settled(ApiKey.DESCRIBE_CONFIGS, version, asked)
-            answer.results[0].configs.sort(key=lambda config: config.name)
-            play.keep(f"{label}, `{broker}`", ApiKey.DESCRIBE_CONFIGS, version, answer)
+            response = play.settled(ApiKey.DESCRIBE_CONFIGS, version, asked)
+            response.results[0].configs.sort(key=lambda config: config.name)
+            play.keep(f"{label}, `{broker}`", ApiKey.DESCRIBE_CONFIGS, version, response)
 
     def alter(label: str, broker: str, values: Sequence[str | None]) -> None:
         configs = [
@@ -103,8 +103,8 @@ def documented(play: Play) -> None:
     for kind, name in ((TOPIC, topic), (BROKER, "1"), (BROKER, "")):
         wanted = {"resource_type": kind, "resource_name": name, "configuration_keys": None}
         request = message(api, version, {"resources": [wanted], "include_documentation": True})
-        answer = play.settled(api, version, request)
-        silent = {row.name for row in answer.results[0].configs if not row.documentation}
+        response = play.settled(api, version, request)
+        silent = {row.name for row in response.results[0].configs if not row.documentation}
         # a real broker without an authorizer has no super.users here
         play.steps.append((f"{kind} `{name and kind}`", sorted(silent - {"super.users"})))
     rate |= {"config_operation": DELETE, "value": None}
@@ -129,8 +129,8 @@ def undocumented(play: Play) -> None:
         for wanted in (True, False):
             row = {"resource_type": kind, "resource_name": resource, "configuration_keys": None}
             described = {"resources": [row], "include_documentation": wanted}
-            answer = play.settled(api, version, message(api, version, described))
-            found = {row.documentation and "text" for row in answer.results[0].configs}
+            response = play.settled(api, version, message(api, version, described))
+            found = {row.documentation and "text" for row in response.results[0].configs}
             play.steps.append((f"{kind}, wanted: {wanted}", sorted(found, key=str)))
 
 
@@ -223,8 +223,8 @@ def orders_of_quotas(play: Play) -> None:
     values = ("request_percentage", "consumer_byte_rate", "producer_byte_rate")
     for count in (1, 2, 3):
         changes = [_quota(entity, values[:count]) for entity in entities]
-        answer = _altered(play, changes)
-        play.steps.append((f"altered {count}", _shown(play, answer.entries)))
+        response = _altered(play, changes)
+        play.steps.append((f"altered {count}", _shown(play, response.entries)))
         play.peer.pause(300)
         request = DescribeClientQuotasRequest(strict=False)
         described = play.settled(ApiKey.DESCRIBE_CLIENT_QUOTAS, 0, request)

@@ -55,8 +55,8 @@ class Compacted:
         play, topic = self.play, self.name
         for level in (0, 1):
             play.read_on(f"{label}: isolation {level}", topic, isolation=level)
-        answer = play.fetch(f"{label}: a batch", topic, bytes_max=1)
-        for offset in range(1, answer.responses[0].partitions[0].high_watermark + 1):
+        response = play.fetch(f"{label}: a batch", topic, bytes_max=1)
+        for offset in range(1, response.responses[0].partitions[0].high_watermark + 1):
             play.fetch(f"{label}: a batch from {offset}", topic, offset, bytes_max=1)
         version = play.newest(ApiKey.LIST_OFFSETS)
         times = {str(special): special for special in (-1, -2, -3)}
@@ -73,8 +73,8 @@ class Compacted:
 
     def _send(self, records: bytes) -> None:
         request = self.play.produce_request([(self.name, [(0, records)])])
-        answer = self.play.settled(ApiKey.PRODUCE, self.play.newest(ApiKey.PRODUCE), request)
-        found = answer.responses[0].partition_responses[0]
+        response = self.play.settled(ApiKey.PRODUCE, self.play.newest(ApiKey.PRODUCE), request)
+        found = response.responses[0].partition_responses[0]
         assert found.error_code == 0, found
 
 

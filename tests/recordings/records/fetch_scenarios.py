@@ -90,8 +90,8 @@ def cuts(play: Play) -> None:
             wanted = [(topic, [part(index, bytes_max=limit) for index in range(2)])]
             request = play.fetch_request(wanted)
             request.max_bytes = in_all
-            answer = play.settled(ApiKey.FETCH, version, request)
-            sizes = [len(row.records or b"") for row in answer.responses[0].partitions]
+            response = play.settled(ApiKey.FETCH, version, request)
+            sizes = [len(row.records or b"") for row in response.responses[0].partitions]
             play.steps.append((f"{limit} of {in_all} bytes, {version}", sizes))
 
 
@@ -196,9 +196,9 @@ class Session:
         ]
         for name, value in fields.items():
             setattr(request, name, value)
-        answer = self.play.call(f"{label}, {self.version}", ApiKey.FETCH, self.version, request)
-        if answer.session_id and not answer.error_code:
-            self.session_id, self.epoch = answer.session_id, request.session_epoch + 1
+        response = self.play.call(f"{label}, {self.version}", ApiKey.FETCH, self.version, request)
+        if response.session_id and not response.error_code:
+            self.session_id, self.epoch = response.session_id, request.session_epoch + 1
 
 
 def sessions(play: Play) -> None:

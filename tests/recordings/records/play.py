@@ -73,24 +73,24 @@ class Play(play.Play):
 
     def ask(self, api: ApiKey, version: int, request: Any, connection: str = "a") -> Any:
         """Send a request, record nothing; return UNREADABLE without a response in time."""
-        answer = super().ask(api, version, request, connection)
-        return UNREADABLE if answer == WAITS else answer
+        response = super().ask(api, version, request, connection)
+        return UNREADABLE if response == WAITS else response
 
     def call_when_idle(self, label: str, api: ApiKey, version: int, request: Any) -> Any:
         """Send a request until no coordinator is busy, and record the response."""
-        answer = self.settled(api, version, request)
-        self.keep(label, api, version, answer)
-        return answer
+        response = self.settled(api, version, request)
+        self.keep(label, api, version, response)
+        return response
 
     def settled(self, api: ApiKey, version: int, request: Any) -> Any:
         """Repeat a request while a coordinator is busy, for up to three seconds; record nothing."""
-        answer = self.ask(api, version, request)
+        response = self.ask(api, version, request)
         for _ in range(60):
-            if not has_code(answer, BUSY):
+            if not has_code(response, BUSY):
                 break
             self.peer.pause(50)
-            answer = self.ask(api, version, request)
-        return answer
+            response = self.ask(api, version, request)
+        return response
 
     def produce(
         self,
@@ -205,21 +205,21 @@ class Play(play.Play):
             transactional_id=transactional_id, transaction_timeout_ms=60_000
         )
         version = self.newest(ApiKey.INIT_PRODUCER_ID, 4)
-        answer = self.settled(ApiKey.INIT_PRODUCER_ID, version, request)
-        assert answer.error_code == 0, answer
-        self._producer(answer.producer_id)
-        return answer.producer_id, answer.producer_epoch
+        response = self.settled(ApiKey.INIT_PRODUCER_ID, version, request)
+        assert response.error_code == 0, response
+        self._producer(response.producer_id)
+        return response.producer_id, response.producer_epoch
 
     # --- recording of responses
 
-    def keep(self, label: str, api: ApiKey, version: int, answer: Any) -> None:
-        if api is ApiKey.LIST_TRANSACTIONS and not isinstance(answer, str):
-            answer.transaction_states = [  # only those of this scenario
+    def keep(self, label: str, api: ApiKey, version: int, response: Any) -> None:
+        if api is ApiKey.LIST_TRANSACTIONS and not isinstance(response, str):
+            response.transaction_states = [  # only those of this scenario
                 state
-                for state in answer.transaction_states
+                for state in response.transaction_states
                 if state.transactional_id.startswith(self.name)
             ]
-        super().keep(label, api, version, answer)
+        super().keep(label, api, version, response)
 
     def _value(self, name: str, spec: StructSpec | None, content: Any, version: int) -> Any:
         if name == "session_id" and content > 0:

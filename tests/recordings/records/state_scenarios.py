@@ -166,8 +166,8 @@ def overdue(play: Play) -> None:
     producer = Producer(play, "one", VERSION_1)
     request = InitProducerIdRequest(transactional_id=producer.name, transaction_timeout_ms=500)
     version = play.newest(ApiKey.INIT_PRODUCER_ID, 2)
-    answer = play.settled(ApiKey.INIT_PRODUCER_ID, version, request)
-    producer.epoch = answer.producer_epoch
+    response = play.settled(ApiKey.INIT_PRODUCER_ID, version, request)
+    producer.epoch = response.producer_epoch
     producer.add("add", (topic, 0))
     producer.send("sent", topic)
     log.look("open")

@@ -73,11 +73,11 @@ class Producer:
             producer_epoch=changes.get("epoch", self.epoch),
             committed=commit,
         )
-        answer = self.play.call_when_idle(label, ApiKey.END_TXN, version, request)
-        if version >= 5 and answer.error_code == 0:
-            self.producer_id, self.epoch = answer.producer_id, answer.producer_epoch
+        response = self.play.call_when_idle(label, ApiKey.END_TXN, version, request)
+        if version >= 5 and response.error_code == 0:
+            self.producer_id, self.epoch = response.producer_id, response.producer_epoch
             self.sequences.clear()
-        return answer
+        return response
 
 
 def suites(play: Play) -> list[tuple[str, dict[str, int]]]:
@@ -92,8 +92,8 @@ def settle(play: Play, topic: str, index: int = 0) -> None:
     for _ in range(100):
         wanted = [FetchPartition(partition=index, fetch_offset=0, partition_max_bytes=1)]
         request = play.fetch_request([(topic, wanted)], 1)
-        answer = play.ask(ApiKey.FETCH, play.newest(ApiKey.FETCH, 12), request)
-        found = answer.responses[0].partitions[0]
+        response = play.ask(ApiKey.FETCH, play.newest(ApiKey.FETCH, 12), request)
+        found = response.responses[0].partitions[0]
         if found.last_stable_offset == found.high_watermark:
             return
         play.peer.pause(50)
@@ -102,8 +102,8 @@ def settle(play: Play, topic: str, index: int = 0) -> None:
 def wait_for_ends(play: Play, request: DescribeTransactionsRequest) -> None:
     """Wait until no transaction is prepared but not complete."""
     for _ in range(100):
-        answer = play.ask(ApiKey.DESCRIBE_TRANSACTIONS, 0, request)
-        states = [state.transaction_state for state in answer.transaction_states]
+        response = play.ask(ApiKey.DESCRIBE_TRANSACTIONS, 0, request)
+        states = [state.transaction_state for state in response.transaction_states]
         if not any(state.startswith("Prepare") for state in states):
             return
         play.peer.pause(50)

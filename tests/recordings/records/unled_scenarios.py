@@ -156,11 +156,11 @@ def _described(play: Play, label: str, topic: str, *, creates: bool = False) -> 
     """Describe a topic; record no hosts of brokers and no ids."""
     version = play.newest(ApiKey.METADATA)
     request = {"topics": [{"name": topic}], "allow_auto_topic_creation": creates}
-    answer = play.ask(ApiKey.METADATA, version, request)
-    answer.cluster_id, answer.brokers = None, []
-    for row in answer.topics:
+    response = play.ask(ApiKey.METADATA, version, request)
+    response.cluster_id, response.brokers = None, []
+    for row in response.topics:
         row.topic_id = bytes(16)
-    play.keep(label, ApiKey.METADATA, version, answer)
+    play.keep(label, ApiKey.METADATA, version, response)
 
 
 def _log_dirs(play: Play, topics: Sequence[Mapping[str, Any]]) -> None:
@@ -168,11 +168,11 @@ def _log_dirs(play: Play, topics: Sequence[Mapping[str, Any]]) -> None:
     if not play.has(ApiKey.DESCRIBE_LOG_DIRS):
         return
     version = play.newest(ApiKey.DESCRIBE_LOG_DIRS, 2)
-    answer = play.ask(ApiKey.DESCRIBE_LOG_DIRS, version, {"topics": topics})
-    for row in answer.results:
+    response = play.ask(ApiKey.DESCRIBE_LOG_DIRS, version, {"topics": topics})
+    for row in response.results:
         row.log_dir = ""
         row.topics = [topic for topic in row.topics if topic.name.startswith(play.name)]
-    play.keep("DescribeLogDirs", ApiKey.DESCRIBE_LOG_DIRS, version, answer)
+    play.keep("DescribeLogDirs", ApiKey.DESCRIBE_LOG_DIRS, version, response)
 
 
 def _each(play: Play, api: ApiKey, request: Mapping[str, Any], *more: object) -> None:

@@ -87,8 +87,8 @@ def _code(peer: Peer, resource: _Resource, api: ApiKey, setting: str, change: Ce
     row = {"resource_type": resource.kind, "resource_name": resource.name, "configs": [config]}
     version = versions(peer.release, api)[-1]
     request = message(api, version, {"resources": [row], "validate_only": True})
-    answer: Any = ask(peer, ROOT, api, version, request)
-    return answer if isinstance(answer, str) else str(answer.responses[0].error_code)
+    response: Any = ask(peer, ROOT, api, version, request)
+    return response if isinstance(response, str) else str(response.responses[0].error_code)
 
 
 KIND = Kind(

@@ -69,15 +69,15 @@ class TelemetryPlay(Play):
         """Return a client instance id that the client chooses itself."""
         return bytes([number]) * 16
 
-    def keep(self, label: str, api: ApiKey, version: int, answer: Any) -> None:
-        super().keep(label, api, version, answer)
-        if api is ApiKey.GET_TELEMETRY_SUBSCRIPTIONS and not isinstance(answer, str):
+    def keep(self, label: str, api: ApiKey, version: int, response: Any) -> None:
+        super().keep(label, api, version, response)
+        if api is ApiKey.GET_TELEMETRY_SUBSCRIPTIONS and not isinstance(response, str):
             plain = self.steps[-1][1]
-            if len(set(answer.client_instance_id)) > 1:
+            if len(set(response.client_instance_id)) > 1:
                 plain[CLIENT_SENT] = plain["subscription_id"] = "made up"
-            if len(answer.requested_metrics) > 1:
+            if len(response.requested_metrics) > 1:
                 plain["subscription_id"] = "of several"
-                plain["requested_metrics"] = sorted(answer.requested_metrics)
+                plain["requested_metrics"] = sorted(response.requested_metrics)
 
     def wait(self, milliseconds: int) -> None:
         self.peer.pause(milliseconds)

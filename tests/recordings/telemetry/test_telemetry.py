@@ -10,7 +10,7 @@ from kafka_shim.protocol.messages.api_versions_request import ApiVersionsRequest
 from kafka_shim.protocol.messages.get_telemetry_subscriptions_request import (
     GetTelemetrySubscriptionsRequest,
 )
-from kafka_shim.shim.errors import ConfigError, Refused
+from kafka_shim.shim.errors import ConfigError, RequestRejected
 from kafka_shim.shim.state.static_settings import CLIENT_TELEMETRY
 from kafka_shim.shim.state.telemetry import Client, Pushed
 from tests.recordings.comparing import differing, recorded_pairs
@@ -28,8 +28,8 @@ def test_telemetry_apis_are_listed_only_if_enabled(release: str) -> None:
     """ApiVersions lists the APIs only if telemetry is enabled; requests are answered anyway."""
     for setting in ("false", "true"):
         stage = Stage(release, properties={CLIENT_TELEMETRY: setting})
-        answer = stage.ask(ApiKey.API_VERSIONS, 3, ApiVersionsRequest("test", "1"))
-        told = {api_key.api_key for api_key in answer.api_keys} & TELEMETRY
+        response = stage.ask(ApiKey.API_VERSIONS, 3, ApiVersionsRequest("test", "1"))
+        told = {api_key.api_key for api_key in response.api_keys} & TELEMETRY
         knows = TELEMETRY & served(release).keys()
         assert told == (knows if setting == "true" else set())
         for key in TELEMETRY:
@@ -66,7 +66,7 @@ def test_a_client_without_pushes_for_three_intervals_is_removed() -> None:
         number = telemetry.subscription(instance_id, client).subscription_id
         telemetry.push(instance_id, number, ends)
         stage.clock.advance(seconds * 1000)
-        with pytest.raises(Refused) if is_known else nullcontext():
+        with pytest.raises(RequestRejected) if is_known else nullcontext():
             telemetry.push(instance_id, number, goes_on)
 
 

@@ -63,8 +63,8 @@ def played(name: str, peer: Peer) -> Steps:
 def _end(peer: Peer, request: Any) -> list[Any]:
     renews = isinstance(request, RenewDelegationTokenRequest)
     api = ApiKey.RENEW_DELEGATION_TOKEN if renews else ApiKey.EXPIRE_DELEGATION_TOKEN
-    answer = _ask(peer, api, request)
-    return [answer.error_code, _kept(answer.expiry_timestamp_ms)]
+    response = _ask(peer, api, request)
+    return [response.error_code, _kept(response.expiry_timestamp_ms)]
 
 
 def _ask(peer: Peer, api: ApiKey, request: Any) -> Any:

@@ -145,8 +145,8 @@ def _administer(address: str) -> None:
                 _results(ask())
 
 
-def _results(answer: Any) -> None:
-    futures = answer.values() if isinstance(answer, dict) else [answer]
+def _results(response: Any) -> None:
+    futures = response.values() if isinstance(response, dict) else [response]
     for future in futures:
         with refused():
             if hasattr(future, "result"):

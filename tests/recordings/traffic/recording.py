@@ -127,10 +127,10 @@ class Archives(Recordings):
             path.write_bytes(content)
 
     @staticmethod
-    def pack(answers: Mapping[str, Any]) -> bytes:
+    def pack(responses: Mapping[str, Any]) -> bytes:
         content = io.BytesIO()
         with tarfile.open(fileobj=content, mode="w") as archive:
-            for name, file in sorted(answers[RUN].items()):
+            for name, file in sorted(responses[RUN].items()):
                 member = tarfile.TarInfo(name)
                 member.size = len(file)
                 archive.addfile(member, io.BytesIO(file))

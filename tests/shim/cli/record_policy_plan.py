@@ -67,7 +67,7 @@ MANY = 1200
 """Number of ACLs in the failing step: more than fit into one request."""
 
 
-def answers(sasl: str, folder: Path) -> dict[str, int]:
+def responses(sasl: str, folder: Path) -> dict[str, int]:
     """Return each user's authorized operations on topics, groups and cluster; 0 if denied."""
     found = {}
     for user in USERS:
@@ -105,8 +105,8 @@ def make_groups(client: Client) -> None:
             finding = FindCoordinatorRequest(key_type=0, coordinator_keys=[group])
             client.ask(ApiKey.FIND_COORDINATOR, finding)
             commit = OffsetCommitRequest(group_id=group, topics=topics)
-            answer = client.ask(ApiKey.OFFSET_COMMIT, commit, OFFSET_COMMIT_BY_NAME)
-            if answer.topics[0].partitions[0].error_code == 0:
+            response = client.ask(ApiKey.OFFSET_COMMIT, commit, OFFSET_COMMIT_BY_NAME)
+            if response.topics[0].partitions[0].error_code == 0:
                 break
             time.sleep(0.2)  # a real broker first creates __consumer_offsets
         else:
@@ -146,7 +146,7 @@ def record(plain: str, sasl: str, release: str) -> None:
             words = [str(folder / "acls.yaml"), "--bootstrap-server", plain]
             assert main(["policy", "plan", *words, "--apply", "--yes"]) == 0
             assert main(["policy", "diff", *words, "--fail-on", "any"]) == 0
-            found.append(answers(sasl, folder))
+            found.append(responses(sasl, folder))
         content = {"release": release, "old": OLD, "new": NEW, "before": found[0]}
         content |= {"after": found[1], "failed": failed_plan(plain, folder)}
     RECORDED.write_text(json.dumps(content, indent=1) + "\n")

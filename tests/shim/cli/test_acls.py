@@ -62,18 +62,18 @@ def test_the_output_of_list_is_that_of_kafka_acls(
     )
 
 
-@pytest.mark.parametrize(("answer", "left"), [("n", 1), ("yes", 1), ("", 1), ("y", 0), ("Y", 0)])
+@pytest.mark.parametrize(("response", "left"), [("n", 1), ("yes", 1), ("", 1), ("y", 0), ("Y", 0)])
 def test_remove_asks_for_confirmation_and_only_y_confirms(
     acls: Acls,
     broker: Running,
     capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
-    answer: str,
+    response: str,
     left: int,
 ) -> None:
     acls(*ADD)
     capsys.readouterr()
-    monkeypatch.setattr(sys, "stdin", io.StringIO(f"{answer}\n"))
+    monkeypatch.setattr(sys, "stdin", io.StringIO(f"{response}\n"))
     assert acls(*REMOVE) == 0
     assert capsys.readouterr().out == (
         "Are you sure you want to remove ACLs: \n"

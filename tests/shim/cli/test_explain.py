@@ -84,10 +84,10 @@ def test_several_resources_are_explained_at_once(
 
 def test_json_output(explain: Explain, capsys: pytest.CaptureFixture[str]) -> None:
     assert explain(*question("carol", "Write", "orders"), "--host", "10.0.0.1", "--json") == 3
-    answer = json.loads(capsys.readouterr().out)
-    assert answer["allowed"] is False
-    assert answer["release"] == RELEASES[-1]
-    (found,) = answer["questions"]
+    response = json.loads(capsys.readouterr().out)
+    assert response["allowed"] is False
+    assert response["release"] == RELEASES[-1]
+    (found,) = response["questions"]
     assert found["because"] == "DEFAULT_DENY"
     assert found["acl"] is None
     assert found["acls_of_other_principals"] == 2
@@ -125,8 +125,8 @@ def test_all_checks_of_an_api_are_printed_as_json(
 ) -> None:
     words = ("--principal", "User:bob", "--api", "InitProducerId", "--cluster", "--json")
     assert explain(*words) == 3
-    answer = json.loads(capsys.readouterr().out)
-    rows = {row["id"]: row for row in answer["requirements"]}
+    response = json.loads(capsys.readouterr().out)
+    rows = {row["id"]: row for row in response["requirements"]}
     assert rows["InitProducerId.transactional_id"]["asked"] is False
     (case,) = rows["InitProducerId.idempotent"]["cases"]
     assert case["error_code"] == 31

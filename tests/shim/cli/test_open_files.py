@@ -37,7 +37,7 @@ def limited(tmp_path: Path, limits: str) -> tuple[subprocess.Popen[str], tuple[s
     return child, (host, int(port))
 
 
-def is_answered(peer: socket.socket) -> bool:
+def is_responded(peer: socket.socket) -> bool:
     peer.sendall(bytes.fromhex("0000000a 0012 0000 00000001 ffff"))
     return bool(peer.recv(4))
 
@@ -48,7 +48,7 @@ def test_the_soft_limit_of_open_files_is_raised(tmp_path: Path) -> None:
         stack.callback(child.communicate)
         stack.callback(child.terminate)
         peers = [stack.enter_context(socket.create_connection(address, 10)) for _ in range(100)]
-        assert all(is_answered(peer) for peer in peers)
+        assert all(is_responded(peer) for peer in peers)
 
 
 def test_clients_wait_for_open_files_and_this_is_reported_periodically(
@@ -58,13 +58,13 @@ def test_clients_wait_for_open_files_and_this_is_reported_periodically(
     child, address = limited(tmp_path, "ulimit -n 50")
     with contextlib.ExitStack() as stack:
         first = stack.enter_context(socket.create_connection(address, 10))
-        assert is_answered(first)
+        assert is_responded(first)
         for _ in range(100):
             stack.enter_context(socket.create_connection(address, 10))
         time.sleep(1.5)
-        assert is_answered(first)
+        assert is_responded(first)
     with socket.create_connection(address, 10) as late:
-        assert is_answered(late)
+        assert is_responded(late)
     child.terminate()
     said = child.communicate(timeout=20)[1]
     lines = said.splitlines()
@@ -81,7 +81,7 @@ async def test_a_shortage_is_retried_once_a_second_until_the_listener_closes(
 ) -> None:
     attempts = 0
 
-    def refuse(_: socket.socket) -> tuple[socket.socket, object]:
+    def error_response(_: socket.socket) -> tuple[socket.socket, object]:
         nonlocal attempts
         attempts += 1
         raise OSError(errno.EMFILE, os.strerror(errno.EMFILE))
@@ -92,7 +92,7 @@ async def test_a_shortage_is_retried_once_a_second_until_the_listener_closes(
         async with serving(listeners=(PLAIN,)) as broker:
             host, _, port = broker.bootstrap_servers().rpartition(":")
             with monkeypatch.context() as patched, socket.socket() as waiting:
-                patched.setattr(socket.socket, "accept", refuse)
+                patched.setattr(socket.socket, "accept", error_response)
                 waiting.connect((host, int(port)))
                 await asyncio.sleep(2.5)
         assert 1 <= attempts <= 3

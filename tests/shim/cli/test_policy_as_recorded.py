@@ -50,9 +50,9 @@ def test_the_difference_is_that_of_the_brokers_decisions() -> None:
 
 
 def test_decisions_agree_with_the_broker() -> None:
-    for side, answers in (("old", "before"), ("new", "after")):
+    for side, responses in (("old", "before"), ("new", "after")):
         engine = authorizer(read(RECORDED[side]))
-        for question, bits in RECORDED[answers].items():
+        for question, bits in RECORDED[responses].items():
             user, kind, name = question.split(" ")
             allowed = 0
             for operation in supported_operations(ResourceType[kind.upper()]):

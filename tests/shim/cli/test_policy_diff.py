@@ -66,7 +66,7 @@ def test_other_changes_do_not_fail(tmp_path: Path, diff: Diff) -> None:
 
 def test_json_output(diff: Diff, capsys: pytest.CaptureFixture[str]) -> None:
     assert diff("--json") == 0
-    answer = json.loads(capsys.readouterr().out)
+    response = json.loads(capsys.readouterr().out)
     assert {
         "change": "loss",
         "principal": "User:bob",
@@ -77,7 +77,7 @@ def test_json_output(diff: Diff, capsys: pytest.CaptureFixture[str]) -> None:
         "operations": ["WRITE"],
         "hosts": ["*"],
         "except_hosts": [],
-    } in answer["changes"]
+    } in response["changes"]
 
 
 def test_all_files_of_a_folder_are_read(

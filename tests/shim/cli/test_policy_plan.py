@@ -87,16 +87,16 @@ def test_a_plan_is_applied(files: Files, at: list[str], capsys: pytest.CaptureFi
     assert has_acls_of(files[1], at)
 
 
-@pytest.mark.parametrize(("answer", "code", "which"), [("y\n", 0, 1), ("n\n", 1, 0)])
+@pytest.mark.parametrize(("response", "code", "which"), [("y\n", 0, 1), ("n\n", 1, 0)])
 def test_a_plan_is_applied_only_after_confirmation(
     files: Files,
     at: list[str],
-    answer: str,
+    response: str,
     code: int,
     which: int,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("sys.stdin", io.StringIO(answer))
+    monkeypatch.setattr("sys.stdin", io.StringIO(response))
     assert main(["policy", "plan", files[1], *at, "--apply"]) == code
     assert has_acls_of(files[which], at)
 

@@ -82,7 +82,7 @@ def test_json_output(test: Test, capsys: pytest.CaptureFixture[str]) -> None:
     assert test(BROKEN, "--json") == 3
     *held, broken = json.loads(capsys.readouterr().out)
     assert [found["held"] for found in held] == [True, True]
-    assert held[0]["answers"][0]["acl"]["operation"] == "WRITE"
+    assert held[0]["responses"][0]["acl"]["operation"] == "WRITE"
     assert broken["line"] == 5
     [step] = broken["to_hold"]
     assert (step["action"], step["acl"]["principal"]) == ("add", "User:eve")

@@ -28,8 +28,8 @@ def test_a_killed_proxy_leaves_a_trace_that_can_be_read(
     found, damage = entries(tmp_path)
     assert all(part.is_tail for part in damage)
     requests = [entry.sequence for _, entry in found if isinstance(entry, Request)]
-    answers = [entry.sequence for _, entry in found if isinstance(entry, Response)]
-    assert len(answers) > 0
+    responses = [entry.sequence for _, entry in found if isinstance(entry, Response)]
+    assert len(responses) > 0
     assert requests == list(range(len(requests)))
-    assert answers == requests[: len(answers)]
+    assert responses == requests[: len(responses)]
     assert {who.listener for who, _ in found} == {"IN"}

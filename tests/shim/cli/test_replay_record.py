@@ -69,7 +69,7 @@ def test_responses_match_requests_if_some_are_missing(
     cut_off: Path, start: Callable[..., Running], capsys: pytest.CaptureFixture[str]
 ) -> None:
     _, report = replay(capsys, cut_off, start())
-    assert report["answers"] == 1
+    assert report["responses"] == 1
     assert report["requests"] == 5
     assert report["unrecorded"] == 2
     assert report["missed"] == []
@@ -87,7 +87,7 @@ def test_the_new_trace_has_the_responses_of_the_target(
     assert [entry.sequence for _, entry in found if isinstance(entry, Response)] == [0, 2, 3, 4]
     assert found[0][0].principal == "User:ANONYMOUS"
     code, report = replay(capsys, tmp_path / "new", target)
-    assert (code, report["answers"], report["unrecorded"]) == (0, 4, 0)
+    assert (code, report["responses"], report["unrecorded"]) == (0, 4, 0)
 
 
 def test_requests_are_sent_to_the_broker_with_the_same_id(
@@ -96,9 +96,9 @@ def test_requests_are_sent_to_the_broker_with_the_same_id(
     second = msgspec.structs.replace(WHO, number=1, writer_connection=2, node_id=2)
     asked = request(0, ApiKey.METADATA, 12, MetadataRequest(topics=[]))
     head = write_response_header(ApiKey.METADATA, 12, 0)
-    answer = head + codecs.write_response(ApiKey.METADATA, 12, MetadataResponse(topics=[]))
+    response = head + codecs.write_response(ApiKey.METADATA, 12, MetadataResponse(topics=[]))
     writer = SegmentWriter(tmp_path / "trace", "w")
-    there = Response(0, 0, 2_000, ApiKey.METADATA, 12, answer)
+    there = Response(0, 0, 2_000, ApiKey.METADATA, 12, response)
     writer.write(Body([WHO, second], [asked, there, msgspec.structs.replace(asked, connection=1)]))
     writer.close()
     target = start(brokers=2)

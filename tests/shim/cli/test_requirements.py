@@ -115,7 +115,7 @@ def test_a_former_permission_is_found_without_a_release(ask: Ask) -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "answer"),
+    ("words", "response"),
     [
         (["--api", "SaslHandshake"], "SaslHandshake  needs no permission: part of authentication"),
         (["--api", "Vote"], "no client-facing listener of any release serves Vote"),
@@ -129,8 +129,8 @@ def test_a_former_permission_is_found_without_a_release(ask: Ask) -> None:
         ),
     ],
 )
-def test_missing_rows_are_explained(ask: Ask, words: list[str], answer: str) -> None:
-    assert ask(*words) == answer + "\n"
+def test_missing_rows_are_explained(ask: Ask, words: list[str], response: str) -> None:
+    assert ask(*words) == response + "\n"
 
 
 def test_json_has_all_details_of_a_row(ask: Ask) -> None:

@@ -58,8 +58,8 @@ def test_cat_prints_every_entry_decoded(trace: Path, capsys: pytest.CaptureFixtu
     assert [row["entry"] for row in rows].count("request") == 3
     first = rows[0]
     assert first["request"]["resourceTypeFilter"] == 1  # type: ignore[index]
-    answers = [row["response"] for row in rows if row["entry"] == "response"]
-    assert [answer["errorCode"] for answer in answers] == [31, 0, 0]  # type: ignore[index]
+    responses = [row["response"] for row in rows if row["entry"] == "response"]
+    assert [response["errorCode"] for response in responses] == [31, 0, 0]  # type: ignore[index]
     access = next(row for row in rows if row["entry"] == "access" and row["allowed"])
     assert access["rule"] == "CLUSTER|kafka-cluster|LITERAL|User:bob|*|DESCRIBE|ALLOW"
 
@@ -170,8 +170,8 @@ def test_a_trace_is_viewed_until_ctrl_c(trace: Path) -> None:
     with subprocess.Popen(words, stdout=subprocess.PIPE, env=environment(), text=True) as view:
         assert view.stdout is not None
         url = view.stdout.readline().split(" ")[0]
-        with urlopen(url.replace("/inspector", "/health"), timeout=10) as answer:
-            assert json.load(answer) == {"recording": str(trace), "requests": 1}
+        with urlopen(url.replace("/inspector", "/health"), timeout=10) as response:
+            assert json.load(response) == {"recording": str(trace), "requests": 1}
         view.send_signal(signal.SIGINT)
         try:
             assert view.wait(10) == 130

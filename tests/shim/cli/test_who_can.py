@@ -62,14 +62,14 @@ def test_principals_of_the_cluster_are_printed_as_json(
     acls: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["who-can", "describe", "cluster", "--acls", acls, "--json"]) == 0
-    answer = json.loads(capsys.readouterr().out)
-    assert answer["resource_name"] == "kafka-cluster"
-    (found,) = answer["allowed"]
+    response = json.loads(capsys.readouterr().out)
+    assert response["resource_name"] == "kafka-cluster"
+    (found,) = response["allowed"]
     assert found["principal"] == "User:ops"
     assert found["everyone"] is False
     assert found["hosts"] == ["*"]
     assert [entry["operation"] for entry in found["acls"]] == ["ALTER"]
-    assert answer["denied"] == []
+    assert response["denied"] == []
 
 
 def test_acls_are_read_from_a_running_broker(

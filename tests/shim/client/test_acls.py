@@ -34,8 +34,8 @@ ACL = Acl(
 class Answering:
     """A client that always returns the same response, and keeps the requests."""
 
-    def __init__(self, answer: Any, version: int = 3) -> None:
-        self.answer = answer
+    def __init__(self, response: Any, version: int = 3) -> None:
+        self.response = response
         self.version = version
         self.asked: list[Any] = []
 
@@ -44,17 +44,17 @@ class Answering:
 
     def ask(self, api: ApiKey, request: Any) -> Any:
         self.asked.append(request)
-        return self.answer
+        return self.response
 
 
-def client(answer: Any, version: int = 3) -> Client:
-    return cast("Client", Answering(answer, version))
+def client(response: Any, version: int = 3) -> Client:
+    return cast("Client", Answering(response, version))
 
 
 def test_codes_of_a_newer_broker_are_unknown() -> None:
     entry = AclDescription("User:a", "*", 99, 3)
-    answer = DescribeAclsResponse(resources=[DescribeAclsResource(50, "x", 9, [entry])])
-    (acl,) = describe_acls(client(answer))
+    response = DescribeAclsResponse(resources=[DescribeAclsResource(50, "x", 9, [entry])])
+    (acl,) = describe_acls(client(response))
     assert acl.resource_type is ResourceType.UNKNOWN
     assert acl.pattern_type is PatternType.UNKNOWN
     assert acl.operation is Operation.UNKNOWN
@@ -87,12 +87,12 @@ def test_an_unknown_error_is_reported_as_a_number() -> None:
 def test_acls_removed_by_two_filters_are_reported_once() -> None:
     match = DeleteAclsMatchingAcl(0, None, 2, "t", 4, "User:a", "*", 3, 3)
     result = DeleteAclsFilterResult(matching_acls=[match])
-    answer = DeleteAclsResponse(filter_results=[result, result])
-    assert delete_acls(client(answer), [AclFilter(), AclFilter()]) == [ACL]
+    response = DeleteAclsResponse(filter_results=[result, result])
+    assert delete_acls(client(response), [AclFilter(), AclFilter()]) == [ACL]
 
 
 def test_an_error_of_a_matching_acl_is_reported() -> None:
     match = DeleteAclsMatchingAcl(-1, None, 2, "t", 4, "User:a", "*", 3, 3)
-    answer = DeleteAclsResponse(filter_results=[DeleteAclsFilterResult(matching_acls=[match])])
+    response = DeleteAclsResponse(filter_results=[DeleteAclsFilterResult(matching_acls=[match])])
     with pytest.raises(AclRequestError, match="UNKNOWN_SERVER_ERROR"):
-        delete_acls(client(answer), [AclFilter()])
+        delete_acls(client(response), [AclFilter()])

@@ -59,9 +59,9 @@ def send(connection: socket.socket, payload: bytes) -> None:
 def serve_versions(connection: socket.socket, *apis: tuple[int, int, int]) -> None:
     """Answer ApiVersions."""
     frame = receive(connection)
-    answer = ApiVersionsResponse(api_keys=[ApiVersion(*api) for api in apis])
+    response = ApiVersionsResponse(api_keys=[ApiVersion(*api) for api in apis])
     head = write_response_header(18, 0, int.from_bytes(frame[4:8], "big"))
-    send(connection, head + codecs.write_response(18, 0, answer))
+    send(connection, head + codecs.write_response(18, 0, response))
 
 
 def failure(address: str, config: ClientConfig = FAST) -> str:

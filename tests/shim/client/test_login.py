@@ -40,13 +40,13 @@ def test_names_are_escaped_and_nonces_differ() -> None:
 
 
 @pytest.mark.parametrize(
-    "answer", [b"", b"r=other,s=AAAA,i=4096", SERVER_FIRST.replace(b"4096", b"x"), b"e=no"]
+    "response", [b"", b"r=other,s=AAAA,i=4096", SERVER_FIRST.replace(b"4096", b"x"), b"e=no"]
 )
-def test_an_invalid_first_message_of_the_server_is_rejected(answer: bytes) -> None:
+def test_an_invalid_first_message_of_the_server_is_rejected(response: bytes) -> None:
     exchange = messages(LOGIN, NONCE)
     next(exchange)
     with pytest.raises(LoginError, match="is invalid"):
-        exchange.send(answer)
+        exchange.send(response)
 
 
 def test_a_server_that_does_not_know_the_password_is_rejected() -> None:

@@ -25,15 +25,15 @@ class Http:
         return response.status, json.loads(raw) if is_json else raw
 
 
-def works(answer: tuple[int, Any], shape: type[msgspec.Struct]) -> Any:
+def works(response: tuple[int, Any], shape: type[msgspec.Struct]) -> Any:
     """Check the status and that the body has exactly the fields of `shape`; return the body."""
-    status, body = answer
+    status, body = response
     assert status == 200, body
     shaped = msgspec.convert(body, shape)
     assert set(body) == set(shaped.__struct_fields__)
     return body
 
 
-def fails(answer: tuple[int, Any], status: int, text: str) -> None:
-    assert answer[0] == status
-    assert text in answer[1]["error"]
+def fails(response: tuple[int, Any], status: int, text: str) -> None:
+    assert response[0] == status
+    assert text in response[1]["error"]

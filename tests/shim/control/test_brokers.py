@@ -129,8 +129,8 @@ def test_many_brokers_are_created_and_used_at_once(api: Http) -> None:
 
 def test_an_id_requested_twice_at_once_is_given_once(api: Http) -> None:
     with ThreadPoolExecutor(8) as pool:
-        answers = list(pool.map(lambda _: api.ask("POST", "/brokers", {"id": "x"}), range(8)))
-    assert sorted(status for status, _ in answers) == [200] + [409] * 7
+        responses = list(pool.map(lambda _: api.ask("POST", "/brokers", {"id": "x"}), range(8)))
+    assert sorted(status for status, _ in responses) == [200] + [409] * 7
 
 
 def test_calls_need_the_token_below_the_base_path_too(tmp_path: Path) -> None:
@@ -147,9 +147,9 @@ def test_without_open_files_creation_fails_and_brokers_continue(tmp_path: Path) 
     words = ["--control", "127.0.0.1:0", "--ready-file", "ready"]
     with Serving(tmp_path, *words, limit=64) as api:
         made = []
-        while (answer := api.ask("POST", "/brokers", {"brokers": 5}))[0] == 200:
-            made.append(answer[1])
-        fails(answer, 409, "too many open files")
+        while (response := api.ask("POST", "/brokers", {"brokers": 5}))[0] == 200:
+            made.append(response[1])
+        fails(response, 409, "too many open files")
         assert 1 < len(made) < 6
         for row in made:
             works(api.ask("DELETE", row["path"]), shapes.Done)

@@ -142,8 +142,8 @@ def test_requests_and_decisions_are_returned(api: Http, broker: KafkaBroker) -> 
     assert produce(broker.config("alice")) == "TOPIC_AUTHORIZATION_FAILED"
     broker.acls.add(principal="alice", allow="Write", topic="seeded")
     assert produce(broker.config("alice", **{"client.id": "second"})) is None
-    answer = works(api.ask("GET", "/requests?api=produce"), shapes.RequestRows)
-    [seen] = answer["requests"]
+    response = works(api.ask("GET", "/requests?api=produce"), shapes.RequestRows)
+    [seen] = response["requests"]
     assert seen["principal"] == "User:alice"
     assert seen["client_id"] == "second"
     assert seen["errors"] == []

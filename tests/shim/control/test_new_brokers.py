@@ -136,9 +136,9 @@ def test_client_metrics_are_accepted_on_request(api: Http, create: Create) -> No
 )  # fmt: skip
 def test_impossible_brokers_are_rejected(api: Http, body: Any, status: int, text: str) -> None:
     before = api.ask("GET", "/brokers")
-    answer = api.ask("POST", "/brokers", body)
-    fails(answer, status, text)
-    assert "\n" not in answer[1]["error"]
+    response = api.ask("POST", "/brokers", body)
+    fails(response, status, text)
+    assert "\n" not in response[1]["error"]
     assert api.ask("GET", "/brokers") == before
 
 

@@ -40,7 +40,7 @@ def test_a_path_with_a_wrong_number_is_not_found(
     for name in ("id", "partition"):
         path = path.replace(f"{{{name}}}", quote(text))
     body = {"node_id": 1} if "leader" in path else None
-    status, answer = Http(str(process.control_url)).ask(
+    status, response = Http(str(process.control_url)).ask(
         route.method, path.replace("{topic}", "orders"), body
     )
-    assert (status, "unknown " in answer["error"]) == (404, True), answer
+    assert (status, "unknown " in response["error"]) == (404, True), response

@@ -32,8 +32,8 @@ def server(tmp_path: Path) -> Iterator[RecordingServer]:
 def get(server: RecordingServer, path: str, **headers: str) -> tuple[int, str, bytes]:
     connection = HTTPConnection(*server.server_address[:2], timeout=10)  # type: ignore[arg-type]
     connection.request("GET", path, headers=headers)
-    answer = connection.getresponse()
-    found = answer.status, answer.headers["Content-Type"], answer.read()
+    response = connection.getresponse()
+    found = response.status, response.headers["Content-Type"], response.read()
     connection.close()
     return found
 

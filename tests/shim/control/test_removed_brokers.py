@@ -141,8 +141,8 @@ async def test_the_number_of_created_brokers_is_limited(
 async def test_closing_the_control_port_stops_all_created_brokers() -> None:
     control = ControlServer(first(), "127.0.0.1:0")
     await control.start()
-    answer = await _post(control.address, "/brokers", {})
-    address = answer["bootstrap_servers"]["PLAINTEXT"]
+    response = await _post(control.address, "/brokers", {})
+    address = response["bootstrap_servers"]["PLAINTEXT"]
     host, _, port = address.rpartition(":")
     _, writer = await asyncio.open_connection(host, int(port))
     await control.stop()
@@ -156,7 +156,7 @@ async def _post(address: str, path: str, body: Any) -> Any:
     payload = json.dumps(body).encode()
     head = f"POST {path} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n"
     writer.write(f"{head}Content-Length: {len(payload)}\r\n\r\n".encode() + payload)
-    answer = await reader.read()
+    response = await reader.read()
     writer.close()
     await writer.wait_closed()
-    return json.loads(answer.partition(b"\r\n\r\n")[2])
+    return json.loads(response.partition(b"\r\n\r\n")[2])

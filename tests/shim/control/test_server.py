@@ -27,18 +27,18 @@ def broker() -> Broker:
 async def call(address: str) -> bytes:
     reader, writer = await asyncio.open_connection(*split(address))
     writer.write(_REQUEST)
-    answer = await reader.read()
+    response = await reader.read()
     writer.close()
     await writer.wait_closed()
-    return answer
+    return response
 
 
 @pytest.mark.asyncio
 async def test_simultaneous_first_calls_are_all_answered() -> None:
     control = ControlServer(broker(), PORT)
     await control.start()
-    answers = await asyncio.gather(*(call(control.address) for _ in range(5)))
-    assert all(answer.startswith(b"HTTP/1.1 200") for answer in answers)
+    responses = await asyncio.gather(*(call(control.address) for _ in range(5)))
+    assert all(response.startswith(b"HTTP/1.1 200") for response in responses)
     await control.stop()
     with pytest.raises(ConnectionRefusedError):
         await call(control.address)

@@ -157,10 +157,10 @@ def test_a_request_is_returned_with_its_response(api: Http, broker: KafkaBroker)
     assert seen["latency_us"] >= 0
     full = works(api.ask("GET", f"/requests/{seen['number']}"), state_shapes.RequestDetail)
     assert full["request"] == seen["request"]
-    assert full["answer"]["topics"][0]["name"] == "orders"
-    assert bytes.fromhex(full["answer_hex"])[:4] == seen["correlation_id"].to_bytes(4, "big")
-    assert len(full["answer_hex"]) == 2 * full["answer_bytes"]
+    assert full["response"]["topics"][0]["name"] == "orders"
+    assert bytes.fromhex(full["response_hex"])[:4] == seen["correlation_id"].to_bytes(4, "big")
+    assert len(full["response_hex"]) == 2 * full["response_bytes"]
     login = api.ask("GET", "/requests?api=SaslAuthenticate")[1]["requests"][-1]
     hidden = works(api.ask("GET", f"/requests/{login['number']}"), state_shapes.RequestDetail)
-    assert (hidden["request"]["authBytes"], hidden["answer"]["authBytes"]) == ("", "")
+    assert (hidden["request"]["authBytes"], hidden["response"]["authBytes"]) == ("", "")
     fails(api.ask("GET", "/requests/999999"), 404, "no longer kept")

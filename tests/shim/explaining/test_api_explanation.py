@@ -21,7 +21,7 @@ from kafka_shim.protocol.enums import (
 from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.shim.explaining.api_explanation import Caller, Outcome, explain_api
 from kafka_shim.shim.request.access import Access
-from kafka_shim.shim.state.policy import Policy
+from kafka_shim.shim.state.authorization import Policy
 
 TOPIC, GROUP, CLUSTER = ResourceType.TOPIC, ResourceType.GROUP, ResourceType.CLUSTER
 TRANSACTIONAL_ID = ResourceType.TRANSACTIONAL_ID
@@ -79,7 +79,7 @@ def test_alternatives_are_checked_until_one_is_allowed() -> None:
     assert len(case.asked) == 1
     by_topic = ask(ApiKey.CREATE_TOPICS, {TOPIC: ["x"]}, [allow(Operation.CREATE, TOPIC)])["topic"]
     (case,) = by_topic.cases
-    assert [answer.decision.allowed for answer in case.asked] == [False, True]
+    assert [response.decision.allowed for response in case.asked] == [False, True]
 
 
 def test_a_denial_shown_by_a_field_does_not_count() -> None:

@@ -6,7 +6,7 @@ from kafka_shim.authorizer.authorizer import StandardAuthorizer
 from kafka_shim.authorizer.model import ANY_USER, Acl, Action, Actor, Because
 from kafka_shim.authorizer.store import AclStore
 from kafka_shim.protocol.enums import Operation, PatternType, Permission, ResourceType
-from kafka_shim.shim.explaining.who_can import Answer, Refusal, Right, who_can
+from kafka_shim.shim.explaining.who_can import Refusal, Response, Right, who_can
 
 READ = Action(Operation.READ, ResourceType.TOPIC, "orders")
 DENY = Permission.DENY
@@ -23,7 +23,7 @@ def acl(
     return Acl(ResourceType.TOPIC, name, pattern_type, principal, host, operation, permission)
 
 
-def ask(*acls: Acl, **settings: Any) -> Answer:
+def ask(*acls: Acl, **settings: Any) -> Response:
     return who_can(StandardAuthorizer(store=AclStore(acls), **settings), READ)
 
 
@@ -39,8 +39,8 @@ def right(principal: str, *acls: Acl, **more: Any) -> Right:
 
 
 def test_nobody_is_allowed() -> None:
-    assert ask() == Answer((), ())
-    assert ask(acl("User:a", operation=Operation.DESCRIBE)) == Answer((), ())
+    assert ask() == Response((), ())
+    assert ask(acl("User:a", operation=Operation.DESCRIBE)) == Response((), ())
 
 
 def test_literal_and_prefixed_acls_are_both_listed() -> None:
@@ -53,24 +53,24 @@ def test_literal_and_prefixed_acls_are_both_listed() -> None:
 
 def test_a_denied_principal_is_listed_separately() -> None:
     deny = acl("User:a", DENY)
-    assert ask(acl("User:a"), deny) == Answer((), (Refusal("User:a", (deny,)),))
-    assert ask(deny) == Answer((), ())
+    assert ask(acl("User:a"), deny) == Response((), (Refusal("User:a", (deny,)),))
+    assert ask(deny) == Response((), ())
 
 
 def test_everyone_is_listed_except_a_denied_principal() -> None:
     everyone, deny = acl(ANY_USER), acl("User:a", DENY, operation=Operation.ALL)
-    answer = ask(everyone, deny, acl("User:b"), acl("User:c", operation=Operation.WRITE))
-    assert answer.refusals == (Refusal("User:a", (deny,)),)
-    by_name = {found.principal: found for found in answer.rights}
+    response = ask(everyone, deny, acl("User:b"), acl("User:c", operation=Operation.WRITE))
+    assert response.refusals == (Refusal("User:a", (deny,)),)
+    by_name = {found.principal: found for found in response.rights}
     assert set(by_name) == {"User:b", ANY_USER}  # WRITE of User:c does not allow READ
     assert by_name[ANY_USER] == right(ANY_USER, everyone)
 
 
 def test_a_deny_for_everyone_beats_all() -> None:
     deny = acl(ANY_USER, DENY)
-    answer = ask(acl("User:a"), acl(ANY_USER), deny)
-    assert answer.rights == ()
-    assert answer.refusals == (Refusal("User:a", (deny,)), Refusal(ANY_USER, (deny,)))
+    response = ask(acl("User:a"), acl(ANY_USER), deny)
+    assert response.rights == ()
+    assert response.refusals == (Refusal("User:a", (deny,)), Refusal(ANY_USER, (deny,)))
 
 
 def test_hosts_are_listed_and_excluded() -> None:
@@ -110,22 +110,22 @@ ACLS = st.lists(
 @given(ACLS, st.booleans())
 def test_who_can_agrees_with_the_authorizer(acls: list[Acl], allow_everyone: bool) -> None:
     authorizer = StandardAuthorizer(store=AclStore(acls), allow_everyone=allow_everyone)
-    answer = who_can(authorizer, READ)
-    refused = {refusal.principal for refusal in answer.refusals}
+    response = who_can(authorizer, READ)
+    refused = {refusal.principal for refusal in response.refusals}
     for principal in PRINCIPALS:
         for host in HOSTS:
             expected = authorizer.authorize(Actor(principal, host), READ).allowed
-            assert claimed(answer, principal, host) is expected, (principal, host)
+            assert claimed(response, principal, host) is expected, (principal, host)
             if expected:
                 assert principal not in refused
 
 
-def claimed(answer: Answer, principal: str, host: str) -> bool:
+def claimed(response: Response, principal: str, host: str) -> bool:
     """Return whether the answer lists this principal as allowed from this host."""
-    rights = {found.principal: found for found in answer.rights}
+    rights = {found.principal: found for found in response.rights}
     found = rights.get(principal)
     if found is None:
-        if principal in {refusal.principal for refusal in answer.refusals}:
+        if principal in {refusal.principal for refusal in response.refusals}:
             return False
         found = rights.get(ANY_USER)
     if found is None:

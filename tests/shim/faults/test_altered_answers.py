@@ -72,8 +72,8 @@ def test_an_unknown_error_code_is_returned_for_a_produce_request(stage: Stage) -
         acks=-1,
         topic_data=[TopicProduceData(name="orders", partition_data=[PartitionProduceData()])],
     )
-    answer = stage.ask(ApiKey.PRODUCE, 9, request)
-    assert answer.responses[0].partition_responses[0].error_code == 4711
+    response = stage.ask(ApiKey.PRODUCE, 9, request)
+    assert response.responses[0].partition_responses[0].error_code == 4711
 
 
 def test_api_versions_lists_other_versions(stage: Stage) -> None:

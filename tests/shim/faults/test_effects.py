@@ -84,8 +84,8 @@ def test_a_removed_pause_sends_the_response(stage: Stage) -> None:
 
 def test_throttle_time_is_returned(stage: Stage) -> None:
     stage.dispatcher.faults.add({"action": {"throttle_time_ms": 1234}})
-    answer = stage.ask(ApiKey.HEARTBEAT, 4, HEARTBEAT)
-    assert (answer.throttle_time_ms, answer.error_code) == (1234, UNKNOWN_MEMBER)
+    response = stage.ask(ApiKey.HEARTBEAT, 4, HEARTBEAT)
+    assert (response.throttle_time_ms, response.error_code) == (1234, UNKNOWN_MEMBER)
     assert stage.ask(ApiKey.HEARTBEAT, 4, HEARTBEAT).throttle_time_ms == 0
 
 
@@ -139,9 +139,9 @@ def test_deny_applies_to_some_checks(
 ) -> None:
     stage.topic("orders")
     stage.dispatcher.faults.add({"action": {"deny": deny}, "match": match})
-    answer = stage.ask(ApiKey.METADATA, 12, metadata("orders"))
+    response = stage.ask(ApiKey.METADATA, 12, metadata("orders"))
     wanted = ErrorCode.TOPIC_AUTHORIZATION_FAILED if is_denied else ErrorCode.NONE
-    assert answer.topics[0].error_code == wanted
+    assert response.topics[0].error_code == wanted
 
 
 def test_a_permission_is_revoked_after_n_requests(stage: Stage) -> None:

@@ -33,9 +33,9 @@ def breaks(stage: Stage, **trigger: Any) -> Fault:
 
 def beats(stage: Stage, count: int) -> list[bool]:
     """Send this number of heartbeats; return which ones the fault affected."""
-    answers = [stage.ask(ApiKey.HEARTBEAT, 4, HEARTBEAT).error_code for _ in range(count)]
-    assert set(answers) <= {BROKEN, UNKNOWN_MEMBER}
-    return [answer == BROKEN for answer in answers]
+    responses = [stage.ask(ApiKey.HEARTBEAT, 4, HEARTBEAT).error_code for _ in range(count)]
+    assert set(responses) <= {BROKEN, UNKNOWN_MEMBER}
+    return [response == BROKEN for response in responses]
 
 
 # triggers
@@ -120,9 +120,9 @@ def test_topics_match_by_name_and_by_id(stage: Stage) -> None:
     assert fault.fired == 1
     partition = FetchPartition(partition=0, fetch_offset=0, partition_max_bytes=1)
     fetch = FetchRequest(topics=[FetchTopic(topic_id=topic.topic_id, partitions=[partition])])
-    answer = stage.ask(ApiKey.FETCH, 13, fetch)
+    response = stage.ask(ApiKey.FETCH, 13, fetch)
     assert fault.fired == 2
-    assert answer.error_code == ErrorCode.UNKNOWN_SERVER_ERROR
+    assert response.error_code == ErrorCode.UNKNOWN_SERVER_ERROR
 
 
 @pytest.mark.parametrize(

@@ -42,7 +42,7 @@ class Java:
 
     def __call__(self, line: str, **settings: object) -> str:
         self.ask(line, **settings)
-        return self.answer()
+        return self.response()
 
     def ask(self, line: str, **settings: object) -> None:
         assert self._child.stdin is not None
@@ -50,11 +50,11 @@ class Java:
         self._child.stdin.write(" ".join([line, *options]) + "\n")
         self._child.stdin.flush()
 
-    def answer(self) -> str:
+    def response(self) -> str:
         assert self._child.stdout is not None
         return self._child.stdout.readline().strip()
 
-    def has_answered(self, within_s: float) -> bool:
+    def has_responded(self, within_s: float) -> bool:
         """Return whether the answer arrives in time; call it only before `answer`."""
         assert self._child.stdout is not None
         return bool(select.select([self._child.stdout], [], [], within_s)[0])
@@ -155,10 +155,10 @@ def test_a_pause_is_released_while_the_producer_waits(java: Java, broker: KafkaB
     fault = broker.faults.pause(api="Produce")
     java.ask("send")
     wait_until_it_fires(fault)
-    assert not java.has_answered(within_s=0.3)
+    assert not java.has_responded(within_s=0.3)
     assert stored(broker) == 1
     assert fault.release() == 1
-    assert java.answer() == "ok"
+    assert java.response() == "ok"
     assert (java("send"), fault.calls, stored(broker)) == ("ok", 2, 2)
 
 
@@ -172,9 +172,9 @@ def test_a_pause_is_released_while_the_consumer_waits(java: Java, broker: KafkaB
     fault = broker.faults.pause(api="JoinGroup")
     java.ask("poll")
     wait_until_it_fires(fault)
-    assert not java.has_answered(within_s=0.3)
+    assert not java.has_responded(within_s=0.3)
     assert fault.release() == 1
-    assert java.answer() == "1"
+    assert java.response() == "1"
 
 
 def test_a_pause_that_is_not_released_ends_in_a_timeout(java: Java, broker: KafkaBroker) -> None:
@@ -274,7 +274,7 @@ def test_triggers_select_requests(
     java: Java, broker: KafkaBroker, trigger: dict[str, Any], struck: list[bool]
 ) -> None:
     fault = broker.faults.error("INVALID_REQUIRED_ACKS", api="Produce", **trigger)
-    answers = [java("send") for _ in struck]
-    assert [answer == "InvalidRequiredAcksException" for answer in answers] == struck
-    assert set(answers) <= {"ok", "InvalidRequiredAcksException"}
+    responses = [java("send") for _ in struck]
+    assert [response == "InvalidRequiredAcksException" for response in responses] == struck
+    assert set(responses) <= {"ok", "InvalidRequiredAcksException"}
     assert (fault.calls, fault.fired) == (len(struck), sum(struck))

@@ -34,9 +34,9 @@ def produce(
     return stage.ask(ApiKey.PRODUCE, version, request, principal)
 
 
-def produced(answer: Any) -> dict[str, int]:
+def produced(response: Any) -> dict[str, int]:
     """Return the error code of each topic's only partition."""
-    return {topic.name: topic.partition_responses[0].error_code for topic in answer.responses}
+    return {topic.name: topic.partition_responses[0].error_code for topic in response.responses}
 
 
 def fetch_request(*topics: str, offset: int = 0, **fields: Any) -> FetchRequest:
@@ -46,6 +46,6 @@ def fetch_request(*topics: str, offset: int = 0, **fields: Any) -> FetchRequest:
     return FetchRequest(topics=rows, **{"max_wait_ms": 0, **fields})
 
 
-def fetched(answer: Any) -> dict[str, int]:
+def fetched(response: Any) -> dict[str, int]:
     """Return the error code of each topic's only partition."""
-    return {topic.topic: topic.partitions[0].error_code for topic in answer.responses}
+    return {topic.topic: topic.partitions[0].error_code for topic in response.responses}

@@ -27,8 +27,8 @@ def creation(name: str = "t", kind: int = 2, pattern: int = 3, **more: Any) -> A
 
 
 def create(stage: Stage, *creations: AclCreation, version: int = 3, who: str = ADMIN) -> list[int]:
-    answer = stage.ask(ApiKey.CREATE_ACLS, version, CreateAclsRequest(list(creations)), who)
-    return [result.error_code for result in answer.results]
+    response = stage.ask(ApiKey.CREATE_ACLS, version, CreateAclsRequest(list(creations)), who)
+    return [result.error_code for result in response.results]
 
 
 def describe(stage: Stage, *, version: int = 3, **fields: Any) -> Any:
@@ -44,8 +44,8 @@ def describe(stage: Stage, *, version: int = 3, **fields: Any) -> Any:
     return stage.ask(ApiKey.DESCRIBE_ACLS, version, request, fields.get("who", ADMIN))
 
 
-def names(answer: Any) -> list[str]:
-    return sorted(resource.resource_name for resource in answer.resources)
+def names(response: Any) -> list[str]:
+    return sorted(resource.resource_name for resource in response.resources)
 
 
 def delete(stage: Stage, *filters: tuple[str | None, int], who: str = ADMIN) -> Any:
@@ -54,8 +54,8 @@ def delete(stage: Stage, *filters: tuple[str | None, int], who: str = ADMIN) -> 
 
 
 def test_a_new_broker_has_no_acls() -> None:
-    answer = describe(Stage())
-    assert (answer.error_code, answer.error_message, answer.resources) == (0, "", [])
+    response = describe(Stage())
+    assert (response.error_code, response.error_message, response.resources) == (0, "", [])
 
 
 def test_entries_are_grouped_by_resource() -> None:

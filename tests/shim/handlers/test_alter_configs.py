@@ -42,8 +42,8 @@ def change(stage: Stage, kind: int, name: str, *operations: Any, who: str = ADMI
     configs = [incremental_request.AlterableConfig(*operation) for operation in operations]
     row = incremental_request.AlterConfigsResource(kind, name, configs)
     request = incremental_request.IncrementalAlterConfigsRequest([row])
-    answer = stage.ask(ApiKey.INCREMENTAL_ALTER_CONFIGS, 0, request, who)
-    return answer.responses[0].error_code
+    response = stage.ask(ApiKey.INCREMENTAL_ALTER_CONFIGS, 0, request, who)
+    return response.responses[0].error_code
 
 
 def stage_of(release: str = "") -> Stage:
@@ -277,8 +277,8 @@ def test_an_unknown_operation_has_the_message_of_its_release(
     config = incremental_request.AlterableConfig("retention.ms", 99, "1")
     resource = incremental_request.AlterConfigsResource(TOPIC, "a", [config])
     request = incremental_request.IncrementalAlterConfigsRequest([resource])
-    [answer] = stage.ask(ApiKey.INCREMENTAL_ALTER_CONFIGS, 0, request).responses
-    assert (answer.error_code, answer.error_message) == (-1, message)
+    [response] = stage.ask(ApiKey.INCREMENTAL_ALTER_CONFIGS, 0, request).responses
+    assert (response.error_code, response.error_message) == (-1, message)
 
 
 @pytest.mark.parametrize(

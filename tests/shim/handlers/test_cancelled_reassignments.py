@@ -26,6 +26,6 @@ def test_cancelling_fails_if_no_reassignment_is_in_progress(release: str, missin
 
 def test_an_empty_request_returns_default_values() -> None:
     request = AlterPartitionReassignmentsRequest(allow_replication_factor_change=False)
-    answer = Stage("4.3").ask(ApiKey.ALTER_PARTITION_REASSIGNMENTS, 1, request)
-    assert answer.allow_replication_factor_change
-    assert answer.error_message == ""
+    response = Stage("4.3").ask(ApiKey.ALTER_PARTITION_REASSIGNMENTS, 1, request)
+    assert response.allow_replication_factor_change
+    assert response.error_message == ""

@@ -29,23 +29,23 @@ def entry(entity: Mapping[str, str | None], **limits: float | None) -> EntryData
 
 def alter(stage: Stage, *entries: EntryData, validate: bool = False, who: str = ADMIN) -> list[int]:
     request = AlterClientQuotasRequest(list(entries), validate_only=validate)
-    answer = stage.ask(ApiKey.ALTER_CLIENT_QUOTAS, 1, request, who)
-    return [entry.error_code for entry in answer.entries]
+    response = stage.ask(ApiKey.ALTER_CLIENT_QUOTAS, 1, request, who)
+    return [entry.error_code for entry in response.entries]
 
 
 def describe(stage: Stage, *components: Any, strict: bool = False, who: str = ADMIN) -> Any:
     request = DescribeClientQuotasRequest(
         [ComponentData(*component) for component in components], strict
     )
-    answer = stage.ask(ApiKey.DESCRIBE_CLIENT_QUOTAS, 1, request, who)
-    if answer.error_code:
-        assert answer.entries is None
-        return answer.error_code
+    response = stage.ask(ApiKey.DESCRIBE_CLIENT_QUOTAS, 1, request, who)
+    if response.error_code:
+        assert response.entries is None
+        return response.error_code
     return {
         tuple(
             sorted((component.entity_type, component.entity_name) for component in found.entity)
         ): {value.key: value.value for value in found.values}
-        for found in answer.entries
+        for found in response.entries
     }
 
 

@@ -16,7 +16,7 @@ from kafka_shim.protocol.messages.create_topics_request import (
     CreateTopicsRequest,
 )
 from kafka_shim.protocol.messages.metadata_request import MetadataRequest, MetadataRequestTopic
-from kafka_shim.shim.handlers.shared import topic_plan
+from kafka_shim.shim.handlers.common import topic_plan
 from kafka_shim.shim.state.placement import PARTITIONS_AT_ONCE, PARTITIONS_MAX
 from tests.shim.play import ADMIN, Stage
 
@@ -217,8 +217,8 @@ def test_a_topic_assigned_to_an_unknown_broker_times_out() -> None:
     stage.clock.advance(299)
     assert not pending.wait.is_done
     stage.clock.advance(1)
-    answer = stage.outcome(ApiKey.CREATE_TOPICS, 4, pending)
-    assert [topic.error_code for topic in answer.topics] == [7]
+    response = stage.outcome(ApiKey.CREATE_TOPICS, 4, pending)
+    assert [topic.error_code for topic in response.topics] == [7]
     (found,) = stage.ask(ApiKey.METADATA, 1, MetadataRequest(topics=None)).topics
     assert [partition.partition_index for partition in found.partitions] == [0]
 
@@ -235,8 +235,8 @@ def test_too_many_partitions_are_rejected_before_their_replicas_are_placed(
 ) -> None:
     placed = []
     monkeypatch.setattr(topic_plan, "place", lambda *how: placed.append(how))
-    answer = ask(Stage("2.4"), topic("t", PARTITIONS_MAX), topic("\0", PARTITIONS_AT_ONCE + 1))
-    assert (outcome(answer), placed) == ({"t": 37, "\0": 37}, [])
+    response = ask(Stage("2.4"), topic("t", PARTITIONS_MAX), topic("\0", PARTITIONS_AT_ONCE + 1))
+    assert (outcome(response), placed) == ({"t": 37, "\0": 37}, [])
 
 
 @pytest.mark.parametrize("release", ["1.0", "2.8", "3.4"])
@@ -252,5 +252,5 @@ def test_the_partitions_of_one_request_and_of_the_cluster_are_limited(
     many = [topic(f"t{number}", most) for number in range(6)]
     assert list(outcome(ask(stage, *many, version=2)).values()) == [0] * (len(many) - 1) + [37]
     grown = [CreatePartitionsTopic(name="u", count=most + 3)]
-    answer = stage.ask(ApiKey.CREATE_PARTITIONS, 0, CreatePartitionsRequest(topics=grown))
-    assert [result.error_code for result in answer.results] == [37]
+    response = stage.ask(ApiKey.CREATE_PARTITIONS, 0, CreatePartitionsRequest(topics=grown))
+    assert [result.error_code for result in response.results] == [37]

@@ -48,9 +48,9 @@ def create(stage: Stage, who: str = ALICE, **fields: Any) -> Any:
 
 def visible(stage: Stage, who: str, owners: Any = None) -> list[str]:
     request = DescribeDelegationTokenRequest(owners=owners)
-    answer = stage.ask(ApiKey.DESCRIBE_DELEGATION_TOKEN, 3, request, who)
-    assert answer.error_code == ErrorCode.NONE
-    return [token.token_id for token in answer.tokens]
+    response = stage.ask(ApiKey.DESCRIBE_DELEGATION_TOKEN, 3, request, who)
+    assert response.error_code == ErrorCode.NONE
+    return [token.token_id for token in response.tokens]
 
 
 def renew(stage: Stage, who: str, hmac: bytes, period_ms: int = -1) -> Any:
@@ -105,8 +105,8 @@ def test_a_session_that_used_a_token_cannot_create_another(stage: Stage) -> None
 
 
 def test_renewers_must_be_users(stage: Stage) -> None:
-    answer = create(stage, renewers=[CreatableRenewers("Group", "bob")])
-    assert answer.error_code == ErrorCode.INVALID_PRINCIPAL_TYPE
+    response = create(stage, renewers=[CreatableRenewers("Group", "bob")])
+    assert response.error_code == ErrorCode.INVALID_PRINCIPAL_TYPE
 
 
 def test_without_a_secret_key_tokens_are_disabled() -> None:
@@ -166,5 +166,5 @@ def test_kraft_controllers_renew_for_at_most_the_default_time(
     hmac = stage.ask(ApiKey.CREATE_DELEGATION_TOKEN, 1, made, ALICE).hmac
     for asked_ms, given_ms in ((2 * DAY_MS, longest_ms), (1000, 1000), (0, zero_ms)):
         request = RenewDelegationTokenRequest(hmac=hmac, renew_period_ms=asked_ms)
-        answer = stage.ask(ApiKey.RENEW_DELEGATION_TOKEN, 1, request, ALICE)
-        assert answer.expiry_timestamp_ms - stage.clock.now_ms() == given_ms
+        response = stage.ask(ApiKey.RENEW_DELEGATION_TOKEN, 1, request, ALICE)
+        assert response.expiry_timestamp_ms - stage.clock.now_ms() == given_ms

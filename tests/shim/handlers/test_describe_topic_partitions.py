@@ -33,9 +33,10 @@ def ask(
     return stage.ask(ApiKey.DESCRIBE_TOPIC_PARTITIONS, 0, request, who)
 
 
-def pages(answer: Any) -> list[tuple[str, list[int]]]:
+def pages(response: Any) -> list[tuple[str, list[int]]]:
     return [
-        (topic.name, [part.partition_index for part in topic.partitions]) for topic in answer.topics
+        (topic.name, [part.partition_index for part in topic.partitions])
+        for topic in response.topics
     ]
 
 
@@ -45,14 +46,14 @@ def test_topics_are_sorted_by_name_without_duplicates(stage: Stage) -> None:
 
 
 def test_denied_topics_come_last_or_are_omitted(stage: Stage) -> None:
-    answer = ask(stage, "b unseen missing a", who=ALICE)
-    assert [(topic.name, topic.error_code) for topic in answer.topics] == [
+    response = ask(stage, "b unseen missing a", who=ALICE)
+    assert [(topic.name, topic.error_code) for topic in response.topics] == [
         ("a", 0),
         ("missing", 3),
         ("b", 29),
         ("unseen", 29),
     ]
-    bits = [topic.topic_authorized_operations for topic in answer.topics]
+    bits = [topic.topic_authorized_operations for topic in response.topics]
     assert bits == [256, 256, NO_OPERATIONS, NO_OPERATIONS]
     assert pages(ask(stage, "", who=ALICE)) == [("a", [0, 1]), ("c", [0, 1, 2])]
     assert pages(ask(stage, "", who="User:bob")) == []
@@ -62,13 +63,13 @@ def test_denied_topics_come_last_or_are_omitted(stage: Stage) -> None:
 def test_all_pages_together_contain_all_partitions(stage: Stage, limit: int) -> None:
     seen, cursor = [], None
     for _ in range(10):
-        answer = ask(stage, "", limit, cursor)
-        page = [(name, index) for name, indexes in pages(answer) for index in indexes]
+        response = ask(stage, "", limit, cursor)
+        page = [(name, index) for name, indexes in pages(response) for index in indexes]
         assert len(page) <= max(limit, 1)
         seen += page
-        if answer.next_cursor is None:
+        if response.next_cursor is None:
             break
-        cursor = Cursor(answer.next_cursor.topic_name, answer.next_cursor.partition_index)
+        cursor = Cursor(response.next_cursor.topic_name, response.next_cursor.partition_index)
     assert seen == [("a", 0), ("a", 1), ("b", 0), ("c", 0), ("c", 1), ("c", 2)]
 
 
@@ -82,11 +83,11 @@ def test_the_limit_of_the_broker_applies_too() -> None:
 def test_an_invalid_cursor_is_rejected_before_permissions_are_checked(
     stage: Stage, cursor: Cursor
 ) -> None:
-    answer = ask(stage, "a b", cursor=cursor, who="User:bob")
-    assert [topic.error_code for topic in answer.topics] == [42, 42]
+    response = ask(stage, "a b", cursor=cursor, who="User:bob")
+    assert [topic.error_code for topic in response.topics] == [42, 42]
 
 
 def test_an_illegal_topic_name_is_rejected(stage: Stage) -> None:
     request = DescribeTopicPartitionsRequest([TopicRequest("bad name")])
-    answer = stage.ask(ApiKey.DESCRIBE_TOPIC_PARTITIONS, 0, request)
-    assert answer.topics[0].error_code == 17
+    response = stage.ask(ApiKey.DESCRIBE_TOPIC_PARTITIONS, 0, request)
+    assert response.topics[0].error_code == 17

@@ -49,16 +49,16 @@ def alter(stage: Stage, *rows: tuple[int, str, Mapping[str, str | None]]) -> lis
             for kind, name, settings in rows
         ]
     )
-    answer = stage.ask(ApiKey.ALTER_CONFIGS, 1, request, ADMIN)
-    return [(row.resource_type, row.error_code) for row in answer.responses]
+    response = stage.ask(ApiKey.ALTER_CONFIGS, 1, request, ADMIN)
+    return [(row.resource_type, row.error_code) for row in response.responses]
 
 
 def change(stage: Stage, *operations: tuple[str, int, str | None], name: str = "a") -> int:
     configs = [incremental_request.AlterableConfig(*operation) for operation in operations]
     row = incremental_request.AlterConfigsResource(TOPIC, name, configs)
     request = incremental_request.IncrementalAlterConfigsRequest([row])
-    answer = stage.ask(ApiKey.INCREMENTAL_ALTER_CONFIGS, 0, request, ADMIN)
-    code: int = answer.responses[0].error_code
+    response = stage.ask(ApiKey.INCREMENTAL_ALTER_CONFIGS, 0, request, ADMIN)
+    code: int = response.responses[0].error_code
     return code
 
 
@@ -80,8 +80,8 @@ def value(stage: Stage, kind: int, name: str, key: str) -> str | None:
 
 def offset_code(stage: Stage, name: str) -> int:
     row = ListOffsetsTopic(name, [ListOffsetsPartition(0, timestamp=-1)])
-    answer = stage.ask(ApiKey.LIST_OFFSETS, 6, ListOffsetsRequest(-1, topics=[row]), ADMIN)
-    code: int = answer.topics[0].partitions[0].error_code
+    response = stage.ask(ApiKey.LIST_OFFSETS, 6, ListOffsetsRequest(-1, topics=[row]), ADMIN)
+    code: int = response.topics[0].partitions[0].error_code
     return code
 
 
@@ -89,8 +89,8 @@ def offset_code(stage: Stage, name: str) -> int:
 def test_unknown_resource_types_come_first_and_repeated_resources_once(release: str) -> None:
     stage = Stage(release)
     stage.topic("a")
-    answered = alter(stage, (TOPIC, "a", {}), (99, "x", {}), (TOPIC, "a", {}), (99, "x", {}))
-    assert answered == [(99, 35), (99, 35), (TOPIC, 42)]
+    responded = alter(stage, (TOPIC, "a", {}), (99, "x", {}), (TOPIC, "a", {}), (99, "x", {}))
+    assert responded == [(99, 35), (99, 35), (TOPIC, 42)]
     assert alter(stage, (LOGGER, "1", {}), (BROKER, "x", {}), (TOPIC, "..", {})) == [
         (LOGGER, 42),
         (BROKER, 42),
@@ -160,8 +160,8 @@ def test_a_topic_with_unparsable_settings_has_no_leader() -> None:
     assert offset_code(stage, "bad") == 6
     assert described(stage, TOPIC, "bad").error_code == -1
     producers = DescribeProducersRequest([TopicRequest("bad", [0])])
-    answer = stage.ask(ApiKey.DESCRIBE_PRODUCERS, 0, producers, ADMIN)
-    assert answer.topics[0].partitions[0].error_code == 6
+    response = stage.ask(ApiKey.DESCRIBE_PRODUCERS, 0, producers, ADMIN)
+    assert response.topics[0].partitions[0].error_code == 6
     dirs = stage.ask(ApiKey.DESCRIBE_LOG_DIRS, 2, DescribeLogDirsRequest(), ADMIN)
     assert dirs.results[0].topics == []
     assert alter(stage, (TOPIC, "bad", {"flush.ms": "5"})) == [(TOPIC, 0)]

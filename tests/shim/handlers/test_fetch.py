@@ -34,16 +34,16 @@ def test_read_is_checked_for_each_topic_before_its_existence(release: str) -> No
     stage = stage_with("mine", "others", release=release)
     stage.allow(ALICE, Operation.READ, ResourceType.TOPIC, "may-but-missing")
     names = ("mine", "others", "missing", "may-but-missing")
-    answer = ask(stage, fetch_request(*names), version=6)
+    response = ask(stage, fetch_request(*names), version=6)
     codes = {"mine": 0, "others": 29, "missing": 29, "may-but-missing": 3}
-    assert fetched(answer) == codes
+    assert fetched(response) == codes
 
 
 def test_0_11_reports_topics_without_describe_as_unknown() -> None:
     stage = stage_with("mine", "others", "hidden", release="0.11")
     stage.allow(ALICE, Operation.DESCRIBE, ResourceType.TOPIC, "others")
-    answer = ask(stage, fetch_request("mine", "others", "hidden", "missing"), version=5)
-    assert fetched(answer) == {"mine": 0, "others": 29, "hidden": 3, "missing": 3}
+    response = ask(stage, fetch_request("mine", "others", "hidden", "missing"), version=5)
+    assert fetched(response) == {"mine": 0, "others": 29, "hidden": 3, "missing": 3}
 
 
 def test_an_unknown_topic_id_is_not_reported_as_denied() -> None:
@@ -53,8 +53,8 @@ def test_an_unknown_topic_id_is_not_reported_as_denied() -> None:
     rows = [
         FetchTopic(topic_id=topic_id, partitions=[partition]) for topic_id in (others, b"\x01" * 16)
     ]
-    answer = ask(stage, FetchRequest(max_wait_ms=0, topics=rows), version=13)
-    codes = {topic.topic_id: topic.partitions[0].error_code for topic in answer.responses}
+    response = ask(stage, FetchRequest(max_wait_ms=0, topics=rows), version=13)
+    codes = {topic.topic_id: topic.partitions[0].error_code for topic in response.responses}
     assert codes == {others: 29, b"\x01" * 16: 100}
 
 
@@ -85,8 +85,8 @@ def test_since_version_15_a_follower_is_known_by_its_replica_state() -> None:
         replica_state=ReplicaState(replica_id=3),
         topics=[FetchTopic(topic_id=topic_id, partitions=[FetchPartition(0)])],
     )
-    answer = ask(stage, request, version=15)
-    assert answer.responses[0].partitions[0].error_code == 29
+    response = ask(stage, request, version=15)
+    assert response.responses[0].partitions[0].error_code == 29
 
 
 def test_permissions_on_partitions_of_a_session_are_checked_again() -> None:
@@ -103,8 +103,8 @@ def test_a_wait_ends_with_the_first_record() -> None:
     assert isinstance(waiting, Pending)
     assert not waiting.wait.is_done
     produce(stage, "mine")
-    answer = stage.outcome(ApiKey.FETCH, 12, waiting)
-    assert len(summary(answer.responses[0].partitions[0].records) or []) == 1
+    response = stage.outcome(ApiKey.FETCH, 12, waiting)
+    assert len(summary(response.responses[0].partitions[0].records) or []) == 1
 
 
 def test_a_wait_goes_on_until_there_is_enough() -> None:
@@ -124,8 +124,8 @@ def test_a_wait_ends_when_time_is_up() -> None:
     stage.clock.advance(499)
     assert not waiting.wait.is_done
     stage.clock.advance(1)
-    answer = stage.outcome(ApiKey.FETCH, 12, waiting)
-    assert fetched(answer) == {"mine": 0}
+    response = stage.outcome(ApiKey.FETCH, 12, waiting)
+    assert fetched(response) == {"mine": 0}
 
 
 def test_a_wait_ends_when_the_topic_is_deleted() -> None:
@@ -169,8 +169,8 @@ def test_read_committed_waits_for_the_end_of_the_transaction() -> None:
     produce(stage, "mine", records=records, transactional_id="x")
     assert not waiting.wait.is_done
     stage.cluster.transactions.end("x", 5, 0, commit=True, bumps_epoch=False)
-    answer = stage.outcome(ApiKey.FETCH, 12, waiting)
-    assert len(summary(answer.responses[0].partitions[0].records) or []) == 2
+    response = stage.outcome(ApiKey.FETCH, 12, waiting)
+    assert len(summary(response.responses[0].partitions[0].records) or []) == 2
 
 
 def test_followers_serve_consumers_since_version_11() -> None:

@@ -22,11 +22,11 @@ def stage() -> Stage:
 
 def ask(stage: Stage, kinds: list[int], version: int = 1, who: str = ADMIN) -> Any:
     request = ListConfigResourcesRequest(kinds)
-    answer = stage.ask(ApiKey.LIST_CONFIG_RESOURCES, version, request, who)
+    response = stage.ask(ApiKey.LIST_CONFIG_RESOURCES, version, request, who)
     rows = [
-        (resource.resource_name, resource.resource_type) for resource in answer.config_resources
+        (resource.resource_name, resource.resource_type) for resource in response.config_resources
     ]
-    return answer.error_code or sorted(rows)
+    return response.error_code or sorted(rows)
 
 
 def test_resources_are_filtered_by_type(stage: Stage) -> None:

@@ -18,8 +18,8 @@ def ask(stage: Stage, names: list[str] | None, version: int, who: str = ADMIN, *
     return stage.ask(ApiKey.METADATA, version, MetadataRequest(topics, **flags), who)
 
 
-def outcome(answer: Any) -> list[tuple[str | None, int]]:
-    return [(topic.name, topic.error_code) for topic in answer.topics]
+def outcome(response: Any) -> list[tuple[str | None, int]]:
+    return [(topic.name, topic.error_code) for topic in response.topics]
 
 
 def describer(release: str = "", **settings: Any) -> Stage:
@@ -69,8 +69,8 @@ def test_a_denied_topic_id_is_returned_without_the_name() -> None:
     ids = [stage.found(name).topic_id for name in ("a", "hidden")]
     topics = [MetadataRequestTopic(topic_id=topic_id, name=None) for topic_id in (*ids, b"?" * 16)]
     request = MetadataRequest([*topics, MetadataRequestTopic(name="hidden")], False)
-    answer = stage.ask(ApiKey.METADATA, 12, request, ALICE)
-    assert [(topic.name, topic.topic_id, topic.error_code) for topic in answer.topics] == [
+    response = stage.ask(ApiKey.METADATA, 12, request, ALICE)
+    assert [(topic.name, topic.topic_id, topic.error_code) for topic in response.topics] == [
         (None, b"?" * 16, 100),
         ("a", ids[0], 0),
         (None, ids[1], 29),
@@ -80,22 +80,22 @@ def test_a_denied_topic_id_is_returned_without_the_name() -> None:
 @pytest.mark.parametrize(("version", "error"), [(10, 42), (11, 42), (12, -1), (13, -1)])
 def test_a_null_name_without_id_fails_the_whole_request(version: int, error: int) -> None:
     topics = [MetadataRequestTopic(name=None), MetadataRequestTopic(name="a")]
-    answer = describer().ask(ApiKey.METADATA, version, MetadataRequest(topics, False))
-    assert [topic.error_code for topic in answer.topics] == [error, error]
-    assert answer.brokers == []
-    assert answer.controller_id == -1
-    assert answer.error_code == (error if version >= 13 else 0)
+    response = describer().ask(ApiKey.METADATA, version, MetadataRequest(topics, False))
+    assert [topic.error_code for topic in response.topics] == [error, error]
+    assert response.brokers == []
+    assert response.controller_id == -1
+    assert response.error_code == (error if version >= 13 else 0)
 
 
 def test_brokers_and_ids_are_shown_to_every_client() -> None:
-    answer = ask(describer(brokers=3), [], 12, BOB)
-    assert [(broker.node_id, broker.port) for broker in answer.brokers] == [
+    response = ask(describer(brokers=3), [], 12, BOB)
+    assert [(broker.node_id, broker.port) for broker in response.brokers] == [
         (1, 9092),
         (2, 9093),
         (3, 9094),
     ]
-    assert answer.controller_id == 1
-    assert answer.cluster_id
+    assert response.controller_id == 1
+    assert response.cluster_id
 
 
 @pytest.mark.parametrize(("who", "bits"), [(ADMIN, 8096), (BOB, 0)])
@@ -107,10 +107,10 @@ def test_cluster_operations_are_0_without_permissions(who: str, bits: int) -> No
 
 
 def test_topic_operations_are_returned_for_missing_but_not_denied_topics() -> None:
-    answer = ask(
+    response = ask(
         describer(), ["a", "m", "hidden"], 12, ALICE, include_topic_authorized_operations=True
     )
-    told = {topic.name: topic.topic_authorized_operations for topic in answer.topics}
+    told = {topic.name: topic.topic_authorized_operations for topic in response.topics}
     assert told == {"a": 256, "m": 256, "hidden": NO_OPERATIONS}
 
 
@@ -118,9 +118,9 @@ def test_topic_operations_are_returned_for_missing_but_not_denied_topics() -> No
 def test_authorized_operations_that_were_not_requested_depend_on_the_release(
     release: str, unasked: int
 ) -> None:
-    answer = ask(describer(release), ["a", "hidden"], 8, ALICE)
-    assert answer.cluster_authorized_operations == unasked
-    assert [topic.topic_authorized_operations for topic in answer.topics] == [unasked, unasked]
+    response = ask(describer(release), ["a", "hidden"], 8, ALICE)
+    assert response.cluster_authorized_operations == unasked
+    assert [topic.topic_authorized_operations for topic in response.topics] == [unasked, unasked]
 
 
 @pytest.mark.parametrize(("release", "error"), [("1.1", 5), ("2.7", 5), ("3.9", 3), ("4.3", 3)])
@@ -149,8 +149,8 @@ def test_creating_a_topic_needs_create(
     if resource is not None:
         name = "m" if resource is ResourceType.TOPIC else "kafka-cluster"
         stage.allow(ALICE, Operation.CREATE, resource, name)
-    answer = ask(stage, ["m"], 5, ALICE, allow_auto_topic_creation=True)
-    assert outcome(answer) == [("m", error)]
+    response = ask(stage, ["m"], 5, ALICE, allow_auto_topic_creation=True)
+    assert outcome(response) == [("m", error)]
     assert ("m" in stage.cluster.topics) == (error != 29)
 
 
@@ -162,8 +162,8 @@ def test_topics_are_created_only_if_request_setting_and_name_permit_it() -> None
     assert outcome(ask(stage, ["m"], 9)) == [("m", 3)]
     stage.topic("a.b")
     for name, error in (("bad name", 17), ("a_b", 3)):
-        answer = ask(stage, [name], 9, allow_auto_topic_creation=True)
-        assert outcome(answer) == [(name, error)]
+        response = ask(stage, [name], 9, allow_auto_topic_creation=True)
+        assert outcome(response) == [(name, error)]
     assert len(stage.cluster.topics) == 1
 
 
@@ -171,10 +171,10 @@ def test_a_stopped_broker_leads_no_partition() -> None:
     stage = Stage(brokers=2)
     stage.cluster.topics.create("t", [[2, 1]], {})
     stage.cluster.nodes[2].is_alive = False
-    answer = ask(stage, ["t"], 9)
-    (partition,) = answer.topics[0].partitions
+    response = ask(stage, ["t"], 9)
+    (partition,) = response.topics[0].partitions
     assert (partition.error_code, partition.leader_id, partition.offline_replicas) == (5, -1, [2])
-    assert [broker.node_id for broker in answer.brokers] == [1]
+    assert [broker.node_id for broker in response.brokers] == [1]
 
 
 def test_version_0_leaves_out_stopped_replicas() -> None:

@@ -14,8 +14,8 @@ def test_a_repeated_topic_is_returned_twice() -> None:
         topic_id=b"\x33" * 16, partitions=[OffsetCommitRequestPartition(partition_index=0)]
     )
     request = OffsetCommitRequest(group_id="g", topics=[topic, topic])
-    answer = Stage().ask(ApiKey.OFFSET_COMMIT, 10, request, "User:alice")
-    assert [[partition.error_code for partition in t.partitions] for t in answer.topics] == [
+    response = Stage().ask(ApiKey.OFFSET_COMMIT, 10, request, "User:alice")
+    assert [[partition.error_code for partition in t.partitions] for t in response.topics] == [
         [30],
         [30],
     ]

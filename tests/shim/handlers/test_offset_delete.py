@@ -24,8 +24,8 @@ def deleted(release: str, *indexes: int) -> OffsetDeleteResponse:
     stage.cluster.groups.commit("g", CommitIdentity("", None, -1, 2), commits)
     partitions = [OffsetDeleteRequestPartition(index) for index in indexes]
     request = OffsetDeleteRequest(group_id="g", topics=[OffsetDeleteRequestTopic("t", partitions)])
-    answer: OffsetDeleteResponse = stage.ask(ApiKey.OFFSET_DELETE, 0, request)
-    return answer
+    response: OffsetDeleteResponse = stage.ask(ApiKey.OFFSET_DELETE, 0, request)
+    return response
 
 
 def test_many_partitions_take_linear_time() -> None:

@@ -16,8 +16,8 @@ from tests.shim.play import ADMIN, Stage
 def ask(stage: Stage, version: int, who: str, *topics: tuple[str, int]) -> Any:
     rows = [OffsetForLeaderTopic(name, [OffsetForLeaderPartition(index)]) for name, index in topics]
     request = OffsetForLeaderEpochRequest(topics=rows)
-    answer = stage.ask(ApiKey.OFFSET_FOR_LEADER_EPOCH, version, request, who)
-    return [(t.topic, p.partition, p.error_code) for t in answer.topics for p in t.partitions]
+    response = stage.ask(ApiKey.OFFSET_FOR_LEADER_EPOCH, version, request, who)
+    return [(t.topic, p.partition, p.error_code) for t in response.topics for p in t.partitions]
 
 
 def test_describe_on_the_topic_is_enough_and_denied_topics_come_last() -> None:

@@ -27,10 +27,10 @@ def listed(
     request = ListOffsetsRequest(
         -1, topics=[ListOffsetsTopic(name, [partition]) for name in topics]
     )
-    answer = stage.ask(ApiKey.LIST_OFFSETS, version, request, principal)
+    response = stage.ask(ApiKey.LIST_OFFSETS, version, request, principal)
     return [
         (topic.name, topic.partitions[0].error_code, topic.partitions[0].offset)
-        for topic in answer.topics
+        for topic in response.topics
     ]
 
 
@@ -39,8 +39,8 @@ def deleted(stage: Stage, *topics: str) -> dict[str, int]:
     request = DeleteRecordsRequest(
         topics=[DeleteRecordsTopic(name, [partition]) for name in topics]
     )
-    answer = stage.ask(ApiKey.DELETE_RECORDS, 0, request, ALICE)
-    return {topic.name: topic.partitions[0].error_code for topic in answer.topics}
+    response = stage.ask(ApiKey.DELETE_RECORDS, 0, request, ALICE)
+    return {topic.name: topic.partitions[0].error_code for topic in response.topics}
 
 
 def test_only_debugging_consumers_list_offsets_of_followers() -> None:

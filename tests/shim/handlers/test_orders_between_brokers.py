@@ -80,19 +80,19 @@ def stage_with_topic(release: str) -> Stage:
 )
 def test_a_denied_leader_and_isr_lists_its_partitions(release: str, version: int) -> None:
     stage = stage_with_topic(release)
-    answer = stage.ask(ApiKey.LEADER_AND_ISR, version, leader_and_isr(version, 0, 1), ALICE)
-    assert answer.error_code == 31
-    rows = answer.topics[0].partition_errors if version == 5 else answer.partition_errors
+    response = stage.ask(ApiKey.LEADER_AND_ISR, version, leader_and_isr(version, 0, 1), ALICE)
+    assert response.error_code == 31
+    rows = response.topics[0].partition_errors if version == 5 else response.partition_errors
     assert [(row.partition_index, row.error_code) for row in rows] == [(0, 31), (1, 31)]
 
 
 @pytest.mark.parametrize("version", [0, 1, 2, 3])
 def test_a_denied_stop_replica_lists_its_partitions(version: int) -> None:
     stage = stage_with_topic("2.8")
-    answer = stage.ask(ApiKey.STOP_REPLICA, version, stop_replica(version, 1, 0), ALICE)
-    assert answer.error_code == 31
+    response = stage.ask(ApiKey.STOP_REPLICA, version, stop_replica(version, 1, 0), ALICE)
+    assert response.error_code == 31
     rows = [
-        (row.topic_name, row.partition_index, row.error_code) for row in answer.partition_errors
+        (row.topic_name, row.partition_index, row.error_code) for row in response.partition_errors
     ]
     assert rows == [("t", 1, 31), ("t", 0, 31)]
 
@@ -100,10 +100,10 @@ def test_a_denied_stop_replica_lists_its_partitions(version: int) -> None:
 @pytest.mark.parametrize(("release", "count"), [("2.3", 1), ("2.4", 2)])
 def test_a_denied_repeated_partition_is_returned_twice_since_2_4(release: str, count: int) -> None:
     stage = stage_with_topic(release)
-    answer = stage.ask(ApiKey.STOP_REPLICA, 1, stop_replica(1, 0, 0), ALICE)
-    assert len(answer.partition_errors) == count
-    answer = stage.ask(ApiKey.LEADER_AND_ISR, 2, leader_and_isr(2, 0, 0), ALICE)
-    assert len(answer.partition_errors) == count
+    response = stage.ask(ApiKey.STOP_REPLICA, 1, stop_replica(1, 0, 0), ALICE)
+    assert len(response.partition_errors) == count
+    response = stage.ask(ApiKey.LEADER_AND_ISR, 2, leader_and_isr(2, 0, 0), ALICE)
+    assert len(response.partition_errors) == count
 
 
 def test_cluster_action_does_not_make_a_client_the_controller() -> None:
@@ -113,11 +113,13 @@ def test_cluster_action_does_not_make_a_client_the_controller() -> None:
     before = everything(stage)
     for epoch in (-1, CURRENT, LATER):
         request: Any = leader_and_isr(4, 0, 1, epoch=epoch)
-        answer = stage.ask(ApiKey.LEADER_AND_ISR, 4, request, ALICE)
-        assert [answer.error_code, *(row.error_code for row in answer.partition_errors)] == [11] * 3
+        response = stage.ask(ApiKey.LEADER_AND_ISR, 4, request, ALICE)
+        assert [response.error_code, *(row.error_code for row in response.partition_errors)] == [
+            11
+        ] * 3
         request = stop_replica(3, 0, 1, epoch=epoch)
-        answer = stage.ask(ApiKey.STOP_REPLICA, 3, request, ALICE)
-        assert (answer.error_code, answer.partition_errors) == (11, [])
+        response = stage.ask(ApiKey.STOP_REPLICA, 3, request, ALICE)
+        assert (response.error_code, response.partition_errors) == (11, [])
         request = UpdateMetadataRequest(controller_id=9, controller_epoch=epoch)
         assert stage.ask(ApiKey.UPDATE_METADATA, 7, request, ALICE).error_code == 11
     assert everything(stage) == before
@@ -126,8 +128,8 @@ def test_cluster_action_does_not_make_a_client_the_controller() -> None:
 @pytest.mark.parametrize(("release", "count"), [("0.11", 0), ("1.0", 0), ("1.1", 2)])
 def test_a_stale_leader_and_isr_lists_partitions_since_1_1(release: str, count: int) -> None:
     stage = stage_with_topic(release)
-    answer = stage.ask(ApiKey.LEADER_AND_ISR, 0, leader_and_isr(0, 0, 1))
-    assert (answer.error_code, len(answer.partition_errors)) == (11, count)
+    response = stage.ask(ApiKey.LEADER_AND_ISR, 0, leader_and_isr(0, 0, 1))
+    assert (response.error_code, len(response.partition_errors)) == (11, count)
 
 
 def test_a_wrong_broker_epoch_is_a_stale_broker_epoch() -> None:
@@ -147,9 +149,9 @@ def test_a_wrong_broker_epoch_is_a_stale_broker_epoch() -> None:
 def shut_down(stage: Stage, broker_id: int, broker_epoch: int = -1, principal: str = "") -> int:
     request = ControlledShutdownRequest(broker_id=broker_id, broker_epoch=broker_epoch)
     who = {"principal": principal} if principal else {}
-    answer = stage.ask(ApiKey.CONTROLLED_SHUTDOWN, 2, request, **who)
-    assert answer.remaining_partitions == []
-    return int(answer.error_code)
+    response = stage.ask(ApiKey.CONTROLLED_SHUTDOWN, 2, request, **who)
+    assert response.remaining_partitions == []
+    return int(response.error_code)
 
 
 def test_a_client_cannot_shut_down_a_broker() -> None:
@@ -175,8 +177,8 @@ def test_a_client_cannot_change_the_isr() -> None:
     topic = NewIsrTopic(topic_name="t", partitions=[NewIsr(partition_index=0, new_isr=[9])])
     for epoch in (-1, 0, 1):
         request = AlterPartitionRequest(broker_id=1, broker_epoch=epoch, topics=[topic])
-        answer = stage.ask(ApiKey.ALTER_PARTITION, 0, request, ALICE)
-        assert (answer.error_code, answer.topics) == (31, [])
-        answer = stage.ask(ApiKey.ALTER_PARTITION, 0, request)
-        assert (answer.error_code, answer.topics) == (77, [])
+        response = stage.ask(ApiKey.ALTER_PARTITION, 0, request, ALICE)
+        assert (response.error_code, response.topics) == (31, [])
+        response = stage.ask(ApiKey.ALTER_PARTITION, 0, request)
+        assert (response.error_code, response.topics) == (77, [])
     assert everything(stage) == before

@@ -44,9 +44,9 @@ def partition(stage: Stage, index: int = 0) -> Any:
 
 def elect(stage: Stage, *indexes: int, kind: int = 0, who: str = ALICE, version: int = 2) -> Any:
     request = ElectLeadersRequest(kind, [TopicPartitions("t", list(indexes))], 5000)
-    answer = stage.ask(ApiKey.ELECT_LEADERS, version, request, who)
-    codes = [result.error_code for result in answer.replica_election_results[0].partition_result]
-    return answer.error_code, codes
+    response = stage.ask(ApiKey.ELECT_LEADERS, version, request, who)
+    codes = [result.error_code for result in response.replica_election_results[0].partition_result]
+    return response.error_code, codes
 
 
 def test_the_preferred_leader_leads_again() -> None:
@@ -59,8 +59,8 @@ def test_the_preferred_leader_leads_again() -> None:
 def test_3_0_rejects_an_election_for_all_topics() -> None:
     """DEVIATION: a real 3.0 broker fails on the null list and sends no response."""
     request = ElectLeadersRequest(0, None, 5000)
-    answer = stage_of("3.0").ask(ApiKey.ELECT_LEADERS, 2, request, ALICE)
-    assert (answer.error_code, answer.replica_election_results) == (35, [])
+    response = stage_of("3.0").ask(ApiKey.ELECT_LEADERS, 2, request, ALICE)
+    assert (response.error_code, response.replica_election_results) == (35, [])
 
 
 def test_a_stopped_broker_cannot_become_leader() -> None:
@@ -89,8 +89,8 @@ def test_topics_returned_by_an_election_for_all_topics_depend_on_the_release(
     """KRaft returns each topic, with only the partitions that changed or failed."""
     version = 0 if release == "2.3" else 1
     request = ElectLeadersRequest(0, None, 5000)
-    answer = stage_of(release).ask(ApiKey.ELECT_LEADERS, version, request, ALICE)
-    assert [result.topic for result in answer.replica_election_results] == names
+    response = stage_of(release).ask(ApiKey.ELECT_LEADERS, version, request, ALICE)
+    assert [result.topic for result in response.replica_election_results] == names
 
 
 def test_unknown_election_types_are_rejected() -> None:
@@ -105,8 +105,8 @@ def reassign(stage: Stage, replicas: list[int] | None, index: int = 0, **more: A
     version = more.pop("version", 0)
     who = more.pop("who", ALICE)
     request = AlterPartitionReassignmentsRequest(5000, topics=topics, **more)
-    answer = stage.ask(ApiKey.ALTER_PARTITION_REASSIGNMENTS, version, request, who)
-    return answer.error_code, answer.responses[0].partitions[0].error_code
+    response = stage.ask(ApiKey.ALTER_PARTITION_REASSIGNMENTS, version, request, who)
+    return response.error_code, response.responses[0].partitions[0].error_code
 
 
 def test_a_reassignment_completes_at_once() -> None:
@@ -149,8 +149,8 @@ def dirs(stage: Stage, topics: Any, version: int = 4, who: str = ALICE) -> Any:
     return stage.ask(ApiKey.DESCRIBE_LOG_DIRS, version, DescribeLogDirsRequest(topics), who)
 
 
-def held(answer: Any) -> dict[str, list[int]]:
-    (result,) = answer.results
+def held(response: Any) -> dict[str, list[int]]:
+    (result,) = response.results
     return {
         topic.name: [part.partition_index for part in topic.partitions] for topic in result.topics
     }
@@ -174,15 +174,15 @@ def test_in_3_6_an_empty_list_returns_topics_without_partitions() -> None:
 def test_a_denial_of_describe_log_dirs_has_an_error_code_since_version_3(
     version: int, error: int
 ) -> None:
-    answer = dirs(stage_of(), None, version, BOB)
-    assert (answer.error_code, answer.results) == (error, [])
+    response = dirs(stage_of(), None, version, BOB)
+    assert (response.error_code, response.results) == (error, [])
 
 
 def move(stage: Stage, path: str, who: str = ALICE) -> list[int]:
     topics = [AlterReplicaLogDirTopic("t", [0, 7])]
     request = AlterReplicaLogDirsRequest([AlterReplicaLogDir(path, topics)])
-    answer = stage.ask(ApiKey.ALTER_REPLICA_LOG_DIRS, 1, request, who)
-    return [partition.error_code for partition in answer.results[0].partitions]
+    response = stage.ask(ApiKey.ALTER_REPLICA_LOG_DIRS, 1, request, who)
+    return [partition.error_code for partition in response.results[0].partitions]
 
 
 def test_there_is_one_log_directory() -> None:

@@ -10,7 +10,7 @@ from kafka_shim.protocol.messages.produce_request import (
     ProduceRequest,
     TopicProduceData,
 )
-from kafka_shim.shim.wait import NoAnswer
+from kafka_shim.shim.wait import NoResponse
 from tests.recordings.records.batches import TRANSACTIONAL, batch
 from tests.shim.handlers.records import ALICE, produce, produced
 from tests.shim.play import Stage
@@ -33,9 +33,9 @@ def test_write_is_checked_for_each_topic_before_its_existence(release: str) -> N
     stage.allow(ALICE, Operation.WRITE, ResourceType.TOPIC, "may-but-missing")
     names = ("mine", "others", "missing", "may-but-missing")
     version = 3 if release == "1.0" else 7
-    answer = produce(stage, *names, version=version, principal=ALICE)
+    response = produce(stage, *names, version=version, principal=ALICE)
     codes = {"mine": 0, "others": 29, "missing": 29, "may-but-missing": 3}
-    assert produced(answer) == codes
+    assert produced(response) == codes
 
 
 def test_0_11_reports_topics_without_describe_as_unknown() -> None:
@@ -43,8 +43,8 @@ def test_0_11_reports_topics_without_describe_as_unknown() -> None:
     stage.allow(ALICE, Operation.DESCRIBE, ResourceType.TOPIC, "others")
     stage.topic("hidden")
     names = ("mine", "others", "hidden", "missing")
-    answer = produce(stage, *names, version=3, principal=ALICE)
-    assert produced(answer) == {"mine": 0, "others": 29, "hidden": 3, "missing": 3}
+    response = produce(stage, *names, version=3, principal=ALICE)
+    assert produced(response) == {"mine": 0, "others": 29, "hidden": 3, "missing": 3}
 
 
 def test_an_unknown_topic_id_is_not_reported_as_denied() -> None:
@@ -58,8 +58,10 @@ def test_an_unknown_topic_id_is_not_reported_as_denied() -> None:
             for topic_id in (others, b"\x01" * 16)
         ],
     )
-    answer = stage.ask(ApiKey.PRODUCE, 13, request, ALICE)
-    rows = [(topic.topic_id, topic.partition_responses[0].error_code) for topic in answer.responses]
+    response = stage.ask(ApiKey.PRODUCE, 13, request, ALICE)
+    rows = [
+        (topic.topic_id, topic.partition_responses[0].error_code) for topic in response.responses
+    ]
     assert rows == [(others, 29), (b"\x01" * 16, 100)]
 
 
@@ -76,24 +78,24 @@ def test_without_write_on_the_transactional_id_every_partition_is_denied() -> No
 
 def test_a_transactional_id_without_transactional_batches_is_not_checked() -> None:
     stage = stage_with()
-    answer = produce(stage, "mine", transactional_id="not-hers", principal=ALICE)
-    assert produced(answer) == {"mine": 0}
+    response = produce(stage, "mine", transactional_id="not-hers", principal=ALICE)
+    assert produced(response) == {"mine": 0}
 
 
 @pytest.mark.parametrize(("release", "code"), [("0.11", 31), ("2.7", 31), ("2.8", 0), ("", 0)])
 def test_up_to_2_7_idempotent_batches_need_idempotent_write(release: str, code: int) -> None:
     stage = stage_with(release)
-    answer = produce(stage, "mine", version=3, records=IDEMPOTENT, principal=ALICE)
-    assert produced(answer) == {"mine": code}
+    response = produce(stage, "mine", version=3, records=IDEMPOTENT, principal=ALICE)
+    assert produced(response) == {"mine": code}
     stage.allow(ALICE, Operation.IDEMPOTENT_WRITE, ResourceType.CLUSTER, "kafka-cluster")
-    answer = produce(stage, "mine", version=3, records=IDEMPOTENT, principal=ALICE)
-    assert produced(answer) == {"mine": 0}
+    response = produce(stage, "mine", version=3, records=IDEMPOTENT, principal=ALICE)
+    assert produced(response) == {"mine": 0}
 
 
 def test_with_acks_0_a_denial_closes_the_connection_after_appending_the_rest() -> None:
     stage = stage_with()
-    assert produce(stage, "mine", acks=0, principal=ALICE) is NoAnswer.SILENT
-    assert produce(stage, "mine", "others", acks=0, principal=ALICE) is NoAnswer.CLOSE
+    assert produce(stage, "mine", acks=0, principal=ALICE) is NoResponse.SILENT
+    assert produce(stage, "mine", "others", acks=0, principal=ALICE) is NoResponse.CLOSE
     log = stage.found("mine").partitions[0].log
     assert log.end_offset == 2
 
@@ -104,8 +106,10 @@ def test_other_brokers_than_the_leader_return_its_address() -> None:
     (topic,) = produce(stage, "t", version=12).responses
     (row,) = topic.partition_responses
     assert (row.error_code, row.current_leader.leader_id) == (6, 2)
-    answer = produce(stage, "t", version=12)
-    assert [(endpoint.node_id, endpoint.port) for endpoint in answer.node_endpoints] == [(2, 9093)]
+    response = produce(stage, "t", version=12)
+    assert [(endpoint.node_id, endpoint.port) for endpoint in response.node_endpoints] == [
+        (2, 9093)
+    ]
     stage.session("User:admin").node_id = 2
     assert produced(produce(stage, "t", version=12)) == {"t": 0}
 

@@ -146,9 +146,9 @@ def test_a_bomb_of_tiny_records_is_refused(codec: Compression) -> None:
     bomb = packed(record(0, None, None, 0) * 8_000_000, 8_000_000, codec)
     stage = Stage("4.3")
     stage.topic("t", configs={"max.message.bytes": str(1 << 26)})
-    answers: list[dict[str, int]] = []
-    seconds, mebibytes = cost(lambda: answers.append(produced(produce(stage, "t", records=bomb))))
-    assert answers == [{"t": INVALID}]
+    responses: list[dict[str, int]] = []
+    seconds, mebibytes = cost(lambda: responses.append(produced(produce(stage, "t", records=bomb))))
+    assert responses == [{"t": INVALID}]
     assert seconds < 2
     assert mebibytes < 200
 
@@ -170,8 +170,8 @@ def test_the_number_of_listed_record_errors_is_limited() -> None:
     stage.topic("t", configs={"cleanup.policy": "compact"})
     count = LISTED_MAX + 5
     content = b"".join(record(at, b"v", None, 0) for at in range(count))
-    answer = produce(stage, "t", records=packed(content, count))
-    (row,) = answer.responses[0].partition_responses
+    response = produce(stage, "t", records=packed(content, count))
+    (row,) = response.responses[0].partition_responses
     assert (row.error_code, len(row.record_errors)) == (INVALID, LISTED_MAX)
 
 

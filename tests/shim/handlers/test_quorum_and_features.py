@@ -69,11 +69,11 @@ def test_running_brokers_are_observers_of_the_quorum() -> None:
     stage = Stage(brokers=3)
     stage.cluster.nodes[2].is_alive = False
     request = DescribeQuorumRequest([TopicData("__cluster_metadata", [PartitionData(0)])])
-    answer = stage.ask(ApiKey.DESCRIBE_QUORUM, 2, request)
-    (partition,) = answer.topics[0].partitions
+    response = stage.ask(ApiKey.DESCRIBE_QUORUM, 2, request)
+    (partition,) = response.topics[0].partitions
     assert [voter.replica_id for voter in partition.current_voters] == [1]
     assert [observer.replica_id for observer in partition.observers] == [3]
-    assert [node.node_id for node in answer.nodes] == [1]
+    assert [node.node_id for node in response.nodes] == [1]
     older = stage.ask(ApiKey.DESCRIBE_QUORUM, 0, request)
     assert older.nodes == []
 
@@ -115,14 +115,14 @@ def test_a_static_quorum_keeps_its_voters(api: ApiKey, kind: Any) -> None:
 
 def update(stage: Stage, version: int, *updates: Any, validate: bool = False) -> Any:
     request = UpdateFeaturesRequest(feature_updates=list(updates), validate_only=validate)
-    answer = stage.ask(ApiKey.UPDATE_FEATURES, version, request, ADMIN)
-    return answer.error_code, [(result.feature, result.error_code) for result in answer.results]
+    response = stage.ask(ApiKey.UPDATE_FEATURES, version, request, ADMIN)
+    return response.error_code, [(result.feature, result.error_code) for result in response.results]
 
 
 def level(stage: Stage, feature: str) -> int:
     request = ApiVersionsRequest(client_software_name="a", client_software_version="1")
-    answer = stage.ask(ApiKey.API_VERSIONS, 3, request)
-    levels = {feature.name: feature.max_version_level for feature in answer.finalized_features}
+    response = stage.ask(ApiKey.API_VERSIONS, 3, request)
+    levels = {feature.name: feature.max_version_level for feature in response.finalized_features}
     return levels.get(feature, 0)
 
 

@@ -23,8 +23,8 @@ from kafka_shim.protocol.messages.share_fetch_request import (
     ShareFetchRequest,
 )
 from kafka_shim.shim.dispatch import Pending
-from kafka_shim.shim.state.sharing.share_acquiring import ACQUIRED_MAX
-from kafka_shim.shim.state.sharing.share_values import Key, StateUpdate
+from kafka_shim.shim.state.share_partitions.share_acquiring import ACQUIRED_MAX
+from kafka_shim.shim.state.share_partitions.share_values import Key, StateUpdate
 from tests.recordings.records.batches import batch
 from tests.shim.play import ADMIN, Stage
 
@@ -55,8 +55,8 @@ class Sharing:
             timeout_ms=1000,
             topic_data=[TopicProduceData(topic, partition_data=rows)],
         )
-        answer = self.stage.ask(ApiKey.PRODUCE, 12, request)
-        assert answer.responses[0].partition_responses[0].error_code == 0
+        response = self.stage.ask(ApiKey.PRODUCE, 12, request)
+        assert response.responses[0].partition_responses[0].error_code == 0
 
     def fetch(self, *topics: bytes, who: str = ADMIN, epoch: int = 0, **more: Any) -> Any:
         request = ShareFetchRequest(
@@ -83,15 +83,15 @@ class Sharing:
         return self.stage.ask(ApiKey.SHARE_ACKNOWLEDGE, 1, request, who)
 
 
-def rows_of(answer: Any) -> dict[bytes, Any]:
-    return {topic.topic_id: topic.partitions[0] for topic in answer.responses}
+def rows_of(response: Any) -> dict[bytes, Any]:
+    return {topic.topic_id: topic.partitions[0] for topic in response.responses}
 
 
 def test_the_permission_on_the_group_is_checked_first() -> None:
     sharing = Sharing()
     assert sharing.fetch(sharing.ids["a"], who=ALICE).error_code == DENIED_GROUP
-    answer = sharing.acknowledge(sharing.ids["a"], 1, who=ALICE)
-    assert (answer.error_code, answer.responses) == (DENIED_GROUP, [])
+    response = sharing.acknowledge(sharing.ids["a"], 1, who=ALICE)
+    assert (response.error_code, response.responses) == (DENIED_GROUP, [])
 
 
 def test_the_first_fetch_returns_records() -> None:
@@ -117,19 +117,19 @@ def test_a_denied_topic_does_not_fail_the_others() -> None:
 @pytest.mark.parametrize("authorizer", ["standard", "none"])
 def test_an_unknown_topic_id_fails_the_whole_request(authorizer: str) -> None:
     sharing = Sharing(authorizer=authorizer)
-    answer = sharing.fetch(sharing.ids["a"], NEVER)
-    assert (answer.error_code, answer.responses) == (-1, [])
+    response = sharing.fetch(sharing.ids["a"], NEVER)
+    assert (response.error_code, response.responses) == (-1, [])
 
 
 def test_without_authorizer_an_acknowledged_unknown_topic_id_fails_alone() -> None:
-    answers = {}
+    responses = {}
     for authorizer in ("standard", "none"):
         sharing = Sharing(authorizer=authorizer)
         sharing.fetch(sharing.ids["a"])
-        answers[authorizer] = sharing.acknowledge(NEVER, 1)
-    assert (answers["standard"].error_code, answers["standard"].responses) == (-1, [])
-    assert answers["none"].error_code == 0
-    assert rows_of(answers["none"])[NEVER].error_code == 100
+        responses[authorizer] = sharing.acknowledge(NEVER, 1)
+    assert (responses["standard"].error_code, responses["standard"].responses) == (-1, [])
+    assert responses["none"].error_code == 0
+    assert rows_of(responses["none"])[NEVER].error_code == 100
 
 
 def test_releases_with_share_groups_disabled_return_unsupported_version() -> None:

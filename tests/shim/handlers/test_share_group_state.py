@@ -12,7 +12,7 @@ from kafka_shim.protocol.messages import (
     read_share_group_state_summary_request as summary_messages,
     write_share_group_state_request as write_messages,
 )
-from kafka_shim.shim.state.sharing.share_state import IN_FLIGHT_MAX
+from kafka_shim.shim.state.share_partitions.share_state import IN_FLIGHT_MAX
 from tests.shim.play import ADMIN, Stage
 
 UNKNOWN = b"\x77" * 16
@@ -74,10 +74,10 @@ class Share:
         return int(self.ask(ApiKey.DELETE_SHARE_GROUP_STATE, 0, request).error_code)
 
 
-def batches(answer: Any) -> list[tuple[int, int, int, int]]:
+def batches(response: Any) -> list[tuple[int, int, int, int]]:
     return [
         (batch.first_offset, batch.last_offset, batch.delivery_state, batch.delivery_count)
-        for batch in answer.state_batches
+        for batch in response.state_batches
     ]
 
 
@@ -131,8 +131,8 @@ def test_initializing_again_needs_the_same_or_a_later_state_epoch() -> None:
     assert share.initialise(0, 1, 5) == 0
     assert share.initialise(0, 0, 5) == FENCED_STATE
     assert share.initialise(0, 1, 9) == 0
-    answer = share.read(0, 5)
-    assert (answer.state_epoch, answer.start_offset, batches(answer)) == (1, 9, [])
+    response = share.read(0, 5)
+    assert (response.state_epoch, response.start_offset, batches(response)) == (1, 9, [])
     assert share.read(0, 3).error_code == FENCED_LEADER
     assert share.summary(0).leader_epoch == 5
 
@@ -146,9 +146,9 @@ def test_newer_batches_replace_overlapping_older_ones() -> None:
     assert share.write(0, (1, 4), 6) == FENCED_LEADER
     assert batches(share.read(0, 5)) == [(6, 9, 0, 1), (10, 12, 2, 1)]
     assert share.write(0, (2, 5), 8, (8, 11, 2, 2)) == 0
-    answer = share.read(0, 5)
-    assert (answer.state_epoch, answer.start_offset) == (1, 8)
-    assert batches(answer) == [(8, 11, 2, 2), (12, 12, 2, 1)]
+    response = share.read(0, 5)
+    assert (response.state_epoch, response.start_offset) == (1, 8)
+    assert batches(response) == [(8, 11, 2, 2), (12, 12, 2, 1)]
     assert share.delete(0) == 0
     assert share.read(0, 5).error_code == 42
 
@@ -162,8 +162,8 @@ def test_the_records_in_flight_of_a_written_state_are_limited() -> None:
     assert share.write(0, (1, 0), 9) == 0  # a leader does not go back
     assert share.write(0, (1, 0), start + 1, (last, last, 0, 1)) == 0
     assert share.write(0, (1, 0), start + 1, (start, 2**63 - 1, 0, 1)) == POLICY_VIOLATION
-    answer = share.read(0, 0)
-    assert (answer.start_offset, batches(answer)) == (start + 1, [(start + 1, last, 0, 1)])
+    response = share.read(0, 0)
+    assert (response.start_offset, batches(response)) == (start + 1, [(start + 1, last, 0, 1)])
 
 
 @pytest.mark.parametrize(

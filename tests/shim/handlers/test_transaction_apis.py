@@ -57,10 +57,10 @@ def added(stage: Stage, *topics: str, version: int = 3) -> dict[str, int]:
         v3_and_below_producer_epoch=0,
         v3_and_below_topics=rows,
     )
-    answer = stage.ask(ApiKey.ADD_PARTITIONS_TO_TXN, version, request, ALICE)
+    response = stage.ask(ApiKey.ADD_PARTITIONS_TO_TXN, version, request, ALICE)
     return {
         topic.name: topic.results_by_partition[0].partition_error_code
-        for topic in answer.results_by_topic_v3_and_below
+        for topic in response.results_by_topic_v3_and_below
     }
 
 
@@ -86,8 +86,8 @@ def test_internal_topics_cannot_be_added_even_without_an_authorizer() -> None:
         v3_and_below_transactional_id="x",
         v3_and_below_topics=[AddPartitionsToTxnTopic("__consumer_offsets", [0])],
     )
-    answer = stage.ask(ApiKey.ADD_PARTITIONS_TO_TXN, 3, request, ALICE)
-    (topic,) = answer.results_by_topic_v3_and_below
+    response = stage.ask(ApiKey.ADD_PARTITIONS_TO_TXN, 3, request, ALICE)
+    (topic,) = response.results_by_topic_v3_and_below
     assert topic.results_by_partition[0].partition_error_code == 29
 
 
@@ -142,8 +142,8 @@ def committed(stage: Stage, *topics: str, version: int = 3) -> dict[str, int]:
         group_id="g",
         topics=[TxnOffsetCommitRequestTopic(name, partitions=[partition]) for name in topics],
     )
-    answer = stage.ask(ApiKey.TXN_OFFSET_COMMIT, version, request, ALICE)
-    return {topic.name: topic.partitions[0].error_code for topic in answer.topics}
+    response = stage.ask(ApiKey.TXN_OFFSET_COMMIT, version, request, ALICE)
+    return {topic.name: topic.partitions[0].error_code for topic in response.topics}
 
 
 def test_offset_commits_check_transactional_id_group_and_topics_in_this_order() -> None:
@@ -166,8 +166,8 @@ def test_markers_need_cluster_action_or_since_3_8_alter_on_the_cluster(
 
     def code() -> int:
         request = WriteTxnMarkersRequest(markers=[marker])
-        answer = stage.ask(ApiKey.WRITE_TXN_MARKERS, 1, request, ALICE)
-        found: int = answer.markers[0].topics[0].partitions[0].error_code
+        response = stage.ask(ApiKey.WRITE_TXN_MARKERS, 1, request, ALICE)
+        found: int = response.markers[0].topics[0].partitions[0].error_code
         return found
 
     assert code() == 31
@@ -199,9 +199,9 @@ def test_only_visible_transactions_are_listed() -> None:
 
     def listed() -> list[str]:
         request = ListTransactionsRequest(state_filters=["Ongoing", "Empty", "Odd"])
-        answer = stage.ask(ApiKey.LIST_TRANSACTIONS, 2, request, ALICE)
-        assert (answer.error_code, answer.unknown_state_filters) == (0, ["Odd"])
-        return [state.transactional_id for state in answer.transaction_states]
+        response = stage.ask(ApiKey.LIST_TRANSACTIONS, 2, request, ALICE)
+        assert (response.error_code, response.unknown_state_filters) == (0, ["Odd"])
+        return [state.transactional_id for state in response.transaction_states]
 
     assert listed() == []
     stage.allow(ALICE, Operation.DESCRIBE, ResourceType.TRANSACTIONAL_ID, "y")
@@ -213,8 +213,8 @@ def test_describing_producers_needs_read_on_the_topic() -> None:
     names = ["mine", "others", "missing", "no name!"]
     stage.allow(ALICE, Operation.READ, ResourceType.TOPIC, "missing")
     request = DescribeProducersRequest(topics=[TopicRequest(name, [0]) for name in names])
-    answer = stage.ask(ApiKey.DESCRIBE_PRODUCERS, 0, request, ALICE)
-    codes = {topic.name: topic.partitions[0].error_code for topic in answer.topics}
+    response = stage.ask(ApiKey.DESCRIBE_PRODUCERS, 0, request, ALICE)
+    codes = {topic.name: topic.partitions[0].error_code for topic in response.topics}
     assert codes == {"mine": 0, "others": 29, "missing": 3, "no name!": 17}
 
 
@@ -225,6 +225,6 @@ def test_leaders_and_followers_describe_producers() -> None:
     for node_id in (1, 2, 3):
         stage.session(ADMIN).node_id = node_id
         request = DescribeProducersRequest(topics=[TopicRequest("t", [0])])
-        answer = stage.ask(ApiKey.DESCRIBE_PRODUCERS, 0, request)
-        codes[node_id] = answer.topics[0].partitions[0].error_code
+        response = stage.ask(ApiKey.DESCRIBE_PRODUCERS, 0, request)
+        codes[node_id] = response.topics[0].partitions[0].error_code
     assert codes == {1: 0, 2: 0, 3: 6}

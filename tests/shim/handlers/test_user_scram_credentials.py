@@ -29,8 +29,8 @@ def alter(
     stage: Stage, deletions: Any = (), upsertions: Any = (), who: str = ADMIN
 ) -> list[tuple[str, int]]:
     request = AlterUserScramCredentialsRequest(list(deletions), list(upsertions))
-    answer = stage.ask(ApiKey.ALTER_USER_SCRAM_CREDENTIALS, 0, request, who)
-    return sorted((result.user, result.error_code) for result in answer.results)
+    response = stage.ask(ApiKey.ALTER_USER_SCRAM_CREDENTIALS, 0, request, who)
+    return sorted((result.user, result.error_code) for result in response.results)
 
 
 def describe(stage: Stage, names: list[str] | None, who: str = ADMIN) -> Any:
@@ -91,16 +91,16 @@ def test_describing_a_user_twice_fails_for_that_user_only() -> None:
 
 
 def test_a_denied_request_returns_empty_user_names() -> None:
-    answer = describe(Stage(), ["zed", "abe"], "User:alice")
-    assert answer.error_code == ErrorCode.CLUSTER_AUTHORIZATION_FAILED
-    assert [(result.user, result.error_code) for result in answer.results] == [("", 31), ("", 31)]
+    response = describe(Stage(), ["zed", "abe"], "User:alice")
+    assert response.error_code == ErrorCode.CLUSTER_AUTHORIZATION_FAILED
+    assert [(result.user, result.error_code) for result in response.results] == [("", 31), ("", 31)]
 
 
 def test_a_denied_request_for_all_users_is_answered() -> None:
     """DEVIATION: a real broker fails to build this response and sends none."""
-    answer = describe(Stage(), None, "User:alice")
-    assert answer.error_code == ErrorCode.CLUSTER_AUTHORIZATION_FAILED
-    assert answer.results == []
+    response = describe(Stage(), None, "User:alice")
+    assert response.error_code == ErrorCode.CLUSTER_AUTHORIZATION_FAILED
+    assert response.results == []
 
 
 def test_altering_needs_alter_on_the_cluster() -> None:
@@ -120,9 +120,9 @@ def test_configured_users_are_neither_shown_nor_changed() -> None:
 
 
 def test_zookeeper_brokers_deny_without_results() -> None:
-    answer = describe(Stage("2.7"), ["zed"], "User:alice")
-    assert answer.error_code == ErrorCode.CLUSTER_AUTHORIZATION_FAILED
-    assert answer.results == []
+    response = describe(Stage("2.7"), ["zed"], "User:alice")
+    assert response.error_code == ErrorCode.CLUSTER_AUTHORIZATION_FAILED
+    assert response.results == []
 
 
 @pytest.mark.parametrize(

@@ -5,16 +5,16 @@ from typing import Any
 
 from kafka_shim.shim.dispatch import Dispatcher
 from kafka_shim.shim.errors import CloseConnection
-from kafka_shim.shim.kept_answers import KEYS, Kept, KeptAnswers
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.request.session import Session
+from kafka_shim.shim.response_cache import KEYS, Kept, ResponseCache
 
 REMEMBERED = 3
 TIMES = 2
 """The first time the request is remembered, the second time its response."""
 
 
-class CheckedAnswers(KeptAnswers):
+class CheckedResponses(ResponseCache):
     """A cache that returns no response, but compares each that it has with the new one."""
 
     checked = 0
@@ -27,7 +27,7 @@ class CheckedAnswers(KeptAnswers):
         self.expected = super().find(frame, session)
         return None
 
-    def keep(self, request: Any, context: RequestContext, answer: Any, framed: bytes) -> None:
+    def keep(self, request: Any, context: RequestContext, response: Any, framed: bytes) -> None:
         kept, self.expected = self.expected, None
         if kept is not None:
             assert kept.framed(framed) == framed
@@ -35,7 +35,7 @@ class CheckedAnswers(KeptAnswers):
             assert kept.context.facts is context.facts
             assert kept.context.access.actor == context.access.actor
             self.checked += 1
-        super().keep(request, context, answer, framed)
+        super().keep(request, context, response, framed)
 
 
 def asked_again(dispatcher: Dispatcher) -> None:
@@ -44,7 +44,7 @@ def asked_again(dispatcher: Dispatcher) -> None:
     last: deque[tuple[bytes, Session]] = deque(maxlen=REMEMBERED)
 
     def dispatch_and_ask_again(frame: bytes, session: Session) -> Any:
-        answer = dispatch(frame, session)
+        response = dispatch(frame, session)
         if frame[:2] in KEYS:
             last.append((frame, session))
         for _ in range(TIMES):
@@ -53,6 +53,6 @@ def asked_again(dispatcher: Dispatcher) -> None:
                     dispatch(other, its_session)
                 except CloseConnection:
                     continue
-        return answer
+        return response
 
     dispatcher.dispatch = dispatch_and_ask_again  # type: ignore[method-assign]

@@ -6,13 +6,13 @@ from collections.abc import Iterator
 import pytest
 
 from kafka_shim.shim.clock import ManualClock
-from kafka_shim.shim.state.changes import Changes
+from kafka_shim.shim.state.state_version import Changes
 from tests.recordings.conformance import generate
 from tests.recordings.conformance.play import play
 from tests.recordings.conformance.scripts import script
 from tests.recordings.kinds import KINDS
 from tests.recordings.peers.in_process import InProcess
-from tests.shim.kept.asking import CheckedAnswers, asked_again
+from tests.shim.kept.asking import CheckedResponses, asked_again
 
 RELEASES = ("0.11.0.3", "2.8.2", "3.9.1", "4.4.0")
 SCRIPTS = 8
@@ -23,21 +23,21 @@ UNREPEATABLE = "corner-offsets_topic"
 """It deletes the topic of groups, which a repeated FindCoordinator would create again."""
 
 
-def checked(peer: InProcess) -> CheckedAnswers:
+def checked(peer: InProcess) -> CheckedResponses:
     dispatcher = peer.stage.dispatcher
-    dispatcher.kept = answers = CheckedAnswers(dispatcher.cluster)
+    dispatcher.kept = responses = CheckedResponses(dispatcher.cluster)
     asked_again(dispatcher)
-    return answers
+    return responses
 
 
 @pytest.mark.parametrize("release", RELEASES)
 def test_cached_responses_are_fresh_in_random_scripts(release: str) -> None:
-    answers = checked(peer := InProcess(release, "authorizer"))
+    responses = checked(peer := InProcess(release, "authorizer"))
     for seed in range(SCRIPTS):
         play(script(release, seed), peer)
     for seed in range(SCENARIOS):
         play(generate.scenario(release, seed), peer)
-    assert answers.checked > 300
+    assert responses.checked > 300
 
 
 def recorded() -> Iterator[tuple[str, str, str]]:
@@ -52,9 +52,9 @@ def test_cached_responses_are_fresh_in_recorded_scenarios() -> None:
     for kind_name, release, scenario in list(recorded())[::EVERY]:
         kind = KINDS[kind_name]
         peer = kind.shim(release, kind.mode, kind.settings_of(release, scenario))
-        answers = checked(peer)
+        responses = checked(peer)
         kind.play(scenario, peer)
-        found += answers.checked
+        found += responses.checked
     assert found > 300
 
 

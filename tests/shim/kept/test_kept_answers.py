@@ -13,7 +13,7 @@ from kafka_shim.shim.clock import ManualClock
 from kafka_shim.shim.config import Config
 from kafka_shim.shim.control.routes import Call, call_route, find
 from kafka_shim.shim.control.verbs import Control
-from kafka_shim.shim.kept_answers import MISSES_MAX, KeptAnswers
+from kafka_shim.shim.response_cache import MISSES_MAX, ResponseCache
 from tests.shim.play import LISTENER, Stage
 
 ASKED = MetadataRequest([MetadataRequestTopic(name="orders")], allow_auto_topic_creation=False)
@@ -25,7 +25,7 @@ class KeepingStage(Stage):
 
     def __init__(self, **settings: Any) -> None:
         super().__init__(**settings)
-        self.kept = self.dispatcher.kept = KeptAnswers(self.cluster)
+        self.kept = self.dispatcher.kept = ResponseCache(self.cluster)
 
     def error(self, principal: str = "User:admin") -> int:
         return int(self.ask(ApiKey.METADATA, 12, ASKED, principal).topics[0].error_code)
@@ -64,15 +64,15 @@ def test_a_fault_ends_caching() -> None:
 def test_a_request_that_creates_a_topic_is_not_answered_from_the_cache() -> None:
     stage = KeepingStage()
     asked = MetadataRequest([MetadataRequestTopic(name="orders")])
-    answers = [stage.ask(ApiKey.METADATA, 12, asked) for _ in range(4)]
-    codes = [answer.topics[0].error_code for answer in answers]
+    responses = [stage.ask(ApiKey.METADATA, 12, asked) for _ in range(4)]
+    codes = [response.topics[0].error_code for response in responses]
     assert codes[0] != 0
     assert codes[1:] == [0, 0, 0]
 
 
 def test_the_cache_is_limited_and_drops_the_oldest() -> None:
     stage = KeepingStage()
-    stage.kept = stage.dispatcher.kept = KeptAnswers(stage.cluster, bytes_max=20_000)
+    stage.kept = stage.dispatcher.kept = ResponseCache(stage.cluster, bytes_max=20_000)
     for number in range(200):
         name = MetadataRequestTopic(name=f"orders-{number}")
         asked = MetadataRequest([name], allow_auto_topic_creation=False)

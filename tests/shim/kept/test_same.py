@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 
 from kafka_shim.protocol.trace.segments import Damage, read_trace
-from kafka_shim.shim.kept_answers import KEYS, KeptAnswers
 from kafka_shim.shim.logs import set_up_logs
 from kafka_shim.shim.observing.history import History
 from kafka_shim.shim.observing.recorder import Recorder
+from kafka_shim.shim.response_cache import KEYS, ResponseCache
 from tests.recordings.conformance.play import play
 from tests.recordings.conformance.scripts import script
 from tests.recordings.peers.in_process import InProcess
@@ -24,10 +24,10 @@ class Everything:
     def __init__(self, release: str, folder: Path, *, keeps: bool) -> None:
         peer = InProcess(release, "authorizer")
         self._dispatcher = dispatcher = peer.stage.dispatcher
-        self.answers: list[Any] = []
-        self.kept: KeptAnswers | None = None
+        self.responses: list[Any] = []
+        self.kept: ResponseCache | None = None
         if keeps:
-            dispatcher.kept = self.kept = KeptAnswers(dispatcher.cluster)
+            dispatcher.kept = self.kept = ResponseCache(dispatcher.cluster)
         dispatcher.history = self.history = History()
         dispatcher.recorder = recorder = Recorder(folder, peer.stage.clock)
         self._dispatch = dispatcher.dispatch
@@ -37,7 +37,7 @@ class Everything:
         recorder.close()
         self.requests = [seen.row() for seen in self.history]
         self.decisions = [row for seen in self.history for row in seen.decisions()]
-        self.totals = (self.history.answers, self.history.decisions)
+        self.totals = (self.history.responses, self.history.decisions)
         self.counted = dispatcher.cluster.counters.requests
         self.trace = [
             (block.body.connections, block.body.entries)
@@ -51,9 +51,9 @@ class Everything:
         return self._once(frame, session)
 
     def _once(self, frame: bytes, session: Any) -> Any:
-        answer = self._dispatch(frame, session)
-        self.answers.append(answer if isinstance(answer, bytes) else None)
-        return answer
+        response = self._dispatch(frame, session)
+        self.responses.append(response if isinstance(response, bytes) else None)
+        return response
 
 
 @pytest.mark.parametrize("level", ["info", "debug"])
@@ -69,7 +69,7 @@ def test_cached_and_new_responses_are_equal(
     fresh, kept = found
     assert kept.kept is not None
     assert kept.kept.given > 100
-    assert kept.answers == fresh.answers
+    assert kept.responses == fresh.responses
     assert kept.requests == fresh.requests
     assert kept.decisions == fresh.decisions
     assert kept.totals == fresh.totals

@@ -37,7 +37,7 @@ async def several(
         yield [await stack.enter_async_context(connected(broker, listener)) for _ in range(count)]
 
 
-async def is_answered(wire: Wire) -> bool:
+async def is_responded(wire: Wire) -> bool:
     """Return whether a request is answered now; otherwise it keeps waiting."""
     if not wire.correlation_id:
         await wire.send(wire.request(ApiKey.API_VERSIONS, 0, ApiVersionsRequest()))
@@ -65,13 +65,13 @@ async def test_too_many_connections_of_one_address_are_closed(
         async with several(broker, allowed) as wires, connected(broker) as late:
             assert await late.is_closed()
             for wire in wires:
-                assert await is_answered(wire)
+                assert await is_responded(wire)
         for _ in range(1000):
             if not broker.connections:
                 break
             await asyncio.sleep(0.001)
         async with connected(broker) as wire:
-            assert await is_answered(wire)
+            assert await is_responded(wire)
 
 
 @pytest.mark.parametrize("listener", ["", "listener.name.plaintext."])
@@ -81,14 +81,14 @@ async def test_connections_above_max_connections_wait_until_others_close(listene
         several(broker, 2) as (first, _second),
         several(broker, 2) as (third, fourth),
     ):
-        assert not await is_answered(third)
-        assert not await is_answered(fourth)
+        assert not await is_responded(third)
+        assert not await is_responded(fourth)
         first.writer.close()
         await first.writer.wait_closed()
-        assert await is_answered(third)
-        assert not await is_answered(fourth)
+        assert await is_responded(third)
+        assert not await is_responded(fourth)
         async with connected(broker, "SASL_PLAINTEXT") as other:
-            assert await is_answered(other) == bool(listener)
+            assert await is_responded(other) == bool(listener)
 
 
 @pytest.mark.parametrize("listener", ["", "listener.name.plaintext."])
@@ -100,13 +100,13 @@ async def test_connections_above_the_creation_rate_wait(listener: str) -> None:
         several(broker, 2) as (eleventh, twelfth),
     ):
         for wire in wires:
-            assert await is_answered(wire)
-        assert not await is_answered(eleventh)
+            assert await is_responded(wire)
+        assert not await is_responded(eleventh)
         clock.advance(1000)
-        assert await is_answered(eleventh)
-        assert not await is_answered(twelfth)
+        assert await is_responded(eleventh)
+        assert not await is_responded(twelfth)
         clock.advance(1000)
-        assert await is_answered(twelfth)
+        assert await is_responded(twelfth)
 
 
 async def test_the_inter_broker_listener_accepts_connections_above_max_connections() -> None:
@@ -115,11 +115,11 @@ async def test_the_inter_broker_listener_accepts_connections_above_max_connectio
         limited({"max.connections": "2"}) as (broker, clock),
         several(broker, 2, "SASL_PLAINTEXT") as (used, idle),
     ):
-        assert await is_answered(idle)
+        assert await is_responded(idle)
         clock.advance(1)
-        assert await is_answered(used)
+        assert await is_responded(used)
         async with connected(broker) as other:
-            assert await is_answered(other)
+            assert await is_responded(other)
             assert await idle.is_closed()
             assert broker.connections == 2
 
@@ -130,16 +130,16 @@ async def test_changed_limits_apply_to_existing_connections() -> None:
         several(broker, 3, "SASL_PLAINTEXT") as (first, *others),
         connected(broker, "SASL_PLAINTEXT") as late,
     ):
-        assert not await is_answered(late)
+        assert not await is_responded(late)
         for wire in (first, *others):
-            assert await is_answered(wire)
+            assert await is_responded(wire)
             clock.advance(1)
         broker.cluster.configs.all_brokers["max.connections"] = "2"
         broker._server._sweep()
         assert await first.is_closed()
         broker.cluster.configs.all_brokers["max.connections"] = "4"
         broker._server._sweep()
-        assert await is_answered(late)
+        assert await is_responded(late)
 
 
 async def test_connections_above_the_rate_of_their_address_are_closed_with_a_delay() -> None:
@@ -148,8 +148,8 @@ async def test_connections_above_the_rate_of_their_address_are_closed_with_a_del
         broker.cluster.quotas.alter([({"ip": "127.0.0.1"}, rate)])
         async with several(broker, 10) as wires, connected(broker) as late:
             for wire in wires:
-                assert await is_answered(wire)
-            assert not await is_answered(late)
+                assert await is_responded(wire)
+            assert not await is_responded(late)
             clock.advance(1000)
             assert await late.is_closed()
 
@@ -162,7 +162,7 @@ async def test_releases_without_a_limit_ignore_its_setting() -> None:
     try:
         async with several(broker, 3) as wires:
             for wire in wires:
-                assert await is_answered(wire)
+                assert await is_responded(wire)
     finally:
         await broker.stop()
 
@@ -173,14 +173,14 @@ async def test_a_connection_that_does_not_log_in_in_time_is_closed() -> None:
         connected(broker) as plain,
         connected(broker, "SASL_PLAINTEXT") as slow,
     ):
-        assert await is_answered(slow)
+        assert await is_responded(slow)
         clock.advance(50_000)
         handshake = SaslHandshakeRequest(mechanism="PLAIN")  # the connection is not idle
         assert (await slow.ask(ApiKey.SASL_HANDSHAKE, 1, handshake)).error_code == 0
         clock.advance(11_000)
         broker._server._sweep()
         assert await slow.is_closed()
-        assert await is_answered(plain)
+        assert await is_responded(plain)
 
 
 async def test_idle_connections_are_closed_after_connections_max_idle_ms() -> None:
@@ -188,13 +188,13 @@ async def test_idle_connections_are_closed_after_connections_max_idle_ms() -> No
         limited({"connections.max.idle.ms": "30000"}) as (broker, clock),
         several(broker, 2) as (idle, used),
     ):
-        assert await is_answered(idle)
+        assert await is_responded(idle)
         clock.advance(20_000)
-        assert await is_answered(used)
+        assert await is_responded(used)
         clock.advance(11_000)
         broker._server._sweep()
         assert await idle.is_closed()
-        assert await is_answered(used)
+        assert await is_responded(used)
 
 
 async def test_request_sizes_are_limited_by_kafkas_settings() -> None:

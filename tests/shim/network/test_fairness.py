@@ -113,8 +113,8 @@ async def test_responses_that_a_client_does_not_read_are_limited() -> None:
         with dispatched(broker) as numbers:
             for _ in range(count):
                 wire.writer.write(wire.request(ApiKey.METADATA, 1, MetadataRequest(topics=None)))
-            answered = await settled(lambda: len(numbers))
-            assert answered < count
+            responded = await settled(lambda: len(numbers))
+            assert responded < count
             assert connection._transport.get_write_buffer_size() < 200_000
             wire.writer.transport.resume_reading()  # type: ignore[attr-defined]
             for number in range(count):
@@ -158,7 +158,7 @@ async def test_during_a_long_poll_only_one_further_request_is_read() -> None:
         assert connection._splitter.pending_bytes <= 16 * 1024
         await wire.frame()
         for _ in range(count):
-            assert (await wire.answer(ApiKey.METADATA, 1)).topics[0].error_code
+            assert (await wire.response(ApiKey.METADATA, 1)).topics[0].error_code
         assert broker._server.memory.bytes == 0
 
 
@@ -174,15 +174,15 @@ async def test_large_requests_wait_for_memory_and_small_ones_do_not() -> None:
         await first.send(request[:200_000])
         await until(lambda: memory.bytes == len(request) - 4)
         second.writer.write(large(second, 100))
-        answer = await small.ask(ApiKey.API_VERSIONS, 0, ApiVersionsRequest())
-        assert answer.error_code == ErrorCode.NONE
+        response = await small.ask(ApiKey.API_VERSIONS, 0, ApiVersionsRequest())
+        assert response.error_code == ErrorCode.NONE
         connections = connections_of(broker)
         arrived = await settled(lambda: sum(row._splitter.pending_bytes for row in connections))
         assert arrived <= 200_000 + RECEIVED_BYTES
         assert memory.bytes == len(request) - 4
         await first.send(request[200_000:])
-        assert len((await first.answer(ApiKey.METADATA, 1)).topics) == 10
-        assert len((await second.answer(ApiKey.METADATA, 1)).topics) == 100
+        assert len((await first.response(ApiKey.METADATA, 1)).topics) == 10
+        assert len((await second.response(ApiKey.METADATA, 1)).topics) == 100
         assert memory.bytes == 0
 
 

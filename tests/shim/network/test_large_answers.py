@@ -41,7 +41,7 @@ from kafka_shim.shim.broker import Broker
 from kafka_shim.shim.network import large_answers
 from kafka_shim.shim.network.large_answers import MANY_MADE
 from kafka_shim.shim.network.large_requests import is_large
-from kafka_shim.shim.request import turns
+from kafka_shim.shim.request import time_slices
 from kafka_shim.shim.state.groups.offsets import CommittedOffset
 from kafka_shim.shim.state.groups.share_group import ShareHeartbeat
 from tests.acl_filters import ANY_ACL, deleted_acls
@@ -121,7 +121,7 @@ async def test_a_request_for_much_data_is_handled_in_turns(
         await busy.send(busy.request(api, version, request_of_all))
         in_one_turn = await busy.frame()
         fill_acls(broker)
-        monkeypatch.setattr(turns, "TURN_S", -1.0)
+        monkeypatch.setattr(time_slices, "SLICE_S", -1.0)
         monkeypatch.setattr(large_answers, "MANY", COUNT - 100)
         await busy.send(busy.request(api, version, request_of_all))
         await until(lambda: large.at_work == 1)

@@ -12,7 +12,7 @@ from kafka_shim.protocol.messages.api_versions_request import ApiVersionsRequest
 from kafka_shim.protocol.messages.metadata_request import MetadataRequest, MetadataRequestTopic
 from kafka_shim.shim.network import large_requests
 from kafka_shim.shim.network.large_requests import AT_ONCE
-from kafka_shim.shim.request import turns
+from kafka_shim.shim.request import time_slices
 from tests.shim.wire import Wire, connected, serving
 
 pytestmark = pytest.mark.asyncio
@@ -22,7 +22,7 @@ NAMES = 6_000
 
 @pytest.fixture(autouse=True)
 def every_name_ends_a_turn(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(turns, "TURN_S", -1.0)
+    monkeypatch.setattr(time_slices, "SLICE_S", -1.0)
 
 
 async def until(happened: Callable[[], bool]) -> None:
@@ -47,7 +47,7 @@ async def test_other_clients_are_answered_meanwhile_and_the_response_is_the_same
             await other.send(other.request(ApiKey.API_VERSIONS, 0, ApiVersionsRequest()))
             await other.frame()
         assert broker._server.large_requests.at_work == 1
-        in_turns = await busy.frame()
+        time_sliced = await busy.frame()
         loop = asyncio.get_running_loop()
         loop.set_debug(True)  # in debug mode requests are not handled in turns
         try:
@@ -55,8 +55,8 @@ async def test_other_clients_are_answered_meanwhile_and_the_response_is_the_same
             in_one_turn = await busy.frame()
         finally:
             loop.set_debug(False)
-        assert in_turns[4:] == in_one_turn[4:]
-        assert len(in_turns) > 10 * NAMES
+        assert time_sliced[4:] == in_one_turn[4:]
+        assert len(time_sliced) > 10 * NAMES
 
 
 async def test_work_ends_when_the_client_disconnects() -> None:

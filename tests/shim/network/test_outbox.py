@@ -20,9 +20,9 @@ class _Turn:
         self.over: asyncio.Future[None] = loop.create_future()
         self._connections = connections
         for number in range(connections):
-            loop.call_soon(self._answer, number)
+            loop.call_soon(self._response, number)
 
-    def _answer(self, number: int) -> None:
+    def _response(self, number: int) -> None:
         self.now_s += self._takes_s
         send: Callable[[], None] = lambda: self.sent.append(number)  # noqa: E731 - used twice
         if not self._outbox.takes(send):

@@ -104,9 +104,9 @@ def fetch(wire: Wire, bytes_max: int = 1 << 30, wait_ms: int = 0) -> bytes:
 
 
 def records_of(frame: bytes) -> bytes:
-    answer = codecs.read_response(ApiKey.FETCH, FETCH_VERSION, frame, 4)
-    assert isinstance(answer, FetchResponse)
-    return answer.responses[0].partitions[0].records or b""
+    response = codecs.read_response(ApiKey.FETCH, FETCH_VERSION, frame, 4)
+    assert isinstance(response, FetchResponse)
+    return response.responses[0].partitions[0].records or b""
 
 
 @pytest.mark.asyncio

@@ -74,5 +74,5 @@ def test_a_consumer_sees_its_quota(java: Java, broker: KafkaBroker) -> None:
     java.ask("poll")
     time.sleep(0.3)
     limit(broker, "reader", "consumer_byte_rate", 1e9)
-    assert java.answer() == "1"
+    assert java.response() == "1"
     assert 0 < float(java("metric fetch-throttle-time-max")) < 3000

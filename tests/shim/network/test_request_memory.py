@@ -19,7 +19,7 @@ def test_a_request_is_taken_while_any_memory_is_left() -> None:
     assert [peer.request.may_arrive(70_000, 0) for peer in peers] == [True, True, False, False]
     assert memory.bytes == 140_000
     peers[0].request.arrived()
-    peers[0].request.answered(0)
+    peers[0].request.responded(0)
     assert [peer.times_gone_on for peer in peers] == [0, 0, 1, 0]
     for peer in peers:
         peer.request.end(0)
@@ -32,7 +32,7 @@ def test_a_second_large_request_waits_for_the_answer_to_the_first() -> None:
     assert request.may_arrive(70_000, 0)
     request.arrived()
     assert not request.may_arrive(80_000, 0)
-    request.answered(0)
+    request.responded(0)
     assert request.may_arrive(80_000, 0)
     assert memory.bytes == 80_000
 

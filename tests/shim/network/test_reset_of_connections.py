@@ -9,8 +9,8 @@ from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.messages.create_topics_request import CreatableTopic, CreateTopicsRequest
 from kafka_shim.protocol.messages.metadata_request import MetadataRequest
 from kafka_shim.shim.logs import set_up_logs
-from kafka_shim.shim.request import turns
-from tests.shim.network.test_connection_quotas import is_answered, limited, several
+from kafka_shim.shim.request import time_slices
+from tests.shim.network.test_connection_quotas import is_responded, limited, several
 from tests.shim.wire import connected, serving
 
 pytestmark = pytest.mark.asyncio
@@ -32,10 +32,10 @@ async def test_connections_from_before_the_reset_do_not_count_for_the_rate() -> 
         limited({"max.connection.creation.rate": "1"}) as (broker, _),
         several(broker, 11) as before,
     ):
-        assert not await is_answered(before[-1])
+        assert not await is_responded(before[-1])
         broker.reset()
         async with several(broker, 11) as wires:
-            assert [await is_answered(wire) for wire in wires] == [True] * 10 + [False]
+            assert [await is_responded(wire) for wire in wires] == [True] * 10 + [False]
 
 
 async def test_connections_from_before_the_reset_do_not_count_for_the_rate_of_their_address() -> (
@@ -46,14 +46,14 @@ async def test_connections_from_before_the_reset_do_not_count_for_the_rate_of_th
         for _ in range(2):
             broker.cluster.quotas.alter([({"ip": "127.0.0.1"}, rate)])
             async with several(broker, 11) as wires:
-                assert [await is_answered(wire) for wire in wires] == [True] * 10 + [False]
+                assert [await is_responded(wire) for wire in wires] == [True] * 10 + [False]
                 broker.reset()
 
 
 async def test_a_large_request_from_before_the_reset_creates_nothing(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(turns, "TURN_S", -1.0)
+    monkeypatch.setattr(time_slices, "SLICE_S", -1.0)
     async with serving() as broker, connected(broker) as wire:
         topics = [
             CreatableTopic(name=f"t{number:08}", num_partitions=1, replication_factor=1)

@@ -43,7 +43,7 @@ async def test_a_request_cut_into_single_bytes_is_answered() -> None:
     async with serving() as broker, connected(broker) as wire:
         for byte in wire.request(ApiKey.API_VERSIONS, 0, ApiVersionsRequest()):
             await wire.send(bytes([byte]))
-        assert (await wire.answer(ApiKey.API_VERSIONS, 0)).error_code == ErrorCode.NONE
+        assert (await wire.response(ApiKey.API_VERSIONS, 0)).error_code == ErrorCode.NONE
 
 
 async def test_an_unknown_version_of_api_versions_is_unsupported_version_in_layout_0() -> None:
@@ -83,9 +83,9 @@ async def test_unparsable_input_closes_only_its_connection(frame: bytes) -> None
         await wire.send(frame)
         assert await wire.is_closed()
         assert broker.cluster.counters.closed == 1
-        answer = await other.ask(ApiKey.DESCRIBE_ACLS, 3, ANY_ACL)
-        assert answer.error_code == ErrorCode.NONE
-        assert answer.resources == []
+        response = await other.ask(ApiKey.DESCRIBE_ACLS, 3, ANY_ACL)
+        assert response.error_code == ErrorCode.NONE
+        assert response.resources == []
 
 
 @pytest.mark.parametrize("api", [ApiKey.DESCRIBE_ACLS, ApiKey.DESCRIBE_CLUSTER])
@@ -104,9 +104,9 @@ async def test_an_unknown_version_of_api_versions_returns_the_supported_ones_sin
     async with serving(release=release) as broker, connected(broker) as wire:
         await wire.send(bytes.fromhex("00000008 0012 0063 00000001"))
         frame = await wire.frame()
-        answer = codecs.read_response(ApiKey.API_VERSIONS, 0, frame, 4)
-        assert answer.error_code == ErrorCode.UNSUPPORTED_VERSION
-        rows = [(row.api_key, row.min_version, row.max_version) for row in answer.api_keys]
+        response = codecs.read_response(ApiKey.API_VERSIONS, 0, frame, 4)
+        assert response.error_code == ErrorCode.UNSUPPORTED_VERSION
+        rows = [(row.api_key, row.min_version, row.max_version) for row in response.api_keys]
         assert rows == told
 
 
@@ -123,9 +123,9 @@ async def test_a_failed_log_in_is_answered_after_the_delay_and_closes_the_connec
         began = time.monotonic()
         refused = asyncio.create_task(log_in(wire, "alice", "wrong"))
         await other.ask(ApiKey.DESCRIBE_ACLS, 3, ANY_ACL)  # other clients do not wait
-        answer: Any = await refused
+        response: Any = await refused
         took_ms = (time.monotonic() - began) * 1000
-        assert answer.error_code == ErrorCode.SASL_AUTHENTICATION_FAILED
+        assert response.error_code == ErrorCode.SASL_AUTHENTICATION_FAILED
         assert took_ms >= delay_ms
         assert await wire.is_closed()
 
@@ -152,10 +152,10 @@ async def test_wrong_credentials_fail_with_a_message_and_close_the_connection(
     user: str, password: str, authorization_id: str
 ) -> None:
     async with serving() as broker, connected(broker, "SASL_PLAINTEXT") as wire:
-        answer = await log_in(wire, user, password, authorization_id)
-        assert answer.error_code == ErrorCode.SASL_AUTHENTICATION_FAILED
-        assert "authentication failed" in answer.error_message.lower()
-        assert "secret" not in answer.error_message
+        response = await log_in(wire, user, password, authorization_id)
+        assert response.error_code == ErrorCode.SASL_AUTHENTICATION_FAILED
+        assert "authentication failed" in response.error_message.lower()
+        assert "secret" not in response.error_message
         assert await wire.is_closed()
         assert broker.cluster.counters.failed_logins == 1
 
@@ -163,17 +163,17 @@ async def test_wrong_credentials_fail_with_a_message_and_close_the_connection(
 async def test_an_unsupported_mechanism_returns_the_list_of_mechanisms() -> None:
     async with serving() as broker, connected(broker, "SASL_PLAINTEXT") as wire:
         ask = SaslHandshakeRequest(mechanism="GSSAPI")
-        answer = await wire.ask(ApiKey.SASL_HANDSHAKE, 1, ask)
-        assert answer.error_code == ErrorCode.UNSUPPORTED_SASL_MECHANISM
-        assert answer.mechanisms == ["PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512"]
+        response = await wire.ask(ApiKey.SASL_HANDSHAKE, 1, ask)
+        assert response.error_code == ErrorCode.UNSUPPORTED_SASL_MECHANISM
+        assert response.mechanisms == ["PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512"]
 
 
 async def test_a_handshake_on_a_listener_without_sasl_is_an_illegal_sasl_state() -> None:
     async with serving() as broker, connected(broker) as wire:
         ask = SaslHandshakeRequest(mechanism="PLAIN")
-        answer = await wire.ask(ApiKey.SASL_HANDSHAKE, 1, ask)
-        assert answer.error_code == ErrorCode.ILLEGAL_SASL_STATE
-        assert answer.mechanisms == []
+        response = await wire.ask(ApiKey.SASL_HANDSHAKE, 1, ask)
+        assert response.error_code == ErrorCode.ILLEGAL_SASL_STATE
+        assert response.mechanisms == []
 
 
 @pytest.mark.parametrize("api", [ApiKey.API_VERSIONS, ApiKey.SASL_HANDSHAKE, ApiKey.LIST_GROUPS])
@@ -186,8 +186,8 @@ async def test_another_request_during_the_log_in_closes_the_connection(api: ApiK
     }
     async with serving() as broker, connected(broker, "SASL_PLAINTEXT") as wire:
         await wire.ask(ApiKey.SASL_HANDSHAKE, 1, SaslHandshakeRequest(mechanism="PLAIN"))
-        answer = await wire.ask(api, 1, requests[api])
-        assert answer.error_code == ErrorCode.ILLEGAL_SASL_STATE
+        response = await wire.ask(api, 1, requests[api])
+        assert response.error_code == ErrorCode.ILLEGAL_SASL_STATE
         assert await wire.is_closed()
 
 
@@ -229,8 +229,8 @@ async def test_connections_above_the_limit_are_closed() -> None:
         connected(broker) as fourth,
     ):
         assert await fourth.is_closed()
-        answer = await third.ask(ApiKey.API_VERSIONS, 0, ApiVersionsRequest())
-        assert answer.error_code == ErrorCode.NONE
+        response = await third.ask(ApiKey.API_VERSIONS, 0, ApiVersionsRequest())
+        assert response.error_code == ErrorCode.NONE
 
 
 async def test_idle_connections_are_closed(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -253,12 +253,12 @@ async def test_stop_closes_connections_and_frees_the_port() -> None:
         assert again.bootstrap_servers() == address
 
 
-@pytest.mark.parametrize("turns", range(8))
-async def test_stop_closes_connections_that_are_being_accepted(turns: int) -> None:
+@pytest.mark.parametrize("slices", range(8))
+async def test_stop_closes_connections_that_are_being_accepted(slices: int) -> None:
     """asyncio once lost sockets that were accepted at certain moments, and left them open."""
     async with serving() as broker:
         with socket.create_connection(split(broker.bootstrap_servers()), 5) as client:
-            for _ in range(turns):
+            for _ in range(slices):
                 await asyncio.sleep(0)
             await broker.stop()
             client.setblocking(False)
@@ -269,8 +269,8 @@ async def test_stop_closes_connections_that_are_being_accepted(turns: int) -> No
 async def test_unauthenticated_clients_have_the_principal_of_the_listener() -> None:
     listener = type(PLAIN)("PLAINTEXT", PLAIN.protocol, "127.0.0.1", 0, "User:suite")
     async with serving(listeners=(listener,)) as broker, connected(broker) as wire:
-        answer = await wire.ask(ApiKey.DESCRIBE_ACLS, 3, ANY_ACL)
-        assert answer.error_code == ErrorCode.CLUSTER_AUTHORIZATION_FAILED
+        response = await wire.ask(ApiKey.DESCRIBE_ACLS, 3, ANY_ACL)
+        assert response.error_code == ErrorCode.CLUSTER_AUTHORIZATION_FAILED
 
 
 @pytest.mark.parametrize("is_moved", [False, True])
@@ -282,8 +282,8 @@ async def test_a_restarted_node_has_its_old_port_or_a_new_one(is_moved: bool) ->
         after = broker.cluster.nodes[1].endpoints["PLAINTEXT"]
         assert (after != before) is is_moved
         async with connected(broker) as wire:
-            answer = await wire.ask(ApiKey.LIST_GROUPS, 4, ListGroupsRequest())
-            assert answer.error_code == 0
+            response = await wire.ask(ApiKey.LIST_GROUPS, 4, ListGroupsRequest())
+            assert response.error_code == 0
 
 
 @pytest.mark.parametrize("includes_fenced", [False, True])
@@ -293,6 +293,6 @@ async def test_a_stopped_broker_is_described_as_fenced_if_requested(includes_fen
         await broker.stop_node(2)
         async with wired(address) as wire:
             request = DescribeClusterRequest(include_fenced_brokers=includes_fenced)
-            answer = await wire.ask(ApiKey.DESCRIBE_CLUSTER, 2, request)
-        fenced = {row.broker_id: row.is_fenced for row in answer.brokers}
+            response = await wire.ask(ApiKey.DESCRIBE_CLUSTER, 2, request)
+        fenced = {row.broker_id: row.is_fenced for row in response.brokers}
         assert fenced == ({1: False, 2: True} if includes_fenced else {1: False})

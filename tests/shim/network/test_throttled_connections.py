@@ -54,14 +54,14 @@ async def test_a_throttled_connection_is_muted_by_the_brokers_clock() -> None:
     async with _serving() as (broker, clock):
         _limit(broker, {"producer_byte_rate": RATE})
         async with connected(broker) as throttled, connected(broker) as other:
-            answer: Any = await throttled.ask(ApiKey.PRODUCE, 9, _produce(20_000))
-            assert 9_900 < answer.throttle_time_ms < 10_300
+            response: Any = await throttled.ask(ApiKey.PRODUCE, 9, _produce(20_000))
+            assert 9_900 < response.throttle_time_ms < 10_300
             again = asyncio.create_task(throttled.ask(ApiKey.METADATA, 9, METADATA))
             for _ in range(3):
                 told = await other.ask(ApiKey.METADATA, 9, METADATA)
                 assert told.throttle_time_ms == 0
             assert not again.done()
-            clock.advance(answer.throttle_time_ms)
+            clock.advance(response.throttle_time_ms)
             assert (await again).brokers
 
 
@@ -87,8 +87,8 @@ async def test_without_quotas_nothing_is_counted() -> None:
         _limit(broker, {"producer_byte_rate": None})
         assert broker.cluster.throttles is None
         async with connected(broker) as wire:
-            answer: Any = await wire.ask(ApiKey.PRODUCE, 9, _produce(20_000))
-            assert answer.throttle_time_ms == 0
+            response: Any = await wire.ask(ApiKey.PRODUCE, 9, _produce(20_000))
+            assert response.throttle_time_ms == 0
 
 
 @pytest.mark.client

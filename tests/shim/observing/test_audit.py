@@ -91,8 +91,8 @@ def test_checks_for_authorized_operations_are_not_logged(
     stage.allow("User:alice", Operation.DESCRIBE, ResourceType.CLUSTER, "kafka-cluster")
     set_up_logs("info", "console")
     request = DescribeClusterRequest(include_cluster_authorized_operations=True)
-    answer = stage.ask(ApiKey.DESCRIBE_CLUSTER, 0, request, "User:alice")
-    assert answer.cluster_authorized_operations == 1 << Operation.DESCRIBE
+    response = stage.ask(ApiKey.DESCRIBE_CLUSTER, 0, request, "User:alice")
+    assert response.cluster_authorized_operations == 1 << Operation.DESCRIBE
     assert audit_lines(capsys) == []
 
 

@@ -34,13 +34,13 @@ def test_bytes_are_bounded_but_the_newest_request_stays() -> None:
 def test_the_limit_in_bytes_includes_the_responses_of_kept_requests() -> None:
     history = recorded(History(), 2)
     first, last = history
-    assert first.answer is not None
-    assert first.answer_bytes == len(first.answer) - 4
+    assert first.response is not None
+    assert first.response_bytes == len(first.response) - 4
     before = history.held_bytes
     history.framed(last, bytes(104))
     assert history.held_bytes == before + 100
     history.framed(last, bytes(ANSWER_BYTES_MAX + 5))
-    assert (history.held_bytes, last.answer_bytes) == (before + 100, ANSWER_BYTES_MAX + 1)
+    assert (history.held_bytes, last.response_bytes) == (before + 100, ANSWER_BYTES_MAX + 1)
     history.forget()
     history.framed(last, bytes(104))
     assert history.held_bytes == 0
@@ -76,7 +76,7 @@ def test_a_request_shows_how_many_of_its_decisions_were_dropped() -> None:
 
 def test_totals_include_dropped_requests() -> None:
     history = recorded(History(requests_max=1), 5)
-    assert history.answers == {("DescribeAcls", 3, 31): 5}
+    assert history.responses == {("DescribeAcls", 3, 31): 5}
     key = ("DESCRIBE", "CLUSTER", False, "default_deny", "DescribeAcls")
     assert history.decisions == {key: 5}
     history.forget()

@@ -199,7 +199,7 @@ def ask_until_killed(port: int, seconds: float, process: subprocess.Popen[bytes]
 
     Return for each request how many seconds before the kill it was answered.
     """
-    answered: list[float] = []
+    responded: list[float] = []
     frame = write_request_header(RequestHeader(ApiKey.DESCRIBE_ACLS, 3, 1, "killer"))
     frame += codecs.write_request(ANY_ACL, 3)
     frame = len(frame).to_bytes(4, "big") + frame
@@ -208,14 +208,14 @@ def ask_until_killed(port: int, seconds: float, process: subprocess.Popen[bytes]
         socket.create_connection(("127.0.0.1", port), 5) as peer,
     ):
         peer.settimeout(5)
-        while not answered or time.monotonic() < answered[0] + seconds:
+        while not responded or time.monotonic() < responded[0] + seconds:
             peer.sendall(frame)
             size = int.from_bytes(peer.recv(4, socket.MSG_WAITALL), "big")
             if len(peer.recv(size, socket.MSG_WAITALL)) == size:
-                answered.append(time.monotonic())
+                responded.append(time.monotonic())
         process.send_signal(signal.SIGKILL)
     killed = time.monotonic()
-    return [killed - at for at in answered]
+    return [killed - at for at in responded]
 
 
 def start_recording(folder: Path, ready: Path) -> tuple[subprocess.Popen[bytes], int]:
@@ -241,7 +241,7 @@ def test_a_kill_at_any_moment_loses_at_most_the_last_tenth_of_a_second(
     rng = random.Random(seed)
     child, port = start_recording(folder, tmp_path / "ready")
     try:
-        answered = ask_until_killed(port, rng.uniform(0.6, 1.2), child)
+        responded = ask_until_killed(port, rng.uniform(0.6, 1.2), child)
     finally:
         child.kill()
         child.wait(10)
@@ -249,7 +249,7 @@ def test_a_kill_at_any_moment_loses_at_most_the_last_tenth_of_a_second(
     assert all(part.is_tail for part in damage)
     requests = [entry for _, entry in found if isinstance(entry, Request)]
     assert [request.sequence for request in requests] == list(range(len(requests)))
-    older = [ago for ago in answered if ago > 0.4]  # flushed each 0.1 s, later on a busy machine
+    older = [ago for ago in responded if ago > 0.4]  # flushed each 0.1 s, later on a busy machine
     assert len(requests) >= len(older) > 0
 
 

@@ -38,8 +38,8 @@ from kafka_shim.protocol.messages.sasl_handshake_request import SaslHandshakeReq
 from kafka_shim.protocol.trace.entries import Closed, Request
 from kafka_shim.protocol.trace.redaction import (
     SECRET_REQUESTS,
-    answer_without_secrets,
     is_secret_setting,
+    response_without_secrets,
     without_secrets,
 )
 from kafka_shim.shim.observing.history import History
@@ -157,7 +157,7 @@ async def test_secret_settings_reach_neither_a_trace_nor_the_history_and_replay(
     async with serving() as broker:
         target = Target(split(broker.bootstrap_servers("PLAINTEXT")), on_miss=OnMiss.SKIP)
         report = await asyncio.to_thread(Player(read_recording(tmp_path), target).play)
-    assert (report.answers, len(report.missed)) == (1, 3)
+    assert (report.responses, len(report.missed)) == (1, 3)
     assert report.differing == 0
 
 
@@ -182,9 +182,9 @@ def test_sensitive_values_in_an_answer_are_blanked_with_their_synonyms() -> None
         DescribeConfigsResourceResult("own.name", None, is_sensitive=True, synonyms=[synonym]),
         DescribeConfigsResourceResult("retention.ms", "7", synonyms=[]),
     ]
-    answer = DescribeConfigsResponse(results=[DescribeConfigsResult(0, "", 4, "1", rows)])
-    frame = write_response_header(32, 4, 9) + codecs.write_response(32, 4, answer)
-    kept, changed = answer_without_secrets(frame, 32, 4)
+    response = DescribeConfigsResponse(results=[DescribeConfigsResult(0, "", 4, "1", rows)])
+    frame = write_response_header(32, 4, 9) + codecs.write_response(32, 4, response)
+    kept, changed = response_without_secrets(frame, 32, 4)
     assert changed
     assert SECRET.encode() not in kept
     assert kept.count(b"[hidden]") == 2

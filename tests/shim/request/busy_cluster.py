@@ -179,46 +179,46 @@ class BusyCluster(Stage):
         put(request, spec, case.version, {**values, **more})
         return request
 
-    def answered(self, api: ApiKey, version: int, request: Any) -> Any:
+    def responded(self, api: ApiKey, version: int, request: Any) -> Any:
         """Return the response of the broker to a request that may wait for up to a second."""
-        answer = self.ask(api, version, request, ALICE)
-        if isinstance(answer, Pending):
+        response = self.ask(api, version, request, ALICE)
+        if isinstance(response, Pending):
             self.clock.advance(1_000)
-            return self.outcome(api, version, answer)
-        return answer
+            return self.outcome(api, version, response)
+        return response
 
     def _prepare(self, api: ApiKey, values: Values) -> None:
         """Send a request that succeeds, and keep the ids in its response for others."""
         low, high = self.dispatcher.apis.advertised[api]
         version = low if api is ApiKey.JOIN_GROUP else high  # later ones need a second request
         request = self.valid(Case(api, version, (), is_equal=False), values)
-        answer = self.answered(api, version, request)
+        response = self.responded(api, version, request)
         if "group_id" not in values:
-            self._learn(api, answer, values)
+            self._learn(api, response, values)
 
-    def _learn(self, api: ApiKey, answer: Any, sent: Values) -> None:
+    def _learn(self, api: ApiKey, response: Any, sent: Values) -> None:
         """Keep what a response gives for later requests."""
         match api:
             case ApiKey.JOIN_GROUP:
                 epochs = ("generation_id", "generation_id_or_member_epoch")
-                ids = dict.fromkeys(epochs, answer.generation_id)
-                self._keep(_OF_MEMBER, **_CLASSIC, member_id=answer.member_id, **ids)
+                ids = dict.fromkeys(epochs, response.generation_id)
+                self._keep(_OF_MEMBER, **_CLASSIC, member_id=response.member_id, **ids)
             case ApiKey.INIT_PRODUCER_ID:
-                ids = {name: getattr(answer, name) for name in ("producer_id", "producer_epoch")}
+                ids = {name: getattr(response, name) for name in ("producer_id", "producer_epoch")}
                 ids["transactional_id"] = sent.get("transactional_id", "tx0")
                 old = {f"v3_and_below_{name}": value for name, value in ids.items()}
                 self._keep([api] if sent else _OF_PRODUCER, **ids, **old)
             case ApiKey.CONSUMER_GROUP_HEARTBEAT:
-                epoch = answer.member_epoch
+                epoch = response.member_epoch
                 self._keep([api], member_epoch=epoch)
                 self._keep([ApiKey.OFFSET_FETCH], group_id="n0", member_id="m", member_epoch=epoch)
             case ApiKey.SHARE_GROUP_HEARTBEAT:
-                self._keep([api], member_epoch=answer.member_epoch)
+                self._keep([api], member_epoch=response.member_epoch)
             case ApiKey.SHARE_FETCH:
                 epoch = self.known.get(api, {}).get("share_session_epoch", 0)
                 self._keep([api, ApiKey.SHARE_ACKNOWLEDGE], share_session_epoch=epoch + 1)
             case ApiKey.CREATE_DELEGATION_TOKEN:
-                self._keep(_OF_TOKEN, hmac=answer.hmac)
+                self._keep(_OF_TOKEN, hmac=response.hmac)
 
     def _keep(self, apis: Iterable[ApiKey], **values: Any) -> None:
         for api in apis:

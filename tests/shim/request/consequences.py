@@ -10,7 +10,7 @@ from benchmarks.arrays.messages import Case
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.shim.dispatch import Pending
 from kafka_shim.shim.errors import CloseConnection
-from tests.fuzz.judging import TURN_S, session_of
+from tests.fuzz.judging import SLICE_S, session_of
 from tests.fuzz.probe import Probe
 from tests.shim.play import ADMIN
 from tests.shim.request.busy_cluster import ALICE, LATER, NONE, BusyCluster, Values
@@ -95,7 +95,7 @@ class Outcome:
 
     @property
     def is_slow(self) -> bool:
-        return self.longest_s > TURN_S
+        return self.longest_s > SLICE_S
 
     @property
     def what(self) -> str:
@@ -121,14 +121,14 @@ class Outcome:
     def _sent(self, what: str, frame: bytes, user: str) -> bool:
         """Send a frame; return False if the broker closes the connection."""
         try:
-            answer = self._probe.dispatch(self._cluster.dispatcher, frame, session_of(user))
+            response = self._probe.dispatch(self._cluster.dispatcher, frame, session_of(user))
         except CloseConnection:
             return False
         finally:
             self._note(self._probe.longest_s, what)
-        if isinstance(answer, Pending):
-            self._waiting.append(answer)
-            answer.wait.when_done(partial(_framed, answer))
+        if isinstance(response, Pending):
+            self._waiting.append(response)
+            response.wait.when_done(partial(_framed, response))
         return True
 
     def _advance(self, by_ms: int) -> None:
@@ -145,9 +145,9 @@ class Outcome:
             self.longest_s, self.slowest = seconds, what
 
 
-def _framed(pending: Pending, answer: object) -> None:
+def _framed(pending: Pending, response: object) -> None:
     """Encode a response, as a connection does when a wait ends."""
-    pending.frame(answer)
+    pending.frame(response)
 
 
 def _peak_bytes(*, is_new: bool = True) -> int:

@@ -12,11 +12,11 @@ from typing import Any, TypeVar
 from kafka_shim.shim.dispatch import Dispatcher, Pending
 from kafka_shim.shim.errors import CloseConnection
 from kafka_shim.shim.request.session import Session
-from kafka_shim.shim.request.turns import Turns
-from kafka_shim.shim.wait import NoAnswer
+from kafka_shim.shim.request.time_slices import TimeSlices
+from kafka_shim.shim.wait import NoResponse
 
 Item = TypeVar("Item")
-Answer = bytes | Pending | NoAnswer | None
+Response = bytes | Pending | NoResponse | None
 
 
 class _Loop:
@@ -31,7 +31,7 @@ class _Loop:
     call_soon_threadsafe = call_soon
 
 
-class Stretches(Turns[Answer]):
+class Stretches(TimeSlices[Response]):
     """The turns of one request; counts the lines that run between two interruptions.
 
     Code that runs beside the loop blocks no other request: its lines are in `lines`, but not in
@@ -42,15 +42,15 @@ class Stretches(Turns[Answer]):
         self.lines = self.longest = self._since = 0
         self._frame, self._dispatcher, self._session = frame, dispatcher, session
         self._idle = _Loop()
-        self._found: list[Callable[[], Answer]] = []
-        super().__init__(self._idle, self._answer, self._found.append)
-        session.turns = self
+        self._found: list[Callable[[], Response]] = []
+        super().__init__(self._idle, self._response, self._found.append)
+        session.slices = self
 
     def run(self) -> None:
         self.start()
         while not self._found:
             self._idle.ready.get()()
-        self._session.turns = None
+        self._session.slices = None
         self._found[0]()
 
     def check(self) -> None:
@@ -58,15 +58,15 @@ class Stretches(Turns[Answer]):
             self._pause()
         super().check()
 
-    def beside(self, work: Callable[..., Item], *arguments: Any) -> Item:
+    def offload(self, work: Callable[..., Item], *arguments: Any) -> Item:
         self._pause()
         try:
-            return super().beside(work, *arguments)
+            return super().offload(work, *arguments)
         finally:
             self.lines += self._since
             self._since = 0
 
-    def _answer(self) -> Answer:
+    def _response(self) -> Response:
         others = sys.gettrace()
         sys.settrace(self._counted)
         try:

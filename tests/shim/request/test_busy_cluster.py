@@ -30,10 +30,10 @@ ERRORS = {
 """Errors of requests that no client can make succeed, or that change nothing."""
 
 
-def codes(answer: Any) -> Iterator[int]:
+def codes(response: Any) -> Iterator[int]:
     """Yield the error codes in a response."""
-    for name in getattr(answer, "__struct_fields__", ()):
-        content = getattr(answer, name)
+    for name in getattr(response, "__struct_fields__", ()):
+        content = getattr(response, name)
         if name.endswith("error_code") and content:
             yield content
         for row in content if isinstance(content, list) else [content]:
@@ -47,7 +47,7 @@ def test_the_last_version_of_every_request_succeeds(release: str) -> None:
     for api, (_, version) in advertised.items():
         cluster = BusyCluster(release)
         request = cluster.valid(Case(api, version, (), is_equal=False))
-        found = set(codes(cluster.answered(api, version, request)))
+        found = set(codes(cluster.responded(api, version, request)))
         assert found <= ERRORS.get(api, set()), f"{api.wire_name} {version}: {found}"
 
 
@@ -60,6 +60,6 @@ def test_the_requests_that_follow_succeed(release: str) -> None:
             continue
         version = advertised[api][1]
         request = cluster.valid(Case(api, version, (), is_equal=False), values)
-        answer = cluster.ask(api, version, request, ADMIN)
-        if not isinstance(answer, Pending):
-            assert not set(codes(answer)), api.wire_name
+        response = cluster.ask(api, version, request, ADMIN)
+        if not isinstance(response, Pending):
+            assert not set(codes(response)), api.wire_name

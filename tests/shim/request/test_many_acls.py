@@ -40,18 +40,18 @@ def acls(person: int) -> list[Acl]:
 @contextmanager
 def another_client(address: str) -> Iterator[Callable[[], int]]:
     """Run a client that repeats a small request; yield a function that counts the responses."""
-    answered, ended = [0], threading.Event()
+    responded, ended = [0], threading.Event()
 
     def ask() -> None:
         with connect(address, PATIENT) as client:
             while not ended.is_set():
                 client.ask(ApiKey.API_VERSIONS, ApiVersionsRequest(), 0)
-                answered[0] += 1
+                responded[0] += 1
 
     thread = threading.Thread(target=ask)
     thread.start()
     try:
-        yield lambda: answered[0]
+        yield lambda: responded[0]
     finally:
         ended.set()
         thread.join()
@@ -64,14 +64,14 @@ def test_other_clients_are_served_while_a_million_acls_are_listed_and_deleted() 
         few = A_REQUEST // EACH
         for first in range(0, PEOPLE, few):
             create_acls(client, [a for at in range(first, first + few) for a in acls(at)])
-        with another_client(broker.bootstrap_servers) as answers:
-            before = answers()
+        with another_client(broker.bootstrap_servers) as responses:
+            before = responses()
             assert len(describe_acls(client)) == PEOPLE * EACH
-            assert answers() - before > 20
-            before = answers()
+            assert responses() - before > 20
+            before = responses()
             with pytest.raises(AclRequestError, match=str(PEOPLE * EACH)):
                 delete_acls(client, [EVERY])
-            assert answers() - before > 20
+            assert responses() - before > 20
         person = AclFilter(principal="User:u7")
         assert set(describe_acls(client, person)) == set(acls(7))
         for first in range(0, PEOPLE, few):

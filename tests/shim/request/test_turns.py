@@ -12,10 +12,10 @@ import msgspec
 import pytest
 
 from kafka_shim.shim.errors import CloseConnection
-from kafka_shim.shim.request import turns as turns_module
+from kafka_shim.shim.request import time_slices as turns_module
 from kafka_shim.shim.request.garbage import NEVER, set_aside
 from kafka_shim.shim.request.long_arrays import LongArray
-from kafka_shim.shim.request.turns import AbandonedError, Turns
+from kafka_shim.shim.request.time_slices import AbandonedError, TimeSlices
 
 Found = list[Callable[[], Any]]
 """The arguments with which `Turns` called its callback `done`."""
@@ -48,7 +48,7 @@ class FakeLoop:
 
 @pytest.fixture(autouse=True)
 def every_check_ends_a_turn(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(turns_module, "TURN_S", -1.0)
+    monkeypatch.setattr(turns_module, "SLICE_S", -1.0)
 
 
 def test_other_requests_run_between_two_items() -> None:
@@ -56,21 +56,21 @@ def test_other_requests_run_between_two_items() -> None:
     events: list[str] = []
 
     def work() -> str:
-        for number in turns.over(range(3)):
+        for number in slices.over(range(3)):
             events.append(f"item {number}")
             loop.call_soon(partial(events.append, f"other {number}"))
-        return "answer"
+        return "response"
 
-    turns: Turns[str] = Turns(loop, work, found.append)
-    turns.start()
+    slices: TimeSlices[str] = TimeSlices(loop, work, found.append)
+    slices.start()
     loop.run_until(found)
-    assert found[0]() == "answer"
+    assert found[0]() == "response"
     assert events == ["item 0", "other 0", "item 1", "other 1", "item 2", "other 2"]
 
 
 def test_an_exception_in_a_worker_thread_is_raised_on_the_loop() -> None:
     loop, found = FakeLoop(), Found()
-    Turns(loop, lambda: 1 // 0, found.append).start()
+    TimeSlices(loop, lambda: 1 // 0, found.append).start()
     loop.run_until(found)
     with pytest.raises(ZeroDivisionError):
         found[0]()
@@ -81,10 +81,10 @@ def test_the_loop_runs_while_a_function_runs_beside_it() -> None:
 
     def work() -> bool:
         loop.call_soon(is_called.set)
-        return turns.beside(is_called.wait, 20)
+        return slices.offload(is_called.wait, 20)
 
-    turns: Turns[bool] = Turns(loop, work, found.append)
-    turns.start()
+    slices: TimeSlices[bool] = TimeSlices(loop, work, found.append)
+    slices.start()
     loop.run_until(found)
     assert found[0]() is True
 
@@ -95,15 +95,15 @@ def test_abandoned_work_ends_at_its_next_interruption() -> None:
 
     def work() -> None:
         try:
-            for number in turns.over(range(10)):
+            for number in slices.over(range(10)):
                 done.append(number)
                 assert number == 0
         finally:
             done.append(-1)
 
-    turns: Turns[None] = Turns(loop, work, found.append)
-    turns.start()
-    turns.abandon()
+    slices: TimeSlices[None] = TimeSlices(loop, work, found.append)
+    slices.start()
+    slices.abandon()
     loop.run_until(found)
     with pytest.raises(AbandonedError):
         found[0]()
@@ -118,10 +118,10 @@ def test_iterating_a_long_array_is_interrupted_only_while_its_request_is_handled
         loop.call_soon(lambda: events.extend(kept))
         return [number + 1 for number in kept]
 
-    turns: Turns[list[int]] = Turns(loop, work, found.append)
-    kept = LongArray([1, 2], turns)
+    slices: TimeSlices[list[int]] = TimeSlices(loop, work, found.append)
+    kept = LongArray([1, 2], slices)
     assert list(kept) == [1, 2]
-    turns.start()
+    slices.start()
     loop.run_until(found)
     assert found[0]() == [2, 3]
     assert events == [1, 2]
@@ -132,11 +132,11 @@ def test_iterating_a_long_array_beside_the_loop_is_not_interrupted() -> None:
     loop, found = FakeLoop(), Found()
 
     def work() -> list[int]:
-        return turns.beside(list, kept)
+        return slices.offload(list, kept)
 
-    turns: Turns[list[int]] = Turns(loop, work, found.append)
-    kept = LongArray([1, 2], turns)
-    turns.start()
+    slices: TimeSlices[list[int]] = TimeSlices(loop, work, found.append)
+    kept = LongArray([1, 2], slices)
+    slices.start()
     loop.run_until(found)
     assert found[0]() == [1, 2]
 
@@ -146,16 +146,16 @@ def test_a_request_that_closed_its_connection_is_garbage_collected() -> None:
     kept = []
 
     def work() -> None:
-        message = Message(LongArray([{1}], turns))
+        message = Message(LongArray([{1}], slices))
         kept.append(ref(message.rows[0]))
         raise CloseConnection("it makes no sense")
 
-    turns: Turns[None] = Turns(loop, work, found.append)
-    turns.start()
+    slices: TimeSlices[None] = TimeSlices(loop, work, found.append)
+    slices.start()
     loop.run_until(found)
     with pytest.raises(CloseConnection):
         found.pop()()
-    turns = None  # type: ignore[assignment]  # only the message refers to them now
+    slices = None  # type: ignore[assignment]  # only the message refers to them now
     gc.collect()
     assert kept[0]() is None
 
@@ -163,7 +163,7 @@ def test_a_request_that_closed_its_connection_is_garbage_collected() -> None:
 @pytest.mark.timeout(20)
 def test_iterating_an_array_of_a_finished_request_is_not_interrupted() -> None:
     loop, found = FakeLoop(), Found()
-    first: Turns[int] = Turns(loop, threading.get_ident, found.append)
+    first: TimeSlices[int] = TimeSlices(loop, threading.get_ident, found.append)
     first.start()
     loop.run_until(found)
     number = found.pop()()
@@ -171,11 +171,11 @@ def test_iterating_an_array_of_a_finished_request_is_not_interrupted() -> None:
 
     def work() -> tuple[bool, list[int]]:
         first.check()
-        return threading.get_ident() == number, first.beside(list, kept)
+        return threading.get_ident() == number, first.offload(list, kept)
 
     assert work() == (False, [1, 2])
     for _ in range(100):  # until a new thread has the id of the first one
-        Turns(loop, work, found.append).start()
+        TimeSlices(loop, work, found.append).start()
         loop.run_until(found)
         is_same, rows = found.pop()()
         assert rows == [1, 2]
@@ -186,8 +186,8 @@ def test_iterating_an_array_of_a_finished_request_is_not_interrupted() -> None:
 def test_full_garbage_collections_are_off_until_all_large_requests_end() -> None:
     usual = gc.get_threshold()
     loop, found = FakeLoop(), Found()
-    first: Turns[int] = Turns(loop, lambda: sum(first.over(range(3))), found.append)
-    second: Turns[int] = Turns(loop, lambda: sum(second.over(range(9))), found.append)
+    first: TimeSlices[int] = TimeSlices(loop, lambda: sum(first.over(range(3))), found.append)
+    second: TimeSlices[int] = TimeSlices(loop, lambda: sum(second.over(range(9))), found.append)
     first.start()
     second.start()
     loop.run_until(found)

@@ -278,12 +278,12 @@ def outcome(address: str, case: Case) -> list[Any]:
         client.ask(ApiKey.SASL_HANDSHAKE, SaslHandshakeRequest("OAUTHBEARER"), 1)
         text = case(int(datetime.now(UTC).timestamp()))
         try:
-            answer = client.ask(ApiKey.SASL_AUTHENTICATE, SaslAuthenticateRequest(text))
-            lasts = answer.session_lifetime_ms > 0
-            said.append([answer.error_code, answer.auth_bytes.decode(), lasts])
-            if answer.auth_bytes:
-                answer = client.ask(ApiKey.SASL_AUTHENTICATE, SaslAuthenticateRequest(b"\x01"))
-                said.append([answer.error_code, answer.error_message, False])
+            response = client.ask(ApiKey.SASL_AUTHENTICATE, SaslAuthenticateRequest(text))
+            lasts = response.session_lifetime_ms > 0
+            said.append([response.error_code, response.auth_bytes.decode(), lasts])
+            if response.auth_bytes:
+                response = client.ask(ApiKey.SASL_AUTHENTICATE, SaslAuthenticateRequest(b"\x01"))
+                said.append([response.error_code, response.error_message, False])
         except ClientError:
             said.append(CLOSED)
     return said

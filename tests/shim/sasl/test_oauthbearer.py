@@ -56,7 +56,7 @@ def test_every_case_is_recorded() -> None:
         for release, sets in SETS.items()
     }
     assert found == {
-        release: {name: set(answers) for name, answers in sets.items()}
+        release: {name: set(responses) for name, responses in sets.items()}
         for release, sets in RECORDED.items()
     }
 

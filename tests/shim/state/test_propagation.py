@@ -15,7 +15,7 @@ from kafka_shim.protocol.messages.list_offsets_request import (
     ListOffsetsTopic,
 )
 from kafka_shim.shim.clock import ManualClock
-from kafka_shim.shim.state.policy import PROPAGATION_DELAY
+from kafka_shim.shim.state.authorization import PROPAGATION_DELAY
 from kafka_shim.shim.state.propagation import PropagatingAuthorizer
 from tests.shim.play import ADMIN, Stage
 
@@ -39,8 +39,10 @@ def is_denied(stage: Stage, node_id: int) -> bool:
     """Return whether this broker denies ListOffsets to alice."""
     stage.session("User:alice").node_id = node_id
     topic = ListOffsetsTopic("t", [ListOffsetsPartition(0, timestamp=-1)])
-    answer = stage.ask(ApiKey.LIST_OFFSETS, 1, ListOffsetsRequest(-1, topics=[topic]), "User:alice")
-    return bool(answer.topics[0].partitions[0].error_code == 29)
+    response = stage.ask(
+        ApiKey.LIST_OFFSETS, 1, ListOffsetsRequest(-1, topics=[topic]), "User:alice"
+    )
+    return bool(response.topics[0].partitions[0].error_code == 29)
 
 
 def described(stage: Stage) -> int:

@@ -12,9 +12,9 @@ DAY_MS = 86_400_000
 def test_a_transaction_from_before_the_reset_writes_no_marker() -> None:
     stage = Stage()
     stage.topic("t")
-    answer = stage.ask(ApiKey.INIT_PRODUCER_ID, 4, InitProducerIdRequest("x", 10_000))
+    response = stage.ask(ApiKey.INIT_PRODUCER_ID, 4, InitProducerIdRequest("x", 10_000))
     transactions = stage.cluster.transactions
-    transactions.add_partitions("x", answer.producer_id, answer.producer_epoch, [("t", 0)])
+    transactions.add_partitions("x", response.producer_id, response.producer_epoch, [("t", 0)])
     stage.cluster.begin()
     stage.topic("t")
     stage.clock.advance(DAY_MS)

@@ -7,7 +7,7 @@ import pytest
 
 from kafka_shim.shim.clock import ManualClock
 from kafka_shim.shim.config import Config
-from kafka_shim.shim.handlers.shared import login
+from kafka_shim.shim.handlers.common import login
 from kafka_shim.shim.request.session import Phase, Session
 from kafka_shim.shim.state.cluster import Cluster
 from tests.shim.play import SASL_LISTENER

@@ -116,14 +116,14 @@ async def test_a_reset_disconnects_clients_which_can_reconnect() -> None:
     request = InitProducerIdRequest(transactional_id=None, transaction_timeout_ms=1000)
     async with serving() as found:
         async with connected(found) as wire:
-            answer = await wire.ask(ApiKey.INIT_PRODUCER_ID, 4, request)
-            assert (answer.error_code, answer.producer_id) == (ErrorCode.NONE, 0)
+            response = await wire.ask(ApiKey.INIT_PRODUCER_ID, 4, request)
+            assert (response.error_code, response.producer_id) == (ErrorCode.NONE, 0)
             found.reset()
             assert await wire.is_closed()
         await asyncio.sleep(0)
         async with connected(found) as wire:
-            answer = await wire.ask(ApiKey.INIT_PRODUCER_ID, 4, request)
-            assert answer.producer_id == 0
+            response = await wire.ask(ApiKey.INIT_PRODUCER_ID, 4, request)
+            assert response.producer_id == 0
 
 
 def test_records_of_groups_are_restored_once() -> None:

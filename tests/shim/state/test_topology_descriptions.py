@@ -32,9 +32,9 @@ def joined(stage: Stage) -> bool:
         process_id="p",
         client_tags=[],
     )
-    answer = stage.ask(ApiKey.STREAMS_GROUP_HEARTBEAT, 1, request)
-    assert answer.error_code == 0
-    return bool(answer.topology_description_required)
+    response = stage.ask(ApiKey.STREAMS_GROUP_HEARTBEAT, 1, request)
+    assert response.error_code == 0
+    return bool(response.topology_description_required)
 
 
 def status(stage: Stage) -> int:

@@ -9,7 +9,7 @@ from kafka_shim.shim.state.coordinators import KeyType
 from kafka_shim.shim.state.groups.group import CommitIdentity
 from kafka_shim.shim.state.groups.group_commits import Commit
 from kafka_shim.shim.state.groups.offsets import CommittedOffset
-from kafka_shim.shim.state.sharing.share_values import Deliveries, StateUpdate
+from kafka_shim.shim.state.share_partitions.share_values import Deliveries, StateUpdate
 from tests.shim.storage.kept import KeptStage
 
 MINUTE_MS = 60_000

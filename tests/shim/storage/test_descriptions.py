@@ -29,7 +29,7 @@ def test_descriptions_are_not_requested_again_after_a_restart(tmp_path: Path) ->
     assert status(again) == NOT_STORED
     again.clock.advance(BACKOFF_MS)
     request = StreamsGroupHeartbeatRequest(group_id="g", member_id="m", member_epoch=1)
-    answer = again.ask(ApiKey.STREAMS_GROUP_HEARTBEAT, 1, request)
-    assert (answer.error_code, answer.topology_description_required) == (0, False)
+    response = again.ask(ApiKey.STREAMS_GROUP_HEARTBEAT, 1, request)
+    assert (response.error_code, response.topology_description_required) == (0, False)
     assert told(again) == 0
     assert status(again) == AVAILABLE

@@ -99,23 +99,23 @@ class Life:
         for (api, make, _), number in sent:
             peer.send(api, make(number))
         for (api, _, name), number in sent:
-            answer = peer.receive(api)
-            getattr(self, f"note_{name}")(number, answer)
+            response = peer.receive(api)
+            getattr(self, f"note_{name}")(number, response)
 
-    def note_record(self, number: int, answer: Any) -> None:
-        assert answer.responses[0].partition_responses[0].error_code == 0
+    def note_record(self, number: int, response: Any) -> None:
+        assert response.responses[0].partition_responses[0].error_code == 0
         self.records.add(number)
 
-    def note_offset(self, number: int, answer: Any) -> None:
-        assert answer.topics[0].partitions[0].error_code == 0
+    def note_offset(self, number: int, response: Any) -> None:
+        assert response.topics[0].partitions[0].error_code == 0
         self.committed = number
 
-    def note_topic(self, number: int, answer: Any) -> None:
-        assert answer.topics[0].error_code == 0
+    def note_topic(self, number: int, response: Any) -> None:
+        assert response.topics[0].error_code == 0
         self.topics.add(f"t{number}")
 
-    def note_acl(self, number: int, answer: Any) -> None:
-        assert answer.results[0].error_code == 0
+    def note_acl(self, number: int, response: Any) -> None:
+        assert response.results[0].error_code == 0
         self.acls.add(f"r{number}")
 
 
@@ -190,8 +190,8 @@ def _check(peer: Peer, before: Life) -> None:
             group_id="g",
             topics=[OffsetFetchRequestTopic(name="orders", partition_indexes=[0])],
         )
-        answer = peer.ask(ApiKey.OFFSET_FETCH, asked)
-        assert answer.topics[0].partitions[0].committed_offset >= before.committed
+        response = peer.ask(ApiKey.OFFSET_FETCH, asked)
+        assert response.topics[0].partitions[0].committed_offset >= before.committed
 
 
 def _kill_often(folder: Path, kills: int, seed: int) -> int:

@@ -79,8 +79,8 @@ def test_a_member_continues_after_a_restart(tmp_path: Path, kind: str) -> None:
     before = described(stage, kind)
     again = stage.again()
     assert described(again, kind) == before
-    answer = beat(again, kind, joined.member_epoch)
-    assert (answer.error_code, answer.member_epoch) == (0, joined.member_epoch)
+    response = beat(again, kind, joined.member_epoch)
+    assert (response.error_code, response.member_epoch) == (0, joined.member_epoch)
     again.clock.advance(120_000)
     assert described(again, kind)[0].members == []
     assert described(again.again(), kind)[0].members == []

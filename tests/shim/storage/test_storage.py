@@ -18,8 +18,8 @@ from kafka_shim.protocol.messages.produce_request import (
 )
 from kafka_shim.protocol.records import BatchOptions, Record, encode_batch
 from kafka_shim.shim.config import TopicSeed
+from kafka_shim.shim.initial_state import seed
 from kafka_shim.shim.sasl.scram_credential import ScramMechanism, salted_credential
-from kafka_shim.shim.seed import seed
 from kafka_shim.shim.state.cluster import Cluster
 from kafka_shim.shim.state.groups.group import CommitIdentity
 from kafka_shim.shim.state.groups.group_commits import Commit
@@ -43,8 +43,8 @@ def produce(stage: KeptStage, value: bytes, topic: str = "orders", **options: An
     batch = encode_batch(records, BatchOptions(**options))
     data = TopicProduceData(name=topic, partition_data=[PartitionProduceData(0, batch)])
     request = ProduceRequest(transactional_id=name, acks=-1, timeout_ms=100, topic_data=[data])
-    answer = stage.ask(ApiKey.PRODUCE, 9, request)
-    return answer.responses[0].partition_responses[0]
+    response = stage.ask(ApiKey.PRODUCE, 9, request)
+    return response.responses[0].partition_responses[0]
 
 
 def log_of(stage: KeptStage, topic: str = "orders") -> Log:
@@ -144,11 +144,11 @@ def test_a_compacted_log_is_restored(stage: KeptStage) -> None:
 
 def test_transactions_continue_and_producer_ids_are_not_reused(stage: KeptStage) -> None:
     stage.topic("orders")
-    answer = stage.ask(ApiKey.INIT_PRODUCER_ID, 4, InitProducerIdRequest("t", 60_000))
+    response = stage.ask(ApiKey.INIT_PRODUCER_ID, 4, InitProducerIdRequest("t", 60_000))
     transactions = stage.cluster.transactions
-    transactions.add_partitions("t", answer.producer_id, 0, [("orders", 0)])
+    transactions.add_partitions("t", response.producer_id, 0, [("orders", 0)])
     options: dict[str, Any] = {"is_transactional": True, "producer_epoch": 0, "base_sequence": 0}
-    sent = produce(stage, b"1", transactional_id="t", producer_id=answer.producer_id, **options)
+    sent = produce(stage, b"1", transactional_id="t", producer_id=response.producer_id, **options)
     assert sent.error_code == ErrorCode.NONE
     before = picture(log_of(stage))
     again = stage.again()
@@ -274,7 +274,7 @@ def test_responses_wait_for_the_commit_if_the_loop_has_other_work(stage: KeptSta
     def send(number: int) -> Callable[[], None]:
         return lambda: sent.append(number)
 
-    async def turns() -> None:
+    async def slices() -> None:
         stage.storage.commit()
         assert not stage.storage.holds(send(1))
         asyncio.get_running_loop().call_soon(lambda: None)
@@ -287,7 +287,7 @@ def test_responses_wait_for_the_commit_if_the_loop_has_other_work(stage: KeptSta
         await asyncio.sleep(0)
         assert not stage.storage.holds(send(3))
 
-    asyncio.run(turns())
+    asyncio.run(slices())
 
 
 def test_the_last_request_of_a_turn_commits(stage: KeptStage) -> None:

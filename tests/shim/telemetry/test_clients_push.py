@@ -34,8 +34,8 @@ def broker() -> Iterator[KafkaBroker]:
         )
         connection = Connection(started.bootstrap_servers)
         request = IncrementalAlterConfigsRequest(resources=[resource])
-        answer = connection.ask(ApiKey.INCREMENTAL_ALTER_CONFIGS, 1, request)
-        assert answer.responses[0].error_code == 0
+        response = connection.ask(ApiKey.INCREMENTAL_ALTER_CONFIGS, 1, request)
+        assert response.responses[0].error_code == 0
         connection.close()
         yield started
 

@@ -54,10 +54,10 @@ def test_every_row_has_a_shape() -> None:
 
 @pytest.mark.parametrize("row", SHAPES, ids=lambda row: row.__name__)
 def test_a_row_declares_the_columns_of_the_control_api(row: type[Row]) -> None:
-    answered = {name: as_row(of) for name, of in get_type_hints(SHAPES[row]).items()}
+    responded = {name: as_row(of) for name, of in get_type_hints(SHAPES[row]).items()}
     declared = get_type_hints(row)
-    assert declared.keys() == answered.keys()
-    assert {name: without_any(column) for name, column in declared.items()} == answered
+    assert declared.keys() == responded.keys()
+    assert {name: without_any(column) for name, column in declared.items()} == responded
     assert not declared.keys() & set(dir(dict)), "an attribute of dict hides these columns"
 
 
@@ -67,8 +67,8 @@ def test_faults_take_the_keywords_of_the_control_api(keywords: Any, shape: Any) 
         [*named] = [of for of in get_args(declared) if of is not type(None)]
         return typing.Union[tuple(named)] if named else declared  # noqa: UP007 - made at run time
 
-    answered = {name: without_none(of) for name, of in get_type_hints(shape).items()}
-    assert get_type_hints(keywords) == answered
+    responded = {name: without_none(of) for name, of in get_type_hints(shape).items()}
+    assert get_type_hints(keywords) == responded
 
 
 def test_a_row_is_a_dict_whose_columns_are_attributes() -> None:

@@ -55,9 +55,9 @@ async def shaken(broker: Broker, folder: Path) -> AsyncIterator[Wire]:
             await writer.wait_closed()
 
 
-async def is_answered(wire: Wire) -> bool:
-    answer = await wire.ask(ApiKey.API_VERSIONS, 0, ApiVersionsRequest())
-    return bool(answer.api_keys)
+async def is_responded(wire: Wire) -> bool:
+    response = await wire.ask(ApiKey.API_VERSIONS, 0, ApiVersionsRequest())
+    return bool(response.api_keys)
 
 
 async def accepted(broker: Broker, count: int) -> None:
@@ -79,11 +79,11 @@ async def test_a_slow_handshake_is_closed_when_idle(tmp_path: Path, begins: byte
     ):
         await slow.send(begins)
         clock.advance(4_000)
-        assert await is_answered(quick)
+        assert await is_responded(quick)
         clock.advance(2_000)
         broker._server._sweep()
         assert await slow.is_closed()
-        assert await is_answered(quick)
+        assert await is_responded(quick)
         await accepted(broker, 1)
 
 
@@ -111,8 +111,8 @@ async def test_simultaneous_handshakes_are_limited_and_other_clients_served(tmp_
             assert await oldest.is_closed()
         await accepted(broker, 4)
         async with shaken(broker, tmp_path) as after:
-            assert await is_answered(after)
-        assert await is_answered(before)
+            assert await is_responded(after)
+        assert await is_responded(before)
         assert len(broker._server.handshakes) == 2
 
 
@@ -130,7 +130,7 @@ async def test_handshakes_count_as_connections_of_their_address(tmp_path: Path) 
         await first.writer.wait_closed()
         await accepted(broker, 1)
         async with shaken(broker, tmp_path) as wire:
-            assert await is_answered(wire)
+            assert await is_responded(wire)
 
 
 async def test_connections_above_max_connections_wait_before_the_handshake(tmp_path: Path) -> None:
@@ -149,7 +149,7 @@ async def test_connections_above_max_connections_wait_before_the_handshake(tmp_p
 
 async def _ask(broker: Broker, folder: Path) -> bool:
     async with shaken(broker, folder) as wire:
-        return await is_answered(wire)
+        return await is_responded(wire)
 
 
 async def test_an_invalid_handshake_ends_only_its_connection(tmp_path: Path) -> None:

@@ -74,8 +74,8 @@ async def outcome(settings: dict[str, str], context: ssl.SSLContext, **more: Any
     async with serving(listeners=(TLS,), properties=settings, **more) as broker:
         wire = await open_tls(broker.bootstrap_servers(), context)
         try:
-            answer = await wire.ask(ApiKey.CREATE_ACLS, 3, ACL)
-            return int(answer.results[0].error_code)
+            response = await wire.ask(ApiKey.CREATE_ACLS, 3, ACL)
+            return int(response.results[0].error_code)
         finally:
             await close(wire)
 
@@ -96,8 +96,8 @@ async def test_self_made_certificates_with_a_client_certificate(tmp_path: Path) 
         context = trusting(tmp_path / "ca.pem")
         context.load_cert_chain(tmp_path / "client.pem")
         wire = await open_tls(broker.bootstrap_servers(), context)
-        answer = await wire.ask(ApiKey.CREATE_ACLS, 3, ACL)
-        assert answer.results[0].error_code == ErrorCode.NONE
+        response = await wire.ask(ApiKey.CREATE_ACLS, 3, ACL)
+        assert response.results[0].error_code == ErrorCode.NONE
         await close(wire)
 
 
@@ -122,8 +122,8 @@ async def test_an_unauthenticated_tls_client_is_anonymous(tmp_path: Path) -> Non
         listeners=(TLS,), properties={"shim.tls.directory": str(tmp_path)}, super_users=()
     ) as broker:
         wire = await open_tls(broker.bootstrap_servers(), trusting(tmp_path / "ca.pem"))
-        answer = await wire.ask(ApiKey.CREATE_ACLS, 3, ACL)
-        assert answer.results[0].error_code == ErrorCode.CLUSTER_AUTHORIZATION_FAILED
+        response = await wire.ask(ApiKey.CREATE_ACLS, 3, ACL)
+        assert response.results[0].error_code == ErrorCode.CLUSTER_AUTHORIZATION_FAILED
         await close(wire)
 
 
@@ -267,11 +267,11 @@ async def test_certificates_of_other_authorities_and_expired_ones_are_rejected(
             identity.configure_cert(context)
             try:
                 wire = await open_tls(broker.bootstrap_servers(), context)
-                answer = await wire.ask(ApiKey.API_VERSIONS, 3, ApiVersionsRequest("kit", "1"))
+                response = await wire.ask(ApiKey.API_VERSIONS, 3, ApiVersionsRequest("kit", "1"))
             except (ssl.SSLError, ConnectionError, asyncio.IncompleteReadError):
                 assert identity in hostile
             else:
                 assert identity not in hostile
-                assert answer.error_code == 0
+                assert response.error_code == 0
                 await close(wire)
         assert broker.cluster.counters.requests == 1

@@ -38,10 +38,10 @@ def lower(features: Mapping[str, int], release: str, address: str) -> None:
     ]
     peer = SocketPeer(release, address, address)
     try:
-        answer = ask(
+        response = ask(
             peer, ROOT, ApiKey.UPDATE_FEATURES, 1, UpdateFeaturesRequest(feature_updates=updates)
         )
     finally:
         peer.close()
-    if answer.error_code:
-        raise RuntimeError(f"UpdateFeatures of {dict(features)}: {answer.error_message}")
+    if response.error_code:
+        raise RuntimeError(f"UpdateFeatures of {dict(features)}: {response.error_message}")

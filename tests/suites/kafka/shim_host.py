@@ -8,7 +8,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from tests.suites.kafka import java_properties, shim_features, shim_settings
 from tests.suites.kafka.shim_pool import Lent, ShimPool
 
-Answer = Mapping[str, str]
+Response = Mapping[str, str]
 
 RESTART_SECONDS = 1.5
 """Pause before a restart, in which clients reconnect (`reconnect.backoff.max.ms`); a real broker
@@ -44,7 +44,7 @@ class ShimHost:
         self._server.server_close()
         self.pool.close()
 
-    def _call(self, command: str, given: dict[str, str]) -> Answer:
+    def _call(self, command: str, given: dict[str, str]) -> Response:
         with self._turn:
             if command == "end":
                 self._end()
@@ -81,7 +81,7 @@ class ShimHost:
         if self._broker is not None:
             self._broker.process.control("POST", f"/nodes/{node_id}/stop")
 
-    def _ports(self, node_id: int) -> Answer:
+    def _ports(self, node_id: int) -> Response:
         addresses = self._running().process.addresses()
         return {name: text.rpartition(":")[2] for name, text in addresses[node_id].items()}
 
@@ -118,7 +118,7 @@ def _node_id(given: Mapping[str, str]) -> int:
 
 
 def _handler(
-    call: Callable[[str, dict[str, str]], Answer],
+    call: Callable[[str, dict[str, str]], Response],
 ) -> type[BaseHTTPRequestHandler]:
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:

@@ -24,7 +24,7 @@ _TRIED_MAX = 64
 """Steps of which each is tried to be left out."""
 
 
-class Answer(msgspec.Struct, frozen=True):
+class Response(msgspec.Struct, frozen=True):
     """The decision about an access to `names`, one of which is `name`."""
 
     principal: str
@@ -46,7 +46,7 @@ class Verdict(msgspec.Struct, frozen=True):
 
     expectation: Expectation
     held: bool
-    answers: tuple[Answer, ...] = ()
+    responses: tuple[Response, ...] = ()
     acls: tuple[Acl, ...] = ()
     steps: tuple[Step, ...] = ()
 
@@ -72,24 +72,24 @@ class Judge:
             acls = tuple(self._unwanted(expectation.unwanted))
             removals = tuple(Step(is_addition=False, acl=acl) for acl in acls)
             return Verdict(expectation, held=not acls, acls=acls, steps=removals)
-        broken: list[tuple[Answer, bool]] = []
-        borne: list[Answer] = []
+        broken: list[tuple[Response, bool]] = []
+        borne: list[Response] = []
         for principal, wanted in self._subjects(expectation):
-            found = list(self._answers(principal, expectation, wanted=wanted))
+            found = list(self._responses(principal, expectation, wanted=wanted))
             wrong = _wrong(found, expectation, wanted=wanted)
-            broken += [(answer, wanted) for answer in wrong]
+            broken += [(response, wanted) for response in wrong]
             borne += () if wrong else found
         if not broken:
-            return Verdict(expectation, held=True, answers=tuple(borne))
+            return Verdict(expectation, held=True, responses=tuple(borne))
         # WRITE on a topic includes WRITE on any topic, so that needs no step
-        named = [(answer, wanted) for answer, wanted in broken if not answer.need.any_name]
+        named = [(response, wanted) for response, wanted in broken if not response.need.any_name]
         steps = {
             step: None
-            for answer, wanted in named or broken
-            for step in self._steps(answer, expectation, wanted=wanted)
+            for response, wanted in named or broken
+            for step in self._steps(response, expectation, wanted=wanted)
         }
-        answers = tuple(answer for answer, _ in broken)
-        return Verdict(expectation, held=False, answers=answers, steps=tuple(steps))
+        responses = tuple(response for response, _ in broken)
+        return Verdict(expectation, held=False, responses=responses, steps=tuple(steps))
 
     def _whole(self, found: Verdict) -> Verdict:
         """Add further steps that become necessary, such as a DENY in place of a removed broader
@@ -126,11 +126,11 @@ class Judge:
         if expectation.kind is Kind.NO_ACL:
             return self._found(expectation).held
         for principal, wanted in self._subjects(expectation):
-            answers = self._answers(principal, expectation, wanted=wanted)
+            responses = self._responses(principal, expectation, wanted=wanted)
             if wanted or not expectation.is_whole:
-                if any(answer.decision.allowed != wanted for answer in answers):
+                if any(response.decision.allowed != wanted for response in responses):
                     return False
-            elif _wrong(list(answers), expectation, wanted=wanted):
+            elif _wrong(list(responses), expectation, wanted=wanted):
                 return False
         return True
 
@@ -161,14 +161,14 @@ class Judge:
             if ANY_USER not in expectation.principals:
                 yield ANY_USER, False
 
-    def _answers(
+    def _responses(
         self, principal: str, expectation: Expectation, *, wanted: bool
-    ) -> Iterator[Answer]:
+    ) -> Iterator[Response]:
         for clause in expectation.clauses:
             hosts = self._hosts(clause, principal, expectation.hosts)
             for host in hosts:
                 for region in self._regions(clause, principal, wanted=wanted):
-                    yield self._answer(principal, host, clause, region)
+                    yield self._response(principal, host, clause, region)
 
     def _hosts(self, clause: Clause, principal: str, given: Sequence[str]) -> list[str]:
         """Return the hosts to check; given hosts include the hosts in ACLs that lie in them."""
@@ -194,7 +194,7 @@ class Judge:
             found = [region for region in found if not STARRED.includes(region.names)]
         return Glob(clause.names.like).examples(found) if clause.names.like else found
 
-    def _answer(self, principal: str, host: str, clause: Clause, region: Region) -> Answer:
+    def _response(self, principal: str, host: str, clause: Clause, region: Region) -> Response:
         """Decide the needs from left to right until one is met, as a broker does."""
         actor = Actor(asker(principal), place(host))
         need, decision = clause.needs[0], None
@@ -211,25 +211,27 @@ class Judge:
         names = None if clause.names is None else region.names
         if clause.names is not None and clause.names.like:
             names = Names(region.sample)
-        return Answer(principal, host, clause, need, names, region.sample, decision)
+        return Response(principal, host, clause, need, names, region.sample, decision)
 
-    def _steps(self, answer: Answer, expectation: Expectation, *, wanted: bool) -> tuple[Step, ...]:
-        need, names = answer.need, answer.clause.names or Names(CLUSTER_NAME)
+    def _steps(
+        self, response: Response, expectation: Expectation, *, wanted: bool
+    ) -> tuple[Step, ...]:
+        need, names = response.need, response.clause.names or Names(CLUSTER_NAME)
         names = msgspec.structs.replace(names, like="")
         if need.any_name:
-            need = answer.clause.needs[0]
+            need = response.clause.needs[0]
         kind = need.resource_type
         if kind is ResourceType.CLUSTER:
             names = Names(CLUSTER_NAME)
         elif need.any_name:
             names = ALL_NAMES
-        elif answer.names is not None and STARRED.includes(answer.names):
-            names = answer.names  # ACLs on `*` do not apply to it
-        name = CLUSTER_NAME if kind is ResourceType.CLUSTER else answer.name
-        wish = Wish(answer.principal, answer.host, need.operation, kind, names)
+        elif response.names is not None and STARRED.includes(response.names):
+            names = response.names  # ACLs on `*` do not apply to it
+        name = CLUSTER_NAME if kind is ResourceType.CLUSTER else response.name
+        wish = Wish(response.principal, response.host, need.operation, kind, names)
         if not wanted:
             return to_deny(self._authorizer, wish, name)
-        host = answer.host if expectation.hosts else WILDCARD
+        host = response.host if expectation.hosts else WILDCARD
         return to_allow(self._authorizer, wish, name, host)
 
     def _named(self, clauses: Iterable[Clause]) -> set[str]:
@@ -263,19 +265,21 @@ class Judge:
                     yield acl
 
 
-def _wrong(answers: Sequence[Answer], expectation: Expectation, *, wanted: bool) -> list[Answer]:
+def _wrong(
+    responses: Sequence[Response], expectation: Expectation, *, wanted: bool
+) -> list[Response]:
     """Return the decisions that violate the expectation.
 
     A whole request is impossible if one of its accesses is always denied.
     """
     if wanted or not expectation.is_whole:
-        return [answer for answer in answers if answer.decision.allowed != wanted]
-    broken: list[Answer] = []
-    for host in dict.fromkeys(answer.host for answer in answers):
-        there = [answer for answer in answers if answer.host == host]
+        return [response for response in responses if response.decision.allowed != wanted]
+    broken: list[Response] = []
+    for host in dict.fromkeys(response.host for response in responses):
+        there = [response for response in responses if response.host == host]
         refused = {
             clause
-            for clause in dict.fromkeys(answer.clause for answer in there)
+            for clause in dict.fromkeys(response.clause for response in there)
             if not any(a.decision.allowed for a in there if a.clause == clause)
         }
         if not refused:  # denying the last access denies the request

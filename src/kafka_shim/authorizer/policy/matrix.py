@@ -90,14 +90,14 @@ def _cell(
     names = _samples(authorizer, apart, principal, resource)
     always, partly = [], []
     for operation in operations:
-        answers = {
+        responses = {
             authorizer.decide(actor, Action(operation, resource.kind, name)).allowed
             for name in names
             for actor in actors
         }
-        if answers == {True}:
+        if responses == {True}:
             always.append(operation)
-        elif True in answers:
+        elif True in responses:
             partly.append(operation)
     return Cell(tuple(always), tuple(partly))
 

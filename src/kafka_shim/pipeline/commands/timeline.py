@@ -52,7 +52,7 @@ def _charts(outcome: Outcome) -> list[Chart]:
     ]
     if any(row["errors"] for row in outcome.rows):
         title = f"Responses with errors {every}, by API"
-        charts.append(columns(title, "answers", points("api", "errors"), step))
+        charts.append(columns(title, "responses", points("api", "errors"), step))
     slowest: dict[tuple[Any, str], float] = {}
     for row in outcome.rows:
         if row["latency_us_99"] is not None:

@@ -20,8 +20,8 @@ def diff(
     distinct error codes in the responses of an API. Hosts, times and counts are not compared.
     """
     accesses = _compared(_decided(first[0]), _decided(second[0]), "access")
-    answers = _compared(_answered(first[1]), _answered(second[1]), "answers")
-    return accesses.unionByName(answers).orderBy("difference", "principal", "what")
+    responses = _compared(_responded(first[1]), _responded(second[1]), "responses")
+    return accesses.unionByName(responses).orderBy("difference", "principal", "what")
 
 
 def _decided(accesses: "DataFrame") -> "DataFrame":
@@ -33,7 +33,7 @@ def _decided(accesses: "DataFrame") -> "DataFrame":
     return rows.select("principal", what.alias("what"), outcome.alias("outcome"))
 
 
-def _answered(responses: "DataFrame") -> "DataFrame":
+def _responded(responses: "DataFrame") -> "DataFrame":
     codes = f.explode_outer("error_codes").alias("code")
     rows = responses.select("principal", "api", codes).groupBy("principal", "api")
     found = rows.agg(f.sort_array(f.collect_set(f.coalesce("code", f.lit(0)))).alias("codes"))

@@ -28,7 +28,7 @@ def exchanges(requests: "DataFrame", responses: "DataFrame") -> "DataFrame":
     )
 
 
-def timeline(answers: "DataFrame", interval: str = "1 minute") -> "DataFrame":
+def timeline(responses: "DataFrame", interval: str = "1 minute") -> "DataFrame":
     """Return one row per interval, principal, client id and API, in order of time.
 
     `answers` is the table `responses`, or the result of `exchanges`. Latencies are microseconds
@@ -36,7 +36,7 @@ def timeline(answers: "DataFrame", interval: str = "1 minute") -> "DataFrame":
     the request was in another piece of the trace. `errors` counts responses that contain an error.
     """
     keys = (f.window("time", interval).start.alias("time"), *_KEYS)
-    rows = answers.groupBy(*keys).agg(
+    rows = responses.groupBy(*keys).agg(
         f.count("*").alias("requests"),
         f.count_if(f.size("error_codes") > 0).alias("errors"),
         f.percentile_approx("latency_us", QUANTILES[0]).alias("latency_us_median"),

@@ -29,9 +29,9 @@ from kafka_shim.pipeline.rows.roles import (
     roles,
 )
 from kafka_shim.pipeline.rows.sighting import place_of
-from kafka_shim.protocol.answers import NAMING_APIS, read_answer, topic_names
 from kafka_shim.protocol.errors import ProtocolError
 from kafka_shim.protocol.headers import read_request_header
+from kafka_shim.protocol.responses import NAMING_APIS, read_response, topic_names
 from kafka_shim.protocol.skim import skim_request
 from kafka_shim.protocol.trace.entries import (
     AUDIT,
@@ -90,8 +90,8 @@ def topic_id_rows(columns: Columns, block: Block, _: Selection, __: Pending) -> 
             continue
         connection, person = who.get(entry.connection, (None, {}))
         if connection is not None and connection.accesses == DERIVED:
-            answer = read_answer(entry)
-            for topic_id, name in topic_names(answer) if answer is not None else ():
+            response = read_response(entry)
+            for topic_id, name in topic_names(response) if response is not None else ():
                 columns.add(
                     {"topic_id": topic_id.hex(), "name": name, "time": entry.time_us}, person
                 )

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from kafka_shim.authorizer.access_plan import AnyOf, access_plan
-from kafka_shim.authorizer.answered import rows_of
+from kafka_shim.authorizer.evidence import rows_of
 from kafka_shim.authorizer.implied import allowing
 from kafka_shim.authorizer.model import Action
 from kafka_shim.authorizer.requirement import Effect

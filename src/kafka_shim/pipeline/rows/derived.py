@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 
 from kafka_shim.authorizer.access_plan import AnyOf, Plan, access_plan, any_of
-from kafka_shim.authorizer.answered import Answered, Known, answered_by, rows_of
+from kafka_shim.authorizer.evidence import Known, ResponseEvidence, evidence_from_response, rows_of
 from kafka_shim.authorizer.model import Action
 from kafka_shim.authorizer.probed import probed
 from kafka_shim.authorizer.requirement import Effect
@@ -29,10 +29,10 @@ from kafka_shim.pipeline.rows.roles import (
     access_text,
 )
 from kafka_shim.protocol import codecs
-from kafka_shim.protocol.answers import read_answer
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.errors import ProtocolError
 from kafka_shim.protocol.headers import RequestHeader, read_request_header
+from kafka_shim.protocol.responses import read_response
 from kafka_shim.protocol.trace.entries import DERIVED, Request, Response
 
 Names = Mapping[bytes, str]
@@ -85,20 +85,20 @@ def plan_of(request: Request, context: Context) -> Planned | None:
 
 def derived_rows(planned: Planned, response: Response | None, context: Context) -> list[AccessRow]:
     """Return the accesses of a request; without a response, no decision is known."""
-    answer = None if response is None else read_answer(response)
+    answer = None if response is None else read_response(response)
     if response is None or answer is None:
         return _rows(planned, context.release, lambda _: None)
     header, release = planned.header, context.release
     during = (planned.request.time_us, response.time_us)
     if planned.fetch is not None:
-        context.sessions.answered(context.place, planned.fetch, answer)
-    answered = answered_by(
+        context.sessions.responded(context.place, planned.fetch, answer)
+    responded = evidence_from_response(
         *(header.api_key, header.api_version, planned.plan, answer),
         release=release,
         known=Known(context.names, partial(context.lives.has_topic, context.place, during)),
     )
-    found = _rows(planned, release, answered.decision)
-    found += _listed(planned, answered, context, during)
+    found = _rows(planned, release, responded.decision)
+    found += _listed(planned, responded, context, during)
     found += [
         _row(planned, action, PROBE, allowed=allowed)
         for action, allowed in probed(header.api_key, answer, release)
@@ -107,15 +107,15 @@ def derived_rows(planned: Planned, response: Response | None, context: Context) 
 
 
 def _listed(
-    planned: Planned, answered: Answered, context: Context, during: Time
+    planned: Planned, responded: ResponseEvidence, context: Context, during: Time
 ) -> Iterator[AccessRow]:
     """Return accesses for a list: allowed for its names, denied for existing names not in it."""
     release = context.release
     named = {action for need in planned.plan.needs for action in need.actions}
     for requirement in planned.plan.listed:
         bound = rows_of(release)[requirement]
-        shown = dict.fromkeys(answered.shown(requirement), True)
-        asked = (context.place, requirement, planned.message, answered.message, during)
+        shown = dict.fromkeys(responded.shown(requirement), True)
+        asked = (context.place, requirement, planned.message, responded.message, during)
         hidden = dict.fromkeys(context.lives.left_out(*asked), False)
         for name, allowed in (hidden | shown).items():
             need = any_of(bound, name)

@@ -59,14 +59,14 @@ class FetchSessions:
         request = msgspec.structs.replace(request, topics=list(known))
         return Asked(request, dict(known), is_whole=True)
 
-    def answered(self, place: Hashable, asked: Asked, answer: Any) -> None:
+    def responded(self, place: Hashable, asked: Asked, response: Any) -> None:
         """Process a response, which may create or end a session."""
         key = (place, *_session(asked.request))
         epoch = _epoch(asked.request)
-        if answer.error_code or epoch == _ENDS:
+        if response.error_code or epoch == _ENDS:
             self._open.pop(key, None)
         elif epoch == _BEGINS:
-            own = getattr(answer, "session_id", None)
+            own = getattr(response, "session_id", None)
             if own != 0:  # 0: the broker's cache of sessions is full
                 key = key if own is None else (place, own)
                 self._open[key] = asked.topics

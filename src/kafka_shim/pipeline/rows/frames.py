@@ -3,10 +3,10 @@
 from itertools import repeat
 
 from kafka_shim.pipeline.rows.columns import Columns, Pending, Selection, api_name, people
-from kafka_shim.protocol.answer_codes import error_codes
-from kafka_shim.protocol.answer_frames import read_answer_frame
 from kafka_shim.protocol.errors import ProtocolError
 from kafka_shim.protocol.headers import RequestHeader, read_request_header
+from kafka_shim.protocol.response_codes import error_codes
+from kafka_shim.protocol.response_frames import read_response_frame
 from kafka_shim.protocol.skim import ResourceNames, skim_request
 from kafka_shim.protocol.trace.entries import Request, Response
 from kafka_shim.protocol.trace.segments import Block
@@ -99,7 +99,7 @@ def _read(request: Request, *, skim: bool) -> tuple[RequestHeader, ResourceNames
 def _codes(entry: Response) -> tuple[list[int], str | None]:
     """Return the distinct error codes in a response, or why it cannot be read."""
     try:
-        answer, version = read_answer_frame(entry.api_key, entry.api_version, entry.frame)
+        response, version = read_response_frame(entry.api_key, entry.api_version, entry.frame)
     except ProtocolError as error:
         return [], str(error)
-    return sorted({*error_codes(answer, version)}), None
+    return sorted({*error_codes(response, version)}), None

@@ -83,11 +83,11 @@ class Lives:
         )
 
     def left_out(
-        self, place: str, requirement: str, request: Any, answer: Any, during: Time
+        self, place: str, requirement: str, request: Any, response: Any, during: Time
     ) -> Iterator[str]:
         """Return the names that a list would have shown if the caller were allowed to see them."""
         if requirement in _LISTS:
-            for kind, owner in _LISTS[requirement](request, answer):
+            for kind, owner in _LISTS[requirement](request, response):
                 yield from self.there(place, kind, during, owner)
 
 
@@ -157,17 +157,17 @@ _Whole = Iterator[tuple[str, str]]
 """Kinds, with owners, of which an answer shows all that the caller may see."""
 
 
-def _all_topics(request: Any, answer: Any) -> _Whole:  # noqa: ARG001 - one of several
+def _all_topics(request: Any, response: Any) -> _Whole:  # noqa: ARG001 - one of several
     yield TOPIC, ""
 
 
-def _all_pages(request: Any, answer: Any) -> _Whole:
-    if request.cursor is None and answer.next_cursor is None:
+def _all_pages(request: Any, response: Any) -> _Whole:
+    if request.cursor is None and response.next_cursor is None:
         yield TOPIC, ""
 
 
-def _all_groups(request: Any, answer: Any) -> _Whole:
-    if answer.error_code or request.states_filter:
+def _all_groups(request: Any, response: Any) -> _Whole:
+    if response.error_code or request.states_filter:
         return
     if not request.types_filter:
         yield GROUP, ""
@@ -175,20 +175,20 @@ def _all_groups(request: Any, answer: Any) -> _Whole:
         yield CONSUMER_GROUP, ""
 
 
-def _all_transactions(request: Any, answer: Any) -> _Whole:
+def _all_transactions(request: Any, response: Any) -> _Whole:
     is_limited = (
         request.state_filters
         or request.producer_id_filters
         or request.duration_filter >= 0
         or request.transactional_id_pattern
     )
-    if not (answer.error_code or is_limited):
+    if not (response.error_code or is_limited):
         yield TRANSACTION, ""
 
 
-def _groups_with_all_topics(request: Any, answer: Any) -> _Whole:
+def _groups_with_all_topics(request: Any, response: Any) -> _Whole:
     wanted = {group.group_id for group in request.groups if group.topics is None}
-    for group in answer.groups:
+    for group in response.groups:
         if group.group_id in wanted and not group.error_code:
             yield OFFSETS, group.group_id
 

@@ -22,10 +22,10 @@ from kafka_shim.pipeline.rows.sighting import (
     place_of,
 )
 from kafka_shim.protocol import codecs
-from kafka_shim.protocol.answers import errors_of, read_answer
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.errors import ProtocolError
 from kafka_shim.protocol.headers import read_request_header
+from kafka_shim.protocol.responses import errors_of, read_response
 from kafka_shim.protocol.trace.entries import DERIVED, Request, Response
 from kafka_shim.protocol.trace.segments import Block
 
@@ -88,64 +88,64 @@ def _asked(entry: Request, key: tuple[int, int], open_: Pending) -> Iterator[Sig
 
 
 def _shown(entry: Response, named: list[Sighting]) -> Iterator[Sighting]:
-    answer = read_answer(entry)
-    if answer is None:
+    response = read_response(entry)
+    if response is None:
         return
     if entry.api_key in _SHOWN:
-        yield from dict.fromkeys(_SHOWN[ApiKey(entry.api_key)](answer))
-    elif _is_done(answer):
+        yield from dict.fromkeys(_SHOWN[ApiKey(entry.api_key)](response))
+    elif _is_done(response):
         yield from named
 
 
-def _is_done(answer: Any) -> bool:
+def _is_done(response: Any) -> bool:
     """Return whether the response has no error, so that the request's names exist."""
-    return not set().union(*errors_of(answer).values())
+    return not set().union(*errors_of(response).values())
 
 
-def _topics(answer: Any) -> Iterator[Sighting]:
-    for topic in answer.topics:
+def _topics(response: Any) -> Iterator[Sighting]:
+    for topic in response.topics:
         if topic.name and topic.topic_id != _NO_ID and topic.error_code in _IN_USE:
             yield Sighting(TOPIC, topic.name, life=bytes(topic.topic_id).hex())
 
 
-def _served(answer: Any) -> Iterator[Sighting]:
+def _served(response: Any) -> Iterator[Sighting]:
     """Yield topics without an error, by name or id, depending on the version."""
-    for key, codes in errors_of(answer).items():
+    for key, codes in errors_of(response).items():
         if isinstance(key, bytes) and not codes:
             yield Sighting(TOPIC, "", life=key.hex())
         elif key is not None and not codes:
             yield Sighting(TOPIC, str(key))
 
 
-def _groups(answer: Any) -> Iterator[Sighting]:
-    for group in answer.groups:
+def _groups(response: Any) -> Iterator[Sighting]:
+    for group in response.groups:
         if not getattr(group, "error_code", 0) and getattr(group, "group_state", "") != "Dead":
             yield Sighting(GROUP, group.group_id)
             if getattr(group, "group_type", "").lower() in CONSUMER_TYPES:
                 yield Sighting(CONSUMER_GROUP, group.group_id)
 
 
-def _transactions(answer: Any) -> Iterator[Sighting]:
-    for state in answer.transaction_states:
+def _transactions(response: Any) -> Iterator[Sighting]:
+    for state in response.transaction_states:
         if not getattr(state, "error_code", 0):
             yield Sighting(TRANSACTION, state.transactional_id)
 
 
-def _offsets(answer: Any) -> Iterator[Sighting]:
-    for group in answer.groups:
+def _offsets(response: Any) -> Iterator[Sighting]:
+    for group in response.groups:
         for topic in group.topics:
             if topic.name and any(part.committed_offset >= 0 for part in topic.partitions):
                 yield Sighting(OFFSETS, topic.name, owner=group.group_id)
 
 
-def _deleted_topics(answer: Any) -> Iterator[Sighting]:
-    for topic in answer.responses:
+def _deleted_topics(response: Any) -> Iterator[Sighting]:
+    for topic in response.responses:
         if topic.name and topic.topic_id != _NO_ID and not topic.error_code:
             yield Sighting(TOPIC, topic.name, life=bytes(topic.topic_id).hex())
 
 
-def _deleted_groups(answer: Any) -> Iterator[Sighting]:
-    for result in answer.results:
+def _deleted_groups(response: Any) -> Iterator[Sighting]:
+    for result in response.results:
         if not result.error_code:
             yield Sighting(GROUP, result.group_id)
 

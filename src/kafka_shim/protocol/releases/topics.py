@@ -23,7 +23,7 @@ class TopicFacts(msgspec.Struct, frozen=True, kw_only=True):
     create_topics_sees_settings_first: bool  # settings are checked before partitions and replicas
     create_topics_has_defaults: bool  # -1 partitions or replicas mean the broker's default
     create_topics_denial: str | None  # error message of a denied CreateTopics
-    answers_each_duplicate: bool
+    responds_to_each_duplicate: bool
     """A repeated name has a result for each time (CreateTopics, DeleteTopics)."""
     create_topics_validates: bool  # CreateTopics honours validate_only
     create_partitions_validates: bool  # CreatePartitions honours validate_only
@@ -83,7 +83,7 @@ OLDEST = TopicFacts(
     create_topics_sees_settings_first=True,
     create_topics_has_defaults=False,
     create_topics_denial=None,
-    answers_each_duplicate=False,
+    responds_to_each_duplicate=False,
     create_topics_validates=True,
     create_partitions_validates=True,
     unlikely_names_fail_all=True,
@@ -130,7 +130,7 @@ CHANGES: tuple[Change, ...] = (
         "generated messages of CreateTopics",
         create_topics_denial="authorization failed",
         create_topics_sees_existing_first=True,
-        answers_each_duplicate=True,
+        responds_to_each_duplicate=True,
     ),
     Change("2.3", "given replicas have to be complete", partition_gap_error=39),
     Change("2.4", "KIP-460: elections of any kind", election_not_needed_error=84),
@@ -169,7 +169,7 @@ CHANGES: tuple[Change, ...] = (
         deletes_topics_once=True,
         given_replicas_exist=True,
         stopped_get_replicas=True,
-        answers_each_duplicate=False,
+        responds_to_each_duplicate=False,
         partition_gap_error=-1,
         null_config_error=0,
     ),

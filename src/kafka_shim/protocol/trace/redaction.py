@@ -129,7 +129,7 @@ def without_secrets(frame: bytes, api_key: int) -> tuple[bytes, bool]:
     return kept, kept != frame
 
 
-def answer_without_secrets(frame: bytes, api_key: int, version: int) -> tuple[bytes, bool]:
+def response_without_secrets(frame: bytes, api_key: int, version: int) -> tuple[bytes, bool]:
     """Return a response's frame without secrets, and whether it was changed."""
     blank = _RESPONSES.get(api_key)
     if blank is None:

@@ -69,7 +69,7 @@ def _parsed(words: Sequence[str]) -> argparse.Namespace:
     parser = command_line(COMMANDS, []) if asked is None else command_line([asked], [asked])
     args, unknown = parser.parse_known_args(words)
     if unknown:
-        args.refuse(unknown)
+        args.error_response(unknown)
     if args.command is None:
         parser.print_help()
         parser.exit(EXIT_USAGE)

@@ -48,7 +48,7 @@ class CommandParser(OptionParser):
 
     def __init__(self, **settings: Any) -> None:
         super().__init__(**{"formatter_class": Help, **settings})
-        self.set_defaults(usage_error=self.error, refuse=self.refuse)
+        self.set_defaults(usage_error=self.error, error_response=self.error_response)
 
     def format_help(self) -> str:
         from kafka_shim.shim.cli.examples import shown
@@ -56,7 +56,7 @@ class CommandParser(OptionParser):
         self.epilog = self.epilog or shown(self.prog)
         return super().format_help()
 
-    def refuse(self, unknown: Sequence[str]) -> NoReturn:
+    def error_response(self, unknown: Sequence[str]) -> NoReturn:
         """Exit after unknown words; name the option that was probably meant."""
         if not unknown[0].startswith("-"):
             self.error(f"unexpected argument: {unknown[0]}")

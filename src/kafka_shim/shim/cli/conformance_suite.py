@@ -144,7 +144,7 @@ def _listed(cases: "list[Case]", form: str) -> str:
             "brokers": case.setup.brokers,
             "commands": sorted(case.commands),
             "capabilities": sorted(case.capabilities),
-            "answer": case.answer,
+            "response": case.response,
             "wire": case.wire,
         }
         for case in cases

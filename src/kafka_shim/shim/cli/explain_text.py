@@ -59,39 +59,39 @@ def outcome_lines(outcome: Outcome, bootstrap: str | None) -> Iterator[str]:
 
 
 def _case_lines(case: Case, outcome: Outcome, bootstrap: str | None) -> Iterator[str]:
-    for answer in case.asked:
-        yield f"{_need_text(answer)}: {'allowed' if answer.decision.allowed else 'denied'}"
-        yield from (f"  {line}" for line in _reason_lines(answer))
+    for response in case.asked:
+        yield f"{_need_text(response)}: {'allowed' if response.decision.allowed else 'denied'}"
+        yield from (f"  {line}" for line in _reason_lines(response))
     if case.allowed:
         return
     yield f"the client gets: {_denial_text(case.error, outcome.effect)}"
     if outcome.bound.row.note:
         yield f"note: {outcome.bound.row.note}"
     ways = [
-        " && ".join(step_command(step, bootstrap) for step in answer.explanation.steps)
-        for answer in case.asked
-        if answer.explanation is not None and not answer.decision.allowed
+        " && ".join(step_command(step, bootstrap) for step in response.explanation.steps)
+        for response in case.asked
+        if response.explanation is not None and not response.decision.allowed
     ]
     yield "to allow it:" if len(ways) == 1 else "to allow it, one of:"
     yield from (f"  {way}" for way in ways)
 
 
-def _reason_lines(answer: Asked) -> Iterator[str]:
-    if answer.explanation is not None:
-        yield f"because {because_text(answer.explanation)}"
-    elif answer.decision.allowed:
-        yield "because " + answer.decision.because.value
+def _reason_lines(response: Asked) -> Iterator[str]:
+    if response.explanation is not None:
+        yield f"because {because_text(response.explanation)}"
+    elif response.decision.allowed:
+        yield "because " + response.decision.because.value
     else:
         yield "because no ACL allows it, or a DENY overrides each that does (KIP-679)"
-    if answer.decision.acl is not None:
-        yield f"  {acl_text(answer.decision.acl)}"
+    if response.decision.acl is not None:
+        yield f"  {acl_text(response.decision.acl)}"
 
 
-def _need_text(answer: Asked) -> str:
-    if answer.explanation is None:
-        kind = answer.need.resource_type.name.lower().replace("_", " ")
-        return f"{camel_case(answer.need.operation)} on any {kind}"
-    return action_text(answer.explanation.action)
+def _need_text(response: Asked) -> str:
+    if response.explanation is None:
+        kind = response.need.resource_type.name.lower().replace("_", " ")
+        return f"{camel_case(response.need.operation)} on any {kind}"
+    return action_text(response.explanation.action)
 
 
 def _denial_text(error: ErrorCode, effect: Effect) -> str:
@@ -152,23 +152,23 @@ def outcome_object(outcome: Outcome, bootstrap: str | None) -> dict[str, Any]:
                 "allowed": case.allowed,
                 "error": case.error.name,
                 "error_code": int(case.error),
-                "questions": [_asked_object(answer, bootstrap) for answer in case.asked],
+                "questions": [_asked_object(response, bootstrap) for response in case.asked],
             }
             for case in outcome.cases
         ],
     }
 
 
-def _asked_object(answer: Asked, bootstrap: str | None) -> dict[str, Any]:
-    if answer.explanation is not None:
-        return question_object(answer.explanation, bootstrap)
+def _asked_object(response: Asked, bootstrap: str | None) -> dict[str, Any]:
+    if response.explanation is not None:
+        return question_object(response.explanation, bootstrap)
     return {
-        "operation": answer.need.operation.name,
-        "resource_type": answer.need.resource_type.name,
+        "operation": response.need.operation.name,
+        "resource_type": response.need.resource_type.name,
         "resource_name": None,
-        "allowed": answer.decision.allowed,
-        "because": answer.decision.because.name,
-        "acl": acl_object(answer.decision.acl),
+        "allowed": response.decision.allowed,
+        "because": response.decision.because.name,
+        "acl": acl_object(response.decision.acl),
     }
 
 

@@ -177,10 +177,11 @@ def _lines(report: "CaptureReport") -> Iterator[str]:
     ports = ", ".join(str(port) for port in sorted(report.ports)) or "none"
     yield (
         f"{report.packets} packets, {report.connections} connections to Kafka (ports: {ports}),"
-        f" {report.requests} requests, {report.answers} responses"
+        f" {report.requests} requests, {report.responses} responses"
     )
-    if report.answers_without_request:
-        yield f"{report.answers_without_request} responses to requests that are not in the capture"
+    if report.responses_without_request:
+        count = report.responses_without_request
+        yield f"{count} responses to requests that are not in the capture"
     for reason, count in sorted(report.passed_over.items()):
         yield f"skipped: {count} {reason}"
     for trouble in report.troubles:

@@ -11,7 +11,7 @@ from kafka_shim.shim.cli import EXIT_MISMATCH
 from kafka_shim.shim.cli.acl_source import acl_source, add_source_arguments, check_source
 from kafka_shim.shim.cli.resource_arguments import action_text, parse_resource
 from kafka_shim.shim.cli.usage import UsageError, guarded, operation_named
-from kafka_shim.shim.explaining.who_can import Answer, Right, who_can
+from kafka_shim.shim.explaining.who_can import Response, Right, who_can
 from kafka_shim.shim.explaining.who_can_rows import who_can_object
 
 DESCRIPTION = """\
@@ -53,30 +53,30 @@ def _run(args: argparse.Namespace) -> int:
         raise UsageError(str(error)) from error
     action = Action(operation_named(args.operation, resource_type), resource_type, name)
     source = acl_source(args)
-    answer = who_can(source.authorizer, action)
+    response = who_can(source.authorizer, action)
     if args.json:
-        print(json.dumps(who_can_object(action, answer), indent=2, ensure_ascii=False))
+        print(json.dumps(who_can_object(action, response), indent=2, ensure_ascii=False))
     else:
-        print("\n".join(_lines(action, answer)))
+        print("\n".join(_lines(action, response)))
         if source.bootstrap is not None and not source.authorizer.super_users:
             print("(super users may too; brokers do not expose who they are)")
-    return 0 if answer.rights else EXIT_MISMATCH
+    return 0 if response.rights else EXIT_MISMATCH
 
 
-def _lines(action: Action, answer: Answer) -> Iterator[str]:
-    if not answer.rights:
+def _lines(action: Action, response: Response) -> Iterator[str]:
+    if not response.rights:
         yield f"nobody is allowed {action_text(action)}"
     else:
         yield f"who is allowed {action_text(action)}:"
-    for right in answer.rights:
+    for right in response.rights:
         yield f"  {_name(right.principal)}, {_hosts(right)}"
         if right.because is not Because.ACL:
             yield f"    because: {right.because.value}"
         yield from (f"    {acl_text(acl)}" for acl in right.acls)
         yield from (f"    but not: {acl_text(acl)}" for acl in right.denials)
-    if answer.refusals:
+    if response.refusals:
         yield "denied, although an ACL allows it:"
-    for refusal in answer.refusals:
+    for refusal in response.refusals:
         yield f"  {_name(refusal.principal)}"
         yield from (f"    {acl_text(acl)}" for acl in refusal.acls)
 

@@ -47,9 +47,9 @@ def describe_acls(client: Client, acl_filter: AclFilter = EVERY_ACL) -> list[Acl
         acl_filter.operation,
         acl_filter.permission,
     )
-    answer = client.ask(ApiKey.DESCRIBE_ACLS, request)
-    _check(answer.error_code, answer.error_message, "list ACLs", "Describe")
-    return [_acl(resource, acl) for resource in answer.resources for acl in resource.acls]
+    response = client.ask(ApiKey.DESCRIBE_ACLS, request)
+    _check(response.error_code, response.error_message, "list ACLs", "Describe")
+    return [_acl(resource, acl) for resource in response.resources for acl in resource.acls]
 
 
 def create_acls(client: Client, acls: Iterable[Acl]) -> None:

@@ -108,8 +108,8 @@ class Client:
         try:
             payload = write_request_header(header) + codecs.write_request(request, version)
             frame = self._exchange(payload, api.wire_name)
-            answered, at = read_response_header(api, version, frame)
-            if answered.correlation_id != self._correlation_id:
+            responded, at = read_response_header(api, version, frame)
+            if responded.correlation_id != self._correlation_id:
                 raise ClientError(f"{self.address} answered a request that was not sent")
             return codecs.read_response(api, version, frame, at)
         except ProtocolError as error:
@@ -148,12 +148,14 @@ class Client:
         return b"".join(chunks)
 
     def _negotiate(self) -> None:
-        answer = self.ask(ApiKey.API_VERSIONS, ApiVersionsRequest(), 0)
-        if answer.error_code:
+        response = self.ask(ApiKey.API_VERSIONS, ApiVersionsRequest(), 0)
+        if response.error_code:
             raise ClientError(
-                f"{self.address} rejected ApiVersions: {error_text(answer.error_code)}"
+                f"{self.address} rejected ApiVersions: {error_text(response.error_code)}"
             )
-        self.versions = {api.api_key: (api.min_version, api.max_version) for api in answer.api_keys}
+        self.versions = {
+            api.api_key: (api.min_version, api.max_version) for api in response.api_keys
+        }
 
     def _log_in(self, login: Login) -> None:
         """Log in with SaslAuthenticate requests, or on 0.11 with raw tokens."""
@@ -181,11 +183,11 @@ class Client:
             raise ClientError(f"{self.address}: {error}") from error
 
     def _authenticate(self, message: bytes, username: str) -> bytes:
-        answer = self.ask(ApiKey.SASL_AUTHENTICATE, SaslAuthenticateRequest(message))
-        if answer.error_code:
-            why = answer.error_message or error_text(answer.error_code)
+        response = self.ask(ApiKey.SASL_AUTHENTICATE, SaslAuthenticateRequest(message))
+        if response.error_code:
+            why = response.error_message or error_text(response.error_code)
             raise ClientError(f"{self.address} rejected the log-in of {username}: {why}")
-        reply: bytes = answer.auth_bytes
+        reply: bytes = response.auth_bytes
         return reply
 
     def _send_token(self, message: bytes, username: str) -> bytes:

@@ -6,12 +6,12 @@ from typing import Any
 import msgspec
 
 from kafka_shim.protocol import codecs
-from kafka_shim.protocol.answer_frames import read_answer_frame
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.errors import ProtocolError
 from kafka_shim.protocol.headers import RequestHeader, write_request_header
 from kafka_shim.protocol.messages.sasl_authenticate_request import SaslAuthenticateRequest
 from kafka_shim.protocol.messages.sasl_handshake_request import SaslHandshakeRequest
+from kafka_shim.protocol.response_frames import read_response_frame
 from kafka_shim.shim.client.config import Login
 from kafka_shim.shim.client.login import LoginError, messages
 
@@ -34,10 +34,10 @@ def login_frames(login: Login) -> Frames:
         message = next(exchange)
         while True:
             said = SaslAuthenticateRequest(message)
-            answer = yield from _asked(ApiKey.SASL_AUTHENTICATE, 0, said)
-            if answer.error_code:
-                return int(answer.error_code)
-            message = exchange.send(answer.auth_bytes)
+            response = yield from _asked(ApiKey.SASL_AUTHENTICATE, 0, said)
+            if response.error_code:
+                return int(response.error_code)
+            message = exchange.send(response.auth_bytes)
     except StopIteration:
         return 0
 
@@ -46,6 +46,6 @@ def _asked(api: ApiKey, version: int, request: msgspec.Struct) -> Generator[byte
     head = write_request_header(RequestHeader(api, version, 0, CLIENT_ID))
     frame = yield head + codecs.write_request(request, version)
     try:
-        return read_answer_frame(api, version, frame)[0]
+        return read_response_frame(api, version, frame)[0]
     except ProtocolError as error:
         raise LoginError(str(error)) from error

@@ -85,12 +85,12 @@ def _endpoint(
             names = dict(request.path_params)
             target = target_of(names)
             call = Call(names, request.query_params, await _body(request, route))
-            answer = await call_route(target, route, call)
+            response = await call_route(target, route, call)
         except ControlError as error:
             return _problem(error.status, str(error))
         if route.gives is None:
-            return Response(answer, media_type="text/plain; version=0.0.4")
-        return Response(msgspec.json.encode(answer), media_type="application/json")
+            return Response(response, media_type="text/plain; version=0.0.4")
+        return Response(msgspec.json.encode(response), media_type="application/json")
 
     return endpoint
 

@@ -19,7 +19,7 @@ class _Totals(Collector):
         self._history = history
 
     def collect(self) -> Iterator[Metric]:
-        yield self._answers()
+        yield self._responses()
         yield self._decisions()
         counters = self._broker.cluster.counters
         for name, text, value in (
@@ -43,13 +43,13 @@ class _Totals(Collector):
             "kafka_shim_open_connections", "Clients connected", value=self._broker.connections
         )
 
-    def _answers(self) -> Metric:
+    def _responses(self) -> Metric:
         found = CounterMetricFamily(
             "kafka_shim_requests",
             "Error codes of responses, each once per response; NONE for responses without",
             labels=["api", "version", "error"],
         )
-        for (api, version, error), count in self._history.answers.items():
+        for (api, version, error), count in self._history.responses.items():
             found.add_metric([api, str(version), error_name(error)], count)
         return found
 

@@ -40,7 +40,7 @@ class RecordingServer(ThreadingHTTPServer):
     def url(self) -> str:
         return f"http://{HOST}:{self.server_address[1]}{_PAGE}"
 
-    def answer(self, path: str, query: Mapping[str, str]) -> dict[str, Any] | None:
+    def response(self, path: str, query: Mapping[str, str]) -> dict[str, Any] | None:
         """Return the response to a call of the control API; None if a recording has none."""
         rows = self.rows
         if path == "/health":
@@ -79,7 +79,7 @@ class _Handler(BaseHTTPRequestHandler):
         if asked.path == "/":
             self._send(307, b"", "text/plain", {"Location": _PAGE})
             return
-        found = self.server.answer(asked.path, dict(parse_qsl(asked.query)))
+        found = self.server.response(asked.path, dict(parse_qsl(asked.query)))
         if found is not None:
             self._send(200, json.dumps(found).encode(), "application/json")
             return

@@ -206,11 +206,11 @@ async def call_route(target: Target, route: Route[Target], call: Call) -> Any:
         # a fault is read again by those who own it
         call.body = call.body if route.takes is shapes.NewFault else shaped
     if route.method == "GET":
-        answer = route.verb(target, call)
-        return await answer if isawaitable(answer) else answer
+        response = route.verb(target, call)
+        return await response if isawaitable(response) else response
     with target.changing():
-        answer = route.verb(target, call)
-        return await answer if isawaitable(answer) else answer
+        response = route.verb(target, call)
+        return await response if isawaitable(response) else response
 
 
 def find(method: str, path: str) -> tuple[Route[Control], dict[str, str]]:

@@ -218,6 +218,6 @@ class RequestDetail(msgspec.Struct):
     number: int
     request: dict[str, Any] | None
     request_hex: str
-    answer: dict[str, Any] | None
-    answer_hex: str | None
-    answer_bytes: int | None
+    response: dict[str, Any] | None
+    response_hex: str | None
+    response_bytes: int | None

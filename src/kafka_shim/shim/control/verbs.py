@@ -20,7 +20,6 @@ from kafka_shim.shim.clock import ManualClock
 from kafka_shim.shim.config import TopicSeed
 from kafka_shim.shim.control.fault_verbs import ControlFaults
 from kafka_shim.shim.control.group_verbs import ControlGroups
-from kafka_shim.shim.control.in_turns import in_turns
 from kafka_shim.shim.control.matrix import matrix
 from kafka_shim.shim.control.nodes import Nodes
 from kafka_shim.shim.control.past_requests import PastRequests
@@ -28,11 +27,12 @@ from kafka_shim.shim.control.problem import ControlError, authorizer_of
 from kafka_shim.shim.control.record_verbs import Records
 from kafka_shim.shim.control.shapes import AclRules, Advance, NewTopic, NewUser
 from kafka_shim.shim.control.state_shapes import AclText
+from kafka_shim.shim.control.time_sliced import time_sliced
 from kafka_shim.shim.control.transaction_verbs import transactions
 from kafka_shim.shim.control.who_may import who_may
 from kafka_shim.shim.errors import ConfigError
 from kafka_shim.shim.faults.striking import remove_acls
-from kafka_shim.shim.seed import create_topic
+from kafka_shim.shim.initial_state import create_topic
 from kafka_shim.shim.state.log_cleaner import clean
 from kafka_shim.shim.state.snapshot import Snapshot
 from kafka_shim.shim.state.topics import Topic
@@ -254,7 +254,7 @@ class Control:
             raise ControlError(400, "invalid by_ms: expected 0 or more, since time cannot go back")
         if clock.now_ms() + by.by_ms > TIME_MS_MAX:
             raise ControlError(400, "by_ms is too large: the time would be after the year 9999")
-        await in_turns(clock.steps(by.by_ms))
+        await time_sliced(clock.steps(by.by_ms))
         return self.clock()
 
     def metrics(self) -> str:

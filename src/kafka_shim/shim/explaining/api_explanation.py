@@ -105,19 +105,19 @@ def _case(caller: Caller, bound: BoundRequirement, names: Names, name: str) -> C
     """Check the needs from left to right until one is met, as a broker does."""
     asked: list[Asked] = []
     for need in bound.needs:
-        answer = _ask(caller, need, names)
-        if answer is not None:
-            asked.append(answer)
-            if answer.decision.allowed:
+        response = _ask(caller, need, names)
+        if response is not None:
+            asked.append(response)
+            if response.decision.allowed:
                 break
-    allowed = any(answer.decision.allowed for answer in asked)
+    allowed = any(response.decision.allowed for response in asked)
     error = ErrorCode.NONE if allowed else bound.error
     if bound.hidden_as is not None and (bound.describe_first or not allowed):
         # releases that hide what the caller may not describe
         describe = Need(Operation.DESCRIBE, bound.needs[0].resource_type)
-        answer = _ask(caller, describe, names)
-        if answer is not None and not answer.decision.allowed:
-            return Case(name, (answer, *asked), allowed=False, error=bound.hidden_as)
+        response = _ask(caller, describe, names)
+        if response is not None and not response.decision.allowed:
+            return Case(name, (response, *asked), allowed=False, error=bound.hidden_as)
     return Case(name, tuple(asked), allowed=allowed, error=error)
 
 

@@ -53,14 +53,14 @@ class Refusal(msgspec.Struct, frozen=True):
     acls: tuple[Acl, ...]
 
 
-class Answer(msgspec.Struct, frozen=True):
+class Response(msgspec.Struct, frozen=True):
     """The allowed principals, and those that are denied although an ACL allows it."""
 
     rights: tuple[Right, ...]
     refusals: tuple[Refusal, ...]
 
 
-def who_can(authorizer: StandardAuthorizer, action: Action) -> Answer:
+def who_can(authorizer: StandardAuthorizer, action: Action) -> Response:
     """Return everyone who may do the action, including super users."""
     matching = AclFilter(action.resource_type, action.resource_name, PatternType.MATCH)
     acls = list(authorizer.acls(matching))
@@ -84,7 +84,7 @@ def who_can(authorizer: StandardAuthorizer, action: Action) -> Answer:
     elif _would_be_allowed(authorizer, action, ANY_USER, acls):
         denied = _decisions(authorizer, action, ANY_USER, acls)
         refusals.append(Refusal(ANY_USER, _denying(denied.values())))
-    return Answer(tuple(rights), tuple(refusals))
+    return Response(tuple(rights), tuple(refusals))
 
 
 def _decisions(

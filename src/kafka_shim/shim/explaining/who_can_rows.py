@@ -4,17 +4,17 @@ from typing import Any
 
 from kafka_shim.authorizer.acl_formats.objects import to_objects
 from kafka_shim.authorizer.model import ANY_USER, Action
-from kafka_shim.shim.explaining.who_can import Answer, Refusal, Right
+from kafka_shim.shim.explaining.who_can import Refusal, Response, Right
 
 
-def who_can_object(action: Action, answer: Answer) -> dict[str, Any]:
+def who_can_object(action: Action, response: Response) -> dict[str, Any]:
     """Return allowed principals, and denied ones with an ALLOW, as an object."""
     return {
         "operation": action.operation.name,
         "resource_type": action.resource_type.name,
         "resource_name": action.resource_name,
-        "allowed": [_right_object(right) for right in answer.rights],
-        "denied": [_refusal_object(refusal) for refusal in answer.refusals],
+        "allowed": [_right_object(right) for right in response.rights],
+        "denied": [_refusal_object(refusal) for refusal in response.refusals],
     }
 
 

@@ -28,9 +28,9 @@ def alteration(api: ApiKey | None, fields: Mapping[str, Any] | None) -> Alter | 
         return None
     if api is None:
         raise FaultError("action.set requires match.api, since each API has other fields")
-    answer = _answer_type(api)
-    spec = load(answer.__name__).struct
-    sets = [_set(answer, spec, path.split("."), value, path) for path, value in fields.items()]
+    response = _response_type(api)
+    spec = load(response.__name__).struct
+    sets = [_set(response, spec, path.split("."), value, path) for path, value in fields.items()]
 
     def alter(content: Any, version: int) -> Any:
         for path, value, versions in sets:
@@ -47,12 +47,12 @@ def advertising(versions: Mapping[str, list[int] | None] | None) -> Alter | None
         return None
     wanted = {_key(name): _range(name, limits) for name, limits in versions.items()}
 
-    def alter(answer: Any, _: int) -> Any:
-        if not isinstance(answer, ApiVersionsResponse):
-            return answer
-        kept = [row for row in answer.api_keys if row.api_key not in wanted]
+    def alter(response: Any, _: int) -> Any:
+        if not isinstance(response, ApiVersionsResponse):
+            return response
+        kept = [row for row in response.api_keys if row.api_key not in wanted]
         added = [ApiVersion(key, *limits) for key, limits in wanted.items() if limits is not None]
-        altered = copy.copy(answer)
+        altered = copy.copy(response)
         altered.api_keys = sorted(kept + added, key=lambda row: row.api_key)
         return altered
 
@@ -77,7 +77,7 @@ def _range(name: str, limits: list[int] | None) -> tuple[int, int] | None:
     return limits[0], limits[1]
 
 
-def _answer_type(api: ApiKey) -> Any:
+def _response_type(api: ApiKey) -> Any:
     module = importlib.import_module(f"kafka_shim.protocol.messages.{api.name.lower()}_response")
     return getattr(module, f"{api.wire_name}Response")
 

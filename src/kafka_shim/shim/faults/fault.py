@@ -101,12 +101,12 @@ class Fault:
         self.fired += fires
         return fires
 
-    def hold(self, answer: Callable[[], None]) -> None:
-        self._held.append(answer)
+    def hold(self, response: Callable[[], None]) -> None:
+        self._held.append(response)
 
     def release(self) -> int:
         """Send the responses that a pause holds back; return their number."""
         held, self._held = self._held, []
-        for answer in held:
-            answer()
+        for response in held:
+            response()
         return len(held)

@@ -6,10 +6,10 @@ from typing import Any
 import msgspec
 
 from kafka_shim.authorizer.model import Acl, Action, Actor
-from kafka_shim.protocol.answer_codes import replace_error_codes
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.protocol.names import error_text
+from kafka_shim.protocol.response_codes import replace_error_codes
 from kafka_shim.shim.apis import ServedApi
 from kafka_shim.shim.errors import CloseConnection
 from kafka_shim.shim.faults.fault import Fault
@@ -21,17 +21,17 @@ from kafka_shim.shim.wait import Wait
 Handle = Callable[[ServedApi, Any, RequestContext], Any]
 
 
-def answer_struck(
+def response_with_faults(
     faults: list[Fault], api: ServedApi, request: Any, context: RequestContext, handle: Handle
 ) -> Any:
     """Answer a request with these faults. Raises CloseConnection if one closes the connection."""
     for fault in faults:
         _before(fault, context)
-    answer = _answer(faults, api, request, context, handle)
+    response = _response(faults, api, request, context, handle)
     if any(fault.spec.action.disconnect == "after" for fault in faults):
         raise CloseConnection("a fault closes the connection after its request was handled")
     context.spoil = spoiler([fault.spec.action for fault in faults], api)
-    return _late(faults, answer, context.cluster, context.version)
+    return _late(faults, response, context.cluster, context.version)
 
 
 def _before(fault: Fault, context: RequestContext) -> None:
@@ -54,7 +54,7 @@ def _either(
     return second if first is None else lambda action: first(action) or second(action)
 
 
-def _answer(
+def _response(
     faults: list[Fault], api: ServedApi, request: Any, context: RequestContext, handle: Handle
 ) -> Any:
     error = next((fault.error for fault in faults if fault.error is not None), None)
@@ -65,24 +65,24 @@ def _answer(
             f"a fault returns {error_text(error)}, and this Produce expects no response"
         )
     if isinstance(error, ErrorCode):
-        return api.refuse(request, error, None)
-    refused = api.refuse(request, ErrorCode.UNKNOWN_SERVER_ERROR, None)
+        return api.error_response(request, error, None)
+    refused = api.error_response(request, ErrorCode.UNKNOWN_SERVER_ERROR, None)
     replace_error_codes(refused, ErrorCode.UNKNOWN_SERVER_ERROR, error)
     return refused
 
 
-def _late(faults: list[Fault], answer: Any, cluster: Cluster, version: int) -> Any:
+def _late(faults: list[Fault], response: Any, cluster: Cluster, version: int) -> Any:
     """Return the response, or a Wait for as long as faults hold it back."""
     hold = _Hold(faults, cluster, version)
-    if not isinstance(answer, Wait | msgspec.Struct):
-        return answer  # the protocol has no response here
-    if isinstance(answer, msgspec.Struct) and not hold.holds_back:
-        return hold.marked(answer)
-    late: Wait[Any] = Wait(answer.cancel if isinstance(answer, Wait) else None)
-    if isinstance(answer, Wait):
-        answer.when_done(lambda value: hold.came(value, late))
+    if not isinstance(response, Wait | msgspec.Struct):
+        return response  # the protocol has no response here
+    if isinstance(response, msgspec.Struct) and not hold.holds_back:
+        return hold.marked(response)
+    late: Wait[Any] = Wait(response.cancel if isinstance(response, Wait) else None)
+    if isinstance(response, Wait):
+        response.when_done(lambda value: hold.came(value, late))
     else:
-        hold.came(answer, late)
+        hold.came(response, late)
     return late
 
 
@@ -105,29 +105,29 @@ class _Hold:
     def holds_back(self) -> bool:
         return bool(self._delay_ms or self._pausing or self._is_lost)
 
-    def came(self, answer: Any, late: Wait[Any]) -> None:
+    def came(self, response: Any, late: Wait[Any]) -> None:
         """Record that the request was handled; the connection waits for `late`."""
         if self._is_lost:
             return
         if self._pausing:
-            self._pausing[0].hold(lambda: self._released(answer, late))
+            self._pausing[0].hold(lambda: self._released(response, late))
         else:
-            self._released(answer, late)
+            self._released(response, late)
 
-    def _released(self, answer: Any, late: Wait[Any]) -> None:
-        answer = self.marked(answer)
+    def _released(self, response: Any, late: Wait[Any]) -> None:
+        response = self.marked(response)
         if self._delay_ms:
-            self._clock.call_later(self._delay_ms, lambda: late.complete(answer))
+            self._clock.call_later(self._delay_ms, lambda: late.complete(response))
         else:
-            late.complete(answer)
+            late.complete(response)
 
-    def marked(self, answer: Any) -> Any:
+    def marked(self, response: Any) -> Any:
         """Return the response with the fields that faults set."""
         for alter in self._alter:
-            answer = alter(answer, self._version)
-        if self._throttle_time_ms and hasattr(answer, "throttle_time_ms"):
-            return msgspec.structs.replace(answer, throttle_time_ms=self._throttle_time_ms)
-        return answer
+            response = alter(response, self._version)
+        if self._throttle_time_ms and hasattr(response, "throttle_time_ms"):
+            return msgspec.structs.replace(response, throttle_time_ms=self._throttle_time_ms)
+        return response
 
 
 def remove_acls(cluster: Cluster, acls: list[Acl]) -> list[Acl]:

@@ -11,7 +11,7 @@ from kafka_shim.authorizer.requirements import (
 from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.protocol.messages.add_offsets_to_txn_request import AddOffsetsToTxnRequest
 from kafka_shim.protocol.messages.add_offsets_to_txn_response import AddOffsetsToTxnResponse
-from kafka_shim.shim.errors import Refused
+from kafka_shim.shim.errors import RequestRejected
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.state.coordinators import KeyType
 
@@ -24,7 +24,7 @@ def handle(request: AddOffsetsToTxnRequest, context: RequestContext) -> AddOffse
     context.access.require(ADD_OFFSETS_TO_TXN_GROUP, request.group_id)
     error = context.transaction_coordinator_error(request.transactional_id)
     if error is not ErrorCode.NONE:
-        raise Refused(error)
+        raise RequestRejected(error)
     coordinators = context.cluster.coordinators
     offsets = coordinators.topic(KeyType.GROUP).name
     index = coordinators.partition_of(KeyType.GROUP, request.group_id).index
@@ -36,7 +36,7 @@ def handle(request: AddOffsetsToTxnRequest, context: RequestContext) -> AddOffse
     return AddOffsetsToTxnResponse(error_code=error)
 
 
-def refuse(
+def error_response(
     request: AddOffsetsToTxnRequest, error: ErrorCode, message: str | None
 ) -> AddOffsetsToTxnResponse:
     return AddOffsetsToTxnResponse(error_code=error)

@@ -26,7 +26,7 @@ from kafka_shim.protocol.messages.add_partitions_to_txn_response import (
     AddPartitionsToTxnResult,
     AddPartitionsToTxnTopicResult,
 )
-from kafka_shim.shim.handlers.shared.topic_access import topic_error
+from kafka_shim.shim.handlers.common.topic_access import topic_error
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.state.transaction import TopicPartition
 from kafka_shim.shim.state.transactions import VERSION_2
@@ -65,7 +65,7 @@ def handle(
     return AddPartitionsToTxnResponse(results_by_topic_v3_and_below=_of_client(request, context))
 
 
-def refuse(
+def error_response(
     request: AddPartitionsToTxnRequest, error: ErrorCode, message: str | None
 ) -> AddPartitionsToTxnResponse:
     topics = request.v3_and_below_topics
@@ -86,7 +86,7 @@ def _of_client(
     if any(errors.values()):
         kept_out = ErrorCode.OPERATION_NOT_ATTEMPTED
         return _by_topic(
-            {key: error or kept_out for key, error in context.in_turns(errors.items())}, context
+            {key: error or kept_out for key, error in context.time_sliced(errors.items())}, context
         )
     return _all(topics, _add(request, list(errors), context), context)
 
@@ -140,7 +140,7 @@ def _batched(
     topics = context.cluster.topics
     missing = {
         partition
-        for partition in context.in_turns(partitions)
+        for partition in context.time_sliced(partitions)
         if topics.partition(*partition) is None
     }
     error = context.transaction_coordinator_error(name) if name else ErrorCode.INVALID_REQUEST
@@ -148,13 +148,13 @@ def _batched(
         unknown, kept_out = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, ErrorCode.OPERATION_NOT_ATTEMPTED
         errors = {
             partition: unknown if partition in missing else kept_out
-            for partition in context.in_turns(partitions)
+            for partition in context.time_sliced(partitions)
         }
         results = _by_topic(errors, context)
     elif transaction.verify_only:
         errors = {
             partition: _spoken(error or transactions.verify(name, *owner, partition), context)
-            for partition in context.in_turns(partitions)
+            for partition in context.time_sliced(partitions)
         }
         results = _by_topic(errors, context)
     else:
@@ -199,9 +199,9 @@ def _as_asked(
 
 def _by_topic(errors: Errors, context: RequestContext) -> list[AddPartitionsToTxnTopicResult]:
     found: dict[str, list[AddPartitionsToTxnPartitionResult]] = {}
-    for (name, index), error in context.in_turns(errors.items()):
+    for (name, index), error in context.time_sliced(errors.items()):
         found.setdefault(name, []).append(AddPartitionsToTxnPartitionResult(index, error))
     return [
         AddPartitionsToTxnTopicResult(name, results)
-        for name, results in context.in_turns(found.items())
+        for name, results in context.time_sliced(found.items())
     ]

@@ -4,17 +4,19 @@ from kafka_shim.authorizer.requirements import ADD_RAFT_VOTER
 from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.protocol.messages.add_raft_voter_request import AddRaftVoterRequest
 from kafka_shim.protocol.messages.add_raft_voter_response import AddRaftVoterResponse
-from kafka_shim.shim.errors import Refused
+from kafka_shim.shim.errors import RequestRejected
 from kafka_shim.shim.request.context import RequestContext
 
 
 def handle(request: AddRaftVoterRequest, context: RequestContext) -> AddRaftVoterResponse:
     context.access.require(ADD_RAFT_VOTER, message="cluster authorization failed")
     require_cluster(request.cluster_id, context)
-    raise Refused(ErrorCode.UNSUPPORTED_VERSION, "the quorum is static, since kraft.version is 0")
+    raise RequestRejected(
+        ErrorCode.UNSUPPORTED_VERSION, "the quorum is static, since kraft.version is 0"
+    )
 
 
-def refuse(
+def error_response(
     request: AddRaftVoterRequest, error: ErrorCode, message: str | None
 ) -> AddRaftVoterResponse:
     return AddRaftVoterResponse(error_code=error, error_message=message)
@@ -24,4 +26,4 @@ def require_cluster(cluster_id: str | None, context: RequestContext) -> None:
     """Refuse a request that is meant for another cluster; null is meant for any."""
     if cluster_id not in (None, context.cluster.cluster_id):
         text = f"this is cluster {context.cluster.cluster_id}, not `{cluster_id}`"
-        raise Refused(ErrorCode.INCONSISTENT_CLUSTER_ID, text)
+        raise RequestRejected(ErrorCode.INCONSISTENT_CLUSTER_ID, text)

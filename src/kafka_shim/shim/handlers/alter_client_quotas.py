@@ -45,8 +45,8 @@ def handle(request: AlterClientQuotasRequest, context: RequestContext) -> AlterC
                 changes = {op.key: None if op.remove else op.value for op in entry.ops}
                 alterations.append((_entity(entry), changes))
     if not request.validate_only:
-        context.cluster.quotas.alter(alterations, context.beside)
-    return AlterClientQuotasResponse(entries=context.beside(_ordered, results))
+        context.cluster.quotas.alter(alterations, context.offload)
+    return AlterClientQuotasResponse(entries=context.offload(_ordered, results))
 
 
 def _ordered(results: Mapping[EntityKey, EntryData]) -> list[EntryData]:
@@ -56,7 +56,7 @@ def _ordered(results: Mapping[EntityKey, EntryData]) -> list[EntryData]:
     return [results[key] for key in order]
 
 
-def refuse(
+def error_response(
     request: AlterClientQuotasRequest, error: ErrorCode, message: str | None
 ) -> AlterClientQuotasResponse:
     return AlterClientQuotasResponse(

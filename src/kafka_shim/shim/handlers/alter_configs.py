@@ -25,10 +25,10 @@ from kafka_shim.protocol.messages.alter_configs_response import (
     AlterConfigsResourceResponse,
     AlterConfigsResponse,
 )
-from kafka_shim.shim.errors import CloseConnection, Refused
-from kafka_shim.shim.handlers.shared import config_change, early_controllers
-from kafka_shim.shim.handlers.shared.config_access import require_broker, require_config
-from kafka_shim.shim.handlers.shared.config_resources import (
+from kafka_shim.shim.errors import CloseConnection, RequestRejected
+from kafka_shim.shim.handlers.common import config_change, early_controllers
+from kafka_shim.shim.handlers.common.config_access import require_broker, require_config
+from kafka_shim.shim.handlers.common.config_resources import (
     ResourceError,
     altered_type,
     check_single,
@@ -70,7 +70,7 @@ def handle(request: AlterConfigsRequest, context: RequestContext) -> AlterConfig
                 ]
             )
     responses = []
-    for resource in context.in_turns(resources):
+    for resource in context.time_sliced(resources):
         try:
             # DEVIATION: a real KRaft broker never answers a request with a resource twice.
             check_single(counts[resource.resource_type, resource.resource_name])
@@ -106,7 +106,7 @@ def _put(resource: AlterConfigsResource, *, context: RequestContext, validate_on
         early_controllers.store(kind, name, new, context)
 
 
-def refuse(
+def error_response(
     request: AlterConfigsRequest, error: ErrorCode, message: str | None
 ) -> AlterConfigsResponse:
     return AlterConfigsResponse(
@@ -144,7 +144,7 @@ def _check_all(request: AlterConfigsRequest, context: RequestContext) -> None:
     ):
         if null_outcome == "close":
             raise CloseConnection("a setting in AlterConfigs has no value")
-        raise Refused(ErrorCode.UNKNOWN_SERVER_ERROR)
+        raise RequestRejected(ErrorCode.UNKNOWN_SERVER_ERROR)
 
 
 def _is_alterable(kind: int, context: RequestContext) -> bool:

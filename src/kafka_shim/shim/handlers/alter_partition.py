@@ -8,7 +8,7 @@ from kafka_shim.authorizer.requirements import ALTER_PARTITION
 from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.protocol.messages.alter_partition_request import AlterPartitionRequest
 from kafka_shim.protocol.messages.alter_partition_response import AlterPartitionResponse
-from kafka_shim.shim.handlers.shared.controller import require_controller
+from kafka_shim.shim.handlers.common.controller import require_controller
 from kafka_shim.shim.request.context import RequestContext
 
 
@@ -18,7 +18,7 @@ def handle(request: AlterPartitionRequest, context: RequestContext) -> AlterPart
     return AlterPartitionResponse(error_code=ErrorCode.STALE_BROKER_EPOCH)
 
 
-def refuse(
+def error_response(
     request: AlterPartitionRequest, error: ErrorCode, message: str | None
 ) -> AlterPartitionResponse:
     return AlterPartitionResponse(error_code=error)

@@ -18,9 +18,9 @@ from kafka_shim.protocol.messages.alter_partition_reassignments_response import 
     ReassignablePartitionResponse,
     ReassignableTopicResponse,
 )
-from kafka_shim.shim.errors import Refused
-from kafka_shim.shim.handlers.shared.controller import require_controller
-from kafka_shim.shim.handlers.shared.topic_plan import TopicError
+from kafka_shim.shim.errors import RequestRejected
+from kafka_shim.shim.handlers.common.controller import require_controller
+from kafka_shim.shim.handlers.common.topic_plan import TopicError
 from kafka_shim.shim.request.context import RequestContext
 
 
@@ -29,14 +29,14 @@ def handle(
 ) -> AlterPartitionReassignmentsResponse:
     error = context.access.error(ALTER_PARTITION_REASSIGNMENTS)
     if error is not ErrorCode.NONE:
-        raise Refused(error, "cluster authorization failed")
+        raise RequestRejected(error, "cluster authorization failed")
     require_controller(context)
     if not request.topics:
         return AlterPartitionReassignmentsResponse(error_message="")
     topics = (
         request.topics
         if context.facts.topics.reassignments_repeat
-        else context.beside(_merged, request)
+        else context.offload(_merged, request)
     )
     return AlterPartitionReassignmentsResponse(
         allow_replication_factor_change=request.allow_replication_factor_change,
@@ -46,15 +46,15 @@ def handle(
                 name=topic.name,
                 partitions=[
                     _reassign(topic.name, partition, request, context)
-                    for partition in context.in_turns(topic.partitions)
+                    for partition in context.time_sliced(topic.partitions)
                 ],
             )
-            for topic in context.in_turns(topics)
+            for topic in context.time_sliced(topics)
         ],
     )
 
 
-def refuse(
+def error_response(
     request: AlterPartitionReassignmentsRequest, error: ErrorCode, message: str | None
 ) -> AlterPartitionReassignmentsResponse:
     return AlterPartitionReassignmentsResponse(

@@ -26,8 +26,8 @@ def handle(
     denial = context.access.error(ALTER_REPLICA_LOG_DIRS)
     if denial is not ErrorCode.NONE:
         if context.facts.topics.log_dir_denials_repeat:
-            return refuse(request, denial, None)
-        return context.beside(_response, _all(request, denial))
+            return error_response(request, denial, None)
+        return context.offload(_response, _all(request, denial))
     log_dir = context.cluster.configs.log_dir(context.node_id)
     results: dict[str, dict[int, int]] = {}
     for wanted in request.dirs:
@@ -40,10 +40,10 @@ def handle(
                     by_index[index] = _error(topic.name, index, context)
                 else:
                     by_index[index] = ErrorCode.LOG_DIR_NOT_FOUND
-    return context.beside(_response, results)
+    return context.offload(_response, results)
 
 
-def refuse(
+def error_response(
     request: AlterReplicaLogDirsRequest,
     error: ErrorCode,
     message: str | None,

@@ -22,11 +22,11 @@ from kafka_shim.protocol.messages.alter_share_group_offsets_response import (
     AlterShareGroupOffsetsResponsePartition,
     AlterShareGroupOffsetsResponseTopic,
 )
-from kafka_shim.shim.errors import Refused
-from kafka_shim.shim.handlers.shared.topic_access import topic_error
+from kafka_shim.shim.errors import RequestRejected
+from kafka_shim.shim.handlers.common.topic_access import topic_error
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.state.groups.share_group import ShareGroup
-from kafka_shim.shim.state.sharing.share_state import ERROR_MESSAGES
+from kafka_shim.shim.state.share_partitions.share_state import ERROR_MESSAGES
 from kafka_shim.shim.state.topics import NO_ID
 
 MESSAGES = ERROR_MESSAGES | {
@@ -40,19 +40,19 @@ def handle(
     request: AlterShareGroupOffsetsRequest, context: RequestContext
 ) -> AlterShareGroupOffsetsResponse:
     if "share" not in context.cluster.groups.settings.protocols:
-        raise Refused(ErrorCode.UNSUPPORTED_VERSION, "share groups are disabled")
+        raise RequestRejected(ErrorCode.UNSUPPORTED_VERSION, "share groups are disabled")
     denial = context.access.error(ALTER_SHARE_GROUP_OFFSETS_GROUP, request.group_id)
     if denial is not ErrorCode.NONE:
-        raise Refused(denial, "READ on the group is denied")
+        raise RequestRejected(denial, "READ on the group is denied")
     errors = [
         topic_error(context, ALTER_SHARE_GROUP_OFFSETS_TOPIC, topic.topic_name)
         for topic in request.topics
     ]
     if not request.group_id:
-        raise Refused(ErrorCode.INVALID_GROUP_ID, "the group id is empty")
+        raise RequestRejected(ErrorCode.INVALID_GROUP_ID, "the group id is empty")
     error = context.coordinator_error(request.group_id)
     if error is not ErrorCode.NONE:
-        raise Refused(error)
+        raise RequestRejected(error)
     group = context.cluster.groups.share_to_alter(request.group_id)
     rows: dict[str, AlterShareGroupOffsetsResponseTopic] = {}
     for topic, denial in zip(request.topics, errors, strict=True):
@@ -60,7 +60,7 @@ def handle(
         known = rows.setdefault(topic.topic_name, row)
         if known is not row:
             known.partitions += row.partitions
-    begun = context.beside(_begun, rows.values())
+    begun = context.offload(_begun, rows.values())
     if begun is not None:
         group.have_begun(begun)
     return AlterShareGroupOffsetsResponse(responses=list(rows.values()))
@@ -82,7 +82,7 @@ def _begun(
     return found
 
 
-def refuse(
+def error_response(
     request: AlterShareGroupOffsetsRequest, error: ErrorCode, message: str | None
 ) -> AlterShareGroupOffsetsResponse:
     return AlterShareGroupOffsetsResponse(error_code=error, error_message=message)

@@ -17,7 +17,7 @@ from kafka_shim.protocol.messages.alter_user_scram_credentials_response import (
     AlterUserScramCredentialsResponse,
     AlterUserScramCredentialsResult,
 )
-from kafka_shim.shim.handlers.shared.long_sort import in_order
+from kafka_shim.shim.handlers.common.long_sort import in_order
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.sasl.scram_credential import ScramMechanism, credential_of
 from kafka_shim.shim.state.users import Users
@@ -36,22 +36,22 @@ def handle(
     context.access.require(ALTER_USER_SCRAM_CREDENTIALS, message=context.facts.users.scram_denial)
     by_user: dict[str, list[Alteration]] = {}
     asked: list[Alteration] = [*request.deletions, *request.upsertions]
-    for alteration in context.in_turns(asked):
+    for alteration in context.time_sliced(asked):
         by_user.setdefault(alteration.name, []).append(alteration)
     failure_of = (
         _failure_of_one if context.facts.users.scram_alters_users_once else _failure_of_several
     )
     outcomes: dict[str, Outcome] = {}
-    for name, alterations in context.in_turns(by_user.items()):
+    for name, alterations in context.time_sliced(by_user.items()):
         failure = failure_of(alterations, context)
         error, message = failure or _altered(alterations, context.cluster.users)
         if error is ErrorCode.NONE:
             message = context.facts.users.scram_success_message
         outcomes[name] = error, message
-    return _response(context.in_turns(outcomes.items()))
+    return _response(context.time_sliced(outcomes.items()))
 
 
-def refuse(
+def error_response(
     request: AlterUserScramCredentialsRequest, error: ErrorCode, message: str | None
 ) -> AlterUserScramCredentialsResponse:
     alterations: list[Alteration] = [*request.deletions, *request.upsertions]
@@ -77,10 +77,10 @@ def _failure_of_one(alterations: list[Alteration], context: RequestContext) -> O
 
 def _failure_of_several(alterations: list[Alteration], context: RequestContext) -> Outcome | None:
     """Return the error on ZooKeeper: each mechanism of a user once, and all alterations or none."""
-    failure = next(filter(None, map(_failure, context.in_turns(alterations))), None)
+    failure = next(filter(None, map(_failure, context.time_sliced(alterations))), None)
     if failure is not None:
         return failure
-    mechanisms = {alteration.mechanism for alteration in context.in_turns(alterations)}
+    mechanisms = {alteration.mechanism for alteration in context.time_sliced(alterations)}
     if len(mechanisms) < len(alterations):
         return _duplicate(alterations[0])
     users = context.cluster.users

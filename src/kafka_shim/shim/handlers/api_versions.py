@@ -39,11 +39,11 @@ _SOFTWARE = re.compile(r"[a-zA-Z0-9](?:[a-zA-Z0-9\-.]*[a-zA-Z0-9])?")
 
 def handle(request: ApiVersionsRequest, context: RequestContext) -> ApiVersionsResponse:
     if context.version >= 3 and not _is_named(request):
-        return refuse(request, ErrorCode.INVALID_REQUEST, None)
+        return error_response(request, ErrorCode.INVALID_REQUEST, None)
     if context.version >= NAMES_NODE_SINCE:
         error = _destination_error(request, context)
         if error is not ErrorCode.NONE:
-            return refuse(request, error, None)
+            return error_response(request, error, None)
     if context.session.phase is Phase.HANDSHAKE and context.facts.users.versions_are_told_once:
         context.session.phase = Phase.MECHANISM
     context.session.runs(request.client_software_name, request.client_software_version)
@@ -57,8 +57,8 @@ def _told(context: RequestContext) -> ApiVersionsResponse:
     key = cluster.release, context.version, has_metrics
     known = _TOLD.get(key)
     if known is None or known[0] is not cluster.features:
-        answer = _made(*key, cluster.features)
-        known = _TOLD[key] = (cluster.features, answer)
+        response = _made(*key, cluster.features)
+        known = _TOLD[key] = (cluster.features, response)
     return known[1]
 
 
@@ -85,7 +85,7 @@ def _made(
     )
 
 
-def refuse(
+def error_response(
     request: ApiVersionsRequest | None,
     error: ErrorCode,
     message: str | None,
@@ -95,10 +95,10 @@ def refuse(
 
 def refuse_version(known: tuple[int, int] | None) -> ApiVersionsResponse:
     """Return the response to an unsupported version: the supported ones, for another try."""
-    answer = ApiVersionsResponse(error_code=ErrorCode.UNSUPPORTED_VERSION)
+    response = ApiVersionsResponse(error_code=ErrorCode.UNSUPPORTED_VERSION)
     if known is not None:
-        answer.api_keys = [ApiVersion(ApiKey.API_VERSIONS, *known)]
-    return answer
+        response.api_keys = [ApiVersion(ApiKey.API_VERSIONS, *known)]
+    return response
 
 
 def _destination_error(request: ApiVersionsRequest, context: RequestContext) -> ErrorCode:

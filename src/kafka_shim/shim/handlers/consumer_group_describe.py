@@ -21,7 +21,7 @@ from kafka_shim.protocol.messages.consumer_group_describe_response import (
     Member,
     TopicPartitions,
 )
-from kafka_shim.shim.handlers.shared.group_description import (
+from kafka_shim.shim.handlers.common.group_description import (
     GroupDescription,
     in_order,
     named,
@@ -45,7 +45,7 @@ def handle(
     return ConsumerGroupDescribeResponse(groups=DESCRIPTION.all(request, context))
 
 
-def refuse(
+def error_response(
     request: ConsumerGroupDescribeRequest, error: ErrorCode, message: str | None
 ) -> ConsumerGroupDescribeResponse:
     return ConsumerGroupDescribeResponse(
@@ -97,7 +97,7 @@ def _type(member: ConsumerMember) -> int:
 
 def _row(assignment: Assignment, context: RequestContext) -> AssignmentRow:
     return AssignmentRow(
-        [TopicPartitions(*topic) for topic in context.in_turns(named(assignment, context))]
+        [TopicPartitions(*topic) for topic in context.time_sliced(named(assignment, context))]
     )
 
 

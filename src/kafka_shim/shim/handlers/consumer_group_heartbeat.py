@@ -19,12 +19,12 @@ from kafka_shim.protocol.messages.consumer_group_heartbeat_response import (
     ConsumerGroupHeartbeatResponse,
     TopicPartitions,
 )
-from kafka_shim.shim.errors import Refused
+from kafka_shim.shim.errors import RequestRejected
 from kafka_shim.shim.patterns import InvalidPatternError, compile_pattern
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.state.groups.assignors import Assignment
 from kafka_shim.shim.state.groups.consumer_member import ConsumerHeartbeat
-from kafka_shim.shim.state.groups.heartbeat_answer import HeartbeatAnswer
+from kafka_shim.shim.state.groups.heartbeat_result import HeartbeatResult
 from kafka_shim.shim.state.groups.reconciliation import LEAVING_FOR_A_WHILE
 
 MEMBER_ID_BY_CLIENT_SINCE = 1
@@ -34,22 +34,22 @@ def handle(
     request: ConsumerGroupHeartbeatRequest, context: RequestContext
 ) -> ConsumerGroupHeartbeatResponse:
     if "consumer" not in context.cluster.groups.settings.protocols:
-        raise Refused(ErrorCode.UNSUPPORTED_VERSION)
+        raise RequestRejected(ErrorCode.UNSUPPORTED_VERSION)
     context.access.require(CONSUMER_GROUP_HEARTBEAT_GROUP, request.group_id)
     names = request.subscribed_topic_names or []
     if context.access.split(CONSUMER_GROUP_HEARTBEAT_TOPIC, names, str)[1]:
-        raise Refused(ErrorCode.TOPIC_AUTHORIZATION_FAILED)
+        raise RequestRejected(ErrorCode.TOPIC_AUTHORIZATION_FAILED)
     _check(request, context)
     error = context.coordinator_error(request.group_id)
     if error is not ErrorCode.NONE:
-        raise Refused(error)
-    answer = context.cluster.groups.consumer_heartbeat(
-        request.group_id, _heartbeat(request, context), context.access.turns
+        raise RequestRejected(error)
+    response = context.cluster.groups.consumer_heartbeat(
+        request.group_id, _heartbeat(request, context), context.access.slices
     )
-    return context.beside(_response, answer)
+    return context.offload(_response, response)
 
 
-def refuse(
+def error_response(
     request: ConsumerGroupHeartbeatRequest, error: ErrorCode, message: str | None
 ) -> ConsumerGroupHeartbeatResponse:
     return ConsumerGroupHeartbeatResponse(error_code=error, error_message=message)
@@ -81,11 +81,11 @@ def _check(request: ConsumerGroupHeartbeatRequest, context: RequestContext) -> N
         (request.member_epoch < LEAVING_FOR_A_WHILE, "invalid member epoch"),
     ):
         if is_wrong:
-            raise Refused(ErrorCode.INVALID_REQUEST, text)
+            raise RequestRejected(ErrorCode.INVALID_REQUEST, text)
     assignors = context.cluster.groups.settings.assignors
     if request.server_assignor is not None and request.server_assignor not in assignors:
         text = f"assignor `{request.server_assignor}` is not one of {', '.join(assignors)}"
-        raise Refused(ErrorCode.UNSUPPORTED_ASSIGNOR, text)
+        raise RequestRejected(ErrorCode.UNSUPPORTED_ASSIGNOR, text)
     _check_regex(request.subscribed_topic_regex)
 
 
@@ -95,7 +95,7 @@ def _check_regex(regex: str | None) -> None:
             compile_pattern(regex)
     except InvalidPatternError as error:
         text = f"`{regex}` is not a valid regular expression: {error}"
-        raise Refused(ErrorCode.INVALID_REGULAR_EXPRESSION, text) from error
+        raise RequestRejected(ErrorCode.INVALID_REGULAR_EXPRESSION, text) from error
 
 
 def _heartbeat(
@@ -124,18 +124,18 @@ def _heartbeat(
     )
 
 
-def _response(answer: HeartbeatAnswer) -> ConsumerGroupHeartbeatResponse:
+def _response(response: HeartbeatResult) -> ConsumerGroupHeartbeatResponse:
     assignment = None
-    if answer.assignment is not None:
+    if response.assignment is not None:
         assignment = AssignmentRow(
             topic_partitions=[
                 TopicPartitions(topic_id=topic_id, partitions=sorted(partitions))
-                for topic_id, partitions in answer.assignment.items()
+                for topic_id, partitions in response.assignment.items()
             ]
         )
     return ConsumerGroupHeartbeatResponse(
-        member_id=answer.member_id,
-        member_epoch=answer.member_epoch,
-        heartbeat_interval_ms=answer.interval_ms,
+        member_id=response.member_id,
+        member_epoch=response.member_epoch,
+        heartbeat_interval_ms=response.interval_ms,
         assignment=assignment,
     )

@@ -12,8 +12,8 @@ from kafka_shim.authorizer.requirements import CONTROLLED_SHUTDOWN
 from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.protocol.messages.controlled_shutdown_request import ControlledShutdownRequest
 from kafka_shim.protocol.messages.controlled_shutdown_response import ControlledShutdownResponse
-from kafka_shim.shim.handlers.shared.controller import is_controller
-from kafka_shim.shim.handlers.shared.orders import NO_EPOCH
+from kafka_shim.shim.handlers.common.controller import is_controller
+from kafka_shim.shim.handlers.common.orders import NO_EPOCH
 from kafka_shim.shim.request.context import RequestContext
 
 
@@ -24,7 +24,7 @@ def handle(
     return ControlledShutdownResponse(error_code=_refusal(request, context))
 
 
-def refuse(
+def error_response(
     request: ControlledShutdownRequest, error: ErrorCode, message: str | None
 ) -> ControlledShutdownResponse:
     return ControlledShutdownResponse(error_code=error)

@@ -18,18 +18,18 @@ NO_AUTHORIZER = "no authorizer is configured"
 
 def handle(request: CreateAclsRequest, context: RequestContext) -> CreateAclsResponse:
     codes = [_codes(creation) for creation in request.creations]
-    read = context.beside(read_acls, codes, context.acl_rules)
+    read = context.offload(read_acls, codes, context.acl_rules)
     if isinstance(read, Closes):
         raise CloseConnection(read.why)
     context.access.require(CREATE_ACLS, message="cluster authorization failed")
     authorizer = context.access.authorizer
     if authorizer is None:
-        return refuse(request, ErrorCode.SECURITY_DISABLED, NO_AUTHORIZER)
+        return error_response(request, ErrorCode.SECURITY_DISABLED, NO_AUTHORIZER)
     acls = context.long([acl for acl in read if isinstance(acl, Acl)])
     created = iter(authorizer.create_acls(context.access.actor, acls))
     says_unexpected = context.facts.access.unexpected_acl_errors_are_said
     results = []
-    for acl in context.in_turns(read):
+    for acl in context.time_sliced(read):
         outcome = acl if isinstance(acl, Refusal) else next(created)
         if outcome.error is None:
             message = context.facts.access.acl_success_message
@@ -41,7 +41,9 @@ def handle(request: CreateAclsRequest, context: RequestContext) -> CreateAclsRes
     return CreateAclsResponse(results=results)
 
 
-def refuse(request: CreateAclsRequest, error: ErrorCode, message: str | None) -> CreateAclsResponse:
+def error_response(
+    request: CreateAclsRequest, error: ErrorCode, message: str | None
+) -> CreateAclsResponse:
     result = AclCreationResult(error_code=error, error_message=message)
     return CreateAclsResponse(results=[result for _ in request.creations])
 

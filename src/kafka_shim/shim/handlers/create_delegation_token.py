@@ -14,8 +14,8 @@ from kafka_shim.protocol.messages.create_delegation_token_request import (
 from kafka_shim.protocol.messages.create_delegation_token_response import (
     CreateDelegationTokenResponse,
 )
-from kafka_shim.shim.errors import Refused
-from kafka_shim.shim.handlers.shared.token_session import require_token_session
+from kafka_shim.shim.errors import RequestRejected
+from kafka_shim.shim.handlers.common.token_session import require_token_session
 from kafka_shim.shim.request.context import RequestContext
 
 USER = "User"
@@ -30,11 +30,11 @@ def handle(
         owner = f"{request.owner_principal_type or ''}:{request.owner_principal_name}"
     try:
         return _create(request, owner, context)
-    except Refused as refusal:
+    except RequestRejected as refusal:
         return _response(owner, requester, refusal.error, context.version)
 
 
-def refuse(
+def error_response(
     request: CreateDelegationTokenRequest, error: ErrorCode, message: str | None
 ) -> CreateDelegationTokenResponse:
     return CreateDelegationTokenResponse(
@@ -50,7 +50,7 @@ def _create(
     if owner != requester:
         context.access.require(CREATE_DELEGATION_TOKEN_OWNER, owner)
     if any(renewer.principal_type != USER for renewer in request.renewers):
-        raise Refused(ErrorCode.INVALID_PRINCIPAL_TYPE)
+        raise RequestRejected(ErrorCode.INVALID_PRINCIPAL_TYPE)
     token = context.cluster.tokens.create(
         owner,
         requester,

@@ -17,11 +17,11 @@ from kafka_shim.protocol.messages.create_partitions_response import (
     CreatePartitionsResponse,
     CreatePartitionsTopicResult,
 )
-from kafka_shim.shim.errors import Refused
-from kafka_shim.shim.handlers.shared.controller import require_controller
-from kafka_shim.shim.handlers.shared.leaderless import has_all_leaders, in_time
-from kafka_shim.shim.handlers.shared.mutations import check_mutations
-from kafka_shim.shim.handlers.shared.topic_plan import Room, TopicError, check_count
+from kafka_shim.shim.errors import RequestRejected
+from kafka_shim.shim.handlers.common.controller import require_controller
+from kafka_shim.shim.handlers.common.leaderless import has_all_leaders, in_time
+from kafka_shim.shim.handlers.common.mutations import check_mutations
+from kafka_shim.shim.handlers.common.topic_plan import Room, TopicError, check_count
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.state.placement import place
 from kafka_shim.shim.state.topics import Topic
@@ -50,17 +50,17 @@ def _grow_all(
     validate_only = request.validate_only and context.facts.topics.create_partitions_validates
     results = [
         _failed(name, ErrorCode.INVALID_REQUEST, "duplicate topic")
-        for name, count in context.in_turns(counts.items())
+        for name, count in context.time_sliced(counts.items())
         if count > 1
     ]
     error = context.cluster.policy.bound(CREATE_PARTITIONS_TOPIC).error
     is_said = context.facts.topics.create_partitions_says_why
     message = "topic authorization failed" if is_said else None
-    results.extend(_failed(topic.name, error, message) for topic in context.in_turns(denied))
+    results.extend(_failed(topic.name, error, message) for topic in context.time_sliced(denied))
     room = Room()
-    for wish in context.in_turns(allowed):
+    for wish in context.time_sliced(allowed):
         if unlikely_fail and not is_zookeeper_path(wish.name):
-            raise Refused(ErrorCode.UNKNOWN_SERVER_ERROR)
+            raise RequestRejected(ErrorCode.UNKNOWN_SERVER_ERROR)
         try:
             _grow(wish, context, room, validate_only=validate_only)
         except TopicError as failure:
@@ -70,7 +70,7 @@ def _grow_all(
     return CreatePartitionsResponse(results=results)
 
 
-def refuse(
+def error_response(
     request: CreatePartitionsRequest, error: ErrorCode, message: str | None
 ) -> CreatePartitionsResponse:
     return CreatePartitionsResponse(

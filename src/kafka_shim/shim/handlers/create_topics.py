@@ -18,11 +18,11 @@ from kafka_shim.protocol.messages.create_topics_response import (
     CreatableTopicResult,
     CreateTopicsResponse,
 )
-from kafka_shim.shim.errors import Refused
-from kafka_shim.shim.handlers.shared.controller import require_controller
-from kafka_shim.shim.handlers.shared.leaderless import has_all_leaders, in_time
-from kafka_shim.shim.handlers.shared.mutations import check_mutations
-from kafka_shim.shim.handlers.shared.topic_plan import Room, TopicError, TopicPlan, plan
+from kafka_shim.shim.errors import RequestRejected
+from kafka_shim.shim.handlers.common.controller import require_controller
+from kafka_shim.shim.handlers.common.leaderless import has_all_leaders, in_time
+from kafka_shim.shim.handlers.common.mutations import check_mutations
+from kafka_shim.shim.handlers.common.topic_plan import Room, TopicError, TopicPlan, plan
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.state.topics import NO_ID
 from kafka_shim.shim.wait import Wait
@@ -54,28 +54,28 @@ def _create_all(request: CreateTopicsRequest, context: RequestContext) -> Create
     results = {}
     room = Room()
     validate_only = request.validate_only and context.facts.topics.create_topics_validates
-    for topic in context.in_turns(creatable):
+    for topic in context.time_sliced(creatable):
         results[topic.name] = _create(
             topic, context, room, validate_only=validate_only, is_told=topic.name in describable
         )
-    if context.facts.topics.answers_each_duplicate:
-        answers = []
+    if context.facts.topics.responds_to_each_duplicate:
+        responses = []
         for topic in request.topics:
-            answer = results.get(topic.name) or _rejected(topic.name, counts, allowed, context)
+            response = results.get(topic.name) or _rejected(topic.name, counts, allowed, context)
             if topic.name not in results and topic.name not in describable:
-                answer.topic_config_error_code = ErrorCode.TOPIC_AUTHORIZATION_FAILED
-            answers.append(answer)
-        return CreateTopicsResponse(topics=answers)
+                response.topic_config_error_code = ErrorCode.TOPIC_AUTHORIZATION_FAILED
+            responses.append(response)
+        return CreateTopicsResponse(topics=responses)
     rest = sorted(counts.keys() - results.keys(), key=lambda name: counts[name] == 1)
     return CreateTopicsResponse(
         topics=[
             *results.values(),
-            *(_rejected(name, counts, allowed, context) for name in context.in_turns(rest)),
+            *(_rejected(name, counts, allowed, context) for name in context.time_sliced(rest)),
         ]
     )
 
 
-def refuse(
+def error_response(
     request: CreateTopicsRequest, error: ErrorCode, message: str | None
 ) -> CreateTopicsResponse:
     return CreateTopicsResponse(
@@ -128,7 +128,7 @@ def _check_size(topics: list[CreatableTopic], context: RequestContext) -> None:
     records = len(topics) + sum(max(topic.num_partitions, 0) for topic in topics)
     if records > records_max:
         message = f"{records} topics and partitions in one request: at most {records_max}"
-        raise Refused(ErrorCode.POLICY_VIOLATION, message)
+        raise RequestRejected(ErrorCode.POLICY_VIOLATION, message)
 
 
 def _create(

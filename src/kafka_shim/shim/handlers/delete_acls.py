@@ -22,25 +22,27 @@ from kafka_shim.shim.request.context import RequestContext
 
 def handle(request: DeleteAclsRequest, context: RequestContext) -> DeleteAclsResponse:
     codes = [_codes(acl_filter) for acl_filter in request.filters]
-    read = context.beside(read_filters, codes, context.acl_rules)
+    read = context.offload(read_filters, codes, context.acl_rules)
     if isinstance(read, Closes):
         raise CloseConnection(read.why)
     context.access.require(DELETE_ACLS, message="cluster authorization failed")
     authorizer = context.access.authorizer
     if authorizer is None:
-        return refuse(request, ErrorCode.SECURITY_DISABLED, NO_AUTHORIZER)
+        return error_response(request, ErrorCode.SECURITY_DISABLED, NO_AUTHORIZER)
     filters, actor = context.long(read), context.access.actor
     results = (
-        authorizer.delete_acls(actor, filters, context.in_turns)
+        authorizer.delete_acls(actor, filters, context.time_sliced)
         if isinstance(authorizer, StandardAuthorizer)
         else authorizer.delete_acls(actor, filters)
     )
     return DeleteAclsResponse(
-        filter_results=[_result(result) for result in context.in_turns(results)]
+        filter_results=[_result(result) for result in context.time_sliced(results)]
     )
 
 
-def refuse(request: DeleteAclsRequest, error: ErrorCode, message: str | None) -> DeleteAclsResponse:
+def error_response(
+    request: DeleteAclsRequest, error: ErrorCode, message: str | None
+) -> DeleteAclsResponse:
     result = DeleteAclsFilterResult(error_code=error, error_message=message)
     return DeleteAclsResponse(filter_results=[result for _ in request.filters])
 

@@ -20,13 +20,14 @@ def handle(request: DeleteGroupsRequest, context: RequestContext) -> DeleteGroup
     refused = ErrorCode.GROUP_AUTHORIZATION_FAILED
     return DeleteGroupsResponse(
         results=[
-            _result(group_id, _delete(group_id, context)) for group_id in context.in_turns(allowed)
+            _result(group_id, _delete(group_id, context))
+            for group_id in context.time_sliced(allowed)
         ]
-        + [_result(group_id, refused) for group_id in context.in_turns(denied)]
+        + [_result(group_id, refused) for group_id in context.time_sliced(denied)]
     )
 
 
-def refuse(
+def error_response(
     request: DeleteGroupsRequest, error: ErrorCode, message: str | None
 ) -> DeleteGroupsResponse:
     return DeleteGroupsResponse(

@@ -17,8 +17,8 @@ from kafka_shim.protocol.messages.delete_records_response import (
     DeleteRecordsResponse,
     DeleteRecordsTopicResult,
 )
-from kafka_shim.shim.handlers.shared.duplicates import by_topic
-from kafka_shim.shim.handlers.shared.topic_access import topic_error
+from kafka_shim.shim.handlers.common.duplicates import by_topic
+from kafka_shim.shim.handlers.common.topic_access import topic_error
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.state.topics import Partition
 
@@ -31,12 +31,12 @@ def handle(request: DeleteRecordsRequest, context: RequestContext) -> DeleteReco
     return DeleteRecordsResponse(
         topics=[
             DeleteRecordsTopicResult(name, list(_results(name, partitions, context)))
-            for name, partitions in context.in_turns(context.beside(_wanted, request))
+            for name, partitions in context.time_sliced(context.offload(_wanted, request))
         ]
     )
 
 
-def refuse(
+def error_response(
     request: DeleteRecordsRequest, error: ErrorCode, message: str | None
 ) -> DeleteRecordsResponse:
     return DeleteRecordsResponse(
@@ -63,7 +63,7 @@ def _results(
     name: str, partitions: Iterable[DeleteRecordsPartition], context: RequestContext
 ) -> Iterator[DeleteRecordsPartitionResult]:
     error = topic_error(context, DELETE_RECORDS_TOPIC, name)
-    for partition in context.in_turns(partitions):
+    for partition in context.time_sliced(partitions):
         yield _delete(name, partition, error, context)
 
 

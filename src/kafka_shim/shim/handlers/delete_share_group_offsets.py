@@ -18,8 +18,8 @@ from kafka_shim.protocol.messages.delete_share_group_offsets_response import (
     DeleteShareGroupOffsetsResponse,
     DeleteShareGroupOffsetsResponseTopic,
 )
-from kafka_shim.shim.errors import Refused
-from kafka_shim.shim.handlers.shared.topic_access import topic_error
+from kafka_shim.shim.errors import RequestRejected
+from kafka_shim.shim.handlers.common.topic_access import topic_error
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.state.groups.share_group import ShareGroup
 
@@ -33,10 +33,10 @@ def handle(
     request: DeleteShareGroupOffsetsRequest, context: RequestContext
 ) -> DeleteShareGroupOffsetsResponse:
     if "share" not in context.cluster.groups.settings.protocols:
-        raise Refused(ErrorCode.UNSUPPORTED_VERSION, "share groups are disabled")
+        raise RequestRejected(ErrorCode.UNSUPPORTED_VERSION, "share groups are disabled")
     denial = context.access.error(DELETE_SHARE_GROUP_OFFSETS_GROUP, request.group_id)
     if denial is not ErrorCode.NONE:
-        raise Refused(denial, "DELETE on the group is denied")
+        raise RequestRejected(denial, "DELETE on the group is denied")
     names = _names(request, context)
     errors = [topic_error(context, DELETE_SHARE_GROUP_OFFSETS_TOPIC, name) for name in names]
     group = None
@@ -53,7 +53,7 @@ def handle(
     )
 
 
-def refuse(
+def error_response(
     request: DeleteShareGroupOffsetsRequest, error: ErrorCode, message: str | None
 ) -> DeleteShareGroupOffsetsResponse:
     return DeleteShareGroupOffsetsResponse(error_code=error, error_message=message)
@@ -71,15 +71,15 @@ def _names(request: DeleteShareGroupOffsetsRequest, context: RequestContext) -> 
 
 def _group(group_id: str, context: RequestContext) -> ShareGroup:
     if not group_id:
-        raise Refused(ErrorCode.INVALID_GROUP_ID, "the group id is empty")
+        raise RequestRejected(ErrorCode.INVALID_GROUP_ID, "the group id is empty")
     error = context.coordinator_error(group_id)
     if error is not ErrorCode.NONE:
-        raise Refused(error)
+        raise RequestRejected(error)
     group = context.cluster.groups.share(group_id)
     if group is None:
-        raise Refused(ErrorCode.GROUP_ID_NOT_FOUND, f"unknown share group `{group_id}`")
+        raise RequestRejected(ErrorCode.GROUP_ID_NOT_FOUND, f"unknown share group `{group_id}`")
     if not group.is_empty:
-        raise Refused(ErrorCode.NON_EMPTY_GROUP, f"group `{group_id}` has members")
+        raise RequestRejected(ErrorCode.NON_EMPTY_GROUP, f"group `{group_id}` has members")
     return group
 
 

@@ -14,9 +14,9 @@ from kafka_shim.protocol.messages.delete_share_group_state_response import (
     DeleteStateResult,
     PartitionResult,
 )
-from kafka_shim.shim.handlers.sharing.share_state_results import results_of
+from kafka_shim.shim.handlers.for_share_groups.share_state_results import results_of
 from kafka_shim.shim.request.context import RequestContext
-from kafka_shim.shim.state.sharing.share_state import ERROR_MESSAGES, NOT_A_BROKER
+from kafka_shim.shim.state.share_partitions.share_state import ERROR_MESSAGES, NOT_A_BROKER
 
 
 def handle(
@@ -33,7 +33,7 @@ def handle(
     return DeleteShareGroupStateResponse(results_of(topics, DeleteStateResult, deleted))
 
 
-def refuse(
+def error_response(
     request: DeleteShareGroupStateRequest, error: ErrorCode, message: str | None
 ) -> DeleteShareGroupStateResponse:
     def refused(_: bytes, partition: PartitionData) -> PartitionResult:

@@ -18,11 +18,11 @@ from kafka_shim.protocol.messages.delete_topics_response import (
     DeletableTopicResult,
     DeleteTopicsResponse,
 )
-from kafka_shim.shim.errors import Refused
-from kafka_shim.shim.handlers.shared.controller import require_controller
-from kafka_shim.shim.handlers.shared.mutations import check_mutations
-from kafka_shim.shim.handlers.shared.topic_access import topic_error
-from kafka_shim.shim.handlers.shared.topic_plan import TopicError
+from kafka_shim.shim.errors import RequestRejected
+from kafka_shim.shim.handlers.common.controller import require_controller
+from kafka_shim.shim.handlers.common.mutations import check_mutations
+from kafka_shim.shim.handlers.common.topic_access import topic_error
+from kafka_shim.shim.handlers.common.topic_plan import TopicError
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.state.topics import NO_ID, Topic
 
@@ -43,8 +43,8 @@ def handle(request: DeleteTopicsRequest, context: RequestContext) -> DeleteTopic
     context.access.nothing_more()  # malformed entries are answered without a check
     if context.facts.topics.deletes_topics_once:
         results, doomed = _judge(topics, context)
-        results.extend(_deleted(topic) for topic in context.in_turns(doomed))
-        results = context.beside(_shuffled, results, context.cluster.random.getrandbits(32))
+        results.extend(_deleted(topic) for topic in context.time_sliced(doomed))
+        results = context.offload(_shuffled, results, context.cluster.random.getrandbits(32))
     else:
         results, doomed = _judge_in_order(topics, context)
     for topic in _affordable(doomed, results, context):
@@ -57,7 +57,7 @@ def _affordable(
     doomed: list[Topic], results: list[DeletableTopicResult], context: RequestContext
 ) -> Iterator[Topic]:
     """Yield the topics that the client's quota allows to delete; set the error of the others."""
-    for topic in context.in_turns(doomed):
+    for topic in context.time_sliced(doomed):
         try:
             check_mutations(context, len(topic.partitions), STRICT_QUOTAS_SINCE)
         except TopicError as failure:
@@ -68,7 +68,7 @@ def _affordable(
             yield topic
 
 
-def refuse(
+def error_response(
     request: DeleteTopicsRequest, error: ErrorCode, message: str | None
 ) -> DeleteTopicsResponse:
     return DeleteTopicsResponse(
@@ -91,7 +91,7 @@ def _check_enabled(context: RequestContext) -> None:
         return
     if not context.cluster.configs.broker_bool("delete.topic.enable", context.node_id):
         error = ErrorCode.TOPIC_DELETION_DISABLED
-        raise Refused(error if context.version >= 3 else ErrorCode.INVALID_REQUEST)
+        raise RequestRejected(error if context.version >= 3 else ErrorCode.INVALID_REQUEST)
 
 
 def _judge(
@@ -107,25 +107,25 @@ def _judge(
     )
     results.extend(
         _failed(name, NO_ID, ErrorCode.INVALID_REQUEST, "duplicate topic name")
-        for name, count in context.in_turns(names.items())
+        for name, count in context.time_sliced(names.items())
         if count > 1
     )
     results.extend(
         _failed(None, topic_id, ErrorCode.INVALID_REQUEST, "duplicate topic id")
-        for topic_id, count in context.in_turns(ids.items())
+        for topic_id, count in context.time_sliced(ids.items())
         if count > 1
     )
-    names_once = [name for name, count in context.in_turns(names.items()) if count == 1]
-    ids_once = [topic_id for topic_id, count in context.in_turns(ids.items()) if count == 1]
+    names_once = [name for name, count in context.time_sliced(names.items()) if count == 1]
+    ids_once = [topic_id for topic_id, count in context.time_sliced(ids.items()) if count == 1]
     rights = _asked_rights(names_once, ids_once, context)
     doomed: dict[bytes, Topic] = {}
-    for topic_id in context.in_turns(ids_once):
+    for topic_id in context.time_sliced(ids_once):
         outcome = _judge_id(topic_id, rights, context)
         if isinstance(outcome, Topic):
             doomed[topic_id] = outcome
         else:
             results.append(outcome)
-    for name in context.in_turns(names_once):
+    for name in context.time_sliced(names_once):
         outcome = _judge_name(name, rights, context)
         if not isinstance(outcome, Topic):
             results.append(outcome)
@@ -158,7 +158,7 @@ def _malformed(topics: Iterable[DeleteTopicState]) -> list[DeletableTopicResult]
 
 def _asked_rights(names: Iterable[str], ids: Iterable[bytes], context: RequestContext) -> _Rights:
     """Check DESCRIBE on all topics, then DELETE, also on missing ones, as 4.3.1's log shows."""
-    known = (context.cluster.topics.by_id(topic_id) for topic_id in context.in_turns(ids))
+    known = (context.cluster.topics.by_id(topic_id) for topic_id in context.time_sliced(ids))
     named = dict.fromkeys([*names, *(topic.name for topic in known if topic is not None)])
     described = context.access.visible(DELETE_TOPICS_DESCRIBE, named, str)
     return _Rights(
@@ -210,12 +210,12 @@ def _judge_in_order(
     do: in order, without texts.
     """
     if any(topic.name is not None and topic.topic_id != NO_ID for topic in topics):
-        raise Refused(ErrorCode.INVALID_REQUEST)
+        raise RequestRejected(ErrorCode.INVALID_REQUEST)
     results, doomed = [], {}
     entries = list(topics)
-    if not context.facts.topics.answers_each_duplicate:
+    if not context.facts.topics.responds_to_each_duplicate:
         entries = list({entry.name: entry for entry in topics}.values())
-    for entry in context.in_turns(entries):
+    for entry in context.time_sliced(entries):
         result = DeletableTopicResult(name=entry.name, topic_id=entry.topic_id)
         results.append(result)
         if entry.topic_id != NO_ID:

@@ -29,10 +29,10 @@ def handle(request: DescribeAclsRequest, context: RequestContext) -> DescribeAcl
     context.access.require(DESCRIBE_ACLS, message="cluster authorization failed")
     authorizer = context.access.known_acls
     if authorizer is None:
-        return refuse(request, ErrorCode.SECURITY_DISABLED, NO_AUTHORIZER)
+        return error_response(request, ErrorCode.SECURITY_DISABLED, NO_AUTHORIZER)
     resources: dict[tuple[ResourceType, str, PatternType], list[AclDescription]] = {}
     found = (
-        authorizer.store.matching(read[0], context.in_turns)
+        authorizer.store.matching(read[0], context.time_sliced)
         if isinstance(authorizer, StandardAuthorizer)
         else authorizer.acls(read[0])
     )
@@ -45,12 +45,12 @@ def handle(request: DescribeAclsRequest, context: RequestContext) -> DescribeAcl
             DescribeAclsResource(
                 resource_type=kind, resource_name=name, pattern_type=pattern, acls=acls
             )
-            for (kind, name, pattern), acls in context.in_turns(resources.items())
+            for (kind, name, pattern), acls in context.time_sliced(resources.items())
         ],
     )
 
 
-def refuse(
+def error_response(
     request: DescribeAclsRequest,
     error: ErrorCode,
     message: str | None,

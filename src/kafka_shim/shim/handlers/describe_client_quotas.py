@@ -18,7 +18,7 @@ from kafka_shim.protocol.messages.describe_client_quotas_response import (
     EntryData,
     ValueData,
 )
-from kafka_shim.shim.errors import Refused
+from kafka_shim.shim.errors import RequestRejected
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.state.quotas import IP
 
@@ -41,7 +41,7 @@ def handle(
     )
 
 
-def refuse(
+def error_response(
     request: DescribeClientQuotasRequest, error: ErrorCode, message: str | None
 ) -> DescribeClientQuotasResponse:
     return DescribeClientQuotasResponse(error_code=error, error_message=message, entries=None)
@@ -55,28 +55,32 @@ def _check(components: list[ComponentData], context: RequestContext) -> None:
     if not context.facts.users.quota_filter_may_be_empty and any(
         component.match_type == EXACT and component.match == "" for component in components
     ):
-        raise Refused(ErrorCode.UNKNOWN_SERVER_ERROR)  # no path in ZooKeeper ends in a slash
+        raise RequestRejected(
+            ErrorCode.UNKNOWN_SERVER_ERROR
+        )  # no path in ZooKeeper ends in a slash
     if len(set(kinds)) < len(kinds):
-        raise Refused(ErrorCode.INVALID_REQUEST, "duplicate entity type in the filter")
+        raise RequestRejected(ErrorCode.INVALID_REQUEST, "duplicate entity type in the filter")
     if IP in kinds and len(kinds) > 1:
-        raise Refused(ErrorCode.INVALID_REQUEST, "an ip cannot be combined with other types")
+        raise RequestRejected(
+            ErrorCode.INVALID_REQUEST, "an ip cannot be combined with other types"
+        )
 
 
 def _check_match(component: ComponentData, context: RequestContext) -> None:
     known = context.facts.users.quota_entity_types
     is_checked = context.facts.users.quota_matches_are_checked
     if not component.entity_type:
-        raise Refused(ErrorCode.INVALID_REQUEST, "an entity type is empty")
+        raise RequestRejected(ErrorCode.INVALID_REQUEST, "an entity type is empty")
     if context.facts.users.quota_types_are_checked_first:
         _check_known(component, known)
     is_malformed = component.match_type == EXACT and component.match is None
     if component.match_type not in (EXACT, DEFAULT, SPECIFIED) or is_malformed:
         if not is_checked:
-            raise Refused(ErrorCode.UNKNOWN_SERVER_ERROR)
+            raise RequestRejected(ErrorCode.UNKNOWN_SERVER_ERROR)
         text = f"match type {component.match_type} is unknown, or has no name to match"
-        raise Refused(ErrorCode.INVALID_REQUEST, text)
+        raise RequestRejected(ErrorCode.INVALID_REQUEST, text)
     if is_checked and component.match_type != EXACT and component.match is not None:
-        raise Refused(ErrorCode.INVALID_REQUEST, "only an exact match may have a name")
+        raise RequestRejected(ErrorCode.INVALID_REQUEST, "only an exact match may have a name")
     _check_known(component, known)
 
 
@@ -84,7 +88,7 @@ def _check_known(component: ComponentData, known: Sequence[str]) -> None:
     if component.entity_type not in known:
         kinds = ", ".join(known)
         text = f"`{component.entity_type}` is not a quota entity type: expected one of {kinds}"
-        raise Refused(ErrorCode.UNSUPPORTED_VERSION, text)
+        raise RequestRejected(ErrorCode.UNSUPPORTED_VERSION, text)
 
 
 def _fits(component: ComponentData, entity: Mapping[str, str | None]) -> bool:

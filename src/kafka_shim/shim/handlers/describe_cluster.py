@@ -14,7 +14,7 @@ from kafka_shim.protocol.messages.describe_cluster_response import (
     DescribeClusterBroker,
     DescribeClusterResponse,
 )
-from kafka_shim.shim.errors import Refused
+from kafka_shim.shim.errors import RequestRejected
 from kafka_shim.shim.request.context import RequestContext
 
 BROKERS = 1
@@ -42,7 +42,7 @@ def handle(request: DescribeClusterRequest, context: RequestContext) -> Describe
     )
 
 
-def refuse(
+def error_response(
     request: DescribeClusterRequest,
     error: ErrorCode,
     message: str | None,
@@ -56,8 +56,10 @@ def _check_endpoint_type(endpoint_type: int, context: RequestContext) -> None:
     """
     context.access.nothing_more()
     if endpoint_type == CONTROLLERS:
-        raise Refused(ErrorCode.MISMATCHED_ENDPOINT_TYPE, "this is a broker, not a controller")
+        raise RequestRejected(
+            ErrorCode.MISMATCHED_ENDPOINT_TYPE, "this is a broker, not a controller"
+        )
     if endpoint_type != BROKERS:
-        raise Refused(
+        raise RequestRejected(
             ErrorCode.UNSUPPORTED_ENDPOINT_TYPE, f"endpoint type {endpoint_type} is unknown"
         )

@@ -26,8 +26,8 @@ from kafka_shim.protocol.messages.describe_configs_response import (
     DescribeConfigsSynonym,
 )
 from kafka_shim.shim.errors import CloseConnection
-from kafka_shim.shim.handlers.shared.config_access import config_error
-from kafka_shim.shim.handlers.shared.config_resources import (
+from kafka_shim.shim.handlers.common.config_access import config_error
+from kafka_shim.shim.handlers.common.config_resources import (
     ResourceError,
     broker_of,
     echoed_type,
@@ -54,7 +54,7 @@ def handle(request: DescribeConfigsRequest, context: RequestContext) -> Describe
     resources = _distinct(request.resources, context)
     unknown = [
         resource
-        for resource in context.in_turns(resources)
+        for resource in context.time_sliced(resources)
         if not is_known_type(resource.resource_type, context)
     ]
     if unknown:
@@ -67,7 +67,7 @@ def handle(request: DescribeConfigsRequest, context: RequestContext) -> Describe
         )
     described, denied, settings = [], [], 0
     known: dict[Hashable, DescribeConfigsResult] = {}  # a resource may be asked for many times
-    for resource in context.in_turns(resources):
+    for resource in context.time_sliced(resources):
         requirement = REQUIREMENTS[resource.resource_type]
         error = config_error(context, requirement, resource.resource_name)
         if error is ErrorCode.NONE:
@@ -89,7 +89,7 @@ def handle(request: DescribeConfigsRequest, context: RequestContext) -> Describe
     return DescribeConfigsResponse(results=[*described, *denied])
 
 
-def refuse(
+def error_response(
     request: DescribeConfigsRequest, error: ErrorCode, message: str | None
 ) -> DescribeConfigsResponse:
     return DescribeConfigsResponse(

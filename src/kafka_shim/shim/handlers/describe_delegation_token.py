@@ -14,7 +14,7 @@ from kafka_shim.protocol.messages.describe_delegation_token_response import (
     DescribedDelegationTokenRenewer,
     DescribeDelegationTokenResponse,
 )
-from kafka_shim.shim.handlers.shared.token_session import require_token_session
+from kafka_shim.shim.handlers.common.token_session import require_token_session
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.state.delegation_tokens import DelegationToken
 
@@ -37,7 +37,7 @@ def handle(
     )
 
 
-def refuse(
+def error_response(
     request: DescribeDelegationTokenRequest, error: ErrorCode, message: str | None
 ) -> DescribeDelegationTokenResponse:
     return DescribeDelegationTokenResponse(error_code=error)

@@ -33,15 +33,15 @@ def handle(request: DescribeGroupsRequest, context: RequestContext) -> DescribeG
     allowed, denied = context.access.split(DESCRIBE_GROUPS, names, str)
     refused = ErrorCode.GROUP_AUTHORIZATION_FAILED
     return DescribeGroupsResponse(
-        groups=[_failed(group_id, refused, context) for group_id in context.in_turns(denied)]
+        groups=[_failed(group_id, refused, context) for group_id in context.time_sliced(denied)]
         + [
             _described(group_id, request.include_authorized_operations, context)
-            for group_id in context.in_turns(allowed)
+            for group_id in context.time_sliced(allowed)
         ]
     )
 
 
-def refuse(
+def error_response(
     request: DescribeGroupsRequest, error: ErrorCode, message: str | None
 ) -> DescribeGroupsResponse:
     return DescribeGroupsResponse(
@@ -95,7 +95,7 @@ def _described(group_id: str, wants_operations: bool, context: RequestContext) -
                 member_metadata=member.metadata,
                 member_assignment=member.assignment,
             )
-            for member in context.in_turns(_in_order(group.views(), context))
+            for member in context.time_sliced(_in_order(group.views(), context))
         ],
         authorized_operations=operations,
     )
@@ -106,5 +106,5 @@ def _in_order(members: Iterable[MemberView], context: RequestContext) -> list[Me
     by_id = {member.member_id: member for member in members}
     if not context.facts.groups.new_coordinator:
         return list(by_id.values())
-    names = context.beside(ordered, by_id) if len(by_id) > MANY else ordered(by_id)
+    names = context.offload(ordered, by_id) if len(by_id) > MANY else ordered(by_id)
     return [by_id[member_id] for member_id in names]

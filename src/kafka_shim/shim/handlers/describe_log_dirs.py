@@ -31,9 +31,9 @@ def handle(request: DescribeLogDirsRequest, context: RequestContext) -> Describe
         for topic in request.topics:
             wanted.setdefault(topic.topic, set()).update(topic.partitions)
     lists_all = context.facts.topics.log_dirs_list_all_topics
-    here = ((topic, _here(topic, context)) for topic in context.in_turns(context.cluster.topics))
+    here = ((topic, _here(topic, context)) for topic in context.time_sliced(context.cluster.topics))
     held = (
-        _topic(topic, context.in_turns(partitions), wanted)
+        _topic(topic, context.time_sliced(partitions), wanted)
         for topic, partitions in here
         if partitions
     )
@@ -47,7 +47,7 @@ def handle(request: DescribeLogDirsRequest, context: RequestContext) -> Describe
     )
 
 
-def refuse(
+def error_response(
     request: DescribeLogDirsRequest,
     error: ErrorCode,
     message: str | None,
@@ -60,7 +60,7 @@ def _here(topic: Topic, context: RequestContext) -> list[Partition]:
     node_id = context.node_id
     return [
         partition
-        for partition in context.in_turns(topic.partitions)
+        for partition in context.time_sliced(topic.partitions)
         if node_id in partition.replicas and partition.is_open
     ]
 

@@ -26,7 +26,7 @@ def handle(request: DescribeProducersRequest, context: RequestContext) -> Descri
     return DescribeProducersResponse(topics=[_topic(topic, context) for topic in request.topics])
 
 
-def refuse(
+def error_response(
     request: DescribeProducersRequest, error: ErrorCode, message: str | None
 ) -> DescribeProducersResponse:
     return DescribeProducersResponse(

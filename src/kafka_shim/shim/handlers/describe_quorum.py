@@ -45,7 +45,7 @@ def handle(request: DescribeQuorumRequest, context: RequestContext) -> DescribeQ
     )
 
 
-def refuse(
+def error_response(
     request: DescribeQuorumRequest, error: ErrorCode, message: str | None
 ) -> DescribeQuorumResponse:
     return DescribeQuorumResponse(error_code=error, error_message=message)

@@ -47,7 +47,7 @@ def handle(
     )
 
 
-def refuse(
+def error_response(
     request: DescribeShareGroupOffsetsRequest, error: ErrorCode, message: str | None
 ) -> DescribeShareGroupOffsetsResponse:
     return DescribeShareGroupOffsetsResponse(
@@ -85,7 +85,7 @@ def _described(
             # Kafka asks for the state of share partitions, whose keys cannot be made
             text = "an empty group id, or a topic without partitions"
             return _failed(group_id, ErrorCode.UNKNOWN_SERVER_ERROR, text)
-    topics += [_refused_topic(topic) for topic in context.in_turns(denied)]
+    topics += [_refused_topic(topic) for topic in context.time_sliced(denied)]
     return DescribeShareGroupOffsetsResponseGroup(group_id=group_id, topics=topics)
 
 
@@ -96,21 +96,21 @@ def _named(
     topics = context.cluster.topics
     asked = []
     there: dict[str, dict[int, None]] = {}
-    for wanted in context.in_turns(allowed):
+    for wanted in context.time_sliced(allowed):
         if wanted.topic_name in topics:
             there.setdefault(wanted.topic_name, {}).update(dict.fromkeys(wanted.partitions))
         else:
             asked.append((wanted.topic_name, wanted.partitions))
     asked += [(name, list(partitions)) for name, partitions in there.items()]
     rows = []
-    for name, partitions in context.in_turns(asked):
+    for name, partitions in context.time_sliced(asked):
         topic = topics.get(name)
         rows.append(
             DescribeShareGroupOffsetsResponseTopic(
                 topic_name=name,
                 topic_id=NO_ID if topic is None else topic.topic_id,
                 partitions=[
-                    _row(group_id, topic, at, context) for at in context.in_turns(partitions)
+                    _row(group_id, topic, at, context) for at in context.time_sliced(partitions)
                 ],
             )
         )
@@ -130,7 +130,7 @@ def _all(group_id: str, context: RequestContext) -> list[DescribeShareGroupOffse
     begun = {} if group is None else group.begun
     known = [
         topic
-        for topic_id in context.in_turns(list(begun))
+        for topic_id in context.time_sliced(list(begun))
         if (topic := context.cluster.topics.by_id(topic_id)) is not None
     ]
     visible = context.access.visible(
@@ -142,7 +142,7 @@ def _all(group_id: str, context: RequestContext) -> list[DescribeShareGroupOffse
             topic_id=topic.topic_id,
             partitions=[_row(group_id, topic, at, context) for at in sorted(begun[topic.topic_id])],
         )
-        for topic in context.in_turns(visible)
+        for topic in context.time_sliced(visible)
     ]
 
 

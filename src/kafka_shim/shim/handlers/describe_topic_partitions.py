@@ -23,8 +23,8 @@ from kafka_shim.protocol.messages.describe_topic_partitions_response import (
     DescribeTopicPartitionsResponsePartition,
     DescribeTopicPartitionsResponseTopic,
 )
-from kafka_shim.shim.errors import Refused
-from kafka_shim.shim.handlers.shared.long_sort import in_order
+from kafka_shim.shim.errors import RequestRejected
+from kafka_shim.shim.handlers.common.long_sort import in_order
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.state.topic_names import name_error
 from kafka_shim.shim.state.topics import Partition
@@ -37,14 +37,14 @@ def handle(
     if request.topics:
         asked = {topic.name for topic in request.topics}
         _check_cursor(cursor, asked)
-        names = context.beside(_from_cursor, asked, cursor)
+        names = context.offload(_from_cursor, asked, cursor)
         allowed, denied = context.access.split(
             DESCRIBE_TOPIC_PARTITIONS_TOPIC, names, lambda name: name
         )
     else:
         _check_cursor(cursor, None)
-        there = {topic.name for topic in context.in_turns(context.cluster.topics)}
-        names = context.beside(_from_cursor, there, cursor)
+        there = {topic.name for topic in context.time_sliced(context.cluster.topics)}
+        names = context.offload(_from_cursor, there, cursor)
         denied = []
         allowed = context.access.visible(
             DESCRIBE_TOPIC_PARTITIONS_ALL_TOPICS, names, lambda name: name
@@ -56,7 +56,7 @@ def handle(
     topics, next_cursor = _page(allowed, cursor, max(limit, 1), context)
     if next_cursor is not None and not context.facts.topics.pages_tell_later_denials:
         start = next_cursor.topic_name
-        denied = [name for name in context.in_turns(denied) if name < start]
+        denied = [name for name in context.time_sliced(denied) if name < start]
     return DescribeTopicPartitionsResponse(
         topics=[
             *topics,
@@ -64,14 +64,14 @@ def handle(
                 DescribeTopicPartitionsResponseTopic(
                     error_code=ErrorCode.TOPIC_AUTHORIZATION_FAILED, name=name
                 )
-                for name in context.in_turns(denied)
+                for name in context.time_sliced(denied)
             ),
         ],
         next_cursor=next_cursor,
     )
 
 
-def refuse(
+def error_response(
     request: DescribeTopicPartitionsRequest,
     error: ErrorCode,
     message: str | None,
@@ -88,9 +88,9 @@ def _check_cursor(cursor: Cursor | None, asked: set[str] | None) -> None:
     if cursor is None:
         return
     if cursor.partition_index < 0:
-        raise Refused(ErrorCode.INVALID_REQUEST, "the cursor's partition is below 0")
+        raise RequestRejected(ErrorCode.INVALID_REQUEST, "the cursor's partition is below 0")
     if asked is not None and cursor.topic_name not in asked:
-        raise Refused(ErrorCode.INVALID_REQUEST, "the cursor's topic is not in the request")
+        raise RequestRejected(ErrorCode.INVALID_REQUEST, "the cursor's topic is not in the request")
 
 
 def _from_cursor(names: set[str], cursor: Cursor | None) -> list[str]:
@@ -103,7 +103,7 @@ def _page(
 ) -> tuple[list[DescribeTopicPartitionsResponseTopic], NextCursor | None]:
     """Return the topics of a page, limited by partitions, and the cursor of the next one."""
     page = []
-    for place, name in enumerate(context.in_turns(names)):
+    for place, name in enumerate(context.time_sliced(names)):
         topic = context.cluster.topics.get(name)
         if topic is None:
             page.append(_missing(name, context))

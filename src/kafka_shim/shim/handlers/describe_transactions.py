@@ -28,7 +28,7 @@ def handle(
     )
 
 
-def refuse(
+def error_response(
     request: DescribeTransactionsRequest, error: ErrorCode, message: str | None
 ) -> DescribeTransactionsResponse:
     return DescribeTransactionsResponse(

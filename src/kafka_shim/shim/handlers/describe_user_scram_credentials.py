@@ -25,7 +25,7 @@ def handle(
     error = context.access.error(DESCRIBE_USER_SCRAM_CREDENTIALS)
     if error is not ErrorCode.NONE:
         if context.facts.users.scram_denial_counts_users:
-            return refuse(request, error, None)
+            return error_response(request, error, None)
         return DescribeUserScramCredentialsResponse(error_code=error, error_message=None)
     if request.users:
         asked = Counter(user.name for user in request.users)
@@ -33,12 +33,12 @@ def handle(
         asked = Counter(context.cluster.users.stored_names())
     return DescribeUserScramCredentialsResponse(
         results=[
-            _described(name, count, context) for name, count in context.in_turns(asked.items())
+            _described(name, count, context) for name, count in context.time_sliced(asked.items())
         ]
     )
 
 
-def refuse(
+def error_response(
     request: DescribeUserScramCredentialsRequest, error: ErrorCode, message: str | None
 ) -> DescribeUserScramCredentialsResponse:
     result = DescribeUserScramCredentialsResult(error_code=error, error_message=message)

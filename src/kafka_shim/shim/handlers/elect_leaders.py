@@ -15,9 +15,9 @@ from kafka_shim.protocol.messages.elect_leaders_response import (
     PartitionResult,
     ReplicaElectionResult,
 )
-from kafka_shim.shim.errors import Refused
-from kafka_shim.shim.handlers.shared.controller import is_controller
-from kafka_shim.shim.handlers.shared.duplicates import by_topic
+from kafka_shim.shim.errors import RequestRejected
+from kafka_shim.shim.handlers.common.controller import is_controller
+from kafka_shim.shim.handlers.common.duplicates import by_topic
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.state.topics import Partition
 
@@ -26,13 +26,15 @@ UNCLEAN = 1
 
 
 def handle(request: ElectLeadersRequest, context: RequestContext) -> ElectLeadersResponse:
-    answer = _answer(request, context)
+    response = _response(request, context)
     if not context.facts.topics.elections_repeat:
-        answer.replica_election_results = context.beside(_merged, answer.replica_election_results)
-    return answer
+        response.replica_election_results = context.offload(
+            _merged, response.replica_election_results
+        )
+    return response
 
 
-def refuse(
+def error_response(
     request: ElectLeadersRequest, error: ErrorCode, message: str | None
 ) -> ElectLeadersResponse:
     return ElectLeadersResponse(
@@ -62,7 +64,7 @@ def _merged(results: list[ReplicaElectionResult]) -> list[ReplicaElectionResult]
     ]
 
 
-def _answer(request: ElectLeadersRequest, context: RequestContext) -> ElectLeadersResponse:
+def _response(request: ElectLeadersRequest, context: RequestContext) -> ElectLeadersResponse:
     if context.facts.topics.holds_elections:
         error = context.access.error(ELECT_LEADERS)
     else:
@@ -70,7 +72,7 @@ def _answer(request: ElectLeadersRequest, context: RequestContext) -> ElectLeade
         # DEVIATION: a real broker never answers if all topics are requested.
         error = ErrorCode.UNSUPPORTED_VERSION
     if error is not ErrorCode.NONE:
-        denied = refuse(request, error, context.facts.topics.election_denial)
+        denied = error_response(request, error, context.facts.topics.election_denial)
         if context.version == 0:
             denied.error_code = ErrorCode.NONE
         return denied
@@ -80,7 +82,7 @@ def _answer(request: ElectLeadersRequest, context: RequestContext) -> ElectLeade
         error = ErrorCode(context.facts.topics.unknown_election_error)
         has_text = context.facts.topics.unknown_election_has_text
         message = f"election type {request.election_type} is unknown" if has_text else None
-        raise Refused(error, message)
+        raise RequestRejected(error, message)
     if request.topic_partitions is None:
         return ElectLeadersResponse(replica_election_results=list(_elect_all(request, context)))
     return ElectLeadersResponse(
@@ -101,9 +103,9 @@ def _elect_all(
     request: ElectLeadersRequest, context: RequestContext
 ) -> Iterator[ReplicaElectionResult]:
     """Elect leaders of all partitions; yield every topic, without rows of ELECTION_NOT_NEEDED."""
-    for topic in context.in_turns(context.cluster.topics):
+    for topic in context.time_sliced(context.cluster.topics):
         results = []
-        for partition in context.in_turns(topic.partitions):
+        for partition in context.time_sliced(topic.partitions):
             error = _elect(topic.name, partition.index, request, context)
             if error is not ErrorCode.ELECTION_NOT_NEEDED:
                 results.append(_result(partition.index, error))

@@ -8,7 +8,7 @@ from kafka_shim.authorizer.requirements import END_TXN
 from kafka_shim.protocol.error_codes import NO_ERROR, ErrorCode
 from kafka_shim.protocol.messages.end_txn_request import EndTxnRequest
 from kafka_shim.protocol.messages.end_txn_response import EndTxnResponse
-from kafka_shim.shim.errors import Refused
+from kafka_shim.shim.errors import RequestRejected
 from kafka_shim.shim.request.context import RequestContext
 
 FENCED_SINCE = 2
@@ -20,7 +20,7 @@ def handle(request: EndTxnRequest, context: RequestContext) -> EndTxnResponse:
     context.access.require(END_TXN, request.transactional_id)
     error = context.transaction_coordinator_error(request.transactional_id)
     if error is not NO_ERROR:
-        raise Refused(error)
+        raise RequestRejected(error)
     bumps_epoch = context.version >= BUMPS_EPOCH_SINCE
     error, producer_id, epoch = context.cluster.transactions.end(
         request.transactional_id,
@@ -32,11 +32,11 @@ def handle(request: EndTxnRequest, context: RequestContext) -> EndTxnResponse:
     if error is ErrorCode.PRODUCER_FENCED and context.version < FENCED_SINCE:
         error = ErrorCode.INVALID_PRODUCER_EPOCH
     if error is not NO_ERROR:
-        raise Refused(error)
+        raise RequestRejected(error)
     if not bumps_epoch:
         return EndTxnResponse()
     return EndTxnResponse(producer_id=producer_id, producer_epoch=epoch)
 
 
-def refuse(request: EndTxnRequest, error: ErrorCode, message: str | None) -> EndTxnResponse:
+def error_response(request: EndTxnRequest, error: ErrorCode, message: str | None) -> EndTxnResponse:
     return EndTxnResponse(error_code=error)

@@ -7,8 +7,8 @@ from kafka_shim.protocol.messages.expire_delegation_token_request import (
 from kafka_shim.protocol.messages.expire_delegation_token_response import (
     ExpireDelegationTokenResponse,
 )
-from kafka_shim.shim.errors import Refused
-from kafka_shim.shim.handlers.shared.token_session import expiry_of_failure, require_token_session
+from kafka_shim.shim.errors import RequestRejected
+from kafka_shim.shim.handlers.common.token_session import expiry_of_failure, require_token_session
 from kafka_shim.shim.request.context import RequestContext
 
 
@@ -17,14 +17,14 @@ def handle(
 ) -> ExpireDelegationTokenResponse:
     try:
         return _expire(request, context)
-    except Refused as refusal:
+    except RequestRejected as refusal:
         expiry_ms = expiry_of_failure(refusal.error, context)
         return ExpireDelegationTokenResponse(
             error_code=refusal.error, expiry_timestamp_ms=expiry_ms
         )
 
 
-def refuse(
+def error_response(
     request: ExpireDelegationTokenRequest, error: ErrorCode, message: str | None
 ) -> ExpireDelegationTokenResponse:
     return ExpireDelegationTokenResponse(error_code=error)

@@ -12,6 +12,7 @@ from collections.abc import Iterable
 import msgspec
 
 from kafka_shim.authorizer.requirements import FETCH_FOLLOWER, FETCH_TOPIC
+from kafka_shim.protocol.chunks import LONG_BYTES
 from kafka_shim.protocol.enums import ISOLATION_LEVELS
 from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.protocol.messages.fetch_request import FetchRequest
@@ -21,9 +22,8 @@ from kafka_shim.protocol.messages.fetch_response import (
     NodeEndpoint,
     PartitionData,
 )
-from kafka_shim.protocol.pieces import LONG_BYTES
 from kafka_shim.shim.errors import CloseConnection
-from kafka_shim.shim.handlers.shared.fetching import (
+from kafka_shim.shim.handlers.common.fetching import (
     DEBUGGER,
     LEADERS_SINCE,
     ZSTD_SINCE,
@@ -35,7 +35,7 @@ from kafka_shim.shim.handlers.shared.fetching import (
     partition_error,
     read,
 )
-from kafka_shim.shim.handlers.shared.topic_access import topic_error
+from kafka_shim.shim.handlers.common.topic_access import topic_error
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.state.fetch_sessions import IDS_SINCE, FetchRound, Wanted
 from kafka_shim.shim.state.topics import NO_ID, Partition
@@ -65,7 +65,7 @@ def handle(request: FetchRequest, context: RequestContext) -> FetchResponse | Wa
 
 def _refused(request: FetchRequest, error: ErrorCode, context: RequestContext) -> FetchResponse:
     """Return the answer of a request that failed as a whole, as this release builds it."""
-    response = refuse(request, error, None)
+    response = error_response(request, error, None)
     for topic in response.responses:
         for row in topic.partitions:
             if not context.facts.records.errors_list_aborted:
@@ -84,7 +84,7 @@ def _replica_error(replica_id: int, context: RequestContext) -> ErrorCode:
     return facts.stranger_error if is_stranger else ErrorCode.NONE
 
 
-def refuse(
+def error_response(
     request: FetchRequest,
     error: ErrorCode,
     message: str | None,
@@ -149,7 +149,7 @@ class _Fetch:
         if error is not ErrorCode.NONE and any(True for _ in self._readable()):
             return self._failed(error)
         if self._is_enough():
-            return self._answer()
+            return self._response()
         self._wait = Wait(self._watching.stop)
         for partition in self._readable():
             self._watching.changes_of(partition.log, self._look_again)
@@ -170,7 +170,7 @@ class _Fetch:
         denial = ErrorCode.NONE
         if self.reader.is_follower:
             denial = self._context.access.error(FETCH_FOLLOWER)
-        for at, wanted in enumerate(self._context.in_turns(self._round.wanted)):
+        for at, wanted in enumerate(self._context.time_sliced(self._round.wanted)):
             error = denial
             if error is ErrorCode.NONE:
                 error = self._topic_error(wanted.topic)
@@ -243,9 +243,9 @@ class _Fetch:
     def _finish(self) -> None:
         self._watching.stop()
         if self._wait is not None and not self._wait.is_done:
-            self._wait.complete(self._answer())
+            self._wait.complete(self._response())
 
-    def _answer(self) -> FetchResponse:
+    def _response(self) -> FetchResponse:
         found = self._read()
         session_id, told = self._sessions.end(
             self._round,
@@ -253,7 +253,7 @@ class _Fetch:
             uses_ids=self.reader.version >= IDS_SINCE,
             is_follower=self.reader.is_follower,
         )
-        topics = _by_topic(self._context.in_turns(told))
+        topics = _by_topic(self._context.time_sliced(told))
         response = FetchResponse(session_id=session_id, responses=topics)
         if self.reader.version >= LEADERS_SINCE:
             leaders = {data.current_leader.leader_id for _, data in told} - {-1}
@@ -269,10 +269,10 @@ class _Fetch:
         left = reader.bytes_max
         whole_first = reader.version >= FIRST_HARD_LIMIT
         rows = zip(self._round.wanted, self._partitions, strict=True)
-        for at, (wanted, partition) in enumerate(self._context.in_turns(rows)):
+        for at, (wanted, partition) in enumerate(self._context.time_sliced(rows)):
             if partition is None:
                 data = failed(wanted.partition.partition, self._errors[at], reader)
-                is_in_place = self._is_answered_in_place(wanted.topic)
+                is_in_place = self._is_served_in_place(wanted.topic)
                 (found if is_in_place else failures).append((wanted, data))
                 continue
             within = msgspec.structs.replace(reader, bytes_max=left)
@@ -293,7 +293,7 @@ class _Fetch:
         failures.sort(key=lambda row: row[1].error_code != ErrorCode.UNKNOWN_TOPIC_ID)
         return found + failures
 
-    def _is_answered_in_place(self, topic: str | None) -> bool:
+    def _is_served_in_place(self, topic: str | None) -> bool:
         """Return whether a missing partition's row keeps its place, as in releases that check
         topics.
         """

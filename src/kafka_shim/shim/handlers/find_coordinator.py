@@ -21,7 +21,7 @@ from kafka_shim.protocol.messages.find_coordinator_response import (
     Coordinator,
     FindCoordinatorResponse,
 )
-from kafka_shim.shim.errors import CloseConnection, Refused
+from kafka_shim.shim.errors import CloseConnection, RequestRejected
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.state.coordinators import KeyType, is_share_key
 
@@ -64,7 +64,7 @@ def handle(request: FindCoordinatorRequest, context: RequestContext) -> FindCoor
     )
 
 
-def refuse(
+def error_response(
     request: FindCoordinatorRequest, error: ErrorCode, message: str | None
 ) -> FindCoordinatorResponse:
     coordinators = [
@@ -107,7 +107,7 @@ def _share_error(key: str, context: RequestContext) -> ErrorCode:
     denial = context.access.error(FIND_COORDINATOR_SHARE, key)
     if denial is not NO_ERROR:
         if facts.share_denial_refuses_all:
-            raise Refused(denial, _DENIALS[KeyType.SHARE])
+            raise RequestRejected(denial, _DENIALS[KeyType.SHARE])
         return denial
     if facts.share_key_error:
         return ErrorCode(facts.share_key_error)
@@ -119,4 +119,4 @@ def _unknown_type(key_type: int, context: RequestContext) -> Exception:
     """Return the error for an unknown key type, which fails the whole request."""
     text = f"coordinator type {int(key_type)} is unknown"
     code = context.facts.groups.unknown_key_type_error
-    return CloseConnection(text) if code is None else Refused(ErrorCode(code), text)
+    return CloseConnection(text) if code is None else RequestRejected(ErrorCode(code), text)

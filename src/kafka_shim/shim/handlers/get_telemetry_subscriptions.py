@@ -14,7 +14,7 @@ from kafka_shim.protocol.messages.get_telemetry_subscriptions_request import (
 from kafka_shim.protocol.messages.get_telemetry_subscriptions_response import (
     GetTelemetrySubscriptionsResponse,
 )
-from kafka_shim.shim.handlers.shared.telemetry_client import client_of
+from kafka_shim.shim.handlers.common.telemetry_client import client_of
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.state.telemetry import NO_ID
 
@@ -41,7 +41,7 @@ def handle(
     )
 
 
-def refuse(
+def error_response(
     request: GetTelemetrySubscriptionsRequest, error: ErrorCode, message: str | None
 ) -> GetTelemetrySubscriptionsResponse:
     return GetTelemetrySubscriptionsResponse(error_code=error)

@@ -17,5 +17,7 @@ def handle(request: HeartbeatRequest, context: RequestContext) -> HeartbeatRespo
     return HeartbeatResponse(error_code=error)
 
 
-def refuse(request: HeartbeatRequest, error: ErrorCode, message: str | None) -> HeartbeatResponse:
+def error_response(
+    request: HeartbeatRequest, error: ErrorCode, message: str | None
+) -> HeartbeatResponse:
     return HeartbeatResponse(error_code=error)

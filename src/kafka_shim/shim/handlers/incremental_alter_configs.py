@@ -27,12 +27,12 @@ from kafka_shim.protocol.messages.incremental_alter_configs_response import (
     AlterConfigsResourceResponse,
     IncrementalAlterConfigsResponse,
 )
-from kafka_shim.shim.errors import Refused
-from kafka_shim.shim.handlers.shared import config_change, early_controllers, early_operations
-from kafka_shim.shim.handlers.shared.broker_loggers import alter_loggers
-from kafka_shim.shim.handlers.shared.config_access import require_broker, require_config
-from kafka_shim.shim.handlers.shared.config_operations import ConfigOperation, check_operations
-from kafka_shim.shim.handlers.shared.config_resources import (
+from kafka_shim.shim.errors import RequestRejected
+from kafka_shim.shim.handlers.common import config_change, early_controllers, early_operations
+from kafka_shim.shim.handlers.common.broker_loggers import alter_loggers
+from kafka_shim.shim.handlers.common.config_access import require_broker, require_config
+from kafka_shim.shim.handlers.common.config_operations import ConfigOperation, check_operations
+from kafka_shim.shim.handlers.common.config_resources import (
     ResourceError,
     check_single,
     is_known_type,
@@ -68,14 +68,14 @@ def handle(
                 (resource.resource_type, resource.resource_name): resource for resource in resources
             }.values()
         )
-    asked = [(resource, _response(resource)) for resource in context.in_turns(resources)]
+    asked = [(resource, _response(resource)) for resource in context.time_sliced(resources)]
     if not context.facts.configs.alterations_are_forwarded:
-        for resource, response in context.in_turns(asked):
+        for resource, response in context.time_sliced(asked):
             with _telling(response):
                 _alter(resource, context, validate_only=request.validate_only)
     else:
         forwarded = []
-        for resource, response in context.in_turns(asked):
+        for resource, response in context.time_sliced(asked):
             with _telling(response):
                 check_single(counts[resource.resource_type, resource.resource_name])
                 if _is_forwarded(resource, context, validate_only=request.validate_only):
@@ -88,11 +88,11 @@ def _by_controllers(
     request: IncrementalAlterConfigsRequest, context: RequestContext
 ) -> IncrementalAlterConfigsResponse:
     rows, allowed = early_controllers.sift(request.resources, REQUIREMENTS, context)
-    for resource in context.in_turns(allowed):
+    for resource in context.time_sliced(allowed):
         try:
             check_operations(resource)
         except ResourceError as failure:
-            raise Refused(failure.error) from None
+            raise RequestRejected(failure.error) from None
     alter = partial(early_operations.alter, context=context, validate_only=request.validate_only)
     rows += early_controllers.each(allowed, alter, context)
     responses = []
@@ -121,7 +121,7 @@ def _telling(response: AlterConfigsResourceResponse) -> Iterator[None]:
         response.error_code, response.error_message = failure.error, failure.message
 
 
-def refuse(
+def error_response(
     request: IncrementalAlterConfigsRequest, error: ErrorCode, message: str | None
 ) -> IncrementalAlterConfigsResponse:
     return IncrementalAlterConfigsResponse(
@@ -142,7 +142,7 @@ def _check_types(request: IncrementalAlterConfigsRequest, context: RequestContex
     for resource in request.resources:
         if not is_known_type(resource.resource_type, context):
             message = f"resource type {resource.resource_type} cannot be altered"
-            raise Refused(ErrorCode.INVALID_REQUEST, message)
+            raise RequestRejected(ErrorCode.INVALID_REQUEST, message)
 
 
 def _alter(resource: AlterConfigsResource, context: RequestContext, *, validate_only: bool) -> None:
@@ -184,18 +184,18 @@ def _ask_controller(
 ) -> None:
     """Alter resources like the controller: all fail if a permitted one has an unknown operation."""
     allowed = []
-    for resource, response in context.in_turns(forwarded):
+    for resource, response in context.time_sliced(forwarded):
         with _telling(response):
             require_config(context, REQUIREMENTS[resource.resource_type], resource.resource_name)
             allowed.append((resource, response))
     try:
-        for resource, _ in context.in_turns(allowed):
+        for resource, _ in context.time_sliced(allowed):
             check_operations(resource)
     except ResourceError as failure:
-        for _, response in context.in_turns(forwarded):
+        for _, response in context.time_sliced(forwarded):
             response.error_code, response.error_message = failure.error, failure.message
         return
-    for resource, response in context.in_turns(allowed):
+    for resource, response in context.time_sliced(allowed):
         with _telling(response):
             _change(resource, context, validate_only=validate_only)
 

@@ -14,7 +14,7 @@ from kafka_shim.authorizer.requirements import (
 from kafka_shim.protocol.error_codes import NO_ERROR, ErrorCode
 from kafka_shim.protocol.messages.init_producer_id_request import InitProducerIdRequest
 from kafka_shim.protocol.messages.init_producer_id_response import InitProducerIdResponse
-from kafka_shim.shim.errors import Refused
+from kafka_shim.shim.errors import RequestRejected
 from kafka_shim.shim.request.context import RequestContext
 
 FENCED_SINCE = 4
@@ -25,17 +25,17 @@ TWO_PHASE_COMMIT_SINCE = 6
 def handle(request: InitProducerIdRequest, context: RequestContext) -> InitProducerIdResponse:
     try:
         _check_access(request, context)
-    except Refused as denial:
+    except RequestRejected as denial:
         epoch = context.facts.records.denied_producer_epoch
         return InitProducerIdResponse(error_code=denial.error, producer_id=-1, producer_epoch=epoch)
     if (request.producer_id == -1) != (request.producer_epoch == -1):
-        raise Refused(ErrorCode.INVALID_REQUEST)
+        raise RequestRejected(ErrorCode.INVALID_REQUEST)
     transactions = context.cluster.transactions
     if request.transactional_id is None:
         return InitProducerIdResponse(producer_id=transactions.new_producer_id(), producer_epoch=0)
     error = context.transaction_coordinator_error(request.transactional_id)
     if error is not NO_ERROR:
-        raise Refused(error)
+        raise RequestRejected(error)
     error, producer_id, epoch = transactions.begin_producer(
         request.transactional_id,
         request.transaction_timeout_ms,
@@ -47,7 +47,7 @@ def handle(request: InitProducerIdRequest, context: RequestContext) -> InitProdu
     return InitProducerIdResponse(error_code=error, producer_id=producer_id, producer_epoch=epoch)
 
 
-def refuse(
+def error_response(
     request: InitProducerIdRequest,
     error: ErrorCode,
     message: str | None,

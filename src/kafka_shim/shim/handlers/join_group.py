@@ -36,14 +36,16 @@ def handle(
 
     error = context.coordinator_error(request.group_id)
     if error is ErrorCode.NONE:
-        joining, turns = _joining(request, context), context.access.turns
-        context.cluster.groups.join(request.group_id, joining, answer, turns)
+        joining, slices = _joining(request, context), context.access.slices
+        context.cluster.groups.join(request.group_id, joining, answer, slices)
     else:
         answer(Joined(error=error, member_id=request.member_id))
     return wait
 
 
-def refuse(request: JoinGroupRequest, error: ErrorCode, message: str | None) -> JoinGroupResponse:
+def error_response(
+    request: JoinGroupRequest, error: ErrorCode, message: str | None
+) -> JoinGroupResponse:
     return JoinGroupResponse(error_code=error)
 
 

@@ -1,7 +1,7 @@
 """4 LeaderAndIsr, versions 0-5. The controller assigns partitions to lead and follow to a broker.
 
 CLUSTER_ACTION on the cluster, or the answer and every partition get CLUSTER_AUTHORIZATION_FAILED
-(31). The request is never applied: see `kafka_shim.shim.handlers.shared.orders`.
+(31). The request is never applied: see `kafka_shim.shim.handlers.common.orders`.
 """
 
 from collections.abc import Iterable
@@ -14,7 +14,7 @@ from kafka_shim.protocol.messages.leader_and_isr_response import (
     LeaderAndIsrResponse,
     LeaderAndIsrTopicError,
 )
-from kafka_shim.shim.handlers.shared import orders
+from kafka_shim.shim.handlers.common import orders
 from kafka_shim.shim.request.context import RequestContext
 
 BY_ID_SINCE = 5
@@ -28,10 +28,10 @@ def handle(request: LeaderAndIsrRequest, context: RequestContext) -> LeaderAndIs
     lists_stale = context.facts.cluster.stale_controller_lists_partitions
     if error is ErrorCode.STALE_CONTROLLER_EPOCH and not lists_stale:
         return LeaderAndIsrResponse(error_code=error)
-    return _by_name(error, orders.answered(_partitions(request), context))
+    return _by_name(error, orders.responded(_partitions(request), context))
 
 
-def refuse(
+def error_response(
     request: LeaderAndIsrRequest, error: ErrorCode, message: str | None
 ) -> LeaderAndIsrResponse:
     if any(any(topic.topic_id) for topic in request.topic_states):

@@ -21,7 +21,7 @@ def handle(request: LeaveGroupRequest, context: RequestContext) -> LeaveGroupRes
         odd = context.facts.groups.leaves_alone_error
         if odd is not None and context.version < MANY_SINCE:
             error = ErrorCode(odd)
-        return refuse(request, error, None)
+        return error_response(request, error, None)
     if context.version < MANY_SINCE:
         (error,) = groups.leave(request.group_id, [(request.member_id, None)])
         return LeaveGroupResponse(error_code=error)
@@ -30,12 +30,14 @@ def handle(request: LeaveGroupRequest, context: RequestContext) -> LeaveGroupRes
     return LeaveGroupResponse(
         members=[
             MemberResponse(member_id=member_id, group_instance_id=instance_id, error_code=error)
-            for (member_id, instance_id), error in context.in_turns(
+            for (member_id, instance_id), error in context.time_sliced(
                 zip(identities, errors, strict=True)
             )
         ]
     )
 
 
-def refuse(request: LeaveGroupRequest, error: ErrorCode, message: str | None) -> LeaveGroupResponse:
+def error_response(
+    request: LeaveGroupRequest, error: ErrorCode, message: str | None
+) -> LeaveGroupResponse:
     return LeaveGroupResponse(error_code=error)

@@ -14,7 +14,7 @@ from kafka_shim.protocol.messages.list_config_resources_response import (
     ConfigResource,
     ListConfigResourcesResponse,
 )
-from kafka_shim.shim.errors import Refused
+from kafka_shim.shim.errors import RequestRejected
 from kafka_shim.shim.request.context import RequestContext
 
 ORDER = (
@@ -36,18 +36,18 @@ def handle(
     else:
         wanted = set(request.resource_types) or {int(kind) for kind in ORDER}
     if not wanted <= {int(kind) for kind in ORDER}:
-        raise Refused(ErrorCode.UNSUPPORTED_VERSION)
+        raise RequestRejected(ErrorCode.UNSUPPORTED_VERSION)
     return ListConfigResourcesResponse(
         config_resources=[
             ConfigResource(resource_name=name, resource_type=kind)
             for kind in ORDER
             if kind in wanted
-            for name in context.in_turns(_names(kind, context))
+            for name in context.time_sliced(_names(kind, context))
         ]
     )
 
 
-def refuse(
+def error_response(
     request: ListConfigResourcesRequest,
     error: ErrorCode,
     message: str | None,

@@ -28,14 +28,16 @@ def handle(request: ListGroupsRequest, context: RequestContext) -> ListGroupsRes
                 group_state=group.state_name,
                 group_type=group.type.value,
             )
-            for group in context.in_turns(visible)
+            for group in context.time_sliced(visible)
             if _matches(group.state_name, request.states_filter, context)
             and _matches(group.type.value, request.types_filter, context)
         ]
     )
 
 
-def refuse(request: ListGroupsRequest, error: ErrorCode, message: str | None) -> ListGroupsResponse:
+def error_response(
+    request: ListGroupsRequest, error: ErrorCode, message: str | None
+) -> ListGroupsResponse:
     return ListGroupsResponse(error_code=error)
 
 

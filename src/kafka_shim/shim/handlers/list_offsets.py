@@ -22,9 +22,9 @@ from kafka_shim.protocol.messages.list_offsets_response import (
     ListOffsetsTopicResponse,
 )
 from kafka_shim.protocol.releases.records import NEVER, RecordFacts
-from kafka_shim.shim.errors import CloseConnection, Refused
-from kafka_shim.shim.handlers.shared.duplicates import by_topic
-from kafka_shim.shim.handlers.shared.fetching import DEBUGGER, epoch_error
+from kafka_shim.shim.errors import CloseConnection, RequestRejected
+from kafka_shim.shim.handlers.common.duplicates import by_topic
+from kafka_shim.shim.handlers.common.fetching import DEBUGGER, epoch_error
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.state.log import Log
 from kafka_shim.shim.state.offset_lookup import (
@@ -48,7 +48,7 @@ def handle(request: ListOffsetsRequest, context: RequestContext) -> ListOffsetsR
     if request.isolation_level not in ISOLATION_LEVELS:
         if context.facts.records.odd_isolation_closes:
             raise CloseConnection(f"unknown isolation level {request.isolation_level}")
-        raise Refused(ErrorCode.UNKNOWN_SERVER_ERROR)
+        raise RequestRejected(ErrorCode.UNKNOWN_SERVER_ERROR)
     named = [
         (topic.name, partition.partition_index)
         for topic in request.topics
@@ -58,17 +58,17 @@ def handle(request: ListOffsetsRequest, context: RequestContext) -> ListOffsetsR
     denial = context.cluster.policy.bound(LIST_OFFSETS_TOPIC).error
     facts = context.facts.records
     listing = _Listing(request, twice, context)
-    listed = [listing.topic(topic) for topic in context.in_turns(allowed)]
-    failed = [_failed_topic(topic, denial) for topic in context.in_turns(denied)]
+    listed = [listing.topic(topic) for topic in context.time_sliced(allowed)]
+    failed = [_failed_topic(topic, denial) for topic in context.time_sliced(denied)]
     return ListOffsetsResponse(
         topics=[
-            *(listed if facts.lists_each_duplicate else context.beside(_merged, listed)),
-            *(failed if facts.lists_denied_duplicates else context.beside(_merged, failed)),
+            *(listed if facts.lists_each_duplicate else context.offload(_merged, listed)),
+            *(failed if facts.lists_denied_duplicates else context.offload(_merged, failed)),
         ]
     )
 
 
-def refuse(
+def error_response(
     request: ListOffsetsRequest, error: ErrorCode, message: str | None
 ) -> ListOffsetsResponse:
     return ListOffsetsResponse(topics=[_failed_topic(topic, error) for topic in request.topics])
@@ -91,7 +91,7 @@ class _Listing:
 
     def topic(self, topic: ListOffsetsTopic) -> ListOffsetsTopicResponse:
         rows = []
-        for wanted in self._context.in_turns(topic.partitions):
+        for wanted in self._context.time_sliced(topic.partitions):
             index = wanted.partition_index
             if (topic.name, index) in self._twice and self._refuses_duplicates:
                 rows.append(_failed(index, ErrorCode.INVALID_REQUEST))
@@ -133,8 +133,8 @@ class _Listing:
 
     def _time_error(self, wanted: ListOffsetsPartition) -> ErrorCode:
         facts = self._context.facts.records
-        refuses = wanted.timestamp < 0 and facts.refuses_unknown_times
-        if refuses and special_since(wanted.timestamp, facts) > self._context.version:
+        error_responses = wanted.timestamp < 0 and facts.refuses_unknown_times
+        if error_responses and special_since(wanted.timestamp, facts) > self._context.version:
             return ErrorCode.UNSUPPORTED_VERSION
         return NO_ERROR
 

@@ -13,8 +13,8 @@ from kafka_shim.protocol.messages.list_partition_reassignments_response import (
     OngoingPartitionReassignment,
     OngoingTopicReassignment,
 )
-from kafka_shim.shim.errors import Refused
-from kafka_shim.shim.handlers.shared.controller import require_controller
+from kafka_shim.shim.errors import RequestRejected
+from kafka_shim.shim.handlers.common.controller import require_controller
 from kafka_shim.shim.request.context import RequestContext
 
 
@@ -24,14 +24,14 @@ def handle(
 ) -> ListPartitionReassignmentsResponse:
     error = context.access.error(LIST_PARTITION_REASSIGNMENTS)
     if error is not ErrorCode.NONE:
-        raise Refused(error, "cluster authorization failed")
+        raise RequestRejected(error, "cluster authorization failed")
     require_controller(context)
     return ListPartitionReassignmentsResponse(
         error_message=context.facts.topics.reassignment_success_message
     )
 
 
-def refuse(
+def error_response(
     request: ListPartitionReassignmentsRequest, error: ErrorCode, message: str | None
 ) -> ListPartitionReassignmentsResponse:
     return ListPartitionReassignmentsResponse(

@@ -12,7 +12,7 @@ from kafka_shim.protocol.messages.list_transactions_response import (
     ListTransactionsResponse,
     TransactionState,
 )
-from kafka_shim.shim.errors import Refused
+from kafka_shim.shim.errors import RequestRejected
 from kafka_shim.shim.patterns import InvalidPatternError, Pattern, compile_pattern
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.state.transaction import State, Transaction
@@ -45,7 +45,7 @@ def handle(request: ListTransactionsRequest, context: RequestContext) -> ListTra
     )
 
 
-def refuse(
+def error_response(
     request: ListTransactionsRequest, error: ErrorCode, message: str | None
 ) -> ListTransactionsResponse:
     return ListTransactionsResponse(error_code=error)
@@ -57,7 +57,7 @@ def _pattern(expression: str | None) -> Pattern | None:
     try:
         return compile_pattern(expression)
     except InvalidPatternError as error:
-        raise Refused(ErrorCode.INVALID_REGULAR_EXPRESSION) from error
+        raise RequestRejected(ErrorCode.INVALID_REGULAR_EXPRESSION) from error
 
 
 def _matches(transaction: Transaction, request: ListTransactionsRequest, now_ms: int) -> bool:

@@ -23,8 +23,8 @@ from kafka_shim.protocol.messages.metadata_response import (
     MetadataResponsePartition,
     MetadataResponseTopic,
 )
-from kafka_shim.shim.errors import Refused
-from kafka_shim.shim.handlers.shared.controller import is_controller
+from kafka_shim.shim.errors import RequestRejected
+from kafka_shim.shim.handlers.common.controller import is_controller
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.state.cluster import Cluster
 from kafka_shim.shim.state.placement import spread
@@ -57,7 +57,7 @@ def handle(request: MetadataRequest, context: RequestContext) -> MetadataRespons
     )
 
 
-def refuse(
+def error_response(
     request: MetadataRequest,
     error: ErrorCode,
     message: str | None,
@@ -81,15 +81,15 @@ def _check_form(request: MetadataRequest, version: int) -> None:
         has_id = has_id or topic.topic_id != NO_ID
         lacks_name = lacks_name or topic.name is None
     if version < 12 and (has_id or lacks_name):
-        raise Refused(ErrorCode.INVALID_REQUEST)
+        raise RequestRejected(ErrorCode.INVALID_REQUEST)
     if lacks_name and not has_id:
-        raise Refused(ErrorCode.UNKNOWN_SERVER_ERROR)
+        raise RequestRejected(ErrorCode.UNKNOWN_SERVER_ERROR)
 
 
 def _all_topics(request: MetadataRequest, context: RequestContext) -> list[MetadataResponseTopic]:
     topics = [topic for topic in context.cluster.topics if topic.was_led]
     visible = context.access.visible(METADATA_ALL_TOPICS, topics, lambda topic: topic.name)
-    return [_described(topic, request, context) for topic in context.in_turns(visible)]
+    return [_described(topic, request, context) for topic in context.time_sliced(visible)]
 
 
 def _by_name(
@@ -99,7 +99,7 @@ def _by_name(
     described, missing, create_denied = [], [], []
     topics = context.cluster.topics
     auto_creates = None  # not looked up where all topics are known
-    for name in context.in_turns(allowed):
+    for name in context.time_sliced(allowed):
         topic = topics.known(name)
         if topic is not None:
             described.append(_described(topic, request, context))
@@ -120,7 +120,7 @@ def _by_name(
         *create_denied,
         *(
             MetadataResponseTopic(error_code=error, name=name, topic_authorized_operations=unasked)
-            for name in context.in_turns(denied)
+            for name in context.time_sliced(denied)
         ),
     ]
 
@@ -129,7 +129,7 @@ def _by_id(
     ids: Iterable[bytes], request: MetadataRequest, context: RequestContext
 ) -> list[MetadataResponseTopic]:
     unknown, known = [], []
-    for topic_id in context.in_turns(dict.fromkeys(ids)):
+    for topic_id in context.time_sliced(dict.fromkeys(ids)):
         topic = context.cluster.topics.by_id(topic_id)
         if topic is None:
             unknown.append(_nameless(topic_id, ErrorCode.UNKNOWN_TOPIC_ID))
@@ -138,7 +138,7 @@ def _by_id(
     allowed, denied = context.access.split(METADATA_TOPIC, known, lambda topic: topic.name)
     return [
         *unknown,
-        *(_described(topic, request, context) for topic in context.in_turns(allowed)),
+        *(_described(topic, request, context) for topic in context.time_sliced(allowed)),
         *(_nameless(topic.topic_id, ErrorCode.TOPIC_AUTHORIZATION_FAILED) for topic in denied),
     ]
 
@@ -210,7 +210,7 @@ def _described(
 
 def _partition(partition: Partition, down: Set[int], version: int) -> MetadataResponsePartition:
     leader_id = -1 if partition.leader_id in down else partition.leader_id
-    answer = MetadataResponsePartition(
+    response = MetadataResponsePartition(
         error_code=NO_ERROR if leader_id >= 0 else ErrorCode.LEADER_NOT_AVAILABLE,
         partition_index=partition.index,
         leader_id=leader_id,
@@ -219,18 +219,18 @@ def _partition(partition: Partition, down: Set[int], version: int) -> MetadataRe
         isr_nodes=partition.isr,
     )
     if down:
-        answer.offline_replicas = [each for each in partition.replicas if each in down]
-        if version == 0 and answer.offline_replicas:
-            _leave_out_stopped(answer, down)
-    return answer
+        response.offline_replicas = [each for each in partition.replicas if each in down]
+        if version == 0 and response.offline_replicas:
+            _leave_out_stopped(response, down)
+    return response
 
 
-def _leave_out_stopped(answer: MetadataResponsePartition, down: Set[int]) -> None:
+def _leave_out_stopped(response: MetadataResponsePartition, down: Set[int]) -> None:
     """Name running brokers only: version 0 has no field for the others (KIP-4)."""
-    answer.replica_nodes = [each for each in answer.replica_nodes if each not in down]
-    answer.isr_nodes = [each for each in answer.isr_nodes if each not in down]
-    if answer.leader_id >= 0:
-        answer.error_code = ErrorCode.REPLICA_NOT_AVAILABLE
+    response.replica_nodes = [each for each in response.replica_nodes if each not in down]
+    response.isr_nodes = [each for each in response.isr_nodes if each not in down]
+    if response.leader_id >= 0:
+        response.error_code = ErrorCode.REPLICA_NOT_AVAILABLE
 
 
 def _topic_operations(name: str, request: MetadataRequest, context: RequestContext) -> int:

@@ -22,8 +22,8 @@ from kafka_shim.protocol.messages.offset_commit_response import (
     OffsetCommitResponsePartition,
     OffsetCommitResponseTopic,
 )
-from kafka_shim.shim.handlers.shared.duplicates import last_of_each
-from kafka_shim.shim.handlers.shared.offset_commits import (
+from kafka_shim.shim.handlers.common.duplicates import last_of_each
+from kafka_shim.shim.handlers.common.offset_commits import (
     kept_as,
     merged,
     metadata_fits,
@@ -74,13 +74,13 @@ def handle(request: OffsetCommitRequest, context: RequestContext) -> OffsetCommi
     if denial is NO_ERROR:
         denial = context.coordinator_error(request.group_id)
     if denial is not NO_ERROR:
-        response = refuse(request, denial, None)
-        return response if facts.denied_commits_repeat else context.beside(merged, response)
+        response = error_response(request, denial, None)
+        return response if facts.denied_commits_repeat else context.offload(merged, response)
     rows = _Rows()
     wanted = [commit for topic in request.topics for commit in _allowed(topic, rows, context)]
     if not facts.new_coordinator:
         wanted = last_of_each(
-            context.in_turns(wanted),
+            context.time_sliced(wanted),
             lambda commit: (commit.asked.name, commit.partition.partition_index),
         )
     # where the coordinator answers for everything, it does so as often as it was asked
@@ -90,14 +90,14 @@ def handle(request: OffsetCommitRequest, context: RequestContext) -> OffsetCommi
     elif context.version != TO_ZOOKEEPER:
         _commit(request, wanted, rows, context)
     elif not facts.commits_to_zookeeper:
-        return refuse(request, ErrorCode.UNSUPPORTED_VERSION, None)
+        return error_response(request, ErrorCode.UNSUPPORTED_VERSION, None)
     else:
         _commit_to_zookeeper(request.group_id, wanted, rows, context)
     response = rows.response()
-    return response if facts.failed_commits_repeat else context.beside(merged, response)
+    return response if facts.failed_commits_repeat else context.offload(merged, response)
 
 
-def refuse(
+def error_response(
     request: OffsetCommitRequest, error: ErrorCode, message: str | None
 ) -> OffsetCommitResponse:
     """Return the response to a denial, with duplicate topics as in the request (seen on 4.3.1)."""
@@ -151,14 +151,14 @@ def _commit(
             commit.partition.partition_index,
             offset_of(commit.partition),
         )
-        for commit in context.in_turns(wanted)
+        for commit in context.time_sliced(wanted)
         if metadata_fits(commit.partition, bytes_max)
     ]
     retention_ms: Retention = request.retention_time_ms
     if context.version >= BY_ID_SINCE and not context.facts.groups.offset_records_have_ids:
         retention_ms = None
     error = groups.commit(request.group_id, who, context.long(commits), retention_ms=retention_ms)
-    for commit in context.in_turns(wanted):
+    for commit in context.time_sliced(wanted):
         code = error
         if error is NO_ERROR and not metadata_fits(commit.partition, bytes_max):
             code = ErrorCode.OFFSET_METADATA_TOO_LARGE
@@ -170,7 +170,7 @@ def _commit_to_zookeeper(
 ) -> None:
     groups = context.cluster.groups
     bytes_max = groups.settings.offset_metadata_bytes_max
-    for commit in context.in_turns(wanted):
+    for commit in context.time_sliced(wanted):
         index = commit.partition.partition_index
         if not metadata_fits(commit.partition, bytes_max):
             rows.add(commit.asked, index, ErrorCode.OFFSET_METADATA_TOO_LARGE)

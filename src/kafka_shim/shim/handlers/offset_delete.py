@@ -18,7 +18,7 @@ from kafka_shim.protocol.messages.offset_delete_response import (
 )
 from kafka_shim.protocol.releases.groups import GroupFacts
 from kafka_shim.shim.errors import CloseConnection
-from kafka_shim.shim.handlers.shared.topic_access import topic_error
+from kafka_shim.shim.handlers.common.topic_access import topic_error
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.state.groups.group import Group
 
@@ -32,11 +32,11 @@ def handle(request: OffsetDeleteRequest, context: RequestContext) -> OffsetDelet
     errors = [topic_error(context, OFFSET_DELETE_TOPIC, topic.name) for topic in request.topics]
     error = context.coordinator_error(request.group_id)
     if error is not ErrorCode.NONE:
-        return refuse(request, error, None)
+        return error_response(request, error, None)
     group = context.cluster.groups.find(request.group_id)
     error = _group_error(request.group_id, group)
     if error is not ErrorCode.NONE:
-        return refuse(request, error, None)
+        return error_response(request, error, None)
     assert group is not None
     topics = [
         OffsetDeleteResponseTopic(
@@ -53,11 +53,11 @@ def handle(request: OffsetDeleteRequest, context: RequestContext) -> OffsetDelet
     ]
     codes = {
         partition.error_code
-        for topic in context.in_turns(topics)
-        for partition in context.in_turns(topic.partitions)
+        for topic in context.time_sliced(topics)
+        for partition in context.time_sliced(topic.partitions)
     }
     if not (context.facts.groups.new_coordinator and codes <= BY_GROUP):
-        topics = context.beside(_merged, topics, context.facts.groups)
+        topics = context.offload(_merged, topics, context.facts.groups)
     if ErrorCode.NONE in codes:
         context.cluster.groups.offsets_deleted(group)
     if context.facts.groups.deleted_offsets_repeat:
@@ -81,8 +81,8 @@ def _merged(
     """
     found: dict[str, dict[int, OffsetDeleteResponsePartition]] = {}  # each in its place
     places: dict[tuple[str, int], list[int]] = {}
-    answers = ((topic.name, partition) for topic in topics for partition in topic.partitions)
-    for place, (name, partition) in enumerate(answers):
+    responses = ((topic.name, partition) for topic in topics for partition in topic.partitions)
+    for place, (name, partition) in enumerate(responses):
         rows = found.setdefault(name, {})
         is_by_group = partition.error_code in BY_GROUP
         repeats = facts.new_coordinator or (facts.failed_commits_repeat and not is_by_group)
@@ -98,7 +98,7 @@ def _merged(
     ]
 
 
-def refuse(
+def error_response(
     request: OffsetDeleteRequest, error: ErrorCode, message: str | None
 ) -> OffsetDeleteResponse:
     return OffsetDeleteResponse(error_code=error)

@@ -76,7 +76,7 @@ class _Topic(msgspec.Struct, frozen=True):
     results: tuple[CommittedOffset | ErrorCode, ...]
 
 
-class _Answer(msgspec.Struct, frozen=True):
+class _Response(msgspec.Struct, frozen=True):
     error: ErrorCode
     topics: list[_Topic]
 
@@ -87,17 +87,19 @@ NOTHING = CommittedOffset(NO_OFFSET, NO_EPOCH)
 def handle(request: OffsetFetchRequest, context: RequestContext) -> OffsetFetchResponse:
     if context.version >= MANY_SINCE:
         context.access.nothing_more()  # a request without groups asks nothing
-        asked = context.beside(_many, request.groups)
-        answers = [
+        asked = context.offload(_many, request.groups)
+        responses = [
             (group, _fetch(group, request.require_stable, context))
-            for group in context.in_turns(asked)
+            for group in context.time_sliced(asked)
         ]
-        rows = context.beside(_group_rows, answers)
-        return OffsetFetchResponse(groups=context.beside(_each_or_once, rows, context.facts.groups))
-    group = context.beside(_single, request)
-    answer = _fetch(group, request.require_stable, context)
+        rows = context.offload(_group_rows, responses)
+        return OffsetFetchResponse(
+            groups=context.offload(_each_or_once, rows, context.facts.groups)
+        )
+    group = context.offload(_single, request)
+    response = _fetch(group, request.require_stable, context)
     return OffsetFetchResponse(
-        error_code=answer.error, topics=context.beside(_old_rows, answer.topics)
+        error_code=response.error, topics=context.offload(_old_rows, response.topics)
     )
 
 
@@ -118,7 +120,7 @@ def _each_or_once(
     return list(by_name.values())
 
 
-def refuse(
+def error_response(
     request: OffsetFetchRequest, error: ErrorCode, message: str | None
 ) -> OffsetFetchResponse:
     topics = [_denied(asked, error) for asked in _single(request).topics or ()]
@@ -157,31 +159,31 @@ def _many(groups: Iterable[OffsetFetchRequestGroup]) -> list[_Group]:
     ]
 
 
-def _fetch(group: _Group, require_stable: bool, context: RequestContext) -> _Answer:
+def _fetch(group: _Group, require_stable: bool, context: RequestContext) -> _Response:
     error = context.access.error(OFFSET_FETCH_GROUP, group.group_id)
     if error is not ErrorCode.NONE:
         effect = context.cluster.policy.bound(OFFSET_FETCH_GROUP).effect(context.version)
         each = effect is Effect.EACH and context.version < MANY_SINCE
-        return _Answer(error, _failures(group, error, context) if each else [])
+        return _Response(error, _failures(group, error, context) if each else [])
     if context.version == FROM_ZOOKEEPER and not context.facts.groups.commits_to_zookeeper:
-        return _Answer(error, _failures(group, ErrorCode.UNSUPPORTED_VERSION, context))
+        return _Response(error, _failures(group, ErrorCode.UNSUPPORTED_VERSION, context))
     error = context.coordinator_error(group.group_id)
     found = context.cluster.groups.find(group.group_id)
     if error is ErrorCode.NONE and found is not None:
         error = found.fetch_error(group.member_id, group.member_epoch)
     if error is not ErrorCode.NONE:
         each = context.version < TOP_CODE_SINCE
-        return _Answer(error, _failures(group, error, context) if each else [])
+        return _Response(error, _failures(group, error, context) if each else [])
     if group.topics is None:
-        return _Answer(error, _all_topics(group.group_id, require_stable, context))
-    return _Answer(error, _named_topics(group, require_stable, context))
+        return _Response(error, _all_topics(group.group_id, require_stable, context))
+    return _Response(error, _named_topics(group, require_stable, context))
 
 
 def _named_topics(group: _Group, require_stable: bool, context: RequestContext) -> list[_Topic]:
     """Return the requested topics, with the failed ones last."""
     assert group.topics is not None
     found, failed = [], []
-    for asked in context.in_turns(group.topics):
+    for asked in context.time_sliced(group.topics):
         name, error = asked.name, ErrorCode.NONE
         if context.version >= BY_ID_SINCE:
             known = context.cluster.topics.by_id(asked.topic_id)
@@ -194,20 +196,20 @@ def _named_topics(group: _Group, require_stable: bool, context: RequestContext) 
         else:
             failed.append(_denied(asked, error))
     if context.facts.groups.denied_fetches_repeat:
-        return _answered(found, context) + failed
-    return _answered(found + failed, context)
+        return _responded(found, context) + failed
+    return _responded(found + failed, context)
 
 
-def _answered(topics: list[_Topic], context: RequestContext) -> list[_Topic]:
+def _responded(topics: list[_Topic], context: RequestContext) -> list[_Topic]:
     """Merge the rows of older releases: each partition once, and no topic without partitions."""
     if context.facts.groups.new_coordinator:
         return topics
     rows: dict[str, dict[int, CommittedOffset | ErrorCode]] = {}
-    for topic in context.in_turns(topics):
+    for topic in context.time_sliced(topics):
         rows.setdefault(topic.name, {}).update(zip(topic.partitions, topic.results, strict=True))
     return [
         _Topic(name, NO_ID, tuple(row), tuple(row.values()))
-        for name, row in context.in_turns(rows.items())
+        for name, row in context.time_sliced(rows.items())
         if row
     ]
 
@@ -216,9 +218,9 @@ def _failures(group: _Group, error: ErrorCode, context: RequestContext) -> list[
     facts, from_zookeeper = context.facts.groups, context.version == FROM_ZOOKEEPER
     if facts.failed_fetch_is_empty and not from_zookeeper:
         return []
-    topics = [_denied(asked, error) for asked in context.in_turns(group.topics or ())]
+    topics = [_denied(asked, error) for asked in context.time_sliced(group.topics or ())]
     repeats = facts.denied_fetches_repeat and not from_zookeeper
-    return topics if repeats else _answered(topics, context)
+    return topics if repeats else _responded(topics, context)
 
 
 def _looked_up(
@@ -228,7 +230,8 @@ def _looked_up(
     topic = context.cluster.topics.get(name)
     if context.version == FROM_ZOOKEEPER:
         rows = [
-            _in_zookeeper(group_id, topic, at, context) for at in context.in_turns(asked.partitions)
+            _in_zookeeper(group_id, topic, at, context)
+            for at in context.time_sliced(asked.partitions)
         ]
     else:
         ids = [] if topic is None else [topic.topic_id]
@@ -236,7 +239,7 @@ def _looked_up(
             ids.append(stray_id(name))
         rows = [
             _committed(groups.offsets, group_id, ids, at, require_stable)
-            for at in context.in_turns(asked.partitions)
+            for at in context.time_sliced(asked.partitions)
         ]
     return _Topic(asked.name, asked.topic_id, asked.partitions, tuple(rows))
 
@@ -272,20 +275,20 @@ def _all_topics(group_id: str, require_stable: bool, context: RequestContext) ->
     topics = context.cluster.topics
     held = [
         (name, topic_id, rows)
-        for topic_id, rows in context.in_turns(list(offsets.of_group(group_id)))
+        for topic_id, rows in context.time_sliced(list(offsets.of_group(group_id)))
         if (name := _name_of(topic_id, topics)) is not None
     ]
     visible = context.access.visible(OFFSET_FETCH_ALL_TOPICS, held, lambda row: row[0])
 
     def found(name: str, topic_id: bytes, partitions: tuple[int, ...]) -> _Topic:
-        asked = context.in_turns(partitions)
+        asked = context.time_sliced(partitions)
         rows = (_committed(offsets, group_id, (topic_id,), at, require_stable) for at in asked)
         return _Topic(name, topic_id, partitions, tuple(rows))
 
     topics_found = [
-        found(name, topic_id, tuple(rows)) for name, topic_id, rows in context.in_turns(visible)
+        found(name, topic_id, tuple(rows)) for name, topic_id, rows in context.time_sliced(visible)
     ]
-    return _answered(topics_found, context)
+    return _responded(topics_found, context)
 
 
 def _name_of(topic_id: bytes, topics: Topics) -> str | None:
@@ -310,11 +313,11 @@ def _old_rows(topics: Iterable[_Topic]) -> list[OffsetFetchResponseTopic]:
     ]
 
 
-def _group_rows(answers: Iterable[tuple[_Group, _Answer]]) -> list[OffsetFetchResponseGroup]:
+def _group_rows(responses: Iterable[tuple[_Group, _Response]]) -> list[OffsetFetchResponseGroup]:
     return [
         OffsetFetchResponseGroup(
             group_id=group.group_id,
-            error_code=answer.error,
+            error_code=response.error,
             topics=[
                 OffsetFetchResponseTopics(
                     name=topic.name,
@@ -324,10 +327,10 @@ def _group_rows(answers: Iterable[tuple[_Group, _Answer]]) -> list[OffsetFetchRe
                         for at, result in zip(topic.partitions, topic.results, strict=True)
                     ],
                 )
-                for topic in answer.topics
+                for topic in response.topics
             ],
         )
-        for group, answer in answers
+        for group, response in responses
     ]
 
 

@@ -16,7 +16,7 @@ from kafka_shim.protocol.messages.offset_for_leader_epoch_response import (
     OffsetForLeaderEpochResponse,
     OffsetForLeaderTopicResult,
 )
-from kafka_shim.shim.handlers.shared.fetching import epoch_error
+from kafka_shim.shim.handlers.common.fetching import epoch_error
 from kafka_shim.shim.request.context import RequestContext
 
 EPOCHS_SINCE = 1
@@ -27,20 +27,20 @@ def handle(
 ) -> OffsetForLeaderEpochResponse:
     topics = request.topics
     if context.facts.records.epochs_by_partition:
-        topics = context.beside(_merged, topics)
+        topics = context.offload(_merged, topics)
     allowed, denied = context.access.split(
         OFFSET_FOR_LEADER_EPOCH, topics, lambda topic: topic.topic
     )
     denial = context.cluster.policy.bound(OFFSET_FOR_LEADER_EPOCH).error
     return OffsetForLeaderEpochResponse(
         topics=[
-            *(_ends(topic, context) for topic in context.in_turns(allowed)),
-            *context.beside(_all_failed, denied, denial),
+            *(_ends(topic, context) for topic in context.time_sliced(allowed)),
+            *context.offload(_all_failed, denied, denial),
         ]
     )
 
 
-def refuse(
+def error_response(
     request: OffsetForLeaderEpochRequest, error: ErrorCode, message: str | None
 ) -> OffsetForLeaderEpochResponse:
     return OffsetForLeaderEpochResponse(topics=_all_failed(request.topics, error))
@@ -69,7 +69,7 @@ def _ends(topic: OffsetForLeaderTopic, context: RequestContext) -> OffsetForLead
     return OffsetForLeaderTopicResult(
         topic=topic.topic,
         partitions=[
-            _end(topic.topic, wanted, context) for wanted in context.in_turns(topic.partitions)
+            _end(topic.topic, wanted, context) for wanted in context.time_sliced(topic.partitions)
         ],
     )
 

@@ -29,6 +29,7 @@ from kafka_shim.protocol.messages.produce_response import (
 )
 from kafka_shim.protocol.records import NO_PRODUCER, Batch
 from kafka_shim.protocol.releases.records import RecordFacts
+from kafka_shim.shim.handlers.common.topic_access import topic_error
 from kafka_shim.shim.handlers.producing import beforehand
 from kafka_shim.shim.handlers.producing.append_checked import append_checked, check_request
 from kafka_shim.shim.handlers.producing.appending import NOTHING_APPENDED
@@ -41,9 +42,8 @@ from kafka_shim.shim.handlers.producing.produced_rows import (
     rows_of,
 )
 from kafka_shim.shim.handlers.producing.record_checks import Limits, RefusedRecords
-from kafka_shim.shim.handlers.shared.topic_access import topic_error
 from kafka_shim.shim.request.context import RequestContext
-from kafka_shim.shim.wait import NoAnswer
+from kafka_shim.shim.wait import NoResponse
 
 IDS_SINCE = 13
 LEADERS_SINCE = 10
@@ -54,20 +54,20 @@ NAMELESS = ""
 takes_long = beforehand.takes_long
 
 
-def handle(request: ProduceRequest, context: RequestContext) -> ProduceResponse | NoAnswer:
+def handle(request: ProduceRequest, context: RequestContext) -> ProduceResponse | NoResponse:
     first_batches, topics = rows_of(request, context)
     error = _request_error(request, first_batches, context)
     if error:
-        response = _refused(context.in_turns(topics), error)
+        response = _refused(context.time_sliced(topics), error)
     else:
         response = _append_all(request, topics, context)
     if request.acks == SILENT:
-        answers = (row for topic in response.responses for row in topic.partition_responses)
-        return NoAnswer.CLOSE if any(row.error_code for row in answers) else NoAnswer.SILENT
+        responses = (row for topic in response.responses for row in topic.partition_responses)
+        return NoResponse.CLOSE if any(row.error_code for row in responses) else NoResponse.SILENT
     return response
 
 
-def refuse(
+def error_response(
     request: ProduceRequest,
     error: ErrorCode,
     message: str | None,
@@ -131,8 +131,8 @@ def _append_all(
     request: ProduceRequest, topics: Iterable[TopicRows], context: RequestContext
 ) -> ProduceResponse:
     """Append partition by partition; each succeeds or fails on its own."""
-    turns = context.access.turns
-    over = iter if turns is None else turns.over
+    slices = context.access.slices
+    over = iter if slices is None else slices.over
     facts = context.facts.records
     found, has_nulls = [], False
     for rows in over(topics):
@@ -142,13 +142,13 @@ def _append_all(
     null_error = NO_ERROR
     if has_nulls and facts.null_records_stop_all:
         null_error = null_records_error(found, context)
-    if turns is not None and not null_error:
+    if slices is not None and not null_error:
         _check_beforehand(found, context)
     responses = []
     for topic, name, error in over(found):
         answers = []
         for given in over(topic.partitions.values()):  # a comprehension takes longer here
-            answers.append(_answer(name, given, error or null_error, request, context, facts))  # noqa: PERF401
+            answers.append(_response(name, given, error or null_error, request, context, facts))  # noqa: PERF401
         if answers:
             responses.append(TopicProduceResponse(topic.topic.name, topic.topic.topic_id, answers))
     if request.transactional_id is not None:
@@ -164,15 +164,15 @@ def _check_beforehand(
 ) -> None:
     """Check the records for all partitions beside other requests."""
     now_ms, wanted = context.cluster.clock.now_ms(), []
-    for topic, name, error in context.in_turns(topics):
+    for topic, name, error in context.time_sliced(topics):
         if error:
             continue
-        for index, rows in context.in_turns(topic.partitions.items()):
+        for index, rows in context.time_sliced(topic.partitions.items()):
             partition = context.cluster.topics.partition(name, index)
             if partition is not None:
                 limits = Limits(partition.log.settings, context.facts.records, now_ms)
-                wanted += [(row, limits) for row in context.in_turns(rows) if row.content]
-    context.beside(check_rows, wanted, context.version)
+                wanted += [(row, limits) for row in context.time_sliced(rows) if row.content]
+    context.offload(check_rows, wanted, context.version)
 
 
 def _topic(topic: TopicProduceData, context: RequestContext) -> tuple[str, ErrorCode]:
@@ -186,7 +186,7 @@ def _topic(topic: TopicProduceData, context: RequestContext) -> tuple[str, Error
     return name, topic_error(context, PRODUCE_TOPIC, name)
 
 
-def _answer(
+def _response(
     name: str,
     rows: list[Row],
     error: ErrorCode,
@@ -209,7 +209,7 @@ def _answer(
     unreadable = None
     batch = rows[0].batch
     if len(rows) > 1 or batch is None or batch.attributes:
-        given = rows if len(rows) == 1 else context.in_turns(rows)
+        given = rows if len(rows) == 1 else context.time_sliced(rows)
         readable, unreadable = last_readable(given, context.version, facts)
     appended = NOTHING_APPENDED
     try:
@@ -253,7 +253,7 @@ def _name_leaders(response: ProduceResponse, context: RequestContext) -> None:
     """Add the leaders of the partitions that this node does not lead (KIP-951)."""
     leaders = set()
     for topic in response.responses:
-        for row in context.in_turns(topic.partition_responses):
+        for row in context.time_sliced(topic.partition_responses):
             if row.error_code != ErrorCode.NOT_LEADER_OR_FOLLOWER:
                 continue
             found = context.cluster.topics.by_id(topic.topic_id)

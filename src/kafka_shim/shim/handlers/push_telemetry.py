@@ -8,8 +8,8 @@ TELEMETRY_TOO_LARGE (118), and INVALID_RECORD (87) if decompression fails.
 from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.protocol.messages.push_telemetry_request import PushTelemetryRequest
 from kafka_shim.protocol.messages.push_telemetry_response import PushTelemetryResponse
-from kafka_shim.shim.errors import Refused
-from kafka_shim.shim.handlers.shared.telemetry_client import client_of
+from kafka_shim.shim.errors import RequestRejected
+from kafka_shim.shim.handlers.common.telemetry_client import client_of
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.state.telemetry import NO_ID, Pushed
 
@@ -17,7 +17,7 @@ from kafka_shim.shim.state.telemetry import NO_ID, Pushed
 def handle(request: PushTelemetryRequest, context: RequestContext) -> PushTelemetryResponse:
     instance_id = request.client_instance_id
     if instance_id == NO_ID:
-        raise Refused(ErrorCode.INVALID_REQUEST, "the request has no client instance id")
+        raise RequestRejected(ErrorCode.INVALID_REQUEST, "the request has no client instance id")
     pushed = Pushed(
         client=client_of(instance_id, context),
         is_terminating=request.terminating,
@@ -29,7 +29,7 @@ def handle(request: PushTelemetryRequest, context: RequestContext) -> PushTeleme
     return PushTelemetryResponse()
 
 
-def refuse(
+def error_response(
     request: PushTelemetryRequest, error: ErrorCode, message: str | None
 ) -> PushTelemetryResponse:
     return PushTelemetryResponse(error_code=error)

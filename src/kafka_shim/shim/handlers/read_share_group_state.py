@@ -16,10 +16,10 @@ from kafka_shim.protocol.messages.read_share_group_state_response import (
     ReadStateResult,
     StateBatch,
 )
-from kafka_shim.shim.handlers.sharing.share_state_results import results_of
+from kafka_shim.shim.handlers.for_share_groups.share_state_results import results_of
 from kafka_shim.shim.request.context import RequestContext
-from kafka_shim.shim.state.sharing.share_state import ERROR_MESSAGES, NOT_A_BROKER
-from kafka_shim.shim.state.sharing.share_values import Key
+from kafka_shim.shim.state.share_partitions.share_state import ERROR_MESSAGES, NOT_A_BROKER
+from kafka_shim.shim.state.share_partitions.share_values import Key
 
 
 def handle(
@@ -36,7 +36,7 @@ def handle(
     return ReadShareGroupStateResponse(results_of(topics, ReadStateResult, read))
 
 
-def refuse(
+def error_response(
     request: ReadShareGroupStateRequest, error: ErrorCode, message: str | None
 ) -> ReadShareGroupStateResponse:
     def refused(_: bytes, partition: PartitionData) -> PartitionResult:

@@ -15,10 +15,10 @@ from kafka_shim.protocol.messages.read_share_group_state_summary_response import
     ReadShareGroupStateSummaryResponse,
     ReadStateSummaryResult,
 )
-from kafka_shim.shim.handlers.sharing.share_state_results import results_of
+from kafka_shim.shim.handlers.for_share_groups.share_state_results import results_of
 from kafka_shim.shim.request.context import RequestContext
-from kafka_shim.shim.state.sharing.share_state import ERROR_MESSAGES, NOT_A_BROKER
-from kafka_shim.shim.state.sharing.share_values import Key
+from kafka_shim.shim.state.share_partitions.share_state import ERROR_MESSAGES, NOT_A_BROKER
+from kafka_shim.shim.state.share_partitions.share_values import Key
 
 
 def handle(
@@ -33,7 +33,7 @@ def handle(
     return ReadShareGroupStateSummaryResponse(results_of(topics, ReadStateSummaryResult, summary))
 
 
-def refuse(
+def error_response(
     request: ReadShareGroupStateSummaryRequest, error: ErrorCode, message: str | None
 ) -> ReadShareGroupStateSummaryResponse:
     def refused(_: bytes, partition: PartitionData) -> PartitionResult:

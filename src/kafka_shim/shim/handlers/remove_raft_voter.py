@@ -4,7 +4,7 @@ from kafka_shim.authorizer.requirements import REMOVE_RAFT_VOTER
 from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.protocol.messages.remove_raft_voter_request import RemoveRaftVoterRequest
 from kafka_shim.protocol.messages.remove_raft_voter_response import RemoveRaftVoterResponse
-from kafka_shim.shim.errors import Refused
+from kafka_shim.shim.errors import RequestRejected
 from kafka_shim.shim.handlers.add_raft_voter import require_cluster
 from kafka_shim.shim.request.context import RequestContext
 
@@ -12,10 +12,12 @@ from kafka_shim.shim.request.context import RequestContext
 def handle(request: RemoveRaftVoterRequest, context: RequestContext) -> RemoveRaftVoterResponse:
     context.access.require(REMOVE_RAFT_VOTER, message="cluster authorization failed")
     require_cluster(request.cluster_id, context)
-    raise Refused(ErrorCode.UNSUPPORTED_VERSION, "the quorum is static, since kraft.version is 0")
+    raise RequestRejected(
+        ErrorCode.UNSUPPORTED_VERSION, "the quorum is static, since kraft.version is 0"
+    )
 
 
-def refuse(
+def error_response(
     request: RemoveRaftVoterRequest, error: ErrorCode, message: str | None
 ) -> RemoveRaftVoterResponse:
     return RemoveRaftVoterResponse(error_code=error, error_message=message)

@@ -5,8 +5,8 @@ from kafka_shim.protocol.messages.renew_delegation_token_request import RenewDel
 from kafka_shim.protocol.messages.renew_delegation_token_response import (
     RenewDelegationTokenResponse,
 )
-from kafka_shim.shim.errors import Refused
-from kafka_shim.shim.handlers.shared.token_session import expiry_of_failure, require_token_session
+from kafka_shim.shim.errors import RequestRejected
+from kafka_shim.shim.handlers.common.token_session import expiry_of_failure, require_token_session
 from kafka_shim.shim.request.context import RequestContext
 
 
@@ -15,12 +15,12 @@ def handle(
 ) -> RenewDelegationTokenResponse:
     try:
         return _renew(request, context)
-    except Refused as refusal:
+    except RequestRejected as refusal:
         expiry_ms = expiry_of_failure(refusal.error, context)
         return RenewDelegationTokenResponse(error_code=refusal.error, expiry_timestamp_ms=expiry_ms)
 
 
-def refuse(
+def error_response(
     request: RenewDelegationTokenRequest, error: ErrorCode, message: str | None
 ) -> RenewDelegationTokenResponse:
     return RenewDelegationTokenResponse(error_code=error)

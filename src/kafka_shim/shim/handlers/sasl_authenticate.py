@@ -7,7 +7,7 @@ is closed. Since version 1 the answer has the session lifetime in ms (KIP-368); 
 from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.protocol.messages.sasl_authenticate_request import SaslAuthenticateRequest
 from kafka_shim.protocol.messages.sasl_authenticate_response import SaslAuthenticateResponse
-from kafka_shim.shim.handlers.shared import login
+from kafka_shim.shim.handlers.common import login
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.request.session import Phase
 from kafka_shim.shim.sasl.mechanism import SaslFailure
@@ -17,19 +17,19 @@ def handle(request: SaslAuthenticateRequest, context: RequestContext) -> SaslAut
     session = context.session
     if session.phase is not Phase.AUTHENTICATE:
         text = "no log-in is in progress on this connection; send SaslHandshake first"
-        return refuse(request, ErrorCode.ILLEGAL_SASL_STATE, text)
+        return error_response(request, ErrorCode.ILLEGAL_SASL_STATE, text)
     try:
         step = login.advance(request.auth_bytes, session, context.cluster)
     except SaslFailure as failure:
         session.phase = Phase.FAILED
-        return refuse(request, ErrorCode.SASL_AUTHENTICATION_FAILED, str(failure))
+        return error_response(request, ErrorCode.SASL_AUTHENTICATION_FAILED, str(failure))
     lifetime_ms = 0
     if step.principal is not None and session.expires_at_ms is not None:
         lifetime_ms = max(0, session.expires_at_ms - context.cluster.clock.now_ms())
     return SaslAuthenticateResponse(auth_bytes=step.reply, session_lifetime_ms=lifetime_ms)
 
 
-def refuse(
+def error_response(
     request: SaslAuthenticateRequest, error: ErrorCode, message: str | None
 ) -> SaslAuthenticateResponse:
     return SaslAuthenticateResponse(error_code=error, error_message=message)

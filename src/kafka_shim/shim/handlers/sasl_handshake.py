@@ -13,7 +13,7 @@ from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.protocol.messages.sasl_handshake_request import SaslHandshakeRequest
 from kafka_shim.protocol.messages.sasl_handshake_response import SaslHandshakeResponse
 from kafka_shim.shim.errors import CloseConnection
-from kafka_shim.shim.handlers.shared import login
+from kafka_shim.shim.handlers.common import login
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.request.session import Phase
 
@@ -62,7 +62,7 @@ def _begin_renewal(request: SaslHandshakeRequest, context: RequestContext) -> Sa
     return SaslHandshakeResponse(mechanisms=list(cluster.mechanisms))
 
 
-def refuse(
+def error_response(
     request: SaslHandshakeRequest, error: ErrorCode, message: str | None
 ) -> SaslHandshakeResponse:
     return SaslHandshakeResponse(error_code=error)

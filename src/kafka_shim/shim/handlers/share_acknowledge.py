@@ -16,10 +16,10 @@ from kafka_shim.protocol.messages.share_acknowledge_response import (
     ShareAcknowledgeResponse,
     ShareAcknowledgeTopicResponse,
 )
-from kafka_shim.shim.handlers.sharing.share_acknowledging import Acknowledger, Outcome
-from kafka_shim.shim.handlers.sharing.share_requests import check_request, topic_denials
+from kafka_shim.shim.handlers.for_share_groups.share_acknowledging import Acknowledger, Outcome
+from kafka_shim.shim.handlers.for_share_groups.share_requests import check_request, topic_denials
 from kafka_shim.shim.request.context import RequestContext
-from kafka_shim.shim.state.sharing.share_sessions import END, Place
+from kafka_shim.shim.state.share_partitions.share_sessions import END, Place
 
 
 def handle(request: ShareAcknowledgeRequest, context: RequestContext) -> ShareAcknowledgeResponse:
@@ -39,7 +39,7 @@ def handle(request: ShareAcknowledgeRequest, context: RequestContext) -> ShareAc
     return _response(outcomes, group_id, context)
 
 
-def refuse(
+def error_response(
     request: ShareAcknowledgeRequest,
     error: ErrorCode,
     message: str | None,
@@ -52,7 +52,7 @@ def _response(
 ) -> ShareAcknowledgeResponse:
     settings = context.cluster.groups.settings
     topics: dict[bytes, ShareAcknowledgeTopicResponse] = {}
-    for (topic_id, index), outcome in context.in_turns(outcomes.items()):
+    for (topic_id, index), outcome in context.time_sliced(outcomes.items()):
         row = PartitionData(index, outcome.error, outcome.message)
         if outcome.error is ErrorCode.NOT_LEADER_OR_FOLLOWER:
             row.current_leader = _leader(topic_id, index, context)

@@ -20,16 +20,16 @@ from kafka_shim.protocol.messages.share_fetch_response import (
     ShareFetchableTopicResponse,
     ShareFetchResponse,
 )
-from kafka_shim.shim.errors import Refused
-from kafka_shim.shim.handlers.sharing.share_acknowledging import (
+from kafka_shim.shim.errors import RequestRejected
+from kafka_shim.shim.handlers.for_share_groups.share_acknowledging import (
     RENEWS_SINCE,
     Acknowledger,
     Outcome,
 )
-from kafka_shim.shim.handlers.sharing.share_fetching import STRICT, Rows, ShareReading
-from kafka_shim.shim.handlers.sharing.share_requests import check_request, topic_denials
+from kafka_shim.shim.handlers.for_share_groups.share_fetching import STRICT, Rows, ShareReading
+from kafka_shim.shim.handlers.for_share_groups.share_requests import check_request, topic_denials
 from kafka_shim.shim.request.context import RequestContext
-from kafka_shim.shim.state.sharing.share_sessions import END, Place, ShareRound
+from kafka_shim.shim.state.share_partitions.share_sessions import END, Place, ShareRound
 from kafka_shim.shim.wait import Wait
 
 ACQUIRE_MODES = (0, STRICT)
@@ -42,21 +42,21 @@ def handle(
     renews = context.version >= RENEWS_SINCE and request.is_renew_ack
     limits = (request.max_bytes, request.min_bytes, request.max_records, request.max_wait_ms)
     if renews and any(limits):
-        raise Refused(ErrorCode.INVALID_REQUEST)
+        raise RequestRejected(ErrorCode.INVALID_REQUEST)
     acknowledges = any(
         row.acknowledgement_batches for topic in request.topics for row in topic.partitions
     )
     sessions = context.cluster.share_sessions[context.node_id]
     try:
         share_round = sessions.begin(request, context.session, acknowledges=acknowledges)
-    except Refused as refusal:
+    except RequestRejected as refusal:
         if refusal.error is not ErrorCode.SHARE_SESSION_LIMIT_REACHED:
             raise
         return _refused_later(request, context, refusal.error)
     return _ShareFetch(request, context, share_round, acknowledges=acknowledges).start()
 
 
-def refuse(
+def error_response(
     request: ShareFetchRequest,
     error: ErrorCode,
     message: str | None,
@@ -71,8 +71,8 @@ def _refused_later(
     session does not retry in a loop.
     """
     wait: Wait[ShareFetchResponse] = Wait()
-    answer = refuse(request, error, None)
-    context.cluster.clock.call_later(request.max_wait_ms, lambda: wait.complete(answer))
+    response = error_response(request, error, None)
+    context.cluster.clock.call_later(request.max_wait_ms, lambda: wait.complete(response))
     return wait
 
 
@@ -96,11 +96,11 @@ class _ShareFetch:
     def start(self) -> ShareFetchResponse | Wait[ShareFetchResponse]:
         request, context = self._request, self._context
         named = context.cluster.share_sessions[context.node_id].topics_named(request)
-        wanted = context.in_turns(self._round.wanted)
+        wanted = context.time_sliced(self._round.wanted)
         topics = [*(partition.topic for partition in wanted), *named]
         denials = topic_denials(context, SHARE_FETCH_TOPIC, topics)
         if request.share_acquire_mode not in ACQUIRE_MODES:
-            raise Refused(ErrorCode.UNKNOWN_SERVER_ERROR)
+            raise RequestRejected(ErrorCode.UNKNOWN_SERVER_ERROR)
         if self._acknowledges:
             self._outcomes = Acknowledger(
                 request.group_id or "",
@@ -110,24 +110,26 @@ class _ShareFetch:
                 denials,
             ).all(request.topics)
         if request.is_renew_ack:
-            return self._answer([])
-        answers: list[ShareFetchResponse] = []
+            return self._response([])
+        responses: list[ShareFetchResponse] = []
         wait: Wait[ShareFetchResponse] | None = None
 
         def done(rows: Rows | None) -> None:
             error = ErrorCode.UNKNOWN_SERVER_ERROR
-            answer = refuse(request, error, None) if rows is None else self._answer(rows)
-            answers.append(answer)
+            response = (
+                error_response(request, error, None) if rows is None else self._response(rows)
+            )
+            responses.append(response)
             if wait is not None:
-                wait.complete(answer)
+                wait.complete(response)
 
         stop = ShareReading(request, context, denials).start(self._round.wanted, done)
-        if answers:
-            return answers[0]
+        if responses:
+            return responses[0]
         wait = Wait(stop)
         return wait
 
-    def _answer(self, rows: Rows) -> ShareFetchResponse:
+    def _response(self, rows: Rows) -> ShareFetchResponse:
         request, context = self._request, self._context
         topics: dict[bytes, ShareFetchableTopicResponse] = {}
         left = dict(self._outcomes)

@@ -17,7 +17,7 @@ from kafka_shim.protocol.messages.share_group_describe_response import (
     ShareGroupDescribeResponse,
     TopicPartitions,
 )
-from kafka_shim.shim.handlers.shared.group_description import (
+from kafka_shim.shim.handlers.common.group_description import (
     GroupDescription,
     in_order,
     named,
@@ -35,7 +35,7 @@ def handle(
     return ShareGroupDescribeResponse(groups=DESCRIPTION.all(request, context))
 
 
-def refuse(
+def error_response(
     request: ShareGroupDescribeRequest, error: ErrorCode, message: str | None
 ) -> ShareGroupDescribeResponse:
     return ShareGroupDescribeResponse(
@@ -72,7 +72,10 @@ def _member(member: ShareMember, context: RequestContext) -> Member:
         client_host=member.client_host,
         subscribed_topic_names=names_in_order(member.topic_names, context),
         assignment=AssignmentRow(
-            [TopicPartitions(*topic) for topic in context.in_turns(named(member.assigned, context))]
+            [
+                TopicPartitions(*topic)
+                for topic in context.time_sliced(named(member.assigned, context))
+            ]
         ),
     )
 

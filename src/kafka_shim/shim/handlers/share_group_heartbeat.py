@@ -16,9 +16,9 @@ from kafka_shim.protocol.messages.share_group_heartbeat_response import (
     ShareGroupHeartbeatResponse,
     TopicPartitions,
 )
-from kafka_shim.shim.errors import Refused
+from kafka_shim.shim.errors import RequestRejected
 from kafka_shim.shim.request.context import RequestContext
-from kafka_shim.shim.state.groups.heartbeat_answer import HeartbeatAnswer
+from kafka_shim.shim.state.groups.heartbeat_result import HeartbeatResult
 from kafka_shim.shim.state.groups.reconciliation import LEAVING
 from kafka_shim.shim.state.groups.share_group import ShareHeartbeat
 
@@ -27,17 +27,17 @@ def handle(
     request: ShareGroupHeartbeatRequest, context: RequestContext
 ) -> ShareGroupHeartbeatResponse:
     if "share" not in context.cluster.groups.settings.protocols:
-        raise Refused(ErrorCode.UNSUPPORTED_VERSION)
+        raise RequestRejected(ErrorCode.UNSUPPORTED_VERSION)
     context.access.require(SHARE_GROUP_HEARTBEAT_GROUP, request.group_id)
     if not request.member_id:
-        raise Refused(ErrorCode.INVALID_REQUEST)
+        raise RequestRejected(ErrorCode.INVALID_REQUEST)
     names = request.subscribed_topic_names or []
     if context.access.split(SHARE_GROUP_HEARTBEAT_TOPIC, names, str)[1]:
-        raise Refused(ErrorCode.TOPIC_AUTHORIZATION_FAILED)
+        raise RequestRejected(ErrorCode.TOPIC_AUTHORIZATION_FAILED)
     _check(request)
     error = context.coordinator_error(request.group_id)
     if error is not ErrorCode.NONE:
-        raise Refused(error)
+        raise RequestRejected(error)
     heartbeat = ShareHeartbeat(
         member_id=request.member_id,
         member_epoch=request.member_epoch,
@@ -46,13 +46,13 @@ def handle(
         client_id=context.header.client_id or "",
         client_host=f"/{context.session.host}",
     )
-    answer = context.cluster.groups.share_heartbeat(
-        request.group_id, heartbeat, context.access.turns
+    response = context.cluster.groups.share_heartbeat(
+        request.group_id, heartbeat, context.access.slices
     )
-    return context.beside(_response, answer)
+    return context.offload(_response, response)
 
 
-def refuse(
+def error_response(
     request: ShareGroupHeartbeatRequest, error: ErrorCode, message: str | None
 ) -> ShareGroupHeartbeatResponse:
     return ShareGroupHeartbeatResponse(error_code=error, error_message=message)
@@ -68,21 +68,21 @@ def _check(request: ShareGroupHeartbeatRequest) -> None:
         (request.member_epoch < LEAVING, "invalid member epoch"),
     ):
         if is_wrong:
-            raise Refused(ErrorCode.INVALID_REQUEST, text)
+            raise RequestRejected(ErrorCode.INVALID_REQUEST, text)
 
 
-def _response(answer: HeartbeatAnswer) -> ShareGroupHeartbeatResponse:
+def _response(response: HeartbeatResult) -> ShareGroupHeartbeatResponse:
     assignment = None
-    if answer.assignment is not None:
+    if response.assignment is not None:
         assignment = AssignmentRow(
             topic_partitions=[
                 TopicPartitions(topic_id=topic_id, partitions=sorted(partitions))
-                for topic_id, partitions in answer.assignment.items()
+                for topic_id, partitions in response.assignment.items()
             ]
         )
     return ShareGroupHeartbeatResponse(
-        member_id=answer.member_id,
-        member_epoch=answer.member_epoch,
-        heartbeat_interval_ms=answer.interval_ms,
+        member_id=response.member_id,
+        member_epoch=response.member_epoch,
+        heartbeat_interval_ms=response.interval_ms,
         assignment=assignment,
     )

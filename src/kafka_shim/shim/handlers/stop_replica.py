@@ -2,7 +2,7 @@
 
 CLUSTER_ACTION on the cluster, or the answer and every partition get CLUSTER_AUTHORIZATION_FAILED
 (31). The request is never applied, and then no partition is listed: see
-`kafka_shim.shim.handlers.shared.orders`.
+`kafka_shim.shim.handlers.common.orders`.
 """
 
 from collections.abc import Iterable
@@ -14,7 +14,7 @@ from kafka_shim.protocol.messages.stop_replica_response import (
     StopReplicaPartitionError,
     StopReplicaResponse,
 )
-from kafka_shim.shim.handlers.shared import orders
+from kafka_shim.shim.handlers.common import orders
 from kafka_shim.shim.request.context import RequestContext
 
 
@@ -22,11 +22,11 @@ def handle(request: StopReplicaRequest, context: RequestContext) -> StopReplicaR
     error = orders.refusal(STOP_REPLICA, request.broker_epoch, context)
     if error is not ErrorCode.CLUSTER_AUTHORIZATION_FAILED:
         return StopReplicaResponse(error_code=error)
-    partitions = orders.answered(context.beside(_partitions, request), context)
-    return context.beside(_response, error, partitions)
+    partitions = orders.responded(context.offload(_partitions, request), context)
+    return context.offload(_response, error, partitions)
 
 
-def refuse(
+def error_response(
     request: StopReplicaRequest, error: ErrorCode, message: str | None
 ) -> StopReplicaResponse:
     return _response(error, _partitions(request))

@@ -27,8 +27,8 @@ from kafka_shim.protocol.messages.streams_group_describe_response import (
     TopicInfo,
     Topology,
 )
-from kafka_shim.shim.handlers.shared.group_description import GroupDescription, in_order
-from kafka_shim.shim.handlers.shared.topology_nodes import shown
+from kafka_shim.shim.handlers.common.group_description import GroupDescription, in_order
+from kafka_shim.shim.handlers.common.topology_nodes import shown
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.state.groups.assignors import Assignment
 from kafka_shim.shim.state.groups.groups import Groups
@@ -61,7 +61,7 @@ def _describe_topology(described: DescribedGroup, groups: Groups) -> None:
         described.topology_description = shown(kept)
 
 
-def refuse(
+def error_response(
     request: StreamsGroupDescribeRequest, error: ErrorCode, message: str | None
 ) -> StreamsGroupDescribeResponse:
     return StreamsGroupDescribeResponse(

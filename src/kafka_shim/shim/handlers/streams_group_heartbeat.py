@@ -36,8 +36,8 @@ from kafka_shim.protocol.messages.streams_group_heartbeat_response import (
     TaskIds,
     TopicPartition,
 )
-from kafka_shim.shim.errors import Refused
-from kafka_shim.shim.handlers.shared.topic_plan import UNSET, Room, TopicError, plan
+from kafka_shim.shim.errors import RequestRejected
+from kafka_shim.shim.handlers.common.topic_plan import UNSET, Room, TopicError, plan
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.state.groups.assignors import Assignment
 from kafka_shim.shim.state.groups.configured_topology import Configured, Shape
@@ -45,8 +45,8 @@ from kafka_shim.shim.state.groups.reconciliation import LEAVING_FOR_A_WHILE
 from kafka_shim.shim.state.groups.streams_member import (
     EndpointTasks,
     Status,
-    StreamsAnswer,
     StreamsHeartbeat,
+    StreamsHeartbeatResult,
     TaskOffsets,
 )
 from kafka_shim.shim.state.groups.streams_topology import (
@@ -61,28 +61,28 @@ def handle(
     request: StreamsGroupHeartbeatRequest, context: RequestContext
 ) -> StreamsGroupHeartbeatResponse:
     if "streams" not in context.cluster.groups.settings.protocols:
-        raise Refused(ErrorCode.UNSUPPORTED_VERSION)
+        raise RequestRejected(ErrorCode.UNSUPPORTED_VERSION)
     context.access.require(STREAMS_GROUP_HEARTBEAT_GROUP, request.group_id)
-    topology = None if request.topology is None else context.beside(_topology, request.topology)
+    topology = None if request.topology is None else context.offload(_topology, request.topology)
     if topology is not None:
-        message = context.beside(topology.error, context.cluster.topics.internal_names)
+        message = context.offload(topology.error, context.cluster.topics.internal_names)
         if message is not None:
-            raise Refused(ErrorCode.STREAMS_INVALID_TOPOLOGY, message)
-        names = context.beside(_named, topology)
+            raise RequestRejected(ErrorCode.STREAMS_INVALID_TOPOLOGY, message)
+        names = context.offload(_named, topology)
         if context.access.split(STREAMS_GROUP_HEARTBEAT_TOPIC, names, str)[1]:
-            raise Refused(ErrorCode.TOPIC_AUTHORIZATION_FAILED)
+            raise RequestRejected(ErrorCode.TOPIC_AUTHORIZATION_FAILED)
     _check_supported(request, context)
-    context.beside(_check, request, topology)
+    context.offload(_check, request, topology)
     error = context.coordinator_error(request.group_id)
     if error is not ErrorCode.NONE:
-        raise Refused(error)
-    answer = context.cluster.groups.streams_heartbeat(
-        request.group_id, _heartbeat(request, topology, context), context.access.turns
+        raise RequestRejected(error)
+    response = context.cluster.groups.streams_heartbeat(
+        request.group_id, _heartbeat(request, topology, context), context.access.slices
     )
-    return context.beside(_response, answer, _uncreated(answer, context))
+    return context.offload(_response, response, _uncreated(response, context))
 
 
-def refuse(
+def error_response(
     request: StreamsGroupHeartbeatRequest, error: ErrorCode, message: str | None
 ) -> StreamsGroupHeartbeatResponse:
     return StreamsGroupHeartbeatResponse(error_code=error, error_message=message)
@@ -100,7 +100,7 @@ def _check_supported(request: StreamsGroupHeartbeatRequest, context: RequestCont
         (any(subtopology.source_topic_regex for subtopology in subtopologies), "expressions"),
     ):
         if is_unsupported:
-            raise Refused(ErrorCode.INVALID_REQUEST, f"{what} are not supported")
+            raise RequestRejected(ErrorCode.INVALID_REQUEST, f"{what} are not supported")
 
 
 def _check(request: StreamsGroupHeartbeatRequest, topology: StreamsTopology | None) -> None:
@@ -134,15 +134,15 @@ def _check(request: StreamsGroupHeartbeatRequest, topology: StreamsTopology | No
         (request.member_epoch < LEAVING_FOR_A_WHILE, "invalid member epoch"),
     ):
         if is_wrong:
-            raise Refused(ErrorCode.INVALID_REQUEST, text)
+            raise RequestRejected(ErrorCode.INVALID_REQUEST, text)
     tags = [tag.key for tag in request.client_tags or ()]
     if len(set(tags)) < len(tags) or (topology is not None and topology.has_twins):
         # Not foreseen by Kafka, whose maps refuse it.
-        raise Refused(ErrorCode.UNKNOWN_SERVER_ERROR)
+        raise RequestRejected(ErrorCode.UNKNOWN_SERVER_ERROR)
     sourceless = None if topology is None else topology.sourceless()
     if sourceless is not None:
         text = f"subtopology `{sourceless}` has no source topics"
-        raise Refused(ErrorCode.STREAMS_INVALID_TOPOLOGY, text)
+        raise RequestRejected(ErrorCode.STREAMS_INVALID_TOPOLOGY, text)
 
 
 def _topology(topology: Topology) -> StreamsTopology:
@@ -162,10 +162,12 @@ def _topology(topology: Topology) -> StreamsTopology:
 
 
 def _configured(topology: StreamsTopology, context: RequestContext) -> Configured:
-    shape = context.beside(Shape, topology)
+    shape = context.offload(Shape, topology)
     topics = context.cluster.topics
     epoch = topics.epoch  # before it is looked at, so that later changes are noticed
-    return context.beside(Configured, shape, shape.seen_in_turns(topics, context.in_turns), epoch)
+    return context.offload(
+        Configured, shape, shape.seen_in_turns(topics, context.time_sliced), epoch
+    )
 
 
 def _named(topology: StreamsTopology) -> list[str]:
@@ -234,14 +236,14 @@ def _offsets(offsets: list[TaskOffset] | None) -> TaskOffsets | None:
     return tuple((row.subtopology_id, row.partition, row.offset) for row in offsets)
 
 
-def _uncreated(answer: StreamsAnswer, context: RequestContext) -> list[str]:
+def _uncreated(response: StreamsHeartbeatResult, context: RequestContext) -> list[str]:
     """Create missing internal topics; return the names of those that the caller may not create."""
-    names = [topic.name for topic, _ in answer.to_make]
+    names = [topic.name for topic, _ in response.to_make]
     denied = context.access.split(STREAMS_GROUP_HEARTBEAT_CREATE, names, str)[1]
     if denied:
         return denied
     room = Room()
-    for topic, partitions in context.in_turns(answer.to_make):
+    for topic, partitions in context.time_sliced(response.to_make):
         with contextlib.suppress(TopicError):
             _create(topic, partitions, room, context)
     return []
@@ -262,7 +264,9 @@ def _create(topic: InternalTopic, partitions: int, room: Room, context: RequestC
     context.cluster.replicas_placed()
 
 
-def _response(answer: StreamsAnswer, uncreated: list[str]) -> StreamsGroupHeartbeatResponse:
+def _response(
+    answer: StreamsHeartbeatResult, uncreated: list[str]
+) -> StreamsGroupHeartbeatResponse:
     statuses = []
     for status, text in answer.statuses:
         if status is Status.MISSING_INTERNAL_TOPICS and uncreated:

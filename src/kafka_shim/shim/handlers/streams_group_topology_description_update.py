@@ -14,8 +14,8 @@ from kafka_shim.protocol.messages.streams_group_topology_description_update_requ
 from kafka_shim.protocol.messages.streams_group_topology_description_update_response import (
     StreamsGroupTopologyDescriptionUpdateResponse,
 )
-from kafka_shim.shim.errors import Refused
-from kafka_shim.shim.handlers.shared.topology_nodes import PROCESSOR, SINK, SOURCE
+from kafka_shim.shim.errors import RequestRejected
+from kafka_shim.shim.handlers.common.topology_nodes import PROCESSOR, SINK, SOURCE
 from kafka_shim.shim.request.context import RequestContext
 
 
@@ -24,24 +24,24 @@ def handle(
 ) -> StreamsGroupTopologyDescriptionUpdateResponse:
     groups = context.cluster.groups
     if "streams" not in groups.settings.protocols:
-        raise Refused(ErrorCode.UNSUPPORTED_VERSION)
+        raise RequestRejected(ErrorCode.UNSUPPORTED_VERSION)
     context.access.require(STREAMS_GROUP_TOPOLOGY_DESCRIPTION_UPDATE_GROUP, request.group_id)
     if not groups.descriptions.are_kept:
         text = "the broker has no plugin for topology descriptions"
-        raise Refused(ErrorCode.UNSUPPORTED_VERSION, text)
+        raise RequestRejected(ErrorCode.UNSUPPORTED_VERSION, text)
     if not (request.member_id.strip() and request.group_id.strip()):
-        raise Refused(ErrorCode.INVALID_REQUEST, "the member id or the group id is empty")
+        raise RequestRejected(ErrorCode.INVALID_REQUEST, "the member id or the group id is empty")
     error = context.coordinator_error(request.group_id)
     if error is not ErrorCode.NONE:
-        raise Refused(error)
+        raise RequestRejected(error)
     group = groups.streams(request.group_id)
     if group is None:
         text = f"unknown streams group `{request.group_id}`"
-        raise Refused(ErrorCode.GROUP_ID_NOT_FOUND, text)
+        raise RequestRejected(ErrorCode.GROUP_ID_NOT_FOUND, text)
     group.member(request.member_id)
     if request.topology_epoch != group.topology_epoch:
         text = f"the group runs the topology of epoch {group.topology_epoch}"
-        raise Refused(ErrorCode.INVALID_REQUEST, text)
+        raise RequestRejected(ErrorCode.INVALID_REQUEST, text)
     _check(request.topology_description)
     groups.descriptions.keep(group, request.topology_description)
     return StreamsGroupTopologyDescriptionUpdateResponse()
@@ -54,14 +54,14 @@ def _check(description: TopologyDescription) -> None:
         nodes += [store.source, store.processor]
         if (store.source.node_type, store.processor.node_type) != (SOURCE, PROCESSOR):
             text = "a global store must have a source and a processor"
-            raise Refused(ErrorCode.INVALID_REQUEST, text)
+            raise RequestRejected(ErrorCode.INVALID_REQUEST, text)
     for node in nodes:
         if node.node_type not in (SOURCE, PROCESSOR, SINK):
             text = f"node `{node.name}` has the unknown type {node.node_type}"
-            raise Refused(ErrorCode.INVALID_REQUEST, text)
+            raise RequestRejected(ErrorCode.INVALID_REQUEST, text)
 
 
-def refuse(
+def error_response(
     request: StreamsGroupTopologyDescriptionUpdateRequest,
     error: ErrorCode,
     message: str | None,

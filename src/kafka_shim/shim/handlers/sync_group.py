@@ -8,7 +8,7 @@ from kafka_shim.authorizer.requirements import SYNC_GROUP
 from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.protocol.messages.sync_group_request import SyncGroupRequest
 from kafka_shim.protocol.messages.sync_group_response import SyncGroupResponse
-from kafka_shim.shim.errors import Refused
+from kafka_shim.shim.errors import RequestRejected
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.state.groups.classic_member import Synced, Syncing
 from kafka_shim.shim.wait import Wait
@@ -19,11 +19,11 @@ PROTOCOL_NAMED_SINCE = 5
 def handle(request: SyncGroupRequest, context: RequestContext) -> Wait[SyncGroupResponse]:
     unnamed = request.protocol_type is None or request.protocol_name is None
     if context.version >= PROTOCOL_NAMED_SINCE and unnamed:
-        raise Refused(ErrorCode.INCONSISTENT_GROUP_PROTOCOL)
+        raise RequestRejected(ErrorCode.INCONSISTENT_GROUP_PROTOCOL)
     context.access.require(SYNC_GROUP, request.group_id)
     wait: Wait[SyncGroupResponse] = Wait()
 
-    def answer(synced: Synced) -> None:
+    def response(synced: Synced) -> None:
         wait.complete(
             SyncGroupResponse(
                 error_code=synced.error,
@@ -35,13 +35,15 @@ def handle(request: SyncGroupRequest, context: RequestContext) -> Wait[SyncGroup
 
     error = context.coordinator_error(request.group_id)
     if error is ErrorCode.NONE:
-        context.cluster.groups.sync(request.group_id, _syncing(request), answer)
+        context.cluster.groups.sync(request.group_id, _syncing(request), response)
     else:
-        answer(Synced(error=error))
+        response(Synced(error=error))
     return wait
 
 
-def refuse(request: SyncGroupRequest, error: ErrorCode, message: str | None) -> SyncGroupResponse:
+def error_response(
+    request: SyncGroupRequest, error: ErrorCode, message: str | None
+) -> SyncGroupResponse:
     return SyncGroupResponse(error_code=error)
 
 

@@ -29,15 +29,15 @@ from kafka_shim.protocol.messages.txn_offset_commit_response import (
     TxnOffsetCommitResponseTopic,
 )
 from kafka_shim.protocol.records import NO_PRODUCER
-from kafka_shim.shim.handlers.shared.duplicates import last_of_each
-from kafka_shim.shim.handlers.shared.offset_commits import (
+from kafka_shim.shim.handlers.common.duplicates import last_of_each
+from kafka_shim.shim.handlers.common.offset_commits import (
     kept_as,
     merged,
     metadata_fits,
     offset_of,
     topic_of,
 )
-from kafka_shim.shim.handlers.shared.verification import is_open, verification_error
+from kafka_shim.shim.handlers.common.verification import is_open, verification_error
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.state.coordinators import KeyType
 from kafka_shim.shim.state.groups.group import CommitIdentity
@@ -69,30 +69,30 @@ def handle(request: TxnOffsetCommitRequest, context: RequestContext) -> TxnOffse
     if denial is ErrorCode.NONE:
         denial = context.access.error(TXN_OFFSET_COMMIT_GROUP, request.group_id)
     if denial is not ErrorCode.NONE:
-        response = refuse(request, denial, None)
+        response = error_response(request, denial, None)
         return (
             response
             if context.facts.records.denied_txn_commits_repeat
-            else context.beside(merged, response)
+            else context.offload(merged, response)
         )
     rows: Rows = {}
     wanted = [commit for topic in request.topics for commit in _allowed(topic, rows, context)]
     facts = context.facts.groups
     if not facts.new_coordinator:
         wanted = last_of_each(
-            context.in_turns(wanted),
+            context.time_sliced(wanted),
             lambda commit: (commit.asked.name, commit.partition.partition_index),
         )
     codes = _commit(request, wanted, context) if wanted else []
     if facts.new_coordinator and not rows:
         return _as_asked(request, codes)
-    for commit, code in context.in_turns(zip(wanted, codes, strict=True)):
+    for commit, code in context.time_sliced(zip(wanted, codes, strict=True)):
         _add(rows, commit.asked, commit.partition.partition_index, code)
     response = TxnOffsetCommitResponse(topics=list(rows.values()))
-    return response if facts.failed_commits_repeat else context.beside(merged, response)
+    return response if facts.failed_commits_repeat else context.offload(merged, response)
 
 
-def refuse(
+def error_response(
     request: TxnOffsetCommitRequest, error: ErrorCode, message: str | None
 ) -> TxnOffsetCommitResponse:
     return TxnOffsetCommitResponse(
@@ -117,7 +117,7 @@ def _as_asked(
 ) -> TxnOffsetCommitResponse:
     """Return the rows as in the request, with duplicate topics, if all were passed to the group."""
     found = iter(codes)
-    response = refuse(request, ErrorCode.NONE, None)
+    response = error_response(request, ErrorCode.NONE, None)
     for topic in response.topics:
         for partition in topic.partitions:
             partition.error_code = next(found)
@@ -155,7 +155,7 @@ def _commit(
     """Commit, and return the error code of each partition."""
     groups = context.cluster.groups
     bytes_max = groups.settings.offset_metadata_bytes_max
-    fits = [metadata_fits(commit.partition, bytes_max) for commit in context.in_turns(wanted)]
+    fits = [metadata_fits(commit.partition, bytes_max) for commit in context.time_sliced(wanted)]
     error = _group_error(request, context) or _transaction_error(request, context)
     if error is ErrorCode.NONE:
         who = CommitIdentity(
@@ -172,7 +172,7 @@ def _commit(
                 commit.partition.partition_index,
                 offset_of(commit.partition),
             )
-            for commit, does_fit in context.in_turns(zip(wanted, fits, strict=True))
+            for commit, does_fit in context.time_sliced(zip(wanted, fits, strict=True))
             if does_fit
         ]
         error = groups.commit(

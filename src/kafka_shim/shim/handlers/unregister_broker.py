@@ -4,7 +4,7 @@ from kafka_shim.authorizer.requirements import UNREGISTER_BROKER
 from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.protocol.messages.unregister_broker_request import UnregisterBrokerRequest
 from kafka_shim.protocol.messages.unregister_broker_response import UnregisterBrokerResponse
-from kafka_shim.shim.errors import Refused
+from kafka_shim.shim.errors import RequestRejected
 from kafka_shim.shim.request.context import RequestContext
 
 
@@ -14,11 +14,11 @@ def handle(request: UnregisterBrokerRequest, context: RequestContext) -> Unregis
     context.access.require(UNREGISTER_BROKER, message=message)
     if request.broker_id not in context.cluster.nodes:
         text = f"broker {request.broker_id} is not registered"
-        raise Refused(ErrorCode.BROKER_ID_NOT_REGISTERED, text if says_why else "")
+        raise RequestRejected(ErrorCode.BROKER_ID_NOT_REGISTERED, text if says_why else "")
     return UnregisterBrokerResponse(error_message="")
 
 
-def refuse(
+def error_response(
     request: UnregisterBrokerRequest, error: ErrorCode, message: str | None
 ) -> UnregisterBrokerResponse:
     return UnregisterBrokerResponse(error_code=error, error_message=message)

@@ -11,7 +11,7 @@ from kafka_shim.protocol.messages.unregister_controller_request import Unregiste
 from kafka_shim.protocol.messages.unregister_controller_response import (
     UnregisterControllerResponse,
 )
-from kafka_shim.shim.errors import Refused
+from kafka_shim.shim.errors import RequestRejected
 from kafka_shim.shim.request.context import RequestContext
 
 
@@ -21,12 +21,12 @@ def handle(
     context.access.require(UNREGISTER_CONTROLLER, message="cluster authorization failed")
     if request.controller_id == context.cluster.controller_id:
         text = "the active controller cannot unregister itself"
-        raise Refused(ErrorCode.INVALID_REQUEST, text)
+        raise RequestRejected(ErrorCode.INVALID_REQUEST, text)
     text = f"controller {request.controller_id} is not registered"
-    raise Refused(ErrorCode.CONTROLLER_ID_NOT_REGISTERED, text)
+    raise RequestRejected(ErrorCode.CONTROLLER_ID_NOT_REGISTERED, text)
 
 
-def refuse(
+def error_response(
     request: UnregisterControllerRequest, error: ErrorCode, message: str | None
 ) -> UnregisterControllerResponse:
     return UnregisterControllerResponse(error_code=error, error_message=message)

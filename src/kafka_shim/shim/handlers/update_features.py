@@ -15,7 +15,7 @@ from kafka_shim.protocol.messages.update_features_response import (
     UpdatableFeatureResult,
     UpdateFeaturesResponse,
 )
-from kafka_shim.shim.errors import Refused
+from kafka_shim.shim.errors import RequestRejected
 from kafka_shim.shim.request.context import RequestContext
 
 UPGRADE = 1
@@ -28,24 +28,24 @@ METADATA_VERSION = "metadata.version"
 def handle(request: UpdateFeaturesRequest, context: RequestContext) -> UpdateFeaturesResponse:
     if not context.facts.cluster.updates_features:
         context.access.nothing_more()
-        raise Refused(ErrorCode.UNKNOWN_SERVER_ERROR, None)
+        raise RequestRejected(ErrorCode.UNKNOWN_SERVER_ERROR, None)
     context.access.require(UPDATE_FEATURES, message="cluster authorization failed")
     results = []
     updates = request.feature_updates
     if not context.facts.cluster.feature_updates_fail_together:
         updates = list({update.feature: update for update in updates}.values())
-    for update in context.in_turns(updates):
+    for update in context.time_sliced(updates):
         problem = _problem(update, context)
         error = context.facts.cluster.feature_update_error if problem else ErrorCode.NONE
         if problem and context.facts.cluster.feature_updates_fail_together:
-            raise Refused(error, f"nothing was updated: {problem}")
+            raise RequestRejected(error, f"nothing was updated: {problem}")
         text = problem or context.facts.cluster.feature_update_message
         results.append(
             UpdatableFeatureResult(feature=update.feature, error_code=error, error_message=text)
         )
     if not request.validate_only:
         failed = {result.feature for result in results if result.error_code}
-        for update in context.in_turns(updates):
+        for update in context.time_sliced(updates):
             if update.feature not in failed:
                 context.cluster.set_feature_level(update.feature, update.max_version_level)
     return UpdateFeaturesResponse(
@@ -54,7 +54,7 @@ def handle(request: UpdateFeaturesRequest, context: RequestContext) -> UpdateFea
     )
 
 
-def refuse(
+def error_response(
     request: UpdateFeaturesRequest, error: ErrorCode, message: str | None
 ) -> UpdateFeaturesResponse:
     return UpdateFeaturesResponse(error_code=error, error_message=message)

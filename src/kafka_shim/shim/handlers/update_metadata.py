@@ -1,14 +1,14 @@
 """6 UpdateMetadata, versions 0-7. The controller sends a broker the cluster's metadata.
 
 CLUSTER_ACTION on the cluster, or CLUSTER_AUTHORIZATION_FAILED (31). The request is never applied:
-see `kafka_shim.shim.handlers.shared.orders`.
+see `kafka_shim.shim.handlers.common.orders`.
 """
 
 from kafka_shim.authorizer.requirements import UPDATE_METADATA
 from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.protocol.messages.update_metadata_request import UpdateMetadataRequest
 from kafka_shim.protocol.messages.update_metadata_response import UpdateMetadataResponse
-from kafka_shim.shim.handlers.shared import orders
+from kafka_shim.shim.handlers.common import orders
 from kafka_shim.shim.request.context import RequestContext
 
 
@@ -17,7 +17,7 @@ def handle(request: UpdateMetadataRequest, context: RequestContext) -> UpdateMet
     return UpdateMetadataResponse(error_code=error)
 
 
-def refuse(
+def error_response(
     request: UpdateMetadataRequest, error: ErrorCode, message: str | None
 ) -> UpdateMetadataResponse:
     return UpdateMetadataResponse(error_code=error)

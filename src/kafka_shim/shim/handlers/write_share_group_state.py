@@ -17,14 +17,14 @@ from kafka_shim.protocol.messages.write_share_group_state_response import (
     WriteShareGroupStateResponse,
     WriteStateResult,
 )
-from kafka_shim.shim.handlers.sharing.share_state_results import results_of
+from kafka_shim.shim.handlers.for_share_groups.share_state_results import results_of
 from kafka_shim.shim.request.context import RequestContext
-from kafka_shim.shim.state.sharing.share_state import (
+from kafka_shim.shim.state.share_partitions.share_state import (
     ERROR_MESSAGES,
     IN_FLIGHT_MAX,
     NOT_A_BROKER,
 )
-from kafka_shim.shim.state.sharing.share_values import Deliveries, Key, StateUpdate
+from kafka_shim.shim.state.share_partitions.share_values import Deliveries, Key, StateUpdate
 
 
 def handle(
@@ -39,7 +39,7 @@ def handle(
     return WriteShareGroupStateResponse(results_of(topics, WriteStateResult, written))
 
 
-def refuse(
+def error_response(
     request: WriteShareGroupStateRequest, error: ErrorCode, message: str | None
 ) -> WriteShareGroupStateResponse:
     def refused(_: bytes, partition: PartitionData) -> PartitionResult:

@@ -22,7 +22,7 @@ from kafka_shim.protocol.messages.write_txn_markers_response import (
     WritableTxnMarkerTopicResult,
     WriteTxnMarkersResponse,
 )
-from kafka_shim.shim.handlers.shared.duplicates import by_topic
+from kafka_shim.shim.handlers.common.duplicates import by_topic
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.state.topics import Partition
 from kafka_shim.shim.state.transaction_markers import append_marker
@@ -33,15 +33,15 @@ _Row = tuple[str, int, ErrorCode]
 def handle(request: WriteTxnMarkersRequest, context: RequestContext) -> WriteTxnMarkersResponse:
     denial = context.access.error(WRITE_TXN_MARKERS)
     if denial is not ErrorCode.NONE:
-        return context.beside(refuse, request, denial, None)
+        return context.offload(error_response, request, denial, None)
     rows: dict[int, list[_Row]] = {}
     for marker in request.markers:
         if marker.topics:
             rows.setdefault(marker.producer_id, []).extend(_marker(marker, context))
-    return context.beside(_response, rows)
+    return context.offload(_response, rows)
 
 
-def refuse(
+def error_response(
     request: WriteTxnMarkersRequest, error: ErrorCode, message: str | None
 ) -> WriteTxnMarkersResponse:
     """Return the response to a denial, with only the last marker of each producer."""
@@ -80,7 +80,7 @@ def _marker(marker: WritableTxnMarker, context: RequestContext) -> Iterator[_Row
     partitions = (
         (topic.name, index) for topic in marker.topics for index in topic.partition_indexes
     )
-    for name, index in context.in_turns(dict.fromkeys(partitions)):
+    for name, index in context.time_sliced(dict.fromkeys(partitions)):
         yield name, index, _write(marker, name, index, context)
 
 

@@ -7,11 +7,11 @@ from typing import cast
 
 from kafka_shim.protocol.errors import FrameError
 from kafka_shim.protocol.framing import FrameSplitter
-from kafka_shim.shim.clock import TURN_S, Timer
+from kafka_shim.shim.clock import SLICE_S, Timer
 from kafka_shim.shim.config import Limits, ListenerConfig
 from kafka_shim.shim.dispatch import Pending
 from kafka_shim.shim.errors import CloseConnection, TakesLong
-from kafka_shim.shim.handlers.shared.login import accept_token, failed_login_delay_ms
+from kafka_shim.shim.handlers.common.login import accept_token, failed_login_delay_ms
 from kafka_shim.shim.network.certificate import identify
 from kafka_shim.shim.network.guest import Arrival, session_of
 from kafka_shim.shim.network.holder import Holder
@@ -21,7 +21,7 @@ from kafka_shim.shim.network.outgoing import Outgoing
 from kafka_shim.shim.network.request_memory import SMALL_BYTES, LargeRequest
 from kafka_shim.shim.request.session import Phase, Session
 from kafka_shim.shim.state.cluster import Cluster
-from kafka_shim.shim.wait import NoAnswer
+from kafka_shim.shim.wait import NoResponse
 
 _READY = Phase.READY  # by itself for the reason that NO_ERROR is
 _TOGETHER_BYTES = 64 * 1024  # responses are sent at the latest above this size
@@ -52,8 +52,8 @@ class Connection(asyncio.BufferedProtocol):
         self._frames: deque[bytes] = deque()
         self._pending: Pending | Working | None = None
         self._parting: Timer | None = None  # answers a failed login after a delay
-        self._answers: list[bytes] = []  # of pipelined requests: written together
-        self._answers_bytes = 0
+        self._responses: list[bytes] = []  # of pipelined requests: written together
+        self._response_bytes = 0
         self._transport: asyncio.Transport | None = None
         self._session: Session | None = None
         self._writable, self._running = True, False
@@ -175,7 +175,7 @@ class Connection(asyncio.BufferedProtocol):
             return
         self._running, frames, clock_s = True, self._frames, self._holder.clock_s
         is_one = len(frames) == 1 and self._dispatcher.storage is None
-        ends_s = 0.0 if is_one else clock_s() + TURN_S
+        ends_s = 0.0 if is_one else clock_s() + SLICE_S
         try:
             while (
                 frames
@@ -184,7 +184,7 @@ class Connection(asyncio.BufferedProtocol):
                 and self._parting is None
                 and self._mute.timer is None
             ):
-                self._answer(frames.popleft())
+                self._response(frames.popleft())
                 if frames and clock_s() >= ends_s:
                     self._run_later()
                     break
@@ -192,7 +192,7 @@ class Connection(asyncio.BufferedProtocol):
             self._part_at_once(closing)
         finally:
             self._running = False
-            if not (is_one and self._answers and self._holder.outbox.takes(self._send)):
+            if not (is_one and self._responses and self._holder.outbox.takes(self._send)):
                 self._send()
             if self._large.is_begun or self._splitter.failure is not None:
                 self._end_turn()
@@ -213,40 +213,40 @@ class Connection(asyncio.BufferedProtocol):
         """End the turn without open requests: free memory; close after too large a frame."""
         if self._frames or self._pending is not None:
             return
-        self._large.answered(self.last_used_ms)
+        self._large.responded(self.last_used_ms)
         if self._splitter.failure is not None and self._parting is None:
             self.close(str(self._splitter.failure))
 
-    def _answer(self, frame: bytes) -> None:
+    def _response(self, frame: bytes) -> None:
         session = self._session
         assert session is not None
         was_ready = session.phase is _READY
         if not was_ready and session.phase is Phase.TOKENS:
             self._write(accept_token(frame, session, self._cluster))
         elif was_ready and is_large(frame, self._cluster) and self._large_requests.may_take():
-            self._answer_in_turns(frame, session)
+            self._respond_in_time_slices(frame, session)
         else:
             try:
                 self._take(self._dispatcher.dispatch(frame, session), session)
             except TakesLong:
-                self._answer_in_turns(frame, session)
+                self._respond_in_time_slices(frame, session)
         if session.phase is not _READY:
             if session.phase is Phase.FAILED:
                 self._part_later(session)
         elif not was_ready:
             self._splitter.frame_bytes_max = self._limits.frame_bytes_max
 
-    def _answer_in_turns(self, frame: bytes, session: Session) -> None:
+    def _respond_in_time_slices(self, frame: bytes, session: Session) -> None:
         self._pending = working = Working(frame, session, self._worked)
         self._large_requests.begin(working)
 
-    def _take(self, answer: bytes | Pending | NoAnswer, session: Session) -> None:
-        if type(answer) is bytes:
-            self._write(answer)
-        elif isinstance(answer, Pending):
-            self._pending = answer
-            answer.wait.when_done(self._complete)
-        elif answer is NoAnswer.CLOSE:
+    def _take(self, response: bytes | Pending | NoResponse, session: Session) -> None:
+        if type(response) is bytes:
+            self._write(response)
+        elif isinstance(response, Pending):
+            self._pending = response
+            response.wait.when_done(self._complete)
+        elif response is NoResponse.CLOSE:
             raise CloseConnection("a request that expects no response failed")
         if session.muted_ms:
             self._mute.begin(session)
@@ -254,33 +254,33 @@ class Connection(asyncio.BufferedProtocol):
     def _part_later(self, session: Session) -> None:
         """Report a failed log-in after a delay, and close (KIP-306)."""
         delay_ms = failed_login_delay_ms(self._cluster, session.node_id)
-        if not delay_ms or not self._answers:
+        if not delay_ms or not self._responses:
             raise CloseConnection("log-in failed")
-        refusal = self._answers.pop()
+        refusal = self._responses.pop()
         self._send(at_once=True)
-        self._answers.append(refusal)
+        self._responses.append(refusal)
         self._parting = self._cluster.clock.call_later(delay_ms, self._part)
 
     def _part(self) -> None:
         self._parting = None
         self.close("log-in failed")
 
-    def _complete(self, answer: object) -> None:
+    def _complete(self, response: object) -> None:
         """Send the response to a request that waited."""
         pending, self._pending = self._pending, None
         assert isinstance(pending, Pending)
-        if isinstance(answer, CloseConnection):
-            self.close(answer.reason)
+        if isinstance(response, CloseConnection):
+            self.close(response.reason)
             return
         try:
-            self._write(pending.frame(answer))
+            self._write(pending.frame(response))
         except CloseConnection as closing:
             self._part_at_once(closing)
             return
         self._mute.begin(self._session)
         self._go_on()
 
-    def _worked(self, outcome: Callable[[], bytes | Pending | NoAnswer]) -> None:
+    def _worked(self, outcome: Callable[[], bytes | Pending | NoResponse]) -> None:
         """Send the response to a large request."""
         self._pending, session = None, self._session
         assert session is not None
@@ -310,9 +310,9 @@ class Connection(asyncio.BufferedProtocol):
         self.close(closing.reason)
 
     def _write(self, frame: bytes) -> None:
-        self._answers.append(frame)
-        self._answers_bytes += len(frame)
-        if self._answers_bytes >= _TOGETHER_BYTES or self._outgoing.rest:
+        self._responses.append(frame)
+        self._response_bytes += len(frame)
+        if self._response_bytes >= _TOGETHER_BYTES or self._outgoing.rest:
             self._send()
 
     def _send(self, *, at_once: bool = False) -> None:
@@ -321,10 +321,10 @@ class Connection(asyncio.BufferedProtocol):
             self._outgoing.flush()
         storage = self._dispatcher.storage
         is_held = storage is not None and storage.holds(self._send, at_once=at_once)
-        if is_held or not self._answers or self._parting is not None:
+        if is_held or not self._responses or self._parting is not None:
             return
-        self._answers_bytes = 0
-        if not self._outgoing.send(self._answers):  # the peer has closed: drop further answers
+        self._response_bytes = 0
+        if not self._outgoing.send(self._responses):  # the peer has closed: drop further answers
             self._frames.clear()
 
     def _flow(self) -> None:

@@ -9,16 +9,16 @@ from kafka_shim.shim.dispatch import Dispatcher, Pending
 from kafka_shim.shim.network.large_answers import BY_STATE
 from kafka_shim.shim.network.large_produces import PRODUCE, is_soon_appended
 from kafka_shim.shim.request.session import Session
-from kafka_shim.shim.request.turns import LARGE_BYTES, Turns
+from kafka_shim.shim.request.time_slices import LARGE_BYTES, TimeSlices
 from kafka_shim.shim.state.cluster import Cluster
-from kafka_shim.shim.wait import NoAnswer
+from kafka_shim.shim.wait import NoResponse
 
 AT_ONCE = 4
 """More of them at a time would not be done sooner."""
 WITHOUT_PAUSE = 256
 """Number of requests after which there is a pause for garbage collection: see `garbage`."""
 
-Outcome = Callable[[], bytes | Pending | NoAnswer]
+Outcome = Callable[[], bytes | Pending | NoResponse]
 """Returns what a request was answered, or raises why it was not."""
 
 
@@ -29,15 +29,15 @@ class Working:
         self.frame = frame
         self.session = session
         self.done = done
-        self.turns: Turns[bytes | Pending | NoAnswer] | None = None
+        self.slices: TimeSlices[bytes | Pending | NoResponse] | None = None
         self.is_cancelled = False
 
     def cancel(self) -> None:
         """Cancel the request, whose client is gone."""
         self.is_cancelled = True
         self.frame = b""
-        if self.turns is not None:
-            self.turns.abandon()
+        if self.slices is not None:
+            self.slices.abandon()
 
 
 def is_large(frame: bytes, cluster: Cluster) -> bool:
@@ -81,19 +81,19 @@ class LargeRequests:
         self._begun += 1
         loop, session = asyncio.get_running_loop(), working.session
 
-        def work() -> bytes | Pending | NoAnswer:
+        def work() -> bytes | Pending | NoResponse:
             asyncio._set_running_loop(loop)
             return self._dispatcher.dispatch(working.frame, session)
 
         def end(outcome: Outcome) -> None:
-            session.turns = None
+            session.slices = None
             self.at_work -= 1
             loop.call_soon(self._begin_next)
             if not working.is_cancelled:
                 working.done(outcome)
 
-        working.turns = session.turns = Turns(loop, work, end)
-        working.turns.start()
+        working.slices = session.slices = TimeSlices(loop, work, end)
+        working.slices.start()
 
     def _may_begin(self) -> bool:
         return self.at_work < AT_ONCE and self._begun < WITHOUT_PAUSE

@@ -80,7 +80,7 @@ class LargeRequest:
         """Record that a frame is complete."""
         self._is_whole = self.is_begun
 
-    def answered(self, now_ms: int) -> None:
+    def responded(self, now_ms: int) -> None:
         """Record that all complete frames are answered."""
         if self._is_whole:
             self.end(now_ms)

@@ -12,13 +12,13 @@ import msgspec
 
 from kafka_shim.authorizer.model import Acl, Because
 from kafka_shim.protocol import codecs
-from kafka_shim.protocol.answer_codes import error_codes
-from kafka_shim.protocol.answer_frames import read_answer_frame
 from kafka_shim.protocol.enums import ApiKey, Operation, ResourceType
 from kafka_shim.protocol.errors import ProtocolError
 from kafka_shim.protocol.headers import RequestHeader, read_request_header
 from kafka_shim.protocol.names import error_name
-from kafka_shim.protocol.trace.redaction import answer_without_secrets, without_secrets
+from kafka_shim.protocol.response_codes import error_codes
+from kafka_shim.protocol.response_frames import read_response_frame
+from kafka_shim.protocol.trace.redaction import response_without_secrets, without_secrets
 from kafka_shim.protocol.wire_json import message_json
 from kafka_shim.shim.explaining.remedy import would_allow
 from kafka_shim.shim.request.access import AccessRecord
@@ -46,9 +46,6 @@ class Seen:
 
     __slots__ = (
         "_frame",
-        "answer",
-        "answer_bytes",
-        "answered_us",
         "api",
         "client_id",
         "connection",
@@ -61,6 +58,9 @@ class Seen:
         "number",
         "principal",
         "records",
+        "responded_us",
+        "response",
+        "response_bytes",
         "size_bytes",
         "time_us",
         "version",
@@ -83,9 +83,9 @@ class Seen:
         self.left_out = 0
         self.errors: tuple[int, ...] | None = None
         self.faults: list[int] = []
-        self.answered_us: int | None = None
-        self.answer: bytes | None = None
-        self.answer_bytes: int | None = None
+        self.responded_us: int | None = None
+        self.response: bytes | None = None
+        self.response_bytes: int | None = None
         self._frame = without_secrets(frame, header.api_key)[0]
         self.size_bytes = len(self._frame) + _OVERHEAD_BYTES
 
@@ -99,22 +99,22 @@ class Seen:
             "errors": None if self.errors is None else list(self.errors),
             "error_names": [error_name(code) for code in self.errors or ()],
             "faults": self.faults,
-            "latency_us": None if self.answered_us is None else self.answered_us - self.time_us,
+            "latency_us": None if self.responded_us is None else self.responded_us - self.time_us,
             "decisions_left_out": self.left_out,
         }
 
     def detail(self) -> dict[str, Any]:
         """Return the request and its response, decoded and as bytes, without secrets."""
-        answer = None
-        if self.answer is not None:
-            answer = answer_without_secrets(self.answer[4:], self.api, self.version)[0]
+        response = None
+        if self.response is not None:
+            response = response_without_secrets(self.response[4:], self.api, self.version)[0]
         return {
             "number": self.number,
             "request": self._decoded(),
             "request_hex": self._frame.hex(),
-            "answer": None if answer is None else self._decoded_answer(answer),
-            "answer_hex": None if answer is None else answer.hex(),
-            "answer_bytes": self.answer_bytes,
+            "response": None if response is None else self._decoded_response(response),
+            "response_hex": None if response is None else response.hex(),
+            "response_bytes": self.response_bytes,
         }
 
     def decisions(self) -> Iterator[dict[str, Any]]:
@@ -153,9 +153,9 @@ class Seen:
             return None
         return message_json(message, self.version)
 
-    def _decoded_answer(self, frame: bytes) -> dict[str, Any] | None:
+    def _decoded_response(self, frame: bytes) -> dict[str, Any] | None:
         try:
-            message, version = read_answer_frame(self.api, self.version, frame)
+            message, version = read_response_frame(self.api, self.version, frame)
         except ProtocolError:
             return None
         return message_json(message, version)
@@ -170,7 +170,7 @@ class History:
         self._seen: deque[Seen] = deque()
         self.held_bytes = 0
         self._number = 0
-        self._answer_totals: Counter[tuple[ApiKey, int, int]] = Counter()
+        self._response_totals: Counter[tuple[ApiKey, int, int]] = Counter()
         self._decision_totals: Counter[tuple[Operation, ResourceType, bool, Because, ApiKey]] = (
             Counter()
         )
@@ -179,9 +179,9 @@ class History:
         return iter(list(self._seen))
 
     @property
-    def answers(self) -> Counter[tuple[str, int, int]]:
+    def responses(self) -> Counter[tuple[str, int, int]]:
         """Return the number of responses by API, version and error code (0: no error)."""
-        found = self._answer_totals.items()
+        found = self._response_totals.items()
         return Counter({(api.wire_name, version, code): n for (api, version, code), n in found})
 
     @property
@@ -230,26 +230,26 @@ class History:
                 action.operation, action.resource_type, decision.allowed, decision.because, api
             ] += 1
 
-    def answered(self, seen: Seen, answer: msgspec.Struct, now_us: int) -> None:
+    def responded(self, seen: Seen, response: msgspec.Struct, now_us: int) -> None:
         """Note the answer, and when it was there."""
-        self.answered_with(seen, tuple(error_codes(answer, seen.version)), now_us)
+        self.responded_with(seen, tuple(error_codes(response, seen.version)), now_us)
 
-    def answered_with(self, seen: Seen, errors: tuple[int, ...], now_us: int) -> None:
+    def responded_with(self, seen: Seen, errors: tuple[int, ...], now_us: int) -> None:
         """Note the error codes of the answer."""
         seen.errors = errors
-        seen.answered_us = now_us
+        seen.responded_us = now_us
         for code in errors or (0,):
-            self._answer_totals[seen.api, seen.version, code] += 1
+            self._response_totals[seen.api, seen.version, code] += 1
 
     def framed(self, seen: Seen, frame: bytes) -> None:
         """Note the answer's bytes, its size first; of a long one how many there are.
 
         A request that waited for long may be forgotten by then, and does not count any more.
         """
-        seen.answer_bytes = size = max(len(frame) - 4, 0)  # a fault may have cut it off
+        seen.response_bytes = size = max(len(frame) - 4, 0)  # a fault may have cut it off
         is_kept = self._seen and seen.number >= self._seen[0].number
         if size <= ANSWER_BYTES_MAX and is_kept:
-            seen.answer = frame
+            seen.response = frame
             seen.size_bytes += size
             self.held_bytes += size
             if self.held_bytes > self._bytes_max:

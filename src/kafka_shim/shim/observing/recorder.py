@@ -24,7 +24,7 @@ from kafka_shim.protocol.trace.entries import (
 from kafka_shim.protocol.trace.redaction import (
     SECRET_ANSWERS,
     SECRET_REQUESTS,
-    answer_without_secrets,
+    response_without_secrets,
     without_secrets,
 )
 from kafka_shim.protocol.trace.segments import Keeping, SegmentWriter
@@ -109,7 +109,7 @@ class Recorder:
         self._bytes += len(frame) + _ENTRY_BYTES
         return sequence
 
-    def answered(
+    def responded(
         self,
         session: Session,
         sequence: int,
@@ -142,7 +142,7 @@ class Recorder:
                 self._note(entry)
 
     def _note(self, outcome: Outcome) -> None:
-        number, sequence, header, arrived_us, decided, answered_us, frame = outcome
+        number, sequence, header, arrived_us, decided, responded_us, frame = outcome
         key, version = header.api_key, header.api_version
         append = self._entries.append
         for record in decided:
@@ -168,8 +168,8 @@ class Recorder:
             return
         redacted = False
         if key in SECRET_ANSWERS:
-            frame, redacted = answer_without_secrets(frame, key, version)
-        append(Response(number, sequence, answered_us, key, version, frame, redacted))
+            frame, redacted = response_without_secrets(frame, key, version)
+        append(Response(number, sequence, responded_us, key, version, frame, redacted))
         self._bytes += len(frame) + _ENTRY_BYTES
 
     def closed(self, session: Session, reason: str) -> None:

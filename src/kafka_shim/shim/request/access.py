@@ -15,9 +15,9 @@ from kafka_shim.authorizer.model import WILDCARD, Acl, Action, Actor, Because, D
 from kafka_shim.authorizer.requirement import BoundRequirement, Need, Requirement
 from kafka_shim.protocol.enums import CLUSTER_NAME, Operation, PatternType, Permission, ResourceType
 from kafka_shim.protocol.error_codes import NO_ERROR, ErrorCode
-from kafka_shim.shim.errors import Refused
-from kafka_shim.shim.request.turns import Turns
-from kafka_shim.shim.state.policy import Policy
+from kafka_shim.shim.errors import RequestRejected
+from kafka_shim.shim.request.time_slices import TimeSlices
+from kafka_shim.shim.state.authorization import Policy
 
 Item = TypeVar("Item")
 
@@ -57,7 +57,7 @@ class Access(msgspec.Struct, eq=False):
     asked: bool = False
     denied: Callable[[Action], bool] | None = None
     """A fault takes permissions away."""
-    turns: Turns[Any] | None = None
+    slices: TimeSlices[Any] | None = None
     """Those of a large request: one may end wherever access is asked for."""
     _of_cluster: dict[Operation, Decision] | None = None
 
@@ -75,8 +75,8 @@ class Access(msgspec.Struct, eq=False):
     def meets(self, bound: BoundRequirement, name: str, count: int = 1) -> bool:
         """Do the same for a requirement that was looked up."""
         self.asked = True
-        if self.turns is not None:
-            self.turns.check()
+        if self.slices is not None:
+            self.slices.check()
         authorizer = self._policy.deciding(self._node_id, bound.row)
         if authorizer is None or not bound.needs:
             return True
@@ -115,14 +115,14 @@ class Access(msgspec.Struct, eq=False):
         """Refuse the whole request unless allowed; the message is for APIs that say more."""
         error = self.error(requirement, name)
         if error:
-            raise Refused(error, message)
+            raise RequestRejected(error, message)
 
     def split(
         self, requirement: Requirement, items: Iterable[Item], name: Callable[[Item], str]
     ) -> tuple[list[Item], list[Item]]:
         """Return allowed and denied items, each in order; a name is checked once (AuthHelper)."""
         self.asked = True
-        over = iter if self.turns is None else self.turns.over
+        over = iter if self.slices is None else self.slices.over
         rows = [(name(item), item) for item in over(items)]
         if len(rows) == 1:  # as most requests have
             text, item = rows[0]
@@ -150,8 +150,8 @@ class Access(msgspec.Struct, eq=False):
     def operations(self, resource_type: ResourceType, name: str = CLUSTER_NAME) -> int:
         """Return authorized operations as a bit field, 1 << operation (KIP-430)."""
         self.asked = True
-        if self.turns is not None:
-            self.turns.check()
+        if self.slices is not None:
+            self.slices.check()
         bits = 0
         authorizer = self._policy.deciding(self._node_id)
         for operation in supported_operations(resource_type, self._policy.rules):

@@ -44,33 +44,33 @@ class RequestContext(msgspec.Struct, eq=False):
     def acl_rules(self) -> AclRules:
         return self.cluster.policy.rules
 
-    def in_turns(self, items: Iterable[Item]) -> Iterable[Item]:
+    def time_sliced(self, items: Iterable[Item]) -> Iterable[Item]:
         """Yield the items; for a large request, others may be handled after each of them. So state
         that was read before the loop may have changed within it.
         """
-        turns = self.access.turns
-        return items if turns is None else turns.over(items)
+        slices = self.access.slices
+        return items if slices is None else slices.over(items)
 
     def long(self, items: list[Item]) -> list[Item]:
         """Return a list that behaves like `in_turns` whenever it is iterated."""
-        turns = self.access.turns
-        if turns is None:
+        slices = self.access.slices
+        if slices is None:
             return items
         from kafka_shim.shim.request.long_arrays import LongArray  # noqa: PLC0415 - for large requests alone
 
-        return LongArray(items, turns)
+        return LongArray(items, slices)
 
-    def beside(self, work: Callable[..., Item], *arguments: Any) -> Item:
+    def offload(self, work: Callable[..., Item], *arguments: Any) -> Item:
         """Return the result of a function that uses only its arguments, never the cluster: for a
         large request it runs beside other requests. Use it once or twice per request: each time
         costs two turns.
         """
-        turns = self.access.turns
-        return work(*arguments) if turns is None else turns.beside(work, *arguments)
+        slices = self.access.slices
+        return work(*arguments) if slices is None else slices.offload(work, *arguments)
 
     def in_one_turn(self) -> None:
         """Handle no other request until this one is answered."""
-        self.access.turns = None
+        self.access.slices = None
 
     def coordinator_error(self, group_id: str) -> ErrorCode:
         """Return NONE if this broker coordinates the group."""

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.spec import StructSpec, load
-from kafka_shim.shim.request.turns import Turns
+from kafka_shim.shim.request.time_slices import TimeSlices
 
 LONG = 64
 """Shorter arrays are gone through in one turn."""
@@ -15,36 +15,36 @@ LONG = 64
 class LongArray(list[Any]):
     """A list whose iteration takes turns; after any element, other requests may be handled."""
 
-    __slots__ = ("_turns",)
+    __slots__ = ("_slices",)
 
-    def __init__(self, elements: list[Any], turns: Turns[Any]) -> None:
+    def __init__(self, elements: list[Any], slices: TimeSlices[Any]) -> None:
         super().__init__(elements)
-        self._turns = turns
+        self._slices = slices
 
     def __iter__(self) -> Iterator[Any]:
-        return self._turns.over(super().__iter__())
+        return self._slices.over(super().__iter__())
 
     def __reversed__(self) -> Iterator[Any]:
-        return self._turns.over(super().__reversed__())
+        return self._slices.over(super().__reversed__())
 
 
-def in_turns(request: Any, key: ApiKey, turns: Turns[Any]) -> None:
+def time_sliced(request: Any, key: ApiKey, slices: TimeSlices[Any]) -> None:
     """Replace the long arrays of a request by such lists."""
     changes_session = key is ApiKey.FETCH and request.session_epoch > 0
     if not changes_session:
-        _replace(request, _ways(type(request).__name__), turns)
+        _replace(request, _ways(type(request).__name__), slices)
 
 
-def _replace(value: Any, ways: "tuple[_Way, ...]", turns: Turns[Any]) -> None:
+def _replace(value: Any, ways: "tuple[_Way, ...]", slices: TimeSlices[Any]) -> None:
     for way in ways:
         content = getattr(value, way.attribute)
         if not content:
             continue
         if way.further:
             for row in content if way.is_array else (content,):
-                _replace(row, way.further, turns)
+                _replace(row, way.further, slices)
         if way.is_array and len(content) >= LONG:
-            setattr(value, way.attribute, LongArray(content, turns))
+            setattr(value, way.attribute, LongArray(content, slices))
 
 
 class _Way(NamedTuple):

@@ -9,7 +9,7 @@ from kafka_shim.shim.config import ListenerConfig
 
 if TYPE_CHECKING:
     from kafka_shim.shim.request.access import AccessRecord
-    from kafka_shim.shim.request.turns import Turns
+    from kafka_shim.shim.request.time_slices import TimeSlices
 
 
 class Phase(Enum):
@@ -50,9 +50,9 @@ class Session:
         "sasl",
         "seen_host",
         "sequence",
+        "slices",
         "token_id",
         "trace_row",
-        "turns",
     )
 
     def __init__(
@@ -64,7 +64,7 @@ class Session:
         self.requests = 0  # how many were recorded
         self.trace_row: tuple[object, int] | None = None  # the recorder's block and the row there
         self.sequence = 0  # of the request being answered
-        self.turns: Turns[Any] | None = None  # those of that request, if it is a large one
+        self.slices: TimeSlices[Any] | None = None  # those of that request, if it is a large one
         self.decided: Sequence[AccessRecord] = ()  # for that request
         self.identity = b""  # stands for who asks, and where; empty: not known yet
         self.pieces: list[bytes | memoryview] | None = None  # the rest of a frame, if it takes one

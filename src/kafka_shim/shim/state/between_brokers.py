@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from kafka_shim.authorizer.model import Action, Actor
 from kafka_shim.shim.config import Config
-from kafka_shim.shim.state.policy import Policy
+from kafka_shim.shim.state.authorization import Policy
 
 NAMED = "inter.broker.listener.name"
 PROTOCOL = "security.inter.broker.protocol"

@@ -15,7 +15,7 @@ from kafka_shim.protocol.releases.facts import Facts, facts_of
 from kafka_shim.shim.clock import Clock
 from kafka_shim.shim.config import Config, ListenerConfig
 from kafka_shim.shim.errors import ConfigError
-from kafka_shim.shim.state.changes import Changes
+from kafka_shim.shim.state.authorization import policy_of
 from kafka_shim.shim.state.configs import Configs
 from kafka_shim.shim.state.delegation_tokens import DelegationTokens
 from kafka_shim.shim.state.late_partition import Partitions
@@ -23,14 +23,14 @@ from kafka_shim.shim.state.late_stores import LateStores
 from kafka_shim.shim.state.leadership import Elections, settle
 from kafka_shim.shim.state.log_settings import InForce
 from kafka_shim.shim.state.node import Node
-from kafka_shim.shim.state.policy import policy_of
+from kafka_shim.shim.state.periodic_tasks import Upkeep
+from kafka_shim.shim.state.state_version import Changes
 from kafka_shim.shim.state.static_settings import (
     check_values,
     settings_of_features,
     static_settings,
 )
 from kafka_shim.shim.state.topics import Topic, Topics
-from kafka_shim.shim.state.upkeep import Upkeep
 from kafka_shim.shim.state.users import Users
 
 if TYPE_CHECKING:

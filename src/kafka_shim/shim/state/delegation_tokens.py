@@ -10,7 +10,7 @@ import msgspec
 from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.protocol.releases.users import UserFacts
 from kafka_shim.shim.clock import Clock
-from kafka_shim.shim.errors import Refused
+from kafka_shim.shim.errors import RequestRejected
 
 HOUR_MS = 3_600_000
 DAY_MS = 86_400_000
@@ -79,7 +79,7 @@ class DelegationTokens:
 
     def require_enabled(self) -> None:
         if not self._secret:
-            raise Refused(ErrorCode.DELEGATION_TOKEN_AUTH_DISABLED)
+            raise RequestRejected(ErrorCode.DELEGATION_TOKEN_AUTH_DISABLED)
 
     def create(
         self, owner: str, requester: str, renewers: Iterable[str], max_lifetime_ms: int
@@ -156,16 +156,16 @@ class DelegationTokens:
         for token in self._by_id.values():
             if hmac.compare_digest(token.hmac, token_hmac):
                 return token
-        raise Refused(ErrorCode.DELEGATION_TOKEN_NOT_FOUND)
+        raise RequestRejected(ErrorCode.DELEGATION_TOKEN_NOT_FOUND)
 
     def _require_alive(self, token: DelegationToken) -> None:
         if self._is_over(token):
-            raise Refused(ErrorCode.DELEGATION_TOKEN_EXPIRED)
+            raise RequestRejected(ErrorCode.DELEGATION_TOKEN_EXPIRED)
 
     def _require_own(self, token: DelegationToken, principal: str) -> None:
         """Raise DELEGATION_TOKEN_OWNER_MISMATCH unless it is the owner or a renewer (KIP-373)."""
         if principal not in {token.owner, *token.renewers}:
-            raise Refused(ErrorCode.DELEGATION_TOKEN_OWNER_MISMATCH)
+            raise RequestRejected(ErrorCode.DELEGATION_TOKEN_OWNER_MISMATCH)
 
     def _forget_old(self) -> None:
         """Remove expired tokens at the brokers' check interval, until which they are kept."""

@@ -14,10 +14,10 @@ from kafka_shim.protocol.features import Feature, features_of
 from kafka_shim.protocol.releases.facts import Facts
 from kafka_shim.shim.clock import Clock
 from kafka_shim.shim.config import Config
+from kafka_shim.shim.state.authorization import Policy
 from kafka_shim.shim.state.configs import Configs
 from kafka_shim.shim.state.node import Node
 from kafka_shim.shim.state.placement import spread
-from kafka_shim.shim.state.policy import Policy
 from kafka_shim.shim.state.topics import Topic, Topics
 
 if TYPE_CHECKING:
@@ -28,9 +28,9 @@ if TYPE_CHECKING:
     from kafka_shim.shim.state.late_partition import Partitions
     from kafka_shim.shim.state.log import Log
     from kafka_shim.shim.state.quotas import Quotas
-    from kafka_shim.shim.state.sharing.share_partitions import SharePartitions
-    from kafka_shim.shim.state.sharing.share_sessions import ShareSessions
-    from kafka_shim.shim.state.sharing.share_state import ShareStates
+    from kafka_shim.shim.state.share_partitions.share_partitions import SharePartitions
+    from kafka_shim.shim.state.share_partitions.share_sessions import ShareSessions
+    from kafka_shim.shim.state.share_partitions.share_state import ShareStates
     from kafka_shim.shim.state.telemetry import Telemetry
     from kafka_shim.shim.state.throttles import Throttles
     from kafka_shim.shim.state.transactions import Transactions
@@ -173,8 +173,8 @@ class LateStores:
 
     @cached_property
     def share_states(self) -> "ShareStates":
-        from kafka_shim.shim.state.sharing.share_log import ShareLog, share_log_settings
-        from kafka_shim.shim.state.sharing.share_state import ShareStates
+        from kafka_shim.shim.state.share_partitions.share_log import ShareLog, share_log_settings
+        from kafka_shim.shim.state.share_partitions.share_state import ShareStates
 
         facts = self.facts.groups
         settings = share_log_settings(self.configs)
@@ -185,8 +185,8 @@ class LateStores:
     def share_partitions(self) -> "SharePartitions":
         """Return the share partitions of all brokers."""
         from kafka_shim.shim.state.between_brokers import brokers_may
-        from kafka_shim.shim.state.sharing.dead_letters import DeadLetters
-        from kafka_shim.shim.state.sharing.share_partitions import SharePartitions
+        from kafka_shim.shim.state.share_partitions.dead_letters import DeadLetters
+        from kafka_shim.shim.state.share_partitions.share_partitions import SharePartitions
 
         may = brokers_may(self.config, self.policy)
         return SharePartitions(
@@ -223,7 +223,7 @@ class LateStores:
         return self.topics.create(name, assignments, configs)
 
     def _new_share_sessions(self) -> "ShareSessions":
-        from kafka_shim.shim.state.sharing.share_sessions import ShareSessions
+        from kafka_shim.shim.state.share_partitions.share_sessions import ShareSessions
 
         slots = self.groups.settings.share_sessions_max
         return ShareSessions(self.topics, self.share_partitions, slots=slots)

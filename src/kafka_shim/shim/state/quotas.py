@@ -106,11 +106,11 @@ class Quotas:
         self._hashes: dict[EntityKey, int] = {}
         self._connection_rates: dict[Address | None, float] = {}
 
-    def alter(self, alterations: Sequence[Alteration], beside: Beside = _at_once) -> None:
+    def alter(self, alterations: Sequence[Alteration], offload: Beside = _at_once) -> None:
         """Set limits, and remove those with value None; `beside` runs the expensive part."""
         changes = {key_of(entity): changed for entity, changed in alterations}
         before, hashes = self._limits, self._hashes
-        limits, new_hashes = beside(_after, before, hashes, changes)
+        limits, new_hashes = offload(_after, before, hashes, changes)
         if self._limits is not before:  # changed meanwhile by another request
             limits, new_hashes = _after(self._limits, self._hashes, changes)
         self._limits, self._hashes = limits, new_hashes

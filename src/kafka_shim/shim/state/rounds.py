@@ -3,7 +3,7 @@
 import time
 from collections.abc import Callable, Iterable, Iterator
 
-from kafka_shim.shim.clock import TURN_S, Clock, Timer
+from kafka_shim.shim.clock import SLICE_S, Clock, Timer
 
 
 class Rounds:
@@ -42,7 +42,7 @@ class Rounds:
     def _go_on(self, results: Iterator[bool]) -> None:
         """Continue for the length of a turn."""
         self._turn = None
-        ends_s = time.perf_counter() + TURN_S
+        ends_s = time.perf_counter() + SLICE_S
         for is_left in results:
             if is_left:
                 self.plan()

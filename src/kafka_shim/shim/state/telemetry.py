@@ -26,7 +26,7 @@ from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.protocol.errors import DecodeError
 from kafka_shim.protocol.releases.telemetry import TelemetryFacts
 from kafka_shim.shim.clock import Clock
-from kafka_shim.shim.errors import Refused
+from kafka_shim.shim.errors import RequestRejected
 from kafka_shim.shim.state.config_values import elements
 from kafka_shim.shim.state.configs import Configs
 from kafka_shim.shim.state.metrics_patterns import patterns_of
@@ -152,7 +152,7 @@ class Telemetry:
         instance = self._instance(instance_id, client)
         may_again = self._facts.asks_after_errors and instance.last_error in MAY_ASK_AGAIN
         if not (instance.may_get(self._clock.now_ms()) or may_again):
-            raise Refused(
+            raise RequestRejected(
                 ErrorCode.THROTTLING_QUOTA_EXCEEDED,
                 "the client asked again before its interval was over",
             )
@@ -165,16 +165,18 @@ class Telemetry:
         was_terminating, instance.is_terminating = instance.is_terminating, pushed.is_terminating
         try:
             if was_terminating:
-                _refuse(ErrorCode.INVALID_REQUEST, "the client has announced that it is closing")
+                _error_response(
+                    ErrorCode.INVALID_REQUEST, "the client has announced that it is closing"
+                )
             if not (instance.may_push(self._clock.now_ms()) or pushed.is_terminating):
-                _refuse(
+                _error_response(
                     ErrorCode.THROTTLING_QUOTA_EXCEEDED,
                     "the client pushed again before its interval was over",
                 )
             self._check(instance.subscription, subscription_id, pushed)
             if pushed.metrics:
                 self.pushes.append(self._came(pushed))
-        except Refused as refused:
+        except RequestRejected as refused:
             instance.last_error = refused.error
             raise
         instance.last_error = ErrorCode.NONE
@@ -182,13 +184,13 @@ class Telemetry:
     def _check(self, wanted: Subscription, subscription_id: int, pushed: Pushed) -> None:
         if subscription_id != wanted.subscription_id:
             text = f"subscription {subscription_id} is not {wanted.subscription_id}"
-            _refuse(ErrorCode.UNKNOWN_SUBSCRIPTION_ID, text)
+            _error_response(ErrorCode.UNKNOWN_SUBSCRIPTION_ID, text)
         if pushed.compression not in list(Compression):
             text = f"unknown compression {pushed.compression}"
-            _refuse(ErrorCode.UNSUPPORTED_COMPRESSION_TYPE, text)
+            _error_response(ErrorCode.UNSUPPORTED_COMPRESSION_TYPE, text)
         if len(pushed.metrics) > self.bytes_max:
             text = f"{len(pushed.metrics)} bytes are above the limit of {self.bytes_max}"
-            _refuse(ErrorCode.TELEMETRY_TOO_LARGE, text)
+            _error_response(ErrorCode.TELEMETRY_TOO_LARGE, text)
 
     def _came(self, pushed: Pushed) -> Push:
         compression = Compression(pushed.compression)
@@ -201,7 +203,7 @@ class Telemetry:
         except MissingPackageError:
             pass  # it may be right
         except DecodeError as error:
-            raise Refused(ErrorCode.INVALID_RECORD, str(error)) from error
+            raise RequestRejected(ErrorCode.INVALID_RECORD, str(error)) from error
         return Push(pushed.client, pushed.is_terminating, compression, len(pushed.metrics), size)
 
     def _instance(self, instance_id: bytes, client: Client) -> _Instance:
@@ -240,8 +242,8 @@ class Telemetry:
         return int(own.get("interval.ms", default or 0))
 
 
-def _refuse(error: ErrorCode, text: str) -> NoReturn:
-    raise Refused(error, text)
+def _error_response(error: ErrorCode, text: str) -> NoReturn:
+    raise RequestRejected(error, text)
 
 
 def _hash(uuid: bytes) -> int:

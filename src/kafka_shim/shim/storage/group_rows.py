@@ -14,7 +14,7 @@ from kafka_shim.shim.state.groups.group import Group, GroupType
 from kafka_shim.shim.state.groups.offsets import CommittedOffset, Offsets
 from kafka_shim.shim.state.groups.share_group import ShareGroup
 from kafka_shim.shim.state.groups.streams_group import StreamsGroup
-from kafka_shim.shim.state.sharing.share_values import Key as ShareKey, ShareState
+from kafka_shim.shim.state.share_partitions.share_values import Key as ShareKey, ShareState
 from kafka_shim.shim.storage import member_rows
 from kafka_shim.shim.storage.settings_rows import Kept, text
 

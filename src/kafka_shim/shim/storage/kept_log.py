@@ -53,9 +53,9 @@ class LogRow(msgspec.Struct):
 class LogMarks(Protocol):
     """The receiver of changes."""
 
-    def appended(self, log: "KeptLog", batch: StoredBatch) -> None: ...
-    def log(self, log: "KeptLog") -> None: ...
-    def closed(self, log: "KeptLog") -> None: ...
+    def appended(self, log: "PersistedLog", batch: StoredBatch) -> None: ...
+    def log(self, log: "PersistedLog") -> None: ...
+    def closed(self, log: "PersistedLog") -> None: ...
 
 
 class NotingProducers(PartitionProducers, gc=True):
@@ -92,7 +92,7 @@ class NotingProducers(PartitionProducers, gc=True):
             self._noted()
 
 
-class KeptLog(Log):
+class PersistedLog(Log):
     """A log of a cluster with `--data-dir`; `number` is its number in the file."""
 
     __slots__ = ("_marks", "number")

@@ -5,8 +5,8 @@ from collections.abc import Callable
 from kafka_shim.authorizer.model import Acl
 from kafka_shim.shim.clock import Clock, Timer
 from kafka_shim.shim.state.log import StoredBatch
-from kafka_shim.shim.state.sharing.share_values import Key as ShareKey
-from kafka_shim.shim.storage.kept_log import KeptLog
+from kafka_shim.shim.state.share_partitions.share_values import Key as ShareKey
+from kafka_shim.shim.storage.kept_log import PersistedLog
 
 
 class NotedAcls(set[Acl]):
@@ -32,7 +32,7 @@ class Marks:
     def forget(self) -> None:
         """Clear the changes after they were written."""
         self.is_marked = False
-        self.batches: list[tuple[KeptLog, StoredBatch]] = []
+        self.batches: list[tuple[PersistedLog, StoredBatch]] = []
         self.has_rows = False
         """Whether there is more than batches."""
         self._forget_rows()
@@ -44,7 +44,7 @@ class Marks:
         self.batches.clear()
 
     def _forget_rows(self) -> None:
-        self.logs: dict[KeptLog, None] = {}
+        self.logs: dict[PersistedLog, None] = {}
         self.gone_logs: list[int] = []
         self.topics: set[str] = set()
         self.all_topics = False
@@ -65,18 +65,18 @@ class Marks:
             self.is_marked = True
             self._when_first()
 
-    def appended(self, log: KeptLog, batch: StoredBatch) -> None:
+    def appended(self, log: PersistedLog, batch: StoredBatch) -> None:
         self.batches.append((log, batch))
         if not self.is_marked:
             self.is_marked = True
             self._when_first()
 
-    def log(self, log: KeptLog) -> None:
+    def log(self, log: PersistedLog) -> None:
         """Mark a log that lost batches or whose producers changed."""
         self.logs[log] = None
         self.mark()
 
-    def closed(self, log: KeptLog) -> None:
+    def closed(self, log: PersistedLog) -> None:
         """Record that a log was deleted."""
         self.gone_logs.append(log.number)
         self.mark()

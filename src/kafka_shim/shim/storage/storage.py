@@ -20,7 +20,7 @@ from kafka_shim.shim.state.log import StoredBatch
 from kafka_shim.shim.state.log_settings import InForce
 from kafka_shim.shim.storage import group_rows, settings_rows, topic_rows
 from kafka_shim.shim.storage.database import LOGS_MAX, OFFSET_BITS, Batch, Database, Row
-from kafka_shim.shim.storage.kept_log import KeptLog
+from kafka_shim.shim.storage.kept_log import PersistedLog
 from kafka_shim.shim.storage.marks import Marks, NotingClock
 from kafka_shim.shim.storage.settings_rows import PRODUCER_IDS, SECTION_OF, SECTIONS, text
 
@@ -79,11 +79,11 @@ class Storage:
 
     def _make_log(
         self, settings: InForce, clock: Clock, when_filled: Callable[[], None]
-    ) -> KeptLog:
+    ) -> PersistedLog:
         self._logs += 1
         if self._logs >= LOGS_MAX:
             raise ConfigError(f"{self._where}: no room for more than {LOGS_MAX} partitions")
-        return KeptLog(settings, clock, when_filled, self._marks, self._logs)
+        return PersistedLog(settings, clock, when_filled, self._marks, self._logs)
 
     def begin_anew(self, cluster: Cluster) -> None:
         """Discard what was written, since the cluster was reset."""
@@ -319,7 +319,7 @@ class Storage:
             partition.log.number
             for topic in cluster.topics
             for partition in topic.partitions
-            if isinstance(partition.log, KeptLog)
+            if isinstance(partition.log, PersistedLog)
         ]
         self._logs = max(numbers, default=0)
         topic_rows.put_transactions(cluster, rows)
@@ -355,5 +355,5 @@ class Storage:
         self._database.close()
 
 
-def _batch(kept: KeptLog, batch: StoredBatch) -> Batch:
+def _batch(kept: PersistedLog, batch: StoredBatch) -> Batch:
     return kept.number, batch.base_offset, batch.is_clean, batch.payload

@@ -7,7 +7,7 @@ import msgspec
 from kafka_shim.shim.state.cluster import Cluster
 from kafka_shim.shim.state.topics import NOBODY, Topic, Topics
 from kafka_shim.shim.state.transaction import State, Transaction
-from kafka_shim.shim.storage.kept_log import KeptLog, LogRow
+from kafka_shim.shim.storage.kept_log import LogRow, PersistedLog
 from kafka_shim.shim.storage.settings_rows import (
     PRODUCER_ID_BLOCK,
     PRODUCER_IDS,
@@ -66,7 +66,7 @@ def topic_text(topic: Topic | None) -> str | None:
             partition.last_known,
         )
         for partition in topic.partitions
-        if isinstance(partition.log, KeptLog)
+        if isinstance(partition.log, PersistedLog)
     ]
     configs = {**topic.configs, **dict.fromkeys(topic.unreadable, "")}
     return text(TopicRow(topic.topic_id, configs, partitions))
@@ -82,7 +82,7 @@ def put_topics(
         name: msgspec.json.decode(value, type=TopicRow)
         for name, value in rows.get("topic", {}).items()
     }
-    logs: dict[int, KeptLog] = {}
+    logs: dict[int, PersistedLog] = {}
     for name, row in sorted(found.items(), key=lambda item: item[1].partitions[0].log):
         _put_topic(cluster, name, row, logs)
     kept = rows.get("log", {})
@@ -109,14 +109,14 @@ def lead_anew(topics: Topics) -> None:
                 topics.elect(partition, leader_id)
 
 
-def _put_topic(cluster: Cluster, name: str, row: TopicRow, logs: dict[int, KeptLog]) -> None:
+def _put_topic(cluster: Cluster, name: str, row: TopicRow, logs: dict[int, PersistedLog]) -> None:
     replicas = [partition.replicas for partition in row.partitions]
     topic = cluster.topics.create(name, replicas, row.configs, topic_id=row.topic_id)
     for partition, kept in zip(topic.partitions, row.partitions, strict=True):
         partition.isr = kept.isr
         partition.eligible, partition.last_known = kept.eligible, kept.last_known
         partition.leader_id, partition.leader_epoch = kept.leader, kept.leader_epoch
-        assert isinstance(partition.log, KeptLog)
+        assert isinstance(partition.log, PersistedLog)
         partition.log.number = kept.log
         logs[kept.log] = partition.log
 

@@ -54,10 +54,10 @@ class HttpControl:
         payload = None if body is None else json.dumps(body).encode()
         with self._lock:
             status, kind, raw = self._ask(method, path, payload)
-        answer = json.loads(raw) if kind == "application/json" else raw.decode()
+        response = json.loads(raw) if kind == "application/json" else raw.decode()
         if status != _OK:
-            raise BrokerError(answer["error"] if isinstance(answer, dict) else str(answer))
-        return answer
+            raise BrokerError(response["error"] if isinstance(response, dict) else str(response))
+        return response
 
     def close(self) -> None:
         if self._connection is not None:

@@ -68,16 +68,18 @@ class Matrix:
             for case in _cases(bound):
                 yield self._scene(bound, version, case)
 
-    def rows(self, answer_to: Answering) -> Iterator[Asked]:
+    def rows(self, response_to: Answering) -> Iterator[Asked]:
         """Yield each row with the outcomes on a broker."""
         for bound, version in self._asked():
-            answers = []
+            responses = []
             for case in _cases(bound):
                 scene = self._scene(bound, version, case)
-                answers.append((case.words, _without(answer_to(scene), scene.prefix)))
-            all_there = answers[0][1]
+                responses.append((case.words, _without(response_to(scene), scene.prefix)))
+            all_there = responses[0][1]
             told = [f"all there: {_told(all_there)}"]
-            told += [f"{words}: {_compared(all_there, answer)}" for words, answer in answers[1:]]
+            told += [
+                f"{words}: {_compared(all_there, response)}" for words, response in responses[1:]
+            ]
             yield Asked(bound, version, told)
 
     def _asked(self) -> Iterator[tuple[BoundRequirement, int]]:
@@ -181,31 +183,31 @@ def _text(need: Need) -> str:
     return f"{need.operation.name} {need.resource_type.name}"
 
 
-def _told(answer: Any) -> str:
-    if _outcome(answer):
-        return _outcome(answer)
-    codes = sorted(set(_codes(answer)) - {0})
+def _told(response: Any) -> str:
+    if _outcome(response):
+        return _outcome(response)
+    codes = sorted(set(_codes(response)) - {0})
     return ALLOWED + (f", then {', '.join(map(str, codes))}" if codes else "")
 
 
-def _compared(all_there: Any, answer: Any) -> str:
+def _compared(all_there: Any, response: Any) -> str:
     """Describe a difference: other error codes, fewer elements, another value, or nothing."""
-    if _outcome(answer):
-        return _outcome(answer)
-    if answer == all_there:
+    if _outcome(response):
+        return _outcome(response)
+    if response == all_there:
         return ALLOWED
-    codes = sorted(set(_codes(answer)) - set(_codes(all_there)))
+    codes = sorted(set(_codes(response)) - set(_codes(all_there)))
     if codes:
         return ", ".join(map(str, codes))
-    if _size(answer) < _size(all_there):
+    if _size(response) < _size(all_there):
         return Effect.HIDE.value
     return "another value, no code"
 
 
-def _outcome(answer: Any) -> str:
+def _outcome(response: Any) -> str:
     """Return the outcome without a response, e.g. `closed`; empty if there was a response."""
-    is_none = len(answer) == 1 and next(iter(answer)) in ("closed", "waits", "silent", "fault")
-    return str(next(iter(answer))) if is_none else ""
+    is_none = len(response) == 1 and next(iter(response)) in ("closed", "waits", "silent", "fault")
+    return str(next(iter(response))) if is_none else ""
 
 
 def _codes(value: Any) -> Iterator[int]:

@@ -36,24 +36,24 @@ def test_real_brokers_of_the_main_eras_were_recorded() -> None:
 @pytest.mark.parametrize("name", CONFIRMED)
 def test_a_recording_has_the_same_requests(name: str) -> None:
     release = parse_release(name.removesuffix("-matrix"))
-    asked = [_without_answers(scene) for scene in load(name)]
-    assert asked == [_without_answers(scene) for scene in Matrix(release).scenes()]
+    asked = [_without_responses(scene) for scene in load(name)]
+    assert asked == [_without_responses(scene) for scene in Matrix(release).scenes()]
 
 
 @pytest.mark.parametrize("name", CONFIRMED)
 def test_a_real_broker_confirms_the_matrix(name: str) -> None:
     release = parse_release(name.removesuffix("-matrix"))
-    answers = {scene.prefix: scene.steps[-1].answer for scene in load(name)}
-    confirmed = dict(_outcomes(release, lambda scene: answers[scene.prefix]))
+    responses = {scene.prefix: scene.steps[-1].response for scene in load(name)}
+    confirmed = dict(_outcomes(release, lambda scene: responses[scene.prefix]))
     assert dict(_outcomes(release, shim_of(release))) == confirmed
 
 
-def _outcomes(release: str, answer_to: Answering) -> Iterator[tuple[str, tuple[str, ...]]]:
-    for asked in Matrix(release).rows(answer_to):
+def _outcomes(release: str, response_to: Answering) -> Iterator[tuple[str, tuple[str, ...]]]:
+    for asked in Matrix(release).rows(response_to):
         yield asked.row.id, asked.outcomes
 
 
-def _without_answers(scene: Scenario) -> Scenario:
+def _without_responses(scene: Scenario) -> Scenario:
     for step in scene.steps:
-        step.answer = {}
+        step.response = {}
     return scene

@@ -204,7 +204,7 @@ def test_a_token_is_asked_for_and_kept(chrome: Any, tmp_path: Path) -> None:
             time.sleep(0.05)
         address = dict(line.split("=", 1) for line in ready.read_text().splitlines())["CONTROL"]
         page = Page(chrome, f"http://{address}")
-        page.wait(lambda: _answered(chrome, "s3cret"))
+        page.wait(lambda: _responded(chrome, "s3cret"))
         page.tab("acls")
         page.wait(lambda: "There are no ACLs" in page.element("#empty").text)
         chrome.refresh()
@@ -216,7 +216,7 @@ def test_a_token_is_asked_for_and_kept(chrome: Any, tmp_path: Path) -> None:
     chrome.get_log("browser")  # discard the messages about rejected calls
 
 
-def _answered(chrome: Any, text: str) -> bool:
+def _responded(chrome: Any, text: str) -> bool:
     """Answer the prompt; return whether there was one."""
     from selenium.common.exceptions import NoAlertPresentException
 
@@ -246,8 +246,8 @@ def test_the_page_loads_nothing_from_elsewhere(broker: KafkaBroker) -> None:
     folder = ROOT / "src" / "kafka_shim" / "shim" / "control" / "inspector"
     for path in folder.iterdir():
         assert "http" not in path.read_text().replace("http-equiv", ""), path.name
-        with urlopen(f"{broker.control_url}/inspector/{path.name}") as answer:
-            assert answer.read() == path.read_bytes()
-            assert answer.headers["content-security-policy"].startswith("default-src 'self'")
-    with urlopen(f"{broker.control_url}/") as answer:
-        assert answer.url == f"{broker.control_url}/inspector"
+        with urlopen(f"{broker.control_url}/inspector/{path.name}") as response:
+            assert response.read() == path.read_bytes()
+            assert response.headers["content-security-policy"].startswith("default-src 'self'")
+    with urlopen(f"{broker.control_url}/") as response:
+        assert response.url == f"{broker.control_url}/inspector"

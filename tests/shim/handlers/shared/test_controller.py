@@ -18,9 +18,9 @@ def asked_of(stage: Stage, node_id: int, api: ApiKey, version: int, request: Any
     session = Session(LISTENER, node_id, "127.0.0.1", 50_000 + node_id)
     session.principal = ADMIN
     session.phase = Phase.READY
-    answer = stage.send(api, version, request, session)
-    assert isinstance(answer, bytes)
-    return stage.read(api, version, answer)
+    response = stage.send(api, version, request, session)
+    assert isinstance(response, bytes)
+    return stage.read(api, version, response)
 
 
 @pytest.mark.parametrize("release", ["0.11", "1.1", "2.8"])

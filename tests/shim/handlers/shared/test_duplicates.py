@@ -34,7 +34,7 @@ from kafka_shim.protocol.messages.write_txn_markers_request import (
     WritableTxnMarkerTopic,
     WriteTxnMarkersRequest,
 )
-from kafka_shim.shim.handlers.shared.duplicates import by_topic
+from kafka_shim.shim.handlers.common.duplicates import by_topic
 from tests.shim.handlers.records import ALICE
 from tests.shim.play import Stage
 
@@ -52,8 +52,8 @@ def test_a_denied_add_partitions_returns_repeated_topics_since_3_5(
     request = AddPartitionsToTxnRequest(
         v3_and_below_transactional_id="x", v3_and_below_topics=topics
     )
-    answer = Stage(release).ask(ApiKey.ADD_PARTITIONS_TO_TXN, 0, request, ALICE)
-    found = [len(result.results_by_partition) for result in answer.results_by_topic_v3_and_below]
+    response = Stage(release).ask(ApiKey.ADD_PARTITIONS_TO_TXN, 0, request, ALICE)
+    found = [len(result.results_by_partition) for result in response.results_by_topic_v3_and_below]
     assert found == counts
 
 
@@ -64,9 +64,9 @@ def test_delete_records_returns_repeated_partitions_once(release: str) -> None:
     topic = DeleteRecordsTopic("t", [DeleteRecordsPartition(0, 0), DeleteRecordsPartition(7, 0)])
     request = DeleteRecordsRequest(topics=[topic, topic], timeout_ms=1)
     version = stage.dispatcher.apis.advertised[ApiKey.DELETE_RECORDS][1]
-    (answer,) = stage.ask(ApiKey.DELETE_RECORDS, version, request).topics
+    (response,) = stage.ask(ApiKey.DELETE_RECORDS, version, request).topics
     assert [
-        (partition.partition_index, partition.error_code) for partition in answer.partitions
+        (partition.partition_index, partition.error_code) for partition in response.partitions
     ] == [(0, 0), (7, 3)]
 
 
@@ -74,8 +74,8 @@ def test_delete_records_returns_repeated_partitions_once(release: str) -> None:
 def test_a_denied_commit_returns_repeated_partitions_since_2_3(release: str, count: int) -> None:
     topic = OffsetCommitRequestTopic(name="t", partitions=[OffsetCommitRequestPartition()] * 2)
     request = OffsetCommitRequest(group_id="g", topics=[topic])
-    answer = Stage(release).ask(ApiKey.OFFSET_COMMIT, 2, request, ALICE)
-    assert [partition.error_code for partition in answer.topics[0].partitions] == [30] * count
+    response = Stage(release).ask(ApiKey.OFFSET_COMMIT, 2, request, ALICE)
+    assert [partition.error_code for partition in response.topics[0].partitions] == [30] * count
 
 
 @pytest.mark.parametrize(
@@ -93,8 +93,8 @@ def test_a_commit_returns_repeated_partitions_once_or_twice(
     request = OffsetCommitRequest(
         group_id="g", generation_id_or_member_epoch=-1, member_id="", topics=topics
     )
-    answer = stage.ask(ApiKey.OFFSET_COMMIT, 2, request)
-    found = {topic.name: [row.error_code for row in topic.partitions] for topic in answer.topics}
+    response = stage.ask(ApiKey.OFFSET_COMMIT, 2, request)
+    found = {topic.name: [row.error_code for row in topic.partitions] for topic in response.topics}
     assert found == {"one": [0] * committed, "missing": [3] * failed}
 
 
@@ -102,8 +102,8 @@ def test_a_commit_returns_repeated_partitions_once_or_twice(
 def test_denied_log_dirs_return_repeated_partitions_since_2_7(release: str, count: int) -> None:
     moved = AlterReplicaLogDir(path="/x", topics=[AlterReplicaLogDirTopic("t", [0, 0])])
     request = AlterReplicaLogDirsRequest(dirs=[moved])
-    answer = Stage(release).ask(ApiKey.ALTER_REPLICA_LOG_DIRS, 1, request, ALICE)
-    assert [partition.error_code for partition in answer.results[0].partitions] == [31] * count
+    response = Stage(release).ask(ApiKey.ALTER_REPLICA_LOG_DIRS, 1, request, ALICE)
+    assert [partition.error_code for partition in response.results[0].partitions] == [31] * count
 
 
 @pytest.mark.parametrize(
@@ -119,8 +119,8 @@ def test_list_offsets_returns_repeated_topics_once_or_twice(
         for name in ("mine", "others") * 2
     ]
     request = ListOffsetsRequest(replica_id=-1, topics=topics)
-    answer = stage.ask(ApiKey.LIST_OFFSETS, 1, request, ALICE)
-    assert Counter(topic.name for topic in answer.topics) == {"mine": allowed, "others": denied}
+    response = stage.ask(ApiKey.LIST_OFFSETS, 1, request, ALICE)
+    assert Counter(topic.name for topic in response.topics) == {"mine": allowed, "others": denied}
 
 
 def marker(producer_id: int, *topics: str) -> WritableTxnMarker:
@@ -132,11 +132,11 @@ def test_markers_of_one_producer_are_merged_but_if_denied_only_the_last_is_retur
     stage = Stage("2.8")
     stage.topic("one")
     request = WriteTxnMarkersRequest(markers=[marker(7, "one"), marker(8), marker(7, "two")])
-    answer = stage.ask(ApiKey.WRITE_TXN_MARKERS, 1, request)
-    codes = [(topic.name, topic.partitions[0].error_code) for topic in answer.markers[0].topics]
-    assert (len(answer.markers), codes) == (1, [("one", 0), ("two", 3)])
-    answer = stage.ask(ApiKey.WRITE_TXN_MARKERS, 1, request, ALICE)
+    response = stage.ask(ApiKey.WRITE_TXN_MARKERS, 1, request)
+    codes = [(topic.name, topic.partitions[0].error_code) for topic in response.markers[0].topics]
+    assert (len(response.markers), codes) == (1, [("one", 0), ("two", 3)])
+    response = stage.ask(ApiKey.WRITE_TXN_MARKERS, 1, request, ALICE)
     found = {
-        marker.producer_id: [topic.name for topic in marker.topics] for marker in answer.markers
+        marker.producer_id: [topic.name for topic in marker.topics] for marker in response.markers
     }
     assert found == {7: ["two"], 8: []}

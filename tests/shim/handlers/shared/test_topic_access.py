@@ -29,8 +29,8 @@ def errors(release: str, *operations: Operation) -> tuple[int, int]:
     topics = [
         DeleteRecordsTopic(name, [DeleteRecordsPartition(0)]) for name in ("there", "missing")
     ]
-    answer = stage.ask(ApiKey.DELETE_RECORDS, 0, DeleteRecordsRequest(topics, 1000), USER)
-    codes = {topic.name: topic.partitions[0].error_code for topic in answer.topics}
+    response = stage.ask(ApiKey.DELETE_RECORDS, 0, DeleteRecordsRequest(topics, 1000), USER)
+    codes = {topic.name: topic.partitions[0].error_code for topic in response.topics}
     return codes["there"], codes["missing"]
 
 

@@ -16,17 +16,17 @@ RECORDED = json.loads(read_file(GOLDEN))
 def test_members_get_the_partitions_that_kafka_assigns(assignor: str, *, alike: bool) -> None:
     wanted = (assignor, alike)
     cases = [
-        (asked, answer)
-        for asked, answer in RECORDED["cases"]
+        (asked, response)
+        for asked, response in RECORDED["cases"]
         if (asked["assignor"], asked["alike"]) == wanted
     ]
     assert len(cases) > 20
-    for asked, answer in cases:
-        assert is_equal(ours(asked, RECORDED["release"]), answer), asked
+    for asked, response in cases:
+        assert is_equal(ours(asked, RECORDED["release"]), response), asked
 
 
 def test_members_of_streams_groups_get_the_tasks_that_kafka_assigns() -> None:
     cases = json.loads(read_file(TASKS))
     assert len(cases) > 100
-    for asked, answer in cases:
-        assert our_tasks(asked) == answer, asked
+    for asked, response in cases:
+        assert our_tasks(asked) == response, asked

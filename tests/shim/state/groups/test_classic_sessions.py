@@ -43,15 +43,15 @@ def stable_group(clock: ManualClock) -> ClassicGroup:
         ),
         joined.append,
     )
-    (answer,) = joined
+    (response,) = joined
     group.sync(
         Syncing(
-            member_id=answer.member_id,
+            member_id=response.member_id,
             instance_id="first",
-            generation_id=answer.generation_id,
+            generation_id=response.generation_id,
             protocol_type=None,
             protocol_name=None,
-            assignments={answer.member_id: b""},
+            assignments={response.member_id: b""},
         ),
         lambda _: None,
     )

@@ -21,9 +21,9 @@ def test_the_first_response_contains_the_assignment(offloaded: str) -> None:
         subscribed_topic_names=["orders"],
         topic_partitions=[],
     )
-    answer = stage.ask(ApiKey.CONSUMER_GROUP_HEARTBEAT, 1, request)
-    assert answer.error_code == 0
-    [row] = answer.assignment.topic_partitions
+    response = stage.ask(ApiKey.CONSUMER_GROUP_HEARTBEAT, 1, request)
+    assert response.error_code == 0
+    [row] = response.assignment.topic_partitions
     assert row.topic_id == stage.found("orders").topic_id
 
 
@@ -42,9 +42,9 @@ def test_a_tie_between_assignors_does_not_raise_the_epoch() -> None:
             topic_partitions=[],
         )
         for _ in range(2):
-            answer = stage.ask(ApiKey.CONSUMER_GROUP_HEARTBEAT, 1, request)
-            request.member_epoch = answer.member_epoch
-            epochs.append(answer.member_epoch)
+            response = stage.ask(ApiKey.CONSUMER_GROUP_HEARTBEAT, 1, request)
+            request.member_epoch = response.member_epoch
+            epochs.append(response.member_epoch)
     assert len(set(epochs)) == 1
 
 
@@ -61,8 +61,8 @@ def test_a_custom_assignor_assigns_like_uniform() -> None:
             subscribed_topic_names=["orders"],
             topic_partitions=[],
         )
-        answer = stage.ask(ApiKey.CONSUMER_GROUP_HEARTBEAT, 1, request)
-        assert answer.error_code == 0
-        [row] = answer.assignment.topic_partitions
+        response = stage.ask(ApiKey.CONSUMER_GROUP_HEARTBEAT, 1, request)
+        assert response.error_code == 0
+        [row] = response.assignment.topic_partitions
         assignments.append(row.partitions)
     assert assignments[0] == assignments[1] == [0, 1, 2, 3, 4]

@@ -45,8 +45,8 @@ def commit(stage: Stage, group: str, *offsets: tuple[int, int], **more: Any) -> 
     topics = [OffsetCommitRequestTopic("orders", partitions=rows)]
     version = more.pop("version", VERSION)
     request = OffsetCommitRequest(group_id=group, topics=topics, **more)
-    answer = stage.ask(ApiKey.OFFSET_COMMIT, version, request)
-    assert not any(row.error_code for row in answer.topics[0].partitions)
+    response = stage.ask(ApiKey.OFFSET_COMMIT, version, request)
+    assert not any(row.error_code for row in response.topics[0].partitions)
 
 
 def partition_of(stage: Stage) -> LatePartition:
@@ -225,8 +225,8 @@ def test_a_waiting_fetch_gets_the_next_commit(stage: Stage) -> None:
         pending = fetch(stage, offset)
         assert isinstance(pending, Pending)
         commit(stage, "g", (0, offset + 1))
-        answer = stage.outcome(ApiKey.FETCH, 12, pending)
-        (batch,) = batches(answer.responses[0].partitions[0].records)
+        response = stage.outcome(ApiKey.FETCH, 12, pending)
+        (batch,) = batches(response.responses[0].partitions[0].records)
         assert batch.base_offset == offset
     commit(stage, "g", (0, 9))
     assert partition_of(stage).stored_log.end_offset == 3  # nobody waits
@@ -237,8 +237,8 @@ def test_a_waiting_fetch_gets_deletions(stage: Stage) -> None:
     pending = fetch(stage, 1)
     stage.ask(ApiKey.DELETE_GROUPS, 2, DeleteGroupsRequest(["g"]))
     stage.clock.advance(1)
-    answer = stage.outcome(ApiKey.FETCH, 12, pending)
-    (batch,) = batches(answer.responses[0].partitions[0].records)
+    response = stage.outcome(ApiKey.FETCH, 12, pending)
+    (batch,) = batches(response.responses[0].partitions[0].records)
     assert batch.count == 2
 
 

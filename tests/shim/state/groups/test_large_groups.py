@@ -83,12 +83,12 @@ def test_ten_thousand_members_join_a_classic_group() -> None:
 
 def test_others_are_served_between_the_join_responses_of_many_members() -> None:
     stage = Stage("4.3")
-    answered: Counter[int] = Counter()
+    responded: Counter[int] = Counter()
     for pending in joining(stage, 1_000):
-        pending.wait.when_done(lambda _: answered.update([stage.clock.fired]))
+        pending.wait.when_done(lambda _: responded.update([stage.clock.fired]))
     stage.clock.advance(60_000)
-    assert answered.total() == 1_000
-    assert max(answered.values()) <= ANSWERS_AT_ONCE
+    assert responded.total() == 1_000
+    assert max(responded.values()) <= ANSWERS_AT_ONCE
 
 
 def test_the_work_of_members_that_join_is_linear() -> None:

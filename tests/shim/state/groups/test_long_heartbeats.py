@@ -8,8 +8,8 @@ import pytest
 from kafka_shim.protocol import codecs
 from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.protocol.messages.consumer_protocol_subscription import ConsumerProtocolSubscription
-from kafka_shim.shim.errors import Refused
-from kafka_shim.shim.request.turns import AbandonedError
+from kafka_shim.shim.errors import RequestRejected
+from kafka_shim.shim.request.time_slices import AbandonedError
 from kafka_shim.shim.state.groups.classic_member import Joined, Joining
 from kafka_shim.shim.state.groups.consumer_group import ConsumerGroup
 from kafka_shim.shim.state.groups.consumer_member import ConsumerHeartbeat
@@ -41,7 +41,7 @@ class Interrupted:
         self.meanwhile = meanwhile
         self.count = 0
 
-    def beside(self, work: Callable[..., Item], *arguments: Any) -> Item:
+    def offload(self, work: Callable[..., Item], *arguments: Any) -> Item:
         result = work(*arguments)
         self.count += 1
         self.meanwhile()
@@ -90,19 +90,19 @@ def has(groups: Groups) -> dict[str, tuple[int, int]]:
 def test_responses_in_turns_are_those_of_the_real_broker(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    turns = Interrupted()
+    slices = Interrupted()
     for way in (
         Groups.consumer_heartbeat,
         Groups.share_heartbeat,
         Groups.streams_heartbeat,
         Groups.join,
     ):
-        monkeypatch.setattr(Groups, way.__name__, _in_turns(way, turns))
+        monkeypatch.setattr(Groups, way.__name__, _in_turns(way, slices))
     assert not differing(KIND, RELEASE, name)
 
 
-def _in_turns(way: Callable[..., Any], turns: Interrupted) -> Callable[..., Any]:
-    return lambda groups, *given: way(groups, *given[:-1], turns)
+def _in_turns(way: Callable[..., Any], slices: Interrupted) -> Callable[..., Any]:
+    return lambda groups, *given: way(groups, *given[:-1], slices)
 
 
 def test_others_see_the_old_group_until_the_heartbeat_is_complete() -> None:
@@ -110,8 +110,8 @@ def test_others_see_the_old_group_until_the_heartbeat_is_complete() -> None:
     groups.consumer_heartbeat("g", beat("first", "a", "b"))
     seen: list[dict[str, tuple[int, int]]] = []
     before = has(groups)
-    turns = Interrupted(lambda: seen.append(has(groups)))
-    groups.consumer_heartbeat("g", beat("second", "a", "b"), turns)
+    slices = Interrupted(lambda: seen.append(has(groups)))
+    groups.consumer_heartbeat("g", beat("second", "a", "b"), slices)
     assert seen
     assert all(state == before for state in seen)
     assert has(groups).keys() == {"first", "second"}
@@ -125,13 +125,13 @@ def test_a_member_that_joins_meanwhile_is_not_lost() -> None:
         if "third" not in has(groups):
             groups.consumer_heartbeat("g", beat("third", "a", "b"))
 
-    turns = Interrupted(joins)
+    slices = Interrupted(joins)
 
-    answer = groups.consumer_heartbeat("g", beat("second", "a", "b"), turns)
+    response = groups.consumer_heartbeat("g", beat("second", "a", "b"), slices)
     alike = groups_of(["a", "b"])
     for member_id in ("first", "third"):
         alike.consumer_heartbeat("g", beat(member_id, "a", "b"))
-    assert answer == alike.consumer_heartbeat("g", beat("second", "a", "b"))
+    assert response == alike.consumer_heartbeat("g", beat("second", "a", "b"))
     assert list(has(groups).items()) == list(has(alike).items())
 
 
@@ -164,22 +164,22 @@ def test_two_members_that_create_the_group_create_one() -> None:
         if not has(groups):
             groups.consumer_heartbeat("g", beat("other", "a"))
 
-    turns = Interrupted(joins)
+    slices = Interrupted(joins)
 
-    with pytest.raises(Refused) as refused:
-        groups.consumer_heartbeat("g", beat("m", "a"), turns)
+    with pytest.raises(RequestRejected) as refused:
+        groups.consumer_heartbeat("g", beat("m", "a"), slices)
     assert refused.value.error is ErrorCode.COORDINATOR_LOAD_IN_PROGRESS
     assert has(groups).keys() == {"other"}
-    groups.consumer_heartbeat("g", beat("m", "a"), turns)
+    groups.consumer_heartbeat("g", beat("m", "a"), slices)
     assert has(groups).keys() == {"other", "m"}
 
 
 def test_a_heartbeat_of_a_group_that_keeps_changing_is_rejected() -> None:
     groups = groups_of(["a"])
     groups.consumer_heartbeat("g", beat("m0", "a"))
-    turns = Interrupted(lambda: groups.consumer_heartbeat("g", beat(f"m{turns.count}", "a")))
-    with pytest.raises(Refused) as refused:
-        groups.consumer_heartbeat("g", beat("late", "a"), turns)
+    slices = Interrupted(lambda: groups.consumer_heartbeat("g", beat(f"m{slices.count}", "a")))
+    with pytest.raises(RequestRejected) as refused:
+        groups.consumer_heartbeat("g", beat("late", "a"), slices)
     assert refused.value.error is ErrorCode.COORDINATOR_LOAD_IN_PROGRESS
     assert has(groups).keys() == {f"m{number}" for number in range(TRIES + 1)}
 
@@ -204,7 +204,7 @@ def test_a_second_long_heartbeat_of_a_group_waits_for_the_first() -> None:
     waiting: list[object] = []
 
     class Waiting(Interrupted):
-        def beside(self, work: Callable[..., Item], *arguments: Any) -> Item:
+        def offload(self, work: Callable[..., Item], *arguments: Any) -> Item:
             waiting.append(work)
             raise AbandonedError
 
@@ -222,13 +222,13 @@ def test_a_static_member_that_rejoins_has_one_timer() -> None:
     stage = Stage(RELEASE)
     stage.topic("a", 2)
     groups = stage.cluster.groups
-    turns = Interrupted()
-    groups.consumer_heartbeat("g", beat("old", "a", instance_id="i"), turns)
-    groups.consumer_heartbeat("g", beat("old", epoch=-2, instance_id="i"), turns)
-    groups.consumer_heartbeat("g", beat("new", "a", instance_id="i"), turns)
+    slices = Interrupted()
+    groups.consumer_heartbeat("g", beat("old", "a", instance_id="i"), slices)
+    groups.consumer_heartbeat("g", beat("old", epoch=-2, instance_id="i"), slices)
+    groups.consumer_heartbeat("g", beat("new", "a", instance_id="i"), slices)
     stage.clock.advance(40_000)
     epoch = has(groups)["new"][0]
-    groups.consumer_heartbeat("g", beat("new", epoch=epoch, instance_id="i"), turns)
+    groups.consumer_heartbeat("g", beat("new", epoch=epoch, instance_id="i"), slices)
     stage.clock.advance(40_000)
     assert has(groups).keys() == {"new"}
     stage.clock.advance(10_000)

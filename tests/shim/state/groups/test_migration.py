@@ -21,8 +21,8 @@ def a_play(**limits: str) -> tuple[ModernPlay, str]:
 def type_of(play: ModernPlay) -> str:
     """Return the type of the only group."""
     play.list("")
-    ((_, answer),) = play.steps[-1:]
-    return str(answer["groups"][0]["group_type"])
+    ((_, response),) = play.steps[-1:]
+    return str(response["groups"][0]["group_type"])
 
 
 @pytest.mark.parametrize(
@@ -50,8 +50,8 @@ def test_a_group_in_its_initial_rebalance_cannot_be_converted() -> None:
     play, topic = a_play(group_initial_rebalance_delay_ms="3000")
     play.begin_join("migration", "b", protocols=speaks([topic]))
     play.waits("b", "b")
-    answer = play.enter("new", "migration", "m", topic)
-    assert answer.error_code == ErrorCode.UNKNOWN_SERVER_ERROR
+    response = play.enter("new", "migration", "m", topic)
+    assert response.error_code == ErrorCode.UNKNOWN_SERVER_ERROR
     assert play.outcome("b", "b").error_code == ErrorCode.REBALANCE_IN_PROGRESS
     assert type_of(play) == "classic"
 
@@ -84,5 +84,5 @@ def test_a_group_that_turns_classic_with_a_stale_assignment_rebalances() -> None
     request = play.join_request("migration", "", speaks([topic]), **instance)
     play.call("back", ApiKey.JOIN_GROUP, 9, request)
     assert type_of(play) == "classic"
-    ((_, answer),) = play.steps[-1:]
-    assert answer["groups"][0]["group_state"] == "PreparingRebalance"
+    ((_, response),) = play.steps[-1:]
+    assert response["groups"][0]["group_state"] == "PreparingRebalance"

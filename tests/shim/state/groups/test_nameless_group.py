@@ -21,8 +21,8 @@ def test_members_of_a_group_with_an_empty_id_are_rejected(release: str) -> None:
     partition = OffsetCommitRequestPartition(partition_index=0, committed_offset=1)
     topic = OffsetCommitRequestTopic(name="orders", partitions=[partition])
     commit = OffsetCommitRequest(group_id="", topics=[topic])
-    answer = stage.ask(ApiKey.OFFSET_COMMIT, 2, commit)
-    assert answer.topics[0].partitions[0].error_code == ErrorCode.NONE
+    response = stage.ask(ApiKey.OFFSET_COMMIT, 2, commit)
+    assert response.topics[0].partitions[0].error_code == ErrorCode.NONE
     for api, request in (
         (ApiKey.HEARTBEAT, HeartbeatRequest(generation_id=1, member_id="nobody")),
         (ApiKey.LEAVE_GROUP, LeaveGroupRequest(member_id="nobody")),

@@ -24,7 +24,7 @@ from kafka_shim.shim.traffic.captures.into_trace import import_capture
 from tests.acl_filters import ANY_ACL
 from tests.shim.observing.test_recorder import entries
 from tests.shim.traffic.captures.live import capturing, needs_capturing
-from tests.shim.traffic.captures.wires import heartbeat, heartbeat_answer
+from tests.shim.traffic.captures.wires import heartbeat, heartbeat_result
 from tests.shim.wire import connected, serving
 
 
@@ -85,7 +85,7 @@ def test_frames_larger_than_a_packet_are_exported_over_ipv6(
     monkeypatch.setattr("kafka_shim.shim.traffic.captures.export.SEGMENT_BYTES_MAX", 1000)
     who = Connection(0, 1, 2, "PLAINTEXT", "0:0:0:0:0:0:0:1", 50_000, "User:x")
     large = heartbeat(3, 30_000)
-    rows: list[Entry] = [Request(0, 0, 10, large), Response(0, 0, 20, 12, 4, heartbeat_answer(3))]
+    rows: list[Entry] = [Request(0, 0, 10, large), Response(0, 0, 20, 12, 4, heartbeat_result(3))]
     writer = SegmentWriter(tmp_path / "trace", "w")
     writer.write(Body([who], rows))
     writer.close()

@@ -27,7 +27,7 @@ from tests.shim.traffic.captures.wires import (
     ethernet,
     framed,
     heartbeat,
-    heartbeat_answer,
+    heartbeat_result,
     ip4,
     loopback,
     pcap,
@@ -36,7 +36,7 @@ from tests.shim.traffic.captures.wires import (
 
 COUNT = 8
 REQUESTS = [heartbeat(number, 30) for number in range(COUNT)]
-ANSWERS = [heartbeat_answer(number) for number in range(COUNT)]
+ANSWERS = [heartbeat_result(number) for number in range(COUNT)]
 
 
 def imported(
@@ -48,16 +48,16 @@ def imported(
     times = [entry.time_us for _, entry in found]
     assert times == sorted(times)
     requests = [entry.frame for _, entry in found if isinstance(entry, Request)]
-    answers = [entry.frame for _, entry in found if isinstance(entry, Response)]
-    return requests, answers, report
+    responses = [entry.frame for _, entry in found if isinstance(entry, Response)]
+    return requests, responses, report
 
 
 def test_requests_and_responses_are_imported_with_times_and_ends(tmp_path: Path) -> None:
     segments = conversation(COUNT)
-    requests, answers, report = imported(capture_of(segments), tmp_path)
-    assert (requests, answers) == (REQUESTS, ANSWERS)
+    requests, responses, report = imported(capture_of(segments), tmp_path)
+    assert (requests, responses) == (REQUESTS, ANSWERS)
     assert (report.connections, report.ports, report.troubles) == (1, [SERVER[1]], [])
-    assert (report.requests, report.answers, report.damage) == (COUNT, COUNT, "")
+    assert (report.requests, report.responses, report.damage) == (COUNT, COUNT, "")
     found, _ = entries(tmp_path)
     who, first = found[0]
     assert (who.host, who.port, who.listener) == (*CLIENT, "10.0.0.9:9092")
@@ -76,9 +76,9 @@ def test_a_connection_may_begin_with_an_unknown_version_of_api_versions(tmp_path
     refused = bytes(4) + (35).to_bytes(2, "big") + bytes(4)
     pieces = [(0, framed(newer)), (1, framed(refused))]
     pieces += [(0, framed(REQUESTS[1])), (1, framed(ANSWERS[1]))]
-    requests, answers, report = imported(capture_of(connection(pieces)), tmp_path)
+    requests, responses, report = imported(capture_of(connection(pieces)), tmp_path)
     assert requests == [newer, REQUESTS[1]]
-    assert answers == [refused, ANSWERS[1]]
+    assert responses == [refused, ANSWERS[1]]
     assert report.passed_over == {}
 
 
@@ -92,11 +92,11 @@ def test_segments_may_be_shuffled_and_repeated_within_a_second(
         segments + rng.choices([segment for segment in segments if segment.data], k=20),
         key=lambda segment: segment.time_us + rng.randrange(30_000),
     )
-    requests, answers, report = imported(
+    requests, responses, report = imported(
         capture_of(mixed), tmp_path_factory.mktemp("t"), frozenset({9092})
     )
-    assert (requests, answers) == (REQUESTS, ANSWERS)
-    assert report.answers_without_request == 0
+    assert (requests, responses) == (REQUESTS, ANSWERS)
+    assert report.responses_without_request == 0
     (troubles,) = report.troubles
     assert troubles.retransmitted > 0
     assert (troubles.lost_bytes, troubles.skipped_bytes) == (0, 0)
@@ -111,13 +111,13 @@ def test_a_lost_segment_costs_its_frames_and_is_reported(
     lost = {n for n, segment in enumerate(segments) if segment.data and rng.random() < 0.2}
     kept = [segment for number, segment in enumerate(segments) if number not in lost]
     folder = tmp_path_factory.mktemp("t")
-    requests, answers, report = imported(capture_of(kept), folder, frozenset({9092}))
+    requests, responses, report = imported(capture_of(kept), folder, frozenset({9092}))
     gone = {segments[number].data[4:] for number in lost}
     assert requests == [request for request in REQUESTS if request not in gone]
-    assert answers == [
-        answer
-        for request, answer in zip(REQUESTS, ANSWERS, strict=True)
-        if answer not in gone and request not in gone
+    assert responses == [
+        response
+        for request, response in zip(REQUESTS, ANSWERS, strict=True)
+        if response not in gone and request not in gone
     ]
     told = sum(trouble.lost_bytes for trouble in report.troubles)
     assert told == sum(len(segments[number].data) for number in lost)
@@ -127,8 +127,8 @@ def test_a_connection_that_began_before_the_capture_is_imported(tmp_path: Path) 
     segments = conversation(COUNT, segment_bytes=1000)[
         6:
     ]  # the capture begins within the second exchange
-    requests, answers, report = imported(capture_of(segments), tmp_path)
-    assert (requests, answers) == (REQUESTS[2:], ANSWERS[2:])
+    requests, responses, report = imported(capture_of(segments), tmp_path)
+    assert (requests, responses) == (REQUESTS[2:], ANSWERS[2:])
     (troubles,) = report.troubles
     assert troubles.began_before
 
@@ -143,9 +143,9 @@ def test_reused_ports_are_different_connections(tmp_path: Path) -> None:
         msgspec.structs.replace(segment, time_us=segment.time_us + index * 1000)
         for index, segment in enumerate(segments)
     ]
-    requests, answers, report = imported(capture_of(late), tmp_path)
+    requests, responses, report = imported(capture_of(late), tmp_path)
     assert report.connections == 20
-    assert len(requests) == len(answers) == 40
+    assert len(requests) == len(responses) == 40
     found, _ = entries(tmp_path)
     assert len({who.writer_connection for who, _ in found}) == 20
     assert len([entry for _, entry in found if isinstance(entry, Closed)]) == 20
@@ -194,8 +194,8 @@ def test_all_link_types_and_time_resolutions_are_read(
     rows = [(segment.time_us, wrap(segment)) for segment in conversation(COUNT)]
     for number, nano in enumerate((False, True)):
         file = io.BytesIO(pcap(rows, link_type, nano=nano))
-        requests, answers, _ = imported(file, tmp_path / str(number))
-        assert (requests, answers) == (REQUESTS, ANSWERS)
+        requests, responses, _ = imported(file, tmp_path / str(number))
+        assert (requests, responses) == (REQUESTS, ANSWERS)
 
 
 @pytest.mark.parametrize("order", ["<", ">"])
@@ -208,8 +208,8 @@ def test_pcapng_files_may_have_interfaces_of_different_link_types(
     ]
     data = pcapng(rows, (1, 101), order)
     assert [packet.time_us for packet in packets(io.BytesIO(data))] == [row[1] for row in rows]
-    requests, answers, report = imported(io.BytesIO(data), tmp_path)
-    assert (requests, answers) == (REQUESTS, ANSWERS)
+    requests, responses, report = imported(io.BytesIO(data), tmp_path)
+    assert (requests, responses) == (REQUESTS, ANSWERS)
     assert report.passed_over == {}
 
 
@@ -231,9 +231,9 @@ def test_a_truncated_file_is_read_to_its_end(tmp_path: Path) -> None:
         for number in range(15):
             end = rng.randrange(500, len(data))
             folder = tmp_path / f"{len(data)}-{number}"
-            requests, answers, report = imported(io.BytesIO(data[:end]), folder)
+            requests, responses, report = imported(io.BytesIO(data[:end]), folder)
             assert requests == REQUESTS[: len(requests)]
-            assert answers == ANSWERS[: len(answers)]
+            assert responses == ANSWERS[: len(responses)]
             assert report.packets <= len(segments)
             assert "cut off" in report.damage or report.damage == ""
 

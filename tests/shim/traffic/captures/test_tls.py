@@ -26,7 +26,7 @@ from tests.shim.traffic.captures.wires import (
     connection,
     framed,
     heartbeat,
-    heartbeat_answer,
+    heartbeat_result,
 )
 from tests.shim.wire import serving
 
@@ -34,7 +34,7 @@ COUNT = 6
 LARGE = 40_000
 """Padding of a request that needs several TLS records."""
 REQUESTS = [heartbeat(number, LARGE if number == 3 else 30) for number in range(COUNT)]
-ANSWERS = [heartbeat_answer(number) for number in range(COUNT)]
+ANSWERS = [heartbeat_result(number) for number in range(COUNT)]
 Piece = tuple[int, bytes]
 
 
@@ -80,9 +80,9 @@ class Pair:
 
 def spoken(pair: Pair) -> list[Piece]:
     """Send all requests and responses; return the encrypted bytes in pieces of varying size."""
-    for request, answer in zip(REQUESTS, ANSWERS, strict=True):
+    for request, response in zip(REQUESTS, ANSWERS, strict=True):
         pair.say(0, framed(request))
-        pair.say(1, framed(answer))
+        pair.say(1, framed(response))
     return [piece for sender, data in pair.sent for piece in cut(sender, data)]
 
 
@@ -117,8 +117,8 @@ def test_encrypted_frames_are_read(
     assert pair.cipher[0] == name
     pieces = spoken(pair)
     keys = read_key_log(tmp_path / "keys")
-    requests, answers, report = imported(pieces, tmp_path / "trace", keys)
-    assert (requests, answers) == (REQUESTS, ANSWERS)
+    requests, responses, report = imported(pieces, tmp_path / "trace", keys)
+    assert (requests, responses) == (REQUESTS, ANSWERS)
     assert (report.connections, report.troubles) == (1, [])
 
 

@@ -25,7 +25,7 @@ def heartbeat(number: int, padding: int = 0) -> bytes:
     return head + codecs.write_request(HeartbeatRequest("g" + "x" * padding, number, "m"), 4)
 
 
-def heartbeat_answer(number: int) -> bytes:
+def heartbeat_result(number: int) -> bytes:
     head = write_response_header(ApiKey.HEARTBEAT, 4, number)
     return head + codecs.write_response(ApiKey.HEARTBEAT, 4, HeartbeatResponse())
 
@@ -41,7 +41,7 @@ def conversation(
     """Return requests and responses in small segments, from SYN to FIN; sequence numbers wrap."""
     pieces: list[tuple[int, bytes]] = []
     for number in range(count):
-        for sender, frame in ((0, heartbeat(number, padding)), (1, heartbeat_answer(number))):
+        for sender, frame in ((0, heartbeat(number, padding)), (1, heartbeat_result(number))):
             data = framed(frame)
             bounds = [*range(0, len(data), segment_bytes), len(data)]
             pieces += ((sender, data[start:end]) for start, end in pairwise(bounds))

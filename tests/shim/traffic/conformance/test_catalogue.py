@@ -48,13 +48,13 @@ class Step(msgspec.Struct):
     api: ApiKey
     version: int
     request: Any
-    answer: Any = None
+    response: Any = None
     spoil: bytes = b""
     correlation_id: int | None = None
     pause_us: int = 1000
 
 
-def recording(steps: Sequence[Step], *, answers_late: bool = False) -> Recording:
+def recording(steps: Sequence[Step], *, responds_late: bool = False) -> Recording:
     events: list[Any] = []
     late: list[Any] = []
     now = 0
@@ -64,12 +64,12 @@ def recording(steps: Sequence[Step], *, answers_late: bool = False) -> Recording
         head = write_request_header(RequestHeader(step.api, step.version, wanted, "c"))
         frame = head + codecs.write_request(step.request, step.version) + step.spoil
         events.append(Event(LINE, "User:x", 1, "PLAINTEXT", Request(0, number, now, frame)))
-        if step.answer is not None:
+        if step.response is not None:
             head = write_response_header(step.api, step.version, wanted)
-            content = head + codecs.write_response(step.api, step.version, step.answer)
-            answer = Response(0, number, now + 10, step.api, step.version, content)
-            event = Event(LINE, "User:x", 1, "PLAINTEXT", answer)
-            (late if answers_late else events).append(event)
+            content = head + codecs.write_response(step.api, step.version, step.response)
+            response = Response(0, number, now + 10, step.api, step.version, content)
+            event = Event(LINE, "User:x", 1, "PLAINTEXT", response)
+            (late if responds_late else events).append(event)
     return Recording(events + late, [])
 
 
@@ -141,8 +141,8 @@ JOIN = Step(
 
 def rejoin(member_id: str) -> Step:
     request = JoinGroupRequest(group_id="g", member_id=member_id)
-    answer = JoinGroupResponse(generation_id=1, member_id=member_id)
-    return Step(ApiKey.JOIN_GROUP, 5, request, answer)
+    response = JoinGroupResponse(generation_id=1, member_id=member_id)
+    return Step(ApiKey.JOIN_GROUP, 5, request, response)
 
 
 def leave(member_id: str) -> Step:
@@ -170,7 +170,7 @@ OFFER = offer((ApiKey.METADATA, 12), (ApiKey.DESCRIBE_ACLS, 3))
 ONLY_0 = offer((ApiKey.DESCRIBE_ACLS, 0))
 NEAR = offer((ApiKey.METADATA, 11))
 ASKING = Step(ApiKey.METADATA, 12, MetadataRequest(include_topic_authorized_operations=True))
-ASKED = msgspec.structs.replace(ASKING, answer=MetadataResponse())
+ASKED = msgspec.structs.replace(ASKING, response=MetadataResponse())
 
 CASES: list[tuple[str, list[Step], list[Step]]] = [
     ("versions.negotiated", [OFFER], [METADATA]),
@@ -252,7 +252,7 @@ def test_a_correlation_id_must_differ_from_those_of_open_requests() -> None:
     steps = [
         msgspec.structs.replace(describe_acls(), correlation_id=7, pause_us=1) for _ in range(2)
     ]
-    assert status("encoding.correlation-ids", *steps, answers_late=True) is Status.FAILED
+    assert status("encoding.correlation-ids", *steps, responds_late=True) is Status.FAILED
     steps[1].pause_us = 1000
     assert status("encoding.correlation-ids", *steps) is Status.PASSED
 

@@ -37,7 +37,7 @@ def test_entries_of_all_layouts_are_imported(tmp_path: Path) -> None:
         report = import_protocol_log(lines, tmp_path)
     assert (report.entries, report.refused) == (4, [])
     found, _ = entries(tmp_path)
-    metadata, login, login_answer, answer = [entry for _, entry in found]
+    metadata, login, login_response, answer = [entry for _, entry in found]
     header, at = read_request_header(metadata.frame)
     request = codecs.read_request(3, 13, metadata.frame, at)
     assert (header.client_id, request.topics[0].name) == ("producer-1", "my-topic")
@@ -45,7 +45,7 @@ def test_entries_of_all_layouts_are_imported(tmp_path: Path) -> None:
     _, at = read_response_header(3, 13, answer.frame)
     response = codecs.read_response(3, 13, answer.frame, at)
     assert (response.brokers[0].port, response.controller_id) == (9194, 1)
-    assert isinstance(login_answer, Response)
+    assert isinstance(login_response, Response)
     assert answer.time_us - metadata.time_us == 150_000
     assert [who.writer_connection for who, _ in found] == [1, 2, 2, 1]
     assert all(entry.redacted for _, entry in found)

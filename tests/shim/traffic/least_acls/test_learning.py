@@ -29,8 +29,8 @@ def learning() -> tuple[Stage, LearningAuthorizer]:
 
 def test_all_accesses_are_allowed_and_the_narrowest_acls_are_learned() -> None:
     stage, learned = learning()
-    answer = stage.ask(ApiKey.CREATE_TOPICS, 5, CREATE, APP)
-    assert [topic.error_code for topic in answer.topics] == [0]
+    response = stage.ask(ApiKey.CREATE_TOPICS, 5, CREATE, APP)
+    assert [topic.error_code for topic in response.topics] == [0]
     request = DeleteTopicsRequest(topic_names=["orders"], timeout_ms=1000)
     assert stage.ask(ApiKey.DELETE_TOPICS, 4, request, APP).responses[0].error_code == 0
     assert to_rules(minimal_acls(learned.questions)) == [
@@ -41,8 +41,8 @@ def test_all_accesses_are_allowed_and_the_narrowest_acls_are_learned() -> None:
 def test_no_acls_are_learned_from_authorized_operations() -> None:
     stage, learned = learning()
     request = DescribeClusterRequest(include_cluster_authorized_operations=True)
-    answer = stage.ask(ApiKey.DESCRIBE_CLUSTER, 0, request, APP)
-    assert answer.cluster_authorized_operations > 0
+    response = stage.ask(ApiKey.DESCRIBE_CLUSTER, 0, request, APP)
+    assert response.cluster_authorized_operations > 0
     assert minimal_acls(learned.questions) == []
 
 

@@ -44,7 +44,7 @@ OF_PROGRAMS = {ApiKey.STREAMS_GROUP_HEARTBEAT, ApiKey.STREAMS_GROUP_DESCRIBE}
 
 
 @pytest.mark.parametrize(
-    ("api", "answer"),
+    ("api", "response"),
     [
         (ApiKey.METADATA, MetadataResponse(brokers=[MetadataResponseBroker(3, *REAL)])),
         (
@@ -65,11 +65,11 @@ OF_PROGRAMS = {ApiKey.STREAMS_GROUP_HEARTBEAT, ApiKey.STREAMS_GROUP_DESCRIBE}
         ),
     ],
 )
-def test_addresses_are_rewritten(api: ApiKey, answer: Any) -> None:
+def test_addresses_are_rewritten(api: ApiKey, response: Any) -> None:
     assert has_addresses(api)
-    assert list(advertised(api, answer)) == [(3, *REAL)]
-    assert rewrite(api, answer, lambda node_id, host, port: (f"{host}-{node_id}", port + 1))
-    assert list(advertised(api, answer)) == [(3, "real-3", 9093)]
+    assert list(advertised(api, response)) == [(3, *REAL)]
+    assert rewrite(api, response, lambda node_id, host, port: (f"{host}-{node_id}", port + 1))
+    assert list(advertised(api, response)) == [(3, "real-3", 9093)]
 
 
 def test_a_response_without_coordinator_is_not_rewritten() -> None:

@@ -22,12 +22,12 @@ from tests.shim.wire import Wire
 
 pytestmark = pytest.mark.asyncio
 
-Answer = Callable[[bytes, asyncio.StreamWriter], Awaitable[None]]
+Behaviour = Callable[[bytes, asyncio.StreamWriter], Awaitable[None]]
 
 
 @contextlib.asynccontextmanager
 async def proxied(
-    answer: Answer, folder: Path, left: asyncio.Event | None = None
+    response: Behaviour, folder: Path, left: asyncio.Event | None = None
 ) -> AsyncIterator[str]:
     """Run a proxy whose broker calls `answer` for each frame, and sets `left` when disconnected."""
 
@@ -35,7 +35,7 @@ async def proxied(
         with contextlib.suppress(ConnectionError, asyncio.IncompleteReadError):
             while True:
                 size = int.from_bytes(await reader.readexactly(4), "big")
-                await answer(await reader.readexactly(size), writer)
+                await response(await reader.readexactly(size), writer)
                 await writer.drain()
         writer.close()
         if left is not None:
@@ -92,14 +92,14 @@ CLOSED = (endless, oversized, negative, truncated)
 PASSED = (wrong_correlation_id, noise, tiny)
 
 
-@pytest.mark.parametrize("answer", [*CLOSED, *PASSED], ids=lambda answer: answer.__name__)
+@pytest.mark.parametrize("response", [*CLOSED, *PASSED], ids=lambda response: response.__name__)
 async def test_invalid_frames_of_a_broker_are_forwarded_or_end_the_connection(
-    answer: Answer, tmp_path: Path, caplog: pytest.LogCaptureFixture
+    response: Behaviour, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    async with proxied(answer, tmp_path) as address:
+    async with proxied(response, tmp_path) as address:
         wire = Wire(*await asyncio.open_connection(*split(address)))
         await wire.send(wire.request(ApiKey.METADATA, 12, MetadataRequest(topics=[])))
-        if answer in PASSED:
+        if response in PASSED:
             assert await asyncio.wait_for(wire.frame(), 10)
         else:
             assert await wire.is_closed()

@@ -73,9 +73,9 @@ def share_fetch(_: int, topic_id: bytes) -> ShareFetchRequest:
 REQUESTS = {ApiKey.PRODUCE: produce, ApiKey.FETCH: fetch, ApiKey.SHARE_FETCH: share_fetch}
 
 
-def partitions(answer: Any) -> Iterator[tuple[int, int]]:
+def partitions(response: Any) -> Iterator[tuple[int, int]]:
     """Yield the error code and the leader id of each partition in a response."""
-    for topic in answer.responses:
+    for topic in response.responses:
         rows = topic.partitions if hasattr(topic, "partitions") else topic.partition_responses
         for row in rows:
             yield row.error_code, row.current_leader.leader_id
@@ -98,9 +98,11 @@ async def test_leader_hints_have_addresses_of_the_proxy(
         leader = topic.partitions[0].leader_id
         (other,) = told.keys() - {leader}
         async with wired("{}:{}".format(*told[other])) as wire:
-            answer = await wire.ask(api, version, REQUESTS[api](version, topic.topic_id))
-    assert list(partitions(answer)) == [(ErrorCode.NOT_LEADER_OR_FOLLOWER, leader)]
-    hints = [(endpoint.node_id, endpoint.host, endpoint.port) for endpoint in answer.node_endpoints]
+            response = await wire.ask(api, version, REQUESTS[api](version, topic.topic_id))
+    assert list(partitions(response)) == [(ErrorCode.NOT_LEADER_OR_FOLLOWER, leader)]
+    hints = [
+        (endpoint.node_id, endpoint.host, endpoint.port) for endpoint in response.node_endpoints
+    ]
     assert hints == [(leader, *told[leader])]
 
 
@@ -121,9 +123,9 @@ async def test_leader_hints_of_share_acknowledge_have_addresses_of_the_proxy(
     request = write_request_header(RequestHeader(api, version, 7, "c"))
     link.request(request + codecs.write_request(ShareAcknowledgeRequest("g", MEMBER, 1), version))
     head = write_response_header(api, version, 7)
-    frame = link.answer(head + codecs.write_response(api, version, told))
+    frame = link.response(head + codecs.write_response(api, version, told))
     recorder.close()
-    answer = codecs.read_response(api, version, frame, len(head))
-    (hint,) = answer.node_endpoints
+    response = codecs.read_response(api, version, frame, len(head))
+    (hint,) = response.node_endpoints
     assert (hint.node_id, hint.host, hint.port, hint.rack) == (2, "real-2", 9093, "rack")
-    assert list(partitions(answer)) == [(ErrorCode.NOT_LEADER_OR_FOLLOWER, 2)]
+    assert list(partitions(response)) == [(ErrorCode.NOT_LEADER_OR_FOLLOWER, 2)]

@@ -71,8 +71,8 @@ async def test_clients_get_working_addresses_of_the_proxy(tmp_path: Path) -> Non
         assert split(address) in told
         for host, port in told:
             async with wired(f"{host}:{port}") as wire:
-                answer = await wire.ask(ApiKey.DESCRIBE_ACLS, 3, ANY_ACL)
-                assert answer.error_code == ErrorCode.NONE
+                response = await wire.ask(ApiKey.DESCRIBE_ACLS, 3, ANY_ACL)
+                assert response.error_code == ErrorCode.NONE
 
 
 async def test_the_principal_is_recorded_once_the_broker_accepted_the_log_in(
@@ -84,8 +84,8 @@ async def test_the_principal_is_recorded_once_the_broker_accepted_the_log_in(
                 handshake = SaslHandshakeRequest(mechanism="PLAIN")
                 await wire.ask(ApiKey.SASL_HANDSHAKE, 1, handshake)
                 request = SaslAuthenticateRequest(auth_bytes=f"\0alice\0{password}".encode())
-                answer = await wire.ask(ApiKey.SASL_AUTHENTICATE, 2, request)
-                if answer.error_code == ErrorCode.NONE:
+                response = await wire.ask(ApiKey.SASL_AUTHENTICATE, 2, request)
+                if response.error_code == ErrorCode.NONE:
                     await wire.ask(ApiKey.DESCRIBE_ACLS, 3, ANY_ACL)
                 else:
                     assert await wire.is_closed()
@@ -116,9 +116,9 @@ async def test_acls_with_hosts_are_decided_by_the_address_that_the_broker_saw(
             )
             topics = [MetadataRequestTopic(name=f"of-the-{who}") for who in ("proxy", "client")]
             asked = MetadataRequest(topics=topics, allow_auto_topic_creation=False)
-            answer = await Wire(reader, writer).ask(ApiKey.METADATA, 12, asked)
+            response = await Wire(reader, writer).ask(ApiKey.METADATA, 12, asked)
             writer.close()
-    told = {topic.name: topic.error_code for topic in answer.topics}
+    told = {topic.name: topic.error_code for topic in response.topics}
     assert told == {"of-the-proxy": 3, "of-the-client": 29}
     found, _ = entries(tmp_path)
     assert {(who.host, who.seen_host) for who, _ in found} == {("127.0.0.2", "127.0.0.1")}
@@ -179,8 +179,8 @@ async def test_the_proxy_has_tls_connections_to_clients_and_brokers(tmp_path: Pa
                 told = await wire.ask(ApiKey.METADATA, 12, MetadataRequest(topics=[]))
             for node in told.brokers:
                 async with wired(f"{node.host}:{node.port}", context) as wire:
-                    answer = await wire.ask(ApiKey.DESCRIBE_ACLS, 3, ANY_ACL)
-                    assert answer.error_code == ErrorCode.NONE
+                    response = await wire.ask(ApiKey.DESCRIBE_ACLS, 3, ANY_ACL)
+                    assert response.error_code == ErrorCode.NONE
     requests = [who for who, entry in entries(trace)[0] if isinstance(entry, Request)]
     assert len(requests) == 3
 
@@ -194,8 +194,8 @@ async def test_the_proxy_may_log_in_for_its_clients(mechanism: str, tmp_path: Pa
         proxied(broker, tmp_path, "SASL_PLAINTEXT", brokers=upstream) as (_, address),
         wired(address) as wire,
     ):
-        answer = await wire.ask(ApiKey.DESCRIBE_ACLS, 3, ANY_ACL)
-        assert answer.error_code == ErrorCode.CLUSTER_AUTHORIZATION_FAILED
+        response = await wire.ask(ApiKey.DESCRIBE_ACLS, 3, ANY_ACL)
+        assert response.error_code == ErrorCode.CLUSTER_AUTHORIZATION_FAILED
     found, _ = entries(tmp_path)
     (who,) = [who for who, entry in found if isinstance(entry, Request)]
     assert (who.principal, who.mechanism) == ("User:alice", mechanism)

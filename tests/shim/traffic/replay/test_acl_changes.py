@@ -12,7 +12,7 @@ from kafka_shim.protocol.messages.metadata_request import MetadataRequest, Metad
 from kafka_shim.shim.client.client import Client
 from kafka_shim.shim.client.config import ClientConfig, Login
 from kafka_shim.shim.config import Config, SecurityProtocol, parse_address
-from kafka_shim.shim.state.policy import PROPAGATION_DELAY
+from kafka_shim.shim.state.authorization import PROPAGATION_DELAY
 from kafka_shim.shim.traffic.replay.events import Recording, TraceEvents
 from kafka_shim.shim.traffic.replay.player import Player
 from kafka_shim.shim.traffic.replay.target import Target
@@ -74,4 +74,4 @@ def test_a_replay_waits_until_acl_changes_take_effect(trace: Path, late: Running
     )
     report = Player(Recording(TraceEvents(trace), []), target).play()
     assert report.holds, "\n".join(report.lines())
-    assert report.answers >= 4 * ROUNDS
+    assert report.responses >= 4 * ROUNDS

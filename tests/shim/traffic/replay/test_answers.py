@@ -4,7 +4,6 @@ from typing import Any
 
 import pytest
 
-from kafka_shim.protocol.answer_frames import write_answer_frame
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.headers import RequestHeader
 from kafka_shim.protocol.messages import (
@@ -19,6 +18,7 @@ from kafka_shim.protocol.messages.find_coordinator_response import (
 )
 from kafka_shim.protocol.messages.list_groups_response import ListedGroup, ListGroupsResponse
 from kafka_shim.protocol.messages.metadata_response import MetadataResponse
+from kafka_shim.protocol.response_frames import write_response_frame
 from kafka_shim.protocol.trace.entries import Response
 from kafka_shim.shim.traffic.replay.error_codes import is_put_off
 
@@ -48,7 +48,7 @@ def found(code: int) -> FindCoordinatorResponse:
 
 
 @pytest.mark.parametrize(
-    ("api", "version", "answer", "is_so"),
+    ("api", "version", "response", "is_so"),
     [
         (ApiKey.OFFSET_COMMIT, 8, committed(16), True),
         (ApiKey.OFFSET_COMMIT, 8, committed(0), False),
@@ -66,7 +66,7 @@ def found(code: int) -> FindCoordinatorResponse:
     ],
 )
 def test_retriable_coordinator_errors_are_recognized(
-    api: ApiKey, version: int, answer: Any, is_so: bool
+    api: ApiKey, version: int, response: Any, is_so: bool
 ) -> None:
-    frame = write_answer_frame(RequestHeader(api, version, 7, "c"), answer)
+    frame = write_response_frame(RequestHeader(api, version, 7, "c"), response)
     assert is_put_off(Response(0, 0, 0, api, version, frame)) is is_so

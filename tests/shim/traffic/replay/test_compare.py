@@ -3,7 +3,6 @@
 import pytest
 
 from kafka_shim.protocol import codecs
-from kafka_shim.protocol.answer_frames import read_answer_frame
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.headers import RequestHeader, write_request_header, write_response_header
 from kafka_shim.protocol.messages.create_acls_response import AclCreationResult, CreateAclsResponse
@@ -22,6 +21,7 @@ from kafka_shim.protocol.messages.metadata_response import (
     MetadataResponseBroker,
     MetadataResponseTopic,
 )
+from kafka_shim.protocol.response_frames import read_response_frame
 from kafka_shim.protocol.trace.entries import Response
 from kafka_shim.shim.traffic.replay.compare import Difference, compare, differences
 from kafka_shim.shim.traffic.replay.counterparts import Counterparts
@@ -75,9 +75,9 @@ def played(learned: Counterparts, host: str, port: int, cluster_id: str) -> list
     """Compare two Metadata responses that differ in an address and in the cluster id."""
     request = write_request_header(RequestHeader(ApiKey.METADATA, 12, 7, "c")) + b"\0" * 4
 
-    def frame(answer: MetadataResponse) -> bytes:
+    def frame(response: MetadataResponse) -> bytes:
         head = write_response_header(ApiKey.METADATA, 12, 7)
-        return head + codecs.write_response(ApiKey.METADATA, 12, answer)
+        return head + codecs.write_response(ApiKey.METADATA, 12, response)
 
     here = [MetadataResponseBroker(node_id=1, host="recorded", port=9092)]
     there = [MetadataResponseBroker(node_id=1, host=host, port=port)]
@@ -96,9 +96,9 @@ def test_two_equal_pairs_of_responses_are_decoded_once_unless_ids_changed(
 
     def noting(api_key: int, version: int, frame: bytes) -> object:
         read.append(frame)
-        return read_answer_frame(api_key, version, frame)
+        return read_response_frame(api_key, version, frame)
 
-    monkeypatch.setattr("kafka_shim.shim.traffic.replay.compare.read_answer_frame", noting)
+    monkeypatch.setattr("kafka_shim.shim.traffic.replay.compare.read_response_frame", noting)
     learned = Counterparts()
     event = Event(("w", 1), "User:a", 1, "PLAINTEXT", Response(1, 0, 0, ApiKey.METADATA, 12, b""))
     for host, port, cluster_id, reads in (

@@ -54,8 +54,10 @@ def test_members_and_generations_of_a_group_are_replaced() -> None:
 
 def test_producer_ids_are_replaced_in_requests_and_in_batches() -> None:
     ids = Ids()
-    answers = [InitProducerIdResponse(producer_id=p, producer_epoch=e) for p, e in ((0, 0), (7, 3))]
-    ids.learn("line", InitProducerIdRequest(), *answers)
+    responses = [
+        InitProducerIdResponse(producer_id=p, producer_epoch=e) for p, e in ((0, 0), (7, 3))
+    ]
+    ids.learn("line", InitProducerIdRequest(), *responses)
     options = BatchOptions(producer_id=0, producer_epoch=0, base_sequence=0)
     records = encode_batch([Record(0, 0, value=b"x")], options)
     request = ProduceRequest(

@@ -25,7 +25,7 @@ MEGABYTE = 1 << 20
 
 def made(folder: Path, writers: int = 1) -> Path:
     """Write a trace of `COUNT` requests for each writer; their times alternate."""
-    asked, answered = exchange(1, BYTES, BYTES)
+    asked, responded = exchange(1, BYTES, BYTES)
     for number in range(writers):
         writer = SegmentWriter(folder, f"broker-{number}", segment_bytes=4 * MEGABYTE)
         who = Connection(0, 1, 1, "PLAINTEXT", "h", 1, "User:ANONYMOUS")
@@ -34,7 +34,7 @@ def made(folder: Path, writers: int = 1) -> Path:
             for at in range(start, start + BLOCK):
                 time_us = at * writers + number
                 entries.append(Request(0, at, time_us, asked))
-                entries.append(Response(0, at, time_us, ApiKey.API_VERSIONS, VERSION, answered))
+                entries.append(Response(0, at, time_us, ApiKey.API_VERSIONS, VERSION, responded))
             writer.write(Body([who], entries))
         writer.close()
     return folder
@@ -42,13 +42,13 @@ def made(folder: Path, writers: int = 1) -> Path:
 
 def test_memory_does_not_grow_with_the_trace(tmp_path: Path) -> None:
     folder = made(tmp_path)
-    answer = framed(exchange(1, BYTES, BYTES)[1])
+    response = framed(exchange(1, BYTES, BYTES)[1])
 
     def serve(peer: socket.socket) -> None:
         with peer.makefile("rb") as stream:
             while size := stream.read(4):
                 stream.read(int.from_bytes(size, "big"))
-                peer.sendall(answer)
+                peer.sendall(response)
 
     with answering(serve) as address:
         tracemalloc.start()
@@ -57,7 +57,7 @@ def test_memory_does_not_grow_with_the_trace(tmp_path: Path) -> None:
         done = player.play()
         _, peak = tracemalloc.get_traced_memory()
         tracemalloc.stop()
-    assert (done.requests, done.answers, done.holds) == (COUNT, COUNT, True)
+    assert (done.requests, done.responses, done.holds) == (COUNT, COUNT, True)
     assert peak < 6 * MEGABYTE < 2 * COUNT * BYTES
 
 
@@ -88,5 +88,5 @@ def test_a_report_keeps_the_first_of_many_differences(monkeypatch: pytest.Monkey
         found.miss(place, "gone")
     row = found.row()
     assert [kind["count"] for kind in row["differences"]] == [10]
-    assert (row["differing_answers"], row["misses"], len(row["missed"])) == (10, 10, 3)
+    assert (row["differing_responses"], row["misses"], len(row["missed"])) == (10, 10, 3)
     assert any(line.startswith("    10  Fetch v12") for line in found.lines())

@@ -28,14 +28,14 @@ def recording() -> Recording:
     for number in range(2):
         head = write_request_header(RequestHeader(ApiKey.HEARTBEAT, 4, number, "c"))
         asked = head + codecs.write_request(HeartbeatRequest("g", 1, "m"), 4)
-        answer = HeartbeatResponse(error_code=UNKNOWN_MEMBER_ID)
-        answered = write_response_header(ApiKey.HEARTBEAT, 4, number) + codecs.write_response(
-            ApiKey.HEARTBEAT, 4, answer
+        response = HeartbeatResponse(error_code=UNKNOWN_MEMBER_ID)
+        responded = write_response_header(ApiKey.HEARTBEAT, 4, number) + codecs.write_response(
+            ApiKey.HEARTBEAT, 4, response
         )
         time_us = int(number * PAUSE_S * 1_000_000)
         entries = (
             Request(0, number, time_us, asked),
-            Response(0, number, time_us, ApiKey.HEARTBEAT, 4, answered),
+            Response(0, number, time_us, ApiKey.HEARTBEAT, 4, responded),
         )
         events += (Event(("w", 1), "User:ANONYMOUS", 1, "PLAINTEXT", entry) for entry in entries)
     return Recording(events, [])
@@ -54,7 +54,7 @@ async def test_pauses_depend_on_the_speed(
         began = time.monotonic()
         report = await asyncio.to_thread(player.play)
         took = time.monotonic() - began
-    assert (report.answers, report.holds) == (2, True)
+    assert (report.responses, report.holds) == (2, True)
     assert least_s <= took < most_s
 
 

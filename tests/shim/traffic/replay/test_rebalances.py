@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 
 from kafka_shim.protocol import codecs
-from kafka_shim.protocol.answer_frames import write_answer_frame
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.headers import RequestHeader, write_request_header
 from kafka_shim.protocol.messages.heartbeat_request import HeartbeatRequest
@@ -19,6 +18,7 @@ from kafka_shim.protocol.messages.join_group_response import JoinGroupResponse
 from kafka_shim.protocol.messages.leave_group_response import LeaveGroupResponse
 from kafka_shim.protocol.messages.sync_group_request import SyncGroupRequest
 from kafka_shim.protocol.messages.sync_group_response import SyncGroupResponse
+from kafka_shim.protocol.response_frames import write_response_frame
 from kafka_shim.protocol.trace.entries import Request, Response
 from kafka_shim.shim.traffic.replay.events import Event, Recording
 from kafka_shim.shim.traffic.replay.player import Player
@@ -35,8 +35,8 @@ def asked(api: tuple[ApiKey, int], message: Any) -> bytes:
     return head + codecs.write_request(message, api[1])
 
 
-def answered(api: tuple[ApiKey, int], message: Any) -> bytes:
-    return write_answer_frame(RequestHeader(*api, 1, "c"), message)
+def responded(api: tuple[ApiKey, int], message: Any) -> bytes:
+    return write_response_frame(RequestHeader(*api, 1, "c"), message)
 
 
 JOINS = asked(JOIN, JoinGroupRequest(group_id="g", member_id="a"))
@@ -86,18 +86,18 @@ def test_requests_that_overtook_a_join_are_recognized(
     on_the_way: list[bytes],
     is_so: bool,
 ) -> None:
-    entry = Response(0, 0, 0, *api, answered(api, recorded))
-    frame = answered(api, actual)
+    entry = Response(0, 0, 0, *api, responded(api, recorded))
+    frame = responded(api, actual)
     assert is_before_join(request_frame, entry, frame, on_the_way) is is_so
 
 
 def recording() -> Recording:
     """A member joins, another gets REBALANCE_IN_PROGRESS, then the first one's JoinGroup ends."""
-    joined = answered(JOIN, JoinGroupResponse(generation_id=2, leader="a", member_id="a"))
+    joined = responded(JOIN, JoinGroupResponse(generation_id=2, leader="a", member_id="a"))
     entries = (
         (1, Request(0, 0, 0, JOINS)),
         (2, Request(0, 0, 0, BEATS)),
-        (2, Response(0, 0, 0, *BEAT, answered(BEAT, REBALANCING))),
+        (2, Response(0, 0, 0, *BEAT, responded(BEAT, REBALANCING))),
         (1, Response(0, 0, 0, *JOIN, joined)),
     )
     return Recording(
@@ -112,12 +112,12 @@ def slow_broker() -> Iterator[tuple[str, int]]:
     def serve() -> None:
         joining, beating = (listener.accept()[0] for _ in range(2))
         with joining, beating:
-            for answer in (HeartbeatResponse(), REBALANCING):
+            for response in (HeartbeatResponse(), REBALANCING):
                 take(beating)
-                give(beating, answered(BEAT, answer))
+                give(beating, responded(BEAT, response))
             take(joining)
             joined = JoinGroupResponse(generation_id=2, leader="a", member_id="a")
-            give(joining, answered(JOIN, joined))
+            give(joining, responded(JOIN, joined))
             joining.recv(1)  # wait for the end of the replay
 
     with socket.create_server(("127.0.0.1", 0)) as listener:
@@ -141,4 +141,4 @@ def test_a_heartbeat_that_overtook_a_join_is_repeated() -> None:
     with slow_broker() as address:
         report = Player(recording(), Target(address)).play()
     assert report.holds, "\n".join(report.lines())
-    assert report.answers == 2
+    assert report.responses == 2

@@ -22,24 +22,24 @@ COUNT = 1_000
 AHEAD = 25
 
 
-def exchange(number: int, asked_bytes: int, answered_bytes: int) -> tuple[bytes, bytes]:
+def exchange(number: int, asked_bytes: int, responded_bytes: int) -> tuple[bytes, bytes]:
     """Return a request and its response, padded by this number of bytes."""
     head = write_request_header(RequestHeader(ApiKey.API_VERSIONS, VERSION, number, "c"))
     asked = ApiVersionsRequest("x" * asked_bytes, "1")
-    answer = ApiVersionsResponse(unknown_tags=((9, bytes(answered_bytes)),))
+    response = ApiVersionsResponse(unknown_tags=((9, bytes(responded_bytes)),))
     return (
         head + codecs.write_request(asked, VERSION),
         write_response_header(ApiKey.API_VERSIONS, VERSION, number)
-        + codecs.write_response(ApiKey.API_VERSIONS, VERSION, answer),
+        + codecs.write_response(ApiKey.API_VERSIONS, VERSION, response),
     )
 
 
 def recording(exchanges: list[tuple[bytes, bytes]]) -> Recording:
     events: list[Event] = []
-    for number, (asked, answered) in enumerate(exchanges):
+    for number, (asked, responded) in enumerate(exchanges):
         entries = (
             Request(0, number, number, asked),
-            Response(0, number, number, ApiKey.API_VERSIONS, VERSION, answered),
+            Response(0, number, number, ApiKey.API_VERSIONS, VERSION, responded),
         )
         events += (Event(("w", 1), "User:ANONYMOUS", 1, "PLAINTEXT", entry) for entry in entries)
     return Recording(events, [])
@@ -84,7 +84,7 @@ def test_the_target_gets_further_requests_before_it_answers(asked_bytes: int) ->
 
     with answering(serve) as address:
         report = Player(recording(exchanges), Target(address, timeout_s=10)).play()
-    assert (report.answers, report.holds) == (COUNT, True)
+    assert (report.responses, report.holds) == (COUNT, True)
 
 
 def test_neither_side_blocks_on_writing() -> None:
@@ -92,25 +92,25 @@ def test_neither_side_blocks_on_writing() -> None:
     exchanges = [exchange(number, 1_500, 10_000) for number in range(200)]
 
     def serve(peer: socket.socket) -> None:
-        for _, answered in exchanges:
+        for _, responded in exchanges:
             left = int.from_bytes(peer.recv(4, socket.MSG_WAITALL), "big")
             assert peer.recv(left, socket.MSG_WAITALL)
-            peer.sendall(framed(answered))
+            peer.sendall(framed(responded))
 
     with answering(serve) as address:
         report = Player(recording(exchanges), Target(address, timeout_s=10)).play()
-    assert (report.answers, report.holds) == (len(exchanges), True)
+    assert (report.responses, report.holds) == (len(exchanges), True)
 
 
-@pytest.mark.parametrize("answered", [0, 1])
-def test_responses_that_the_recording_lacks_do_not_fill_the_window(answered: int) -> None:
+@pytest.mark.parametrize("responded", [0, 1])
+def test_responses_that_the_recording_lacks_do_not_fill_the_window(responded: int) -> None:
     """There are more such requests than fit into the window, by number and by bytes."""
     exchanges = [exchange(number, number % 1_500, 0) for number in range(COUNT)]
     events = recording(exchanges).events
     kept = [
         event
         for event in events
-        if isinstance(event.entry, Request) or event.entry.sequence < answered
+        if isinstance(event.entry, Request) or event.entry.sequence < responded
     ]
 
     def serve(peer: socket.socket) -> None:
@@ -121,5 +121,5 @@ def test_responses_that_the_recording_lacks_do_not_fill_the_window(answered: int
 
     with answering(serve) as address:
         report = Player(Recording(kept, []), Target(address, timeout_s=3)).play()
-    assert (report.requests, report.answers, report.missed) == (COUNT, answered, [])
+    assert (report.requests, report.responses, report.missed) == (COUNT, responded, [])
     assert report.unrecorded > COUNT / 2

@@ -43,12 +43,12 @@ def pairs(page: str) -> Iterator[tuple[Any, Any]]:
 
 @pytest.mark.parametrize("name", ["conformance.md", "driver-contract.md"])
 def test_the_examples_of_the_pages_satisfy_the_contract(name: str) -> None:
-    for asked, answered in pairs((ROOT / "docs" / name).read_text()):
+    for asked, responded in pairs((ROOT / "docs" / name).read_text()):
         assert valid(asked, "request"), asked
-        assert valid(answered, "answer"), answered
-        assert answered["id"] == asked["id"]
-        if "ok" in answered:
-            assert COMMANDS[asked["command"]].wrong(answered["ok"]) is None
+        assert valid(responded, "response"), responded
+        assert responded["id"] == asked["id"]
+        if "ok" in responded:
+            assert COMMANDS[asked["command"]].wrong(responded["ok"]) is None
 
 
 def test_the_tables_of_the_pages_are_up_to_date() -> None:
@@ -80,7 +80,7 @@ def test_cases_that_cannot_run_on_a_real_broker_have_a_reason() -> None:
     ],
 )
 def test_an_answer_is_valid_by_the_schema(line: Any, is_valid: bool) -> None:
-    assert valid(line, "answer") is is_valid
+    assert valid(line, "response") is is_valid
 
 
 @pytest.mark.parametrize(
@@ -102,7 +102,7 @@ def test_an_answer_is_valid_by_the_schema(line: Any, is_valid: bool) -> None:
     ],
 )
 def test_an_answer_is_checked_as_by_the_schema(command: str, ok: Any) -> None:
-    shape = schema() | {"anyOf": [COMMANDS[command].answer()]}
+    shape = schema() | {"anyOf": [COMMANDS[command].response()]}
     assert (COMMANDS[command].wrong(ok) is None) is Draft202012Validator(shape).is_valid(ok)
 
 
@@ -119,7 +119,7 @@ def test_cases_use_commands_and_capabilities_of_the_contract() -> None:
     assert len(ids) == len(set(ids)) >= 200
     for case in all_cases():
         assert case.what
-        assert case.answer
+        assert case.response
         assert case.releases
         assert case.commands <= COMMANDS.keys()
         assert case.capabilities <= CAPABILITIES.keys()

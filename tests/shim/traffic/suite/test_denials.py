@@ -43,8 +43,8 @@ def test_a_denial_that_the_client_does_not_report_is_found() -> None:
 
 
 ABOUT: dict[str, Callable[[Case], bool]] = {
-    "swallows": lambda case: "TOPIC_AUTHORIZATION_FAILED" in case.answer,
-    "retries": lambda case: "GROUP_AUTHORIZATION_FAILED" in case.answer,
+    "swallows": lambda case: "TOPIC_AUTHORIZATION_FAILED" in case.response,
+    "retries": lambda case: "GROUP_AUTHORIZATION_FAILED" in case.response,
     "stale": lambda case: case.id.endswith("goes-on"),
     "minimum": lambda case: case.id.endswith("-minimum"),
     "unknown": lambda case: "unknown-code" in case.id,

@@ -32,9 +32,9 @@ print('{"id": 1, "ok": {"name": "toy", "version": "1", "contract": 2, "commands"
 """
 
 
-def toy(folder: Path, answer: str) -> list[str]:
+def toy(folder: Path, response: str) -> list[str]:
     program = folder / "toy.py"
-    program.write_text(HELLO % answer)
+    program.write_text(HELLO % response)
     return [sys.executable, str(program)]
 
 
@@ -110,7 +110,7 @@ def test_waiting_for_an_answer_is_limited() -> None:
 
 
 def test_answers_of_a_driver_are_shortened_in_the_report(tmp_path: Path) -> None:
-    answer = '{"ok": {"items": {"denied": {"text": "x" * 1000000}, "allowed": {}}}}'
-    found, *_ = results(toy(tmp_path, answer), "denials.delete-topic.tells")
+    response = '{"ok": {"items": {"denied": {"text": "x" * 1000000}, "allowed": {}}}}'
+    found, *_ = results(toy(tmp_path, response), "denials.delete-topic.tells")
     assert len(found.said) < 1000
     assert len(found.done) < 1000

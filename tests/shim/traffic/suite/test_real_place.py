@@ -32,8 +32,10 @@ def test_cases_are_set_up_by_requests_and_leave_nothing_behind() -> None:
         assert not [name for name in admin.list_topics(timeout=5).topics if name[0] != "_"]
         assert broker.acls.list() == []
     assert [result.outcome for result in results] == [Outcome.PASSED] * 6
-    answered = [frame for result in results for frame in result.frames if frame.answer is not None]
-    assert {"DeleteTopics", "OffsetFetch", "EndTxn"} <= {frame.api for frame in answered}
+    responded = [
+        frame for result in results for frame in result.frames if frame.response is not None
+    ]
+    assert {"DeleteTopics", "OffsetFetch", "EndTxn"} <= {frame.api for frame in responded}
 
 
 def test_requests_to_a_real_cluster_are_judged() -> None:

@@ -11,7 +11,7 @@ from kafka_shim.authorizer.acl_formats.kafka_commands import command
 from kafka_shim.authorizer.acl_formats.objects import to_objects
 from kafka_shim.authorizer.acl_names import camel_case
 from kafka_shim.authorizer.model import ANY_USER, Because, Decision
-from kafka_shim.authorizer.policy.judge import Answer, Verdict
+from kafka_shim.authorizer.policy.judge import Response, Verdict
 from kafka_shim.authorizer.policy.remedy import Step
 from kafka_shim.shim.cli.policy.annotations import annotation as github
 from kafka_shim.shim.cli.policy.expectation_files import Placed
@@ -68,7 +68,7 @@ def verdict_object(judged: Judged) -> dict[str, Any]:
         "expectation": verdict.expectation.text,
         "release": verdict.expectation.release,
         "held": verdict.held,
-        "answers": [_answer_object(answer) for answer in verdict.answers],
+        "responses": [_response_object(response) for response in verdict.responses],
         "acls": to_objects(verdict.acls),
         "to_hold": [
             {"action": "add" if step.is_addition else "remove", "acl": to_objects([step.acl])[0]}
@@ -83,15 +83,15 @@ def step_command(step: Step, bootstrap: str | None = None) -> str:
 
 def _reasons(verdict: Verdict) -> Iterator[str]:
     if verdict.held:
-        rules = dict.fromkeys(_rule(answer.decision) for answer in verdict.answers)
+        rules = dict.fromkeys(_rule(response.decision) for response in verdict.responses)
         shown = list(rules)[:RULES_MAX]
         yield from (f"because: {rule}" for rule in shown)
         if len(rules) > len(shown):
             yield f"and {len(rules) - len(shown)} more"
         return
     yield from (f"there is {acl_words(acl)}" for acl in verdict.acls[:SHOWN_MAX])
-    yield from (_answer_words(answer) for answer in verdict.answers[:SHOWN_MAX])
-    left = max(len(verdict.acls), len(verdict.answers)) - SHOWN_MAX
+    yield from (_verdict_words(response) for response in verdict.responses[:SHOWN_MAX])
+    left = max(len(verdict.acls), len(verdict.responses)) - SHOWN_MAX
     if left > 0:
         yield f"and {left} more"
     if not verdict.steps:
@@ -101,15 +101,15 @@ def _reasons(verdict: Verdict) -> Iterator[str]:
     yield from (f"  {step_command(step)}" for step in verdict.steps)
 
 
-def _answer_words(answer: Answer) -> str:
-    who = "everyone else" if answer.principal == ANY_USER else answer.principal
-    may = "may" if answer.decision.allowed else "may not"
-    kind = answer.need.resource_type
-    resource = resource_words(kind, None if answer.need.any_name else answer.names)
-    row = f" ({answer.clause.row})" if answer.clause.row else ""
+def _verdict_words(response: Response) -> str:
+    who = "everyone else" if response.principal == ANY_USER else response.principal
+    may = "may" if response.decision.allowed else "may not"
+    kind = response.need.resource_type
+    resource = resource_words(kind, None if response.need.any_name else response.names)
+    row = f" ({response.clause.row})" if response.clause.row else ""
     return (
-        f"{who} {may} {camel_case(answer.need.operation)} on {resource}"
-        f"{hosts_words([answer.host])}{row}: {_rule(answer.decision)}"
+        f"{who} {may} {camel_case(response.need.operation)} on {resource}"
+        f"{hosts_words([response.host])}{row}: {_rule(response.decision)}"
     )
 
 
@@ -119,15 +119,15 @@ def _rule(decision: Decision) -> str:
     return decision.because.value
 
 
-def _answer_object(answer: Answer) -> dict[str, Any]:
-    decision = answer.decision
+def _response_object(response: Response) -> dict[str, Any]:
+    decision = response.decision
     return {
-        "principal": answer.principal,
-        "host": answer.host,
-        "operation": answer.need.operation.name,
-        "resource_type": answer.need.resource_type.name,
-        "names": None if answer.names is None else names_object(answer.names),
-        "requirement": answer.clause.row,
+        "principal": response.principal,
+        "host": response.host,
+        "operation": response.need.operation.name,
+        "resource_type": response.need.resource_type.name,
+        "names": None if response.names is None else names_object(response.names),
+        "requirement": response.clause.row,
         "allowed": decision.allowed,
         "because": decision.because.name,
         "acl": None if decision.acl is None else to_objects([decision.acl])[0],

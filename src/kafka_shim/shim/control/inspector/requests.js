@@ -135,15 +135,15 @@ async function detail(row, page) {
 /** Show request and answer side by side, decoded or as bytes. */
 function exchange(full) {
   const made = element("div", { class: "exchange" });
-  const long = full.answer_bytes && full.answer_hex === null;
-  const missing = long ? `${full.answer_bytes} bytes: not kept, since longer than 16 KiB` : "no response yet";
+  const long = full.response_bytes && full.response_hex === null;
+  const missing = long ? `${full.response_bytes} bytes: not kept, since longer than 16 KiB` : "no response yet";
   function sides(isHex) {
     const text = (decoded, hex) => (isHex || decoded === null ? hexdump(hex) : json(decoded));
     made.replaceChildren(
       section(`Request, ${full.request_hex.length / 2} bytes`, text(full.request, full.request_hex)),
-      full.answer_hex === null
+      full.response_hex === null
         ? section("Answer", element("p", { text: missing }))
-        : section(`Response, ${full.answer_bytes} bytes`, text(full.answer, full.answer_hex)),
+        : section(`Response, ${full.response_bytes} bytes`, text(full.response, full.response_hex)),
     );
   }
   const bytes = button("Show bytes", () => {

@@ -4,6 +4,7 @@ from kafka_shim.protocol.error_codes import NO_ERROR, ErrorCode
 from kafka_shim.protocol.messages.produce_request import ProduceRequest
 from kafka_shim.protocol.records import NO_PRODUCER, Batch
 from kafka_shim.protocol.releases.records import RecordFacts
+from kafka_shim.shim.handlers.common.verification import is_open, verification_error
 from kafka_shim.shim.handlers.producing.appending import (
     Appended,
     append,
@@ -12,7 +13,6 @@ from kafka_shim.shim.handlers.producing.appending import (
 from kafka_shim.shim.handlers.producing.beforehand import checked
 from kafka_shim.shim.handlers.producing.produced_rows import Row
 from kafka_shim.shim.handlers.producing.record_checks import Limits, RefusedRecords, check
-from kafka_shim.shim.handlers.shared.verification import is_open, verification_error
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.state.topics import Partition
 

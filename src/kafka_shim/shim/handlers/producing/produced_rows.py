@@ -126,14 +126,14 @@ def null_records_error(
     """DEVIATION: return an error; with null records, a real broker stores nothing and never
     answers.
     """
-    for topic, name, error in context.in_turns(produced):
+    for topic, name, error in context.time_sliced(produced):
         if error or not topic.has_nulls:
             continue
-        for index, rows in context.in_turns(topic.partitions.items()):
+        for index, rows in context.time_sliced(topic.partitions.items()):
             partition = context.cluster.topics.partition(name, index)
-            given = context.in_turns(rows)
+            given = context.time_sliced(rows)
             if partition is not None and any(row.content is None for row in given):
-                given = context.in_turns(rows)
+                given = context.time_sliced(rows)
                 found_last, _ = last_readable(given, context.version, context.facts.records)
                 if found_last is not None and found_last.content is None:
                     return ErrorCode.UNKNOWN_SERVER_ERROR

@@ -173,20 +173,22 @@ def _unreadable(batch: Batch, limits: Limits, cause: DecodeError) -> RefusedReco
 def _check_records(batch: Batch, found: Survey, limits: Limits) -> None:
     settings = limits.settings
     if settings.compacts and found.lacks_key:
-        _refuse(_keyless(batch.each_record()), limits)
+        _error_response(_keyless(batch.each_record()), limits)
     uses_append_time = settings.uses_append_time
     sets_append_time = batch.attributes and batch.is_append_time
     if sets_append_time and (uses_append_time or limits.facts.refuses_append_time):
         rows = ((at, "a producer cannot set the append time") for at in range(batch.count))
-        _refuse(rows, limits, ErrorCode.INVALID_TIMESTAMP)
+        _error_response(rows, limits, ErrorCode.INVALID_TIMESTAMP)
     elif settings.limits_times and not uses_append_time:
         earliest, latest = limits.times
         if not earliest <= found.earliest <= found.latest <= latest:
-            _refuse(_untimely(batch.each_record(), limits), limits, ErrorCode.INVALID_TIMESTAMP)
+            _error_response(
+                _untimely(batch.each_record(), limits), limits, ErrorCode.INVALID_TIMESTAMP
+            )
     if found.has_other_offsets and batch.compression:
         error = limits.facts.other_offsets_error
         if error is ErrorCode.INVALID_RECORD:
-            _refuse(_misnumbered(batch.each_record()), limits, error)
+            _error_response(_misnumbered(batch.each_record()), limits, error)
         elif error:
             raise limits.invalid(error)
 
@@ -212,7 +214,7 @@ def _untimely(records: Iterable[Record], limits: Limits) -> Iterator[tuple[int, 
             yield at, f"timestamp {record.timestamp} is out of range"
 
 
-def _refuse(
+def _error_response(
     rows: Iterator[tuple[int, str]], limits: Limits, error: ErrorCode | None = None
 ) -> None:
     found: list[tuple[int, str]] = []

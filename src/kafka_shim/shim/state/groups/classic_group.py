@@ -16,11 +16,11 @@ from kafka_shim.shim.state.groups import subscription
 from kafka_shim.shim.state.groups.classic_commits import commit_error
 from kafka_shim.shim.state.groups.classic_member import (
     ClassicMember,
-    JoinAnswer,
     Joined,
     Joining,
     MemberView,
-    SyncAnswer,
+    OnJoined,
+    OnSynced,
     Synced,
     Syncing,
 )
@@ -105,17 +105,17 @@ class ClassicGroup(Group):
 
     # JoinGroup
 
-    def join(self, joining: Joining, answer: JoinAnswer) -> None:
+    def join(self, joining: Joining, response: OnJoined) -> None:
         """Join the next generation; `answer` is called when it begins, or at once with an error."""
         error = self._join_error(joining)
         if error is not NO_ERROR:
-            answer(Joined(error=error, member_id=joining.member_id))
+            response(Joined(error=error, member_id=joining.member_id))
         elif not joining.member_id:
-            self._join_newly(joining, answer)
+            self._join_newly(joining, response)
         elif joining.member_id in self.roster.promised:
-            self._enter(joining.member_id, joining, answer)
+            self._enter(joining.member_id, joining, response)
         else:
-            self._join_again(self.roster.members[joining.member_id], joining, answer)
+            self._join_again(self.roster.members[joining.member_id], joining, response)
         self.cycle.speak()
 
     def _join_error(self, joining: Joining) -> ErrorCode:
@@ -140,24 +140,24 @@ class ClassicGroup(Group):
             return waits or self.roster.joining_count < size_max
         return self.is_empty or member is not None or len(self.roster) < size_max
 
-    def _join_newly(self, joining: Joining, answer: JoinAnswer) -> None:
+    def _join_newly(self, joining: Joining, response: OnJoined) -> None:
         instance_id = joining.instance_id
         member_id = f"{instance_id or joining.client_id}-{new_uuid(self._random)}"
         replaced = None if instance_id is None else self.roster.instances.get(instance_id)
         if replaced is not None:
-            self._replace_static(self.roster.members[replaced], member_id, joining, answer)
+            self._replace_static(self.roster.members[replaced], member_id, joining, response)
         elif joining.needs_member_id and instance_id is None:
             self.cycle.promise(member_id, joining.session_timeout_ms)
-            answer(Joined(error=ErrorCode.MEMBER_ID_REQUIRED, member_id=member_id))
+            response(Joined(error=ErrorCode.MEMBER_ID_REQUIRED, member_id=member_id))
         else:
-            self._enter(member_id, joining, answer)
+            self._enter(member_id, joining, response)
 
-    def _enter(self, member_id: str, joining: Joining, answer: JoinAnswer) -> None:
+    def _enter(self, member_id: str, joining: Joining, response: OnJoined) -> None:
         member = ClassicMember(member_id, joining)
-        self.roster.hold(member, answer)
+        self.roster.hold(member, response)
         self.cycle.enter(member, joining.protocol_type)
 
-    def _join_again(self, member: ClassicMember, joining: Joining, answer: JoinAnswer) -> None:
+    def _join_again(self, member: ClassicMember, joining: Joining, response: OnJoined) -> None:
         """Handle a member's new JoinGroup: rebalance if it is the leader or has changed."""
         changed = member.protocols != joining.protocols
         leads = member.member_id == self.roster.leader_id
@@ -167,13 +167,13 @@ class ClassicGroup(Group):
             or (self.state is ClassicState.STABLE and not leads)
         ):
             self.cycle.watch(member)
-            answer(self.cycle.joined(member))
+            response(self.cycle.joined(member))
             return
-        self.roster.hold(member, answer)
+        self.roster.hold(member, response)
         self.cycle.begin()
 
     def _replace_static(
-        self, member: ClassicMember, new_id: str, joining: Joining, answer: JoinAnswer
+        self, member: ClassicMember, new_id: str, joining: Joining, response: OnJoined
     ) -> None:
         """Handle the JoinGroup of a static member that rejoined, if possible without a rebalance.
 
@@ -182,19 +182,19 @@ class ClassicGroup(Group):
         """
         old_leader_id = self.roster.leader_id
         fenced = ErrorCode.FENCED_INSTANCE_ID
-        self.cycle.answer_join(member, Joined(error=fenced, member_id=member.member_id))
-        self.cycle.answer_sync(member, Synced(error=fenced))
+        self.cycle.complete_join(member, Joined(error=fenced, member_id=member.member_id))
+        self.cycle.complete_sync(member, Synced(error=fenced))
         self.roster.replace(member, new_id)
         self.roster.update(member, joining, with_timeouts=self._facts.rejoin_changes_timeouts)
         self.cycle.watch(member)
         if self._rejoin_rebalances():
-            self.roster.hold(member, answer)
+            self.roster.hold(member, response)
             self.cycle.begin()
             return
         if self.state is ClassicState.STABLE and self._facts.static_rejoin_checks_protocol:
             self.cycle.when_settled()
         skips = joining.can_skip_assignment and self.roster.leader_id == new_id
-        answer(self.cycle.rejoined(member, None if skips else old_leader_id))
+        response(self.cycle.rejoined(member, None if skips else old_leader_id))
 
     def _rejoin_rebalances(self) -> bool:
         if self.state is ClassicState.COMPLETING:
@@ -206,19 +206,19 @@ class ClassicGroup(Group):
 
     # SyncGroup, Heartbeat, LeaveGroup
 
-    def sync(self, syncing: Syncing, answer: SyncAnswer) -> None:
+    def sync(self, syncing: Syncing, response: OnSynced) -> None:
         """Handle a SyncGroup; `answer` is called once the leader has sent the assignments."""
         error = self._sync_error(syncing)
         if error is not NO_ERROR:
-            answer(Synced(error=error))
+            response(Synced(error=error))
             return
         member = self.roster.members[syncing.member_id]
         self.cycle.watch(member)
         self.cycle.has_synced(member)
         if self.state is ClassicState.STABLE:
-            answer(self.cycle.synced(member))
+            response(self.cycle.synced(member))
             return
-        member.on_sync = answer
+        member.on_sync = response
         if member.member_id == self.roster.leader_id:
             self.cycle.assign(syncing.assignments)
         self.cycle.speak()

@@ -78,8 +78,8 @@ class MemberView(msgspec.Struct, frozen=True):
     assignment: bytes
 
 
-JoinAnswer = Callable[[Joined], None]
-SyncAnswer = Callable[[Synced], None]
+OnJoined = Callable[[Joined], None]
+OnSynced = Callable[[Synced], None]
 
 
 class ClassicMember:
@@ -111,8 +111,8 @@ class ClassicMember:
         self.protocols = joining.protocols
         self.assignment = b""
         self.is_new = True  # has never completed a rebalance
-        self.on_join: JoinAnswer | None = None
-        self.on_sync: SyncAnswer | None = None
+        self.on_join: OnJoined | None = None
+        self.on_sync: OnSynced | None = None
         self.session_timer: Deadline | None = None
         self.session_ends_ms: float = float("inf")
 

@@ -9,14 +9,14 @@ from collections.abc import Callable, Collection, Sequence
 
 from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.protocol.releases.groups import GroupFacts
-from kafka_shim.shim.errors import Refused
+from kafka_shim.shim.errors import RequestRejected
 from kafka_shim.shim.state.groups import subscription
 from kafka_shim.shim.state.groups.classic_member import (
-    JoinAnswer,
     Joined,
     Joining,
+    OnJoined,
+    OnSynced,
     Protocols,
-    SyncAnswer,
     Synced,
     Syncing,
 )
@@ -52,14 +52,14 @@ class ClassicParticipants:
     # JoinGroup
 
     def join(
-        self, joining: Joining, new_id: str, answer: JoinAnswer, apart: Apart = at_once
+        self, joining: Joining, new_id: str, response: OnJoined, apart: Apart = at_once
     ) -> None:
         """Handle a JoinGroup and pass its result to `answer`; `new_id` is for a new member."""
         try:
             joined = self._join(joining, new_id, apart)
-        except Refused as refused:
+        except RequestRejected as refused:
             joined = Joined(error=refused.error, member_id="")
-        answer(joined)
+        response(joined)
 
     def _join(self, joining: Joining, new_id: str, apart: Apart) -> Joined:
         group = self._group
@@ -88,13 +88,13 @@ class ClassicParticipants:
         group.check_room_for(member_id)
         if not self._supports(joining.protocol_type, joining.protocols):
             text = "the member does not support a protocol that all classic members support"
-            raise Refused(ErrorCode.INCONSISTENT_GROUP_PROTOCOL, text)
+            raise RequestRejected(ErrorCode.INCONSISTENT_GROUP_PROTOCOL, text)
         if not joining.member_id and joining.needs_member_id and joining.instance_id is None:
             return Joined(error=ErrorCode.MEMBER_ID_REQUIRED, member_id=member_id), None, False
         told = subscription.read(joining.protocols[0][1])
         if told is None:
             error = ErrorCode(self._facts.unreadable_subscription_error)
-            raise Refused(error, "the member's metadata is not a subscription")
+            raise RequestRejected(error, "the member's metadata is not a subscription")
         member, replaced = self._joining_member(member_id, joining)
         before = member.subscription
         group.subscriptions.notice(group.members.values())
@@ -144,12 +144,12 @@ class ClassicParticipants:
 
     # SyncGroup, Heartbeat, LeaveGroup
 
-    def sync(self, syncing: Syncing, answer: SyncAnswer) -> None:
+    def sync(self, syncing: Syncing, response: OnSynced) -> None:
         """Answer a SyncGroup at once with the member's assignment in its epoch."""
         try:
-            answer(self._sync(syncing))
-        except Refused as refused:
-            answer(Synced(error=refused.error))
+            response(self._sync(syncing))
+        except RequestRejected as refused:
+            response(Synced(error=refused.error))
 
     def _sync(self, syncing: Syncing) -> Synced:
         group = self._group
@@ -157,10 +157,12 @@ class ClassicParticipants:
         wanted_type, wanted_name = syncing.protocol_type, syncing.protocol_name
         name, metadata = terms.protocols[0]
         if wanted_type not in (None, CONSUMERS) or wanted_name not in (None, name):
-            raise Refused(ErrorCode.INCONSISTENT_GROUP_PROTOCOL, "the group uses another protocol")
+            raise RequestRejected(
+                ErrorCode.INCONSISTENT_GROUP_PROTOCOL, "the group uses another protocol"
+            )
         if self._is_behind(member) and member.state is not MemberState.UNREVOKED:
             group.limit_rebalance(member)
-            raise Refused(ErrorCode.REBALANCE_IN_PROGRESS, "the group has a newer epoch")
+            raise RequestRejected(ErrorCode.REBALANCE_IN_PROGRESS, "the group has a newer epoch")
         member.stop_timers()
         group.start_session(member)
         assignment = subscription.write_assignment(member.assigned, metadata, self._topics)
@@ -173,7 +175,7 @@ class ClassicParticipants:
         """
         try:
             member, _ = self._member(member_id, instance_id, generation_id)
-        except Refused as refused:
+        except RequestRejected as refused:
             return refused.error
         group = self._group
         group.start_session(member)
@@ -192,7 +194,7 @@ class ClassicParticipants:
         for member_id, instance_id in identities:
             try:
                 member = self._leaving(member_id, instance_id)
-            except Refused as refused:
+            except RequestRejected as refused:
                 errors.append(refused.error)
             else:
                 leaving[member.member_id] = member
@@ -222,7 +224,7 @@ class ClassicParticipants:
             raise group.unknown(member_id)
         if generation_id != member.epoch:
             text = f"generation {generation_id} of `{member_id}` is not the current {member.epoch}"
-            raise Refused(ErrorCode.ILLEGAL_GENERATION, text)
+            raise RequestRejected(ErrorCode.ILLEGAL_GENERATION, text)
         return member, member.classic
 
     def _is_behind(self, member: ConsumerMember) -> bool:

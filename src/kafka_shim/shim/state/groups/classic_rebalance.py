@@ -77,8 +77,8 @@ class ClassicRebalance:
         self.roster.remove(member)
         self._unsynced.discard(member.member_id)
         if not self.is_stuck:
-            self.answer_join(member, Joined(error=unknown))
-        self.answer_sync(member, Synced(error=unknown))
+            self.complete_join(member, Joined(error=unknown))
+        self.complete_sync(member, Synced(error=unknown))
         if self.state in (ClassicState.STABLE, ClassicState.COMPLETING):
             self.begin()
         else:
@@ -207,7 +207,7 @@ class ClassicRebalance:
         for member in list(roster.members.values()):
             member.is_new = False
             self.watch(member)
-            self.answer_join(member, self.joined(member))
+            self.complete_join(member, self.joined(member))
 
     def joined(self, member: ClassicMember) -> Joined:
         """Return the JoinGroup answer for the current generation."""
@@ -253,7 +253,7 @@ class ClassicRebalance:
             member.assignment = assignments.get(member.member_id, b"")
         self.when_settled()
         for member in list(self.roster.members.values()):
-            if self.answer_sync(member, self.synced(member)):
+            if self.complete_sync(member, self.synced(member)):
                 self.watch(member)
 
     def synced(self, member: ClassicMember) -> Synced:
@@ -267,28 +267,28 @@ class ClassicRebalance:
         """Answer pending requests with REBALANCE_IN_PROGRESS, as the group changes its protocol."""
         error = ErrorCode.REBALANCE_IN_PROGRESS
         for member in self.roster.members.values():
-            self.answer_join(member, Joined(error=error, member_id=member.member_id))
-            self.answer_sync(member, Synced(error=error))
+            self.complete_join(member, Joined(error=error, member_id=member.member_id))
+            self.complete_sync(member, Synced(error=error))
 
     def _break_off_syncs(self) -> None:
         for member in list(self.roster.members.values()):
             member.assignment = b""
-            if self.answer_sync(member, Synced(error=ErrorCode.REBALANCE_IN_PROGRESS)):
+            if self.complete_sync(member, Synced(error=ErrorCode.REBALANCE_IN_PROGRESS)):
                 self.watch(member)
 
     # answers and timers
 
-    def answer_join(self, member: ClassicMember, answer: Joined) -> None:
+    def complete_join(self, member: ClassicMember, response: Joined) -> None:
         """Queue the answer to the member's pending JoinGroup, if there is one."""
         reply = self.roster.release(member)
         if reply is not None:
-            self._outbox.append(partial(reply, answer))
+            self._outbox.append(partial(reply, response))
 
-    def answer_sync(self, member: ClassicMember, answer: Synced) -> bool:
+    def complete_sync(self, member: ClassicMember, response: Synced) -> bool:
         """Queue the answer to the member's pending SyncGroup; return whether there is one."""
         reply, member.on_sync = member.on_sync, None
         if reply is not None:
-            self._outbox.append(partial(reply, answer))
+            self._outbox.append(partial(reply, response))
         return reply is not None
 
     def speak(self) -> None:

@@ -7,9 +7,9 @@ from kafka_shim.protocol.error_codes import NO_ERROR, ErrorCode
 from kafka_shim.shim.clock import Timer
 from kafka_shim.shim.state.groups.classic_member import (
     ClassicMember,
-    JoinAnswer,
     JoinedMember,
     Joining,
+    OnJoined,
     Protocols,
 )
 
@@ -129,16 +129,16 @@ class Roster:
         """Return the longest rebalance timeout of all members; 0 without members."""
         return max((member.rebalance_timeout_ms for member in self.members.values()), default=0)
 
-    def hold(self, member: ClassicMember, answer: JoinAnswer) -> None:
+    def hold(self, member: ClassicMember, response: OnJoined) -> None:
         """Store the callback for a member's pending JoinGroup answer."""
-        member.on_join = answer
+        member.on_join = response
         self._joining.add(member)
 
-    def release(self, member: ClassicMember) -> JoinAnswer | None:
+    def release(self, member: ClassicMember) -> OnJoined | None:
         """Remove and return the callback of a pending JoinGroup; None if none is pending."""
         self._joining.discard(member)
-        answer, member.on_join = member.on_join, None
-        return answer
+        response, member.on_join = member.on_join, None
+        return response
 
     @property
     def joining_count(self) -> int:

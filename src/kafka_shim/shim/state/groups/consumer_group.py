@@ -11,7 +11,7 @@ from functools import partial
 from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.protocol.releases.groups import GroupFacts
 from kafka_shim.shim.clock import Clock
-from kafka_shim.shim.errors import Refused
+from kafka_shim.shim.errors import RequestRejected
 from kafka_shim.shim.state.group_settings import GroupSettings
 from kafka_shim.shim.state.groups.assignors import (
     Assignment,
@@ -28,7 +28,7 @@ from kafka_shim.shim.state.groups.consumer_member import (
 from kafka_shim.shim.state.groups.epoch_group import check_epoch
 from kafka_shim.shim.state.groups.group import GroupType
 from kafka_shim.shim.state.groups.group_target import GroupTarget
-from kafka_shim.shim.state.groups.heartbeat_answer import HeartbeatAnswer
+from kafka_shim.shim.state.groups.heartbeat_result import HeartbeatResult
 from kafka_shim.shim.state.groups.reconciliation import LEAVING, LEAVING_FOR_A_WHILE, merged
 from kafka_shim.shim.state.groups.static_members import StaticMembersGroup
 from kafka_shim.shim.state.groups.topic_subscriptions import Matching, TopicSubscriptions
@@ -103,19 +103,19 @@ class ConsumerGroup(StaticMembersGroup[ConsumerMember]):
 
     # heartbeats
 
-    def heartbeat(self, heartbeat: ConsumerHeartbeat) -> HeartbeatAnswer:
+    def heartbeat(self, heartbeat: ConsumerHeartbeat) -> HeartbeatResult:
         """Handle a heartbeat that joins, stays or leaves; raise Refused if it is rejected."""
         if heartbeat.member_epoch in (LEAVING, LEAVING_FOR_A_WHILE):
             return self._leave(heartbeat)
-        answer = self.decide(heartbeat)
+        response = self.decide(heartbeat)
         member = self.members[heartbeat.member_id]
         self.watch(member)
         if member.topic_regex is not None:
             self._resolve(heartbeat)
         self.subscriptions.forget(self.members.values())
-        return answer
+        return response
 
-    def decide(self, heartbeat: ConsumerHeartbeat) -> HeartbeatAnswer:
+    def decide(self, heartbeat: ConsumerHeartbeat) -> HeartbeatResult:
         """Handle a heartbeat that joins or stays, without starting timers or resolving the member's
         regular expression.
         """
@@ -128,7 +128,7 @@ class ConsumerGroup(StaticMembersGroup[ConsumerMember]):
         member.update(heartbeat)
         moved = self.advance(member, heartbeat.owned, before, assignor_name)
         shown = member.assigned if heartbeat.is_full or moved else None
-        return self._answer(member.member_id, member.epoch, shown)
+        return self._response(member.member_id, member.epoch, shown)
 
     def advance(
         self,
@@ -222,9 +222,11 @@ class ConsumerGroup(StaticMembersGroup[ConsumerMember]):
         if self.subscriptions.take(matching, members, self._clock.now_ms()):
             self.target.renew(self.subscriptions, members)
 
-    def _answer(self, member_id: str, epoch: int, assignment: Assignment | None) -> HeartbeatAnswer:
+    def _response(
+        self, member_id: str, epoch: int, assignment: Assignment | None
+    ) -> HeartbeatResult:
         interval_ms = self._settings.consumer_heartbeat_interval_ms(self.group_id)
-        return HeartbeatAnswer(member_id, epoch, interval_ms, assignment)
+        return HeartbeatResult(member_id, epoch, interval_ms, assignment)
 
     def _member_of(self, heartbeat: ConsumerHeartbeat) -> ConsumerMember:
         """Return the validated member of a heartbeat; a new one is not yet in the group."""
@@ -251,7 +253,7 @@ class ConsumerGroup(StaticMembersGroup[ConsumerMember]):
         """Raise GROUP_MAX_SIZE_REACHED if the group is full and this is a new member."""
         is_full = len(self.members) >= self._settings.consumer_size_max
         if is_full and member_id not in self.members:
-            raise Refused(
+            raise RequestRejected(
                 ErrorCode.GROUP_MAX_SIZE_REACHED, "the group has reached its maximum size"
             )
 
@@ -277,13 +279,13 @@ class ConsumerGroup(StaticMembersGroup[ConsumerMember]):
         self.instances[instance_id] = member_id
         return member, current
 
-    def _leave(self, heartbeat: ConsumerHeartbeat) -> HeartbeatAnswer:
+    def _leave(self, heartbeat: ConsumerHeartbeat) -> HeartbeatResult:
         member = self.leaving(heartbeat.member_id, heartbeat.instance_id)
         if heartbeat.member_epoch == LEAVING_FOR_A_WHILE:
             member.leave_for_a_while()
         else:
             self.remove(member)
-        return HeartbeatAnswer(heartbeat.member_id, heartbeat.member_epoch, 0, None)
+        return HeartbeatResult(heartbeat.member_id, heartbeat.member_epoch, 0, None)
 
     def remove(self, *members: ConsumerMember) -> None:
         if self._turn_classic(self, members, bool(members)):

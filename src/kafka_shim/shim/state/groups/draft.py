@@ -16,12 +16,12 @@ _TIMERS = ("session_timer", "rebalance_timer")
 Item = TypeVar("Item")
 
 
-class Turns(Protocol):
+class TimeSlices(Protocol):
     """How other requests are served meanwhile: `beside` is for work that they cannot see, `over`
     interrupts between two items.
     """
 
-    def beside(self, work: Callable[..., Item], *arguments: Any) -> Item: ...
+    def offload(self, work: Callable[..., Item], *arguments: Any) -> Item: ...
     def over(self, items: Iterable[Item]) -> Iterator[Item]: ...
 
 

@@ -8,7 +8,7 @@ from typing import Generic, TypeVar
 from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.protocol.releases.groups import GroupFacts
 from kafka_shim.shim.clock import Clock, Deadline
-from kafka_shim.shim.errors import Refused
+from kafka_shim.shim.errors import RequestRejected
 from kafka_shim.shim.state.groups.assignors import Assignment
 from kafka_shim.shim.state.groups.group import CommitIdentity, Group
 from kafka_shim.shim.state.groups.group_target import GroupTarget
@@ -69,9 +69,9 @@ class EpochGroup(Group, Generic[Member]):
             raise self.unknown(member_id)
         return found
 
-    def unknown(self, member_id: str) -> Refused:
+    def unknown(self, member_id: str) -> RequestRejected:
         text = f"`{member_id}` is not a member of group `{self.group_id}`"
-        return Refused(ErrorCode.UNKNOWN_MEMBER_ID, text)
+        return RequestRejected(ErrorCode.UNKNOWN_MEMBER_ID, text)
 
     def reconcile(self, member: Member, owned: Assignment | None) -> bool:
         """Reconcile a member by one step; return whether its assignment changed."""
@@ -229,4 +229,4 @@ def check_epoch(member: ReconcilingMember, epoch: int, owned: Assignment | None)
         text = (
             f"epoch {epoch} of member `{member.member_id}` is not the current one, {member.epoch}"
         )
-        raise Refused(ErrorCode.FENCED_MEMBER_EPOCH, text)
+        raise RequestRejected(ErrorCode.FENCED_MEMBER_EPOCH, text)

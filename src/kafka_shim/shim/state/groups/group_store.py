@@ -17,7 +17,7 @@ from kafka_shim.shim.state.groups.group_records import GroupRecords
 from kafka_shim.shim.state.groups.offsets import Offsets, stray_name
 from kafka_shim.shim.state.late_partition import GROUPS_TOPIC
 from kafka_shim.shim.state.rounds import Rounds
-from kafka_shim.shim.state.sharing.share_state import ShareStates
+from kafka_shim.shim.state.share_partitions.share_state import ShareStates
 from kafka_shim.shim.state.topics import Topics
 
 if TYPE_CHECKING:  # a kind of groups is imported with the first group of it

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, TypeVar, cast
 import msgspec
 
 from kafka_shim.protocol.error_codes import NO_ERROR, ErrorCode
-from kafka_shim.shim.errors import Refused
+from kafka_shim.shim.errors import RequestRejected
 from kafka_shim.shim.state.groups.classic_member import (
-    JoinAnswer,
     Joined,
     Joining,
-    SyncAnswer,
+    OnJoined,
+    OnSynced,
     Synced,
     Syncing,
 )
@@ -25,15 +25,15 @@ if TYPE_CHECKING:  # a kind of groups is imported with the first group of it
     from kafka_shim.shim.state.groups.classic_participants import ClassicParticipants
     from kafka_shim.shim.state.groups.consumer_group import ConsumerGroup
     from kafka_shim.shim.state.groups.consumer_member import ConsumerHeartbeat, ConsumerMember
-    from kafka_shim.shim.state.groups.draft import Turns
-    from kafka_shim.shim.state.groups.heartbeat_answer import HeartbeatAnswer
+    from kafka_shim.shim.state.groups.draft import TimeSlices
+    from kafka_shim.shim.state.groups.heartbeat_result import HeartbeatResult
     from kafka_shim.shim.state.groups.long_heartbeats import LongHeartbeats
     from kafka_shim.shim.state.groups.share_group import ShareGroup, ShareHeartbeat
     from kafka_shim.shim.state.groups.streams_group import StreamsGroup
-    from kafka_shim.shim.state.groups.streams_member import StreamsAnswer, StreamsHeartbeat
+    from kafka_shim.shim.state.groups.streams_member import StreamsHeartbeat, StreamsHeartbeatResult
     from kafka_shim.shim.state.groups.topology_descriptions import TopologyDescriptions
 
-Answer = TypeVar("Answer")
+Response = TypeVar("Response")
 
 _CLASSIC = GroupType.CLASSIC  # by itself for the reason that NO_ERROR is
 
@@ -44,7 +44,11 @@ class Groups(GroupCommits):
     # the classic protocol
 
     def join(
-        self, group_id: str, joining: Joining, answer: JoinAnswer, turns: "Turns | None" = None
+        self,
+        group_id: str,
+        joining: Joining,
+        response: OnJoined,
+        slices: "TimeSlices | None" = None,
     ) -> None:
         """Handle JoinGroup; it is answered at once with an error, or when the next generation
         begins.
@@ -54,21 +58,21 @@ class Groups(GroupCommits):
         self.joins += 1
         error = self._join_error(group_id, joining)
         if error is ErrorCode.INCONSISTENT_GROUP_PROTOCOL:  # and it says nothing else
-            answer(Joined(error=error, member_id=""))
+            response(Joined(error=error, member_id=""))
             return
         if error is not NO_ERROR:
-            answer(Joined(error=error, member_id=joining.member_id))
+            response(Joined(error=error, member_id=joining.member_id))
             return
         group = self.consumer(group_id)
         if group is not None and not group.is_empty:
             participants, new_id = self._participants(group), self.new_member_id()
-            if turns is None:
-                participants.join(joining, new_id, answer)
+            if slices is None:
+                participants.join(joining, new_id, response)
             else:
-                apart = partial(self.long_heartbeats.classic, turns)
-                participants.join(joining, new_id, answer, apart)
+                apart = partial(self.long_heartbeats.classic, slices)
+                participants.join(joining, new_id, response, apart)
         else:
-            self._classic_to_join(group_id).join(joining, answer)
+            self._classic_to_join(group_id).join(joining, response)
 
     def _classic_to_join(self, group_id: str) -> "ClassicGroup":
         group = self.classic(group_id)
@@ -101,15 +105,15 @@ class Groups(GroupCommits):
             return group.is_empty or self.settings.takes_classic
         return _is_classic(group)
 
-    def sync(self, group_id: str, syncing: Syncing, answer: SyncAnswer) -> None:
+    def sync(self, group_id: str, syncing: Syncing, response: OnSynced) -> None:
         """Handle SyncGroup; it is answered at once with an error, or
         when the leader has assigned.
         """
         group = self._with_classic_members(group_id)
         if group is None:
-            answer(Synced(error=self._no_member(group_id)))
+            response(Synced(error=self._no_member(group_id)))
             return
-        group.sync(syncing, answer)
+        group.sync(syncing, response)
 
     def heartbeat(
         self, group_id: str, member_id: str, instance_id: str | None, generation_id: int
@@ -150,24 +154,24 @@ class Groups(GroupCommits):
     # the consumer protocol
 
     def consumer_heartbeat(
-        self, group_id: str, heartbeat: "ConsumerHeartbeat", turns: "Turns | None" = None
-    ) -> "HeartbeatAnswer":
+        self, group_id: str, heartbeat: "ConsumerHeartbeat", slices: "TimeSlices | None" = None
+    ) -> "HeartbeatResult":
         """Handle a heartbeat; raises Refused with the error of the whole request.
 
         With turns, others are served meanwhile.
         """
         self.joins += heartbeat.member_epoch == 0
-        if turns is not None and heartbeat.member_epoch >= 0:
-            with self.long_heartbeats.one_of(group_id, turns):
-                return self._consumer_heartbeat(group_id, heartbeat, turns)
+        if slices is not None and heartbeat.member_epoch >= 0:
+            with self.long_heartbeats.one_of(group_id, slices):
+                return self._consumer_heartbeat(group_id, heartbeat, slices)
         return self._consumer_heartbeat(group_id, heartbeat, None)
 
     def _consumer_heartbeat(
-        self, group_id: str, heartbeat: "ConsumerHeartbeat", turns: "Turns | None"
-    ) -> "HeartbeatAnswer":
+        self, group_id: str, heartbeat: "ConsumerHeartbeat", slices: "TimeSlices | None"
+    ) -> "HeartbeatResult":
         group = self.consumer(group_id)
-        if group is not None and turns is not None:
-            return self.long_heartbeats.consumer(group, group, heartbeat, turns)
+        if group is not None and slices is not None:
+            return self.long_heartbeats.consumer(group, group, heartbeat, slices)
         if group is not None:
             return group.heartbeat(heartbeat)
         old = self.classic(group_id)
@@ -177,16 +181,16 @@ class Groups(GroupCommits):
             self._check_replaceable(self.find(group_id), group_id, joins=joins)
         made = self._make_consumer(group_id)
         if old is not None and has_members:
-            if turns is None:
+            if slices is None:
                 return self._upgrade(old, made, lambda: made.heartbeat(heartbeat))
             self._upgrade(old, made, lambda: made.check_joining(heartbeat))
-            return self.long_heartbeats.consumer(made, made, heartbeat, turns)
-        if turns is not None:
+            return self.long_heartbeats.consumer(made, made, heartbeat, slices)
+        if slices is not None:
             found = self.find(group_id)
-            return self.long_heartbeats.consumer(made, found, heartbeat, turns)
-        answer = made.heartbeat(heartbeat)
+            return self.long_heartbeats.consumer(made, found, heartbeat, slices)
+        response = made.heartbeat(heartbeat)
         self.keep(made)
-        return answer
+        return response
 
     def _make_consumer(self, group_id: str) -> "ConsumerGroup":
         from kafka_shim.shim.state.groups.consumer_group import ConsumerGroup  # noqa: PLC0415 - see above
@@ -201,8 +205,8 @@ class Groups(GroupCommits):
         )
 
     def _upgrade(
-        self, old: "ClassicGroup", made: "ConsumerGroup", enter: Callable[[], Answer]
-    ) -> Answer:
+        self, old: "ClassicGroup", made: "ConsumerGroup", enter: Callable[[], Response]
+    ) -> Response:
         """Upgrade a classic group for a member of the consumer protocol, if it may `enter`
         (KIP-848).
         """
@@ -212,15 +216,15 @@ class Groups(GroupCommits):
         old.cycle.break_off()
         try:
             migration.upgrade(old, made, self._topics)
-            answer = enter()
-        except Refused:
+            response = enter()
+        except RequestRejected:
             made.close()
             raise
         else:
             self.keep(made)
         finally:
             old.cycle.speak()
-        return answer
+        return response
 
     def _turn_classic(
         self, group: "ConsumerGroup", leaving: Collection["ConsumerMember"], rebalances: bool
@@ -244,19 +248,19 @@ class Groups(GroupCommits):
     # the share protocol
 
     def share_heartbeat(
-        self, group_id: str, heartbeat: "ShareHeartbeat", turns: "Turns | None" = None
-    ) -> "HeartbeatAnswer":
+        self, group_id: str, heartbeat: "ShareHeartbeat", slices: "TimeSlices | None" = None
+    ) -> "HeartbeatResult":
         """Handle a heartbeat like `consumer_heartbeat`."""
         self.joins += heartbeat.member_epoch == 0
-        if turns is not None and heartbeat.member_epoch >= 0:
-            with self.long_heartbeats.one_of(group_id, turns):
+        if slices is not None and heartbeat.member_epoch >= 0:
+            with self.long_heartbeats.one_of(group_id, slices):
                 found = self.find(group_id)
                 group = self._share_group_of(group_id, heartbeat)
-                return self.long_heartbeats.share(group, found, heartbeat, turns)
+                return self.long_heartbeats.share(group, found, heartbeat, slices)
         group = self._share_group_of(group_id, heartbeat)
-        answer = group.heartbeat(heartbeat)
+        response = group.heartbeat(heartbeat)
         self.keep(group)
-        return answer
+        return response
 
     @cached_property
     def long_heartbeats(self) -> "LongHeartbeats":
@@ -273,13 +277,13 @@ class Groups(GroupCommits):
         """Return a share group without members, or a new one, which `keep` stores."""
         group = self.share(group_id) or self._new_share_group(group_id, may_be_new=True)
         if not group.is_empty:
-            raise Refused(ErrorCode.NON_EMPTY_GROUP, f"group `{group_id}` has members")
+            raise RequestRejected(ErrorCode.NON_EMPTY_GROUP, f"group `{group_id}` has members")
         return group
 
     def _new_share_group(self, group_id: str, *, may_be_new: bool) -> "ShareGroup":
         if not may_be_new or self.find(group_id) is not None:
             text = f"unknown share group `{group_id}`"
-            raise Refused(ErrorCode.GROUP_ID_NOT_FOUND, text)
+            raise RequestRejected(ErrorCode.GROUP_ID_NOT_FOUND, text)
         from kafka_shim.shim.state.groups.share_group import ShareGroup  # noqa: PLC0415 - see above
 
         return ShareGroup(
@@ -289,23 +293,23 @@ class Groups(GroupCommits):
     # the streams protocol
 
     def streams_heartbeat(
-        self, group_id: str, heartbeat: "StreamsHeartbeat", turns: "Turns | None" = None
-    ) -> "StreamsAnswer":
+        self, group_id: str, heartbeat: "StreamsHeartbeat", slices: "TimeSlices | None" = None
+    ) -> "StreamsHeartbeatResult":
         """Handle a heartbeat like `consumer_heartbeat`."""
         self.joins += heartbeat.member_epoch == 0
-        if turns is not None and heartbeat.member_epoch >= 0:
-            with self.long_heartbeats.one_of(group_id, turns):
+        if slices is not None and heartbeat.member_epoch >= 0:
+            with self.long_heartbeats.one_of(group_id, slices):
                 found = self.find(group_id)
                 group = self._streams_group_of(group_id, heartbeat)
-                answer = self.long_heartbeats.streams(group, found, heartbeat, turns)
+                response = self.long_heartbeats.streams(group, found, heartbeat, slices)
         else:
             group = self._streams_group_of(group_id, heartbeat)
-            answer = group.heartbeat(heartbeat)
+            response = group.heartbeat(heartbeat)
             self.keep(group)
         may_be_asked = heartbeat.is_version_1 and heartbeat.member_epoch >= 0
-        if may_be_asked and not answer.is_stale and self.descriptions.asks(group):
-            return msgspec.structs.replace(answer, asks_description=True)
-        return answer
+        if may_be_asked and not response.is_stale and self.descriptions.asks(group):
+            return msgspec.structs.replace(response, asks_description=True)
+        return response
 
     def _streams_group_of(self, group_id: str, heartbeat: "StreamsHeartbeat") -> "StreamsGroup":
         group = self.streams(group_id)
@@ -351,7 +355,7 @@ class Groups(GroupCommits):
         """
         if not joins or (group is not None and not (_is_classic(group) and group.is_empty)):
             text = f"unknown group `{group_id}` of this protocol"
-            raise Refused(ErrorCode.GROUP_ID_NOT_FOUND, text)
+            raise RequestRejected(ErrorCode.GROUP_ID_NOT_FOUND, text)
 
 
 def _is_classic(group: Group) -> bool:

@@ -9,18 +9,18 @@ from typing import TYPE_CHECKING, TypeVar
 from weakref import WeakValueDictionary
 
 from kafka_shim.protocol.error_codes import ErrorCode
-from kafka_shim.shim.errors import Refused
+from kafka_shim.shim.errors import RequestRejected
 from kafka_shim.shim.state.groups.consumer_group import ConsumerGroup
 from kafka_shim.shim.state.groups.consumer_member import ConsumerHeartbeat
-from kafka_shim.shim.state.groups.draft import Draft, Drafted, Turns
+from kafka_shim.shim.state.groups.draft import Draft, Drafted, TimeSlices
 from kafka_shim.shim.state.groups.group import Group
 from kafka_shim.shim.state.groups.group_store import GroupStore
-from kafka_shim.shim.state.groups.heartbeat_answer import HeartbeatAnswer
+from kafka_shim.shim.state.groups.heartbeat_result import HeartbeatResult
 from kafka_shim.shim.state.groups.share_group import ShareGroup, ShareHeartbeat
 
 if TYPE_CHECKING:  # only those who have such a group need it
     from kafka_shim.shim.state.groups.streams_group import StreamsGroup
-    from kafka_shim.shim.state.groups.streams_member import StreamsAnswer, StreamsHeartbeat
+    from kafka_shim.shim.state.groups.streams_member import StreamsHeartbeat, StreamsHeartbeatResult
 
 TRIES = 5
 """How often a group may become another one while something is worked out for it."""
@@ -36,13 +36,13 @@ class LongHeartbeats:
         self._locks: WeakValueDictionary[str, _Lock] = WeakValueDictionary()
 
     @contextmanager
-    def one_of(self, group_id: str, turns: Turns) -> Iterator[None]:
+    def one_of(self, group_id: str, slices: TimeSlices) -> Iterator[None]:
         """Wait, while others are served, until no other is worked out for the group."""
         lock = self._locks.setdefault(group_id, _Lock())
         if not lock.acquire(blocking=False):
             taken: list[bool] = []
             try:
-                turns.beside(lambda: taken.append(lock.acquire()))
+                slices.offload(lambda: taken.append(lock.acquire()))
             except BaseException:
                 if taken:
                     lock.release()
@@ -54,8 +54,12 @@ class LongHeartbeats:
             lock.release()
 
     def consumer(
-        self, group: ConsumerGroup, found: Group | None, heartbeat: ConsumerHeartbeat, turns: Turns
-    ) -> HeartbeatAnswer:
+        self,
+        group: ConsumerGroup,
+        found: Group | None,
+        heartbeat: ConsumerHeartbeat,
+        slices: TimeSlices,
+    ) -> HeartbeatResult:
         """Handle a heartbeat of a joining or current member like the group's `heartbeat`; the group
         is new if it is not the stored one.
         """
@@ -63,8 +67,8 @@ class LongHeartbeats:
         def speakers() -> tuple[str, ...]:
             return heartbeat.member_id, group.instances.get(heartbeat.instance_id or "", "")
 
-        answer = self._worked_out(
-            group, found, speakers, turns, lambda made: made.decide(heartbeat)
+        response = self._worked_out(
+            group, found, speakers, slices, lambda made: made.decide(heartbeat)
         )
         if group is not found:
             self._groups.keep(group)
@@ -72,66 +76,66 @@ class LongHeartbeats:
         group.watch(member)
         expressions = set() if member.topic_regex is None else group.expressions_due()
         if expressions:
-            matching = group.subscriptions.matching(expressions, heartbeat.visible, turns.beside)
+            matching = group.subscriptions.matching(expressions, heartbeat.visible, slices.offload)
             self._worked_out(
-                group, group, speakers, turns, lambda made: made.take_matching(matching)
+                group, group, speakers, slices, lambda made: made.take_matching(matching)
             )
         group.subscriptions.forget(group.members.values())
-        return answer
+        return response
 
     def share(
-        self, group: ShareGroup, found: Group | None, heartbeat: ShareHeartbeat, turns: Turns
-    ) -> HeartbeatAnswer:
+        self, group: ShareGroup, found: Group | None, heartbeat: ShareHeartbeat, slices: TimeSlices
+    ) -> HeartbeatResult:
         """Do the same for a share group."""
 
         def speakers() -> tuple[str, ...]:
             return (heartbeat.member_id,)
 
-        answer = self._worked_out(
-            group, found, speakers, turns, lambda made: made.decide(heartbeat)
+        response = self._worked_out(
+            group, found, speakers, slices, lambda made: made.decide(heartbeat)
         )
         self._groups.keep(group)
         member = group.members[heartbeat.member_id]
         group.start_session(member)
-        group.begin_states(turns.over(turns.beside(group.without_state, member)))
-        return answer
+        group.begin_states(slices.over(slices.offload(group.without_state, member)))
+        return response
 
     def streams(
         self,
         group: "StreamsGroup",
         found: Group | None,
         heartbeat: "StreamsHeartbeat",
-        turns: Turns,
-    ) -> "StreamsAnswer":
+        slices: TimeSlices,
+    ) -> "StreamsHeartbeatResult":
         """Do the same for a streams group."""
 
         def speakers() -> tuple[str, ...]:
             return heartbeat.member_id, group.instances.get(heartbeat.instance_id or "", "")
 
-        answer = self._worked_out(
-            group, found, speakers, turns, lambda made: made.decide(heartbeat, lambda _: None)
+        response = self._worked_out(
+            group, found, speakers, slices, lambda made: made.decide(heartbeat, lambda _: None)
         )
         self._groups.keep(group)
         group.watch(group.members[heartbeat.member_id])
-        return answer
+        return response
 
     def classic(
         self,
-        turns: Turns,
+        slices: TimeSlices,
         group: ConsumerGroup,
         speakers: Callable[[], Collection[str]],
         work: Callable[[ConsumerGroup], Result],
     ) -> Result:
         """Return the result of work for a classic member of a consumer group."""
-        with self.one_of(group.group_id, turns):
-            return self._worked_out(group, group, speakers, turns, work)
+        with self.one_of(group.group_id, slices):
+            return self._worked_out(group, group, speakers, slices, work)
 
     def _worked_out(
         self,
         group: Drafted,
         found: Group | None,
         speakers: Callable[[], Collection[str]],
-        turns: Turns,
+        slices: TimeSlices,
         work: Callable[[Drafted], Result],
     ) -> Result:
         """Do work on a copy of the group, replace the group by it, and return the result.
@@ -140,12 +144,12 @@ class LongHeartbeats:
         """
         for _ in range(TRIES):
             draft = Draft(group, speakers())
-            answer = turns.beside(work, draft.copy)
+            response = slices.offload(work, draft.copy)
             is_current = self._groups.find(group.group_id) is found
             if is_current and draft.publish():
-                return answer
+                return response
         text = f"group `{group.group_id}` keeps changing"
-        raise Refused(ErrorCode.COORDINATOR_LOAD_IN_PROGRESS, text)
+        raise RequestRejected(ErrorCode.COORDINATOR_LOAD_IN_PROGRESS, text)
 
 
 class _Lock:

@@ -8,7 +8,7 @@ group is downgraded when its last member of that protocol leaves and only classi
 from collections.abc import Collection
 
 from kafka_shim.protocol.error_codes import ErrorCode
-from kafka_shim.shim.errors import Refused
+from kafka_shim.shim.errors import RequestRejected
 from kafka_shim.shim.state.group_settings import GroupSettings
 from kafka_shim.shim.state.groups import subscription
 from kafka_shim.shim.state.groups.assignors import Assignment
@@ -47,7 +47,7 @@ def upgrade(old: ClassicGroup, new: ConsumerGroup, topics: Topics) -> None:
 def _upgraded(old: ClassicMember, group: ClassicGroup, topics: Topics) -> ConsumerMember:
     if group.cycle.protocol_name is None:  # a real broker fails with the same error
         text = f"the members of group `{group.group_id}` have not yet agreed on a protocol"
-        raise Refused(ErrorCode.UNKNOWN_SERVER_ERROR, text)
+        raise RequestRejected(ErrorCode.UNKNOWN_SERVER_ERROR, text)
     told = subscription.read(old.metadata(group.cycle.protocol_name))
     assigned = subscription.read_assignment(old.assignment, topics)
     if told is None or assigned is None:
@@ -63,9 +63,9 @@ def _upgraded(old: ClassicMember, group: ClassicGroup, topics: Topics) -> Consum
     return member
 
 
-def _not_upgraded(group: ClassicGroup, why: str) -> Refused:
+def _not_upgraded(group: ClassicGroup, why: str) -> RequestRejected:
     text = f"classic group `{group.group_id}` cannot become a consumer group: {why}"
-    return Refused(ErrorCode.GROUP_ID_NOT_FOUND, text)
+    return RequestRejected(ErrorCode.GROUP_ID_NOT_FOUND, text)
 
 
 def may_downgrade(

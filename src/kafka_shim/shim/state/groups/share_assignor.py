@@ -143,17 +143,17 @@ class _Sharing(Generic[Key]):
         """Assign partitions in turn to members with too few; `room` is the capacity of new sets."""
         for key in self._targets:
             self._by_partition.compute(key, lambda: HashSet(_itself, room))
-        turns = _Turns(unfilled)
+        slices = _TimeSlices(unfilled)
         for key, places in self._by_partition.items():
             missing = self._sharing - len(places)
-            while missing > 0 and (place := turns.following()) is not None:
+            while missing > 0 and (place := slices.following()) is not None:
                 if place in places:
                     continue
                 topic_id, at = self._partition_of(key)
                 self._holdings[place].add(topic_id, at)
                 self._note(place, key)
                 missing -= 1
-                turns.has_given(is_full=self.count(place) >= self.parts[place])
+                slices.has_given(is_full=self.count(place) >= self.parts[place])
             if not unfilled:
                 break
 
@@ -165,7 +165,7 @@ class _Sharing(Generic[Key]):
         return self._holdings[place].take(topic_id, at, keeps_topic=True)
 
 
-class _Turns:
+class _TimeSlices:
     """The members with too little in turn, round after round while anybody takes something."""
 
     def __init__(self, unfilled: HashSet[int]) -> None:

@@ -13,7 +13,7 @@ import msgspec
 from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.protocol.releases.groups import GroupFacts
 from kafka_shim.shim.clock import Clock, Deadline
-from kafka_shim.shim.errors import Refused
+from kafka_shim.shim.errors import RequestRejected
 from kafka_shim.shim.state.group_settings import GroupSettings
 from kafka_shim.shim.state.groups.assignors import (
     Assignment,
@@ -23,11 +23,11 @@ from kafka_shim.shim.state.groups.assignors import (
 )
 from kafka_shim.shim.state.groups.group import CommitIdentity, Group, GroupType
 from kafka_shim.shim.state.groups.group_target import GroupTarget
-from kafka_shim.shim.state.groups.heartbeat_answer import HeartbeatAnswer
+from kafka_shim.shim.state.groups.heartbeat_result import HeartbeatResult
 from kafka_shim.shim.state.groups.reconciliation import LEAVING
 from kafka_shim.shim.state.groups.share_assignor import assign_simple
 from kafka_shim.shim.state.groups.topic_subscriptions import TopicSubscriptions, names_of
-from kafka_shim.shim.state.sharing.share_state import ShareStates
+from kafka_shim.shim.state.share_partitions.share_state import ShareStates
 from kafka_shim.shim.state.topics import Topics
 
 SHARERS = "share"
@@ -132,19 +132,19 @@ class ShareGroup(Group):
 
     # heartbeats
 
-    def heartbeat(self, heartbeat: ShareHeartbeat) -> HeartbeatAnswer:
+    def heartbeat(self, heartbeat: ShareHeartbeat) -> HeartbeatResult:
         """Handle a heartbeat that joins, stays or leaves; raise Refused if it is rejected."""
         member = self.members.get(heartbeat.member_id)
         if heartbeat.member_epoch == LEAVING:
             self._remove(self._known(member, heartbeat))
-            return HeartbeatAnswer(heartbeat.member_id, LEAVING, 0, None)
-        answer = self.decide(heartbeat)
+            return HeartbeatResult(heartbeat.member_id, LEAVING, 0, None)
+        response = self.decide(heartbeat)
         member = self.members[heartbeat.member_id]
         self.start_session(member)
         self.begin_states(self.without_state(member))
-        return answer
+        return response
 
-    def decide(self, heartbeat: ShareHeartbeat) -> HeartbeatAnswer:
+    def decide(self, heartbeat: ShareHeartbeat) -> HeartbeatResult:
         """Handle a heartbeat that joins or stays, without restarting the session timer."""
         member = self.members.get(heartbeat.member_id)
         joins = heartbeat.member_epoch == 0
@@ -166,17 +166,17 @@ class ShareGroup(Group):
         tells = joins or heartbeat.topic_names is not None
         shown = member.assigned if tells or member.assigned != before else None
         interval_ms = self._settings.share_heartbeat_interval_ms(self.group_id)
-        return HeartbeatAnswer(member.member_id, member.epoch, interval_ms, shown)
+        return HeartbeatResult(member.member_id, member.epoch, interval_ms, shown)
 
     def _known(self, member: ShareMember | None, heartbeat: ShareHeartbeat) -> ShareMember:
         if member is None:
             text = f"`{heartbeat.member_id}` is not a member of group `{self.group_id}`"
-            raise Refused(ErrorCode.UNKNOWN_MEMBER_ID, text)
+            raise RequestRejected(ErrorCode.UNKNOWN_MEMBER_ID, text)
         return member
 
     def _check_room(self) -> None:
         if len(self.members) >= self._settings.share_size_max:
-            raise Refused(
+            raise RequestRejected(
                 ErrorCode.GROUP_MAX_SIZE_REACHED, "the group has reached its maximum size"
             )
 
@@ -302,4 +302,4 @@ def _check_epoch(member: ShareMember, heartbeat: ShareHeartbeat) -> None:
         text = (
             f"epoch {heartbeat.member_epoch} of the member is not the current one, {member.epoch}"
         )
-        raise Refused(ErrorCode.FENCED_MEMBER_EPOCH, text)
+        raise RequestRejected(ErrorCode.FENCED_MEMBER_EPOCH, text)

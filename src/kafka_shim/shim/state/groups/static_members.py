@@ -7,7 +7,7 @@ from collections.abc import Callable
 from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.protocol.releases.groups import GroupFacts
 from kafka_shim.shim.clock import Clock
-from kafka_shim.shim.errors import Refused
+from kafka_shim.shim.errors import RequestRejected
 from kafka_shim.shim.state.groups.epoch_group import EpochGroup, Member
 from kafka_shim.shim.state.groups.reconciliation import LEAVING_FOR_A_WHILE
 
@@ -30,7 +30,7 @@ class StaticMembersGroup(EpochGroup[Member]):
         current = self.members.get(self.instances.get(instance_id, ""))
         if current and not current.is_classic and current.epoch != LEAVING_FOR_A_WHILE:
             text = f"instance `{instance_id}` is still in use by `{current.member_id}`"
-            raise Refused(ErrorCode.UNRELEASED_INSTANCE_ID, text)
+            raise RequestRejected(ErrorCode.UNRELEASED_INSTANCE_ID, text)
         return current
 
     def instance(self, instance_id: str, member_id: str) -> Member:
@@ -40,7 +40,7 @@ class StaticMembersGroup(EpochGroup[Member]):
         current = self.member(self.instances[instance_id])
         if current.member_id != member_id:
             text = f"instance `{instance_id}` belongs to `{current.member_id}` now"
-            raise Refused(ErrorCode.FENCED_INSTANCE_ID, text)
+            raise RequestRejected(ErrorCode.FENCED_INSTANCE_ID, text)
         return current
 
     def leaving(self, member_id: str, instance_id: str | None) -> Member:

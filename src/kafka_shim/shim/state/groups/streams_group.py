@@ -15,7 +15,7 @@ from kafka_shim.protocol.messages.streams_group_topology_description_update_requ
 )
 from kafka_shim.protocol.releases.groups import GroupFacts
 from kafka_shim.shim.clock import Clock
-from kafka_shim.shim.errors import Refused
+from kafka_shim.shim.errors import RequestRejected
 from kafka_shim.shim.state.group_settings import GroupSettings
 from kafka_shim.shim.state.groups.assignors import Assignment, Subscriber
 from kafka_shim.shim.state.groups.configured_topology import Configured
@@ -31,8 +31,8 @@ from kafka_shim.shim.state.groups.streams_member import (
     Endpoint,
     EndpointTasks,
     Status,
-    StreamsAnswer,
     StreamsHeartbeat,
+    StreamsHeartbeatResult,
     StreamsMember,
 )
 from kafka_shim.shim.state.groups.streams_tasks import StreamsTasks
@@ -103,7 +103,7 @@ class StreamsGroup(StaticMembersGroup[StreamsMember]):
 
     # heartbeats
 
-    def heartbeat(self, heartbeat: StreamsHeartbeat) -> StreamsAnswer:
+    def heartbeat(self, heartbeat: StreamsHeartbeat) -> StreamsHeartbeatResult:
         """Handle a heartbeat that joins, stays or leaves; raise Refused if it is rejected."""
         if heartbeat.member_epoch in (LEAVING, LEAVING_FOR_A_WHILE):
             return self._leave(heartbeat)
@@ -111,7 +111,7 @@ class StreamsGroup(StaticMembersGroup[StreamsMember]):
 
     def decide(
         self, heartbeat: StreamsHeartbeat, watch: Callable[[StreamsMember], None]
-    ) -> StreamsAnswer:
+    ) -> StreamsHeartbeatResult:
         """Handle a heartbeat that joins or stays; `watch` starts the timers of its member."""
         before = self._speaker(heartbeat)
         is_new_group = self.tasks.topology is None
@@ -120,9 +120,9 @@ class StreamsGroup(StaticMembersGroup[StreamsMember]):
         self._check_topology(heartbeat.topology)
         self.tasks.configure(heartbeat.configured)
         if self.tasks.configured is not None and self.tasks.configured.is_unusable:
-            raise Refused(ErrorCode.UNKNOWN_SERVER_ERROR)
+            raise RequestRejected(ErrorCode.UNKNOWN_SERVER_ERROR)
         if (text := self.tasks.unknown_task(heartbeat.reported)) is not None:
-            raise Refused(ErrorCode.INVALID_REQUEST, text)
+            raise RequestRejected(ErrorCode.INVALID_REQUEST, text)
         member = self._member_of(heartbeat, before)
         endpoint, assigned = member.endpoint, member.assigned
         changed = self._update(member, heartbeat, is_known=before is not None)
@@ -134,14 +134,14 @@ class StreamsGroup(StaticMembersGroup[StreamsMember]):
         joins, moved = heartbeat.member_epoch == 0, member.assigned != assigned
         if self._are_endpoints_others(member, endpoint, joins=joins, moved=moved):
             self._endpoint_epoch += 1
-        answer = self._answer(member, heartbeat, shows_tasks=joins or moved)
+        response = self._response(member, heartbeat, shows_tasks=joins or moved)
         # Kafka does not log these fields, and loses them in the request that creates the group
         if is_new_group:
             self._endpoint_epoch = 0
             self._shut_down_by = None
             member.task_offsets = member.task_end_offsets = ()
-            answer = msgspec.structs.replace(answer, endpoint_epoch=0)
-        return answer
+            response = msgspec.structs.replace(response, endpoint_epoch=0)
+        return response
 
     def is_long(self, *, changes: bool, endpoint_epoch: int) -> bool:
         """Return whether a heartbeat may have to go through all members: to compute a target
@@ -167,7 +167,7 @@ class StreamsGroup(StaticMembersGroup[StreamsMember]):
             and heartbeat.member_id not in self.members
             and instance_id not in self.instances
         ):
-            raise Refused(
+            raise RequestRejected(
                 ErrorCode.GROUP_MAX_SIZE_REACHED, "the group has reached its maximum size"
             )
         current = None if instance_id is None else self.released(instance_id)
@@ -264,22 +264,22 @@ class StreamsGroup(StaticMembersGroup[StreamsMember]):
             self.tasks.topology = topology
         elif topology.epoch > known.epoch or (topology.epoch == known.epoch and topology != known):
             text = f"group `{self.group_id}` runs another topology, that of epoch {known.epoch}"
-            raise Refused(ErrorCode.INVALID_REQUEST, text)
+            raise RequestRejected(ErrorCode.INVALID_REQUEST, text)
 
     @property
     def assignor_name(self) -> str:
         return self._settings.streams_assignor(self.group_id)
 
-    def _answer(
+    def _response(
         self, member: StreamsMember, heartbeat: StreamsHeartbeat, *, shows_tasks: bool
-    ) -> StreamsAnswer:
+    ) -> StreamsHeartbeatResult:
         configured = self.tasks.configured
         to_make = []
         if configured is not None:
             to_make = [
                 (topic, configured.partitions[topic.name]) for topic in configured.missing_internal
             ]
-        return StreamsAnswer(
+        return StreamsHeartbeatResult(
             member.member_id,
             member.epoch,
             self._settings.streams_heartbeat_interval_ms(self.group_id),
@@ -299,7 +299,7 @@ class StreamsGroup(StaticMembersGroup[StreamsMember]):
                 active = self.tasks.partitions_read(active_tasks(member.assigned))
                 standby = self.tasks.partitions_read(standby_tasks(member.assigned))
                 if active is None or standby is None:  # Kafka has no error of its own for this
-                    raise Refused(ErrorCode.UNKNOWN_SERVER_ERROR)
+                    raise RequestRejected(ErrorCode.UNKNOWN_SERVER_ERROR)
                 found.append(EndpointTasks(member.endpoint, active, standby))
         return tuple(found)
 
@@ -330,7 +330,7 @@ class StreamsGroup(StaticMembersGroup[StreamsMember]):
             found.append((Status.MISSING_CLIENT_TAGS, text))
         return found
 
-    def _leave(self, heartbeat: StreamsHeartbeat) -> StreamsAnswer:
+    def _leave(self, heartbeat: StreamsHeartbeat) -> StreamsHeartbeatResult:
         if heartbeat.shuts_down and self._shut_down_by is None:
             self._shut_down_by = heartbeat.member_id
         member = self.leaving(heartbeat.member_id, heartbeat.instance_id)
@@ -340,7 +340,7 @@ class StreamsGroup(StaticMembersGroup[StreamsMember]):
             self.remove(member)
         if not self.members:
             self._shut_down_by = None
-        return StreamsAnswer(heartbeat.member_id, heartbeat.member_epoch, 0, None)
+        return StreamsHeartbeatResult(heartbeat.member_id, heartbeat.member_epoch, 0, None)
 
     def had_in(self, member: StreamsMember, epoch: int, topic_id: bytes, partition: int) -> bool:
         subtopology_id = self.tasks.reader_of(topic_id)

@@ -73,7 +73,7 @@ class EndpointTasks(msgspec.Struct, frozen=True):
     standby: Mapping[str, frozenset[int]]
 
 
-class StreamsAnswer(msgspec.Struct, frozen=True):
+class StreamsHeartbeatResult(msgspec.Struct, frozen=True):
     """The answer to a heartbeat.
 
     `tasks` is None if the member's tasks have not changed, `endpoints` if the member already has

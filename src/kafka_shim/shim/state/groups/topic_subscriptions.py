@@ -123,7 +123,7 @@ class TopicSubscriptions:
         return wanted if is_old or (is_new and is_due) else set()
 
     def matching(
-        self, expressions: Iterable[str], visible: Visible, beside: Beside = at_once
+        self, expressions: Iterable[str], visible: Visible, offload: Beside = at_once
     ) -> Matching:
         """Return the topics that match expressions, each among the topics that its caller may
         DESCRIBE, since the run time of the match would reveal others. The matching runs through
@@ -132,7 +132,7 @@ class TopicSubscriptions:
         epoch = self._topics.epoch
         names = [topic.name for topic in self._topics]
         found = {
-            expression: beside(_matching, expression, visible(names)) for expression in expressions
+            expression: offload(_matching, expression, visible(names)) for expression in expressions
         }
         return Matching(epoch, found)
 

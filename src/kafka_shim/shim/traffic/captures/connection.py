@@ -58,18 +58,18 @@ class CapturedConnection:
         client: Address,
         server: Address,
         request: Callable[[bytes], None],
-        answer: Callable[[bytes], None],
+        response: Callable[[bytes], None],
         tls: "Callable[[], TlsConnection] | None" = None,
     ) -> None:
         self.client, self.server = client, server
-        self._request, self._answer = request, answer
+        self._request, self._response = request, response
         self._awaited: deque[bytes] = deque(maxlen=_ANSWERS_AWAITED_MAX)
         self._new_tls = tls
         self._tls: TlsConnection | None = None
         self._began = self._is_tls = self._is_reset = False
         self._now_us = 0
         self._up_frames = FrameReader(looks_like_request)
-        self._down_frames = FrameReader(self._looks_like_answer)
+        self._down_frames = FrameReader(self._looks_like_response)
         self._up = Stream(self._upwards, lambda hole: self._lose(self._up_frames, hole))
         self._down = Stream(self._downwards, lambda hole: self._lose(self._down_frames, hole))
         self._held: deque[Segment] = deque()
@@ -183,7 +183,7 @@ class CapturedConnection:
 
     def _downwards(self, data: bytes) -> None:
         for frame in self._down_frames.feed(self._opened(_SERVER, data)):
-            self._answer(frame)
+            self._response(frame)
 
     def _opened(self, side: int, data: bytes) -> bytes:
         return data if self._tls is None else self._tls.feed(side, data)
@@ -193,5 +193,5 @@ class CapturedConnection:
         if self._tls is not None:
             self._tls.lose()
 
-    def _looks_like_answer(self, data: bytes) -> bool:
+    def _looks_like_response(self, data: bytes) -> bool:
         return data[4:8] in self._awaited

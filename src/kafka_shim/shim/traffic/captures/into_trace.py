@@ -36,8 +36,8 @@ class CaptureReport(msgspec.Struct):
     connections: int = 0
     ports: list[int] = []
     requests: int = 0
-    answers: int = 0
-    answers_without_request: int = 0
+    responses: int = 0
+    responses_without_request: int = 0
     entries: int = 0
     troubles: list[Troubles] = []
     damage: str = ""
@@ -90,7 +90,7 @@ class _Client:
         session = Session(listener, -1, java_host_text(client[0]), client[1])
         session.number = number
         tls = None if keys is None else keys.connection
-        self.connection = CapturedConnection(client, server, self._request, self._answer, tls)
+        self.connection = CapturedConnection(client, server, self._request, self._response, tls)
         self._observed = ObservedConnection(session, recorder)
         self._report = report
         self._is_kafka = is_told
@@ -126,10 +126,10 @@ class _Client:
             self._report.requests += 1
             self._observed.request(frame)
 
-    def _answer(self, frame: bytes) -> None:
+    def _response(self, frame: bytes) -> None:
         if self._is_kafka:
-            self._report.answers += 1
-            self._report.answers_without_request += self._observed.answer(frame) is None
+            self._report.responses += 1
+            self._report.responses_without_request += self._observed.response(frame) is None
 
 
 class _Import:

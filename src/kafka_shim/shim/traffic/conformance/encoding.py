@@ -28,11 +28,11 @@ def _negotiates(seen: list[Exchange]) -> Iterator[Sight]:
 def _stays_within(seen: list[Exchange]) -> Iterator[Sight]:
     offered: dict[int, tuple[int, int]] = {}
     for exchange in seen:
-        answer = exchange.answer
+        response = exchange.response
         if exchange.api == ApiKey.API_VERSIONS:
-            if answer is not None and answer.error_code == 0:
+            if response is not None and response.error_code == 0:
                 offered |= {
-                    row.api_key: (row.min_version, row.max_version) for row in answer.api_keys
+                    row.api_key: (row.min_version, row.max_version) for row in response.api_keys
                 }
         elif offered:
             low, high = offered.get(exchange.api, (0, -1))
@@ -44,13 +44,13 @@ def _falls_back(seen: list[Exchange]) -> Iterator[Sight]:
     for exchange in seen:
         before = refused.pop(exchange.line, None)
         if before is not None:
-            rows = {row.api_key: row.max_version for row in before.answer.api_keys}
+            rows = {row.api_key: row.max_version for row in before.response.api_keys}
             # brokers before KIP-511 reject without a list, so any lower version is right
             highest = rows.get(ApiKey.API_VERSIONS, before.version - 1)
             is_lower = exchange.api == ApiKey.API_VERSIONS and exchange.version <= highest
             yield Sight(is_lower, exchange, f"after error 35, which leaves up to {highest}")
-        is_refused = exchange.answer is not None and exchange.api == ApiKey.API_VERSIONS
-        if is_refused and exchange.answer.error_code == _UNSUPPORTED_VERSION:
+        is_refused = exchange.response is not None and exchange.api == ApiKey.API_VERSIONS
+        if is_refused and exchange.response.error_code == _UNSUPPORTED_VERSION:
             refused[exchange.line] = exchange
 
 
@@ -99,10 +99,10 @@ def _counts_its_requests(seen: list[Exchange]) -> Iterator[Sight]:
     for exchange in seen:
         open_ones = waiting.setdefault(exchange.line, {})
         for number, other in list(open_ones.items()):
-            if other.answered_us is not None and other.answered_us <= exchange.time_us:
+            if other.responded_us is not None and other.responded_us <= exchange.time_us:
                 del open_ones[number]
         yield Sight(exchange.header.correlation_id not in open_ones, exchange)
-        if exchange.answered_us is not None:
+        if exchange.responded_us is not None:
             open_ones[exchange.header.correlation_id] = exchange
 
 

@@ -6,11 +6,11 @@ from typing import Any
 import msgspec
 
 from kafka_shim.protocol import codecs
-from kafka_shim.protocol.answer_codes import error_codes
-from kafka_shim.protocol.answer_frames import read_answer_frame
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.errors import ProtocolError
 from kafka_shim.protocol.headers import RequestHeader, read_request_header, write_request_header
+from kafka_shim.protocol.response_codes import error_codes
+from kafka_shim.protocol.response_frames import read_response_frame
 from kafka_shim.protocol.trace.entries import Request, Response
 from kafka_shim.shim.traffic.replay.events import Event, Line, Recording
 
@@ -33,8 +33,8 @@ class Exchange(msgspec.Struct):
     decode_error: str = ""
     trailing: int = 0
     is_canonical: bool | None = None
-    answer: Any = None
-    answered_us: int | None = None
+    response: Any = None
+    responded_us: int | None = None
 
     @property
     def api(self) -> int:
@@ -47,7 +47,7 @@ class Exchange(msgspec.Struct):
     @property
     def errors(self) -> list[int]:
         """All error codes in the response except 0."""
-        return [] if self.answer is None else error_codes(self.answer, self.version)
+        return [] if self.response is None else error_codes(self.response, self.version)
 
     @property
     def name(self) -> str:
@@ -68,7 +68,7 @@ def exchanges(recording: Recording) -> list[Exchange]:
             for exchange in _request(event, entry):
                 found[event.line, entry.sequence] = exchange
         elif isinstance(entry, Response) and (event.line, entry.sequence) in found:
-            _answered(found[event.line, entry.sequence], entry)
+            _responded(found[event.line, entry.sequence], entry)
     return list(found.values())
 
 
@@ -94,9 +94,9 @@ def _request(event: Event, entry: Request) -> Iterator[Exchange]:
     yield exchange
 
 
-def _answered(exchange: Exchange, entry: Response) -> None:
-    exchange.answered_us = entry.time_us
+def _responded(exchange: Exchange, entry: Response) -> None:
+    exchange.responded_us = entry.time_us
     try:
-        exchange.answer, _ = read_answer_frame(entry.api_key, entry.api_version, entry.frame)
+        exchange.response, _ = read_response_frame(entry.api_key, entry.api_version, entry.frame)
     except ProtocolError:
-        exchange.answer = None
+        exchange.response = None

@@ -97,8 +97,8 @@ def _offers(seen: list[Exchange]) -> Iterator[tuple[Exchange, int]]:
     """
     offered: dict[int, int] = {}
     for exchange in seen:
-        if exchange.api == ApiKey.API_VERSIONS and exchange.answer is not None:
-            offered |= {row.api_key: row.max_version for row in exchange.answer.api_keys}
+        if exchange.api == ApiKey.API_VERSIONS and exchange.response is not None:
+            offered |= {row.api_key: row.max_version for row in exchange.response.api_keys}
         elif exchange.api in _ACL_APIS and exchange.api in offered:
             yield exchange, offered[exchange.api]
 
@@ -108,14 +108,14 @@ def _decodes_operations(seen: list[Exchange]) -> Iterator[Sight]:
     because they were not decoded.
     """
     for number, exchange in enumerate(seen):
-        if exchange.request is None or exchange.answer is None or exchange.api not in _DESCRIBING:
+        if exchange.request is None or exchange.response is None or exchange.api not in _DESCRIBING:
             continue
         if not any(getattr(exchange.request, name, False) for name in _DESCRIBING[exchange.api]):
             continue
-        yield _is_taken_for_an_answer(exchange, seen[number + 1 :])
+        yield _is_taken_for_a_response(exchange, seen[number + 1 :])
 
 
-def _is_taken_for_an_answer(exchange: Exchange, later: list[Exchange]) -> Sight:
+def _is_taken_for_a_response(exchange: Exchange, later: list[Exchange]) -> Sight:
     """Check that the principal does not repeat the request several times within a second."""
     asked = (exchange.api, exchange.principal, exchange.body)
     again = sum(
@@ -153,7 +153,7 @@ def _takes_for_final(error: ErrorCode) -> Look:
     def look(seen: list[Exchange]) -> Iterator[Sight]:
         denied = [exchange for exchange in seen if error in exchange.errors]
         for number, exchange in enumerate(denied):
-            yield _is_taken_for_an_answer(exchange, denied[number + 1 :])
+            yield _is_taken_for_a_response(exchange, denied[number + 1 :])
 
     return look
 

@@ -55,8 +55,8 @@ def _counts_sequences(seen: list[Exchange]) -> Iterator[Sight]:
     last: dict[object, tuple[int, int]] = {}
     given: Counter[tuple[int, int]] = Counter()  # the same id on another broker is another producer
     for exchange in seen:
-        if exchange.api == ApiKey.INIT_PRODUCER_ID and exchange.answer is not None:
-            given[exchange.answer.producer_id, exchange.answer.producer_epoch] += 1
+        if exchange.api == ApiKey.INIT_PRODUCER_ID and exchange.response is not None:
+            given[exchange.response.producer_id, exchange.response.producer_epoch] += 1
         for _, partition, batch in _produced([exchange]):
             if batch.producer_id < 0:
                 continue
@@ -71,15 +71,17 @@ def _counts_sequences(seen: list[Exchange]) -> Iterator[Sight]:
 
 def _uses_given_ids(seen: list[Exchange]) -> Iterator[Sight]:
     given = {
-        (exchange.answer.producer_id, exchange.answer.producer_epoch)
+        (exchange.response.producer_id, exchange.response.producer_epoch)
         for exchange in seen
-        if exchange.api == ApiKey.INIT_PRODUCER_ID and exchange.answer is not None
+        if exchange.api == ApiKey.INIT_PRODUCER_ID and exchange.response is not None
     }
     # EndTxn 5 and later return the next epoch (KIP-890)
     given |= {
-        (exchange.answer.producer_id, exchange.answer.producer_epoch)
+        (exchange.response.producer_id, exchange.response.producer_epoch)
         for exchange in seen
-        if exchange.api == ApiKey.END_TXN and exchange.version >= 5 and exchange.answer is not None
+        if exchange.api == ApiKey.END_TXN
+        and exchange.version >= 5
+        and exchange.response is not None
     }
     ids = {producer_id for producer_id, _ in given}
     for exchange, _, batch in _produced(seen):
@@ -104,7 +106,7 @@ def _joins_with_its_id(seen: list[Exchange]) -> Iterator[Sight]:
     for number, exchange in enumerate(seen):
         if exchange.api != ApiKey.JOIN_GROUP or _MEMBER_ID_REQUIRED not in exchange.errors:
             continue
-        member_id = exchange.answer.member_id
+        member_id = exchange.response.member_id
         again = next(
             (
                 other
@@ -134,14 +136,14 @@ def _leaves(seen: list[Exchange]) -> Iterator[Sight]:
             left.add(exchange.request.member_id)
     met = set()
     for exchange in seen:
-        if exchange.answer is None or exchange.errors or exchange.request is None:
+        if exchange.response is None or exchange.errors or exchange.request is None:
             continue
         if exchange.api == ApiKey.JOIN_GROUP and exchange.request.group_instance_id is None:
-            member_id = exchange.answer.member_id
+            member_id = exchange.response.member_id
         elif (
             exchange.api == ApiKey.CONSUMER_GROUP_HEARTBEAT and exchange.request.instance_id is None
         ):
-            member_id = exchange.request.member_id or exchange.answer.member_id
+            member_id = exchange.request.member_id or exchange.response.member_id
         else:
             continue
         if member_id not in met:

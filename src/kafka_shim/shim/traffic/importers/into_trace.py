@@ -7,7 +7,7 @@ from pathlib import Path
 import msgspec
 
 from kafka_shim.protocol.trace.entries import AUDIT, DERIVED, Access, Connection, Request, Response
-from kafka_shim.protocol.trace.redaction import answer_without_secrets, without_secrets
+from kafka_shim.protocol.trace.redaction import response_without_secrets, without_secrets
 from kafka_shim.shim.traffic.importers.audit_log import AuditLine, parse_line
 from kafka_shim.shim.traffic.importers.log_time import time_us
 from kafka_shim.shim.traffic.importers.message_from_json import JsonMessageError
@@ -107,6 +107,6 @@ def _logged(writing: Writing, request: LoggedRequest | None, at_us: int, report:
     writing.add(Request(place, sequence, began_us, frame, redacted=True))
     if request.response is None:
         return 1
-    frame, _ = answer_without_secrets(request.response, key, version)
+    frame, _ = response_without_secrets(request.response, key, version)
     writing.add(Response(place, sequence, at_us, key, version, frame, redacted=True))
     return 2

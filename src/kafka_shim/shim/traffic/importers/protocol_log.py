@@ -17,10 +17,10 @@ from typing import Any
 import msgspec
 
 from kafka_shim.protocol import codecs
-from kafka_shim.protocol.answer_frames import write_answer_frame
 from kafka_shim.protocol.catalogue import api_name
 from kafka_shim.protocol.errors import ProtocolError
 from kafka_shim.protocol.headers import RequestHeader, write_request_header
+from kafka_shim.protocol.response_frames import write_response_frame
 from kafka_shim.shim.traffic.importers.api_names import api_of
 from kafka_shim.shim.traffic.importers.log_time import time_us
 from kafka_shim.shim.traffic.importers.message_from_json import JsonMessageError, message_from_json
@@ -130,5 +130,5 @@ def _frame(content: dict[str, Any]) -> tuple[RequestHeader, bytes, frozenset[str
     if kind == "Request":
         frame = write_request_header(header) + codecs.write_request(message, version)
     else:
-        frame = write_answer_frame(header, message)
+        frame = write_response_frame(header, message)
     return header, frame, frozenset(unknown)

@@ -5,7 +5,7 @@ from contextlib import closing
 from pathlib import Path
 
 from kafka_shim.protocol.trace.entries import DERIVED, Connection, Request, Response
-from kafka_shim.protocol.trace.redaction import answer_without_secrets, without_secrets
+from kafka_shim.protocol.trace.redaction import response_without_secrets, without_secrets
 from kafka_shim.shim.traffic.importers.into_trace import Imported
 from kafka_shim.shim.traffic.importers.protocol_log import LoggedEntry, entries
 from kafka_shim.shim.traffic.traces.writing import Writing
@@ -68,7 +68,7 @@ class _Pairing:
 
     def _response(self, number: int, sequence: int, entry: LoggedEntry) -> None:
         key, version = entry.header.api_key, entry.header.api_version
-        frame, _ = answer_without_secrets(entry.frame, key, version)
+        frame, _ = response_without_secrets(entry.frame, key, version)
         place = self._place(number)
         self._writing.add(
             Response(place, sequence, self._now_us, key, version, frame, redacted=True)

@@ -11,10 +11,10 @@ from typing import Any
 import msgspec
 
 from kafka_shim.protocol import codecs
-from kafka_shim.protocol.answer_frames import write_answer_frame
 from kafka_shim.protocol.catalogue import api_name
 from kafka_shim.protocol.errors import ProtocolError
 from kafka_shim.protocol.headers import RequestHeader, write_request_header
+from kafka_shim.protocol.response_frames import write_response_frame
 from kafka_shim.shim.traffic.importers.message_from_json import JsonMessageError, message_from_json
 
 _CONNECTION = re.compile(r"(?P<host>.+):(?P<port>\d+)-(?:\d+-)?\d+")
@@ -67,7 +67,7 @@ def _request(content: dict[str, Any]) -> LoggedRequest:
         name = api_name(key)
         request = message_from_json(f"{name}Request", content["request"], unknown)
         frame = write_request_header(header) + codecs.write_request(request, version)
-        answer = _response(f"{name}Response", content.get("response"), header, unknown)
+        response = _response(f"{name}Response", content.get("response"), header, unknown)
     except ProtocolError as error:
         raise JsonMessageError(str(error)) from error
     return LoggedRequest(
@@ -81,7 +81,7 @@ def _request(content: dict[str, Any]) -> LoggedRequest:
         key,
         version,
         frame,
-        answer,
+        response,
         int(float(content.get("totalTimeMs") or 0) * 1000),
         frozenset(unknown),
     )
@@ -90,7 +90,7 @@ def _request(content: dict[str, Any]) -> LoggedRequest:
 def _response(name: str, content: Any, header: RequestHeader, unknown: set[str]) -> bytes | None:
     if not isinstance(content, dict):
         return None
-    return write_answer_frame(header, message_from_json(name, content, unknown))
+    return write_response_frame(header, message_from_json(name, content, unknown))
 
 
 def _peer(connection: str) -> tuple[str, int]:

@@ -5,10 +5,10 @@ from pathlib import Path
 from typing import Any
 
 from kafka_shim.protocol import codecs
-from kafka_shim.protocol.answer_frames import read_answer_frame
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.errors import ProtocolError
 from kafka_shim.protocol.headers import RequestHeader, read_request_header
+from kafka_shim.protocol.response_frames import read_response_frame
 from kafka_shim.protocol.trace.entries import Connection, Request, Response
 from kafka_shim.protocol.trace.segments import Damage, read_trace
 from kafka_shim.protocol.wire_json import message_json
@@ -57,7 +57,7 @@ def _row(peer: Connection, request: Request, response: Response | None) -> Itera
     if response is not None:
         try:
             key, version = response.api_key, response.api_version
-            answer, version = read_answer_frame(key, version, response.frame)
+            answer, version = read_response_frame(key, version, response.frame)
             row["response"] = message_json(answer, version)
         except ProtocolError:
             row["response"] = None

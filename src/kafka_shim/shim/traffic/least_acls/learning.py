@@ -15,8 +15,8 @@ from kafka_shim.authorizer.requirement import BoundRequirement, Effect, Requirem
 from kafka_shim.authorizer.rules import AclRules
 from kafka_shim.authorizer.store import AclStore
 from kafka_shim.protocol.enums import Operation, ResourceType
+from kafka_shim.shim.state.authorization import Policy
 from kafka_shim.shim.state.cluster import Cluster
-from kafka_shim.shim.state.policy import Policy
 
 ALLOWED = Decision(allowed=True, because=Because.DEFAULT_ALLOW)
 TURNED_DOWN = Decision(allowed=False, because=Because.DEFAULT_DENY)
@@ -78,14 +78,14 @@ class LearningAuthorizer(AttentiveAuthorizer):
         self._asked = []
 
     def authorize(self, actor: Actor, action: Action) -> Decision:
-        return self._answer(actor, action, any_name=False)
+        return self._response(actor, action, any_name=False)
 
     def authorize_by_resource_type(
         self, actor: Actor, operation: Operation, resource_type: ResourceType
     ) -> Decision:
-        return self._answer(actor, Action(operation, resource_type, WILDCARD), any_name=True)
+        return self._response(actor, Action(operation, resource_type, WILDCARD), any_name=True)
 
-    def _answer(self, actor: Actor, action: Action, *, any_name: bool) -> Decision:
+    def _response(self, actor: Actor, action: Action, *, any_name: bool) -> Decision:
         bound, is_last = self.position(action)
         if bound is None:
             return ALLOWED

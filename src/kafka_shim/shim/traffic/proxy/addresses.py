@@ -12,19 +12,19 @@ Rewrite = Callable[[int, str, int], tuple[str, int]]
 """From a broker's id, host and port to the address that clients get."""
 
 
-def _listed(answer: Any) -> Iterator[Any]:
-    yield from answer.brokers
+def _listed(response: Any) -> Iterator[Any]:
+    yield from response.brokers
 
 
-def _coordinators(answer: Any) -> Iterator[Any]:
+def _coordinators(response: Any) -> Iterator[Any]:
     """Yield coordinators: one before version 4, then a list; denied ones have no address."""
-    yield from (coordinator for coordinator in answer.coordinators if coordinator.port >= 0)
-    if answer.port > 0:
-        yield answer
+    yield from (coordinator for coordinator in response.coordinators if coordinator.port >= 0)
+    if response.port > 0:
+        yield response
 
 
-def _leader_hints(answer: Any) -> Iterator[Any]:
-    yield from answer.node_endpoints
+def _leader_hints(response: Any) -> Iterator[Any]:
+    yield from response.node_endpoints
 
 
 _PLACES: dict[int, Callable[[Any], Iterator[Any]]] = {
@@ -44,16 +44,16 @@ def has_addresses(api_key: int) -> bool:
     return api_key in _PLACES
 
 
-def advertised(api_key: int, answer: Any) -> Iterator[tuple[int, str, int]]:
+def advertised(api_key: int, response: Any) -> Iterator[tuple[int, str, int]]:
     """Yield the brokers in a response: id, host and port of each."""
-    for place in _PLACES[api_key](answer):
+    for place in _PLACES[api_key](response):
         yield _node_id(place), place.host, place.port
 
 
-def rewrite(api_key: int, answer: Any, address_of: Rewrite) -> bool:
+def rewrite(api_key: int, response: Any, address_of: Rewrite) -> bool:
     """Put the proxy's addresses into a response; return whether it had any addresses."""
     changed = False
-    for place in _PLACES[api_key](answer):
+    for place in _PLACES[api_key](response):
         place.host, place.port = address_of(_node_id(place), place.host, place.port)
         changed = True
     return changed

@@ -33,7 +33,7 @@ class Link:
         self._observed = ObservedConnection(session, observer)
         self._address_of = address_of
         self._requests = FrameSplitter(frame_bytes_max)
-        self._answers = FrameSplitter(frame_bytes_max)
+        self._responses = FrameSplitter(frame_bytes_max)
         self._is_client_gone = False
 
     async def carry(
@@ -46,10 +46,10 @@ class Link:
         The broker still answers requests of a client that has left, for the trace.
         """
         over = asyncio.create_task(
-            self._pump(client[0], broker[1], self.request, self._requests, is_answer=False)
+            self._pump(client[0], broker[1], self.request, self._requests, is_response=False)
         )
         back = asyncio.create_task(
-            self._pump(broker[0], client[1], self.answer, self._answers, is_answer=True)
+            self._pump(broker[0], client[1], self.response, self._responses, is_response=True)
         )
         try:
             await asyncio.wait({over, back}, return_when=asyncio.FIRST_COMPLETED)
@@ -73,7 +73,7 @@ class Link:
         transform: Any,
         splitter: FrameSplitter,
         *,
-        is_answer: bool,
+        is_response: bool,
     ) -> None:
         try:
             while data := await source.read(CHUNK_BYTES):
@@ -81,37 +81,37 @@ class Link:
                 try:
                     passed.extend(transform(frame) for frame in splitter.feed(data))
                 finally:  # forward the frames before an invalid one
-                    goes_on = await self._passed_on(passed, target, is_answer=is_answer)
+                    goes_on = await self._passed_on(passed, target, is_response=is_response)
                 if not goes_on:
                     return
         except (ConnectionError, FrameError) as error:
             log.info("link ended", reason=str(error), peer=self._session.host)
 
     async def _passed_on(
-        self, frames: list[bytes], target: asyncio.StreamWriter, *, is_answer: bool
+        self, frames: list[bytes], target: asyncio.StreamWriter, *, is_response: bool
     ) -> bool:
         """Write frames; return whether to continue. Responses are read
         even without their client.
         """
-        if not (is_answer and self._is_client_gone):
+        if not (is_response and self._is_client_gone):
             try:
                 for frame in frames:
                     target.write(len(frame).to_bytes(4, "big") + frame)
                 await target.drain()
             except ConnectionError:
-                if not is_answer:
+                if not is_response:
                     raise
                 self._is_client_gone = True
-        return not (is_answer and self._is_client_gone) or self._observed.is_owed
+        return not (is_response and self._is_client_gone) or self._observed.is_owed
 
     def request(self, frame: bytes) -> bytes:
         """Record a request, which is forwarded unchanged."""
         self._observed.request(frame)
         return frame
 
-    def answer(self, frame: bytes) -> bytes:
+    def response(self, frame: bytes) -> bytes:
         """Record a response, and put the proxy's addresses into it."""
-        header = self._observed.answer(frame)
+        header = self._observed.response(frame)
         if header is None or not has_addresses(header.api_key):
             return frame
         key, version = header.api_key, header.api_version

@@ -7,7 +7,6 @@ from typing import Any
 import msgspec
 
 from kafka_shim.protocol import codecs
-from kafka_shim.protocol.answer_frames import read_answer_frame
 from kafka_shim.protocol.enums import ApiKey, Operation, PatternType, Permission, ResourceType
 from kafka_shim.protocol.errors import ProtocolError
 from kafka_shim.protocol.headers import (
@@ -16,6 +15,7 @@ from kafka_shim.protocol.headers import (
     write_request_header,
 )
 from kafka_shim.protocol.messages.describe_acls_request import DescribeAclsRequest
+from kafka_shim.protocol.response_frames import read_response_frame
 from kafka_shim.shim.traffic.replay.peer import Peer
 
 ACL_CHANGES = frozenset({ApiKey.CREATE_ACLS, ApiKey.DELETE_ACLS})
@@ -52,12 +52,12 @@ class Change(msgspec.Struct, frozen=True):
             write_request_header(RequestHeader(ApiKey.DESCRIBE_ACLS, self.version, 0, "replay"))
             + codecs.write_request(_EVERY_ACL, self.version)
         )
-        answer = _read(ApiKey.DESCRIBE_ACLS, self.version, peer.receive())
-        if answer is None or answer.error_code:
+        response = _read(ApiKey.DESCRIBE_ACLS, self.version, peer.receive())
+        if response is None or response.error_code:
             return True
         found = {
             ((row.resource_type, row.resource_name, row.pattern_type), _rule(acl))
-            for row in answer.resources
+            for row in response.resources
             for acl in row.acls
         }
         return self.created <= found and not self.removed & found
@@ -75,19 +75,19 @@ class Change(msgspec.Struct, frozen=True):
 def change_of(request: bytes, frame: bytes) -> Change | None:
     """Return what a request of `ACL_CHANGES` changed; None if nothing, or if that is unknown."""
     header, at = read_request_header(request)
-    answer = _read(header.api_key, header.api_version, frame)
-    if answer is None:
+    response = _read(header.api_key, header.api_version, frame)
+    if response is None:
         return None
     created: set[tuple[Place, Rule]] = set()
     removed: set[tuple[Place, Rule]] = set()
     if header.api_key == ApiKey.CREATE_ACLS:
         message = codecs.read_request(header.api_key, header.api_version, request, at)
-        for acl, result in zip(message.creations, answer.results, strict=False):
+        for acl, result in zip(message.creations, response.results, strict=False):
             if not result.error_code:
                 place = (acl.resource_type, acl.resource_name, acl.resource_pattern_type)
                 created.add((place, _rule(acl)))
     else:
-        for result in answer.filter_results:
+        for result in response.filter_results:
             for acl in result.matching_acls:
                 place = (acl.resource_type, acl.resource_name, acl.pattern_type)
                 removed.add((place, _rule(acl)))
@@ -102,6 +102,6 @@ def _rule(acl: Any) -> Rule:
 
 def _read(key: int, version: int, frame: bytes) -> Any:
     try:
-        return read_answer_frame(key, version, frame)[0]
+        return read_response_frame(key, version, frame)[0]
     except ProtocolError:
         return None

@@ -5,9 +5,9 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from kafka_shim.protocol.answer_frames import read_answer_frame
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.errors import ProtocolError
+from kafka_shim.protocol.response_frames import read_response_frame
 from kafka_shim.protocol.spec import FieldSpec, StructSpec, load
 from kafka_shim.protocol.trace.entries import Response
 from kafka_shim.shim.traffic.replay.counterparts import Counterparts, Pair
@@ -51,8 +51,8 @@ def compare(
     if kinds <= LONG_IDS and frame == ids.in_frame(entry.frame):
         return []
     try:
-        recorded, version = read_answer_frame(key, version, entry.frame)
-        actual, actual_version = read_answer_frame(key, entry.api_version, frame)
+        recorded, version = read_response_frame(key, version, entry.frame)
+        actual, actual_version = read_response_frame(key, entry.api_version, frame)
     except ProtocolError:
         same = entry.frame[4:] == frame[4:]
         return [] if same else [Difference("bytes", entry.frame[4:].hex(), frame[4:].hex())]

@@ -3,9 +3,9 @@
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from kafka_shim.protocol.answer_frames import read_answer_frame
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.errors import ProtocolError
+from kafka_shim.protocol.response_frames import read_response_frame
 from kafka_shim.protocol.trace.entries import Response
 from kafka_shim.shim.traffic.replay.fields import COORDINATED, NOT_YET
 
@@ -16,25 +16,25 @@ def error_code(entry: Response, frame: bytes | None = None) -> int:
     """Return the code of the recorded response, or of another one to the same request."""
     try:
         told = entry.frame if frame is None else frame
-        answer, _ = read_answer_frame(entry.api_key, entry.api_version, told)
+        response, _ = read_response_frame(entry.api_key, entry.api_version, told)
     except ProtocolError:
         return -1
     for rows in ("coordinators", "groups"):  # in versions for several coordinators or groups
-        inner = getattr(answer, rows, None)
+        inner = getattr(response, rows, None)
         if inner and hasattr(inner[0], "error_code"):  # groups in a list have none
             return int(inner[0].error_code)
     codes = _PARTITION_CODES.get(entry.api_key)
     if codes is not None:
-        return next(codes(answer), 0)  # a coordinator's error is in all of them
-    return int(getattr(answer, "error_code", 0))
+        return next(codes(response), 0)  # a coordinator's error is in all of them
+    return int(getattr(response, "error_code", 0))
 
 
-def _committed(answer: Any) -> Iterator[int]:
-    return (partition.error_code for topic in answer.topics for partition in topic.partitions)
+def _committed(response: Any) -> Iterator[int]:
+    return (partition.error_code for topic in response.topics for partition in topic.partitions)
 
 
-def _added(answer: Any) -> Iterator[int]:
-    topics = answer.results_by_topic_v3_and_below
+def _added(response: Any) -> Iterator[int]:
+    topics = response.results_by_topic_v3_and_below
     return (
         result.partition_error_code for topic in topics for result in topic.results_by_partition
     )

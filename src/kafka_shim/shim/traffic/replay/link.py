@@ -30,7 +30,7 @@ class Sent:
         self.recorded = recorded
 
     @property
-    def expects_answer(self) -> bool:
+    def expects_response(self) -> bool:
         """Whether it gets a response; Produce with acks=0 does not."""
         try:
             header, at = read_request_header(self.recorded)
@@ -73,7 +73,7 @@ class Link:
     @property
     def has_room(self) -> bool:
         """Whether more can be sent again, and no response is available at once."""
-        if self.peer is not None and self.peer.has_answer:
+        if self.peer is not None and self.peer.has_response:
             return False
         return 3 * self._open_bytes < 2 * WINDOW_BYTES and 3 * len(self.due) < 2 * WINDOW_REQUESTS
 
@@ -95,7 +95,7 @@ class Link:
         self._ahead_bytes += size
         self._open_bytes += size
 
-    def answered(self, sequence: int) -> Sent:
+    def responded(self, sequence: int) -> Sent:
         """Return the request of a received response."""
         sent = self.sent.pop(sequence)
         self._open_bytes -= len(sent.frame)
@@ -124,8 +124,8 @@ class Link:
             if sequence == until:
                 return
             sent = self.sent[sequence]
-            frame = self.peer.receive() if sent.expects_answer else None
-            self.answered(sequence)
+            frame = self.peer.receive() if sent.expects_response else None
+            self.responded(sequence)
             if frame is not None:
                 yield sent, frame
 

@@ -42,7 +42,7 @@ class Peer:
             raise GoneError("the connection was closed") from error
 
     @property
-    def has_answer(self) -> bool:
+    def has_response(self) -> bool:
         """Return whether a whole frame was read that was not returned yet."""
         begin = self._at + 4
         size = int.from_bytes(self._received[self._at : begin], "big")

@@ -199,12 +199,12 @@ class Player:
             return
         if self._rerecording is not None:
             self._rerecording.recorded(event, entry)
-        answer = self._foresight.logins.get((event.line, entry.sequence))
-        if answer is None:  # the client left before its log-in was answered
+        response = self._foresight.logins.get((event.line, entry.sequence))
+        if response is None:  # the client left before its log-in was answered
             self.report.left_out += 1
             link.give_up("its log-in was not answered in the recording")
             return
-        was_refused = error_code(answer) != 0
+        was_refused = error_code(response) != 0
         name = self._foresight.principals[event.line].partition(":")[2]
         users = self._target.users
         try:
@@ -250,22 +250,22 @@ class Player:
             event, entry = link.due[0]
             try:
                 self._take_unrecorded(link, entry.sequence)
-                sent = link.answered(entry.sequence)
-                frame = self._answer(link, link.peer, sent.frame, entry)
+                sent = link.responded(entry.sequence)
+                frame = self._take_response(link, link.peer, sent.frame, entry)
                 if entry.api_key in ACL_CHANGES and not link.sent:
                     self._await_acls(event, change_of(sent.frame, frame))
             except GoneError as error:
                 self._lost(event, link, str(error))
                 return
             link.take()
-            self.report.answers += 1
+            self.report.responses += 1
             if self._rerecording is not None:
                 self._rerecording.response(sent, frame)
             found = compare(self._learned, event, sent.recorded, entry, frame)
             if found:
                 self.report.differ(place_of(event), found)
 
-    def _answer(self, link: Link, peer: Peer, request: bytes, entry: Response) -> bytes:
+    def _take_response(self, link: Link, peer: Peer, request: bytes, entry: Response) -> bytes:
         """Return the target's response; retry while it is not ready, as a client would."""
         deadline = time.monotonic() + self._target.timeout_s
         while True:
@@ -305,7 +305,7 @@ class Player:
         if entry.api_key != ApiKey.SASL_AUTHENTICATE or actual is None:
             return
         recorded = error_code(entry)
-        self.report.answers += 1
+        self.report.responses += 1
         if recorded != actual:
             self.report.differ(place_of(event), [Difference("error_code", recorded, actual)])
 

@@ -41,7 +41,7 @@ class Report(msgspec.Struct):
     """
 
     requests: int = 0
-    answers: int = 0
+    responses: int = 0
     differing: int = 0
     left_out: int = 0
     unrecorded: int = 0
@@ -79,8 +79,8 @@ class Report(msgspec.Struct):
         """Return everything, for JSON."""
         return {
             "requests": self.requests,
-            "answers": self.answers,
-            "differing_answers": self.differing,
+            "responses": self.responses,
+            "differing_responses": self.differing,
             "left_out": self.left_out,
             "unrecorded": self.unrecorded,
             "seconds": round(self.seconds, 3),
@@ -104,7 +104,7 @@ class Report(msgspec.Struct):
     def lines(self) -> Iterator[str]:
         """Yield a table with one example of each kind of difference."""
         yield (
-            f"{self.requests} requests replayed in {self.seconds:.2f} s, {self.answers} responses"
+            f"{self.requests} requests replayed in {self.seconds:.2f} s, {self.responses} responses"
             f" compared, {self.differing} differ, {self.misses} missed,"
             f" {self.left_out} left out because the recorded broker was not ready,"
             f" {self.unrecorded} answered here only"

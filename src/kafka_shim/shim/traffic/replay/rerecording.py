@@ -4,7 +4,7 @@ import time
 from pathlib import Path
 
 from kafka_shim.protocol.trace.entries import DERIVED, Closed, Connection, Request, Response
-from kafka_shim.protocol.trace.redaction import answer_without_secrets, without_secrets
+from kafka_shim.protocol.trace.redaction import response_without_secrets, without_secrets
 from kafka_shim.shim.traffic.replay.events import Event
 from kafka_shim.shim.traffic.replay.link import Sent
 from kafka_shim.shim.traffic.traces.writing import Writing
@@ -24,7 +24,7 @@ class Rerecording:
 
     def response(self, sent: Sent, answer: bytes) -> None:
         key, version = (int.from_bytes(sent.frame[at : at + 2], "big") for at in (0, 2))
-        frame, redacted = answer_without_secrets(answer, key, version)
+        frame, redacted = response_without_secrets(answer, key, version)
         place, sequence = self._place(sent.event), sent.event.entry.sequence
         self._writing.add(Response(place, sequence, _now_us(), key, version, frame, redacted))
 

@@ -37,7 +37,7 @@ class Case(msgspec.Struct, frozen=True, kw_only=True):
     id: str
     what: str
     origin: str
-    answer: str
+    response: str
     wire: str = ""
     body: Body
     commands: frozenset[str]

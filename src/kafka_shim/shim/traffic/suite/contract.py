@@ -83,12 +83,12 @@ def schema() -> dict[str, Any]:
     `commands` has the text of each command, and the schemas of its request and of its `ok`.
     """
     commands = {
-        name: {"what": command.what, "request": _line(name, command), "ok": command.answer()}
+        name: {"what": command.what, "request": _line(name, command), "ok": command.response()}
         for name, command in COMMANDS.items()
     }
     defs: dict[str, Any] = dict(SHARED)
     defs["request"] = {"anyOf": [each["request"] for each in commands.values()]}
-    defs["answer"] = {
+    defs["response"] = {
         "type": "object",
         "properties": {"id": {"type": "integer"}, "ok": {"type": "object"}}
         | {"error": named("error"), "unsupported": {"const": True}},
@@ -102,7 +102,7 @@ def schema() -> dict[str, Any]:
         "settings": dict(SETTINGS),
         "commands": commands,
         "$defs": defs,
-        "anyOf": [named("request"), named("answer")],
+        "anyOf": [named("request"), named("response")],
     }
 
 

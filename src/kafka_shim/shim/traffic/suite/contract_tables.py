@@ -44,8 +44,8 @@ def example(name: str) -> list[str]:
 
 def _fields(name: str, command: Command) -> Iterator[str]:
     asked = {field.rstrip("_"): shape for field, shape in command.fields.items()}
-    answer = command.answer()
-    if not asked and not answer["properties"]:
+    response = command.response()
+    if not asked and not response["properties"]:
         yield "The command has no other fields, and `ok` is empty."
         return
     yield "| | field | type | meaning |"
@@ -54,9 +54,9 @@ def _fields(name: str, command: Command) -> Iterator[str]:
         bare = field.rstrip("_")
         optional = "?" if field.endswith("_") else ""
         yield f"| in | `{bare}`{optional} | {written(asked[bare])} | {meaning(name, bare)} |"
-    for field, shape in answer["properties"].items():
-        about = meaning(name, field, is_answer=True)
-        yield f"| `ok` | {_named(field, answer)} | {_type(shape)} | {about} |"
+    for field, shape in response["properties"].items():
+        about = meaning(name, field, is_response=True)
+        yield f"| `ok` | {_named(field, response)} | {_type(shape)} | {about} |"
         if field == "items":
             yield from _item_fields(name, shape)
 
@@ -64,7 +64,7 @@ def _fields(name: str, command: Command) -> Iterator[str]:
 def _item_fields(name: str, shape: Shape) -> Iterator[str]:
     item = shape["additionalProperties"]["anyOf"][0]
     for field, each in item["properties"].items():
-        about = meaning(name, field, is_answer=True)
+        about = meaning(name, field, is_response=True)
         yield f"| {EACH} | {_named(field, item)} | {written(each)} | {about} |"
 
 

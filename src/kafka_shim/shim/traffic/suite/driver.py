@@ -30,14 +30,14 @@ class ClientError(msgspec.Struct, frozen=True):
         return f"{self.name} ({'no code' if self.code is None else self.code}): {self.text}"
 
 
-class Answer(msgspec.Struct, frozen=True):
+class Response(msgspec.Struct, frozen=True):
     """A driver's answer: exactly one of `ok`, `error` and `unsupported`."""
 
     ok: dict[str, Any] | None = None
     error: ClientError | None = None
     unsupported: bool = False
 
-    def item(self, name: str) -> "Answer":
+    def item(self, name: str) -> "Response":
         """Return the answer for one name; an error of the whole request applies to each name."""
         if self.ok is None:
             return self
@@ -46,10 +46,10 @@ class Answer(msgspec.Struct, frozen=True):
         if not isinstance(found, dict):
             raise ContractError(f"the driver answered nothing for {name}")
         if "class" in found:
-            return Answer(error=_error(found))
-        return Answer(ok=found)
+            return Response(error=_error(found))
+        return Response(ok=found)
 
-    def first(self) -> "Answer":
+    def first(self) -> "Response":
         """Return the answer for the first name, or the whole answer if it has no names."""
         items = list((self.ok or {}).get("items", {}))
         return self.item(items[0]) if items else self
@@ -112,7 +112,7 @@ class Driver:
             raise
         return driver
 
-    def _introduce(self, hello: Answer) -> None:
+    def _introduce(self, hello: Response) -> None:
         said = hello.ok
         if said is None:
             raise ContractError(f"it answered `hello` with {hello}")
@@ -132,7 +132,9 @@ class Driver:
             return f"capability `{min(missing)}`"
         return ""
 
-    async def ask(self, command: str, fields: Mapping[str, Any] = {}, *, seconds: float) -> Answer:
+    async def ask(
+        self, command: str, fields: Mapping[str, Any] = {}, *, seconds: float
+    ) -> Response:
         """Run a command and return its answer.
 
         Raise ContractError if the driver violates the contract, and SilenceError without an answer
@@ -153,11 +155,11 @@ class Driver:
             raise ContractError(f"the driver ended before it answered `{command}`") from error
         if not read:
             raise ContractError(f"the driver ended before it answered `{command}`")
-        answer = _answer(read, number)
-        wrong = None if answer.ok is None else COMMANDS[command].wrong(answer.ok)
+        response = _response(read, number)
+        wrong = None if response.ok is None else COMMANDS[command].wrong(response.ok)
         if wrong is not None:
             raise ContractError(f"the driver answered `{command}` wrongly: {wrong}")
-        return answer
+        return response
 
     async def stop(self) -> None:
         """Close the program's input, and kill it if it does not end soon."""
@@ -171,7 +173,7 @@ class Driver:
             await self._process.wait()
 
 
-def _answer(line: bytes, number: int) -> Answer:
+def _response(line: bytes, number: int) -> Response:
     try:
         content = msgspec.json.decode(line)
     except msgspec.DecodeError as error:
@@ -179,9 +181,9 @@ def _answer(line: bytes, number: int) -> Answer:
     if not isinstance(content, Mapping) or content.get("id") != number:
         raise ContractError(f"the driver answered another command than {number}: {line[:200]!r}")
     if content.get("unsupported") is True:
-        return Answer(unsupported=True)
+        return Response(unsupported=True)
     if "error" in content:
-        return Answer(error=_error(content["error"]))
+        return Response(error=_error(content["error"]))
     if not isinstance(content.get("ok"), dict):
         raise ContractError(f"the driver answered neither ok nor error: {line[:200]!r}")
-    return Answer(ok=content["ok"])
+    return Response(ok=content["ok"])

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterable, Sequence
 
-from kafka_shim.protocol.answer_frames import read_answer_frame
 from kafka_shim.protocol.errors import ProtocolError
 from kafka_shim.protocol.headers import RequestHeader
+from kafka_shim.protocol.response_frames import read_response_frame
 from kafka_shim.shim.observing.history import Seen
 from kafka_shim.shim.request.access import AccessRecord
 from kafka_shim.shim.request.session import Session
@@ -61,7 +61,7 @@ class _FrameObserver:
         self._asked[session, seen.number] = seen
         return seen.number
 
-    def answered(
+    def responded(
         self,
         session: Session,
         sequence: int,
@@ -74,10 +74,10 @@ class _FrameObserver:
         if seen is None or frame is None:
             return
         try:
-            answer, _ = read_answer_frame(header.api_key, header.api_version, frame)
+            response, _ = read_response_frame(header.api_key, header.api_version, frame)
         except ProtocolError:
             return
-        self._frames.answered(seen, answer, self._clock.now_us())
+        self._frames.responded(seen, response, self._clock.now_us())
 
     def catch_up(self) -> None:
         """Return; nothing is put off."""

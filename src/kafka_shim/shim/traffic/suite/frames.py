@@ -23,13 +23,13 @@ class Frame(msgspec.Struct, frozen=True):
     api: str
     version: int
     request: str
-    answer: str | None
+    response: str | None
     errors: tuple[str, ...] = ()
     is_struck: bool = False
     """Whether an injected fault changed the response."""
 
     def __str__(self) -> str:
-        errors = ", ".join(self.errors) or ("no response" if self.answer is None else "ok")
+        errors = ", ".join(self.errors) or ("no response" if self.response is None else "ok")
         return f"{self.api} v{self.version} {self.request} -> {errors}"
 
 
@@ -39,7 +39,7 @@ class Frames(History):
     def __init__(self, tell: Tell | None = None) -> None:
         super().__init__()
         self._tell = tell
-        self._answers: dict[int, msgspec.Struct] = {}
+        self._responses: dict[int, msgspec.Struct] = {}
 
     def request(self, session: Session, header: RequestHeader, frame: bytes, time_us: int) -> Seen:
         seen = super().request(session, header, frame, time_us)
@@ -47,31 +47,33 @@ class Frames(History):
             self._tell(f"  {_head(seen)} {_text(seen.row()['request'])}")
         return seen
 
-    def answered(self, seen: Seen, answer: msgspec.Struct, now_us: int) -> None:
-        super().answered(seen, answer, now_us)
-        self._answers[seen.number] = answer
+    def responded(self, seen: Seen, response: msgspec.Struct, now_us: int) -> None:
+        super().responded(seen, response, now_us)
+        self._responses[seen.number] = response
         if self._tell is not None:
-            self._tell(f"  {' ' * len(_head(seen))} -> {_text(message_json(answer, seen.version))}")
+            self._tell(
+                f"  {' ' * len(_head(seen))} -> {_text(message_json(response, seen.version))}"
+            )
 
     def forget(self) -> None:
         super().forget()
-        self._answers.clear()
+        self._responses.clear()
 
     def frame(self, seen: Seen) -> Frame:
         """Return a request with its response."""
-        answer = self._answers.get(seen.number)
+        response = self._responses.get(seen.number)
         return Frame(
             seen.api.wire_name,
             seen.version,
             _text(seen.row()["request"]),
-            None if answer is None else _text(message_json(answer, seen.version)),
+            None if response is None else _text(message_json(response, seen.version)),
             tuple(error_name(code) for code in seen.errors or ()),
             bool(seen.faults),
         )
 
-    def answer_of(self, seen: Seen) -> Any:
+    def response_of(self, seen: Seen) -> Any:
         """Return the response to a request; None if it had none."""
-        return self._answers.get(seen.number)
+        return self._responses.get(seen.number)
 
     def different(self) -> frozenset[str]:
         """Return all different responses as API, version and errors, such as `Fetch v17 ok`.

@@ -7,7 +7,7 @@ from typing import Protocol
 from kafka_shim.authorizer.model import Acl, AclFilter, Actor
 from kafka_shim.shim.broker import Broker
 from kafka_shim.shim.config import GroupSeed, TopicSeed
-from kafka_shim.shim.seed import commit_offsets, create_topic
+from kafka_shim.shim.initial_state import commit_offsets, create_topic
 from kafka_shim.shim.settings.defaults import PLAINTEXT
 from kafka_shim.shim.traffic.suite.frames import Frames
 from kafka_shim.shim.traffic.suite.operating import Operator, ShimOperator

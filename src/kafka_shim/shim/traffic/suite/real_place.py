@@ -172,8 +172,8 @@ class RealPlace:
                 return code
 
             def done() -> int:
-                answer = _ask(client, ApiKey.OFFSET_COMMIT, request)
-                code: int = answer.topics[0].partitions[0].error_code
+                response = _ask(client, ApiKey.OFFSET_COMMIT, request)
+                code: int = response.topics[0].partitions[0].error_code
                 return code
 
             until_done(f"find the coordinator of {group}", found)
@@ -254,9 +254,9 @@ def _taken(client: Client, names: list[str]) -> int:
     """Create topics and return the error; with ZooKeeper, topics being deleted are not listed."""
     topics = [CreatableTopic(name=name, num_partitions=1, replication_factor=1) for name in names]
     request = CreateTopicsRequest(topics=topics, timeout_ms=10_000, validate_only=True)
-    answer = client.ask(ApiKey.CREATE_TOPICS, request)
+    response = client.ask(ApiKey.CREATE_TOPICS, request)
     code = ErrorCode.TOPIC_ALREADY_EXISTS
-    return int(code) if any(row.error_code == code for row in answer.topics) else 0
+    return int(code) if any(row.error_code == code for row in response.topics) else 0
 
 
 def until_done(task: str, ask: Callable[[], int]) -> None:

@@ -20,7 +20,7 @@ class Row(msgspec.Struct, frozen=True):
     level: Level
     kafka_version: str
     outcome: Outcome
-    answer: str
+    response: str
     wire: str
     said: str
     expected: str
@@ -74,7 +74,7 @@ def _row(result: Result) -> Row:
         level=case.level,
         kafka_version=result.release,
         outcome=result.outcome,
-        answer=case.answer,
+        response=case.response,
         wire=case.wire,
         said=result.said,
         expected=result.expected,

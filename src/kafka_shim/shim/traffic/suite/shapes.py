@@ -141,9 +141,9 @@ class Command(msgspec.Struct, frozen=True):
     ok: Mapping[str, Shape] = {}
     has_client: bool = True
 
-    def answer(self) -> Shape:
+    def response(self) -> Shape:
         return object_of(**self.ok)
 
     def wrong(self, ok: Any) -> str | None:
         """Return what is wrong with this `ok`; None if it is valid."""
-        return next(mistakes(ok, self.answer(), "ok"), None)
+        return next(mistakes(ok, self.response(), "ok"), None)

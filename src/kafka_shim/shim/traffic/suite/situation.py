@@ -11,7 +11,7 @@ from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.names import error_text
 from kafka_shim.shim.broker import Broker
 from kafka_shim.shim.observing.history import Seen
-from kafka_shim.shim.traffic.suite.driver import Answer, ClientError, Driver
+from kafka_shim.shim.traffic.suite.driver import ClientError, Driver, Response
 from kafka_shim.shim.traffic.suite.frames import Frame, Frames
 from kafka_shim.shim.traffic.suite.operating import Operator
 from kafka_shim.shim.traffic.suite.place import Place, ShimPlace
@@ -61,11 +61,11 @@ class UnmetError(Exception):
         self.done = done
 
 
-def expect_error(answer: Answer) -> ClientError:
+def expect_error(response: Response) -> ClientError:
     """Return the error that the client reported; UnmetError if it reported none."""
-    if answer.error is None:
-        raise UnmetError("an error", f"the client reported {answer}")
-    return answer.error
+    if response.error is None:
+        raise UnmetError("an error", f"the client reported {response}")
+    return response.error
 
 
 class UnsupportedError(Exception):
@@ -80,7 +80,7 @@ class Situation:
         self._driver = driver
         self._open: list[str] = []
         self._authority = authority
-        self.said: Answer | None = None
+        self.said: Response | None = None
         """The driver's last answer to a command of the case."""
 
     @property
@@ -173,12 +173,12 @@ class Situation:
         """Inject a fault into every request of every API."""
         self.broker.faults.add({"action": action, "trigger": {"every_time": True}})
 
-    async def open(self, settings: Mapping[str, str] = {}, **how: Any) -> Answer:
+    async def open(self, settings: Mapping[str, str] = {}, **how: Any) -> Response:
         """Create a client as `try_open` does; UnmetError if that fails."""
-        answer = await self.try_open(settings, **how)
-        if answer.ok is None:
-            raise UnmetError("a client", f"could not open one: {answer}")
-        return answer
+        response = await self.try_open(settings, **how)
+        if response.ok is None:
+            raise UnmetError("a client", f"could not open one: {response}")
+        return response
 
     async def try_open(
         self,
@@ -189,7 +189,7 @@ class Situation:
         tls: Mapping[str, Any] | None = None,
         listener: str | None = None,
         without: Iterable[str] = (),
-    ) -> Answer:
+    ) -> Response:
         """Create a client, and return the driver's answer, which may be an error.
 
         Names of settings have `_` in place of `.`. The default `listener` is chosen by the log-in
@@ -208,13 +208,13 @@ class Situation:
         }
         if tls is not None:
             fields["tls"] = tls
-        answer = await self._driver.ask("open", fields, seconds=DEADLINE_S)
-        if answer.unsupported:
+        response = await self._driver.ask("open", fields, seconds=DEADLINE_S)
+        if response.unsupported:
             raise UnsupportedError("open")
-        self.said = answer
-        if answer.ok is not None:
+        self.said = response
+        if response.ok is not None:
             self._open.append(client)
-        return answer
+        return response
 
     @property
     def trusted(self) -> Mapping[str, Any]:
@@ -227,23 +227,23 @@ class Situation:
         while self._open:
             await self._driver.ask("close", {"client": self._open.pop()}, seconds=DEADLINE_S)
 
-    async def ask(self, command: str, *, client: str = CLIENT, **fields: Any) -> Answer:
+    async def ask(self, command: str, *, client: str = CLIENT, **fields: Any) -> Response:
         """Send a command; return the answer; UnsupportedError if the client cannot do it."""
         asked = {"client": client, **fields}
-        answer = await self._driver.ask(command, asked, seconds=2 * DEADLINE_S)
-        if answer.unsupported:
+        response = await self._driver.ask(command, asked, seconds=2 * DEADLINE_S)
+        if response.unsupported:
             raise UnsupportedError(command)
-        self.said = answer
-        return answer
+        self.said = response
+        return response
 
     async def done(self, command: str, *, client: str = CLIENT, **fields: Any) -> dict[str, Any]:
         """Send a command that must succeed; return its `ok`, or that of its only item."""
-        answer = await self.ask(command, client=client, **fields)
-        if len((answer.ok or {}).get("items", {})) == 1:
-            answer = answer.first()
-        if answer.ok is None:
-            raise UnmetError(f"{command} succeeds", f"the client reported {answer}")
-        return answer.ok
+        response = await self.ask(command, client=client, **fields)
+        if len((response.ok or {}).get("items", {})) == 1:
+            response = response.first()
+        if response.ok is None:
+            raise UnmetError(f"{command} succeeds", f"the client reported {response}")
+        return response.ok
 
     def requests(self, api: ApiKey | None = None) -> list[Seen]:
         """Return the requests of this case, oldest first; empty if they cannot be inspected."""

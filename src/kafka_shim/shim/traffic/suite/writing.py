@@ -47,8 +47,8 @@ def _asked(server: str, request: ProduceRequest) -> int:
     try:
         with connect(server) as client:
             version = min(client.version_of(ApiKey.PRODUCE), _BY_NAME)
-            answer = client.ask(ApiKey.PRODUCE, request, version)
+            response = client.ask(ApiKey.PRODUCE, request, version)
     except ClientError:
         return ErrorCode.LEADER_NOT_AVAILABLE
-    code: int = answer.responses[0].partition_responses[0].error_code
+    code: int = response.responses[0].partition_responses[0].error_code
     return code

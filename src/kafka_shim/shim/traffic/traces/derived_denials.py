@@ -4,13 +4,13 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from kafka_shim.authorizer.access_plan import Plan, access_plan
-from kafka_shim.authorizer.answered import Known, answered_by
+from kafka_shim.authorizer.evidence import Known, evidence_from_response
 from kafka_shim.authorizer.model import Action
 from kafka_shim.protocol import codecs
-from kafka_shim.protocol.answers import NAMING_APIS, read_answer, topic_names
 from kafka_shim.protocol.api_versions import RELEASES
 from kafka_shim.protocol.errors import ProtocolError
 from kafka_shim.protocol.headers import read_request_header
+from kafka_shim.protocol.responses import NAMING_APIS, read_response, topic_names
 from kafka_shim.protocol.trace.entries import Request, Response
 
 _Key = tuple[int, int]
@@ -47,7 +47,7 @@ class DerivedDenials:
         plan = self._plans.pop((connection, entry.sequence), None)
         if plan is None and entry.api_key not in NAMING_APIS:
             return
-        answer = read_answer(entry)
+        answer = read_response(entry)
         if answer is None:
             return
         if entry.api_key in NAMING_APIS:
@@ -56,8 +56,10 @@ class DerivedDenials:
             return
         key, version = entry.api_key, entry.api_version
         known = Known(self._names)
-        answered = answered_by(key, version, plan, answer, release=self._release, known=known)
+        responded = evidence_from_response(
+            key, version, plan, answer, release=self._release, known=known
+        )
         for need in plan.needs:
-            instead = answered.denied_instead(need)
-            if instead or answered.decision(need) is False:
+            instead = responded.denied_instead(need)
+            if instead or responded.decision(need) is False:
                 yield Denial(need.narrowest, tuple(other.narrowest for other in instead))

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from typing import NamedTuple, Protocol
 
 from kafka_shim.protocol import codecs
-from kafka_shim.protocol.answer_frames import read_answer_frame
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.errors import ProtocolError
 from kafka_shim.protocol.headers import RequestHeader, is_request, read_request_header
+from kafka_shim.protocol.response_frames import read_response_frame
 from kafka_shim.shim.request.access import AccessRecord
 from kafka_shim.shim.request.session import Session
 from kafka_shim.shim.traffic.traces.passing_login import PassingLogin
@@ -21,7 +21,7 @@ class Observer(Protocol):
     """Receives what passes on connections, such as the `Recorder` of a trace."""
 
     def request(self, session: Session, header: RequestHeader, frame: bytes) -> int: ...
-    def answered(
+    def responded(
         self,
         session: Session,
         sequence: int,
@@ -65,7 +65,7 @@ class ObservedConnection:
             return  # it may be a raw SASL token with a password
         sequence = self._observer.request(self._session, header, frame)
         self._observer.catch_up()
-        if _expects_answer(header, frame, at):
+        if _expects_response(header, frame, at):
             self._outstanding.append(_Outstanding(header, sequence))
         if header.api_key in _LOGIN:
             with contextlib.suppress(ProtocolError):
@@ -74,7 +74,7 @@ class ObservedConnection:
         elif header.api_key == ApiKey.API_VERSIONS:
             self._note_software(header, frame, at)
 
-    def answer(self, frame: bytes) -> RequestHeader | None:
+    def response(self, frame: bytes) -> RequestHeader | None:
         """Record a response; return the header of its request, or None if that was not observed."""
         if self._raw_tokens:
             return None
@@ -82,7 +82,7 @@ class ObservedConnection:
         if found is None:
             return None
         header, sequence = found
-        self._observer.answered(self._session, sequence, header, (), frame)
+        self._observer.responded(self._session, sequence, header, (), frame)
         self._observer.catch_up()
         if header.api_key in _LOGIN:
             with contextlib.suppress(ProtocolError):
@@ -109,7 +109,7 @@ class ObservedConnection:
 
     def _follow_login(self, header: RequestHeader, frame: bytes) -> None:
         key, version = header.api_key, header.api_version
-        message, _ = read_answer_frame(key, version, frame)
+        message, _ = read_response_frame(key, version, frame)
         if key == ApiKey.SASL_HANDSHAKE and version == 0 and message.error_code == 0:
             self._raw_tokens = True
         self._login.response(key, message)
@@ -120,7 +120,7 @@ class ObservedConnection:
             self._session.runs(message.client_software_name, message.client_software_version)
 
 
-def _expects_answer(header: RequestHeader, frame: bytes, at: int) -> bool:
+def _expects_response(header: RequestHeader, frame: bytes, at: int) -> bool:
     """Return whether the request gets a response; Produce with acks=0 does not."""
     if header.api_key != ApiKey.PRODUCE:
         return True

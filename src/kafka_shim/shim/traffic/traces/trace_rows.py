@@ -6,12 +6,12 @@ from pathlib import Path
 from typing import Any
 
 from kafka_shim.protocol import codecs
-from kafka_shim.protocol.answer_codes import error_codes
-from kafka_shim.protocol.answer_frames import read_answer_frame
 from kafka_shim.protocol.enums import Operation, ResourceType
 from kafka_shim.protocol.errors import ProtocolError
 from kafka_shim.protocol.headers import read_request_header
 from kafka_shim.protocol.names import api_text
+from kafka_shim.protocol.response_codes import error_codes
+from kafka_shim.protocol.response_frames import read_response_frame
 from kafka_shim.protocol.trace.entries import (
     DERIVED,
     Access,
@@ -150,7 +150,7 @@ def _request(frame: bytes) -> dict[str, Any]:
 def _response(entry: Response) -> dict[str, Any]:
     found: dict[str, Any] = {"api": api_text(entry.api_key), "version": entry.api_version}
     try:
-        message, version = read_answer_frame(entry.api_key, entry.api_version, entry.frame)
+        message, version = read_response_frame(entry.api_key, entry.api_version, entry.frame)
     except ProtocolError as error:
         return found | {"undecoded": str(error)}
     correlation_id = int.from_bytes(entry.frame[:4], "big", signed=True)

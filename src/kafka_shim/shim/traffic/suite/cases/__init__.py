@@ -11,7 +11,7 @@ FAMILIES = (
     "operation_kips",
     "idempotence",
     "versions",
-    "strange_answers",
+    "strange_responses",
     "large",
     "logins",
     "signed_tokens",
@@ -22,7 +22,7 @@ FAMILIES = (
     "hints",
     "fences",
     "refusals",
-    "broken_answers",
+    "broken_responses",
 )
 
 

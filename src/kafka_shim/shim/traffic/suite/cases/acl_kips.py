@@ -9,7 +9,7 @@ from kafka_shim.protocol.api_versions import served
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.shim.traffic.suite.case import Family, Level
 from kafka_shim.shim.traffic.suite.denial import serves
-from kafka_shim.shim.traffic.suite.driver import Answer
+from kafka_shim.shim.traffic.suite.driver import Response
 from kafka_shim.shim.traffic.suite.situation import EVERYTHING, Situation, UnmetError, expect_error
 
 Acl = Mapping[str, Any]
@@ -121,7 +121,7 @@ for _name, _acl, _what in (
         f"create_acls creates {_what} exactly as given",
         partial(creates, _acl),
         origin="KIP-290" if _acl["pattern_type"] == "PREFIXED" else "KIP-140",
-        answer="ok",
+        response="ok",
         wire="the ACL in CreateAcls is the one of the command",
         commands="create_acls",
         capabilities="prefixed-acls" if _acl["pattern_type"] == "PREFIXED" else "",
@@ -175,14 +175,14 @@ def _without_own(acls: list[Acl]) -> list[Acl]:
 
 async def describes(wanted: Acl, found: tuple[Acl, ...], situation: Situation) -> None:
     await _prepare(situation, *_ALL_ACLS)
-    answer = await situation.done("describe_acls", filter=wanted)
-    _expect_same(list(found), _without_own(answer["acls"]))
+    response = await situation.done("describe_acls", filter=wanted)
+    _expect_same(list(found), _without_own(response["acls"]))
 
 
 async def deletes(wanted: Acl, gone: tuple[Acl, ...], situation: Situation) -> None:
     await _prepare(situation, *_ALL_ACLS)
-    answer = await situation.ask("delete_acls", filters=[wanted])
-    item = answer.item("0")
+    response = await situation.ask("delete_acls", filters=[wanted])
+    item = response.item("0")
     if item.ok is None:
         raise UnmetError("delete_acls succeeds", f"the client reported {item}")
     _expect_same(list(gone), _without_own(item.ok["acls"]))
@@ -200,7 +200,7 @@ for _name, _filter, _found, _what in _FILTERS:
             origin="KIP-290"
             if _filter["pattern_type"] != "ANY" or _name == "any-pattern"
             else "KIP-140",
-            answer=f"these ACLs: {', '.join(_names(_found))}",
+            response=f"these ACLs: {', '.join(_names(_found))}",
             commands=f"{_verb}_acls",
             capabilities="prefixed-acls",
             possible=_deletes_any if (_verb, _name) == ("delete", "any-pattern") else _HAS_PATTERNS,
@@ -213,10 +213,10 @@ _UNKNOWN = 77
 async def unknown(field: str, name: str, situation: Situation) -> None:
     await _prepare(situation, LITERAL)
     situation.strike("DescribeAcls", set={field: _UNKNOWN}, times=0)
-    answer = await situation.ask("describe_acls", filter=ANY)
-    if answer.ok is None:
-        raise UnmetError("the ACLs, one with UNKNOWN", f"the client reported {answer}")
-    told = {acl[name] for acl in answer.ok["acls"]}
+    response = await situation.ask("describe_acls", filter=ANY)
+    if response.ok is None:
+        raise UnmetError("the ACLs, one with UNKNOWN", f"the client reported {response}")
+    told = {acl[name] for acl in response.ok["acls"]}
     if told != {"UNKNOWN"}:
         raise UnmetError(f"{name} UNKNOWN", f"the client reported {sorted(told)}")
 
@@ -232,7 +232,7 @@ for _field, _name in (
         f"describe_acls reports an unknown {_name.replace('_', ' ')} as UNKNOWN",
         partial(unknown, _field, _name),
         origin="KIP-290" if _name == "pattern_type" else "KIP-140",
-        answer=f"an ACL with {_name} UNKNOWN",
+        response=f"an ACL with {_name} UNKNOWN",
         commands="describe_acls",
         possible=_HAS_PATTERNS,
         level=Level.SHOULD,
@@ -243,7 +243,7 @@ for _field, _name in (
     "acls.old-broker-literal",
     "create_acls creates a literal ACL on a broker without prefixed ACLs",
     origin="KIP-290",
-    answer="ok",
+    response="ok",
     wire="CreateAcls v0",
     commands="create_acls",
     possible=_only_v0,
@@ -257,7 +257,7 @@ async def old_literal(situation: Situation) -> None:
     "acls.old-broker-prefixed",
     "create_acls rejects a prefixed ACL for a broker without them, and does not send a literal one",
     origin="KIP-290",
-    answer="an error",
+    response="an error",
     wire="no CreateAcls that would make a literal ACL",
     commands="create_acls",
     possible=_only_v0,
@@ -265,45 +265,45 @@ async def old_literal(situation: Situation) -> None:
 )
 async def old_prefixed(situation: Situation) -> None:
     await _prepare(situation)
-    answer = await situation.ask("create_acls", acls=[PREFIXED])
+    response = await situation.ask("create_acls", acls=[PREFIXED])
     if made := await stored(situation):
         raise UnmetError("no ACL", f"there is {_names(made)}")
-    if answer.ok is not None and answer.item("0").ok is not None:
-        raise UnmetError("an error", f"the client reported {answer}")
+    if response.ok is not None and response.item("0").ok is not None:
+        raise UnmetError("an error", f"the client reported {response}")
 
 
 @_KIPS.case(
     "acls.old-broker-match",
     "describe_acls with pattern type MATCH fails for a broker that has only literal ACLs",
     origin="KIP-290",
-    answer="an error",
+    response="an error",
     commands="describe_acls",
     possible=_only_v0,
     is_real=True,
 )
 async def old_match(situation: Situation) -> None:
     await _prepare(situation, LITERAL)
-    answer = await situation.ask("describe_acls", filter={**ACL, "pattern_type": "MATCH"})
-    expect_error(answer)
+    response = await situation.ask("describe_acls", filter={**ACL, "pattern_type": "MATCH"})
+    expect_error(response)
 
 
 @_KIPS.case(
     "acls.old-broker-any",
     "describe_acls with pattern type ANY works on a broker that has only literal ACLs",
     origin="KIP-290",
-    answer="the literal ACLs",
+    response="the literal ACLs",
     commands="describe_acls",
     possible=_only_v0,
     is_real=True,
 )
 async def old_any(situation: Situation) -> None:
     await _prepare(situation, LITERAL, OTHER)
-    answer = await situation.done("describe_acls", filter=ANY)
-    _expect_same([LITERAL, OTHER], _without_own(answer["acls"]))
+    response = await situation.done("describe_acls", filter=ANY)
+    _expect_same([LITERAL, OTHER], _without_own(response["acls"]))
 
 
-def _expect_second_refused(answer: Answer) -> None:
-    first, second = answer.item("0"), answer.item("1")
+def _expect_second_refused(response: Response) -> None:
+    first, second = response.item("0"), response.item("1")
     if first.ok is None:
         raise UnmetError("the first succeeds", f"the client reported {first}")
     if second.error is None or second.error.code != 42:
@@ -314,7 +314,7 @@ def _expect_second_refused(answer: Answer) -> None:
     "acls.create-partly",
     "create_acls with two ACLs reports which one the broker refuses",
     origin="KIP-140",
-    answer="ok for the first, INVALID_REQUEST (42) for the second",
+    response="ok for the first, INVALID_REQUEST (42) for the second",
     wire="an ACL for a cluster by another name than kafka-cluster is refused",
     commands="create_acls",
     is_real=True,
@@ -329,7 +329,7 @@ async def create_partly(situation: Situation) -> None:
     "acls.delete-partly",
     "delete_acls with two filters reports which one the broker refuses",
     origin="KIP-140",
-    answer="ok for the first, INVALID_REQUEST (42) for the second",
+    response="ok for the first, INVALID_REQUEST (42) for the second",
     commands="delete_acls",
 )
 async def delete_partly(situation: Situation) -> None:
@@ -343,7 +343,7 @@ async def delete_partly(situation: Situation) -> None:
     "acls.delete-match-fails",
     "delete_acls reports an ACL that matched but could not be deleted",
     origin="KIP-140",
-    answer="an error",
+    response="an error",
     commands="delete_acls",
     level=Level.SHOULD,
 )
@@ -351,8 +351,8 @@ async def delete_match_fails(situation: Situation) -> None:
     await _prepare(situation, LITERAL)
     field = "filter_results.*.matching_acls.*.error_code"
     situation.strike("DeleteAcls", set={field: -1}, times=0)
-    answer = await situation.ask("delete_acls", filters=[ACL])
-    item = answer.item("0")
+    response = await situation.ask("delete_acls", filters=[ACL])
+    item = response.item("0")
     if item.error is None and (item.ok or {}).get("acls"):
         raise UnmetError("an error, or no deleted ACL", f"the client reported {item}")
 

@@ -17,7 +17,7 @@ from kafka_shim.protocol.names import error_text
 from kafka_shim.shim.traffic.suite.case import Family
 from kafka_shim.shim.traffic.suite.denial import ALLOWED, Denial
 from kafka_shim.shim.traffic.suite.denial_rows import DENIALS
-from kafka_shim.shim.traffic.suite.driver import Answer
+from kafka_shim.shim.traffic.suite.driver import Response
 from kafka_shim.shim.traffic.suite.more_denial_rows import MORE_DENIALS
 from kafka_shim.shim.traffic.suite.situation import STORM, Situation, UnmetError
 
@@ -29,12 +29,12 @@ _NOTICED_S = 1.0
 
 async def tells(row: Denial, situation: Situation) -> None:
     await _prepare(row, situation)
-    answer = await _ask(row, situation)
-    _expect_error(row, situation, answer)
+    response = await _ask(row, situation)
+    _expect_error(row, situation, response)
     is_final = row.code_at(situation.release) == row.code
-    if is_final and answer.error is not None and answer.error.retriable:
+    if is_final and response.error is not None and response.error.retriable:
         raise UnmetError(
-            "an error that is not retriable", f"the client marked it as retriable: {answer}"
+            "an error that is not retriable", f"the client marked it as retriable: {response}"
         )
     if row.goes_on_inside and situation.sees_frames:
         await situation.linger(_NOTICED_S)
@@ -44,11 +44,11 @@ async def tells(row: Denial, situation: Situation) -> None:
 async def half(row: Denial, situation: Situation) -> None:
     assert row.items is not None
     await _prepare(row, situation)
-    answer = await situation.ask(row.command, **row.fields)
-    allowed = answer.item(row.items[1])
+    response = await situation.ask(row.command, **row.fields)
+    allowed = response.item(row.items[1])
     if allowed.ok is None:
         raise UnmetError(f"success for `{row.items[1]}`", f"the client reported {allowed}")
-    _expect_error(row, situation, answer.item(row.items[0]))
+    _expect_error(row, situation, response.item(row.items[0]))
 
 
 async def goes_on(row: Denial, situation: Situation) -> None:
@@ -56,15 +56,15 @@ async def goes_on(row: Denial, situation: Situation) -> None:
     await _prepare(row, situation)
     _expect_error(row, situation, await _ask(alone, situation))
     await situation.grant(row.lacking)
-    answer = await _ask(alone, situation)
+    response = await _ask(alone, situation)
     for _ in range(_TRIES):
-        if answer.ok is None:
+        if response.ok is None:
             await asyncio.sleep(_PAUSE_S)
-            answer = await _ask(alone, situation)
-    if answer.ok is None:
+            response = await _ask(alone, situation)
+    if response.ok is None:
         raise UnmetError(
             "success of the same client after the permission is granted",
-            f"it still reports {answer}",
+            f"it still reports {response}",
         )
 
 
@@ -95,17 +95,17 @@ async def _prepare(row: Denial, situation: Situation) -> None:
         await situation.done(command, **fields)
 
 
-async def _ask(row: Denial, situation: Situation) -> Answer:
-    answer = await situation.ask(row.command, **row.fields)
-    if row.then is not None and (answer.error is None or answer.error.code is None):
-        answer = await situation.ask(row.then)
-    return answer if row.items is None else answer.item(row.items[0])
+async def _ask(row: Denial, situation: Situation) -> Response:
+    response = await situation.ask(row.command, **row.fields)
+    if row.then is not None and (response.error is None or response.error.code is None):
+        response = await situation.ask(row.then)
+    return response if row.items is None else response.item(row.items[0])
 
 
-def _expect_error(row: Denial, situation: Situation, answer: Answer) -> None:
+def _expect_error(row: Denial, situation: Situation, response: Response) -> None:
     code = row.code_at(situation.release)
-    if answer.error is None or answer.error.code != code:
-        raise UnmetError(error_text(code), f"the client reported {answer}")
+    if response.error is None or response.error.code != code:
+        raise UnmetError(error_text(code), f"the client reported {response}")
 
 
 def _commands(row: Denial) -> list[str]:
@@ -130,7 +130,7 @@ def _cases() -> Family:
             f"{row.name}.tells",
             f"{row.command} without permission fails at once with {name}",
             partial(tells, row),
-            answer=f"{error}, not marked as retriable",
+            response=f"{error}, not marked as retriable",
             wire=f"at most {STORM} denied requests per second",
             **common,
         )
@@ -139,7 +139,7 @@ def _cases() -> Family:
                 f"{row.name}.half",
                 f"{row.command} for two names, one denied, succeeds for the other",
                 partial(half, row),
-                answer=f"{error} for `{row.items[0]}`, ok for `{row.items[1]}`",
+                response=f"{error} for `{row.items[0]}`, ok for `{row.items[1]}`",
                 **common,
             )
         if not row.is_fatal:
@@ -147,7 +147,7 @@ def _cases() -> Family:
                 f"{row.name}.goes-on",
                 f"{row.command} succeeds after the permission is granted",
                 partial(goes_on, row),
-                answer=f"{error}, and ok after the ACL was added",
+                response=f"{error}, and ok after the ACL was added",
                 **common,
             )
     return family

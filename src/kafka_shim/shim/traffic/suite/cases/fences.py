@@ -18,7 +18,7 @@ from kafka_shim.shim.traffic.suite.cases.moves import (
     write,
 )
 from kafka_shim.shim.traffic.suite.denial import has_protocol, serves
-from kafka_shim.shim.traffic.suite.driver import Answer
+from kafka_shim.shim.traffic.suite.driver import Response
 from kafka_shim.shim.traffic.suite.error_versions import SINCE, strike
 from kafka_shim.shim.traffic.suite.situation import Situation, UnmetError, expect_error
 
@@ -32,13 +32,13 @@ OWN_WORDS = frozenset({22, 25, 45})
 _NEXT_GEN = {"group_id": "workers", "group_protocol": "consumer"}
 
 
-def _tells(answer: Answer, *codes: int) -> bool:
+def _tells(response: Response, *codes: int) -> bool:
     """Whether the answer is an error with one of these codes.
 
     For the codes in FENCES, an error without a code is enough if it is fatal or named after a
     fence.
     """
-    error = answer.error
+    error = response.error
     if error is None or error.code in codes:
         return error is not None
     if error.code is not None or FENCES.isdisjoint(codes):
@@ -51,7 +51,7 @@ def _tells(answer: Answer, *codes: int) -> bool:
     "fenced.producer",
     "a producer reports an error after another one has taken its transactional id",
     origin="KIP-588",
-    answer="INVALID_PRODUCER_EPOCH (47) or PRODUCER_FENCED (90)",
+    response="INVALID_PRODUCER_EPOCH (47) or PRODUCER_FENCED (90)",
     wire="InitProducerId of the other raises the epoch",
     commands="begin produce commit",
     capabilities="transactions",
@@ -62,15 +62,15 @@ async def fenced_producer(situation: Situation) -> None:
     await situation.done("begin")
     await situation.open(TX, client="other")
     await situation.done("begin", client="other")
-    answer = await situation.ask("produce", **PRODUCE)
-    if answer.ok is not None:
-        answer = await situation.ask("commit")
-    expect_error(answer)
-    if not _tells(answer, 47, 90):
-        answer = await situation.ask("commit")
-    if not _tells(answer, 47, 90):
+    response = await situation.ask("produce", **PRODUCE)
+    if response.ok is not None:
+        response = await situation.ask("commit")
+    expect_error(response)
+    if not _tells(response, 47, 90):
+        response = await situation.ask("commit")
+    if not _tells(response, 47, 90):
         raise UnmetError(
-            "INVALID_PRODUCER_EPOCH (47) or PRODUCER_FENCED (90)", f"it reported {answer}"
+            "INVALID_PRODUCER_EPOCH (47) or PRODUCER_FENCED (90)", f"it reported {response}"
         )
 
 
@@ -86,7 +86,7 @@ async def told(
     if "group_id" in settings:
         await write(situation)
     strikes = strike(situation, api, error, times=0, match=_OF_CLIENT)
-    said: list[Answer] = []
+    said: list[Response] = []
     for command, fields in commands:
         said.append(await situation.ask(command, **fields))
         is_any = error in OWN_WORDS and said[-1].error is not None
@@ -144,7 +144,7 @@ for _name, _api, _error, _settings, _commands, _capability, _level in (
         f"the client reports {error_text(_error)} from {_api} to its caller",
         partial(told, _api, _error, _settings, _commands),
         origin=_api,
-        answer="an error" if _error in OWN_WORDS else _by_version(_api, _error),
+        response="an error" if _error in OWN_WORDS else _by_version(_api, _error),
         wire=f"{_api} is answered with {error_text(_error)}",
         commands=" ".join(command for command, _ in _commands) + " produce",
         capabilities=_capability,
@@ -156,7 +156,7 @@ for _name, _api, _error, _settings, _commands, _capability, _level in (
     "aborted.goes-on",
     "a transaction that has to be aborted is aborted, and the next one commits",
     origin="KIP-890",
-    answer="an error, then ok",
+    response="an error, then ok",
     wire="AddPartitionsToTxn or Produce is answered with TRANSACTION_ABORTABLE (120) or"
     " TOPIC_AUTHORIZATION_FAILED (29)",
     commands="begin produce abort commit",
@@ -168,8 +168,8 @@ async def aborted(situation: Situation) -> None:
     denied = {"deny": ["Write"], "topic": PRODUCE["topic"]}
     await situation.grant(denied)
     await situation.done("begin")
-    answer = await situation.ask("produce", **PRODUCE)
-    expect_error(answer)
+    response = await situation.ask("produce", **PRODUCE)
+    expect_error(response)
     await situation.done("abort")
     await situation.revoke(denied)
     for command, fields in _IN_TX:
@@ -227,7 +227,7 @@ for _name, _api, _error, _settings, _capability, _key in (
         f"a consumer continues after {error_text(_error)} from {_api}",
         partial(recovers, _api, _error, _settings),
         origin=_api,
-        answer="the values that were written",
+        response="the values that were written",
         wire=f"{_api} is answered once with {error_text(_error)}",
         commands="produce consume",
         capabilities=_capability,
@@ -239,7 +239,7 @@ for _name, _api, _error, _settings, _capability, _key in (
     "rebalance.in-commit",
     "a commit during a rebalance fails with an error, or is made after it",
     origin="REBALANCE_IN_PROGRESS",
-    answer="ok, or REBALANCE_IN_PROGRESS (27)",
+    response="ok, or REBALANCE_IN_PROGRESS (27)",
     commands="produce consume commit_offsets",
     capabilities="classic-groups",
 )
@@ -248,16 +248,16 @@ async def rebalance_in_commit(situation: Situation) -> None:
     await write(situation)
     await situation.done("consume", **CONSUME)
     situation.strike("OffsetCommit", error=27, match=_OF_CLIENT)
-    answer = await situation.ask("commit_offsets")
-    if answer.error is not None and answer.error.code not in (27, None):
-        raise UnmetError("ok, or REBALANCE_IN_PROGRESS (27)", f"the client reported {answer}")
+    response = await situation.ask("commit_offsets")
+    if response.error is not None and response.error.code not in (27, None):
+        raise UnmetError("ok, or REBALANCE_IN_PROGRESS (27)", f"the client reported {response}")
 
 
 @_TROUBLE.case(
     "fenced.static-member",
     "a static member reports an error after another one has taken its instance id",
     origin="KIP-345",
-    answer="FENCED_INSTANCE_ID (82)",
+    response="FENCED_INSTANCE_ID (82)",
     commands="produce consume commit_offsets",
     capabilities="static-members classic-groups",
     possible=serves(ApiKey.JOIN_GROUP, 5),
@@ -270,11 +270,11 @@ async def static_member(situation: Situation) -> None:
     await situation.done("consume", **CONSUME)
     await situation.open(settings, client="other")
     await situation.done("consume", client="other", **CONSUME)
-    answer = await situation.ask("commit_offsets")
-    if not _tells(answer, 82, 25):  # a heartbeat may have been answered with it before
-        answer = await situation.ask("consume", **_SHORT)
-    if not _tells(answer, 82, 25):
-        raise UnmetError("FENCED_INSTANCE_ID (82)", f"the client reported {answer}")
+    response = await situation.ask("commit_offsets")
+    if not _tells(response, 82, 25):  # a heartbeat may have been answered with it before
+        response = await situation.ask("consume", **_SHORT)
+    if not _tells(response, 82, 25):
+        raise UnmetError("FENCED_INSTANCE_ID (82)", f"the client reported {response}")
 
 
 CASES = _TROUBLE.cases

@@ -82,7 +82,7 @@ for _command, _api, _version in (("produce", "Produce", 10), ("consume", "Fetch"
         f"{_command} finds the new leader if the {_api} response does not name it",
         partial(without_hints, _command, _api),
         origin="KIP-951",
-        answer="ok",
+        response="ok",
         wire=f"Metadata, and {_api} at the other broker",
         commands=f"produce {_command}",
         capabilities=_capability,
@@ -94,7 +94,7 @@ for _command, _api, _version in (("produce", "Produce", 10), ("consume", "Fetch"
         f"{_command} uses the leader in the {_api} response while Metadata names the old one",
         partial(by_hints, _command),
         origin="KIP-951",
-        answer="ok",
+        response="ok",
         wire=f"{_api} v{_version} or later, and then at the other broker",
         commands=f"produce {_command}",
         capabilities=_capability,
@@ -126,10 +126,10 @@ async def _reads_soon(situation: Situation) -> None:
     ends = time.monotonic() + CONSUME["seconds"]
     said: list[str] = []
     while (left := ends - time.monotonic()) > 0:
-        answer = await situation.ask("consume", **{**CONSUME, "seconds": left})
-        if answer.ok is not None and answer.ok["values"]:
+        response = await situation.ask("consume", **{**CONSUME, "seconds": left})
+        if response.ok is not None and response.ok["values"]:
             return
-        said.append(str(answer))
+        said.append(str(response))
         await asyncio.sleep(_PAUSE_S)
     raise UnmetError("the value that was written", f"the client reported {'; '.join(said[-3:])}")
 
@@ -140,7 +140,7 @@ for _command in ("produce", "consume"):
         f"{_command} continues when the leader restarts on another port",
         partial(other_port, _command),
         origin="brokers",
-        answer="ok, maybe after an error that passes",
+        response="ok, maybe after an error that passes",
         wire="requests to the new port, which Metadata contains",
         commands=f"produce {_command}",
         capabilities="classic-groups" if _command == "consume" else "",

@@ -6,7 +6,7 @@ from kafka_shim.authorizer.requirements import INIT_PRODUCER_ID_IDEMPOTENT
 from kafka_shim.protocol.enums import ApiKey, Operation, ResourceType
 from kafka_shim.shim.traffic.suite.case import Family, Level
 from kafka_shim.shim.traffic.suite.denial import asks
-from kafka_shim.shim.traffic.suite.driver import Answer
+from kafka_shim.shim.traffic.suite.driver import Response
 from kafka_shim.shim.traffic.suite.situation import Situation, UnmetError
 
 _KIPS = Family("kips")
@@ -18,7 +18,7 @@ def _needs_more(release: str) -> bool:
     return not _needs_write(release)
 
 
-async def _produce(situation: Situation, *, is_said: bool, granted: bool = False) -> Answer:
+async def _produce(situation: Situation, *, is_said: bool, granted: bool = False) -> Response:
     await situation.topic(TOPIC)
     await situation.grant({"allow": ["Write"], "topic": TOPIC})
     if granted:
@@ -28,16 +28,16 @@ async def _produce(situation: Situation, *, is_said: bool, granted: bool = False
     return await situation.ask("produce", topic=TOPIC, values=["a"])
 
 
-def _expect_ok(answer: Answer) -> None:
-    if answer.ok is None:
-        raise UnmetError("the record is written", f"the client reported {answer}")
+def _expect_ok(response: Response) -> None:
+    if response.ok is None:
+        raise UnmetError("the record is written", f"the client reported {response}")
 
 
 @_KIPS.case(
     "idempotence.default",
     "a producer with default settings needs only Write",
     origin="KIP-679",
-    answer="ok",
+    response="ok",
     commands="produce",
     possible=_needs_write,
     is_real=True,
@@ -50,7 +50,7 @@ async def default(situation: Situation) -> None:
     "idempotence.default-asks-id",
     "a producer is idempotent by default",
     origin="KIP-679",
-    answer="ok",
+    response="ok",
     wire="InitProducerId before Produce",
     commands="produce",
     level=Level.SHOULD,
@@ -67,7 +67,7 @@ async def default_asks(situation: Situation) -> None:
     "idempotence.default-acks",
     "a producer waits for all in-sync replicas by default",
     origin="KIP-679",
-    answer="ok",
+    response="ok",
     wire="acks is -1 in Produce",
     commands="produce",
     level=Level.SHOULD,
@@ -85,7 +85,7 @@ async def default_acks(situation: Situation) -> None:
     "idempotence.only-write",
     "an idempotent producer needs only Write",
     origin="KIP-679",
-    answer="ok",
+    response="ok",
     wire="InitProducerId",
     commands="produce",
     capabilities="idempotence",
@@ -100,16 +100,16 @@ async def only_write(situation: Situation) -> None:
     "idempotence.old-broker-default",
     "a producer with default settings falls back, or reports the missing permission",
     origin="KIP-679",
-    answer="ok, or CLUSTER_AUTHORIZATION_FAILED (31)",
+    response="ok, or CLUSTER_AUTHORIZATION_FAILED (31)",
     commands="produce",
     possible=_needs_more,
     is_real=True,
 )
 async def old_default(situation: Situation) -> None:
-    answer = await _produce(situation, is_said=False)
-    if answer.error is not None and answer.error.code != 31:
+    response = await _produce(situation, is_said=False)
+    if response.error is not None and response.error.code != 31:
         raise UnmetError(
-            "ok, or CLUSTER_AUTHORIZATION_FAILED (31)", f"the client reported {answer}"
+            "ok, or CLUSTER_AUTHORIZATION_FAILED (31)", f"the client reported {response}"
         )
     situation.expect_no_storm(31)
 
@@ -118,16 +118,16 @@ async def old_default(situation: Situation) -> None:
     "idempotence.old-broker-said",
     "an idempotent producer without IdempotentWrite reports the missing permission",
     origin="KIP-98",
-    answer="CLUSTER_AUTHORIZATION_FAILED (31)",
+    response="CLUSTER_AUTHORIZATION_FAILED (31)",
     commands="produce",
     capabilities="idempotence",
     possible=_needs_more,
     is_real=True,
 )
 async def old_said(situation: Situation) -> None:
-    answer = await _produce(situation, is_said=True)
-    if answer.error is None or answer.error.code != 31:
-        raise UnmetError("CLUSTER_AUTHORIZATION_FAILED (31)", f"the client reported {answer}")
+    response = await _produce(situation, is_said=True)
+    if response.error is None or response.error.code != 31:
+        raise UnmetError("CLUSTER_AUTHORIZATION_FAILED (31)", f"the client reported {response}")
     situation.expect_no_storm(31)
 
 
@@ -135,7 +135,7 @@ async def old_said(situation: Situation) -> None:
     "idempotence.old-broker-granted",
     "an idempotent producer with IdempotentWrite can write",
     origin="KIP-98",
-    answer="ok",
+    response="ok",
     commands="produce",
     capabilities="idempotence",
     possible=_needs_more,

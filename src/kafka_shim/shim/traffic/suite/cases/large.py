@@ -48,7 +48,7 @@ for _command, _fields in (
         f"{_command} reads a record of 10 MB, and the next one",
         partial(reads, _command, _fields),
         origin="KIP-74",
-        answer="both values",
+        response="both values",
         wire="the Fetch response has 10 MB, although the request sets a lower limit",
         commands=_command,
         setup=_LARGE,
@@ -60,7 +60,7 @@ for _command, _fields in (
     "ten-megabytes.record",
     "a record of 10 MB is written and read where settings and broker allow it",
     origin="max.request.size",
-    answer="the value that was written",
+    response="the value that was written",
     wire="Produce and Fetch with 10 MB",
     commands="produce consume",
     setup=_LARGE,
@@ -81,12 +81,12 @@ async def writes_and_reads(situation: Situation) -> None:
     "ten-megabytes.refused",
     "a record that is too large for the broker is an error, and smaller ones can still be written",
     origin="message.max.bytes",
-    answer="MESSAGE_TOO_LARGE (10), or an error without a code",
+    response="MESSAGE_TOO_LARGE (10), or an error without a code",
     wire="Produce is answered with MESSAGE_TOO_LARGE (10)",
     commands="produce",
     is_real=True,
 )
-async def refuses(situation: Situation) -> None:
+async def error_responses(situation: Situation) -> None:
     await situation.topic(TOPIC)
     await situation.grant(*EVERYTHING)
     await situation.open(_LIMITS)

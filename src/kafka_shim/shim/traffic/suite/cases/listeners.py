@@ -17,7 +17,7 @@ _TLS = Setup(has_tls=True)
     "works.tls",
     "a client accepts a certificate that its trusted authority has issued",
     origin="TLS",
-    answer="ok",
+    response="ok",
     commands="produce",
     capabilities="tls",
     setup=_TLS,
@@ -33,9 +33,9 @@ async def across(
     how: dict[str, Any] = {"listener": listener, "login": login}
     if trust is not None:
         how["tls"] = situation.trusted if trust == "own" else {"ca": None}
-    answer = await try_login(situation, how)
-    if answer.error is None:
-        raise UnmetError("an error, in time", f"the client reported {answer}")
+    response = await try_login(situation, how)
+    if response.error is None:
+        raise UnmetError("an error, in time", f"the client reported {response}")
 
 
 for _name, _what, _listener, _who, _trust in (
@@ -50,7 +50,7 @@ for _name, _what, _listener, _who, _trust in (
         f"{_what} ends with an error",
         partial(across, _listener, _who, _trust),
         origin="security.protocol",
-        answer="an error, in time",
+        response="an error, in time",
         commands="produce",
         capabilities="tls" if _trust else "",
         setup=_TLS if _listener == "SSL" or _trust else Setup(),

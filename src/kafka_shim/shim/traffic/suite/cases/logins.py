@@ -14,7 +14,7 @@ from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.protocol.names import error_text
 from kafka_shim.shim.traffic.suite.case import Family, Level
 from kafka_shim.shim.traffic.suite.denial import serves
-from kafka_shim.shim.traffic.suite.driver import Answer
+from kafka_shim.shim.traffic.suite.driver import Response
 from kafka_shim.shim.traffic.suite.more_denial_rows import WITH_TOKENS
 from kafka_shim.shim.traffic.suite.situation import EVERYTHING, Situation, UnmetError, expect_error
 from kafka_shim.shim.traffic.suite.stages import OTHER_USER, PASSWORD, USER, Setup
@@ -61,7 +61,7 @@ async def prepare(situation: Situation) -> None:
     await situation.grant(*EVERYTHING)
 
 
-async def try_login(situation: Situation, how: Mapping[str, Any]) -> Answer:
+async def try_login(situation: Situation, how: Mapping[str, Any]) -> Response:
     """Return what a client reports that logs in like this and produces."""
     await prepare(situation)
     opened = await situation.try_open(**how)
@@ -71,9 +71,9 @@ async def try_login(situation: Situation, how: Mapping[str, Any]) -> Answer:
 
 
 async def works(how: Mapping[str, Any], situation: Situation) -> None:
-    answer = await try_login(situation, how)
-    if answer.ok is None:
-        raise UnmetError("the log-in succeeds", f"the client reported {answer}")
+    response = await try_login(situation, how)
+    if response.ok is None:
+        raise UnmetError("the log-in succeeds", f"the client reported {response}")
 
 
 _MECHANISMS = (
@@ -87,7 +87,7 @@ for _name, _login, _capability in _MECHANISMS:
         f"a client logs in with {_login['mechanism']}",
         partial(works, {"login": _login}),
         origin="KIP-84" if _capability == "scram" else "KIP-43",
-        answer="ok",
+        response="ok",
         wire=f"SaslHandshake {_login['mechanism']}",
         commands="produce",
         capabilities=_capability,
@@ -99,7 +99,7 @@ for _name, _login, _capability in _MECHANISMS:
     "works.oauthbearer",
     "a client logs in with a token",
     origin="KIP-255",
-    answer="ok",
+    response="ok",
     wire="SaslHandshake OAUTHBEARER",
     commands="produce",
     capabilities="oauthbearer",
@@ -111,20 +111,20 @@ async def works_with_token(situation: Situation) -> None:
 
 
 async def refused(how: Mapping[str, Any], code: int | None, situation: Situation) -> None:
-    answer = await try_login(situation, how)
-    _expect_refused(answer, code)
+    response = await try_login(situation, how)
+    _expect_refused(response, code)
 
 
-def _expect_refused(answer: Answer, code: int | None) -> None:
-    error = expect_error(answer)
+def _expect_refused(response: Response, code: int | None) -> None:
+    error = expect_error(response)
     if code is not None and error.code not in (code, None):
-        raise UnmetError(error_or(code), f"the client reported {answer}")
+        raise UnmetError(error_or(code), f"the client reported {response}")
 
 
 async def refused_by_code(how: Mapping[str, Any], situation: Situation) -> None:
-    answer = await try_login(situation, how)
-    if answer.error is None or answer.error.code != 58:
-        raise UnmetError("SASL_AUTHENTICATION_FAILED (58)", f"the client reported {answer}")
+    response = await try_login(situation, how)
+    if response.error is None or response.error.code != 58:
+        raise UnmetError("SASL_AUTHENTICATION_FAILED (58)", f"the client reported {response}")
 
 
 for _name, _login, _capability in _MECHANISMS:
@@ -134,7 +134,7 @@ for _name, _login, _capability in _MECHANISMS:
         f"a wrong password with {_login['mechanism']} is an error",
         partial(refused, _wrong, 58),
         origin="KIP-152",
-        answer=REFUSED,
+        response=REFUSED,
         commands="produce",
         capabilities=_capability,
         is_real=True,
@@ -144,7 +144,7 @@ for _name, _login, _capability in _MECHANISMS:
         f"a wrong password with {_login['mechanism']} is SASL_AUTHENTICATION_FAILED (58)",
         partial(refused_by_code, _wrong),
         origin="KIP-152",
-        answer="SASL_AUTHENTICATION_FAILED (58)",
+        response="SASL_AUTHENTICATION_FAILED (58)",
         commands="produce",
         capabilities=_capability,
         is_real=True,
@@ -156,7 +156,7 @@ for _name, _login, _capability in _MECHANISMS:
         f"an unknown user with {_login['mechanism']} is an error",
         partial(refused, {"login": {**_login, "user": "nobody"}}, 58),
         origin="KIP-152",
-        answer=REFUSED,
+        response=REFUSED,
         commands="produce",
         capabilities=_capability,
         is_real=True,
@@ -167,7 +167,7 @@ for _name, _login, _capability in _MECHANISMS:
     "expired-token",
     "an expired token is an error",
     origin="KIP-255",
-    answer=REFUSED,
+    response=REFUSED,
     commands="produce",
     capabilities="oauthbearer",
     is_real=True,
@@ -182,8 +182,8 @@ async def struck(api: str, error: int, situation: Situation) -> None:
     await prepare(situation)
     situation.strike(api, error=error, times=0)
     opened = await situation.try_open()
-    answer = opened if opened.ok is None else await situation.ask("produce", **PRODUCE)
-    _expect_refused(answer, None if error == _UNKNOWN_CODE else error)
+    response = opened if opened.ok is None else await situation.ask("produce", **PRODUCE)
+    _expect_refused(response, None if error == _UNKNOWN_CODE else error)
 
 
 async def storms(situation: Situation) -> None:
@@ -198,7 +198,7 @@ _LOGINS.add(
     "a rejected log-in is not retried in a loop",
     storms,
     origin="KIP-152",
-    answer=REFUSED,
+    response=REFUSED,
     wire=f"at most {ATTEMPTS} log-ins within the deadline",
     commands="produce",
     level=Level.SHOULD,
@@ -210,7 +210,7 @@ _LOGINS.add(
     "a mechanism that the broker does not support is an error",
     partial(refused, {"login": login("PLAIN")}, 33),
     origin="KIP-43",
-    answer=error_or(33),
+    response=error_or(33),
     wire="SaslHandshake is answered with UNSUPPORTED_SASL_MECHANISM (33)",
     commands="produce",
     setup=Setup(mechanisms=("SCRAM-SHA-512",)),
@@ -236,7 +236,7 @@ for _name, _api, _error, _what in (
         f"the client reports {_what} to its caller",
         partial(struck, _api, _error),
         origin="KIP-152",
-        answer="an error" if _error == _UNKNOWN_CODE else error_or(_error),
+        response="an error" if _error == _UNKNOWN_CODE else error_or(_error),
         wire=f"{_api} is answered with {error_text(_error)}",
         commands="produce",
         possible=_HAS_CODES,
@@ -247,7 +247,7 @@ for _name, _api, _error, _what in (
     "session.ends",
     "a client whose session ends logs in again, on this connection or on a new one",
     origin="KIP-368",
-    answer="ok",
+    response="ok",
     wire="SaslHandshake again",
     commands="produce",
     setup=_SHORT,
@@ -269,7 +269,7 @@ async def session_ends(situation: Situation) -> None:
     "session.reauthenticates",
     "a client re-authenticates on its open connection before its session ends",
     origin="KIP-368",
-    answer="ok",
+    response="ok",
     wire="SaslHandshake twice on one connection",
     commands="produce",
     capabilities="reauthentication",
@@ -289,7 +289,7 @@ async def reauthenticates(situation: Situation) -> None:
     "session.principal-changed",
     "a client that re-authenticates as another user does not hang",
     origin="KIP-368",
-    answer="ok or an error, in time",
+    response="ok or an error, in time",
     wire="re-authentication is refused",
     commands="produce set_login",
     capabilities="oauthbearer",
@@ -315,7 +315,7 @@ async def principal_changed(situation: Situation) -> None:
     "session.password-changed",
     "a client reports an error if its password was changed before it re-authenticates",
     origin="KIP-368",
-    answer="an error",
+    response="an error",
     commands="produce",
     setup=_SHORT,
     possible=_HAS_SESSIONS,
@@ -327,20 +327,20 @@ async def password_changed(situation: Situation) -> None:
     await situation.open()
     await situation.done("produce", **PRODUCE)
     await situation.operator.set_password(USER, WRONG)
-    answer = Answer()
+    response = Response()
     ends = time.monotonic() + 4 * _SESSION_MS / 1000
-    while answer.error is None and time.monotonic() < ends:
-        answer = await situation.ask("produce", **PRODUCE)
+    while response.error is None and time.monotonic() < ends:
+        response = await situation.ask("produce", **PRODUCE)
         await asyncio.sleep(0.3)
     await situation.operator.set_password(USER, PASSWORD)
-    _expect_refused(answer, None)
+    _expect_refused(response, None)
 
 
 @_LOGINS.case(
     "delegation-token",
     "a client logs in with a delegation token",
     origin="KIP-48",
-    answer="ok",
+    response="ok",
     commands="produce create_token",
     capabilities="delegation-tokens scram",
     setup=WITH_TOKENS,

@@ -54,7 +54,7 @@ for _name, _settings in (("producer", {}), ("idempotent-producer", IDEMPOTENT)):
         "a producer continues at the new leader",
         partial(produces, _settings),
         origin="KIP-951",
-        answer="ok",
+        response="ok",
         wire="Produce at the other broker",
         commands="produce",
         capabilities="idempotence" if _settings else "",
@@ -68,7 +68,7 @@ for _name, _settings in (("producer", {}), ("idempotent-producer", IDEMPOTENT)):
     "leader-moved.consumer",
     "a consumer continues at the new leader",
     origin="KIP-951",
-    answer="the values that were written",
+    response="the values that were written",
     wire="Fetch at the other broker",
     commands="produce consume",
     setup=_TWO,
@@ -91,7 +91,7 @@ async def consumer_follows(situation: Situation) -> None:
     "leader-moved.list-offsets",
     "list_offsets continues at the new leader",
     origin="KIP-396",
-    answer="ok",
+    response="ok",
     commands="list_offsets produce",
     setup=_TWO,
     is_real=True,
@@ -109,7 +109,7 @@ async def offsets_follow(situation: Situation) -> None:
     "coordinator-moved.commit",
     "a consumer commits at the new coordinator",
     origin="coordinators",
-    answer="ok",
+    response="ok",
     wire="FindCoordinator, and OffsetCommit at the other broker",
     commands="produce consume commit_offsets",
     setup=_TWO,
@@ -121,8 +121,8 @@ async def commits_elsewhere(situation: Situation) -> None:
     await write(situation)
     await situation.done("consume", **CONSUME)
     await situation.operator.move_coordinator(KeyType.GROUP, GROUP)
-    answer = await situation.ask("commit_offsets")
-    if answer.ok is None:  # the member may have to join again first
+    response = await situation.ask("commit_offsets")
+    if response.ok is None:  # the member may have to join again first
         await write(situation)
         await situation.done("consume", **CONSUME)
         await situation.done("commit_offsets")
@@ -132,7 +132,7 @@ async def commits_elsewhere(situation: Situation) -> None:
     "coordinator-moved.transaction",
     "a transaction ends at the new coordinator",
     origin="KIP-98",
-    answer="ok",
+    response="ok",
     wire="EndTxn at the other broker",
     commands="produce begin commit",
     capabilities="transactions",
@@ -166,11 +166,11 @@ async def soon(command: str, fields: Mapping[str, Any], situation: Situation) ->
     """Repeat a command until it succeeds, at most until the deadline."""
     ends = time.monotonic() + DEADLINE_S
     while True:
-        answer = (await situation.ask(command, **fields)).first()
-        if answer.ok is not None:
+        response = (await situation.ask(command, **fields)).first()
+        if response.ok is not None:
             return
         if time.monotonic() > ends:
-            raise UnmetError(f"{command} succeeds", f"the client reported {answer}")
+            raise UnmetError(f"{command} succeeds", f"the client reported {response}")
         await asyncio.sleep(_PAUSE_S)
 
 
@@ -184,7 +184,7 @@ for _command, _fields in (
         f"{_command} works while either of two brokers is stopped, and after its restart",
         partial(node_gone, _command, _fields),
         origin="brokers",
-        answer="ok, maybe after errors that pass",
+        response="ok, maybe after errors that pass",
         wire="requests to the running broker",
         commands=f"produce {_command}",
         setup=_TWO,
@@ -197,7 +197,7 @@ for _command, _fields in (
     "broker-gone.all",
     "a producer continues after a short stop of its only broker",
     origin="brokers",
-    answer="ok",
+    response="ok",
     commands="produce",
     is_real=True,
     is_own=True,
@@ -235,7 +235,7 @@ for _command in ("produce", "consume"):
         f"{_command} works with a topic that was deleted and created again",
         partial(recreated, _command),
         origin="KIP-516",
-        answer="ok",
+        response="ok",
         wire="the new topic's id",
         commands=f"produce {_command}",
         level=Level.MUST if _command == "produce" else Level.SHOULD,

@@ -175,9 +175,9 @@ async def none(row: Described, situation: Situation) -> None:
 
 async def old(row: Described, situation: Situation) -> None:
     await _prepare(row, situation)
-    answer = (await situation.ask(row.command, **row.fields, operations=True)).first()
-    if answer.ok is not None and answer.ok["operations"]:
-        raise UnmetError("an error, or no operations", f"the client reported {answer}")
+    response = (await situation.ask(row.command, **row.fields, operations=True)).first()
+    if response.ok is not None and response.ok["operations"]:
+        raise UnmetError("an error, or no operations", f"the client reported {response}")
 
 
 def _flag_of(row: Described) -> str:
@@ -199,7 +199,7 @@ for _row in ROWS:
             f"{_row.command} {_what}",
             partial(_body, _row),
             origin="KIP-430",
-            answer=", ".join(sorted(_row.told))
+            response=", ".join(sorted(_row.told))
             if _body is exact
             else "the operations in the response",
             wire=f"{_flag_of(_row)} as the command asks",
@@ -214,7 +214,7 @@ for _row in ROWS:
         f"{_row.command} returns no operations for a broker that does not send them",
         partial(old, _row),
         origin="KIP-430",
-        answer="an error, or no operations",
+        response="an error, or no operations",
         commands=_row.command,
         capabilities="authorized-operations",
         possible=lambda release, row=_row: not serves(row.api, row.version)(release),
@@ -240,7 +240,7 @@ for _command, _fields in (("group_offsets", {"group": GROUP}), ("committed", {})
         f"{_command} needs Describe on the group and the topic, and no more",
         partial(fetches, _command, _fields),
         origin="KIP-163",
-        answer="the offset",
+        response="the offset",
         commands=_command,
         possible=asks(OFFSET_FETCH_GROUP, Operation.DESCRIBE, ResourceType.GROUP),
         is_real=True,

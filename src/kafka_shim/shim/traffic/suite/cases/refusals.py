@@ -105,13 +105,13 @@ REFUSALS = (
 
 async def refused(row: Refusal, situation: Situation) -> None:
     await prepare(situation)
-    answer = (await situation.ask(row.command, **row.fields)).item(row.item)
-    _expect(row.code_at(situation.release), answer)
+    response = (await situation.ask(row.command, **row.fields)).item(row.item)
+    _expect(row.code_at(situation.release), response)
 
 
-def _expect(code: int, answer: Any) -> None:
-    if answer.error is None or answer.error.code != code:
-        raise UnmetError(error_text(code), f"the client reported {answer}")
+def _expect(code: int, response: Any) -> None:
+    if response.error is None or response.error.code != code:
+        raise UnmetError(error_text(code), f"the client reported {response}")
 
 
 for _row in REFUSALS:
@@ -120,7 +120,7 @@ for _row in REFUSALS:
         f"{_row.command} reports the error for {_row.what}",
         partial(refused, _row),
         origin=_row.api.wire_name,
-        answer=error_text(_row.error),
+        response=error_text(_row.error),
         commands=_row.command,
         possible=_row.possible,
         is_real=True,
@@ -131,7 +131,7 @@ for _row in REFUSALS:
     "refused.group-with-members",
     "delete_groups reports the error for a group with members",
     origin="DeleteGroups",
-    answer="NON_EMPTY_GROUP (68)",
+    response="NON_EMPTY_GROUP (68)",
     commands="produce consume delete_groups",
     capabilities="classic-groups",
     possible=serves(ApiKey.DELETE_GROUPS),
@@ -143,15 +143,15 @@ async def group_has_members(situation: Situation) -> None:
     await situation.done("consume", **CONSUME)
     await situation.open(client="admin")
     group = READER["group_id"]
-    answer = await situation.ask("delete_groups", client="admin", names=[group])
-    _expect(ErrorCode.NON_EMPTY_GROUP, answer.item(group))
+    response = await situation.ask("delete_groups", client="admin", names=[group])
+    _expect(ErrorCode.NON_EMPTY_GROUP, response.item(group))
 
 
 @_TROUBLE.case(
     "refused.full-group",
     "consume reports the error of a group that has reached its largest size",
     origin="group.max.size",
-    answer="GROUP_MAX_SIZE_REACHED (81)",
+    response="GROUP_MAX_SIZE_REACHED (81)",
     wire="JoinGroup is answered with GROUP_MAX_SIZE_REACHED (81)",
     commands="produce consume",
     capabilities="classic-groups",
@@ -164,8 +164,8 @@ async def group_is_full(situation: Situation) -> None:
     await write(situation)
     await situation.open(READER, client="other")
     await situation.done("consume", client="other", **CONSUME)
-    answer = await situation.ask("consume", **{**CONSUME, "seconds": 4})
-    _expect(ErrorCode.GROUP_MAX_SIZE_REACHED, answer)
+    response = await situation.ask("consume", **{**CONSUME, "seconds": 4})
+    _expect(ErrorCode.GROUP_MAX_SIZE_REACHED, response)
 
 
 CASES = _TROUBLE.cases

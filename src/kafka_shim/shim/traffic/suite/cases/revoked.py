@@ -11,7 +11,7 @@ import msgspec
 from kafka_shim.protocol.names import error_text
 from kafka_shim.shim.traffic.suite.case import Family, Level
 from kafka_shim.shim.traffic.suite.denial import Rule, has_protocol, hides
-from kafka_shim.shim.traffic.suite.driver import Answer
+from kafka_shim.shim.traffic.suite.driver import Response
 from kafka_shim.shim.traffic.suite.situation import EVERYTHING, Situation, UnmetError
 from kafka_shim.shim.traffic.suite.stages import DEFAULT_SETUP, Setup
 
@@ -193,22 +193,22 @@ async def _begin(row: Revocation, situation: Situation) -> None:
         await situation.linger(_NOTICED_S)
 
 
-async def _until(row: Revocation, situation: Situation, *, is_denied: bool) -> Answer:
+async def _until(row: Revocation, situation: Situation, *, is_denied: bool) -> Response:
     """Repeat the command until it is denied, or works again; return the last answer.
 
     A fetch that was sent before the change may still return records.
     """
     command, fields = row.later or (row.command, row.fields)
-    answer = Answer()
+    response = Response()
     ends = time.monotonic() + _SECONDS
     while time.monotonic() < ends:
         if row.later is None:
             await _write(row, situation)
-        answer = (await situation.ask(command, **fields)).first()
-        if (answer.error is not None) == is_denied:
+        response = (await situation.ask(command, **fields)).first()
+        if (response.error is not None) == is_denied:
             break
         await asyncio.sleep(_PAUSE_S)
-    return answer
+    return response
 
 
 async def _linger(row: Revocation, situation: Situation) -> None:
@@ -220,9 +220,9 @@ async def _linger(row: Revocation, situation: Situation) -> None:
 
 async def tells(row: Revocation, situation: Situation) -> None:
     await _begin(row, situation)
-    answer = await _until(row, situation, is_denied=True)
-    if answer.error is None or answer.error.code != row.code:
-        raise UnmetError(error_text(row.code), f"the client reported {answer}")
+    response = await _until(row, situation, is_denied=True)
+    if response.error is None or response.error.code != row.code:
+        raise UnmetError(error_text(row.code), f"the client reported {response}")
     if situation.sees_frames:
         await _linger(row, situation)
     situation.expect_no_storm(row.code)
@@ -231,11 +231,11 @@ async def tells(row: Revocation, situation: Situation) -> None:
 async def goes_on(row: Revocation, situation: Situation) -> None:
     await tells(row, situation)
     await situation.revoke(row.denied)
-    answer = await _until(row, situation, is_denied=False)
-    if answer.ok is None:
+    response = await _until(row, situation, is_denied=False)
+    if response.ok is None:
         raise UnmetError(
             "success of the same client after the permission is restored",
-            f"it still reports {answer}",
+            f"it still reports {response}",
         )
 
 
@@ -257,7 +257,7 @@ def _cases() -> Family:
             f"revoked.{row.name}.tells",
             f"{later} reports an error after its permission was removed",
             partial(tells, row),
-            answer=error_text(row.code),
+            response=error_text(row.code),
             **common,
         )
         if not row.is_fatal:
@@ -265,7 +265,7 @@ def _cases() -> Family:
                 f"revoked.{row.name}.goes-on",
                 f"{later} works again after its permission is restored",
                 partial(goes_on, row),
-                answer=f"{error_text(row.code)}, and ok after the permission is restored",
+                response=f"{error_text(row.code)}, and ok after the permission is restored",
                 **common,
             )
     return family

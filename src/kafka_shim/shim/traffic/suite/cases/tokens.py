@@ -11,7 +11,7 @@ from kafka_shim.protocol.names import error_text
 from kafka_shim.shim.traffic.suite.case import Family
 from kafka_shim.shim.traffic.suite.cases.logins import REFUSED, login, refused
 from kafka_shim.shim.traffic.suite.denial import serves
-from kafka_shim.shim.traffic.suite.driver import Answer
+from kafka_shim.shim.traffic.suite.driver import Response
 from kafka_shim.shim.traffic.suite.more_denial_rows import WITH_TOKENS
 from kafka_shim.shim.traffic.suite.situation import Situation, UnmetError
 from kafka_shim.shim.traffic.suite.stages import OTHER_PASSWORD, OTHER_USER
@@ -32,12 +32,12 @@ _PERIODS: Mapping[str, Mapping[str, Any]] = {
 }
 
 
-def _expect(answer: Answer, code: ErrorCode) -> None:
-    if answer.error is None or answer.error.code != code:
-        raise UnmetError(error_text(code), f"the client reported {answer}")
-    if answer.error.retriable:
+def _expect(response: Response, code: ErrorCode) -> None:
+    if response.error is None or response.error.code != code:
+        raise UnmetError(error_text(code), f"the client reported {response}")
+    if response.error.retriable:
         raise UnmetError(
-            "an error that is not retriable", f"the client marked it as retriable: {answer}"
+            "an error that is not retriable", f"the client marked it as retriable: {response}"
         )
 
 
@@ -58,8 +58,8 @@ async def _other_token(situation: Situation) -> dict[str, Any]:
 
 async def of_another(command: str, situation: Situation) -> None:
     made = await _other_token(situation)
-    answer = await situation.ask(command, hmac=made["hmac"], **_PERIODS[command])
-    _expect(answer, ErrorCode.DELEGATION_TOKEN_OWNER_MISMATCH)
+    response = await situation.ask(command, hmac=made["hmac"], **_PERIODS[command])
+    _expect(response, ErrorCode.DELEGATION_TOKEN_OWNER_MISMATCH)
     own = await _token(situation)
     await situation.done(command, hmac=own["hmac"], **_PERIODS[command])
 
@@ -70,8 +70,8 @@ async def has_expired(command: str, situation: Situation) -> None:
     await situation.done("expire_token", hmac=made["hmac"], milliseconds=1)
     await situation.settle()
     await asyncio.sleep(0.1)
-    answer = await situation.ask(command, hmac=made["hmac"], milliseconds=_MINUTE_MS)
-    _expect(answer, ErrorCode.DELEGATION_TOKEN_EXPIRED)
+    response = await situation.ask(command, hmac=made["hmac"], milliseconds=_MINUTE_MS)
+    _expect(response, ErrorCode.DELEGATION_TOKEN_EXPIRED)
 
 
 for _command in ("renew_token", "expire_token"):
@@ -80,7 +80,7 @@ for _command in ("renew_token", "expire_token"):
         f"token-of-another.{_verb}",
         f"{_command} fails for the token of another user, and works for the own one",
         partial(of_another, _command),
-        answer=f"{error_text(ErrorCode.DELEGATION_TOKEN_OWNER_MISMATCH)}, then ok",
+        response=f"{error_text(ErrorCode.DELEGATION_TOKEN_OWNER_MISMATCH)}, then ok",
         commands=f"create_token {_command}",
         **_COMMON,
     )
@@ -88,7 +88,7 @@ for _command in ("renew_token", "expire_token"):
         f"expired-token.{_verb}",
         f"{_command} fails for an expired token",
         partial(has_expired, _command),
-        answer=error_text(ErrorCode.DELEGATION_TOKEN_EXPIRED),
+        response=error_text(ErrorCode.DELEGATION_TOKEN_EXPIRED),
         commands=f"create_token expire_token {_command}",
         **_COMMON,
     )
@@ -97,7 +97,7 @@ for _command in ("renew_token", "expire_token"):
 @_TOKENS.case(
     "token-of-another.describe",
     "describe_tokens lists only the tokens that the client may describe",
-    answer="the own token",
+    response="the own token",
     commands="create_token describe_tokens",
     **_COMMON,
 )
@@ -112,8 +112,8 @@ async def hidden(situation: Situation) -> None:
 
 async def without_login(command: str, fields: Mapping[str, Any], situation: Situation) -> None:
     await situation.open(login=None)
-    answer = await situation.ask(command, **fields)
-    _expect(answer, ErrorCode.DELEGATION_TOKEN_REQUEST_NOT_ALLOWED)
+    response = await situation.ask(command, **fields)
+    _expect(response, ErrorCode.DELEGATION_TOKEN_REQUEST_NOT_ALLOWED)
 
 
 _HMAC = {"hmac": "c2VjcmV0"}
@@ -127,7 +127,7 @@ for _command, _fields in (
         f"token-without-login.{_command.partition('_')[0]}",
         f"{_command} fails for a client without a log-in",
         partial(without_login, _command, _fields),
-        answer=error_text(ErrorCode.DELEGATION_TOKEN_REQUEST_NOT_ALLOWED),
+        response=error_text(ErrorCode.DELEGATION_TOKEN_REQUEST_NOT_ALLOWED),
         commands=_command,
         **_COMMON,
     )
@@ -141,7 +141,7 @@ def _by_token(made: Mapping[str, Any]) -> dict[str, Any]:
 @_TOKENS.case(
     "token-by-token",
     "a client that has logged in with a token cannot create another one",
-    answer=error_text(ErrorCode.DELEGATION_TOKEN_REQUEST_NOT_ALLOWED),
+    response=error_text(ErrorCode.DELEGATION_TOKEN_REQUEST_NOT_ALLOWED),
     commands="create_token",
     capabilities="delegation-tokens scram",
     **_COMMON,
@@ -150,14 +150,14 @@ async def by_token(situation: Situation) -> None:
     await situation.open(client="owner")
     made = await _token(situation, client="owner")
     await situation.open(login=_by_token(made))
-    answer = await situation.ask("create_token", **_OWN)
-    _expect(answer, ErrorCode.DELEGATION_TOKEN_REQUEST_NOT_ALLOWED)
+    response = await situation.ask("create_token", **_OWN)
+    _expect(response, ErrorCode.DELEGATION_TOKEN_REQUEST_NOT_ALLOWED)
 
 
 @_LOGINS.case(
     "expired-delegation-token",
     "a log-in with an expired delegation token fails",
-    answer=REFUSED,
+    response=REFUSED,
     commands="produce create_token expire_token",
     capabilities="delegation-tokens scram",
     **_COMMON,

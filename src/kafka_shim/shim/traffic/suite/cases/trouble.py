@@ -20,7 +20,7 @@ from kafka_shim.shim.traffic.suite.situation import (
 from kafka_shim.shim.traffic.suite.trouble_rows import GROUP, RETRIED, TOLD, TOPIC, Trouble
 
 
-async def _answer(row: Trouble, situation: Situation, **action: Any) -> Any:
+async def _response(row: Trouble, situation: Situation, **action: Any) -> Any:
     """Return the client's answer to the command, during which one fault with `action` occurs."""
     await situation.topic(*row.topics)
     await situation.group(GROUP, topic=TOPIC)
@@ -30,30 +30,30 @@ async def _answer(row: Trouble, situation: Situation, **action: Any) -> Any:
         strikes = strike(situation, row.api, row.error)
     else:
         strikes = Strikes({row.error: [situation.strike(row.api, **action)]})
-    answer = await situation.ask(row.command, **row.fields)
+    response = await situation.ask(row.command, **row.fields)
     if not strikes.codes():
         if (row.api, row.error) in SINCE and situation.requests(key_of(row.api)):
             raise UnsupportedError(f"{row.api} v{SINCE[row.api, row.error][0]}")
         raise UnmetError(f"a {row.api} request", "the client sent none")
-    return answer if row.item is None else answer.item(row.item)
+    return response if row.item is None else response.item(row.item)
 
 
 async def retried(row: Trouble, situation: Situation) -> None:
-    answer = await _answer(row, situation, error=row.error.name)
-    if answer.ok is None:
-        raise UnmetError(f"{row.error.name} is retried", f"the client reported {answer}")
+    response = await _response(row, situation, error=row.error.name)
+    if response.ok is None:
+        raise UnmetError(f"{row.error.name} is retried", f"the client reported {response}")
 
 
 async def told(row: Trouble, situation: Situation) -> None:
-    answer = await _answer(row, situation, error=row.error.name)
-    if answer.error is None or answer.error.code != row.error:
-        raise UnmetError(error_text(row.error), f"the client reported {answer}")
+    response = await _response(row, situation, error=row.error.name)
+    if response.error is None or response.error.code != row.error:
+        raise UnmetError(error_text(row.error), f"the client reported {response}")
 
 
 async def lost(row: Trouble, action: Mapping[str, Any], situation: Situation) -> None:
-    answer = await _answer(row, situation, **action)
-    if answer.ok is None:
-        raise UnmetError("the client retries", f"it reported {answer}")
+    response = await _response(row, situation, **action)
+    if response.ok is None:
+        raise UnmetError("the client retries", f"it reported {response}")
 
 
 _LOST: Mapping[str, Mapping[str, Any]] = {
@@ -70,7 +70,7 @@ def _add_lost(family: Family, row: Trouble) -> None:
             f"{row.command} succeeds although its first connection breaks",
             partial(lost, row, action),
             origin="connections",
-            answer="ok",
+            response="ok",
             wire="the request is repeated on a new connection",
             commands=row.command,
             level=Level.SHOULD,
@@ -88,7 +88,7 @@ def _level(row: Trouble, *, is_told: bool) -> Level:
 
 def _cases() -> Family:
     family = Family("trouble")
-    for rows, body, what, answer in (
+    for rows, body, what, response in (
         (RETRIED, retried, "{2} succeeds after one {1} from {0}", "ok"),
         (TOLD, told, "{2} reports {1} from {0} to its caller", "{1}"),
     ):
@@ -99,7 +99,7 @@ def _cases() -> Family:
                 what.format(*words),
                 partial(body, row),
                 origin=row.api,
-                answer=answer.format(*words),
+                response=response.format(*words),
                 commands=row.command,
                 level=_level(row, is_told=body is told),
             )

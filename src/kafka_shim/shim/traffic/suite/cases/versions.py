@@ -60,7 +60,7 @@ for _command, _fields, _settings, _api in BASICS:
         f"{_command} works with every release",
         partial(works, _command, _fields, _settings),
         origin="KIP-35",
-        answer="ok",
+        response="ok",
         wire="a version of each API that the broker has",
         commands=_command,
         possible=serves(_api),
@@ -90,7 +90,7 @@ for _name, _settings, _capability in (
         f"a group member with the {_name} protocol reads and commits",
         partial(consumes, _settings),
         origin="KIP-848" if _name == "consumer" else "KIP-35",
-        answer="the values that were written",
+        response="the values that were written",
         commands="consume commit_offsets produce",
         capabilities=_capability,
         is_real=True,
@@ -102,7 +102,7 @@ for _name, _settings, _capability in (
     "basics.transaction",
     "a transaction commits with every release",
     origin="KIP-98",
-    answer="ok",
+    response="ok",
     commands="begin produce commit",
     capabilities="transactions",
     is_real=True,
@@ -117,7 +117,7 @@ async def transaction(situation: Situation) -> None:
     "basics.compressed",
     "a consumer reads records that are compressed with lz4",
     origin="KIP-57",
-    answer="the values that were written",
+    response="the values that were written",
     commands="consume produce",
     level=Level.SHOULD,
     is_real=True,
@@ -138,7 +138,7 @@ def _refuses_newest(release: str) -> bool:
     "api-versions.falls-back",
     "a client retries ApiVersions in an older version when its own is refused",
     origin="KIP-511",
-    answer="ok",
+    response="ok",
     wire="ApiVersions v0 to v2 is answered",
     commands="list_topics",
     possible=_refuses_newest,
@@ -160,9 +160,9 @@ async def disjoint(api: str, command: str, fields: Fields, situation: Situation)
     opened = await situation.try_open({"group_id": GROUP})
     if opened.ok is None:
         return
-    answer = (await situation.ask(command, **fields)).first()
-    if (answer.ok or {}).get("values") != []:
-        expect_error(answer)
+    response = (await situation.ask(command, **fields)).first()
+    if (response.ok or {}).get("values") != []:
+        expect_error(response)
 
 
 for _api_name, _command, _fields in (
@@ -177,7 +177,7 @@ for _api_name, _command, _fields in (
         f"{_command} fails with an error if client and broker share no version of {_api_name}",
         partial(disjoint, _api_name, _command, _fields),
         origin="KIP-35",
-        answer="an error, in time",
+        response="an error, in time",
         wire=f"no {_api_name} request",
         commands=_command,
     )
@@ -221,7 +221,7 @@ for _api, _command, _fields, _settings in _VANISHED:
         f"{_command} works, or fails with an error, if the broker lacks {_name}",
         partial(vanished, _api, _command, _fields, _settings),
         origin="KIP-35",
-        answer="ok or an error, in time",
+        response="ok or an error, in time",
         wire=f"no {_name} request",
         commands=_command,
         possible=serves(_api),
@@ -232,7 +232,7 @@ for _api, _command, _fields, _settings in _VANISHED:
     "unknown-apis",
     "a client ignores unknown APIs in the ApiVersions response",
     origin="KIP-35",
-    answer="ok",
+    response="ok",
     commands="produce list_topics",
 )
 async def unknown_apis(situation: Situation) -> None:
@@ -247,7 +247,7 @@ async def unknown_apis(situation: Situation) -> None:
     "newer-versions",
     "a client works with a broker whose newest versions it does not support",
     origin="KIP-35",
-    answer="ok",
+    response="ok",
     wire="versions that both have",
     commands="produce list_topics",
 )

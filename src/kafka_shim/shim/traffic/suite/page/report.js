@@ -128,11 +128,11 @@ function marked(text) {
 }
 
 function frame(seen) {
-  const errors = seen.errors.length ? ` → ${seen.errors.join(", ")}` : seen.answer === null ? " → no response" : "";
+  const errors = seen.errors.length ? ` → ${seen.errors.join(", ")}` : seen.response === null ? " → no response" : "";
   return make("div", { class: "frame" },
     make("b", {}, `${seen.api} v${seen.version}${errors}${seen.is_struck ? " (provoked)" : ""}`),
     make("small", {}, "request"), marked(seen.request),
-    ...(seen.answer === null ? [] : [make("small", {}, "response"), marked(seen.answer)]));
+    ...(seen.response === null ? [] : [make("small", {}, "response"), marked(seen.response)]));
 }
 
 function details() {
@@ -152,7 +152,7 @@ function details() {
     make("span", { class: "tag plain" }, row.origin), make("span", { class: "tag plain" }, `Kafka ${column.release}`),
     make("span", { class: "tag plain" }, `${row.seconds.toFixed(2)} s`),
     ...section("Client", text(column.client)),
-    ...section("Expected of the client", text(row.answer)),
+    ...section("Expected of the client", text(row.response)),
     ...section("Expected on the wire", text(row.wire)),
     ...section("What the client reported", text(row.said)),
     ...section("Why it failed", text(row.expected && `expected: ${row.expected}`), text(row.done)),

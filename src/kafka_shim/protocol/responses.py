@@ -1,0 +1,89 @@
+"""Reads what responses show about permissions: names with errors, and names of topic ids."""
+
+from collections.abc import Iterator
+from functools import cache
+from typing import Any
+
+import msgspec
+
+from kafka_shim.protocol.enums import ApiKey
+from kafka_shim.protocol.errors import ProtocolError
+from kafka_shim.protocol.response_frames import read_response_frame
+from kafka_shim.protocol.trace.entries import Response
+
+NAMING_APIS = (ApiKey.METADATA, ApiKey.CREATE_TOPICS, ApiKey.DESCRIBE_TOPIC_PARTITIONS)
+"""APIs whose responses have names of topics with their ids."""
+
+_NAMES = ("name", "topic", "topic_name", "group_id", "transactional_id", "resource_name", "key")
+_NO_ID = bytes(16)
+_CONFIG_ERROR = "topic_config_error_code"
+"""CreateTopics: the error for returning a topic's configs, not for creating the topic."""
+Errors = dict[str | bytes | None, set[int]]
+"""Error codes by the name or topic id of their element; None: codes outside of elements.
+
+Every named element of a response has an entry; an empty set means no error.
+"""
+
+
+def read_response(entry: Response) -> Any:
+    """Return the message; None if it cannot be read."""
+    try:
+        return read_response_frame(entry.api_key, entry.api_version, entry.frame)[0]
+    except ProtocolError:
+        return None
+
+
+def errors_of(response: Any) -> Errors:
+    """Return the errors of a response, each under all names of the elements around it."""
+    found: Errors = {}
+    _collect(response, (None,), found)
+    return found
+
+
+def topic_names(response: Any) -> Iterator[tuple[bytes, str]]:
+    """Return topic ids with names, from a response of one of `NAMING_APIS`."""
+    for topic in response.topics:
+        if topic.name and topic.topic_id != _NO_ID:
+            yield bytes(topic.topic_id), topic.name
+
+
+def config_errors(response: Any) -> dict[str, tuple[int, int]]:
+    """Return for each topic whether it was created, and whether its settings are returned."""
+    return {
+        topic.name: (topic.error_code, topic.topic_config_error_code) for topic in response.topics
+    }
+
+
+def _collect(message: Any, keys: tuple[str | bytes | None, ...], found: Errors) -> None:
+    kind: type[msgspec.Struct] = type(message)
+    names, codes, inner = _fields(kind)
+    own = tuple(value for name in names if (value := getattr(message, name)) and value != _NO_ID)
+    if own:
+        keys = own if keys == (None,) else (*keys, *own)
+        for key in own:
+            found.setdefault(key, set())
+    for name in codes:
+        code = getattr(message, name)
+        for key in keys if code else ():
+            found.setdefault(key, set()).add(code)
+    for name in inner:
+        value = getattr(message, name)
+        for item in value if isinstance(value, list) else (value,):
+            if isinstance(item, msgspec.Struct):
+                _collect(item, keys, found)
+
+
+@cache
+def _fields(kind: type[msgspec.Struct]) -> tuple[list[str], list[str], list[str]]:
+    """The fields of a class that are names or error codes, or that may contain some."""
+    hints = kind.__annotations__
+    fields = kind.__struct_fields__
+    codes = [name for name in fields if name.endswith("error_code") and name != _CONFIG_ERROR]
+    names = [name for name in fields if name in _NAMES or name == "topic_id"]
+    inner = [name for name in fields if "list[" in str(hints[name]) or _is_struct(hints[name])]
+    return names, codes, inner
+
+
+def _is_struct(hint: object) -> bool:
+    text = hint if isinstance(hint, str) else getattr(hint, "__name__", str(hint))
+    return text.split(" ")[0] not in {"int", "str", "bytes", "bool", "float", "Tags"}

@@ -1,0 +1,24 @@
+"""Partitions that occur twice in a request.
+
+Real brokers collect many responses in maps by topic and partition: each partition occurs once, the
+last entry counts, and duplicate topics are merged.
+"""
+
+from collections.abc import Callable, Hashable, Iterable, Iterator
+from typing import TypeVar
+
+Row = TypeVar("Row")
+
+
+def by_topic(rows: Iterable[tuple[str, int, Row]]) -> Iterator[tuple[str, list[Row]]]:
+    """Group rows (topic, partition, answer) like such a map: each topic with its answers."""
+    found: dict[str, dict[int, Row]] = {}
+    for name, index, row in rows:
+        found.setdefault(name, {})[index] = row
+    for name, responses in found.items():
+        yield name, list(responses.values())
+
+
+def last_of_each(rows: Iterable[Row], key: Callable[[Row], Hashable]) -> list[Row]:
+    """Return the last row of each key, at the position of the first one."""
+    return list({key(row): row for row in rows}.values())

@@ -1,0 +1,22 @@
+"""Which connections may use the delegation token APIs (KIP-48)."""
+
+from kafka_shim.protocol.error_codes import ErrorCode
+from kafka_shim.shim.config import SecurityProtocol
+from kafka_shim.shim.errors import RequestRejected
+from kafka_shim.shim.request.context import RequestContext
+
+
+def require_token_session(context: RequestContext) -> None:
+    """Raise DELEGATION_TOKEN_REQUEST_NOT_ALLOWED if unauthenticated, or logged in with a token."""
+    session = context.session
+    protocol = session.listener.protocol
+    is_anonymous = protocol is SecurityProtocol.SSL and session.principal == "User:ANONYMOUS"
+    if protocol is SecurityProtocol.PLAINTEXT or is_anonymous or session.token_id is not None:
+        raise RequestRejected(ErrorCode.DELEGATION_TOKEN_REQUEST_NOT_ALLOWED)
+
+
+def expiry_of_failure(error: ErrorCode, context: RequestContext) -> int:
+    """Return the expiry in the answer of a failed renewal or expiration."""
+    if error is ErrorCode.DELEGATION_TOKEN_REQUEST_NOT_ALLOWED:
+        return -1
+    return context.facts.users.failed_token_expiry

@@ -1,0 +1,98 @@
+"""Acknowledging records of a share group, for ShareAcknowledge and on the way in ShareFetch."""
+
+from collections.abc import Iterable, Mapping, Sequence
+
+import msgspec
+
+from kafka_shim.protocol.error_codes import ErrorCode
+from kafka_shim.protocol.messages import share_acknowledge_request, share_fetch_request
+from kafka_shim.shim.request.context import RequestContext
+from kafka_shim.shim.state.share_partitions.share_acknowledgement import RENEW, Acknowledgement
+from kafka_shim.shim.state.share_partitions.share_sessions import Place
+
+AskedTopic = share_fetch_request.FetchTopic | share_acknowledge_request.AcknowledgeTopic
+RENEWS_SINCE = 2
+"""The version of ShareFetch and ShareAcknowledge that can ask for more time."""
+
+MESSAGES = {
+    ErrorCode.INVALID_RECORD_STATE: "this member has not acquired all of the records",
+    ErrorCode.INVALID_REQUEST: "not all of the records have been delivered",
+    ErrorCode.UNKNOWN_TOPIC_OR_PARTITION: "no member has fetched from this share partition",
+    ErrorCode.NOT_LEADER_OR_FOLLOWER: "the share partition has a newer state",
+    ErrorCode.UNKNOWN_SERVER_ERROR: "the share partition has no state",
+}
+
+
+class Outcome(msgspec.Struct, frozen=True):
+    """What became of the acknowledgements of one partition."""
+
+    error: ErrorCode = ErrorCode.NONE
+    message: str | None = None
+
+
+class Acknowledger(msgspec.Struct, frozen=True):
+    """Who acknowledges; `denials` are the errors of topics, by name, or NONE."""
+
+    group_id: str
+    member_id: str
+    is_renewing: bool
+    context: RequestContext
+    denials: Mapping[str, ErrorCode]
+
+    def all(self, topics: Iterable[AskedTopic]) -> dict[Place, Outcome]:
+        """Return the outcome by partition.
+
+        Partitions without acknowledgements have one only if others have some (observed on 4.3.1).
+        """
+        failed: dict[Place, Outcome] = {}
+        empty: dict[Place, Outcome] = {}
+        given: dict[Place, Sequence[Acknowledgement]] = {}
+        for topic in topics:
+            for row in topic.partitions:
+                place = (topic.topic_id, row.partition_index)
+                error = self._refusal(place, row.acknowledgement_batches)
+                if error is not ErrorCode.NONE:
+                    failed[place] = Outcome(error)
+                elif row.acknowledgement_batches:
+                    given[place] = row.acknowledgement_batches
+                else:
+                    empty[place] = Outcome()
+        if not given:
+            return failed
+        time_sliced = self.context.time_sliced(given.items())
+        done = {place: self._acknowledge(place, batches) for place, batches in time_sliced}
+        return done | failed | empty
+
+    def _refusal(self, place: Place, batches: Sequence[Acknowledgement]) -> ErrorCode:
+        topic = self.context.cluster.topics.by_id(place[0])
+        if topic is None:
+            return ErrorCode.UNKNOWN_TOPIC_ID
+        if not self._are_valid(batches):
+            return ErrorCode.INVALID_REQUEST
+        denial = self.denials[topic.name]
+        if denial is ErrorCode.NONE and topic.partition(place[1]) is None:
+            return ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+        return denial
+
+    def _are_valid(self, batches: Iterable[Acknowledgement]) -> bool:
+        """Return whether acknowledgements are valid, without the records."""
+        version = self.context.version
+        greatest = RENEW if version >= RENEWS_SINCE else RENEW - 1
+        before = -1
+        for batch in batches:
+            types = batch.acknowledge_types
+            size = batch.last_offset - batch.first_offset + 1
+            fits = len(types) in (1, size) and all(0 <= kind <= greatest for kind in types)
+            renews_aside = RENEW in types and not self.is_renewing
+            if size < 1 or batch.first_offset < before or not fits or renews_aside:
+                return False
+            before = batch.last_offset
+        return True
+
+    def _acknowledge(self, place: Place, batches: Sequence[Acknowledgement]) -> Outcome:
+        partition = self.context.cluster.share_partitions.find((self.group_id, *place))
+        if partition is None:
+            error = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+        else:
+            error = partition.acknowledge(self.member_id, batches)
+        return Outcome(error, MESSAGES.get(error))

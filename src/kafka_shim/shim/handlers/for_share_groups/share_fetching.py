@@ -1,0 +1,259 @@
+"""Reads for ShareFetch: the records of a session's partitions, and whether to wait."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+import msgspec
+
+from kafka_shim.protocol.error_codes import ErrorCode
+from kafka_shim.protocol.messages.share_fetch_request import ShareFetchRequest
+from kafka_shim.protocol.messages.share_fetch_response import AcquiredRecords, PartitionData
+from kafka_shim.protocol.records import Batch, batches
+from kafka_shim.shim.handlers.common.fetching import bytes_at_most
+from kafka_shim.shim.request.context import RequestContext
+from kafka_shim.shim.state.share_partitions.in_flight import wire_count
+from kafka_shim.shim.state.share_partitions.share_acquiring import (
+    Acquired,
+    Offsets,
+    Taking,
+    acquire,
+)
+from kafka_shim.shim.state.share_partitions.share_partition import SharePartition
+from kafka_shim.shim.state.share_partitions.share_sessions import Shared, rotated
+from kafka_shim.shim.state.topics import Partition
+from kafka_shim.shim.wait import Watching
+
+STRICT = 1
+"""As an acquire mode: not one record more than wanted (KIP-1206)."""
+
+Rows = list[tuple[Shared, PartitionData]]
+
+
+class Source(msgspec.Struct, frozen=True):
+    """A permitted partition with its share partition in the group."""
+
+    shared: Shared
+    partition: Partition
+    sharing: SharePartition
+
+
+class ShareReading:
+    """One request: partitions are checked at once, read when there is enough or time is up."""
+
+    def __init__(
+        self, request: ShareFetchRequest, context: RequestContext, denials: Mapping[str, ErrorCode]
+    ) -> None:
+        self._request = request
+        self._context = context
+        self._denials = denials
+        self._bytes_max = bytes_at_most(request.max_bytes, context)
+        self._reads_committed = context.cluster.groups.settings.share_reads_committed(
+            request.group_id or ""
+        )
+        self._sources: list[Source] = []
+        self._slices: list[list[Source]] = []
+        self._failures: Rows = []
+        self._replaced: Rows = []
+        self._gone: Rows = []
+        self._watching = Watching()
+
+    def start(
+        self, wanted: Sequence[Shared], done: Callable[[Rows | None], None]
+    ) -> Callable[[], None]:
+        """Read, at once or later, and give the rows to `done`; returns how to stop waiting.
+
+        None in place of rows: the whole request fails.
+        """
+        for shared in self._context.time_sliced(rotated(wanted, self._request.share_session_epoch)):
+            self._check(shared)
+        if self._is_enough() or self._request.max_wait_ms <= 0:
+            done(self._read())
+            return lambda: None
+
+        def finish() -> None:
+            self._watching.stop()
+            done(self._read())
+
+        def look_again() -> None:
+            if self._is_enough():
+                finish()
+
+        for source in self._sources:
+            self._watching.changes_of(source.partition.log, look_again)
+            self._watching.changes_of(source.sharing, look_again)
+        clock = self._context.cluster.clock
+        self._watching.until(clock.call_later(self._request.max_wait_ms, finish))
+        return self._watching.stop
+
+    def _check(self, shared: Shared) -> None:
+        error = self._error(shared)
+        partition = None
+        if error is ErrorCode.NONE and self._context.cluster.topics.by_id(shared.topic_id) is None:
+            self._fail_deleted(shared)
+            return
+        if error is ErrorCode.NONE:
+            partition = self._context.cluster.topics.partition(shared.topic or "", shared.index)
+            error = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION if partition is None else error
+        if partition is not None and self._wants_records:
+            if partition.leader_id != self._context.node_id:
+                error = ErrorCode.NOT_LEADER_OR_FOLLOWER
+            else:
+                key = (self._request.group_id or "", shared.topic_id, shared.index)
+                error, sharing = self._context.cluster.share_partitions.load(key, partition)
+                if sharing is not None:
+                    self._sources.append(Source(shared, partition, sharing))
+        if error is not ErrorCode.NONE:
+            self._failures.append((shared, failed(shared.index, error)))
+
+    def _error(self, shared: Shared) -> ErrorCode:
+        if shared.topic is None:
+            return ErrorCode.UNKNOWN_TOPIC_ID
+        return self._denials[shared.topic]
+
+    def _fail_deleted(self, shared: Shared) -> None:
+        """Fail a partition of a deleted topic, now or, if another topic has its name, when read."""
+        if self._context.cluster.topics.partition(shared.topic or "", shared.index) is None:
+            error = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+            self._gone.append((shared, failed(shared.index, error)))
+        else:
+            error = ErrorCode.UNKNOWN_SERVER_ERROR
+            self._replaced.append((shared, failed(shared.index, error)))
+
+    @property
+    def _wants_records(self) -> bool:
+        return self._request.max_records != 0 and self._request.max_bytes != 0
+
+    def _acquirable(self) -> list[Source]:
+        return [
+            source
+            for source in self._sources
+            if not source.sharing.is_fenced and not source.partition.log.is_closed
+            if source.sharing.can_acquire
+        ]
+
+    def _end(self, partition: Partition) -> int:
+        log = partition.log
+        return log.last_stable_offset if self._reads_committed else log.high_watermark
+
+    def _is_enough(self) -> bool:
+        """Return whether to answer now; also decide the order of reads.
+
+        Partitions that were never read are read in advance, and so come last (observed on 4.3.1).
+        """
+        if not self._sources:
+            return not self._replaced
+        sources = self._acquirable()
+        fresh = [
+            source for source in sources if source.sharing.seen_offset != source.sharing.next_offset
+        ]
+        known = [
+            source for source in sources if source.sharing.seen_offset == source.sharing.next_offset
+        ]
+        for source in fresh:
+            source.sharing.seen_offset = source.sharing.next_offset
+        is_enough = self._is_ready(sources)
+        self._slices = [known, fresh] if is_enough else []
+        return is_enough
+
+    def _is_ready(self, sources: Sequence[Source]) -> bool:
+        request = self._request
+        ready = 0
+        for source in sources:
+            offset, end = source.sharing.next_offset, self._end(source.partition)
+            if not source.partition.log.start_offset <= offset <= end:
+                return True
+            limit = max(0, self._bytes_max) // len(sources)
+            ready += min(limit, source.partition.log.bytes_between(offset, end))
+        return bool(sources) and ready >= min(request.min_bytes, self._bytes_max)
+
+    def _read(self) -> Rows | None:
+        """Return records of partitions up to the limits; None if the whole request fails.
+
+        Records are acquired even then. Topics that were replaced are read only when time is up.
+        """
+        deleted = self._gone if self._slices else self._gone + self._replaced
+        rows: Rows = []
+        slices = self._slices or [self._acquirable()]
+        limit = max(0, self._bytes_max) // max(1, sum(map(len, slices)))
+        records_left = self._request.max_records
+        for sources in slices:
+            bytes_left, whole_first = self._bytes_max, True
+            for source in sources:
+                at_most = min(bytes_left, limit)
+                data, taken, size = self._take(
+                    source, records_left, at_most, whole_first=whole_first
+                )
+                records_left -= taken
+                bytes_left = max(0, bytes_left - size)
+                whole_first = whole_first and not size
+                rows.append((source.shared, data))
+        if deleted and not self._context.facts.groups.share_deleted_fail_alone:
+            return None
+        return rows + deleted + self._failures
+
+    def _take(
+        self, source: Source, records_max: int, bytes_max: int, *, whole_first: bool
+    ) -> tuple[PartitionData, int, int]:
+        """Return a partition's row, its number of records, and the number of read bytes."""
+        log, sharing = source.partition.log, source.sharing
+        data = PartitionData(partition_index=source.shared.index, records=b"")
+        offset, end = sharing.next_offset, self._end(source.partition)
+        if not log.start_offset <= offset <= log.end_offset:
+            sharing.trim(log.start_offset)
+            data.error_message = "NONE"
+            return data, 0, 0
+        payloads = log.read(offset, end, bytes_max, whole_first=whole_first)
+        found = [batch for payload in payloads for batch in batches(payload)]
+        taking = Taking(
+            member_id=self._request.member_id or "",
+            records_max=records_max,
+            batch_size=self._request.batch_size,
+            is_strict=self._request.share_acquire_mode == STRICT,
+            throttles=self._context.facts.groups.share_throttles,
+        )
+        aborted = self._aborted(source.partition, offset, found) if found else []
+        taken = acquire(sharing, taking, offset, found, aborted)
+        if taken:
+            data.records = _overlapping(payloads, found, taken)
+            data.acquired_records = [
+                AcquiredRecords(acquired.first, acquired.last, wire_count(acquired.count))
+                for acquired in taken
+            ]
+        return data, sum(acquired.size for acquired in taken), sum(map(len, payloads))
+
+    def _aborted(
+        self, partition: Partition, offset: int, batches: Sequence[Batch]
+    ) -> list[Offsets]:
+        """Return the batches of aborted transactions, for readers of committed records."""
+        if not self._reads_committed:
+            return []
+        after = batches[-1].last_offset + 1
+        ended = partition.log.producers.aborted(offset, after)
+        return [
+            (batch.base_offset, batch.last_offset)
+            for batch in batches
+            if batch.is_transactional and not batch.is_control
+            if any(
+                transaction.producer_id == batch.producer_id
+                and transaction.first_offset <= batch.last_offset <= transaction.last_offset
+                for transaction in ended
+            )
+        ]
+
+
+def failed(index: int, error: ErrorCode) -> PartitionData:
+    """Return the row of a partition that cannot be read."""
+    return PartitionData(partition_index=index, error_code=error, records=b"")
+
+
+def _overlapping(
+    payloads: Iterable[bytes], batches: Sequence[Batch], taken: Sequence[Acquired]
+) -> bytes:
+    """Return the batches from the first to the last acquired record."""
+    first, last = taken[0].first, taken[-1].last
+    rows = zip(payloads, batches, strict=True)
+    kept = [
+        payload
+        for payload, batch in rows
+        if batch.last_offset >= first and batch.base_offset <= last
+    ]
+    return b"".join(kept)

@@ -1,0 +1,37 @@
+"""What ShareFetch and ShareAcknowledge are checked for before anything else."""
+
+from collections.abc import Iterable
+
+from kafka_shim.authorizer.requirement import Requirement
+from kafka_shim.protocol.error_codes import ErrorCode
+from kafka_shim.shim.errors import RequestRejected
+from kafka_shim.shim.request.context import RequestContext
+
+MEMBER_ID_LENGTH_MAX = 36
+
+
+def check_request(
+    context: RequestContext, requirement: Requirement, group_id: str | None, member_id: str | None
+) -> None:
+    """Refuse a request whose group or member cannot be, or whose group may not be read."""
+    if "share" not in context.cluster.groups.settings.protocols:
+        raise RequestRejected(ErrorCode.UNSUPPORTED_VERSION)
+    null_error = ErrorCode(context.facts.groups.share_null_id_error)
+    if group_id is None:
+        raise RequestRejected(null_error)
+    context.access.require(requirement, group_id)
+    if member_id is None:
+        raise RequestRejected(null_error)
+    if not member_id or len(member_id) > MEMBER_ID_LENGTH_MAX:
+        raise RequestRejected(ErrorCode.INVALID_REQUEST)
+
+
+def topic_denials(
+    context: RequestContext, requirement: Requirement, names: Iterable[str | None]
+) -> dict[str, ErrorCode]:
+    """Return the error of each topic, or NONE; permissions of unknown ids cannot be checked."""
+    known = list(dict.fromkeys(names))
+    if None in known:
+        raise RequestRejected(ErrorCode.UNKNOWN_SERVER_ERROR)
+    context.access.nothing_more()  # a request may be about no topic at all
+    return {name: context.access.error(requirement, name) for name in known if name is not None}

@@ -1,0 +1,114 @@
+"""The initial state of a cluster, from its configuration.
+
+It is created like requests would, so that nothing exists at startup that a client could not
+create. What the emulated release rejects is rejected here, with a clear message.
+"""
+
+from collections.abc import Mapping
+
+from kafka_shim.authorizer.authorizer import Authorizer
+from kafka_shim.authorizer.model import Acl, Actor
+from kafka_shim.protocol.messages.create_topics_request import CreatableTopic, CreatableTopicConfig
+from kafka_shim.shim.config import GroupSeed, TopicSeed
+from kafka_shim.shim.errors import ConfigError
+from kafka_shim.shim.handlers.common.config_change import check_subscription
+from kafka_shim.shim.handlers.common.config_resources import ResourceError
+from kafka_shim.shim.handlers.common.topic_plan import TopicError, plan
+from kafka_shim.shim.state.cluster import Cluster
+from kafka_shim.shim.state.groups.group import CommitIdentity
+from kafka_shim.shim.state.groups.group_commits import Commit
+from kafka_shim.shim.state.groups.offsets import CommittedOffset
+
+_BATCH = 1000
+"""ACLs at once; a release has a limit for one request."""
+
+_NOBODY = CommitIdentity("", None, -1, 0)
+"""Who commits offsets of a group without members."""
+
+
+def seed(cluster: Cluster) -> None:
+    """Create what the configuration names and does not exist; ConfigError if that is impossible."""
+    for topic in cluster.config.topics:
+        if topic.name not in cluster.topics:
+            create_topic(cluster, topic)
+    _create_acls(cluster)
+    for group in cluster.config.groups:
+        if not cluster.groups.offsets.has_offsets(group.name):
+            commit_offsets(cluster, group)
+    for name, settings in cluster.config.client_metrics.items():
+        if name not in cluster.configs.client_metrics:
+            _subscribe(cluster, name, settings)
+
+
+def create_topic(cluster: Cluster, topic: TopicSeed) -> None:
+    """Create a topic like CreateTopics; ConfigError if it is invalid."""
+    factor = topic.replication_factor
+    if factor is None:
+        default = cluster.configs.broker_int("default.replication.factor")
+        factor = min(default, len(cluster.nodes))
+    configs = [CreatableTopicConfig(name, value) for name, value in topic.configs.items()]
+    asked = CreatableTopic(
+        name=topic.name,
+        num_partitions=topic.partitions,
+        replication_factor=factor,
+        configs=configs,
+    )
+    try:
+        made = plan(asked, cluster)
+    except TopicError as failure:
+        said = failure.message or failure.error.name
+        is_named = f"`{topic.name}`" in said
+        raise ConfigError(said if is_named else f"topic `{topic.name}`: {said}") from failure
+    cluster.topics.create(made.name, made.assignments, made.configs)
+
+
+def _create_acls(cluster: Cluster) -> None:
+    acls = cluster.config.acls
+    if not acls:
+        return
+    authorizer = cluster.policy.authorizer
+    if authorizer is None:
+        raise ConfigError(
+            "ACLs are given, but the broker has no authorizer; use"
+            " `--authorizer standard` (authorizer.class.name), or no ACLs"
+        )
+    for start in range(0, len(acls), _BATCH):
+        _create_batch(authorizer, acls[start : start + _BATCH], cluster.release)
+
+
+def _create_batch(authorizer: Authorizer, acls: tuple[Acl, ...], release: str) -> None:
+    results = authorizer.create_acls(Actor("User:ANONYMOUS", "127.0.0.1"), acls)
+    for acl, result in zip(acls, results, strict=True):
+        if result.error is not None:
+            from kafka_shim.authorizer.acl_formats.objects import to_objects  # noqa: PLC0415 - only to refuse
+
+            raise ConfigError(
+                f"Kafka {release} rejects the ACL {to_objects([acl])[0]}:"
+                f" {result.error.name}{f', {result.message}' if result.message else ''}"
+            )
+
+
+def _subscribe(cluster: Cluster, name: str, settings: Mapping[str, str]) -> None:
+    """Subscribe to client metrics, like settings of a `client-metrics` resource."""
+    try:
+        check_subscription(settings, cluster)
+    except ResourceError as failure:
+        text = failure.message or f"Kafka {cluster.release} cannot read these settings"
+        raise ConfigError(f"client metrics `{name}`: {text}") from failure
+    if settings:  # one without settings is none
+        cluster.configs.client_metrics[name] = dict(settings)
+
+
+def commit_offsets(cluster: Cluster, group: GroupSeed) -> None:
+    """Create a group without members; ConfigError for an unknown partition."""
+    commits = []
+    for name, offsets in group.offsets.items():
+        topic = cluster.topics.get(name)
+        if topic is None:
+            raise ConfigError(f"group `{group.name}`: unknown topic `{name}`")
+        for index, offset in offsets.items():
+            if topic.partition(index) is None:
+                raise ConfigError(f"group `{group.name}`: topic `{name}` has no partition {index}")
+            committed = CommittedOffset(offset)
+            commits.append(Commit(topic.topic_id, index, committed))
+    cluster.groups.commit(group.name, _NOBODY, commits)

@@ -1,0 +1,162 @@
+"""Large requests are handled in turns, between which others are served.
+
+The handler runs on its own thread, but never at the same time as the event loop: each waits while
+the other runs, so handlers need no locks. It can be interrupted at a permission check and where it
+iterates `over` items. Only functions of their arguments, such as decoding and encoding messages,
+run `beside` the loop.
+"""
+
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, Generic, Protocol, TypeVar
+
+from kafka_shim.shim.clock import SLICE_S
+from kafka_shim.shim.request.garbage import full_collections
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+LARGE_BYTES = 16 * 1024
+"""Smaller requests are answered in one turn."""
+
+
+class Loop(Protocol):
+    """The interface of the event loop."""
+
+    def call_soon(self, callback: Callable[[], object], /) -> object: ...
+    def call_soon_threadsafe(self, callback: Callable[[], object], /) -> object: ...
+
+
+class AbandonedError(BaseException):
+    """Raised in a handler at the end of a turn if its answer is no longer needed."""
+
+
+class TimeSlices(Generic[Result]):
+    """Runs `work` in turns and then calls `done` on the loop with a function that returns the
+    result of `work`, or raises its exception.
+    """
+
+    def __init__(
+        self,
+        loop: Loop,
+        work: Callable[[], Result],
+        done: Callable[[Callable[[], Result]], None],
+    ) -> None:
+        self._loop = loop
+        self._work: Callable[[], Any] = work
+        self._done: Callable[[Callable[[], Result]], object] = done
+        self._outcome: Callable[[], Result] | None = None
+        self._may_work = threading.Semaphore(0)
+        self._may_loop = threading.Semaphore(0)
+        self._is_beside = self._is_abandoned = self._is_over = False
+        self._ends_s = 0.0
+        self._worker: int | None = None
+        self._thread = threading.Thread(target=self._run, name="large request", daemon=True)
+
+    def start(self) -> None:
+        """Take the first turn. Call it on the loop's thread."""
+        full_collections.begin()
+        self._thread.start()
+        self._take()
+
+    def abandon(self) -> None:
+        """End the work where it can next be interrupted, with an AbandonedError."""
+        self._is_abandoned = True
+        self._end()
+
+    def over(self, items: Iterable[Item]) -> Iterator[Item]:
+        """Give the items; a turn may end after each.
+
+        Outside of a turn there is no interruption.
+        """
+        if not self._is_mine():
+            yield from items
+            return
+        for item in items:
+            yield item
+            self.check()
+
+    def check(self) -> None:
+        """End the turn if it has taken long enough; work beside the loop takes none."""
+        is_late = time.perf_counter() >= self._ends_s
+        if is_late and not self._is_beside and self._is_mine():
+            self._may_loop.release()
+            self._await_turn()
+
+    def offload(self, work: Callable[..., Item], *arguments: Any) -> Item:
+        """Run a function that does not use the cluster while the loop continues.
+
+        Outside of a turn it runs at once.
+        """
+        if not self._is_mine():
+            return work(*arguments)
+        self._is_beside = True
+        self._may_loop.release()
+        try:
+            return work(*arguments)
+        finally:
+            self._loop.call_soon_threadsafe(self._take)
+            self._await_turn()
+
+    def _take(self) -> None:
+        """Continue the work for a turn; called on the loop's thread, which waits meanwhile."""
+        self._may_work.release()
+        self._may_loop.acquire()
+        outcome, done = self._outcome, self._done
+        if outcome is not None:
+            self._thread.join()
+            self._end()
+            self._forget()
+            done(outcome)
+        elif not self._is_beside:
+            self._loop.call_soon(self._take)
+
+    def _is_mine(self) -> bool:
+        """Return whether the request is being handled by the current thread."""
+        return threading.get_ident() == self._worker
+
+    def _forget(self) -> None:
+        """Drop references to the request: its long arrays refer to these turns, and the garbage
+        collector does not scan messages. Thread ids can be reused.
+        """
+        self._worker = self._outcome = None
+        self._work = self._done = _nothing
+
+    def _end(self) -> None:
+        if not self._is_over:
+            self._is_over = True
+            full_collections.end()
+
+    def _await_turn(self) -> None:
+        self._may_work.acquire()
+        self._is_beside = False
+        self._ends_s = time.perf_counter() + SLICE_S
+        if self._is_abandoned:
+            raise AbandonedError
+
+    def _run(self) -> None:
+        outcome: Callable[[], Result]
+        self._worker = threading.get_ident()
+        try:
+            self._await_turn()
+            result = self._work()
+        except BaseException as error:  # noqa: BLE001 - raised again on the loop
+            outcome = _raising(error)
+        else:
+            outcome = lambda: result  # noqa: E731 - a name for both
+        self._outcome = outcome
+        self._may_loop.release()
+
+
+def _raising(error: BaseException) -> Callable[[], Any]:
+    errors = [error]
+
+    def again() -> Any:
+        raise errors.pop()  # where it was raised leads to here, and nothing leads back
+
+    return again
+
+
+def _nothing(*_: object) -> None:
+    return None

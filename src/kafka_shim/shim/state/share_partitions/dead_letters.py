@@ -1,0 +1,153 @@
+"""Dead-letter queues of share groups (KIP-1191, 4.4): topics for records that a group gave up.
+
+A record that is rejected or was delivered too often is written there, with headers for its origin,
+and with key and value if the group is configured so. If the queue cannot be used, nothing is
+written and no error is returned; a real broker logs it. The brokers' own principal needs WRITE on
+the queue, and CREATE on it or the cluster to create it. DEVIATION: if brokers log in to each other,
+both are allowed.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+
+import msgspec
+
+from kafka_shim.authorizer.model import Action
+from kafka_shim.protocol.enums import CLUSTER_NAME, Operation, ResourceType
+from kafka_shim.protocol.record_coding import Headers, write_records
+from kafka_shim.protocol.records import HEADER_BYTES, Record, assign, batches, encode_batch
+from kafka_shim.shim.clock import Clock
+from kafka_shim.shim.state.configs import Configs
+from kafka_shim.shim.state.log import Log, StoredBatch
+from kafka_shim.shim.state.share_partitions.share_values import Key
+from kafka_shim.shim.state.topic_names import name_error
+from kafka_shim.shim.state.topics import Partition, Topic, Topics
+
+QUEUE = "errors.deadletterqueue.topic.name"
+COPIES = "errors.deadletterqueue.copy.record.enable"
+TAKES = "errors.deadletterqueue.group.enable"
+PREFIX = "errors.deadletterqueue.topic.name.prefix"
+MAKES = "errors.deadletterqueue.auto.create.topics.enable"
+REJECTED = "Offset rejected by client."
+WORN_OUT = "Offset delivery count exceeded the threshold."
+
+
+class Dead(msgspec.Struct, frozen=True):
+    """Records `first` to `last`, archived after `count` deliveries, and the reason."""
+
+    first: int
+    last: int
+    count: int
+    why: str
+
+
+class DeadLetters:
+    """Writes records to the dead-letter queues of all groups."""
+
+    def __init__(
+        self,
+        topics: Topics,
+        configs: Configs,
+        clock: Clock,
+        make_topic: Callable[[str, Mapping[str, str]], Topic],
+        may: Callable[[Action], bool],
+    ) -> None:
+        self._topics = topics
+        self._configs = configs
+        self._clock = clock
+        self._make_topic = make_topic
+        self._may = may
+
+    def write(self, key: Key, dead: Dead) -> None:
+        """Write one record per archived record, if the group has a usable queue."""
+        group_id, topic_id, index = key
+        settings = self._configs.groups.get(group_id, {})
+        source = self._topics.by_id(topic_id)
+        queue = self._queue(settings.get(QUEUE, ""))
+        if queue is None or source is None:
+            return
+        if not self._may(Action(Operation.WRITE, ResourceType.TOPIC, queue.name)):
+            return
+        copied: dict[int, Record] = {}
+        if settings.get(COPIES) == "true":
+            copied = dict(_records(source.partitions[index].log, dead.first, dead.last))
+        partition = queue.partitions[index % len(queue.partitions)]
+        bytes_max = int(self._configs.topic_value(queue.configs, "max.message.bytes") or 0)
+        now_ms = self._clock.now_ms()
+        rows: list[Record] = []
+        taken = HEADER_BYTES
+        for offset in range(dead.first, dead.last + 1):
+            original = copied.get(offset)
+            row = Record(
+                len(rows),
+                now_ms,
+                original.key if original is not None else None,
+                original.value if original is not None else None,
+                _headers(source.name, index, offset, group_id, dead),
+            )
+            if rows and taken + _size(row) > bytes_max:
+                _append(partition, rows)
+                row.offset, rows, taken = 0, [], HEADER_BYTES
+            if taken + _size(row) > bytes_max:
+                return  # too large; the following records are not written either
+            rows.append(row)
+            taken += _size(row)
+        _append(partition, rows)
+
+    def _queue(self, name: str) -> Topic | None:
+        prefix = self._configs.broker_value(PREFIX) or ""
+        if not name or name.startswith("__") or not name.startswith(prefix):
+            return None
+        topic = self._topics.get(name)
+        if topic is not None:
+            return topic if self._configs.topic_value(topic.configs, TAKES) == "true" else None
+        is_possible = name_error(name) is None and not self._topics.colliding(name)
+        if not (is_possible and self._configs.broker_bool(MAKES) and self._may_make(name)):
+            return None
+        return self._make_topic(name, {TAKES: "true", "message.timestamp.type": "CreateTime"})
+
+    def _may_make(self, name: str) -> bool:
+        return any(
+            self._may(Action(Operation.CREATE, resource_type, resource_name))
+            for resource_type, resource_name in (
+                (ResourceType.CLUSTER, CLUSTER_NAME),
+                (ResourceType.TOPIC, name),
+            )
+        )
+
+
+def _size(row: Record) -> int:
+    """Return the size in bytes of a batch with only this record."""
+    return len(write_records([row], 0, row.timestamp))
+
+
+def _headers(topic: str, index: int, offset: int, group_id: str, dead: Dead) -> Headers:
+    told = {
+        "topic": topic,
+        "partition": str(index),
+        "offset": str(offset),
+        "group": group_id,
+        "delivery.count": str(dead.count),
+        "message": dead.why,
+    }
+    return tuple((f"__dlq.errors.{name}", text.encode()) for name, text in told.items())
+
+
+def _records(log: Log, first: int, last: int) -> Iterator[tuple[int, Record]]:
+    at = max(first, log.start_offset)
+    while at <= last and (found := log.read(at, log.end_offset, 1, whole_first=True)):
+        (batch,) = batches(found[0])
+        for record in batch.records():
+            if first <= record.offset <= last:
+                yield record.offset, record
+        at = batch.last_offset + 1
+
+
+def _append(partition: Partition, rows: list[Record]) -> None:
+    if not rows:
+        return
+    (batch,) = batches(encode_batch(rows))
+    log, epoch = partition.log, partition.leader_epoch
+    payload = assign(batch, log.end_offset, partition_leader_epoch=epoch)
+    last_offset = log.end_offset + len(rows) - 1
+    stored = StoredBatch(log.end_offset, last_offset, rows[0].timestamp, payload)
+    log.append(stored, epoch)

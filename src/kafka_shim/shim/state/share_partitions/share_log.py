@@ -1,0 +1,186 @@
+"""The records of `__share_group_state` (KIP-932): snapshots of share partitions, and updates.
+
+A snapshot comes at the beginning, after a number of updates, and once when nobody has written for
+long. What lies before the oldest snapshot that counts is deleted now and then.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+
+import msgspec
+
+from kafka_shim.protocol.messages.share_snapshot_key import ShareSnapshotKey
+from kafka_shim.protocol.messages.share_snapshot_value import (
+    ShareSnapshotValue,
+    StateBatch as SnapshotBatch,
+)
+from kafka_shim.protocol.messages.share_update_key import ShareUpdateKey
+from kafka_shim.protocol.messages.share_update_value import (
+    ShareUpdateValue,
+    StateBatch as UpdateBatch,
+)
+from kafka_shim.protocol.releases.groups import GroupFacts
+from kafka_shim.shim.clock import Clock
+from kafka_shim.shim.state.configs import Configs
+from kafka_shim.shim.state.coordinator_records import append_record, versioned
+from kafka_shim.shim.state.coordinators import Coordinators, KeyType, share_key
+from kafka_shim.shim.state.rounds import Rounds
+from kafka_shim.shim.state.share_partitions.share_values import (
+    NOT_KNOWN,
+    Deliveries,
+    Key,
+    ShareState,
+)
+from kafka_shim.shim.state.topics import Partition
+
+SNAPSHOT, UPDATE = 0, 1
+"""What keys begin with."""
+VERSION = 0
+DELIVERIES_MAX = 200
+"""DEVIATION: maximum rows of deliveries in one record; further ones are not written."""
+
+
+class ShareLogSettings(msgspec.Struct, frozen=True):
+    """Broker settings: how many updates come before a snapshot, after how long (ms) there is one
+    without updates, and how often (ms) old records are deleted.
+    """
+
+    updates_max: int
+    idle_ms: int
+    prune_ms: int
+
+
+def share_log_settings(configs: Configs) -> ShareLogSettings:
+    """Return the settings of brokers, or their defaults in releases without them."""
+
+    def setting(name: str, default: int) -> int:
+        known = f"share.coordinator.{name}"
+        return configs.broker_int(known) if known in configs.broker_definitions else default
+
+    return ShareLogSettings(
+        updates_max=setting("snapshot.update.records.per.snapshot", 500),
+        idle_ms=setting("cold.partition.snapshot.interval.ms", 300_000),
+        prune_ms=setting("state.topic.prune.interval.ms", 300_000),
+    )
+
+
+class ShareLog:
+    """Writes into the partition that a share partition's key falls into."""
+
+    def __init__(
+        self,
+        coordinators: Coordinators,
+        clock: Clock,
+        settings: ShareLogSettings,
+        facts: GroupFacts,
+    ) -> None:
+        self._coordinators = coordinators
+        self._clock = clock
+        self._settings = settings
+        self._facts = facts
+        self._idle = Rounds(clock, lambda: settings.idle_ms, self._write_idle)
+        self._pruning = Rounds(clock, lambda: settings.prune_ms, self._prune)
+        self.states: dict[Key, ShareState] = {}
+        """Of which snapshots may be written later: those of the coordinator."""
+        self.when_changed: Callable[[Key], None] = lambda _: None
+        """Called with the key of a share partition that has a snapshot by itself."""
+
+    def stop(self) -> None:
+        """Stop periodic work."""
+        self._idle.stop()
+        self._pruning.stop()
+
+    def begun(self, key: Key, state: ShareState, before: ShareState | None) -> None:
+        """Write the first snapshot of a state, which takes the place of another."""
+        state.snapshot_epoch = 0 if before is None else before.snapshot_epoch + 1
+        state.created_ms = self._clock.now_ms()
+        self._snapshot(key, state)
+        self.look_after()
+
+    def look_after(self) -> None:
+        """Write snapshots and delete old records from now on: there are states."""
+        if self._facts.share_records:
+            self._idle.plan()
+            self._pruning.plan()
+
+    def changed(
+        self, key: Key, state: ShareState, start_offset: int, deliveries: Sequence[Deliveries] = ()
+    ) -> None:
+        """Write the start offset and the changes, or a snapshot after enough updates."""
+        if state.updates >= self._settings.updates_max:
+            state.snapshot_epoch += 1
+            self._snapshot(key, state)
+            return
+        state.updates += 1
+        value = ShareUpdateValue(
+            snapshot_epoch=state.snapshot_epoch,
+            leader_epoch=state.leader_epoch,
+            start_offset=start_offset,
+            delivery_complete_count=self._complete(state),
+            state_batches=[
+                UpdateBatch(row.first, row.last, row.state, row.count) for row in deliveries
+            ],
+        )
+        self._append(
+            key, versioned(ShareUpdateKey(*key), VERSION, UPDATE), versioned(value, VERSION)
+        )
+
+    def gone(self, key: Key) -> None:
+        """Write the tombstone of a share partition."""
+        self._append(key, versioned(ShareSnapshotKey(*key), VERSION, SNAPSHOT), None)
+
+    def _snapshot(self, key: Key, state: ShareState) -> None:
+        state.updates = 0
+        state.written_ms = self._clock.now_ms()
+        value = ShareSnapshotValue(
+            snapshot_epoch=state.snapshot_epoch,
+            state_epoch=state.state_epoch,
+            leader_epoch=state.leader_epoch,
+            start_offset=state.start_offset,
+            delivery_complete_count=self._complete(state),
+            create_timestamp=state.created_ms,
+            write_timestamp=state.written_ms,
+            state_batches=[
+                SnapshotBatch(row.first, row.last, row.state, row.count)
+                for row in state.deliveries[:DELIVERIES_MAX]
+            ],
+        )
+        name = versioned(ShareSnapshotKey(*key), VERSION, SNAPSHOT)
+        state.snapshot_offset = self._append(key, name, versioned(value, VERSION))
+
+    def _complete(self, state: ShareState) -> int:
+        return state.complete if self._facts.share_record_counts else NOT_KNOWN
+
+    def _append(self, key: Key, name: bytes, value: bytes | None) -> int:
+        if not self._facts.share_records:
+            return 0
+        return append_record(self._partition(key), name, value, self._clock.now_ms())
+
+    def _partition(self, key: Key) -> Partition:
+        return self._coordinators.partition_of(KeyType.SHARE, share_key(*key))
+
+    def _write_idle(self) -> Iterator[bool]:
+        """Write snapshots of states without updates; yield for each state."""
+        before_ms = self._clock.now_ms() - self._settings.idle_ms
+        for key, state in list(self.states.items()):
+            is_current = self.states.get(key) is state
+            if is_current and state.written_ms == state.created_ms <= before_ms:
+                self.when_changed(key)
+                state.snapshot_epoch += 1
+                self._snapshot(key, state)
+            yield is_current
+
+    def _prune(self) -> Iterator[bool]:
+        """Delete records before the valid snapshots; yield for each state."""
+        partitions = self._coordinators.topic(KeyType.SHARE).partitions
+        needed = {  # states that begin meanwhile are behind these
+            each.index: each.log.batches[-1].base_offset if each.log.batches else 0
+            for each in partitions
+        }
+        for key, state in list(self.states.items()):
+            index = self._partition(key).index
+            needed[index] = min(needed.get(index, 0), state.snapshot_offset)
+            yield True
+        for partition in partitions:
+            log, start = partition.log, needed.get(partition.index, 0)
+            if log.start_offset < start <= log.end_offset:  # the topic may have been made again
+                log.trim_before(start)
