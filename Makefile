@@ -16,13 +16,14 @@ EXTRAS := capture,completion,compression,connect,control,demo,oauth,pipeline,pyt
 WORKERS := $(shell expr $$(nproc 2>/dev/null || echo 2) + 2)
 TEST_ARGS ?= -n $(WORKERS) --maxprocesses 4 --dist loadfile
 
-.PHONY: help pictures site release scorecards both-ways conformance drivers install run test quick coverage clients check lint types contracts bench generate facts pipeline-demo pipeline-check docs-check image-check package package-check test-all lock audit clean oracle suite suites fuzz turns soak kills
+.PHONY: help pictures site release scorecards both-ways conformance drivers install run test quick coverage clients check lint types contracts architecture bench generate facts pipeline-demo pipeline-check docs-check image-check package package-check test-all lock audit clean oracle suite suites fuzz turns soak kills
 
 help:
 	@echo "make run                     start a broker on 127.0.0.1:9092 with demo users and ACLs"
 	@echo "make test                    run all tests except the slow ones"
 	@echo "make quick                   run the tests of authorizer, protocol, handlers and state, in half a minute"
 	@echo "make check                   run linters, type checks, import contracts and all tests, and check generated files"
+	@echo "make architecture            print packages, the imports between them and layers; fail if there is a cycle"
 	@echo "make coverage                measure line and branch coverage of make quick and recorded responses; fail below the minimum"
 	@echo "make clients                 test every client with every log-in; KAFKA=4.3.1: against a real broker (Java 17, Maven)"
 	@echo "make drivers                 test the drivers of the conformance suite, a few cases each (Java 17, Go, Node, Rust)"
@@ -119,6 +120,10 @@ types: install
 
 contracts: install
 	$(BIN)/lint-imports
+
+# packages, the imports between them, layers and cycles
+architecture: install
+	$(BIN)/python -m tests.architecture
 
 generated: install
 	$(BIN)/python -m kafka_shim.schemas.vendor --check
