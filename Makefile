@@ -129,7 +129,7 @@ generated: install
 	$(BIN)/python -m kafka_shim.schemas.vendor --check
 	$(BIN)/python -m kafka_shim.schemas.releases.extract --check
 	$(BIN)/python -m kafka_shim.protocol.generate --check
-	$(BIN)/python -m kafka_shim.shim.state.generate_definitions --check
+	$(BIN)/python -m kafka_shim.shim.state.settings.generate_definitions --check
 
 # Java 17 and Maven; RELEASES='4.3.1 4.4.0' asks the jars of those only
 facts: install
@@ -247,7 +247,7 @@ pictures: install
 generate: install
 	$(BIN)/python -m kafka_shim.schemas.vendor
 	$(BIN)/python -m kafka_shim.protocol.generate
-	$(BIN)/python -m kafka_shim.shim.state.generate_definitions
+	$(BIN)/python -m kafka_shim.shim.state.settings.generate_definitions
 
 clean:
 	rm -rf $(VENV) .venv-* dist .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -25,7 +25,7 @@ from kafka_shim.shim.client.acls import describe_acls
 from kafka_shim.shim.client.client import Client, connect
 from kafka_shim.shim.settings.defaults import LISTENERS
 from kafka_shim.shim.state.coordinators import KeyType
-from kafka_shim.shim.state.java_hash_map import java_hash
+from kafka_shim.shim.state.java_collections import java_hash
 from kafka_shim.shim.traffic.suite.forwarding import Forwarding
 from kafka_shim.shim.traffic.suite.real_place import RealPlace, until_done
 from kafka_shim.shim.traffic.suite.stages import Setup

@@ -18,9 +18,9 @@ from typing import Any
 
 from kafka_shim.protocol.releases.facts import facts_of
 from kafka_shim.shim.state.groups.assignors import Held, Subscriber, assign_range
-from kafka_shim.shim.state.groups.share_assignor import assign_simple
-from kafka_shim.shim.state.groups.uniform_assignor import assign_uniform
-from kafka_shim.shim.state.java_hash_map import ordered
+from kafka_shim.shim.state.groups.consumer.uniform_assignor import assign_uniform
+from kafka_shim.shim.state.groups.share.share_assignor import assign_simple
+from kafka_shim.shim.state.java_collections import ordered
 from tests.oracle.random_groups import RandomGroup
 from tests.oracle.real_kafka import CACHE, jars
 from tests.recordings.store import write_file

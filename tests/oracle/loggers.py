@@ -17,7 +17,7 @@ from kafka_shim.protocol.messages.describe_configs_request import (
     DescribeConfigsResource,
 )
 from kafka_shim.schemas.releases.history import minor
-from kafka_shim.shim.state.broker_loggers import TABLE
+from kafka_shim.shim.state.settings.broker_loggers import TABLE
 from tests.oracle.real_kafka import TOOLS_API, RealKafka, fetched
 from tests.recordings.peers.peer import ask_root
 from tests.recordings.peers.socket_peer import SocketPeer

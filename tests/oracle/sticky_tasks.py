@@ -16,13 +16,13 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from kafka_shim.shim.state.groups.assignors import Assignment
-from kafka_shim.shim.state.groups.sticky_tasks import (
+from kafka_shim.shim.state.groups.streams.sticky_tasks import (
     Runner,
     StickyRules,
     Wanted,
     assign_sticky,
 )
-from kafka_shim.shim.state.groups.task_kinds import active_tasks, standby_tasks
+from kafka_shim.shim.state.groups.streams.task_kinds import active_tasks, standby_tasks
 from tests.oracle.assignors import DIFFERENT, GOLDEN, KafkasAssignors, kafkas
 from tests.recordings.store import write_file
 

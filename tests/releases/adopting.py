@@ -24,7 +24,7 @@ VERSIONS = Path("src/kafka_shim/protocol/api_versions.py")
 GENERATORS = (
     "kafka_shim.schemas.vendor",
     "kafka_shim.protocol.generate",
-    "kafka_shim.shim.state.generate_definitions",
+    "kafka_shim.shim.state.settings.generate_definitions",
 )
 
 

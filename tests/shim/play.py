@@ -13,7 +13,7 @@ from kafka_shim.shim.config import Config, ListenerConfig, SecurityProtocol
 from kafka_shim.shim.dispatch import Dispatcher, Pending
 from kafka_shim.shim.request.session import Phase, Session
 from kafka_shim.shim.state.cluster import Cluster
-from kafka_shim.shim.state.log_cleaner import clean
+from kafka_shim.shim.state.logs.log_cleaner import clean
 from kafka_shim.shim.state.topics import Topic
 from kafka_shim.shim.wait import NoResponse
 

@@ -12,10 +12,10 @@ from kafka_shim.shim.clock import Clock, ManualClock, Timer
 from kafka_shim.shim.config import Config
 from kafka_shim.shim.control import time_sliced as in_turns_module
 from kafka_shim.shim.control.time_sliced import time_sliced as run_in_slices
-from kafka_shim.shim.state import rounds as rounds_module
+from kafka_shim.shim.state import periodic_work as rounds_module
 from kafka_shim.shim.state.cluster import Cluster
-from kafka_shim.shim.state.groups.classic_member import Joining
-from kafka_shim.shim.state.rounds import Rounds
+from kafka_shim.shim.state.groups.classic.classic_member import Joining
+from kafka_shim.shim.state.periodic_work import PeriodicWork
 from kafka_shim.shim.system_clock import SystemClock
 
 TICK = "tick"
@@ -168,7 +168,7 @@ class Work:
     def __init__(self, clock: ManualClock, items: int) -> None:
         self.left = items
         self.seen: list[str] = []
-        self.rounds = Rounds(clock, lambda: 1000, self._round)
+        self.rounds = PeriodicWork(clock, lambda: 1000, self._round)
 
     def _round(self) -> Iterator[bool]:
         for number in range(self.left):

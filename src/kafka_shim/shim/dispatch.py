@@ -24,7 +24,7 @@ from kafka_shim.shim.request.session import Phase, Session
 from kafka_shim.shim.request_decoding import never, read
 from kafka_shim.shim.response_cache import KEYS as LOOKING_KEYS, ResponseCache
 from kafka_shim.shim.state.cluster import Cluster
-from kafka_shim.shim.state.static_settings import takes_metrics
+from kafka_shim.shim.state.settings.static_settings import takes_metrics
 from kafka_shim.shim.throttling import count_request, throttled
 from kafka_shim.shim.wait import NoResponse, Wait
 

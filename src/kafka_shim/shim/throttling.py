@@ -10,7 +10,7 @@ from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.messages.fetch_response import FetchResponse
 from kafka_shim.shim.apis import ServedApi
 from kafka_shim.shim.request.context import RequestContext
-from kafka_shim.shim.state.throttles import BUSY, FETCHED, PRODUCED
+from kafka_shim.shim.state.quotas.throttles import BUSY, FETCHED, PRODUCED
 
 
 def count_request(api: ServedApi, context: RequestContext, frame_bytes: int, busy_us: int) -> None:

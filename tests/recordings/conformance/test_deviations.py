@@ -52,13 +52,13 @@ from kafka_shim.protocol.messages.write_txn_markers_request import (
 from kafka_shim.protocol.records import batches
 from kafka_shim.shim.dispatch import Pending
 from kafka_shim.shim.request.session import Phase, Session
-from kafka_shim.shim.state import transaction_log
 from kafka_shim.shim.state.coordinators import KeyType
 from kafka_shim.shim.state.groups.group import CommitIdentity
 from kafka_shim.shim.state.groups.group_commits import Commit
 from kafka_shim.shim.state.groups.group_records import NOTES_MAX
 from kafka_shim.shim.state.groups.offsets import CommittedOffset
-from kafka_shim.shim.state.transaction import State, Transaction
+from kafka_shim.shim.state.transactions import transaction_log
+from kafka_shim.shim.state.transactions.transaction import State, Transaction
 from tests.recordings.conformance.deviations import is_meant
 from tests.recordings.conformance.scenario import Step
 from tests.recordings.records.batches import batch

@@ -9,7 +9,7 @@ from kafka_shim.protocol.messages.consumer_protocol_assignment import (
     TopicPartition,
 )
 from kafka_shim.protocol.messages.create_acls_request import AclCreation, CreateAclsRequest
-from kafka_shim.shim.state.java_hash_map import ordered
+from kafka_shim.shim.state.java_collections import ordered
 from tests.recordings.groups.classic_play import RANGE
 from tests.recordings.groups.migration_play import BOTH, HEARTBEAT, begun, seen, speaks
 from tests.recordings.groups.modern_play import ModernPlay

@@ -19,7 +19,7 @@ from kafka_shim.protocol.messages.produce_request import (
 )
 from kafka_shim.protocol.records import batches
 from kafka_shim.protocol.spec import StructSpec
-from kafka_shim.shim.state.config_definitions import definitions
+from kafka_shim.shim.state.settings.config_definitions import definitions
 from tests.recordings import play
 from tests.recordings.codes import has_code
 from tests.recordings.peers.peer import UNREADABLE, WAITS, Peer

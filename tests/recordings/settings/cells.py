@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from typing import Final, NamedTuple
 
-from kafka_shim.shim.state.config_definitions import Definition
+from kafka_shim.shim.state.settings.config_definitions import Definition
 
 SET, DELETE, APPEND, SUBTRACT = range(4)
 SIGNS: Final = {SET: "=", DELETE: "", APPEND: "+", SUBTRACT: "-"}

@@ -10,7 +10,7 @@ from typing import Any, Final, NamedTuple
 
 from kafka_shim.protocol.api_versions import parse_release
 from kafka_shim.protocol.enums import ApiKey, ConfigResourceType as Resource
-from kafka_shim.shim.state.config_definitions import Definition, Definitions, definitions
+from kafka_shim.shim.state.settings.config_definitions import Definition, Definitions, definitions
 from tests.recordings.peers.peer import ROOT, Peer, ask, versions
 from tests.recordings.peers.topics import create
 from tests.recordings.play import message

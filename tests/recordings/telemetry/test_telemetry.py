@@ -11,7 +11,7 @@ from kafka_shim.protocol.messages.get_telemetry_subscriptions_request import (
     GetTelemetrySubscriptionsRequest,
 )
 from kafka_shim.shim.errors import ConfigError, RequestRejected
-from kafka_shim.shim.state.static_settings import CLIENT_TELEMETRY
+from kafka_shim.shim.state.settings.static_settings import CLIENT_TELEMETRY
 from kafka_shim.shim.state.telemetry import Client, Pushed
 from tests.recordings.comparing import differing, recorded_pairs
 from tests.recordings.telemetry import recording

@@ -10,7 +10,7 @@ from kafka_shim.protocol.messages.describe_configs_request import (
     DescribeConfigsRequest,
     DescribeConfigsResource,
 )
-from kafka_shim.shim.state.broker_loggers import TABLE
+from kafka_shim.shim.state.settings.broker_loggers import TABLE
 from tests.shim.play import Stage
 
 

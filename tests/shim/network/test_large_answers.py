@@ -43,7 +43,7 @@ from kafka_shim.shim.network.large_answers import MANY_MADE
 from kafka_shim.shim.network.large_requests import is_large
 from kafka_shim.shim.request import time_slices
 from kafka_shim.shim.state.groups.offsets import CommittedOffset
-from kafka_shim.shim.state.groups.share_group import ShareHeartbeat
+from kafka_shim.shim.state.groups.share.share_group import ShareHeartbeat
 from tests.acl_filters import ANY_ACL, deleted_acls
 from tests.shim.network.test_large_requests import until
 from tests.shim.play import Stage

@@ -20,7 +20,7 @@ from kafka_shim.protocol.messages.streams_group_heartbeat_request import (
 )
 from kafka_shim.shim.network import large_answers, large_heartbeats
 from kafka_shim.shim.network.large_requests import is_large
-from kafka_shim.shim.state.groups.share_group import ShareHeartbeat
+from kafka_shim.shim.state.groups.share.share_group import ShareHeartbeat
 from tests.shim.play import Stage
 from tests.shim.state.groups.test_long_heartbeats import beat
 

@@ -18,7 +18,7 @@ from kafka_shim.shim.config import TopicSeed
 from kafka_shim.shim.network import outgoing
 from kafka_shim.shim.network.outgoing import Outgoing
 from kafka_shim.shim.observing.history import History
-from kafka_shim.shim.state.log import StoredBatch
+from kafka_shim.shim.state.logs.log import StoredBatch
 from tests.protocol.record_lists import NOW
 from tests.shim.network.test_fairness import settled
 from tests.shim.wire import Wire, connected, connections_of, serving

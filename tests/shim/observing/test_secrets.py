@@ -44,7 +44,7 @@ from kafka_shim.protocol.trace.redaction import (
 )
 from kafka_shim.shim.observing.history import History
 from kafka_shim.shim.observing.recorder import Recorder
-from kafka_shim.shim.state.config_definitions import definitions
+from kafka_shim.shim.state.settings.config_definitions import definitions
 from kafka_shim.shim.system_clock import SystemClock
 from kafka_shim.shim.traffic.proxy.proxy import Proxy
 from kafka_shim.shim.traffic.replay.events import read_recording

@@ -15,7 +15,7 @@ from kafka_shim.protocol.enums import ApiKey, ConfigResourceType
 from kafka_shim.protocol.headers import RequestHeader, write_request_header
 from kafka_shim.protocol.records import BatchOptions
 from kafka_shim.protocol.spec import INTEGERS, FieldSpec, StructSpec, load
-from kafka_shim.shim.state.config_definitions import definitions
+from kafka_shim.shim.state.settings.config_definitions import definitions
 from tests.shim.request.busy_cluster import NONE, BusyCluster, Values, batch
 
 FEW = (0, -1, 9_999)

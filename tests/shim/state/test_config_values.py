@@ -3,8 +3,13 @@
 import pytest
 from hypothesis import given, strategies as st
 
-from kafka_shim.shim.state.config_definitions import CONFIG_TYPES, Check, Definition, definitions
-from kafka_shim.shim.state.config_values import ConfigValueError, canonical, elements
+from kafka_shim.shim.state.settings.config_definitions import (
+    CONFIG_TYPES,
+    Check,
+    Definition,
+    definitions,
+)
+from kafka_shim.shim.state.settings.config_values import ConfigValueError, canonical, elements
 
 
 def check(kind: str, value: str, **rules: object) -> str:

@@ -4,8 +4,8 @@ from collections.abc import Iterable
 
 import pytest
 
-from kafka_shim.shim.state.config_entries import ConfigEntry, Source
-from kafka_shim.shim.state.configs import Configs
+from kafka_shim.shim.state.settings.config_entries import ConfigEntry, Source
+from kafka_shim.shim.state.settings.configs import Configs
 
 STATIC = {"log.retention.hours": "24", "super.users": "User:a", "num.io.threads": "16"}
 

@@ -8,9 +8,9 @@ from kafka_shim.protocol.records import Record, encode_batch
 from kafka_shim.shim.clock import ManualClock
 from kafka_shim.shim.config import Config
 from kafka_shim.shim.state.cluster import Cluster
-from kafka_shim.shim.state.groups.classic_member import Joining
-from kafka_shim.shim.state.log import StoredBatch
-from kafka_shim.shim.state.producers import ProducedBatch
+from kafka_shim.shim.state.groups.classic.classic_member import Joining
+from kafka_shim.shim.state.logs.log import StoredBatch
+from kafka_shim.shim.state.logs.producers import ProducedBatch
 
 TOPICS = 200
 OBJECTS_MAX = 6

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from kafka_shim.schemas.releases import Facts
-from kafka_shim.shim.state import generate_definitions
-from kafka_shim.shim.state.generate_definitions import check_of, table
+from kafka_shim.shim.state.settings import generate_definitions
+from kafka_shim.shim.state.settings.generate_definitions import check_of, table
 
 BROKER = {"type": "list", "default": "", "valid": "distinct", "dynamic": True}
 FACTS: Facts = {

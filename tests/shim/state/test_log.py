@@ -3,8 +3,8 @@
 from hypothesis import given, strategies as st
 
 from kafka_shim.shim.clock import ManualClock
-from kafka_shim.shim.state.log import Log, StoredBatch
-from kafka_shim.shim.state.log_settings import InForce
+from kafka_shim.shim.state.logs.log import Log, StoredBatch
+from kafka_shim.shim.state.logs.log_settings import InForce
 
 DAY_MS = 86_400_000
 

@@ -14,10 +14,10 @@ from kafka_shim.protocol.releases.facts import facts_of
 from kafka_shim.shim.clock import ManualClock
 from kafka_shim.shim.handlers.producing.appending import append
 from kafka_shim.shim.handlers.producing.record_checks import Limits, check
-from kafka_shim.shim.state.log import Log, StoredBatch
-from kafka_shim.shim.state.log_cleaner import Cleaned, clean
-from kafka_shim.shim.state.log_settings import InForce
-from kafka_shim.shim.state.transaction_markers import append_marker
+from kafka_shim.shim.state.logs.log import Log, StoredBatch
+from kafka_shim.shim.state.logs.log_cleaner import Cleaned, clean
+from kafka_shim.shim.state.logs.log_settings import InForce
+from kafka_shim.shim.state.transactions.transaction_markers import append_marker
 from tests.shim.play import Stage
 
 FACTS = facts_of(RELEASES[-1]).records

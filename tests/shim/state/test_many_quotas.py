@@ -2,8 +2,8 @@
 
 import pytest
 
-from kafka_shim.shim.state import quotas as module
-from kafka_shim.shim.state.quotas import EntityKey, Quotas
+from kafka_shim.shim.state.quotas import quotas as module
+from kafka_shim.shim.state.quotas.quotas import EntityKey, Quotas
 
 MANY = 2_000
 RATE = {"producer_byte_rate": 10.0}

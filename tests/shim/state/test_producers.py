@@ -1,7 +1,7 @@
 """Producers of a partition: sequences, duplicates, epochs, open and aborted transactions."""
 
 from kafka_shim.protocol.error_codes import ErrorCode
-from kafka_shim.shim.state.producers import SEQUENCES, PartitionProducers, ProducedBatch
+from kafka_shim.shim.state.logs.producers import SEQUENCES, PartitionProducers, ProducedBatch
 
 OWNER = (7, 0)
 

@@ -12,7 +12,7 @@ from kafka_shim.shim.clock import ManualClock
 from kafka_shim.shim.config import Config, GroupSeed, TopicSeed
 from kafka_shim.shim.sasl.scram_credential import ScramMechanism, salted_credential
 from kafka_shim.shim.state.coordinators import KeyType
-from kafka_shim.shim.state.log import StoredBatch
+from kafka_shim.shim.state.logs.log import StoredBatch
 from tests.shim.wire import connected, serving
 
 SEEDED = {

@@ -13,11 +13,10 @@ from kafka_shim.protocol.messages.transaction_log_value import (
     TransactionLogValue,
 )
 from kafka_shim.protocol.records import batches
-from kafka_shim.shim.state import transaction_log
-from kafka_shim.shim.state.coordinator_records import versioned
-from kafka_shim.shim.state.coordinators import KeyType
-from kafka_shim.shim.state.log import Log
-from kafka_shim.shim.state.transaction import NO_TIME, State, Transaction
+from kafka_shim.shim.state.coordinators import KeyType, versioned
+from kafka_shim.shim.state.logs.log import Log
+from kafka_shim.shim.state.transactions import transaction_log
+from kafka_shim.shim.state.transactions.transaction import NO_TIME, State, Transaction
 from tests.shim.play import Stage
 
 TOPIC = "__transaction_state"

@@ -3,8 +3,8 @@
 from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.protocol.releases.facts import facts_of
 from kafka_shim.shim.clock import ManualClock
-from kafka_shim.shim.state.transaction import EPOCH_MAX, State, Transaction
-from kafka_shim.shim.state.transactions import (
+from kafka_shim.shim.state.transactions.transaction import EPOCH_MAX, State, Transaction
+from kafka_shim.shim.state.transactions.transactions import (
     PARTITIONS_MAX,
     Transactions,
     TransactionSettings,

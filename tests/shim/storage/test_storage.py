@@ -24,8 +24,8 @@ from kafka_shim.shim.state.cluster import Cluster
 from kafka_shim.shim.state.groups.group import CommitIdentity
 from kafka_shim.shim.state.groups.group_commits import Commit
 from kafka_shim.shim.state.groups.offsets import CommittedOffset
-from kafka_shim.shim.state.log import Log
-from kafka_shim.shim.state.transaction import State
+from kafka_shim.shim.state.logs.log import Log
+from kafka_shim.shim.state.transactions.transaction import State
 from tests.shim.storage.kept import KeptStage
 
 NOBODY = CommitIdentity("", None, -1, 0)

@@ -11,14 +11,14 @@ from kafka_shim.shim.state.groups.assignors import Assignment
 from kafka_shim.shim.state.groups.group import Group, GroupType
 from kafka_shim.shim.state.groups.group_commits import Commit
 from kafka_shim.shim.state.groups.offsets import CommittedOffset
-from kafka_shim.shim.state.groups.task_kinds import named
+from kafka_shim.shim.state.groups.streams.task_kinds import named
 from kafka_shim.shim.state.topics import Partition, Topic
 
 if TYPE_CHECKING:  # a kind of groups is imported with the first group of it
-    from kafka_shim.shim.state.groups.classic_group import ClassicGroup
-    from kafka_shim.shim.state.groups.consumer_group import ConsumerGroup
-    from kafka_shim.shim.state.groups.share_group import ShareGroup
-    from kafka_shim.shim.state.groups.streams_group import StreamsGroup
+    from kafka_shim.shim.state.groups.classic.classic_group import ClassicGroup
+    from kafka_shim.shim.state.groups.consumer.consumer_group import ConsumerGroup
+    from kafka_shim.shim.state.groups.share.share_group import ShareGroup
+    from kafka_shim.shim.state.groups.streams.streams_group import StreamsGroup
 
 Row = dict[str, Any]
 
@@ -130,7 +130,7 @@ class ControlGroups:
         return self._with_epochs(streams, {m.member_id: m.assigned for m in _all(streams)})
 
     def _classic(self, group: "ClassicGroup") -> Iterator[Row]:
-        from kafka_shim.shim.state.groups import subscription  # noqa: PLC0415 - with the first member
+        from kafka_shim.shim.state.groups.classic import subscription  # noqa: PLC0415 - with the first member
 
         for member in group.views():
             assigned = subscription.read_assignment(member.assignment, self._cluster.topics)

@@ -16,7 +16,7 @@ from kafka_shim.shim.settings.kafka_properties import (
 )
 from kafka_shim.shim.settings.state_file import State, StateFileError, parse_state
 from kafka_shim.shim.state.authorization import PROPAGATION_DELAY
-from kafka_shim.shim.state.static_settings import CLIENT_TELEMETRY
+from kafka_shim.shim.state.settings.static_settings import CLIENT_TELEMETRY
 
 TLS_DIRECTORY = "shim.tls.directory"
 

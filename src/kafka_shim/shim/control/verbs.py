@@ -33,7 +33,7 @@ from kafka_shim.shim.control.who_may import who_may
 from kafka_shim.shim.errors import ConfigError
 from kafka_shim.shim.faults.striking import remove_acls
 from kafka_shim.shim.initial_state import create_topic
-from kafka_shim.shim.state.log_cleaner import clean
+from kafka_shim.shim.state.logs.log_cleaner import clean
 from kafka_shim.shim.state.snapshot import Snapshot
 from kafka_shim.shim.state.topics import Topic
 from kafka_shim.shim.whole_number import whole_number

@@ -28,8 +28,8 @@ from kafka_shim.protocol.messages.add_partitions_to_txn_response import (
 )
 from kafka_shim.shim.handlers.common.topic_access import topic_error
 from kafka_shim.shim.request.context import RequestContext
-from kafka_shim.shim.state.transaction import TopicPartition
-from kafka_shim.shim.state.transactions import VERSION_2
+from kafka_shim.shim.state.transactions.transaction import TopicPartition
+from kafka_shim.shim.state.transactions.transactions import VERSION_2
 
 BATCHED_SINCE = 4
 FENCED_SINCE = 2

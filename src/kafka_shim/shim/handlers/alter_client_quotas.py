@@ -19,8 +19,8 @@ from kafka_shim.protocol.messages.alter_client_quotas_response import (
     EntryData,
 )
 from kafka_shim.shim.request.context import RequestContext
-from kafka_shim.shim.state.java_hash_map import HashOrder
-from kafka_shim.shim.state.quotas import (
+from kafka_shim.shim.state.java_collections import HashOrder
+from kafka_shim.shim.state.quotas.quotas import (
     Alteration,
     EntityKey,
     QuotaError,

@@ -22,7 +22,7 @@ from kafka_shim.protocol.messages.api_versions_response import (
 from kafka_shim.shim.apis import advertised_apis
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.request.session import Phase
-from kafka_shim.shim.state.static_settings import takes_metrics
+from kafka_shim.shim.state.settings.static_settings import takes_metrics
 
 NAMES_NODE_SINCE = 5
 ANY_NODE = -1

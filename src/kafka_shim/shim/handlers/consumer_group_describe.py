@@ -30,8 +30,8 @@ from kafka_shim.shim.handlers.common.group_description import (
 )
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.state.groups.assignors import Assignment
-from kafka_shim.shim.state.groups.consumer_group import ConsumerGroup
-from kafka_shim.shim.state.groups.consumer_member import ConsumerMember
+from kafka_shim.shim.state.groups.consumer.consumer_group import ConsumerGroup
+from kafka_shim.shim.state.groups.consumer.consumer_member import ConsumerMember
 from kafka_shim.shim.state.groups.groups import Groups
 
 CLASSIC_MEMBER = 0

@@ -23,8 +23,8 @@ from kafka_shim.shim.errors import RequestRejected
 from kafka_shim.shim.patterns import InvalidPatternError, compile_pattern
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.state.groups.assignors import Assignment
-from kafka_shim.shim.state.groups.consumer_member import ConsumerHeartbeat
-from kafka_shim.shim.state.groups.heartbeat_result import HeartbeatResult
+from kafka_shim.shim.state.groups.consumer.consumer_member import ConsumerHeartbeat
+from kafka_shim.shim.state.groups.group_target import HeartbeatResult
 from kafka_shim.shim.state.groups.reconciliation import LEAVING_FOR_A_WHILE
 
 MEMBER_ID_BY_CLIENT_SINCE = 1

@@ -21,7 +21,7 @@ from kafka_shim.protocol.messages.delete_share_group_offsets_response import (
 from kafka_shim.shim.errors import RequestRejected
 from kafka_shim.shim.handlers.common.topic_access import topic_error
 from kafka_shim.shim.request.context import RequestContext
-from kafka_shim.shim.state.groups.share_group import ShareGroup
+from kafka_shim.shim.state.groups.share.share_group import ShareGroup
 
 MESSAGES = {
     ErrorCode.TOPIC_AUTHORIZATION_FAILED: "READ on the topic is denied",

@@ -20,7 +20,7 @@ from kafka_shim.protocol.messages.describe_client_quotas_response import (
 )
 from kafka_shim.shim.errors import RequestRejected
 from kafka_shim.shim.request.context import RequestContext
-from kafka_shim.shim.state.quotas import IP
+from kafka_shim.shim.state.quotas.quotas import IP
 
 EXACT, DEFAULT, SPECIFIED = 0, 1, 2
 

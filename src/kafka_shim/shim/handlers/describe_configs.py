@@ -34,8 +34,8 @@ from kafka_shim.shim.handlers.common.config_resources import (
     is_known_type,
 )
 from kafka_shim.shim.request.context import RequestContext
-from kafka_shim.shim.state.config_documentation import documentation
-from kafka_shim.shim.state.config_entries import ConfigEntry, Source
+from kafka_shim.shim.state.settings.config_documentation import documentation
+from kafka_shim.shim.state.settings.config_entries import ConfigEntry, Source
 from kafka_shim.shim.state.topic_names import name_error
 
 SETTINGS_MAX = 1_000_000

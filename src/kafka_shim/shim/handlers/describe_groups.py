@@ -16,8 +16,8 @@ from kafka_shim.protocol.messages.describe_groups_response import (
     DescribeGroupsResponse,
 )
 from kafka_shim.shim.request.context import RequestContext
-from kafka_shim.shim.state.groups.classic_member import MemberView
-from kafka_shim.shim.state.java_hash_map import ordered
+from kafka_shim.shim.state.groups.classic.classic_member import MemberView
+from kafka_shim.shim.state.java_collections import ordered
 
 OPERATIONS_SINCE = 3
 MISSING_IS_AN_ERROR_SINCE = 6

@@ -16,7 +16,7 @@ from kafka_shim.protocol.messages.describe_transactions_response import (
     TransactionState,
 )
 from kafka_shim.shim.request.context import RequestContext
-from kafka_shim.shim.state.transaction import Transaction
+from kafka_shim.shim.state.transactions.transaction import Transaction
 
 
 def handle(

@@ -12,7 +12,7 @@ from kafka_shim.protocol.messages.join_group_response import (
     JoinGroupResponseMember,
 )
 from kafka_shim.shim.request.context import RequestContext
-from kafka_shim.shim.state.groups.classic_member import Joined, Joining
+from kafka_shim.shim.state.groups.classic.classic_member import Joined, Joining
 from kafka_shim.shim.wait import Wait
 
 MEMBER_ID_REQUIRED_SINCE = 4

@@ -26,8 +26,8 @@ from kafka_shim.shim.errors import CloseConnection, RequestRejected
 from kafka_shim.shim.handlers.common.duplicates import by_topic
 from kafka_shim.shim.handlers.common.fetching import DEBUGGER, epoch_error
 from kafka_shim.shim.request.context import RequestContext
-from kafka_shim.shim.state.log import Log
-from kafka_shim.shim.state.offset_lookup import (
+from kafka_shim.shim.state.logs.log import Log
+from kafka_shim.shim.state.logs.offset_lookup import (
     EARLIEST,
     EARLIEST_LOCAL,
     NEWEST,

@@ -15,7 +15,7 @@ from kafka_shim.protocol.messages.list_transactions_response import (
 from kafka_shim.shim.errors import RequestRejected
 from kafka_shim.shim.patterns import InvalidPatternError, Pattern, compile_pattern
 from kafka_shim.shim.request.context import RequestContext
-from kafka_shim.shim.state.transaction import State, Transaction
+from kafka_shim.shim.state.transactions.transaction import State, Transaction
 
 KNOWN_STATES = frozenset(state.value for state in State)
 

@@ -26,7 +26,7 @@ from kafka_shim.shim.handlers.common.group_description import (
 )
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.state.groups.groups import Groups
-from kafka_shim.shim.state.groups.share_group import ASSIGNOR, ShareGroup, ShareMember
+from kafka_shim.shim.state.groups.share.share_group import ASSIGNOR, ShareGroup, ShareMember
 
 
 def handle(

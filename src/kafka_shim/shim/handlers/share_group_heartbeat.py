@@ -18,9 +18,9 @@ from kafka_shim.protocol.messages.share_group_heartbeat_response import (
 )
 from kafka_shim.shim.errors import RequestRejected
 from kafka_shim.shim.request.context import RequestContext
-from kafka_shim.shim.state.groups.heartbeat_result import HeartbeatResult
+from kafka_shim.shim.state.groups.group_target import HeartbeatResult
 from kafka_shim.shim.state.groups.reconciliation import LEAVING
-from kafka_shim.shim.state.groups.share_group import ShareHeartbeat
+from kafka_shim.shim.state.groups.share.share_group import ShareHeartbeat
 
 
 def handle(

@@ -32,10 +32,10 @@ from kafka_shim.shim.handlers.common.topology_nodes import shown
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.state.groups.assignors import Assignment
 from kafka_shim.shim.state.groups.groups import Groups
-from kafka_shim.shim.state.groups.streams_group import StreamsGroup
-from kafka_shim.shim.state.groups.streams_member import StreamsMember, TaskOffsets
-from kafka_shim.shim.state.groups.streams_topology import InternalTopic
-from kafka_shim.shim.state.groups.task_kinds import active_tasks, standby_tasks
+from kafka_shim.shim.state.groups.streams.streams_group import StreamsGroup
+from kafka_shim.shim.state.groups.streams.streams_member import StreamsMember, TaskOffsets
+from kafka_shim.shim.state.groups.streams.streams_topology import InternalTopic
+from kafka_shim.shim.state.groups.streams.task_kinds import active_tasks, standby_tasks
 
 _NOT_STORED, _AVAILABLE = 1, 3
 """States of a topology's description (KIP-1331)."""

@@ -40,21 +40,21 @@ from kafka_shim.shim.errors import RequestRejected
 from kafka_shim.shim.handlers.common.topic_plan import UNSET, Room, TopicError, plan
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.state.groups.assignors import Assignment
-from kafka_shim.shim.state.groups.configured_topology import Configured, Shape
 from kafka_shim.shim.state.groups.reconciliation import LEAVING_FOR_A_WHILE
-from kafka_shim.shim.state.groups.streams_member import (
+from kafka_shim.shim.state.groups.streams.configured_topology import Configured, Shape
+from kafka_shim.shim.state.groups.streams.streams_member import (
     EndpointTasks,
     Status,
     StreamsHeartbeat,
     StreamsHeartbeatResult,
     TaskOffsets,
 )
-from kafka_shim.shim.state.groups.streams_topology import (
+from kafka_shim.shim.state.groups.streams.streams_topology import (
     InternalTopic,
     StreamsTopology,
     Subtopology,
 )
-from kafka_shim.shim.state.groups.task_kinds import active_tasks, as_standby, standby_tasks
+from kafka_shim.shim.state.groups.streams.task_kinds import active_tasks, as_standby, standby_tasks
 
 
 def handle(

@@ -10,7 +10,7 @@ from kafka_shim.protocol.messages.sync_group_request import SyncGroupRequest
 from kafka_shim.protocol.messages.sync_group_response import SyncGroupResponse
 from kafka_shim.shim.errors import RequestRejected
 from kafka_shim.shim.request.context import RequestContext
-from kafka_shim.shim.state.groups.classic_member import Synced, Syncing
+from kafka_shim.shim.state.groups.classic.classic_member import Synced, Syncing
 from kafka_shim.shim.wait import Wait
 
 PROTOCOL_NAMED_SINCE = 5

@@ -43,10 +43,10 @@ from kafka_shim.shim.state.coordinators import KeyType
 from kafka_shim.shim.state.groups.group import CommitIdentity
 from kafka_shim.shim.state.groups.group_commits import Commit
 from kafka_shim.shim.state.groups.group_records import AT_ONCE_MAX, Note
-from kafka_shim.shim.state.log import Log
-from kafka_shim.shim.state.producers import NO_SEQUENCE, ProducedBatch
+from kafka_shim.shim.state.logs.log import Log
+from kafka_shim.shim.state.logs.producers import NO_SEQUENCE, ProducedBatch
 from kafka_shim.shim.state.topics import Topic
-from kafka_shim.shim.state.transaction import TopicPartition
+from kafka_shim.shim.state.transactions.transaction import TopicPartition
 
 BY_ID_SINCE = 6
 _OFFSET_COMMIT_VERSION, _OFFSET_COMMIT_VERSION_BY_ID = 8, 10

@@ -25,7 +25,7 @@ from kafka_shim.protocol.messages.write_txn_markers_response import (
 from kafka_shim.shim.handlers.common.duplicates import by_topic
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.state.topics import Partition
-from kafka_shim.shim.state.transaction_markers import append_marker
+from kafka_shim.shim.state.transactions.transaction_markers import append_marker
 
 _Row = tuple[str, int, ErrorCode]
 

@@ -5,7 +5,7 @@ from functools import cached_property
 from kafka_shim.shim.network.guest import Guest
 from kafka_shim.shim.request.session import java_host_text
 from kafka_shim.shim.state.cluster import Cluster
-from kafka_shim.shim.state.rate import Rate
+from kafka_shim.shim.state.quotas.rate import Rate
 
 _UNLIMITED = 2**31 - 1
 _OF_HOST = "max.connections.per.ip"

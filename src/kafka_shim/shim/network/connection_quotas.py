@@ -14,7 +14,7 @@ from kafka_shim.shim.clock import Timer
 from kafka_shim.shim.network.connection_limits import ConnectionLimits
 from kafka_shim.shim.network.guest import Guest
 from kafka_shim.shim.state.cluster import Cluster
-from kafka_shim.shim.state.rate import Rate
+from kafka_shim.shim.state.quotas.rate import Rate
 
 ANY = ""
 """As a listener: all of a broker."""

@@ -6,9 +6,9 @@ from kafka_shim.shim.state.cluster import Cluster
 from kafka_shim.shim.state.groups.group import GroupType
 
 if TYPE_CHECKING:  # a kind of groups is imported with the first group of it
-    from kafka_shim.shim.state.groups.consumer_group import ConsumerGroup
-    from kafka_shim.shim.state.groups.share_group import ShareGroup
-    from kafka_shim.shim.state.groups.streams_group import StreamsGroup
+    from kafka_shim.shim.state.groups.consumer.consumer_group import ConsumerGroup
+    from kafka_shim.shim.state.groups.share.share_group import ShareGroup
+    from kafka_shim.shim.state.groups.streams.streams_group import StreamsGroup
 
 MANY_MEMBERS = 1000
 """A target assignment of as many takes its time."""

@@ -15,7 +15,7 @@ from kafka_shim.shim.config import ID_MAX, PROTOCOL_MAP, ListenerConfig, parse_l
 from kafka_shim.shim.errors import ConfigError
 from kafka_shim.shim.settings.defaults import PLAINTEXT
 from kafka_shim.shim.settings.jaas import parse_jaas
-from kafka_shim.shim.state.config_definitions import definitions
+from kafka_shim.shim.state.settings.config_definitions import definitions
 from kafka_shim.shim.whole_number import whole_number
 
 AUTHORIZER = "authorizer.class.name"

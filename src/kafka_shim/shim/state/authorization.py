@@ -1,7 +1,9 @@
-"""The authorizer in use, and the requirements of each API in the emulated release."""
+"""The authorizer in use, the requirements of each API in the emulated release, and the principal of
+brokers on the inter-broker listener.
+"""
 
 import random
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from kafka_shim.authorizer.acl_releases import rules_of
 from kafka_shim.authorizer.authorizer import (
@@ -11,6 +13,7 @@ from kafka_shim.authorizer.authorizer import (
     StandardAuthorizer,
 )
 from kafka_shim.authorizer.loading import OURS, load_authorizer
+from kafka_shim.authorizer.model import Action, Actor
 from kafka_shim.authorizer.requirement import BoundRequirement, Requirement, bind
 from kafka_shim.authorizer.rules import AclRules
 from kafka_shim.protocol.enums import ApiKey
@@ -97,3 +100,32 @@ def policy_of(
         return Policy(release, load_authorizer(config.authorizer, settings, rules), rules)
     except ValueError as error:
         raise ConfigError(str(error)) from error
+
+
+NAMED = "inter.broker.listener.name"
+PROTOCOL = "security.inter.broker.protocol"
+
+
+def brokers_actor(config: Config) -> Actor | None:
+    """Return the principal of brokers on the inter-broker listener.
+
+    None if the listener requires a log-in, since the brokers' credentials are unknown.
+    """
+    wanted = config.properties.get(NAMED) or config.properties.get(PROTOCOL) or "PLAINTEXT"
+    for listener in config.listeners:
+        if listener.name.upper() == wanted.upper():
+            is_open = listener.protocol.name == "PLAINTEXT"
+            return Actor(listener.principal, listener.host) if is_open else None
+    return None
+
+
+def brokers_may(config: Config, policy: Policy) -> Callable[[Action], bool]:
+    """Return a check of the brokers' own operations; it allows all if brokers must log in."""
+    actor = brokers_actor(config)
+
+    def may(action: Action) -> bool:
+        if policy.authorizer is None or actor is None:
+            return True
+        return policy.authorizer.authorize(actor, action).allowed
+
+    return may

@@ -16,20 +16,20 @@ from kafka_shim.shim.clock import Clock
 from kafka_shim.shim.config import Config, ListenerConfig
 from kafka_shim.shim.errors import ConfigError
 from kafka_shim.shim.state.authorization import policy_of
-from kafka_shim.shim.state.configs import Configs
 from kafka_shim.shim.state.delegation_tokens import DelegationTokens
-from kafka_shim.shim.state.late_partition import Partitions
-from kafka_shim.shim.state.late_stores import LateStores
+from kafka_shim.shim.state.lazy_partition import Partitions
+from kafka_shim.shim.state.lazy_stores import LateStores
 from kafka_shim.shim.state.leadership import Elections, settle
-from kafka_shim.shim.state.log_settings import InForce
+from kafka_shim.shim.state.log_maintenance import LogMaintenance
+from kafka_shim.shim.state.logs.log_settings import InForce
 from kafka_shim.shim.state.node import Node
-from kafka_shim.shim.state.periodic_tasks import Upkeep
-from kafka_shim.shim.state.state_version import Changes
-from kafka_shim.shim.state.static_settings import (
+from kafka_shim.shim.state.settings.configs import Configs
+from kafka_shim.shim.state.settings.static_settings import (
     check_values,
     settings_of_features,
     static_settings,
 )
+from kafka_shim.shim.state.state_version import Changes
 from kafka_shim.shim.state.topics import Topic, Topics
 from kafka_shim.shim.state.users import Users
 
@@ -71,7 +71,7 @@ class Cluster(LateStores):
         self.counters = Counters()
         self.changes = Changes()
         self._static: dict[int, tuple[object, object, Mapping[str, str]]] = {}
-        self.upkeep: Upkeep | None = None
+        self.upkeep: LogMaintenance | None = None
         self.begin()
 
     def begin(self) -> None:
@@ -110,7 +110,7 @@ class Cluster(LateStores):
         if self.upkeep is not None:
             self.upkeep.stop()
         horizon = self.facts.records.stamps_delete_horizon
-        self.upkeep = Upkeep(self.topics, self.configs, self.clock, stamps_horizon=horizon)
+        self.upkeep = LogMaintenance(self.topics, self.configs, self.clock, stamps_horizon=horizon)
         self.topics.when_filled = self.upkeep.plan
         self.forget_late_stores()
 

@@ -1,7 +1,8 @@
 """Coordinators of groups, transactional ids and share partitions.
 
 As in Kafka, the coordinator is the leader of the internal topic's partition that the key's Java
-hash selects. The topic is created on the first lookup of a coordinator.
+hash selects. The topic is created on the first lookup of a coordinator. Coordinators write records
+into these topics for tools that read them.
 """
 
 import random
@@ -11,11 +12,16 @@ from collections.abc import Callable, Iterable
 from enum import IntEnum
 from functools import lru_cache
 
+import msgspec
+
+from kafka_shim.protocol import codecs
 from kafka_shim.protocol.error_codes import NO_ERROR, ErrorCode
-from kafka_shim.shim.state.configs import Configs
-from kafka_shim.shim.state.java_hash_map import java_hash, partitions_ordered, timeline_ordered
+from kafka_shim.protocol.lone_records import lone_record
+from kafka_shim.shim.state.java_collections import java_hash, partitions_ordered, timeline_ordered
+from kafka_shim.shim.state.logs.log import StoredBatch
 from kafka_shim.shim.state.node import Node
 from kafka_shim.shim.state.placement import spread
+from kafka_shim.shim.state.settings.configs import Configs
 from kafka_shim.shim.state.topics import Partition, Topic, Topics
 
 KEPT_CHARS_MAX = 249
@@ -190,3 +196,18 @@ def is_share_key(key: str, *, with_colons: bool) -> bool:
 
 def _is_int32(text: str) -> bool:
     return _INT_TEXT.fullmatch(text) is not None and -(2**31) <= int(text) < 2**31
+
+
+def versioned(message: msgspec.Struct, version: int, number: int | None = None) -> bytes:
+    """Return a key or a value with the number before it: its version, or `number`."""
+    before = version if number is None else number
+    return before.to_bytes(2, "big") + codecs.write_message(message, version)
+
+
+def append_record(partition: Partition, key: bytes, value: bytes | None, now_ms: int) -> int:
+    """Append a record, alone in its batch, and return its offset; None: a tombstone."""
+    log = partition.log
+    offset = log.end_offset
+    payload = lone_record(offset, now_ms, key, value, partition.leader_epoch)
+    log.append(StoredBatch(offset, offset, now_ms, payload), partition.leader_epoch)
+    return offset

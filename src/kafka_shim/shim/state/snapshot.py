@@ -14,8 +14,8 @@ from kafka_shim.shim.sasl.scram_credential import ScramCredential, ScramMechanis
 from kafka_shim.shim.state.cluster import Cluster
 from kafka_shim.shim.state.groups.group import CommitIdentity
 from kafka_shim.shim.state.groups.group_commits import Commit
-from kafka_shim.shim.state.log import Log, StoredBatch
-from kafka_shim.shim.state.producers import AbortedTransaction, Producer
+from kafka_shim.shim.state.logs.log import Log, StoredBatch
+from kafka_shim.shim.state.logs.producers import AbortedTransaction, Producer
 
 _NOBODY = CommitIdentity("", None, -1, 0)
 _ACLS_AT_ONCE = 1000

@@ -27,9 +27,9 @@ from kafka_shim.protocol.errors import DecodeError
 from kafka_shim.protocol.releases.telemetry import TelemetryFacts
 from kafka_shim.shim.clock import Clock
 from kafka_shim.shim.errors import RequestRejected
-from kafka_shim.shim.state.config_values import elements
-from kafka_shim.shim.state.configs import Configs
-from kafka_shim.shim.state.metrics_patterns import patterns_of
+from kafka_shim.shim.state.settings.config_values import elements
+from kafka_shim.shim.state.settings.configs import Configs
+from kafka_shim.shim.state.settings.metrics_patterns import patterns_of
 
 NO_ID: Final = bytes(16)
 EVERYTHING: Final = "*"

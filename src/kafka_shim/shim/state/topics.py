@@ -5,8 +5,8 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from functools import lru_cache
 
 from kafka_shim.shim.clock import Clock
-from kafka_shim.shim.state.log import Log
-from kafka_shim.shim.state.log_settings import InForce
+from kafka_shim.shim.state.logs.log import Log
+from kafka_shim.shim.state.logs.log_settings import InForce
 from kafka_shim.shim.state.topic_names import metric_name
 
 NO_ID = bytes(16)

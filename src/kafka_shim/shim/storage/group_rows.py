@@ -6,14 +6,14 @@ from typing import cast
 import msgspec
 
 from kafka_shim.shim.state.cluster import Cluster
-from kafka_shim.shim.state.groups.classic_group import ClassicGroup
-from kafka_shim.shim.state.groups.classic_member import ClassicMember, Joining
-from kafka_shim.shim.state.groups.classic_rebalance import ClassicState
-from kafka_shim.shim.state.groups.consumer_group import ConsumerGroup
+from kafka_shim.shim.state.groups.classic.classic_group import ClassicGroup
+from kafka_shim.shim.state.groups.classic.classic_member import ClassicMember, Joining
+from kafka_shim.shim.state.groups.classic.classic_rebalance import ClassicState
+from kafka_shim.shim.state.groups.consumer.consumer_group import ConsumerGroup
 from kafka_shim.shim.state.groups.group import Group, GroupType
 from kafka_shim.shim.state.groups.offsets import CommittedOffset, Offsets
-from kafka_shim.shim.state.groups.share_group import ShareGroup
-from kafka_shim.shim.state.groups.streams_group import StreamsGroup
+from kafka_shim.shim.state.groups.share.share_group import ShareGroup
+from kafka_shim.shim.state.groups.streams.streams_group import StreamsGroup
 from kafka_shim.shim.state.share_partitions.share_values import Key as ShareKey, ShareState
 from kafka_shim.shim.storage import member_rows
 from kafka_shim.shim.storage.settings_rows import Kept, text

@@ -12,9 +12,9 @@ from typing import Protocol
 import msgspec
 
 from kafka_shim.shim.clock import Clock
-from kafka_shim.shim.state.log import Log, StoredBatch
-from kafka_shim.shim.state.log_settings import InForce
-from kafka_shim.shim.state.producers import (
+from kafka_shim.shim.state.logs.log import Log, StoredBatch
+from kafka_shim.shim.state.logs.log_settings import InForce
+from kafka_shim.shim.state.logs.producers import (
     SEQUENCES,
     AbortedTransaction,
     PartitionProducers,

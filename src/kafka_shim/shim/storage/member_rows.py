@@ -9,14 +9,14 @@ from typing import Any
 import msgspec
 
 from kafka_shim.shim.state.groups.assignors import Assignment
-from kafka_shim.shim.state.groups.consumer_group import ConsumerGroup
-from kafka_shim.shim.state.groups.consumer_member import ClassicTerms, ConsumerMember
+from kafka_shim.shim.state.groups.consumer.consumer_group import ConsumerGroup
+from kafka_shim.shim.state.groups.consumer.consumer_member import ClassicTerms, ConsumerMember
 from kafka_shim.shim.state.groups.group_target import GroupTarget
 from kafka_shim.shim.state.groups.reconciliation import MemberState, ReconcilingMember
-from kafka_shim.shim.state.groups.share_group import ShareGroup, ShareMember
-from kafka_shim.shim.state.groups.streams_group import StreamsGroup
-from kafka_shim.shim.state.groups.streams_member import Endpoint
-from kafka_shim.shim.state.groups.streams_topology import StreamsTopology
+from kafka_shim.shim.state.groups.share.share_group import ShareGroup, ShareMember
+from kafka_shim.shim.state.groups.streams.streams_group import StreamsGroup
+from kafka_shim.shim.state.groups.streams.streams_member import Endpoint
+from kafka_shim.shim.state.groups.streams.streams_topology import StreamsTopology
 
 Held = list[tuple[bytes, list[int]]]
 """An assignment: topic ids, or ids of subtopologies, with partitions."""

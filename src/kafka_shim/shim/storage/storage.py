@@ -16,8 +16,8 @@ from kafka_shim.shim.config import Config
 from kafka_shim.shim.errors import ConfigError
 from kafka_shim.shim.logs import Log
 from kafka_shim.shim.state.cluster import Cluster
-from kafka_shim.shim.state.log import StoredBatch
-from kafka_shim.shim.state.log_settings import InForce
+from kafka_shim.shim.state.logs.log import StoredBatch
+from kafka_shim.shim.state.logs.log_settings import InForce
 from kafka_shim.shim.storage import group_rows, settings_rows, topic_rows
 from kafka_shim.shim.storage.database import LOGS_MAX, OFFSET_BITS, Batch, Database, Row
 from kafka_shim.shim.storage.kept_log import PersistedLog

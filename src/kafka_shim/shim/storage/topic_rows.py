@@ -6,7 +6,7 @@ import msgspec
 
 from kafka_shim.shim.state.cluster import Cluster
 from kafka_shim.shim.state.topics import NOBODY, Topic, Topics
-from kafka_shim.shim.state.transaction import State, Transaction
+from kafka_shim.shim.state.transactions.transaction import State, Transaction
 from kafka_shim.shim.storage.kept_log import LogRow, PersistedLog
 from kafka_shim.shim.storage.settings_rows import (
     PRODUCER_ID_BLOCK,

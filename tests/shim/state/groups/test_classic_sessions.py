@@ -8,8 +8,8 @@ import pytest
 from kafka_shim.shim.clock import ManualClock, Timer
 from kafka_shim.shim.config import Config
 from kafka_shim.shim.state.cluster import Cluster
-from kafka_shim.shim.state.groups.classic_group import ClassicGroup
-from kafka_shim.shim.state.groups.classic_member import Joined, Joining, Syncing
+from kafka_shim.shim.state.groups.classic.classic_group import ClassicGroup
+from kafka_shim.shim.state.groups.classic.classic_member import Joined, Joining, Syncing
 
 SESSION_MS = 6_000
 

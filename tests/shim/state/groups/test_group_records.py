@@ -20,8 +20,8 @@ from kafka_shim.shim.dispatch import Pending
 from kafka_shim.shim.state.coordinators import KeyType
 from kafka_shim.shim.state.groups import group_commits, group_log, group_records
 from kafka_shim.shim.state.groups.offsets import CommittedOffset
-from kafka_shim.shim.state.late_partition import LatePartition
-from kafka_shim.shim.state.log import Log
+from kafka_shim.shim.state.lazy_partition import LatePartition
+from kafka_shim.shim.state.logs.log import Log
 from tests.shim.play import Stage
 
 TOPIC = "__consumer_offsets"

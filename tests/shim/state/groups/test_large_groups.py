@@ -17,13 +17,18 @@ from kafka_shim.protocol.messages.join_group_request import (
 from kafka_shim.shim.dispatch import Pending
 from kafka_shim.shim.request.session import Phase, Session
 from kafka_shim.shim.state.groups.assignors import Subscriber
-from kafka_shim.shim.state.groups.classic_member import ClassicMember, Joining
-from kafka_shim.shim.state.groups.classic_rebalance import ANSWERS_AT_ONCE
-from kafka_shim.shim.state.groups.classic_roster import Roster
-from kafka_shim.shim.state.groups.share_assignor import assign_simple
-from kafka_shim.shim.state.groups.sticky_tasks import Runner, StickyRules, Wanted, assign_sticky
-from kafka_shim.shim.state.groups.task_kinds import standby_tasks
-from kafka_shim.shim.state.groups.uniform_assignor import assign_uniform
+from kafka_shim.shim.state.groups.classic.classic_member import ClassicMember, Joining
+from kafka_shim.shim.state.groups.classic.classic_rebalance import ANSWERS_AT_ONCE
+from kafka_shim.shim.state.groups.classic.classic_roster import Roster
+from kafka_shim.shim.state.groups.consumer.uniform_assignor import assign_uniform
+from kafka_shim.shim.state.groups.share.share_assignor import assign_simple
+from kafka_shim.shim.state.groups.streams.sticky_tasks import (
+    Runner,
+    StickyRules,
+    Wanted,
+    assign_sticky,
+)
+from kafka_shim.shim.state.groups.streams.task_kinds import standby_tasks
 from tests.shim.play import ADMIN, LISTENER, Stage
 
 Assign = Callable[[int], Sequence[Sized]]

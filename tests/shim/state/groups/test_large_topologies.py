@@ -6,9 +6,9 @@ from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.messages.streams_group_heartbeat_request import (
     StreamsGroupHeartbeatRequest,
 )
-from kafka_shim.shim.state.groups import streams_tasks
-from kafka_shim.shim.state.groups.configured_topology import Configured, Seen, Shape
-from kafka_shim.shim.state.groups.streams_topology import (
+from kafka_shim.shim.state.groups.streams import streams_tasks
+from kafka_shim.shim.state.groups.streams.configured_topology import Configured, Seen, Shape
+from kafka_shim.shim.state.groups.streams.streams_topology import (
     InternalTopic,
     StreamsTopology,
     Subtopology,

@@ -10,12 +10,12 @@ from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.protocol.messages.consumer_protocol_subscription import ConsumerProtocolSubscription
 from kafka_shim.shim.errors import RequestRejected
 from kafka_shim.shim.request.time_slices import AbandonedError
-from kafka_shim.shim.state.groups.classic_member import Joined, Joining
-from kafka_shim.shim.state.groups.consumer_group import ConsumerGroup
-from kafka_shim.shim.state.groups.consumer_member import ConsumerHeartbeat
+from kafka_shim.shim.state.groups.classic.classic_member import Joined, Joining
+from kafka_shim.shim.state.groups.consumer.consumer_group import ConsumerGroup
+from kafka_shim.shim.state.groups.consumer.consumer_member import ConsumerHeartbeat
 from kafka_shim.shim.state.groups.groups import Groups
 from kafka_shim.shim.state.groups.long_heartbeats import TRIES
-from kafka_shim.shim.state.groups.share_group import ShareGroup, ShareHeartbeat
+from kafka_shim.shim.state.groups.share.share_group import ShareGroup, ShareHeartbeat
 from tests.recordings.comparing import differing
 from tests.recordings.groups.recording import KIND
 from tests.shim.play import Stage

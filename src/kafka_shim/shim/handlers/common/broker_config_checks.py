@@ -10,8 +10,8 @@ from typing import Final
 from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.shim.handlers.common.config_resources import ResourceError
 from kafka_shim.shim.request.context import RequestContext
-from kafka_shim.shim.state.config_values import ConfigValueError, canonical, elements
-from kafka_shim.shim.state.quotas import is_address
+from kafka_shim.shim.state.quotas.quotas import is_address
+from kafka_shim.shim.state.settings.config_values import ConfigValueError, canonical, elements
 
 MIB: Final = 1 << 20
 _POOLS: Final = frozenset(

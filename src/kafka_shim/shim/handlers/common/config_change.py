@@ -15,9 +15,9 @@ from kafka_shim.shim.handlers.common.group_config_checks import check_group_sett
 from kafka_shim.shim.handlers.common.topic_plan import unfit_settings
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.state.cluster import Cluster
-from kafka_shim.shim.state.config_definitions import Definition
-from kafka_shim.shim.state.config_values import ConfigValueError, canonical, elements
-from kafka_shim.shim.state.metrics_patterns import patterns_of
+from kafka_shim.shim.state.settings.config_definitions import Definition
+from kafka_shim.shim.state.settings.config_values import ConfigValueError, canonical, elements
+from kafka_shim.shim.state.settings.metrics_patterns import patterns_of
 from kafka_shim.shim.state.topic_names import name_error
 
 INTERVAL_MS_MIN = 100

@@ -19,7 +19,7 @@ from kafka_shim.protocol.messages.fetch_response import (
 from kafka_shim.protocol.records import entry_sizes
 from kafka_shim.protocol.releases.records import RecordFacts
 from kafka_shim.shim.request.context import RequestContext
-from kafka_shim.shim.state.log import Log
+from kafka_shim.shim.state.logs.log import Log
 from kafka_shim.shim.state.topics import Partition
 
 FORMAT_1_SINCE = 2

@@ -4,8 +4,8 @@ from collections.abc import Iterable, Mapping
 
 from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.shim.handlers.common.config_resources import ResourceError
-from kafka_shim.shim.state.config_values import elements
-from kafka_shim.shim.state.configs import Configs
+from kafka_shim.shim.state.settings.config_values import elements
+from kafka_shim.shim.state.settings.configs import Configs
 from kafka_shim.shim.state.share_partitions.dead_letters import QUEUE as DEAD_LETTER_QUEUE
 
 KINDS = ("consumer", "share", "streams")

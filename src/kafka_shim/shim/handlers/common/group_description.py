@@ -19,7 +19,7 @@ from kafka_shim.shim.handlers.common.long_sort import in_order as in_portions
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.state.groups.assignors import Assignment
 from kafka_shim.shim.state.groups.groups import Groups
-from kafka_shim.shim.state.java_hash_map import timeline_ordered
+from kafka_shim.shim.state.java_collections import timeline_ordered
 
 MANY = 1000
 """Members that are described, or names that are sorted, in one turn."""

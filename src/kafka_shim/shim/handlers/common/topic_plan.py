@@ -14,8 +14,8 @@ from kafka_shim.protocol.messages.create_topics_request import (
     CreatableTopicConfig,
 )
 from kafka_shim.shim.state.cluster import Cluster
-from kafka_shim.shim.state.config_values import ConfigValueError, canonical
 from kafka_shim.shim.state.placement import PARTITIONS_AT_ONCE, PARTITIONS_MAX, place
+from kafka_shim.shim.state.settings.config_values import ConfigValueError, canonical
 from kafka_shim.shim.state.topic_names import name_error
 
 UNSET = -1

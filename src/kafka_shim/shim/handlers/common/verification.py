@@ -5,9 +5,9 @@ Produce and TxnOffsetCommit.
 from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.protocol.releases.records import RecordFacts
 from kafka_shim.shim.request.context import RequestContext
-from kafka_shim.shim.state.log import Log
-from kafka_shim.shim.state.transaction import TopicPartition
-from kafka_shim.shim.state.transactions import VERSION_2
+from kafka_shim.shim.state.logs.log import Log
+from kafka_shim.shim.state.transactions.transaction import TopicPartition
+from kafka_shim.shim.state.transactions.transactions import VERSION_2
 
 
 def is_open(log: Log, producer_id: int, epoch: int, facts: RecordFacts) -> bool:

@@ -7,8 +7,8 @@ import msgspec
 from kafka_shim.protocol.checksum import crc32c
 from kafka_shim.protocol.records import NO_PRODUCER, Batch, assign
 from kafka_shim.shim.handlers.producing.record_checks import Limits, RefusedRecords
-from kafka_shim.shim.state.log import StoredBatch
-from kafka_shim.shim.state.producers import SEQUENCES, ProducedBatch
+from kafka_shim.shim.state.logs.log import StoredBatch
+from kafka_shim.shim.state.logs.producers import SEQUENCES, ProducedBatch
 from kafka_shim.shim.state.topics import Partition
 
 NO_APPEND_TIME = -1

@@ -12,7 +12,7 @@ from kafka_shim.protocol.messages.produce_request import ProduceRequest
 from kafka_shim.protocol.records import HEADER_BYTES, Batch, entry_sizes, lone_batch
 from kafka_shim.shim.handlers.producing.any_format import any_format
 from kafka_shim.shim.handlers.producing.record_checks import Limits, RefusedRecords, check
-from kafka_shim.shim.state.log_settings import LogSettings
+from kafka_shim.shim.state.logs.log_settings import LogSettings
 
 AT_ONCE_BYTES = 64 * 1024
 """Decompressed bytes of a request that are checked in one turn, in 15 ms at most."""

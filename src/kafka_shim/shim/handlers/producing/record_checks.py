@@ -19,7 +19,7 @@ from kafka_shim.protocol.record_survey import EVERYTHING, Scope, Survey, Unreada
 from kafka_shim.protocol.records import NO_PRODUCER, Batch, Record, batches, entry_sizes
 from kafka_shim.protocol.releases.records import RecordFacts
 from kafka_shim.shim.handlers.producing import early_damage
-from kafka_shim.shim.state.log_settings import FOREVER_MS, LogSettings
+from kafka_shim.shim.state.logs.log_settings import FOREVER_MS, LogSettings
 
 FORMAT_2_SINCE = 3
 """From this version of Produce on there is exactly one batch of format 2 for each partition."""

@@ -11,7 +11,7 @@ from typing import Final
 
 import msgspec
 
-from kafka_shim.shim.state.java_hash_map import (
+from kafka_shim.shim.state.java_collections import (
     HashMap,
     HashSet,
     copied,

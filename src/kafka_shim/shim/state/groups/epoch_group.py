@@ -1,5 +1,5 @@
-"""The common part of consumer groups and streams groups: members with epochs, their timers, and
-checks of the epochs in commits (KIP-848).
+"""The common part of consumer groups and streams groups: members with epochs, static members,
+timers, and checks of the epochs in commits (KIP-848).
 """
 
 from collections.abc import Callable, Collection
@@ -13,6 +13,7 @@ from kafka_shim.shim.state.groups.assignors import Assignment
 from kafka_shim.shim.state.groups.group import CommitIdentity, Group
 from kafka_shim.shim.state.groups.group_target import GroupTarget
 from kafka_shim.shim.state.groups.reconciliation import (
+    LEAVING_FOR_A_WHILE,
     IsFree,
     MemberState,
     ReconcilingMember,
@@ -45,6 +46,8 @@ class EpochGroup(Group, Generic[Member]):
         self._facts = facts
         self._clock = clock
         self.members: dict[str, Member] = {}
+        self.instances: dict[str, str] = {}
+        """The member of each static instance (KIP-345, KIP-848; KIP-1071 since 4.4)."""
 
     @property
     def is_empty(self) -> bool:
@@ -73,6 +76,43 @@ class EpochGroup(Group, Generic[Member]):
         text = f"`{member_id}` is not a member of group `{self.group_id}`"
         return RequestRejected(ErrorCode.UNKNOWN_MEMBER_ID, text)
 
+    # static members
+
+    def released(self, instance_id: str) -> Member | None:
+        """Return the former member of an instance.
+
+        Raise RequestRejected if that member has not left.
+        """
+        current = self.members.get(self.instances.get(instance_id, ""))
+        if current and not current.is_classic and current.epoch != LEAVING_FOR_A_WHILE:
+            text = f"instance `{instance_id}` is still in use by `{current.member_id}`"
+            raise RequestRejected(ErrorCode.UNRELEASED_INSTANCE_ID, text)
+        return current
+
+    def instance(self, instance_id: str, member_id: str) -> Member:
+        """Return the member of an instance.
+
+        Raise RequestRejected if the instance is unknown or has another member.
+        """
+        if instance_id not in self.instances:
+            raise self.unknown(instance_id)
+        current = self.member(self.instances[instance_id])
+        if current.member_id != member_id:
+            text = f"instance `{instance_id}` belongs to `{current.member_id}` now"
+            raise RequestRejected(ErrorCode.FENCED_INSTANCE_ID, text)
+        return current
+
+    def leaving(self, member_id: str, instance_id: str | None) -> Member:
+        """Return the member that leaves.
+
+        Raise RequestRejected if it does not exist.
+        """
+        if instance_id is None:
+            return self.member(member_id)
+        return self.instance(instance_id, member_id)
+
+    # assignments
+
     def reconcile(self, member: Member, owned: Assignment | None) -> bool:
         """Reconcile a member by one step; return whether its assignment changed."""
         before = member.assigned
@@ -94,6 +134,9 @@ class EpochGroup(Group, Generic[Member]):
     def drop(self, member: Member) -> None:
         member.stop_timers()
         del self.members[member.member_id]
+        instance_id = member.instance_id or ""
+        if self.instances.get(instance_id) == member.member_id:
+            del self.instances[instance_id]
 
     def watch(self, member: Member) -> None:
         """Restart the session timeout, and set the rebalance timeout while it has to revoke."""

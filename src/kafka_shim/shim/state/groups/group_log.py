@@ -7,15 +7,14 @@ from collections.abc import Iterable, Iterator
 from itertools import groupby
 
 from kafka_shim.protocol.messages.group_metadata_key import GroupMetadataKey
+from kafka_shim.protocol.messages.group_metadata_value import GroupMetadataValue, MemberMetadata
 from kafka_shim.protocol.messages.offset_commit_key import OffsetCommitKey
 from kafka_shim.protocol.messages.offset_commit_value import OffsetCommitValue
 from kafka_shim.protocol.record_coding import wrapped
 from kafka_shim.protocol.records import PLAIN, BatchOptions, Record, encode_batch
 from kafka_shim.protocol.releases.groups import GroupFacts
 from kafka_shim.shim.clock import Clock
-from kafka_shim.shim.state.coordinator_records import versioned
-from kafka_shim.shim.state.coordinators import Coordinators, KeyType
-from kafka_shim.shim.state.group_settings import GroupSettings
+from kafka_shim.shim.state.coordinators import Coordinators, KeyType, versioned
 from kafka_shim.shim.state.groups.group_records import (
     DEFAULT_RETENTION,
     Generation,
@@ -26,10 +25,10 @@ from kafka_shim.shim.state.groups.group_records import (
     Unread,
     rows_of,
 )
-from kafka_shim.shim.state.groups.group_values import group_value
 from kafka_shim.shim.state.groups.offsets import CommittedOffset, stray_name
-from kafka_shim.shim.state.late_partition import LatePartition
-from kafka_shim.shim.state.log import StoredBatch
+from kafka_shim.shim.state.lazy_partition import LatePartition
+from kafka_shim.shim.state.logs.log import StoredBatch
+from kafka_shim.shim.state.settings.group_settings import GroupSettings
 from kafka_shim.shim.state.topics import Topic, Topics
 
 OFFSET, GROUP = 1, 2
@@ -150,7 +149,7 @@ class GroupLog:
         """DEVIATION: compact by the number of records, and drop the oldest of too many; a real
         broker compacts by their size on disk, and keeps the last record of each key.
         """
-        from kafka_shim.shim.state.log_cleaner import clean  # noqa: PLC0415 - few brokers need it
+        from kafka_shim.shim.state.logs.log_cleaner import clean  # noqa: PLC0415 - few brokers need it
 
         log = partition.stored_log
         (done,) = clean([log], self._clock.now_ms(), stamps_horizon=self._stamps_horizon)
@@ -203,3 +202,16 @@ class GroupLog:
             version = EXPIRING_VERSION
             value.expire_timestamp = wrapped(time_ms + retention_ms)
         return versioned(value, version)
+
+
+def group_value(generation: Generation) -> GroupMetadataValue:
+    """Return the value of a group's record."""
+    protocol_type, number, protocol, leader, time_ms, members = generation
+    return GroupMetadataValue(
+        protocol_type=protocol_type,
+        generation=number,
+        protocol=protocol,
+        leader=leader,
+        current_state_timestamp=time_ms,
+        members=[MemberMetadata(*member) for member in members],
+    )

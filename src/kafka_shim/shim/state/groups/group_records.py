@@ -17,7 +17,7 @@ from kafka_shim.shim.state.groups.offsets import CommittedOffset
 
 if TYPE_CHECKING:
     from kafka_shim.shim.state.coordinators import Coordinators
-    from kafka_shim.shim.state.groups.classic_group import ClassicGroup
+    from kafka_shim.shim.state.groups.classic.classic_group import ClassicGroup
 
 NOTES_MAX = 2_000
 """With more unread records, only the last one of each key is kept."""

@@ -11,20 +11,20 @@ from typing import TYPE_CHECKING, cast
 from kafka_shim.protocol.error_codes import NO_ERROR, ErrorCode
 from kafka_shim.protocol.releases.groups import GroupFacts
 from kafka_shim.shim.clock import Clock
-from kafka_shim.shim.state.group_settings import GroupSettings
 from kafka_shim.shim.state.groups.group import Group, GroupType
 from kafka_shim.shim.state.groups.group_records import GroupRecords
 from kafka_shim.shim.state.groups.offsets import Offsets, stray_name
-from kafka_shim.shim.state.late_partition import GROUPS_TOPIC
-from kafka_shim.shim.state.rounds import Rounds
+from kafka_shim.shim.state.lazy_partition import GROUPS_TOPIC
+from kafka_shim.shim.state.periodic_work import PeriodicWork
+from kafka_shim.shim.state.settings.group_settings import GroupSettings
 from kafka_shim.shim.state.share_partitions.share_state import ShareStates
 from kafka_shim.shim.state.topics import Topics
 
 if TYPE_CHECKING:  # a kind of groups is imported with the first group of it
-    from kafka_shim.shim.state.groups.classic_group import ClassicGroup
-    from kafka_shim.shim.state.groups.consumer_group import ConsumerGroup
-    from kafka_shim.shim.state.groups.share_group import ShareGroup
-    from kafka_shim.shim.state.groups.streams_group import StreamsGroup
+    from kafka_shim.shim.state.groups.classic.classic_group import ClassicGroup
+    from kafka_shim.shim.state.groups.consumer.consumer_group import ConsumerGroup
+    from kafka_shim.shim.state.groups.share.share_group import ShareGroup
+    from kafka_shim.shim.state.groups.streams.streams_group import StreamsGroup
 
 
 class GroupStore:
@@ -59,7 +59,7 @@ class GroupStore:
         self._kept_in: bytes | None = None  # the id of the topic of groups
         self.when_touched: Callable[[str], None] = lambda _: None
         """Called with the id of a group that may change now, or be new, or go."""
-        self._rounds = Rounds(clock, lambda: settings.offsets_check_interval_ms, self._expire)
+        self._rounds = PeriodicWork(clock, lambda: settings.offsets_check_interval_ms, self._expire)
 
     def stop(self) -> None:
         """Stop periodic work."""
@@ -114,7 +114,7 @@ class GroupStore:
         return group
 
     def _new_classic(self, group_id: str) -> "ClassicGroup":
-        from kafka_shim.shim.state.groups.classic_group import ClassicGroup  # noqa: PLC0415 - see above
+        from kafka_shim.shim.state.groups.classic.classic_group import ClassicGroup  # noqa: PLC0415 - see above
 
         made = ClassicGroup(group_id, self.settings, self.facts, self._clock, self._random)
         made.cycle.when_settled = partial(self.records.group, made)

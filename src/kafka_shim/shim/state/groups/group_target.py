@@ -10,6 +10,8 @@ from collections.abc import Callable, Collection, Mapping
 from copy import copy
 from typing import Any, Final, Protocol, Self
 
+import msgspec
+
 from kafka_shim.shim.clock import Clock
 from kafka_shim.shim.state.groups.assignors import Assignment, Assignor, Held, Subscriber
 
@@ -216,3 +218,12 @@ class GroupTarget:
         if is_empty:
             self.target_epoch = self.epoch
             self._assigned_ms = self._clock.now_ms() - self._interval_ms()
+
+
+class HeartbeatResult(msgspec.Struct, frozen=True):
+    """The answer to a heartbeat; `assignment` is None if it has not changed."""
+
+    member_id: str
+    member_epoch: int
+    interval_ms: int
+    assignment: Assignment | None

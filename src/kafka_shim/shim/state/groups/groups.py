@@ -9,7 +9,7 @@ import msgspec
 
 from kafka_shim.protocol.error_codes import NO_ERROR, ErrorCode
 from kafka_shim.shim.errors import RequestRejected
-from kafka_shim.shim.state.groups.classic_member import (
+from kafka_shim.shim.state.groups.classic.classic_member import (
     Joined,
     Joining,
     OnJoined,
@@ -21,17 +21,23 @@ from kafka_shim.shim.state.groups.group import Group, GroupType
 from kafka_shim.shim.state.groups.group_commits import GroupCommits
 
 if TYPE_CHECKING:  # a kind of groups is imported with the first group of it
-    from kafka_shim.shim.state.groups.classic_group import ClassicGroup
-    from kafka_shim.shim.state.groups.classic_participants import ClassicParticipants
-    from kafka_shim.shim.state.groups.consumer_group import ConsumerGroup
-    from kafka_shim.shim.state.groups.consumer_member import ConsumerHeartbeat, ConsumerMember
+    from kafka_shim.shim.state.groups.classic.classic_group import ClassicGroup
+    from kafka_shim.shim.state.groups.consumer.classic_participants import ClassicParticipants
+    from kafka_shim.shim.state.groups.consumer.consumer_group import ConsumerGroup
+    from kafka_shim.shim.state.groups.consumer.consumer_member import (
+        ConsumerHeartbeat,
+        ConsumerMember,
+    )
     from kafka_shim.shim.state.groups.draft import TimeSlices
-    from kafka_shim.shim.state.groups.heartbeat_result import HeartbeatResult
+    from kafka_shim.shim.state.groups.group_target import HeartbeatResult
     from kafka_shim.shim.state.groups.long_heartbeats import LongHeartbeats
-    from kafka_shim.shim.state.groups.share_group import ShareGroup, ShareHeartbeat
-    from kafka_shim.shim.state.groups.streams_group import StreamsGroup
-    from kafka_shim.shim.state.groups.streams_member import StreamsHeartbeat, StreamsHeartbeatResult
-    from kafka_shim.shim.state.groups.topology_descriptions import TopologyDescriptions
+    from kafka_shim.shim.state.groups.share.share_group import ShareGroup, ShareHeartbeat
+    from kafka_shim.shim.state.groups.streams.streams_group import StreamsGroup
+    from kafka_shim.shim.state.groups.streams.streams_member import (
+        StreamsHeartbeat,
+        StreamsHeartbeatResult,
+    )
+    from kafka_shim.shim.state.groups.streams.topology_descriptions import TopologyDescriptions
 
 Response = TypeVar("Response")
 
@@ -143,7 +149,7 @@ class Groups(GroupCommits):
         return None
 
     def _participants(self, group: "ConsumerGroup") -> "ClassicParticipants":
-        from kafka_shim.shim.state.groups.classic_participants import ClassicParticipants  # noqa: PLC0415 - see above
+        from kafka_shim.shim.state.groups.consumer.classic_participants import ClassicParticipants  # noqa: PLC0415 - see above
 
         return ClassicParticipants(group, self.facts, self._topics)
 
@@ -193,7 +199,7 @@ class Groups(GroupCommits):
         return response
 
     def _make_consumer(self, group_id: str) -> "ConsumerGroup":
-        from kafka_shim.shim.state.groups.consumer_group import ConsumerGroup  # noqa: PLC0415 - see above
+        from kafka_shim.shim.state.groups.consumer.consumer_group import ConsumerGroup  # noqa: PLC0415 - see above
 
         return ConsumerGroup(
             group_id,
@@ -284,7 +290,7 @@ class Groups(GroupCommits):
         if not may_be_new or self.find(group_id) is not None:
             text = f"unknown share group `{group_id}`"
             raise RequestRejected(ErrorCode.GROUP_ID_NOT_FOUND, text)
-        from kafka_shim.shim.state.groups.share_group import ShareGroup  # noqa: PLC0415 - see above
+        from kafka_shim.shim.state.groups.share.share_group import ShareGroup  # noqa: PLC0415 - see above
 
         return ShareGroup(
             group_id, self.settings, self.facts, self._topics, self._states, self._clock
@@ -320,7 +326,7 @@ class Groups(GroupCommits):
         return group
 
     def _make_streams(self, group_id: str) -> "StreamsGroup":
-        from kafka_shim.shim.state.groups.streams_group import StreamsGroup  # noqa: PLC0415 - see above
+        from kafka_shim.shim.state.groups.streams.streams_group import StreamsGroup  # noqa: PLC0415 - see above
 
         return StreamsGroup(group_id, self.settings, self.facts, self._topics, self._clock)
 
@@ -341,7 +347,7 @@ class Groups(GroupCommits):
     @cached_property
     def descriptions(self) -> "TopologyDescriptions":
         """The known topologies of streams groups."""
-        from kafka_shim.shim.state.groups.topology_descriptions import TopologyDescriptions  # noqa: PLC0415 - see above
+        from kafka_shim.shim.state.groups.streams.topology_descriptions import TopologyDescriptions  # noqa: PLC0415 - see above
 
         return TopologyDescriptions(self.settings, self._clock, self._random)
 

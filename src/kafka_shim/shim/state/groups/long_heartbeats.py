@@ -10,17 +10,20 @@ from weakref import WeakValueDictionary
 
 from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.shim.errors import RequestRejected
-from kafka_shim.shim.state.groups.consumer_group import ConsumerGroup
-from kafka_shim.shim.state.groups.consumer_member import ConsumerHeartbeat
+from kafka_shim.shim.state.groups.consumer.consumer_group import ConsumerGroup
+from kafka_shim.shim.state.groups.consumer.consumer_member import ConsumerHeartbeat
 from kafka_shim.shim.state.groups.draft import Draft, Drafted, TimeSlices
 from kafka_shim.shim.state.groups.group import Group
 from kafka_shim.shim.state.groups.group_store import GroupStore
-from kafka_shim.shim.state.groups.heartbeat_result import HeartbeatResult
-from kafka_shim.shim.state.groups.share_group import ShareGroup, ShareHeartbeat
+from kafka_shim.shim.state.groups.group_target import HeartbeatResult
+from kafka_shim.shim.state.groups.share.share_group import ShareGroup, ShareHeartbeat
 
 if TYPE_CHECKING:  # only those who have such a group need it
-    from kafka_shim.shim.state.groups.streams_group import StreamsGroup
-    from kafka_shim.shim.state.groups.streams_member import StreamsHeartbeat, StreamsHeartbeatResult
+    from kafka_shim.shim.state.groups.streams.streams_group import StreamsGroup
+    from kafka_shim.shim.state.groups.streams.streams_member import (
+        StreamsHeartbeat,
+        StreamsHeartbeatResult,
+    )
 
 TRIES = 5
 """How often a group may become another one while something is worked out for it."""

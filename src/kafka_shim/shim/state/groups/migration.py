@@ -9,15 +9,15 @@ from collections.abc import Collection
 
 from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.shim.errors import RequestRejected
-from kafka_shim.shim.state.group_settings import GroupSettings
-from kafka_shim.shim.state.groups import subscription
 from kafka_shim.shim.state.groups.assignors import Assignment
-from kafka_shim.shim.state.groups.classic_group import CONSUMERS, ClassicGroup
-from kafka_shim.shim.state.groups.classic_member import ClassicMember, Joining
-from kafka_shim.shim.state.groups.classic_rebalance import ClassicState
-from kafka_shim.shim.state.groups.consumer_group import ConsumerGroup
-from kafka_shim.shim.state.groups.consumer_member import ClassicTerms, ConsumerMember
+from kafka_shim.shim.state.groups.classic import subscription
+from kafka_shim.shim.state.groups.classic.classic_group import CONSUMERS, ClassicGroup
+from kafka_shim.shim.state.groups.classic.classic_member import ClassicMember, Joining
+from kafka_shim.shim.state.groups.classic.classic_rebalance import ClassicState
+from kafka_shim.shim.state.groups.consumer.consumer_group import ConsumerGroup
+from kafka_shim.shim.state.groups.consumer.consumer_member import ClassicTerms, ConsumerMember
 from kafka_shim.shim.state.groups.topic_subscriptions import names_of
+from kafka_shim.shim.state.settings.group_settings import GroupSettings
 from kafka_shim.shim.state.topics import Topics
 
 

@@ -5,7 +5,7 @@ from typing import Final, NamedTuple, Protocol
 from weakref import WeakValueDictionary
 
 from kafka_shim.shim.patterns import compile_pattern
-from kafka_shim.shim.state.java_hash_map import ordered
+from kafka_shim.shim.state.java_collections import ordered
 from kafka_shim.shim.state.topics import Topics
 
 RESOLVING_INTERVAL_MS: Final = 10_000

@@ -16,8 +16,8 @@ from kafka_shim.protocol.enums import CLUSTER_NAME, Operation, ResourceType
 from kafka_shim.protocol.record_coding import Headers, write_records
 from kafka_shim.protocol.records import HEADER_BYTES, Record, assign, batches, encode_batch
 from kafka_shim.shim.clock import Clock
-from kafka_shim.shim.state.configs import Configs
-from kafka_shim.shim.state.log import Log, StoredBatch
+from kafka_shim.shim.state.logs.log import Log, StoredBatch
+from kafka_shim.shim.state.settings.configs import Configs
 from kafka_shim.shim.state.share_partitions.share_values import Key
 from kafka_shim.shim.state.topic_names import name_error
 from kafka_shim.shim.state.topics import Partition, Topic, Topics

@@ -20,10 +20,15 @@ from kafka_shim.protocol.messages.share_update_value import (
 )
 from kafka_shim.protocol.releases.groups import GroupFacts
 from kafka_shim.shim.clock import Clock
-from kafka_shim.shim.state.configs import Configs
-from kafka_shim.shim.state.coordinator_records import append_record, versioned
-from kafka_shim.shim.state.coordinators import Coordinators, KeyType, share_key
-from kafka_shim.shim.state.rounds import Rounds
+from kafka_shim.shim.state.coordinators import (
+    Coordinators,
+    KeyType,
+    append_record,
+    share_key,
+    versioned,
+)
+from kafka_shim.shim.state.periodic_work import PeriodicWork
+from kafka_shim.shim.state.settings.configs import Configs
 from kafka_shim.shim.state.share_partitions.share_values import (
     NOT_KNOWN,
     Deliveries,
@@ -77,8 +82,8 @@ class ShareLog:
         self._clock = clock
         self._settings = settings
         self._facts = facts
-        self._idle = Rounds(clock, lambda: settings.idle_ms, self._write_idle)
-        self._pruning = Rounds(clock, lambda: settings.prune_ms, self._prune)
+        self._idle = PeriodicWork(clock, lambda: settings.idle_ms, self._write_idle)
+        self._pruning = PeriodicWork(clock, lambda: settings.prune_ms, self._prune)
         self.states: dict[Key, ShareState] = {}
         """Of which snapshots may be written later: those of the coordinator."""
         self.when_changed: Callable[[Key], None] = lambda _: None

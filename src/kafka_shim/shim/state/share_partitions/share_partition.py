@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.shim.clock import Clock, Timer
-from kafka_shim.shim.state.group_settings import GroupSettings
+from kafka_shim.shim.state.settings.group_settings import GroupSettings
 from kafka_shim.shim.state.share_partitions.dead_letters import (
     REJECTED,
     WORN_OUT,

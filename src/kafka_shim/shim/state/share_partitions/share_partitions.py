@@ -9,9 +9,9 @@ import msgspec
 
 from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.shim.clock import Clock
-from kafka_shim.shim.state.durations import milliseconds
-from kafka_shim.shim.state.group_settings import GroupSettings
-from kafka_shim.shim.state.log import Log
+from kafka_shim.shim.state.logs.log import Log
+from kafka_shim.shim.state.settings.config_values import milliseconds
+from kafka_shim.shim.state.settings.group_settings import GroupSettings
 from kafka_shim.shim.state.share_partitions.dead_letters import DeadLetters
 from kafka_shim.shim.state.share_partitions.in_flight import RecordState
 from kafka_shim.shim.state.share_partitions.share_partition import STATE_ERRORS, SharePartition

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
-from kafka_shim.shim.state.config_definitions import definitions
+from kafka_shim.shim.state.settings.config_definitions import definitions
 from kafka_shim.shim.traffic.suite.case import Family
 from kafka_shim.shim.traffic.suite.cases.logins import (
     PRODUCE,

@@ -1,0 +1,334 @@
+"""The states of a classic group and the ways from one to the next.
+
+    Empty --join--> PreparingRebalance --all have joined--> CompletingRebalance
+    CompletingRebalance --leader syncs--> Stable --join, leave, expiry--> PreparingRebalance
+    PreparingRebalance --all have gone--> Empty
+
+Pending answers are sent only from here, and only when a change is complete: an answer can make its
+connection process the next request for the same group at once.
+"""
+
+from collections import deque
+from collections.abc import Callable
+from enum import Enum
+from functools import partial
+
+import msgspec
+
+from kafka_shim.protocol.error_codes import ErrorCode
+from kafka_shim.protocol.releases.groups import GroupFacts
+from kafka_shim.shim.clock import Clock, Deadline
+from kafka_shim.shim.state.groups.classic.classic_member import ClassicMember, Joined, Synced
+from kafka_shim.shim.state.groups.classic.classic_roster import Roster
+from kafka_shim.shim.state.settings.group_settings import GroupSettings
+
+NEW_MEMBER_JOIN_TIMEOUT_MS = 300_000
+"""Session timeout of a member that has not completed a rebalance yet."""
+ANSWERS_AT_ONCE = 250
+"""Number of answers sent without yielding to other work; takes about 15 ms."""
+
+
+class ClassicState(Enum):
+    """The states, by the names that DescribeGroups shows."""
+
+    EMPTY = "Empty"
+    PREPARING = "PreparingRebalance"
+    COMPLETING = "CompletingRebalance"
+    STABLE = "Stable"
+
+
+class ClassicRebalance:
+    """State, generation and timers of one group; removes members whose session times out."""
+
+    def __init__(self, settings: GroupSettings, facts: GroupFacts, clock: Clock) -> None:
+        self._settings = settings
+        self._facts = facts
+        self._clock = clock
+        self.roster = Roster()
+        self.state = ClassicState.EMPTY
+        self.empty_since_ms = clock.now_ms()
+        self.generation_id = 0
+        self.protocol_name: str | None = None
+        self.is_stuck = False  # 0.11: no generation can begin, as its members have no protocol
+        self._phase_timer: Deadline | None = None
+        self._gathering_left_ms: int | None = None  # during the initial rebalance delay
+        self._joined_meanwhile = False
+        self._unsynced: set[str] = set()
+        self._outbox: deque[Callable[[], None]] = deque()
+        self._speaks_on = False
+        self.when_settled: Callable[[], None] = lambda: None
+        """Called when a generation has its assignment or no members, or a member another id."""
+
+    # members
+
+    def enter(self, member: ClassicMember, protocol_type: str) -> None:
+        """Add a new member, whose JoinGroup is pending, and begin a rebalance."""
+        assert member.on_join is not None
+        if self.state is ClassicState.PREPARING and self.generation_id == 0:
+            self._joined_meanwhile = True
+        self.roster.add(member, protocol_type)
+        member.is_new = not self.is_stuck
+        self._start_session(member, NEW_MEMBER_JOIN_TIMEOUT_MS)
+        self.begin()
+
+    def remove(self, member: ClassicMember) -> None:
+        """Remove a member that left or timed out; the others rebalance."""
+        unknown = ErrorCode.UNKNOWN_MEMBER_ID
+        self.roster.remove(member)
+        self._unsynced.discard(member.member_id)
+        if not self.is_stuck:
+            self.complete_join(member, Joined(error=unknown))
+        self.complete_sync(member, Synced(error=unknown))
+        if self.state in (ClassicState.STABLE, ClassicState.COMPLETING):
+            self.begin()
+        else:
+            self.check()
+
+    def promise(self, member_id: str, session_timeout_ms: int) -> None:
+        """Reserve an id returned with MEMBER_ID_REQUIRED, until the session timeout (KIP-394)."""
+
+        def lapse() -> None:
+            if self.roster.promised.pop(member_id, None) is not None:
+                self.check()
+
+        self.roster.promised[member_id] = self._later(session_timeout_ms, lapse)
+
+    def watch(self, member: ClassicMember) -> None:
+        """Restart the session timeout of a member that has sent a request."""
+        member.session_ends_ms = self._clock.now_ms() + member.session_timeout_ms
+        if member.session_timer is None:
+            self._start_session(member, member.session_timeout_ms)
+        else:
+            member.session_timer.restart(member.session_timeout_ms)
+
+    def _start_session(self, member: ClassicMember, delay_ms: float) -> None:
+        """Start the session timer, of few objects: a group may have very many members."""
+        member.session_timer = Deadline(self._clock, partial(self._session_ends, member))
+        member.session_timer.restart(delay_ms)
+
+    def _session_ends(self, member: ClassicMember) -> None:
+        self._expire(member)
+        self.speak()
+
+    def expire_overdue(self) -> None:
+        """Remove members whose session has timed out, even if their timers have not run yet: a busy
+        event loop may process requests before timers that are due.
+        """
+        now_ms = self._clock.now_ms()
+        for member in list(self.roster.members.values()):
+            if member.session_ends_ms <= now_ms and member.member_id in self.roster.members:
+                self._expire(member)
+        self.speak()
+
+    def _expire(self, member: ClassicMember) -> None:
+        waits = member.on_join is not None or member.on_sync is not None
+        if not waits or member.is_new:
+            self.remove(member)
+
+    # a rebalance
+
+    def begin(self) -> None:
+        """Start a rebalance unless one is in progress; it may complete at once."""
+        if self.state is ClassicState.PREPARING:
+            self.check()
+            return
+        if self.state is ClassicState.COMPLETING:
+            self._break_off_syncs()
+        is_first = self.state is ClassicState.EMPTY
+        self.state = ClassicState.PREPARING
+        self._unsynced.clear()
+        timeout_ms = self.roster.rebalance_timeout_ms()
+        delay_ms = self._settings.initial_rebalance_delay_ms
+        if is_first and delay_ms > 0:
+            self._joined_meanwhile = False
+            self._gathering_left_ms = max(timeout_ms - delay_ms, 0)
+            self._restart_phase(delay_ms, self._gather)
+        else:
+            self._restart_phase(timeout_ms, self._complete_join)
+            self.check()
+
+    def check(self) -> None:
+        """Complete the rebalance if all members joined, except during the initial delay."""
+        waits = self.state is not ClassicState.PREPARING or self._gathering_left_ms is not None
+        if not waits and not self.is_stuck and self.roster.everybody_joined():
+            self._complete_join()
+
+    def _gather(self) -> None:
+        """Extend the initial rebalance delay while new members keep joining (KIP-134).
+
+        Ends when none joined during the last delay, or at the rebalance timeout.
+        """
+        left_ms = self._gathering_left_ms or 0
+        if not self._joined_meanwhile or left_ms == 0:
+            self._complete_join()
+            return
+        delay_ms = min(left_ms, self._settings.initial_rebalance_delay_ms)
+        self._joined_meanwhile = False
+        self._gathering_left_ms = left_ms - delay_ms
+        self._restart_phase(delay_ms, self._gather)
+
+    def _complete_join(self) -> None:
+        """Begin the next generation with the members that have joined."""
+        roster = self.roster
+        for member in list(roster.members.values()):
+            if member.on_join is None and member.instance_id is None:
+                self._unsynced.discard(member.member_id)
+                roster.remove(member)
+        if roster.members and not roster.elect_joined_leader():
+            # Only static members are left and none has rejoined: they still may.
+            self._restart_phase(roster.rebalance_timeout_ms(), self._complete_join)
+            return
+        self._stop_phase()
+        self._gathering_left_ms = None
+        self.generation_id += 1
+        if roster.members and not roster.speaks():
+            self._get_stuck()
+        elif roster.members:
+            self._tell_generation()
+        else:
+            self.state = ClassicState.EMPTY
+            self.empty_since_ms = self._clock.now_ms()
+            self.protocol_name = None
+            self.when_settled()
+
+    def _get_stuck(self) -> None:
+        """Stay in this state for good: pending members get no answer and do not time out."""
+        self.is_stuck = True
+        for member in self.roster.members.values():
+            member.is_new = False
+
+    def _tell_generation(self) -> None:
+        roster = self.roster
+        self.state = ClassicState.COMPLETING
+        self.protocol_name = roster.selected_protocol()
+        self._unsynced = set(roster.members)
+        if self._facts.sync_timeout:
+            self._restart_phase(roster.rebalance_timeout_ms(), self._drop_unsynced)
+        for member in list(roster.members.values()):
+            member.is_new = False
+            self.watch(member)
+            self.complete_join(member, self.joined(member))
+
+    def joined(self, member: ClassicMember) -> Joined:
+        """Return the JoinGroup answer for the current generation."""
+        roster = self.roster
+        leads = member.member_id == roster.leader_id
+        return Joined(
+            member_id=member.member_id,
+            generation_id=self.generation_id,
+            protocol_type=roster.protocol_type,
+            protocol_name=self.protocol_name,
+            leader_id=roster.leader_id,
+            members=roster.as_leader_sees(self.protocol_name) if leads else (),
+        )
+
+    def rejoined(self, member: ClassicMember, old_leader_id: str | None) -> Joined:
+        """Return the JoinGroup answer for a static member that rejoined; `old_leader_id` None: it
+        is the leader and need not assign (`skip_assignment`).
+        """
+        joined = self.joined(member)
+        if old_leader_id is None:
+            return msgspec.structs.replace(joined, skip_assignment=True)
+        return msgspec.structs.replace(joined, leader_id=old_leader_id, members=())
+
+    def _drop_unsynced(self) -> None:
+        """Remove members that sent no SyncGroup by the rebalance timeout (KAFKA-12890)."""
+        for member_id in self._unsynced & set(self.roster.members):
+            self.roster.remove(self.roster.members[member_id])
+        self._unsynced.clear()
+        self.begin()
+
+    # assignments
+
+    def has_synced(self, member: ClassicMember) -> None:
+        self._unsynced.discard(member.member_id)
+        if not self._unsynced:
+            self._stop_phase()
+
+    def assign(self, assignments: dict[str, bytes]) -> None:
+        """Set the leader's assignments, answer all pending SyncGroups; the group is STABLE."""
+        assert self.state is ClassicState.COMPLETING
+        self.state = ClassicState.STABLE
+        for member in self.roster.members.values():
+            member.assignment = assignments.get(member.member_id, b"")
+        self.when_settled()
+        for member in list(self.roster.members.values()):
+            if self.complete_sync(member, self.synced(member)):
+                self.watch(member)
+
+    def synced(self, member: ClassicMember) -> Synced:
+        return Synced(
+            protocol_type=self.roster.protocol_type,
+            protocol_name=self.protocol_name,
+            assignment=member.assignment,
+        )
+
+    def break_off(self) -> None:
+        """Answer pending requests with REBALANCE_IN_PROGRESS, as the group changes its protocol."""
+        error = ErrorCode.REBALANCE_IN_PROGRESS
+        for member in self.roster.members.values():
+            self.complete_join(member, Joined(error=error, member_id=member.member_id))
+            self.complete_sync(member, Synced(error=error))
+
+    def _break_off_syncs(self) -> None:
+        for member in list(self.roster.members.values()):
+            member.assignment = b""
+            if self.complete_sync(member, Synced(error=ErrorCode.REBALANCE_IN_PROGRESS)):
+                self.watch(member)
+
+    # answers and timers
+
+    def complete_join(self, member: ClassicMember, response: Joined) -> None:
+        """Queue the answer to the member's pending JoinGroup, if there is one."""
+        reply = self.roster.release(member)
+        if reply is not None:
+            self._outbox.append(partial(reply, response))
+
+    def complete_sync(self, member: ClassicMember, response: Synced) -> bool:
+        """Queue the answer to the member's pending SyncGroup; return whether there is one."""
+        reply, member.on_sync = member.on_sync, None
+        if reply is not None:
+            self._outbox.append(partial(reply, response))
+        return reply is not None
+
+    def speak(self) -> None:
+        """Send queued answers, up to ANSWERS_AT_ONCE; the rest follow after other work. Every
+        public change of the group ends with this call.
+        """
+        for _ in range(ANSWERS_AT_ONCE):
+            if not self._outbox:
+                return
+            self._outbox.popleft()()
+        if self._outbox and not self._speaks_on:
+            self._speaks_on = True
+            self._clock.call_later(0, self._speak_on)
+
+    def _speak_on(self) -> None:
+        self._speaks_on = False
+        self.speak()
+
+    def _later(self, delay_ms: float, then: Callable[[], None]) -> Deadline:
+        def fire() -> None:
+            then()
+            self.speak()
+
+        deadline = Deadline(self._clock, fire)
+        deadline.restart(delay_ms)
+        return deadline
+
+    def _restart_phase(self, delay_ms: float, then: Callable[[], None]) -> None:
+        self._stop_phase()
+        self._phase_timer = self._later(delay_ms, then)
+
+    def _stop_phase(self) -> None:
+        if self._phase_timer is not None:
+            self._phase_timer.cancel()
+            self._phase_timer = None
+
+    def close(self) -> None:
+        """Stop all timers; the group is deleted."""
+        self._stop_phase()
+        for member in self.roster.members.values():
+            member.stop_timer()
+        for member_id in list(self.roster.promised):
+            self.roster.forget_promise(member_id)

@@ -1,0 +1,180 @@
+"""The members of a classic group: dynamic and static ones, pending ids and the leader."""
+
+import random
+from collections import Counter
+
+from kafka_shim.protocol.error_codes import NO_ERROR, ErrorCode
+from kafka_shim.shim.clock import Timer
+from kafka_shim.shim.state.groups.classic.classic_member import (
+    ClassicMember,
+    JoinedMember,
+    Joining,
+    OnJoined,
+    Protocols,
+)
+
+
+class Roster:
+    """Members by id in joining order; `promised` are ids handed out but not yet used to join."""
+
+    def __init__(self) -> None:
+        self.members: dict[str, ClassicMember] = {}
+        self.instances: dict[str, str] = {}
+        self.promised: dict[str, Timer] = {}
+        self.leader_id = ""
+        self.protocol_type = ""
+        self._joining: set[ClassicMember] = set()
+        self._speakers: Counter[str] = Counter()  # members by protocol
+
+    def __len__(self) -> int:
+        return len(self.members)
+
+    def add(self, member: ClassicMember, protocol_type: str) -> None:
+        """Add a member; the first one sets the protocol type and becomes the leader."""
+        if not self.members:
+            self.protocol_type = protocol_type
+        self.members[member.member_id] = member
+        self._speakers.update(_spoken(member))
+        if member.instance_id is not None:
+            self.instances[member.instance_id] = member.member_id
+        if not self.leader_id:
+            self.leader_id = member.member_id
+        self.forget_promise(member.member_id)
+
+    def remove(self, member: ClassicMember) -> None:
+        """Remove a member; if it was the leader, the next one becomes the leader."""
+        member.stop_timer()
+        del self.members[member.member_id]
+        self._joining.discard(member)
+        self._forget_spoken(member)
+        if member.instance_id is not None:
+            self.instances.pop(member.instance_id, None)
+        if self.leader_id == member.member_id:
+            self.leader_id = next(iter(self.members), "")
+
+    def update(self, member: ClassicMember, joining: Joining, *, with_timeouts: bool) -> None:
+        """Update a member's protocols from its JoinGroup request, and its timeouts."""
+        self._forget_spoken(member)
+        member.update(joining, with_timeouts=with_timeouts)
+        self._speakers.update(_spoken(member))
+
+    def _forget_spoken(self, member: ClassicMember) -> None:
+        """Uncount a member's protocols, and drop those without members: a client can name many."""
+        for name in _spoken(member):
+            self._speakers[name] -= 1
+            if not self._speakers[name]:
+                del self._speakers[name]
+
+    def replace(self, old: ClassicMember, new_id: str) -> None:
+        """Give a static member that rejoined its new id; it keeps everything else."""
+        assert old.instance_id is not None
+        members = {
+            new_id if member_id == old.member_id else member_id: member
+            for member_id, member in self.members.items()
+        }
+        if self.leader_id == old.member_id:
+            self.leader_id = new_id
+        self.members = members
+        self.instances[old.instance_id] = new_id
+        old.member_id = new_id
+
+    def forget_promise(self, member_id: str) -> bool:
+        """Drop a pending member id (KIP-394); return whether it was pending."""
+        timer = self.promised.pop(member_id, None)
+        if timer is not None:
+            timer.cancel()
+        return timer is not None
+
+    def error_of(self, member_id: str, instance_id: str | None, *, strict: bool) -> ErrorCode:
+        """Return NONE for a current member, else UNKNOWN_MEMBER_ID or FENCED_INSTANCE_ID.
+
+        FENCED_INSTANCE_ID means that the instance now has another member id. With `strict`, an
+        unknown instance gives UNKNOWN_MEMBER_ID even if the member id exists.
+        """
+        if instance_id is not None:
+            current = self.instances.get(instance_id)
+            if current is None and strict:
+                return ErrorCode.UNKNOWN_MEMBER_ID
+            if current is not None and current != member_id:
+                return ErrorCode.FENCED_INSTANCE_ID
+        return NO_ERROR if member_id in self.members else ErrorCode.UNKNOWN_MEMBER_ID
+
+    def all_speak(self, protocol_name: str) -> bool:
+        """Return whether every member supports the protocol."""
+        return self._speakers[protocol_name] == len(self.members)
+
+    def speaks(self) -> bool:
+        """Return whether members have protocols, and so at least one in common."""
+        return bool(self._speakers)
+
+    def supports(self, protocol_type: str, protocols: Protocols, *, is_checked: bool) -> bool:
+        """Return whether a client with these protocols can join; an empty group checks
+        `is_checked`.
+        """
+        if not self.members:
+            return not is_checked or (bool(protocols) and bool(protocol_type))
+        return protocol_type == self.protocol_type and any(
+            self.all_speak(name) for name, _ in protocols
+        )
+
+    def selected_protocol(self) -> str:
+        """Return the protocol with most votes; of equals, the one voted for first."""
+        votes: dict[str, int] = {}
+        for member in self.members.values():
+            name = member.vote(self.all_speak)
+            votes[name] = votes.get(name, 0) + 1
+        return max(votes, key=lambda name: votes[name])
+
+    def rebalance_timeout_ms(self) -> int:
+        """Return the longest rebalance timeout of all members; 0 without members."""
+        return max((member.rebalance_timeout_ms for member in self.members.values()), default=0)
+
+    def hold(self, member: ClassicMember, response: OnJoined) -> None:
+        """Store the callback for a member's pending JoinGroup answer."""
+        member.on_join = response
+        self._joining.add(member)
+
+    def release(self, member: ClassicMember) -> OnJoined | None:
+        """Remove and return the callback of a pending JoinGroup; None if none is pending."""
+        self._joining.discard(member)
+        response, member.on_join = member.on_join, None
+        return response
+
+    @property
+    def joining_count(self) -> int:
+        """Number of members with a pending JoinGroup."""
+        return len(self._joining)
+
+    def everybody_joined(self) -> bool:
+        """Return whether all members have rejoined and no handed-out member id is pending."""
+        return self.joining_count == len(self.members) and not self.promised
+
+    def elect_joined_leader(self) -> bool:
+        """Replace a leader that has not rejoined by a member that has; return False if none has."""
+        if not self._joining:
+            return False
+        leader = self.members.get(self.leader_id)
+        if leader is None or leader.on_join is None:
+            joined = (member for member in self.members.values() if member.on_join is not None)
+            self.leader_id = next(joined).member_id
+        return True
+
+    def as_leader_sees(self, protocol_name: str | None) -> tuple[JoinedMember, ...]:
+        """Return all members with the metadata that the leader needs to assign partitions."""
+        return tuple(
+            JoinedMember(member.member_id, member.instance_id, member.metadata(protocol_name))
+            for member in self.members.values()
+        )
+
+
+def new_uuid(rng: random.Random) -> str:
+    """Return a random version 4 UUID in Java's text format."""
+    raw = bytearray(rng.randbytes(16))
+    raw[6] = raw[6] & 0x0F | 0x40
+    raw[8] = raw[8] & 0x3F | 0x80
+    text = raw.hex()
+    return "-".join((text[:8], text[8:12], text[12:16], text[16:20], text[20:]))
+
+
+def _spoken(member: ClassicMember) -> set[str]:
+    return {name for name, _ in member.protocols}

@@ -1,0 +1,234 @@
+"""Members of the classic protocol in a consumer group (KIP-848).
+
+The broker assigns partitions to them as to all other members. JoinGroup is answered at once with
+the member epoch as generation id, and SyncGroup with the member's current assignment. Heartbeat
+returns REBALANCE_IN_PROGRESS when the next step needs another JoinGroup. There is no leader.
+"""
+
+from collections.abc import Callable, Collection, Sequence
+
+from kafka_shim.protocol.error_codes import ErrorCode
+from kafka_shim.protocol.releases.groups import GroupFacts
+from kafka_shim.shim.errors import RequestRejected
+from kafka_shim.shim.state.groups.classic import subscription
+from kafka_shim.shim.state.groups.classic.classic_member import (
+    Joined,
+    Joining,
+    OnJoined,
+    OnSynced,
+    Protocols,
+    Synced,
+    Syncing,
+)
+from kafka_shim.shim.state.groups.consumer.consumer_group import CONSUMERS, ConsumerGroup
+from kafka_shim.shim.state.groups.consumer.consumer_member import ClassicTerms, ConsumerMember
+from kafka_shim.shim.state.groups.reconciliation import MemberState
+from kafka_shim.shim.state.groups.topic_subscriptions import names_of
+from kafka_shim.shim.state.topics import Topics
+
+Decided = tuple[Joined, ConsumerMember | None, bool]
+"""The answer, the replaced static member, and whether the target is older than the group epoch."""
+Work = Callable[[ConsumerGroup], Decided]
+Apart = Callable[[ConsumerGroup, Callable[[], Collection[str]], Work], Decided]
+"""Runs work on the group or a copy, in which only members with the given ids may change."""
+
+
+def at_once(group: ConsumerGroup, _: Callable[[], Collection[str]], work: Work) -> Decided:
+    """Run the work on the group itself."""
+    return work(group)
+
+
+class ClassicParticipants:
+    """The handling of classic requests (JoinGroup, SyncGroup and others) by one consumer group.
+
+    It has no state of its own; all state is in the group.
+    """
+
+    def __init__(self, group: ConsumerGroup, facts: GroupFacts, topics: Topics) -> None:
+        self._group = group
+        self._facts = facts
+        self._topics = topics
+
+    # JoinGroup
+
+    def join(
+        self, joining: Joining, new_id: str, response: OnJoined, apart: Apart = at_once
+    ) -> None:
+        """Handle a JoinGroup and pass its result to `answer`; `new_id` is for a new member."""
+        try:
+            joined = self._join(joining, new_id, apart)
+        except RequestRejected as refused:
+            joined = Joined(error=refused.error, member_id="")
+        response(joined)
+
+    def _join(self, joining: Joining, new_id: str, apart: Apart) -> Joined:
+        group = self._group
+
+        def decide(made: ConsumerGroup) -> Decided:
+            return ClassicParticipants(made, self._facts, self._topics)._decide(joining, new_id)
+
+        def speakers() -> tuple[str, ...]:
+            return joining.member_id, group.instances.get(joining.instance_id or "", "")
+
+        joined, replaced, is_stale = apart(group, speakers, decide)
+        if joined.error is not ErrorCode.NONE:
+            return joined
+        member = group.members[joined.member_id]
+        member.stop_timers()
+        group.start_session(member)
+        group.limit_rebalance(member)
+        if replaced is not None and replaced.classic is None:
+            group.turn_classic_if_possible(rebalances=is_stale)
+        return joined
+
+    def _decide(self, joining: Joining, new_id: str) -> Decided:
+        """Add or update a member from its JoinGroup, without starting its timers."""
+        group = self._group
+        member_id = joining.member_id or new_id
+        group.check_room_for(member_id)
+        if not self._supports(joining.protocol_type, joining.protocols):
+            text = "the member does not support a protocol that all classic members support"
+            raise RequestRejected(ErrorCode.INCONSISTENT_GROUP_PROTOCOL, text)
+        if not joining.member_id and joining.needs_member_id and joining.instance_id is None:
+            return Joined(error=ErrorCode.MEMBER_ID_REQUIRED, member_id=member_id), None, False
+        told = subscription.read(joining.protocols[0][1])
+        if told is None:
+            error = ErrorCode(self._facts.unreadable_subscription_error)
+            raise RequestRejected(error, "the member's metadata is not a subscription")
+        member, replaced = self._joining_member(member_id, joining)
+        before = member.subscription
+        group.subscriptions.notice(group.members.values())
+        member.classic = ClassicTerms(joining.session_timeout_ms, joining.protocols)
+        member.client_id, member.client_host = joining.client_id, joining.client_host
+        member.rebalance_timeout_ms = joining.rebalance_timeout_ms
+        member.rack_id = told.rack_id or member.rack_id
+        member.topic_names = names_of(told.topics)
+        is_last = replaced is not None and replaced.classic is None and group.turns_classic()
+        keeps = is_last and self._facts.downgrade_keeps_target
+        epoch = group.target.epoch
+        owned = subscription.owned_by(told, self._topics)
+        group.advance(member, owned, before, keeps_target=keeps)
+        is_stale = keeps and group.target.is_delayed
+        if is_stale:
+            group.target.epoch = epoch
+        joined = Joined(
+            member_id=member.member_id,
+            generation_id=member.epoch,
+            protocol_type=CONSUMERS,
+            protocol_name=joining.protocols[0][0],
+        )
+        return joined, replaced, is_stale
+
+    def _supports(self, protocol_type: str, protocols: Protocols) -> bool:
+        """Return whether all classic members support one of these protocols."""
+        spoken = [
+            {name for name, _ in member.classic.protocols}
+            for member in self._group.members.values()
+            if member.classic is not None
+        ]
+        return protocol_type == CONSUMERS and any(
+            all(name in names for names in spoken) for name, _ in protocols
+        )
+
+    def _joining_member(
+        self, member_id: str, joining: Joining
+    ) -> tuple[ConsumerMember, ConsumerMember | None]:
+        """Return the joining member, possibly new, and the static member that it replaces."""
+        group = self._group
+        instance_id = joining.instance_id
+        if instance_id is None:
+            return group.members.get(member_id) or ConsumerMember(member_id, None), None
+        if joining.member_id:
+            return group.instance(instance_id, member_id), None
+        return group.taking_over(member_id, instance_id)
+
+    # SyncGroup, Heartbeat, LeaveGroup
+
+    def sync(self, syncing: Syncing, response: OnSynced) -> None:
+        """Answer a SyncGroup at once with the member's assignment in its epoch."""
+        try:
+            response(self._sync(syncing))
+        except RequestRejected as refused:
+            response(Synced(error=refused.error))
+
+    def _sync(self, syncing: Syncing) -> Synced:
+        group = self._group
+        member, terms = self._member(syncing.member_id, syncing.instance_id, syncing.generation_id)
+        wanted_type, wanted_name = syncing.protocol_type, syncing.protocol_name
+        name, metadata = terms.protocols[0]
+        if wanted_type not in (None, CONSUMERS) or wanted_name not in (None, name):
+            raise RequestRejected(
+                ErrorCode.INCONSISTENT_GROUP_PROTOCOL, "the group uses another protocol"
+            )
+        if self._is_behind(member) and member.state is not MemberState.UNREVOKED:
+            group.limit_rebalance(member)
+            raise RequestRejected(ErrorCode.REBALANCE_IN_PROGRESS, "the group has a newer epoch")
+        member.stop_timers()
+        group.start_session(member)
+        assignment = subscription.write_assignment(member.assigned, metadata, self._topics)
+        return Synced(protocol_type=wanted_type, protocol_name=wanted_name, assignment=assignment)
+
+    def heartbeat(self, member_id: str, instance_id: str | None, generation_id: int) -> ErrorCode:
+        """Extend a member's session; return REBALANCE_IN_PROGRESS if it must rejoin for its next
+        step: to get a newer epoch, to revoke partitions or to take partitions that have become
+        free.
+        """
+        try:
+            member, _ = self._member(member_id, instance_id, generation_id)
+        except RequestRejected as refused:
+            return refused.error
+        group = self._group
+        group.start_session(member)
+        takes = member.state is MemberState.UNRELEASED and not group.waits_for_others(member)
+        if not (takes or self._is_behind(member) or member.state is MemberState.UNREVOKED):
+            return ErrorCode.NONE
+        group.limit_rebalance(member)
+        return ErrorCode.REBALANCE_IN_PROGRESS
+
+    def leave(self, identities: Sequence[tuple[str, str | None]]) -> list[ErrorCode]:
+        """Remove members in one step, also those of the consumer protocol; return one error for
+        each.
+        """
+        leaving: dict[str, ConsumerMember] = {}
+        errors = []
+        for member_id, instance_id in identities:
+            try:
+                member = self._leaving(member_id, instance_id)
+            except RequestRejected as refused:
+                errors.append(refused.error)
+            else:
+                leaving[member.member_id] = member
+                errors.append(ErrorCode.NONE)
+        if leaving:
+            self._group.remove(*leaving.values())
+        return errors
+
+    def _leaving(self, member_id: str, instance_id: str | None) -> ConsumerMember:
+        """Return a leaving member by member id, or by instance id alone, as admins send it
+        (KIP-345).
+        """
+        if instance_id is None:
+            return self._group.member(member_id)
+        named = member_id or self._group.instances.get(instance_id, "")
+        return self._group.instance(instance_id, named)
+
+    def _member(
+        self, member_id: str, instance_id: str | None, generation_id: int
+    ) -> tuple[ConsumerMember, ClassicTerms]:
+        group = self._group
+        if instance_id is None:
+            member = group.member(member_id)
+        else:
+            member = group.instance(instance_id, member_id)
+        if member.classic is None:
+            raise group.unknown(member_id)
+        if generation_id != member.epoch:
+            text = f"generation {generation_id} of `{member_id}` is not the current {member.epoch}"
+            raise RequestRejected(ErrorCode.ILLEGAL_GENERATION, text)
+        return member, member.classic
+
+    def _is_behind(self, member: ConsumerMember) -> bool:
+        """Return whether the member must rejoin to get a newer epoch."""
+        target = self._group.target
+        waits = self._facts.classics_await_target
+        return member.epoch < (target.target_epoch if waits else target.epoch)

@@ -1,0 +1,322 @@
+"""A consumer group (KIP-848): the broker assigns partitions, members reconcile in steps.
+
+A change of members, subscriptions or topics begins a new group epoch, for which the assignor
+computes a target assignment. Each member's heartbeats bring it to that target
+(`consumer_member.py`).
+"""
+
+from collections.abc import Callable, Collection, Mapping
+from functools import partial
+
+from kafka_shim.protocol.error_codes import ErrorCode
+from kafka_shim.protocol.releases.groups import GroupFacts
+from kafka_shim.shim.clock import Clock
+from kafka_shim.shim.errors import RequestRejected
+from kafka_shim.shim.state.groups.assignors import (
+    Assignment,
+    Held,
+    Subscriber,
+    assign_range,
+    in_order_of_members,
+)
+from kafka_shim.shim.state.groups.consumer.consumer_member import (
+    ConsumerHeartbeat,
+    ConsumerMember,
+    Subscription,
+)
+from kafka_shim.shim.state.groups.consumer.uniform_assignor import assign_uniform
+from kafka_shim.shim.state.groups.epoch_group import EpochGroup, check_epoch
+from kafka_shim.shim.state.groups.group import GroupType
+from kafka_shim.shim.state.groups.group_target import GroupTarget, HeartbeatResult
+from kafka_shim.shim.state.groups.reconciliation import LEAVING, LEAVING_FOR_A_WHILE, merged
+from kafka_shim.shim.state.groups.topic_subscriptions import Matching, TopicSubscriptions
+from kafka_shim.shim.state.settings.group_settings import GroupSettings
+from kafka_shim.shim.state.topics import Topics
+
+CONSUMERS = "consumer"
+RANGE = "range"
+
+
+TurnClassic = Callable[["ConsumerGroup", Collection[ConsumerMember], bool], bool]
+"""Convert a group to a classic one without these members, if only classic members remain. The
+flag says whether they rebalance; the result says whether the group was converted.
+"""
+
+
+class ConsumerGroup(EpochGroup[ConsumerMember]):
+    """One group of the consumer protocol."""
+
+    type = GroupType.CONSUMER
+
+    def __init__(
+        self,
+        group_id: str,
+        settings: GroupSettings,
+        facts: GroupFacts,
+        topics: Topics,
+        clock: Clock,
+        turn_classic: TurnClassic,
+    ) -> None:
+        super().__init__(
+            group_id, partial(settings.consumer_session_timeout_ms, group_id), facts, clock
+        )
+        self._settings = settings
+        self._turn_classic = turn_classic
+        self.subscriptions = TopicSubscriptions(topics)
+        first = facts.new_group_epoch
+        self.target = GroupTarget(
+            clock, partial(settings.consumer_assignment_interval_ms, group_id), (first, first)
+        )
+
+    @property
+    def takes_back(self) -> bool:
+        return self._facts.takes_back
+
+    # descriptions
+
+    @property
+    def protocol_type(self) -> str:
+        return CONSUMERS
+
+    def shown_assignment(self, member: ConsumerMember) -> Assignment:
+        """Return the assignment that ConsumerGroupDescribe shows for a member."""
+        if self._facts.describes_revoking:
+            return merged(member.assigned, member.revoking)
+        return member.assigned
+
+    @property
+    def assignor_name(self) -> str:
+        """The assignor that most members request, else the first configured one.
+
+        DEVIATION: of assignors with equally many votes, the first one wins; Kafka picks by hash
+        order, differently in two places.
+        """
+        votes: dict[str, int] = {}
+        for member in self.members.values():
+            if member.server_assignor is not None:
+                votes[member.server_assignor] = votes.get(member.server_assignor, 0) + 1
+        if not votes:
+            return self._settings.assignors[0]
+        return max(votes, key=lambda name: votes[name])
+
+    # heartbeats
+
+    def heartbeat(self, heartbeat: ConsumerHeartbeat) -> HeartbeatResult:
+        """Handle a heartbeat that joins, stays or leaves; raise Refused if it is rejected."""
+        if heartbeat.member_epoch in (LEAVING, LEAVING_FOR_A_WHILE):
+            return self._leave(heartbeat)
+        response = self.decide(heartbeat)
+        member = self.members[heartbeat.member_id]
+        self.watch(member)
+        if member.topic_regex is not None:
+            self._resolve(heartbeat)
+        self.subscriptions.forget(self.members.values())
+        return response
+
+    def decide(self, heartbeat: ConsumerHeartbeat) -> HeartbeatResult:
+        """Handle a heartbeat that joins or stays, without starting timers or resolving the member's
+        regular expression.
+        """
+        member = self._member_of(heartbeat)
+        before = member.subscription
+        votes = heartbeat.server_assignor not in (None, member.server_assignor)
+        is_new = member.member_id not in self.members
+        assignor_name = self.assignor_name if votes or is_new else None
+        self.subscriptions.notice(self.members.values())
+        member.update(heartbeat)
+        moved = self.advance(member, heartbeat.owned, before, assignor_name)
+        shown = member.assigned if heartbeat.is_full or moved else None
+        return self._response(member.member_id, member.epoch, shown)
+
+    def advance(
+        self,
+        member: ConsumerMember,
+        owned: Assignment | None,
+        before: Subscription,
+        assignor_before: str | None = None,
+        *,
+        keeps_target: bool = False,
+    ) -> bool:
+        """Begin a new epoch if the member's update needs one, and reconcile the member by one step;
+        return whether its assignment changed. `before` is its previous subscription. With
+        `keeps_target` (the group is about to turn classic) the target stays, and nothing moves if
+        the epoch is newer.
+        """
+        newcomer = None if member.member_id in self.members else member.member_id
+        self.members[member.member_id] = member
+        is_other = (
+            self._facts.assignor_counts
+            and assignor_before is not None
+            and assignor_before != self.assignor_name
+        )
+        self.target.refresh(
+            self.subscriptions,
+            self.members.values(),
+            partial(self._assign, newcomer),
+            changed=is_other or self._is_changed(member, before),
+            is_kept=keeps_target,
+        )
+        if keeps_target and self.target.is_delayed:
+            return False
+        moved = self.reconcile(member, owned)
+        if member.subscription != before:
+            moved = self._give_up(member, owned) or moved
+        return moved
+
+    def _assign(
+        self, newcomer: str | None, subscribers: list[Subscriber], counts: Mapping[bytes, int]
+    ) -> dict[str, Held]:
+        if self.assignor_name == RANGE:
+            return assign_range(subscribers, counts)
+        members = in_order_of_members(subscribers, newcomer)
+        alike = self.subscriptions.are_alike(self.members.values())
+        saves_extra = self._facts.saves_extra
+        return assign_uniform(members, counts, alike=alike, saves_extra=saves_extra)
+
+    def _is_changed(self, member: ConsumerMember, before: Subscription) -> bool:
+        """Return whether the subscription changed. A new regular expression counts once it is
+        resolved, and a new member without topic names changes nothing.
+
+        DEVIATION: it does not make the assignor treat all members as subscribers of the same
+        topics.
+        """
+        old_names, old_regex = before
+        if member.topic_names != old_names:
+            return True
+        if member.topic_regex == old_regex:
+            return False
+        if member.topic_regex is None:
+            return self._facts.dropped_regex_counts
+        return self.subscriptions.is_resolved(member.topic_regex)
+
+    def _give_up(self, member: ConsumerMember, owned: Assignment | None) -> bool:
+        """Revoke partitions of topics that the member unsubscribed from, before a new target
+        exists.
+        """
+        revokes = self._facts.revokes_unsubscribed
+        if not (revokes and member.is_reconciled(self.target.target_epoch)):
+            return False
+        before = member.assigned
+        member.give_up(self.subscriptions.wanted_by(member), owned)
+        return member.assigned != before
+
+    def _resolve(self, heartbeat: ConsumerHeartbeat) -> None:
+        """Resolve due expressions; as in Kafka, only the next heartbeat
+        sees the matching topics.
+        """
+        wanted = self.expressions_due()
+        if wanted:
+            matching = self.subscriptions.matching(wanted, heartbeat.visible)
+            self.take_matching(matching)
+
+    def expressions_due(self) -> set[str]:
+        """Return the regular expressions that must be resolved now."""
+        now_ms, refresh_ms = self._clock.now_ms(), self._settings.regex_refresh_interval_ms
+        return self.subscriptions.due(self.members.values(), now_ms, refresh_ms)
+
+    def take_matching(self, matching: Matching) -> None:
+        """Apply resolved expressions; if their topics changed, renew the target."""
+        members = self.members.values()
+        if self.subscriptions.take(matching, members, self._clock.now_ms()):
+            self.target.renew(self.subscriptions, members)
+
+    def _response(
+        self, member_id: str, epoch: int, assignment: Assignment | None
+    ) -> HeartbeatResult:
+        interval_ms = self._settings.consumer_heartbeat_interval_ms(self.group_id)
+        return HeartbeatResult(member_id, epoch, interval_ms, assignment)
+
+    def _member_of(self, heartbeat: ConsumerHeartbeat) -> ConsumerMember:
+        """Return the validated member of a heartbeat; a new one is not yet in the group."""
+        joins = heartbeat.member_epoch == 0
+        known = self.members.get(heartbeat.member_id)
+        if joins:
+            self.check_joining(heartbeat)
+        if heartbeat.instance_id is not None:
+            return self._static_member_of(heartbeat, joins=joins)
+        if joins and known is None:
+            return ConsumerMember(heartbeat.member_id, None)
+        known = self.member(heartbeat.member_id)
+        if not (joins and self._facts.rejoins_anytime):
+            check_epoch(known, heartbeat.member_epoch, heartbeat.owned)
+        return known
+
+    def check_joining(self, heartbeat: ConsumerHeartbeat) -> None:
+        """Raise Refused if the group does not accept this new member."""
+        self.check_room_for(heartbeat.member_id)
+        if heartbeat.instance_id is not None:
+            self.released(heartbeat.instance_id)
+
+    def check_room_for(self, member_id: str) -> None:
+        """Raise GROUP_MAX_SIZE_REACHED if the group is full and this is a new member."""
+        is_full = len(self.members) >= self._settings.consumer_size_max
+        if is_full and member_id not in self.members:
+            raise RequestRejected(
+                ErrorCode.GROUP_MAX_SIZE_REACHED, "the group has reached its maximum size"
+            )
+
+    def _static_member_of(self, heartbeat: ConsumerHeartbeat, *, joins: bool) -> ConsumerMember:
+        instance_id = heartbeat.instance_id
+        assert instance_id is not None
+        if joins:
+            return self.taking_over(heartbeat.member_id, instance_id)[0]
+        known = self.instance(instance_id, heartbeat.member_id)
+        check_epoch(known, heartbeat.member_epoch, heartbeat.owned)
+        return known
+
+    def taking_over(
+        self, member_id: str, instance_id: str
+    ) -> tuple[ConsumerMember, ConsumerMember | None]:
+        """Create a member for a static instance; return it and the one it replaces, if any."""
+        current = self.members.get(self.instances.get(instance_id, ""))
+        member = ConsumerMember(member_id, instance_id)
+        if current is not None:
+            member.take_over(current)
+            self.target.hand_over(current.member_id, member_id)
+            self.drop(current)
+        self.instances[instance_id] = member_id
+        return member, current
+
+    def _leave(self, heartbeat: ConsumerHeartbeat) -> HeartbeatResult:
+        member = self.leaving(heartbeat.member_id, heartbeat.instance_id)
+        if heartbeat.member_epoch == LEAVING_FOR_A_WHILE:
+            member.leave_for_a_while()
+        else:
+            self.remove(member)
+        return HeartbeatResult(heartbeat.member_id, heartbeat.member_epoch, 0, None)
+
+    def remove(self, *members: ConsumerMember) -> None:
+        if self._turn_classic(self, members, bool(members)):
+            return
+        super().remove(*members)
+        self.subscriptions.forget(self.members.values())
+
+    def turns_classic(self) -> bool:
+        """Return whether the group turns classic once its last
+        consumer-protocol member is classic.
+        """
+        return (
+            self._settings.downgrades
+            and len(self.members) < self._settings.size_max
+            and all(member.is_classic for member in self.members.values())
+        )
+
+    def turn_classic_if_possible(self, *, rebalances: bool) -> None:
+        """Convert the group if its last consumer-protocol member has become a classic one."""
+        self._turn_classic(self, (), rebalances)
+
+    def take_over(self, members: Collection[ConsumerMember], epoch: int) -> None:
+        """Take the members of the group's previous protocol, with their assignments."""
+        self.members = {member.member_id: member for member in members}
+        self.instances = {
+            member.instance_id: member.member_id for member in members if member.instance_id
+        }
+        self.target.begin_at(epoch, members)
+        if self._facts.upgrade_keeps_epoch:
+            self.target.see(self.subscriptions, members)
+        for member in members:
+            self.start_session(member)
+
+    def subscribes_to(self, topic_name: str) -> bool:
+        members = self.members.values()
+        return any(topic_name in self.subscriptions.topics_of(member) for member in members)

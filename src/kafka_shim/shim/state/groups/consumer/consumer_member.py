@@ -1,0 +1,97 @@
+"""A member of a consumer group (KIP-848) and its heartbeats."""
+
+from collections.abc import Callable
+from typing import Self
+
+import msgspec
+
+from kafka_shim.shim.state.groups.assignors import Assignment
+from kafka_shim.shim.state.groups.classic.classic_member import Protocols
+from kafka_shim.shim.state.groups.reconciliation import ReconcilingMember
+from kafka_shim.shim.state.groups.topic_subscriptions import names_of
+
+Subscription = tuple[frozenset[str], str | None]
+"""Topic names and a regular expression."""
+
+
+class ConsumerHeartbeat(msgspec.Struct, frozen=True, kw_only=True):
+    """A ConsumerGroupHeartbeat request; fields that are None are unchanged.
+
+    `visible` filters topic names by the caller's DESCRIBE permission.
+    """
+
+    member_id: str
+    member_epoch: int
+    instance_id: str | None
+    rack_id: str | None
+    rebalance_timeout_ms: int  # -1: not changed
+    topic_names: list[str] | None
+    topic_regex: str | None
+    server_assignor: str | None
+    owned: Assignment | None
+    client_id: str
+    client_host: str
+    visible: Callable[[list[str]], list[str]]
+
+    @property
+    def is_full(self) -> bool:
+        """Whether all fields are set, so that the answer contains the whole assignment."""
+        subscribes = self.topic_names is not None or self.topic_regex is not None
+        tells = self.rebalance_timeout_ms != -1 and subscribes and self.owned is not None
+        return self.member_epoch == 0 or tells
+
+
+class ClassicTerms(msgspec.Struct, frozen=True):
+    """Session timeout and protocols from a classic member's JoinGroup."""
+
+    session_timeout_ms: int
+    protocols: Protocols
+
+
+class ConsumerMember(ReconcilingMember):
+    """One member: its subscription, assignor and client."""
+
+    def __init__(self, member_id: str, instance_id: str | None) -> None:
+        super().__init__(member_id, instance_id)
+        self.rack_id: str | None = None
+        self.client_id = ""
+        self.client_host = ""
+        self.topic_names: frozenset[str] = frozenset()
+        self.topic_regex: str | None = None
+        self.server_assignor: str | None = None
+        self.classic: ClassicTerms | None = None  # set for members of the classic protocol
+
+    @property
+    def is_classic(self) -> bool:
+        return self.classic is not None
+
+    @property
+    def own_session_timeout_ms(self) -> int | None:
+        return None if self.classic is None else self.classic.session_timeout_ms
+
+    @property
+    def subscription(self) -> Subscription:
+        return self.topic_names, self.topic_regex
+
+    def update(self, heartbeat: ConsumerHeartbeat) -> None:
+        """Set the fields that the request contains."""
+        self.classic = None
+        self.client_id = heartbeat.client_id
+        self.client_host = heartbeat.client_host
+        if heartbeat.rack_id is not None:
+            self.rack_id = heartbeat.rack_id
+        if heartbeat.rebalance_timeout_ms >= 0:
+            self.rebalance_timeout_ms = heartbeat.rebalance_timeout_ms
+        if heartbeat.server_assignor is not None:
+            self.server_assignor = heartbeat.server_assignor
+        if heartbeat.topic_names is not None:
+            self.topic_names = names_of(heartbeat.topic_names)
+        if heartbeat.topic_regex is not None:
+            self.topic_regex = heartbeat.topic_regex or None
+
+    def take_over(self, other: Self) -> None:
+        super().take_over(other)
+        self.rack_id = other.rack_id
+        self.topic_names = other.topic_names
+        self.topic_regex = other.topic_regex
+        self.server_assignor = other.server_assignor

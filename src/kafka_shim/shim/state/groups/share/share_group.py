@@ -1,0 +1,304 @@
+"""A share group (KIP-932): members share partitions, without a reconciliation phase.
+
+A member is assigned at once what the newest target has for it, of the topics it subscribes to.
+Only partitions with initialised share state are assigned. The state is initialised after the first
+heartbeat of a member that subscribes to them, so the next heartbeat is the first to see them.
+"""
+
+from collections.abc import Collection, Iterable, Mapping
+from functools import partial
+
+import msgspec
+
+from kafka_shim.protocol.error_codes import ErrorCode
+from kafka_shim.protocol.releases.groups import GroupFacts
+from kafka_shim.shim.clock import Clock, Deadline
+from kafka_shim.shim.errors import RequestRejected
+from kafka_shim.shim.state.groups.assignors import (
+    Assignment,
+    Held,
+    Subscriber,
+    in_order_of_members,
+)
+from kafka_shim.shim.state.groups.group import CommitIdentity, Group, GroupType
+from kafka_shim.shim.state.groups.group_target import GroupTarget, HeartbeatResult
+from kafka_shim.shim.state.groups.reconciliation import LEAVING
+from kafka_shim.shim.state.groups.share.share_assignor import assign_simple
+from kafka_shim.shim.state.groups.topic_subscriptions import TopicSubscriptions, names_of
+from kafka_shim.shim.state.settings.group_settings import GroupSettings
+from kafka_shim.shim.state.share_partitions.share_state import ShareStates
+from kafka_shim.shim.state.topics import Topics
+
+SHARERS = "share"
+ASSIGNOR = "simple"
+NOT_FETCHED_YET = -1
+"""Start offset of a share partition that has not been read."""
+
+
+class ShareHeartbeat(msgspec.Struct, frozen=True, kw_only=True):
+    """A ShareGroupHeartbeat request; fields that are None are unchanged."""
+
+    member_id: str
+    member_epoch: int
+    rack_id: str | None
+    topic_names: list[str] | None
+    client_id: str
+    client_host: str
+
+
+class ShareMember:
+    """One member: its subscription, epoch and assignment."""
+
+    def __init__(self, member_id: str) -> None:
+        self.member_id = member_id
+        self.instance_id: str | None = None
+        self.topic_regex: str | None = None
+        self.rack_id: str | None = None
+        self.client_id = ""
+        self.client_host = ""
+        self.topic_names: frozenset[str] = frozenset()
+        self.epoch = 0
+        self.previous_epoch = 0
+        self.assigned: Assignment = {}
+        self.session_timer: Deadline | None = None
+
+    def update(self, heartbeat: ShareHeartbeat) -> bool:
+        """Set the fields that the request contains; return whether the subscription has changed."""
+        before = self.topic_names
+        self.client_id = heartbeat.client_id
+        self.client_host = heartbeat.client_host
+        if heartbeat.rack_id is not None:
+            self.rack_id = heartbeat.rack_id
+        if heartbeat.topic_names is not None:
+            self.topic_names = names_of(heartbeat.topic_names)
+        return before != self.topic_names
+
+    def move_to(self, epoch: int) -> None:
+        if epoch != self.epoch:
+            self.previous_epoch = self.epoch
+            self.epoch = epoch
+
+    def stop_timers(self) -> None:
+        if self.session_timer is not None:
+            self.session_timer.cancel()
+            self.session_timer = None
+
+
+class ShareGroup(Group):
+    """One share group."""
+
+    type = GroupType.SHARE
+    expires = False
+
+    def __init__(
+        self,
+        group_id: str,
+        settings: GroupSettings,
+        facts: GroupFacts,
+        topics: Topics,
+        states: ShareStates,
+        clock: Clock,
+    ) -> None:
+        super().__init__(group_id)
+        self._settings = settings
+        self._facts = facts
+        self._topics = topics
+        self._states = states
+        self._clock = clock
+        self.members: dict[str, ShareMember] = {}
+        self._begun: dict[bytes, set[int]] = {}
+        self.has_begun = False
+        """Whether initialising a partition was ever attempted, even one that does not exist."""
+        self.subscriptions = TopicSubscriptions(topics)
+        first = facts.new_group_epoch
+        self.target = GroupTarget(
+            clock,
+            partial(settings.share_assignment_interval_ms, group_id),
+            (first, first),
+        )
+
+    @property
+    def state_name(self) -> str:
+        return "Stable" if self.members else "Empty"
+
+    @property
+    def protocol_type(self) -> str:
+        return SHARERS
+
+    @property
+    def is_empty(self) -> bool:
+        return not self.members
+
+    # heartbeats
+
+    def heartbeat(self, heartbeat: ShareHeartbeat) -> HeartbeatResult:
+        """Handle a heartbeat that joins, stays or leaves; raise Refused if it is rejected."""
+        member = self.members.get(heartbeat.member_id)
+        if heartbeat.member_epoch == LEAVING:
+            self._remove(self._known(member, heartbeat))
+            return HeartbeatResult(heartbeat.member_id, LEAVING, 0, None)
+        response = self.decide(heartbeat)
+        member = self.members[heartbeat.member_id]
+        self.start_session(member)
+        self.begin_states(self.without_state(member))
+        return response
+
+    def decide(self, heartbeat: ShareHeartbeat) -> HeartbeatResult:
+        """Handle a heartbeat that joins or stays, without restarting the session timer."""
+        member = self.members.get(heartbeat.member_id)
+        joins = heartbeat.member_epoch == 0
+        is_new = member is None and joins
+        if is_new:
+            self._check_room()
+            member = ShareMember(heartbeat.member_id)
+        member = self._known(member, heartbeat)
+        if not joins:
+            _check_epoch(member, heartbeat)
+        self.subscriptions.notice(self.members.values())
+        changed = member.update(heartbeat) or is_new
+        self.members[member.member_id] = member
+        assign = partial(self._assign, member.member_id if is_new else None)
+        self.target.refresh(self.subscriptions, self.members.values(), assign, changed=changed)
+        before = member.assigned
+        member.move_to(self.target.target_epoch)
+        member.assigned = self._share_of(member)
+        tells = joins or heartbeat.topic_names is not None
+        shown = member.assigned if tells or member.assigned != before else None
+        interval_ms = self._settings.share_heartbeat_interval_ms(self.group_id)
+        return HeartbeatResult(member.member_id, member.epoch, interval_ms, shown)
+
+    def _known(self, member: ShareMember | None, heartbeat: ShareHeartbeat) -> ShareMember:
+        if member is None:
+            text = f"`{heartbeat.member_id}` is not a member of group `{self.group_id}`"
+            raise RequestRejected(ErrorCode.UNKNOWN_MEMBER_ID, text)
+        return member
+
+    def _check_room(self) -> None:
+        if len(self.members) >= self._settings.share_size_max:
+            raise RequestRejected(
+                ErrorCode.GROUP_MAX_SIZE_REACHED, "the group has reached its maximum size"
+            )
+
+    def _share_of(self, member: ShareMember) -> Assignment:
+        wanted = self.subscriptions.wanted_by(member)
+        target = self.target.of(member.member_id)
+        return {topic_id: held for topic_id, held in target.items() if topic_id in wanted}
+
+    def _assign(
+        self, newcomer: str | None, subscribers: list[Subscriber], counts: Mapping[bytes, int]
+    ) -> dict[str, Held]:
+        begun = {
+            topic_id: sorted(at for at in self._begun.get(topic_id, ()) if at < count)
+            for topic_id, count in counts.items()
+        }
+        members = in_order_of_members(subscribers, newcomer)
+        alike = self.subscriptions.are_alike(self.members.values())
+        return assign_simple(members, begun, alike=alike)
+
+    def without_state(self, member: ShareMember) -> list[tuple[bytes, int]]:
+        """Return the subscribed partitions whose share state is not initialised."""
+        return [
+            (topic_id, partition.index)
+            for topic_id in self.subscriptions.wanted_by(member)
+            if (topic := self._topics.by_id(topic_id)) is not None
+            for partition in topic.partitions
+            if partition.index not in self._begun.get(topic_id, ())
+        ]
+
+    def begin_states(self, new: Iterable[tuple[bytes, int]]) -> None:
+        """Initialise the state of partitions, so that they can be assigned; other requests may be
+        handled between two partitions.
+        """
+        begun: dict[bytes, set[int]] = {}
+        errors = []
+        for topic_id, index in new:
+            if index not in self._begun.get(topic_id, ()):  # not initialised meanwhile
+                errors.append(self.begin_at(topic_id, index, self._start_of(topic_id)))
+                begun.setdefault(topic_id, set()).add(index)
+        if begun and not any(errors):  # else a state has a newer epoch; retried later
+            self.have_begun(begun)
+            self.target.has_more_to_assign()
+
+    def _start_of(self, topic_id: bytes) -> int:
+        """Return a partition's start offset: 0 if it was added to a topic that the group reads."""
+        is_added = topic_id in self._begun and self._facts.share_additions_miss_nothing
+        return 0 if is_added else NOT_FETCHED_YET
+
+    def _remove(self, member: ShareMember) -> None:
+        member.stop_timers()
+        del self.members[member.member_id]
+        self.target.forget(member.member_id)
+        self.target.begin_epoch(is_empty=self._facts.assigns_to_nobody and not self.members)
+
+    def start_session(self, member: ShareMember) -> None:
+        if member.session_timer is None:
+            member.session_timer = Deadline(self._clock, lambda: self._remove(member))
+        member.session_timer.restart(self._settings.share_session_timeout_ms(self.group_id))
+
+    def put_back(self, member: ShareMember) -> None:
+        """Restore a member and start a full session timeout."""
+        self.members[member.member_id] = member
+        self.start_session(member)
+
+    # start offsets
+
+    def begin_at(self, topic_id: bytes, partition: int, start_offset: int) -> ErrorCode:
+        """Initialise a partition's share state at `start_offset`, replacing any earlier state."""
+        self.has_begun = True
+        key = (self.group_id, topic_id, partition)
+        return self._states.initialise(key, self.target.epoch, start_offset)
+
+    def have_begun(self, partitions: dict[bytes, set[int]]) -> None:
+        """Record these partitions, by topic id, as initialised.
+
+        Partitions initialised together become visible together. The group keeps the sets passed in.
+        """
+        for topic_id in partitions.keys() & self._begun.keys():
+            partitions[topic_id] |= self._begun[topic_id]
+        self._begun.update(partitions)
+
+    @property
+    def begun(self) -> Mapping[bytes, Collection[int]]:
+        """The partitions that the group itself initialised, by topic id."""
+        return self._begun
+
+    def forget_topic(self, topic_id: bytes) -> bool:
+        """Delete the share state of a topic; return False if there was none."""
+        begun = self._begun.pop(topic_id, ())
+        for partition in begun:
+            self._states.delete((self.group_id, topic_id, partition))
+        return bool(begun)
+
+    # share groups have no committed offsets
+
+    def commit_error(
+        self,
+        commit: CommitIdentity,  # noqa: ARG002 - always refused
+        partitions: Collection[tuple[bytes, int]],  # noqa: ARG002 - none
+    ) -> ErrorCode:
+        return ErrorCode.GROUP_ID_NOT_FOUND
+
+    def offset_delete_error(self) -> ErrorCode:
+        return ErrorCode.GROUP_ID_NOT_FOUND
+
+    def subscribes_to(self, topic_name: str) -> bool:
+        return any(topic_name in member.topic_names for member in self.members.values())
+
+    def close(self) -> None:
+        """Stop the members' timers and delete the group's share states."""
+        for member in self.members.values():
+            member.stop_timers()
+        for topic_id in list(self._begun):
+            self.forget_topic(topic_id)
+
+
+def _check_epoch(member: ShareMember, heartbeat: ShareHeartbeat) -> None:
+    """Raise FENCED_MEMBER_EPOCH unless it is the member's current or previous epoch.
+
+    The previous one is valid because the answer with the current one may have been lost.
+    """
+    if heartbeat.member_epoch not in (member.epoch, member.previous_epoch):
+        text = (
+            f"epoch {heartbeat.member_epoch} of the member is not the current one, {member.epoch}"
+        )
+        raise RequestRejected(ErrorCode.FENCED_MEMBER_EPOCH, text)

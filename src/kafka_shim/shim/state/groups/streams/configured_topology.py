@@ -1,0 +1,160 @@
+"""The number of tasks of each subtopology of a streams application, and its missing topics.
+
+A subtopology has a task for each partition of its sources. Topics between subtopologies and of
+state stores are internal: the broker creates them, with as many partitions as their sources.
+"""
+
+import heapq
+from collections.abc import Callable, Iterable, Mapping
+
+from kafka_shim.shim.state.groups.streams.streams_topology import (
+    InternalTopic,
+    StreamsTopology,
+    Subtopology,
+)
+from kafka_shim.shim.state.topics import Topic, Topics
+
+Over = Callable[[Iterable[str]], Iterable[str]]
+Seen = Mapping[str, tuple[bytes, int]]
+"""Topics that exist, by name: id and number of partitions."""
+
+
+class Shape:
+    """What follows from a topology alone, so that little is left to do when topics change."""
+
+    def __init__(self, topology: StreamsTopology) -> None:
+        self.topology = topology
+        self.sources = tuple(
+            name for subtopology in topology.subtopologies for name in subtopology.sources
+        )
+        self.sources_of: dict[str, list[int]] = {}
+        """The subtopologies that read a source topic, by their places."""
+        self.readers: dict[str, list[int]] = {}
+        """The same of a repartition topic."""
+        self.fixed: dict[str, int] = {}
+        """The number of partitions that a repartition topic asks for; 0 if any will do."""
+        self.widths: dict[str, int] = {}
+        """Those that are not 0; of several the last one counts."""
+        self.internal: dict[str, InternalTopic] = {}
+        for at, subtopology in enumerate(topology.subtopologies):
+            self._add(at, subtopology)
+        self.names = frozenset(self.sources).union(self.internal)
+        """The topics that tasks need."""
+        self.has_setting_twins = topology.has_setting_twins
+
+    def reads(self, name: str) -> bool:
+        """Whether a task reads a topic."""
+        return name in self.sources_of or name in self.readers
+
+    def seen(self, topics: Topics) -> Seen:
+        """Return the existing topics of the topology."""
+        return _seen(topics.named(self.names))
+
+    def seen_in_turns(self, topics: Topics, over: Over) -> Seen:
+        """Return the same, with interruptions: `over` iterates over the names."""
+        return _seen(topic for name in over(self.names) if (topic := topics.get(name)) is not None)
+
+    def _add(self, at: int, subtopology: Subtopology) -> None:
+        for name in subtopology.sources:
+            self.sources_of.setdefault(name, []).append(at)
+        for topic in subtopology.repartition:
+            self.readers.setdefault(topic.name, []).append(at)
+            self.fixed.setdefault(topic.name, topic.partitions)
+            if topic.partitions:
+                self.widths[topic.name] = topic.partitions
+        for topic in (*subtopology.repartition, *subtopology.changelogs):
+            self.internal[topic.name] = topic
+
+
+def _seen(topics: Iterable[Topic]) -> Seen:
+    return {topic.name: (topic.topic_id, len(topic.partitions)) for topic in topics}
+
+
+class Configured:
+    """A topology with the existing topics.
+
+    It uses only its arguments, so it can be computed beside the event loop.
+    """
+
+    def __init__(self, shape: Shape, seen: Seen, epoch: int) -> None:
+        self.shape = shape
+        self.seen = seen
+        self.epoch = epoch
+        """That of the topics, at which they were as seen."""
+        self.missing_sources: list[str] = []
+        if not shape.sources_of.keys() <= seen.keys():
+            self.missing_sources = [name for name in shape.sources if name not in seen]
+        self.is_unusable = not self.missing_sources and shape.has_setting_twins
+        """Whether Kafka fails, as it does at a setting given twice once all sources exist."""
+        self.partitions = dict(shape.widths)
+        """Partitions of the internal topics, as far as they are known."""
+        widths = self._spread()
+        internal: dict[str, InternalTopic] = {}
+        if not self.missing_sources:
+            known = self.partitions
+            internal = {name: topic for name, topic in shape.internal.items() if name in known}
+        self.misfits = [
+            name for name in internal if name in seen and self.count(name) != self.partitions[name]
+        ]
+        """Internal topics that are there, and too wide or too narrow."""
+        self.missing_internal: list[InternalTopic] = []
+        if not self.misfits:
+            self.missing_internal = [topic for name, topic in internal.items() if name not in seen]
+        self.fits = not (self.missing_sources or self.misfits)
+        """Whether only internal topics are missing, if any are."""
+        self.tasks: dict[str, int] = {}
+        """Tasks of each subtopology; none while something is missing."""
+        if self.fits and not self.missing_internal:
+            self.tasks = {
+                subtopology.subtopology_id: widths.get(at, 0)
+                for at, subtopology in enumerate(shape.topology.subtopologies)
+            }
+
+    def count(self, name: str) -> int:
+        """Return the number of a topic's partitions; 0 if it does not exist."""
+        topic = self.seen.get(name)
+        return 0 if topic is None else topic[1]
+
+    def _spread(self) -> dict[int, int]:
+        """Compute the partitions of internal topics; return those of subtopologies, by position.
+
+        Repartition topics have as many as the largest subtopology that writes them, changelogs as
+        many as their subtopology. The largest is first, so that each passes its number on once.
+        """
+        subtopologies = self.shape.topology.subtopologies
+        partitions, fixed, readers = self.partitions, self.shape.fixed, self.shape.readers
+        widths = self._first_widths()
+        widest = [(-width, at) for at, width in widths.items() if subtopologies[at].sinks]
+        heapq.heapify(widest)
+        done: set[int] = set()
+        while widest:
+            width, at = heapq.heappop(widest)
+            if at in done:
+                continue
+            done.add(at)
+            for name in dict.fromkeys(subtopologies[at].sinks):
+                known = partitions.get(name, 0)
+                passed = fixed.get(name) or max(-width, known)
+                if passed != known:
+                    partitions[name] = passed
+                    for reader in readers.get(name, ()):
+                        widths[reader] = max(widths.get(reader, 0), passed)
+                        heapq.heappush(widest, (-passed, reader))
+        for at in sorted(widths):
+            for topic in subtopologies[at].changelogs:
+                partitions[topic.name] = widths[at]
+        return widths
+
+    def _first_widths(self) -> dict[int, int]:
+        """Return the numbers given by existing sources, and by repartition topics with a fixed
+        number.
+        """
+        widths: dict[int, int] = {}
+        for name in self.shape.sources_of.keys() & self.seen.keys():
+            count = self.count(name)
+            for at in self.shape.sources_of[name]:
+                widths[at] = max(widths.get(at, 0), count)
+        for name, count in self.partitions.items():
+            for at in self.shape.readers[name]:
+                widths[at] = max(widths.get(at, 0), count)
+        return widths

@@ -1,0 +1,356 @@
+"""A streams group (KIP-1071): members run the tasks of a topology, and reach their target
+assignment in steps, as members of consumer groups do.
+
+The broker assigns active and standby tasks; warm-up tasks exist only in reports.
+"""
+
+from collections.abc import Callable, Mapping
+from functools import partial
+
+import msgspec
+
+from kafka_shim.protocol.error_codes import ErrorCode
+from kafka_shim.protocol.messages.streams_group_topology_description_update_request import (
+    TopologyDescription,
+)
+from kafka_shim.protocol.releases.groups import GroupFacts
+from kafka_shim.shim.clock import Clock
+from kafka_shim.shim.errors import RequestRejected
+from kafka_shim.shim.state.groups.assignors import Assignment, Subscriber
+from kafka_shim.shim.state.groups.epoch_group import EpochGroup, check_epoch
+from kafka_shim.shim.state.groups.group import GroupType
+from kafka_shim.shim.state.groups.group_target import GroupTarget
+from kafka_shim.shim.state.groups.reconciliation import LEAVING, LEAVING_FOR_A_WHILE, IsFree
+from kafka_shim.shim.state.groups.streams.configured_topology import Configured
+from kafka_shim.shim.state.groups.streams.sticky_tasks import StickyRules, Wanted, assign_sticky
+from kafka_shim.shim.state.groups.streams.streams_member import (
+    FIRST_EPOCH,
+    Endpoint,
+    EndpointTasks,
+    Status,
+    StreamsHeartbeat,
+    StreamsHeartbeatResult,
+    StreamsMember,
+)
+from kafka_shim.shim.state.groups.streams.streams_tasks import (
+    NearTasks,
+    StreamsTasks,
+    free_here,
+    runner_of,
+)
+from kafka_shim.shim.state.groups.streams.streams_topology import StreamsTopology
+from kafka_shim.shim.state.groups.streams.task_kinds import active_tasks, standby_tasks
+from kafka_shim.shim.state.java_collections import timeline_ordered
+from kafka_shim.shim.state.settings.group_settings import GroupSettings
+from kafka_shim.shim.state.topics import Topics
+
+STREAMS = "streams"
+
+
+class StreamsGroup(EpochGroup[StreamsMember]):
+    """One streams group."""
+
+    type = GroupType.STREAMS
+
+    def __init__(
+        self,
+        group_id: str,
+        settings: GroupSettings,
+        facts: GroupFacts,
+        topics: Topics,
+        clock: Clock,
+    ) -> None:
+        timeout_ms = partial(settings.streams_session_timeout_ms, group_id)
+        super().__init__(group_id, timeout_ms, facts, clock)
+        self._settings = settings
+        self.tasks = StreamsTasks(topics)
+        self.description: tuple[int, TopologyDescription | None] | None = None
+        """The described topology's epoch and description; None once the description is deleted."""
+        self._shut_down_by: str | None = None
+        self._endpoint_epoch = 0
+        self._rules = StickyRules(facts.streams_states_count, facts.streams_passes_over)
+        self._assigned_by: tuple[object, ...] = ()  # assignor settings at the last heartbeat
+        self.target = GroupTarget(
+            clock,
+            partial(settings.streams_assignment_interval_ms, group_id),
+            (FIRST_EPOCH, facts.new_group_epoch),
+            delay_ms=partial(settings.streams_initial_delay_ms, group_id),
+        )
+
+    @property
+    def protocol_type(self) -> str:
+        return STREAMS
+
+    @property
+    def topology(self) -> StreamsTopology | None:
+        return self.tasks.topology
+
+    @property
+    def topology_epoch(self) -> int:
+        return -1 if self.topology is None else self.topology.epoch
+
+    @property
+    def state_name(self) -> str:
+        configured = self.tasks.configured
+        if self.members and (configured is None or not configured.tasks):
+            return "NotReady"
+        return super().state_name
+
+    def put_back(self, topology: StreamsTopology | None) -> None:
+        """Restore a topology and resolve it against the existing topics."""
+        self.tasks.topology = topology
+        self.tasks.configure(None)
+        self.tasks.take_note()
+        self._assigned_by = self._settings.streams_assignment(self.group_id)
+        self.target.see(self.tasks, self.members.values())
+
+    # heartbeats
+
+    def heartbeat(self, heartbeat: StreamsHeartbeat) -> StreamsHeartbeatResult:
+        """Handle a heartbeat that joins, stays or leaves; raise Refused if it is rejected."""
+        if heartbeat.member_epoch in (LEAVING, LEAVING_FOR_A_WHILE):
+            return self._leave(heartbeat)
+        return self.decide(heartbeat, self.watch)
+
+    def decide(
+        self, heartbeat: StreamsHeartbeat, watch: Callable[[StreamsMember], None]
+    ) -> StreamsHeartbeatResult:
+        """Handle a heartbeat that joins or stays; `watch` starts the timers of its member."""
+        before = self._speaker(heartbeat)
+        is_new_group = self.tasks.topology is None
+        if not self.members:
+            self.target.wait_again()
+        self._check_topology(heartbeat.topology)
+        self.tasks.configure(heartbeat.configured)
+        if self.tasks.configured is not None and self.tasks.configured.is_unusable:
+            raise RequestRejected(ErrorCode.UNKNOWN_SERVER_ERROR)
+        if (text := self.tasks.unknown_task(heartbeat.reported)) is not None:
+            raise RequestRejected(ErrorCode.INVALID_REQUEST, text)
+        member = self._member_of(heartbeat, before)
+        endpoint, assigned = member.endpoint, member.assigned
+        changed = self._update(member, heartbeat, is_known=before is not None)
+        if heartbeat.shuts_down:
+            self._shut_down_by = member.process_id
+        is_new = before is None or before.member_id != member.member_id
+        self._assign(member, heartbeat, is_new=is_new, changed=changed)
+        watch(member)
+        joins, moved = heartbeat.member_epoch == 0, member.assigned != assigned
+        if self._are_endpoints_others(member, endpoint, joins=joins, moved=moved):
+            self._endpoint_epoch += 1
+        response = self._response(member, heartbeat, shows_tasks=joins or moved)
+        # Kafka does not log these fields, and loses them in the request that creates the group
+        if is_new_group:
+            self._endpoint_epoch = 0
+            self._shut_down_by = None
+            member.task_offsets = member.task_end_offsets = ()
+            response = msgspec.structs.replace(response, endpoint_epoch=0)
+        return response
+
+    def is_long(self, *, changes: bool, endpoint_epoch: int) -> bool:
+        """Return whether a heartbeat may have to go through all members: to compute a target
+        (`changes`: it may tell something new), or to return their endpoints.
+        """
+        is_other = (
+            changes
+            or not self.tasks.are_noticed
+            or self._assigned_by != self._settings.streams_assignment(self.group_id)
+        )
+        return endpoint_epoch != self._endpoint_epoch or self.target.is_near(changed=is_other)
+
+    def _speaker(self, heartbeat: StreamsHeartbeat) -> StreamsMember | None:
+        """Return the existing member of a heartbeat, or the static one it replaces; None if new."""
+        instance_id = heartbeat.instance_id
+        if heartbeat.member_epoch != 0:
+            known = self.leaving(heartbeat.member_id, instance_id)
+            check_epoch(known, heartbeat.member_epoch, heartbeat.owned)
+            return known
+        is_full = len(self.members) >= self._settings.streams_size_max
+        if (
+            is_full
+            and heartbeat.member_id not in self.members
+            and instance_id not in self.instances
+        ):
+            raise RequestRejected(
+                ErrorCode.GROUP_MAX_SIZE_REACHED, "the group has reached its maximum size"
+            )
+        current = None if instance_id is None else self.released(instance_id)
+        return current or self.members.get(heartbeat.member_id)
+
+    def new_member(self, member_id: str) -> StreamsMember:
+        return StreamsMember(member_id, converts=self._facts.streams_states_count)
+
+    def _member_of(
+        self, heartbeat: StreamsHeartbeat, before: StreamsMember | None
+    ) -> StreamsMember:
+        """Return the member of the heartbeat, after adding it to the group."""
+        instance_id = heartbeat.instance_id
+        if before is None:
+            member = self.new_member(heartbeat.member_id)
+            member.epoch = max(FIRST_EPOCH, self.target.target_epoch)
+        elif instance_id is not None and before.epoch == LEAVING_FOR_A_WHILE:
+            member = self.new_member(heartbeat.member_id)
+            member.take_over(before)
+            self.target.hand_over(before.member_id, member.member_id)
+            self.drop(before)
+        else:
+            member = before
+        if instance_id is not None:
+            self.instances.pop(member.instance_id or "", None)
+            self.instances[instance_id] = member.member_id
+        self.members[member.member_id] = member
+        return member
+
+    def _update(
+        self, member: StreamsMember, heartbeat: StreamsHeartbeat, *, is_known: bool
+    ) -> bool:
+        """Update a member from its heartbeat; return whether a new assignment is needed."""
+        told = member.told if heartbeat.instance_id is None else member.relevant
+        before = told()
+        forgets = heartbeat.member_epoch == 0 and self._facts.streams_endpoints_change
+        member.update(heartbeat, forgets_endpoint=forgets)
+        return not is_known or told() != before
+
+    def _assign(
+        self, member: StreamsMember, heartbeat: StreamsHeartbeat, *, is_new: bool, changed: bool
+    ) -> None:
+        """Begin a new group epoch if anything changed, and reconcile the member by one step."""
+        changed = self.tasks.take_note() or changed
+        assigned_by = self._settings.streams_assignment(self.group_id)
+        changed = assigned_by != self._assigned_by or changed
+        self._assigned_by = assigned_by
+        newcomer = member.member_id if is_new else None
+        distribute = partial(self._distribute, newcomer)
+        self.target.refresh(self.tasks, self.members.values(), distribute, changed=changed)
+        if self.target.was_ever_set:
+            self.reconcile(member, heartbeat.owned)
+
+    def _are_endpoints_others(
+        self, member: StreamsMember, before: Endpoint | None, *, joins: bool, moved: bool
+    ) -> bool:
+        """Return whether the endpoint list has changed, so that all members get it again."""
+        if not self._facts.streams_endpoints_change:
+            return member.endpoint is not None and (joins or moved)
+        return member.endpoint != before or (moved and member.endpoint is not None)
+
+    def _distribute(
+        self,
+        newcomer: str | None,
+        subscribers: list[Subscriber],
+        task_counts: Mapping[bytes, int],
+    ) -> dict[str, Assignment]:
+        targets = {subscriber.member_id: subscriber.current for subscriber in subscribers}
+        order = timeline_ordered(member_id for member_id in targets if member_id != newcomer)
+        runners = []
+        for member_id in order if newcomer is None else [*order, newcomer]:
+            member = self.members[member_id]
+            tasks = member.assigned if self._facts.streams_tasks_stay else targets[member_id]
+            runners.append(runner_of(member, tasks))
+        replicas = self._settings.streams_standby_replicas(self.group_id)
+        stateful = self.tasks.stateful & task_counts.keys()
+        return assign_sticky(runners, Wanted(task_counts, stateful, replicas), self._rules)
+
+    def _is_free_for(self, member: StreamsMember) -> IsFree:
+        is_free = super()._is_free_for(member)
+        converts = self._facts.streams_states_count
+        return free_here(is_free, NearTasks(self.members, member, converts=converts))
+
+    def _missing_tags(self, member: StreamsMember) -> list[str]:
+        tags = self._settings.streams_rack_tags(self.group_id)
+        return [tag for tag in tags if tag not in member.client_tags]
+
+    def _check_topology(self, topology: StreamsTopology | None) -> None:
+        """Adopt the first member's topology; raise Refused for a newer or different one."""
+        if topology is None:
+            return
+        known = self.tasks.topology
+        if known is None:
+            self.tasks.topology = topology
+        elif topology.epoch > known.epoch or (topology.epoch == known.epoch and topology != known):
+            text = f"group `{self.group_id}` runs another topology, that of epoch {known.epoch}"
+            raise RequestRejected(ErrorCode.INVALID_REQUEST, text)
+
+    @property
+    def assignor_name(self) -> str:
+        return self._settings.streams_assignor(self.group_id)
+
+    def _response(
+        self, member: StreamsMember, heartbeat: StreamsHeartbeat, *, shows_tasks: bool
+    ) -> StreamsHeartbeatResult:
+        configured = self.tasks.configured
+        to_make = []
+        if configured is not None:
+            to_make = [
+                (topic, configured.partitions[topic.name]) for topic in configured.missing_internal
+            ]
+        return StreamsHeartbeatResult(
+            member.member_id,
+            member.epoch,
+            self._settings.streams_heartbeat_interval_ms(self.group_id),
+            member.assigned if shows_tasks else None,
+            tuple(self._statuses(member, configured, heartbeat)),
+            tuple(to_make),
+            self._settings.streams_task_offset_interval_ms(self.group_id),
+            self._settings.streams_recovery_lag(self.group_id),
+            self._endpoint_epoch,
+            None if self._endpoint_epoch == heartbeat.endpoint_epoch else self._endpoints(),
+        )
+
+    def _endpoints(self) -> tuple[EndpointTasks, ...]:
+        found = []
+        for member in self.members.values():
+            if member.endpoint is not None:
+                active = self.tasks.partitions_read(active_tasks(member.assigned))
+                standby = self.tasks.partitions_read(standby_tasks(member.assigned))
+                if active is None or standby is None:  # Kafka has no error of its own for this
+                    raise RequestRejected(ErrorCode.UNKNOWN_SERVER_ERROR)
+                found.append(EndpointTasks(member.endpoint, active, standby))
+        return tuple(found)
+
+    def _statuses(
+        self, member: StreamsMember, configured: Configured | None, heartbeat: StreamsHeartbeat
+    ) -> "list[tuple[Status, str]]":
+        found = []
+        topology = self.tasks.topology
+        if topology is not None and member.topology_epoch < topology.epoch:
+            found.append((Status.STALE_TOPOLOGY, "the member's topology is out of date"))
+        if self.target.is_delayed:
+            found.append((Status.ASSIGNMENT_DELAYED, "the assignment is delayed"))
+        if configured is not None and configured.missing_sources:
+            names = ", ".join(configured.missing_sources)
+            found.append((Status.MISSING_SOURCE_TOPICS, f"source topics are missing: {names}"))
+        elif configured is not None and configured.misfits:
+            names = ", ".join(configured.misfits)
+            text = f"topics have the wrong number of partitions: {names}"
+            found.append((Status.INCORRECTLY_PARTITIONED_TOPICS, text))
+        elif configured is not None and configured.missing_internal:
+            names = ", ".join(topic.name for topic in configured.missing_internal)
+            found.append((Status.MISSING_INTERNAL_TOPICS, f"internal topics are missing: {names}"))
+        if self._shut_down_by is not None:
+            text = f"process `{self._shut_down_by}` asked the application to shut down"
+            found.append((Status.SHUTDOWN_APPLICATION, text))
+        if heartbeat.is_version_1 and (missing := self._missing_tags(member)):
+            text = f"the member lacks client tags: {', '.join(missing)}"
+            found.append((Status.MISSING_CLIENT_TAGS, text))
+        return found
+
+    def _leave(self, heartbeat: StreamsHeartbeat) -> StreamsHeartbeatResult:
+        if heartbeat.shuts_down and self._shut_down_by is None:
+            self._shut_down_by = heartbeat.member_id
+        member = self.leaving(heartbeat.member_id, heartbeat.instance_id)
+        if heartbeat.instance_id is not None and heartbeat.member_epoch == LEAVING_FOR_A_WHILE:
+            member.leave_for_a_while()
+        else:
+            self.remove(member)
+        if not self.members:
+            self._shut_down_by = None
+        return StreamsHeartbeatResult(heartbeat.member_id, heartbeat.member_epoch, 0, None)
+
+    def had_in(self, member: StreamsMember, epoch: int, topic_id: bytes, partition: int) -> bool:
+        subtopology_id = self.tasks.reader_of(topic_id)
+        return subtopology_id is not None and member.had_in(
+            epoch, subtopology_id.encode(), partition
+        )
+
+    def subscribes_to(self, topic_name: str) -> bool:
+        configured = self.tasks.configured
+        return bool(self.members) and configured is not None and configured.shape.reads(topic_name)

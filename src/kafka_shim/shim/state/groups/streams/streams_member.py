@@ -1,0 +1,181 @@
+"""A member of a streams group (KIP-1071): its heartbeats, their answers and its state."""
+
+from collections.abc import Mapping
+from enum import IntEnum
+from typing import Self
+
+import msgspec
+
+from kafka_shim.shim.state.groups.assignors import Assignment
+from kafka_shim.shim.state.groups.reconciliation import (
+    ReconcilingMember,
+    Step,
+    both,
+    merged,
+    overlaps,
+    without,
+)
+from kafka_shim.shim.state.groups.streams.configured_topology import Configured
+from kafka_shim.shim.state.groups.streams.streams_topology import InternalTopic, StreamsTopology
+from kafka_shim.shim.state.groups.streams.task_kinds import as_standby, standby_of
+
+FIRST_EPOCH = 1
+
+Endpoint = tuple[str, int]
+TaskOffsets = tuple[tuple[str, int, int], ...]
+"""(subtopology id, partition, offset) triples."""
+
+
+class Status(IntEnum):
+    """Status codes of a StreamsGroupHeartbeat answer; the values are those on the wire."""
+
+    STALE_TOPOLOGY = 0
+    MISSING_SOURCE_TOPICS = 1
+    INCORRECTLY_PARTITIONED_TOPICS = 2
+    MISSING_INTERNAL_TOPICS = 3
+    SHUTDOWN_APPLICATION = 4
+    ASSIGNMENT_DELAYED = 5
+    MISSING_CLIENT_TAGS = 6
+
+
+class StreamsHeartbeat(msgspec.Struct, frozen=True, kw_only=True):
+    """A StreamsGroupHeartbeat request; fields that are None are unchanged.
+
+    `owned` are the active and standby tasks that the member runs, with the keys of `task_kinds`.
+    """
+
+    member_id: str
+    member_epoch: int
+    instance_id: str | None
+    rack_id: str | None
+    rebalance_timeout_ms: int  # -1: not changed
+    topology: StreamsTopology | None
+    configured: Configured | None  # `topology` resolved against the existing topics
+    owned: Assignment | None
+    reported: Mapping[str, frozenset[int]]  # task partitions of all kinds, by subtopology
+    task_offsets: TaskOffsets | None
+    task_end_offsets: TaskOffsets | None
+    process_id: str | None
+    endpoint: Endpoint | None
+    endpoint_epoch: int  # epoch of the endpoint list that the member has
+    client_tags: Mapping[str, str] | None
+    shuts_down: bool
+    is_version_1: bool  # supports MISSING_CLIENT_TAGS and requests for a topology description
+    client_id: str
+    client_host: str
+
+
+class EndpointTasks(msgspec.Struct, frozen=True):
+    """A member's endpoint and the partitions, by topic, that its tasks read."""
+
+    endpoint: Endpoint
+    active: Mapping[str, frozenset[int]]
+    standby: Mapping[str, frozenset[int]]
+
+
+class StreamsHeartbeatResult(msgspec.Struct, frozen=True):
+    """The answer to a heartbeat.
+
+    `tasks` is None if the member's tasks have not changed, `endpoints` if the member already has
+    the list of `endpoint_epoch`. `to_make` are internal topics that must be created. The default
+    `task_offset_interval_ms` and `recovery_lag` are those of the answer to a leaving member.
+    """
+
+    member_id: str
+    member_epoch: int
+    interval_ms: int
+    tasks: Assignment | None
+    statuses: tuple[tuple[Status, str], ...] = ()
+    to_make: tuple[tuple[InternalTopic, int], ...] = ()
+    task_offset_interval_ms: int = 0
+    recovery_lag: int = -1
+    endpoint_epoch: int = 0
+    endpoints: tuple[EndpointTasks, ...] | None = None
+    asks_description: bool = False
+
+    @property
+    def is_stale(self) -> bool:
+        return any(status is Status.STALE_TOPOLOGY for status, _ in self.statuses)
+
+
+class StreamsMember(ReconcilingMember):
+    """One member: its process, client, endpoint and topology epoch."""
+
+    def __init__(self, member_id: str, *, converts: bool) -> None:
+        """`converts`: a standby task becomes active without being revoked, and vice versa."""
+        super().__init__(member_id, None)
+        self._converts = converts
+        self.epoch = FIRST_EPOCH
+        self.rack_id: str | None = None
+        self.client_id = ""
+        self.client_host = ""
+        self.process_id = ""
+        self.endpoint: Endpoint | None = None
+        self.client_tags: Mapping[str, str] = {}
+        self.topology_epoch = -1
+        self.task_offsets: TaskOffsets = ()
+        self.task_end_offsets: TaskOffsets = ()
+
+    def update(self, heartbeat: StreamsHeartbeat, *, forgets_endpoint: bool) -> None:
+        """Set the fields that the request contains."""
+        self.client_id = heartbeat.client_id
+        self.client_host = heartbeat.client_host
+        if heartbeat.instance_id is not None:
+            self.instance_id = heartbeat.instance_id
+        if heartbeat.rebalance_timeout_ms >= 0:
+            self.rebalance_timeout_ms = heartbeat.rebalance_timeout_ms
+        if heartbeat.rack_id is not None:
+            self.rack_id = heartbeat.rack_id
+        if heartbeat.process_id is not None:
+            self.process_id = heartbeat.process_id
+        if heartbeat.endpoint is not None or forgets_endpoint:
+            self.endpoint = heartbeat.endpoint
+        if heartbeat.client_tags is not None:
+            self.client_tags = heartbeat.client_tags
+        if heartbeat.topology is not None:
+            self.topology_epoch = heartbeat.topology.epoch
+        if heartbeat.task_offsets is not None:
+            self.task_offsets = heartbeat.task_offsets
+        if heartbeat.task_end_offsets is not None:
+            self.task_end_offsets = heartbeat.task_end_offsets
+
+    def take_over(self, other: Self) -> None:
+        super().take_over(other)
+        self.instance_id = other.instance_id
+        self.rack_id = other.rack_id
+        self.client_id = other.client_id
+        self.client_host = other.client_host
+        self.process_id = other.process_id
+        self.endpoint = other.endpoint
+        self.client_tags = other.client_tags
+        self.topology_epoch = other.topology_epoch
+
+    def converted(self, step: Step, target: Assignment, owned: Assignment | None) -> Step:
+        """Grant standby tasks that were active at once; keep standby tasks that become active
+        until they are.
+        """
+        if not self._converts:
+            return step
+        kept, revoking, free = step
+        demoted = both(as_standby(self.assigned), free)
+        kept, free = merged(kept, demoted), without(free, demoted)
+        promoted = both(standby_of(self.assigned), as_standby(target))
+        revoking = without(revoking, promoted)
+        if not (revoking and overlaps(owned, revoking)):
+            promoted = without(promoted, as_standby(free))
+        return Step(merged(kept, promoted), revoking, free)
+
+    def relevant(self) -> tuple[object, ...]:
+        """Return the fields whose change triggers a new assignment for a static member."""
+        return self.topology_epoch, self.rack_id, self.client_tags, self.process_id
+
+    def told(self) -> tuple[object, ...]:
+        """Return the fields whose change triggers a new assignment for a dynamic member."""
+        return (
+            *self.relevant(),
+            self.instance_id,
+            self.client_id,
+            self.client_host,
+            self.rebalance_timeout_ms,
+            self.endpoint,
+        )

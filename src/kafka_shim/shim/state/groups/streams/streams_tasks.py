@@ -1,0 +1,167 @@
+"""The tasks that a streams group assigns: those of its topology whose topics exist; and the
+tasks of the members of one process, which limit the assignment of each member (KIP-1071).
+"""
+
+from collections.abc import Mapping
+
+from kafka_shim.shim.state.groups.assignors import Assignment, Held
+from kafka_shim.shim.state.groups.reconciliation import IsFree
+from kafka_shim.shim.state.groups.streams.configured_topology import Configured, Seen, Shape
+from kafka_shim.shim.state.groups.streams.sticky_tasks import Runner
+from kafka_shim.shim.state.groups.streams.streams_member import StreamsMember
+from kafka_shim.shim.state.groups.streams.streams_topology import StreamsTopology
+from kafka_shim.shim.state.groups.streams.task_kinds import (
+    active_tasks,
+    is_standby,
+    standby_key,
+    standby_tasks,
+    subtopology_of,
+)
+from kafka_shim.shim.state.topics import Topics
+
+
+class StreamsTasks:
+    """The tasks of a topology, which all members can run.
+
+    The topology is `configured` with the topics that existed at the last heartbeat.
+    """
+
+    def __init__(self, topics: Topics) -> None:
+        self._topics = topics
+        self.topology: StreamsTopology | None = None
+        self.configured: Configured | None = None
+        self._known: Seen | None = None
+
+    @property
+    def changes(self) -> int:
+        return self._topics.epoch
+
+    @property
+    def are_noticed(self) -> bool:
+        """Whether no topic has changed since `configure`."""
+        return self.configured is None or self.configured.epoch == self._topics.epoch
+
+    def configure(self, made: Configured | None) -> None:
+        """Configure the topology with the present topics; `made` is a topology computed before,
+        whose topics may have changed since.
+        """
+        known, epoch = self.configured, self._topics.epoch
+        if known is None and made is not None:
+            known = made
+        if self.topology is None or (known is not None and known.epoch == epoch):
+            self.configured = known
+            return
+        shape = Shape(self.topology) if known is None else known.shape
+        seen = shape.seen(self._topics)
+        if known is not None and known.seen == seen:
+            known.epoch = epoch
+        else:
+            self.configured = Configured(shape, seen, epoch)
+
+    def take_note(self) -> bool:
+        """Return whether the topics have changed since the last call."""
+        if self.configured is None:
+            return False
+        before, self._known = self._known, self.configured.seen
+        return before != self._known
+
+    def counts(self, members: object) -> Mapping[bytes, int]:  # noqa: ARG002 - all run the same
+        tasks = {} if self.configured is None else self.configured.tasks
+        return {subtopology_id.encode(): count for subtopology_id, count in tasks.items()}
+
+    @property
+    def stateful(self) -> frozenset[bytes]:
+        """The subtopologies with state, which have changelogs."""
+        parts = () if self.topology is None else self.topology.subtopologies
+        return frozenset(part.subtopology_id.encode() for part in parts if part.changelogs)
+
+    def wanted_by(self, member: object) -> frozenset[bytes]:
+        return frozenset(self.counts(member))
+
+    def unknown_task(self, reported: Mapping[str, frozenset[int]]) -> str | None:
+        """Return what is wrong with a member's reported tasks; None if they are valid."""
+        tasks = {} if self.configured is None else self.configured.tasks
+        for subtopology_id, partitions in reported.items() if tasks else ():
+            count = tasks.get(subtopology_id)
+            if count is None:
+                return f"the topology has no subtopology `{subtopology_id}`"
+            if strange := [at for at in partitions if not 0 <= at < count]:
+                return f"subtopology `{subtopology_id}` has {count} tasks, but not {strange[0]}"
+        return None
+
+    def reader_of(self, topic_id: bytes) -> str | None:
+        """Return the subtopology that reads a topic."""
+        topic = self._topics.by_id(topic_id)
+        if self.topology is None or topic is None:
+            return None
+        readers = (part for part in self.topology.subtopologies if topic.name in part.reads)
+        return next((part.subtopology_id for part in readers), None)
+
+    def partitions_read(self, assigned: Assignment) -> dict[str, frozenset[int]] | None:
+        """Return the partitions that tasks read, by topic; None while topics of the topology are
+        missing or do not match it, since brokers then do not answer.
+        """
+        configured, topology = self.configured, self.topology
+        if configured is None or topology is None or not configured.fits:
+            return None
+        held = {subtopology_id.decode(): at for subtopology_id, at in assigned.items()}
+        found: dict[str, frozenset[int]] = {}
+        for subtopology in topology.subtopologies if held else ():
+            partitions = held.get(subtopology.subtopology_id, frozenset())
+            for name in dict.fromkeys(subtopology.reads) if partitions else ():
+                count = configured.count(name)
+                if there := frozenset(at for at in partitions if at < count):
+                    found[name] = found.get(name, frozenset()) | there
+        return found
+
+
+class NearTasks:
+    """The tasks that members of the same process hold. A member's own tasks count if they do not
+    change their kind (`converts`), or if it has to revoke them.
+    """
+
+    def __init__(
+        self, members: Mapping[str, StreamsMember], member: StreamsMember, *, converts: bool
+    ) -> None:
+        self._members, self._member, self._converts = members, member, converts
+        self._held: dict[bytes, set[int]] | None = None
+
+    def has(self, key: bytes, at: int) -> bool:
+        if self._held is None:
+            self._held = self._find()
+        return at in self._held.get(key, ())
+
+    def _find(self) -> dict[bytes, set[int]]:
+        found: dict[bytes, set[int]] = {}
+        process_id = self._member.process_id
+        for other in self._members.values():
+            if other.process_id == process_id:
+                counts = not self._converts or other is not self._member
+                for tasks in (other.assigned if counts else {}, other.revoking):
+                    for key, partitions in tasks.items():
+                        found.setdefault(key, set()).update(partitions)
+        return found
+
+
+def free_here(is_free: IsFree, near: NearTasks) -> IsFree:
+    """Return whether no other member runs an active task (`is_free`), and no member of the process
+    has the task.
+    """
+
+    def is_free_here(key: bytes, at: int) -> bool:
+        if is_standby(key):
+            return not (near.has(key, at) or near.has(subtopology_of(key), at))
+        return is_free(key, at) and not near.has(standby_key(key), at)
+
+    return is_free_here
+
+
+def runner_of(member: StreamsMember, tasks: Held) -> Runner:
+    """Return a member with tasks and reported offsets, as the assignor sees it."""
+    return Runner(
+        member.member_id,
+        member.process_id,
+        active_tasks(tasks),
+        standby_tasks(tasks),
+        {(name.encode(), at): offset for name, at, offset in member.task_offsets},
+    )

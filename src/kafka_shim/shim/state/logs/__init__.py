@@ -1,0 +1,1 @@
+"""Logs of partitions: batches, segments, producers, retention and compaction."""

@@ -1,0 +1,323 @@
+"""One partition's record batches, in memory: append, read by offset or time, trim, and wait.
+
+A batch is kept as its producer sent it, with offset and leader epoch filled in; only its header is
+parsed. Everything appended counts as replicated: the high watermark is the log end offset.
+"""
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Iterator
+from operator import attrgetter, itemgetter
+
+import msgspec
+
+from kafka_shim.shim.clock import Clock
+from kafka_shim.shim.state.logs.log_settings import InForce, LogSettings
+from kafka_shim.shim.state.logs.producers import PartitionProducers
+from kafka_shim.shim.state.logs.segments import Segments
+from kafka_shim.shim.wait import Watched
+
+CHECK_INTERVAL_BYTES = 64 << 20
+"""Appended bytes between two checks of retention; not a setting of Kafka, which uses disks."""
+
+_NO_BATCHES: "list[StoredBatch]" = []
+_NO_SEGMENTS = Segments()
+_FIRST_EPOCHS = [(0, 0)]
+"""Those of all logs that were never filled, which keeps the collector's work small; these lists
+are replaced, never changed.
+"""
+
+_LAST_OFFSET = attrgetter("last_offset")
+_END_POSITION = attrgetter("end_position")
+_NEWEST = attrgetter("newest_so_far")
+
+
+class StoredBatch(msgspec.Struct, gc=False):
+    """One batch of records, with the offsets of its first and last record.
+
+    `position` is the number of bytes appended before it, `end_position` includes it.
+    `newest_so_far` is the greatest timestamp in the log up to its end, in ms. `is_clean`: the log
+    cleaner has processed it.
+    """
+
+    base_offset: int
+    last_offset: int
+    max_timestamp: int
+    payload: bytes
+    position: int = 0
+    end_position: int = 0
+    newest_so_far: int = -1
+    is_clean: bool = False
+
+
+class Log(Watched):
+    """The batches of one partition, oldest first.
+
+    Watchers are called after every append, after trimming and when the log is closed.
+    """
+
+    __slots__ = (
+        "_batches",
+        "_checked_position",
+        "_clock",
+        "_end_position",
+        "_epochs",
+        "_in_force",
+        "_segments",
+        "_trimmed_newest",
+        "_when_filled",
+        "end_offset",
+        "is_closed",
+        "producers",
+        "start_offset",
+    )
+
+    def __init__(
+        self, settings: InForce, clock: Clock, when_filled: Callable[[], None] = lambda: None
+    ) -> None:
+        """`when_filled` is called when a batch or a producer is added to the empty log."""
+        super().__init__()
+        self._when_filled = when_filled
+        self._in_force = settings
+        self._clock = clock
+        self._batches = _NO_BATCHES
+        self._end_position = 0
+        self._epochs = _FIRST_EPOCHS  # leader epochs and their first offsets
+        self._checked_position = 0
+        self.producers = PartitionProducers()
+        self.start_offset = 0
+        self.end_offset = 0
+        self.is_closed = False
+        self._segments = _NO_SEGMENTS
+        self._trimmed_newest: StoredBatch | None = None
+
+    @property
+    def settings(self) -> LogSettings:
+        """The settings that apply now."""
+        return self._in_force.now()
+
+    @property
+    def high_watermark(self) -> int:
+        """The log end offset, since everything appended counts as replicated."""
+        return self.end_offset
+
+    @property
+    def last_stable_offset(self) -> int:
+        """First offset of the oldest open transaction, the limit for read_committed."""
+        first = self.producers.first_unstable_offset
+        return self.end_offset if first is None else first
+
+    @property
+    def size_bytes(self) -> int:
+        """Size of the batches in the log."""
+        return self._end_position - self._batches[0].position if self._batches else 0
+
+    @property
+    def disk_bytes(self) -> int:
+        """Size of a real broker's files, which may still contain deleted records."""
+        return max(self.size_bytes, self._segments.size)
+
+    @property
+    def batches(self) -> list[StoredBatch]:
+        """The batches, oldest first; callers must not change the list."""
+        return self._batches
+
+    def append(self, batch: StoredBatch, leader_epoch: int) -> None:
+        """Append a batch whose offsets begin at the log end, and wake watchers."""
+        assert batch.base_offset == self.end_offset
+        assert not self.is_closed
+        if leader_epoch > self._epochs[-1][0]:
+            self._epochs = [*self._epochs, (leader_epoch, batch.base_offset)]
+        if not self._batches:
+            self._when_filled()
+        self._add(batch)
+        self.end_offset = batch.last_offset + 1
+        if self._end_position - self._checked_position >= CHECK_INTERVAL_BYTES:
+            self._checked_position = self._end_position
+            self.expire()
+        if self._watchers:
+            self.wake()
+
+    def producer_tried(
+        self, owner: tuple[int, int], first_sequence: int, *, begins_at_zero: bool
+    ) -> None:
+        """Call `PartitionProducers.tried`; the entry expires later."""
+        now_ms = self._clock.now_ms()
+        self.producers.tried(owner, first_sequence, now_ms, begins_at_zero=begins_at_zero)
+        self._when_filled()
+
+    def read(self, offset: int, end: int, bytes_max: int, *, whole_first: bool) -> list[bytes]:
+        """Return batches from the one that contains `offset` up to `end`, at most `bytes_max`
+        bytes.
+
+        `whole_first`: return the first one even if it is larger (KIP-74).
+        """
+        first, beyond, _ = self._within(offset, end, bytes_max, whole_first=whole_first)
+        return [batch.payload for batch in self._batches[first:beyond]]
+
+    def read_cut(
+        self, offset: int, end: int, bytes_max: int, *, whole_first: bool
+    ) -> list[bytes | memoryview]:
+        """Return what `read` does, and what fits of the next batch, unless it is the first."""
+        first, beyond, rest = self._within(offset, end, bytes_max, whole_first=whole_first)
+        found: list[bytes | memoryview] = [row.payload for row in self._batches[first:beyond]]
+        if found and rest > 0:
+            found.append(memoryview(self._batches[beyond].payload)[:rest])
+        return found
+
+    def _within(
+        self, offset: int, end: int, bytes_max: int, *, whole_first: bool
+    ) -> tuple[int, int, int]:
+        """Return the indexes of the first batch and after the last one that fits, and how many
+        bytes of the next one do.
+        """
+        assert offset >= self.start_offset
+        batches = self._batches
+        first = bisect_left(batches, offset, key=_LAST_OFFSET)
+        stop = self._stop(end)
+        if first >= stop:
+            return first, first, 0
+        limit = batches[first].position + bytes_max
+        fitting = bisect_right(batches, limit, first, stop, key=_END_POSITION)
+        if fitting == first and whole_first:
+            fitting += 1
+        return first, fitting, limit - batches[fitting].position if fitting < stop else 0
+
+    def indexed_after(self, offset: int, size: int) -> int:
+        """Return the offset of the first entry in Kafka's offset index that is at least `size`
+        bytes after the start of the batch with `offset`; the log end if there is none. The very
+        first entry must be further away, since Kafka's search misses an exact match there.
+        """
+        position = self._batches[bisect_left(self._batches, offset, key=_LAST_OFFSET)].position
+        for number, (at, last_offset) in enumerate(self._index()):
+            if at > position + size or (at == position + size and number > 0):
+                return last_offset
+        return self.end_offset
+
+    def _index(self) -> Iterator[tuple[int, int]]:
+        """Yield position and last offset of the batches in Kafka's offset index."""
+        since = 0
+        for batch in self._batches:
+            if since > self.settings.index_interval_bytes:
+                yield batch.position, batch.last_offset
+                since = 0
+            since += batch.end_position - batch.position
+
+    def bytes_between(self, offset: int, end: int) -> int:
+        """Return the size in bytes of the batches from `offset` up to `end`."""
+        first = bisect_left(self._batches, offset, key=_LAST_OFFSET)
+        stop = self._stop(end)
+        if first >= stop:
+            return 0
+        return self._batches[stop - 1].end_position - self._batches[first].position
+
+    def delete_before(self, offset: int) -> None:
+        """Move the log start offset; records below `offset` are deleted (KIP-107)."""
+        assert self.start_offset <= offset <= self.end_offset
+        self.start_offset = offset
+        del self._batches[: bisect_left(self._batches, offset, key=_LAST_OFFSET)]
+        self._forget_epochs_before(offset)
+        self.producers.forget_before(offset)
+
+    def _forget_epochs_before(self, offset: int) -> None:
+        """Drop older epochs; the first one then begins at the log start,
+        as in Kafka's epoch cache.
+        """
+        at = bisect_right(self._epochs, offset, key=itemgetter(1)) - 1
+        if at > 0:
+            self._epochs = [(self._epochs[at][0], offset), *self._epochs[at + 1 :]]
+
+    def trim_before(self, offset: int) -> None:
+        """Delete records below `offset`, which a real broker's files keep until retention."""
+        newest = self.newest_batch()
+        self.delete_before(offset)
+        if newest is not None and newest.last_offset < offset:
+            self._trimmed_newest = newest
+
+    def batches_at(self, timestamp: int) -> Iterator[StoredBatch]:
+        """Return the batches whose header has a maximum timestamp (ms) of at least `timestamp`.
+
+        The header of a batch without records keeps the maximum of its former records.
+        """
+        at = bisect_left(self._batches, timestamp, key=_NEWEST)
+        return (batch for batch in self._batches[at:] if batch.max_timestamp >= timestamp)
+
+    def newest_batch(self) -> StoredBatch | None:
+        """Return the first batch with the greatest timestamp, including trimmed ones (KIP-734)."""
+        held = max(self._batches, key=attrgetter("max_timestamp"), default=None)
+        trimmed = self._trimmed_newest
+        if trimmed is None or (held is not None and held.max_timestamp > trimmed.max_timestamp):
+            return held
+        return trimmed
+
+    def end_of_epoch(self, epoch: int) -> tuple[int, int]:
+        """Return the greatest leader epoch up to `epoch` and its end offset (KIP-101, KIP-279).
+
+        (-1, -1) for a future epoch; one before the first ends at the log start.
+        """
+        if epoch == -1 or epoch > self._epochs[-1][0]:
+            return -1, -1
+        at = bisect_right(self._epochs, epoch, key=itemgetter(0))
+        if at == len(self._epochs):
+            return self._epochs[-1][0], self.end_offset
+        if at == 0:
+            return epoch, self._epochs[0][1]
+        return self._epochs[at - 1][0], self._epochs[at][1]
+
+    def epoch_at(self, offset: int) -> int:
+        """Return the leader epoch in which the record at `offset` was, or will be, written."""
+        at = bisect_right(self._epochs, offset, key=itemgetter(1))
+        return self._epochs[max(0, at - 1)][0]
+
+    def expire(self) -> None:
+        """Delete segments beyond retention.ms and retention.bytes."""
+        now_ms = self._clock.now_ms()
+        start = self._segments.expire(self.start_offset, self.end_offset, self.settings, now_ms)
+        if start > self.start_offset:
+            self.delete_before(start)
+        trimmed = self._trimmed_newest
+        if trimmed is not None and trimmed.last_offset < self._segments.first_offset(start):
+            self._trimmed_newest = None
+
+    def replace(self, count: int, batches: list[StoredBatch]) -> None:
+        """Replace the first `count` batches by the log cleaner's result.
+
+        Offsets may then have gaps; the log start and end stay.
+        """
+        rest = self._batches[count:]
+        self._batches = _NO_BATCHES
+        self._segments = _NO_SEGMENTS
+        self._end_position = 0
+        for batch in (*batches, *rest):
+            self._add(batch)
+        self._checked_position = min(self._checked_position, self._end_position)
+
+    def close(self) -> None:
+        """Close the log of a deleted partition: drop its records and wake watchers."""
+        self.is_closed = True
+        self._batches.clear()
+        self.wake()
+        self._watchers.clear()
+
+    def _add(self, batch: StoredBatch) -> None:
+        batches, position = self._batches, self._end_position
+        if batches:
+            newest = batches[-1].newest_so_far
+        else:
+            batches = self._batches = []
+            newest = -1
+        own = batch.max_timestamp
+        batch.newest_so_far = newest if newest > own else own  # noqa: FURB136 - a call takes longer
+        batch.position = position
+        size = len(batch.payload)
+        batch.end_position = self._end_position = position + size
+        batches.append(batch)
+        settings = self._in_force.last_read or self._in_force.now()
+        if self._segments is _NO_SEGMENTS:
+            self._segments = Segments()
+        self._segments.add(batch.base_offset, size, own, settings, self._clock)
+
+    def _stop(self, end: int) -> int:
+        """Return the index after the last batch that is wholly below `end`."""
+        if end >= self.end_offset:
+            return len(self._batches)
+        return bisect_right(self._batches, end - 1, key=_LAST_OFFSET)

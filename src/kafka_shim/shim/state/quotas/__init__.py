@@ -1,0 +1,1 @@
+"""Quotas of clients and the throttling that they cause."""

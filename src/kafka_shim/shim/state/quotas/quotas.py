@@ -1,0 +1,212 @@
+"""Client quotas (KIP-546): limits by user, client id or address.
+
+Address quotas limit the rate of connections; `throttles.py` applies the others.
+"""
+
+import ipaddress
+import math
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from typing import Any
+
+from kafka_shim.shim.state.java_collections import HashOrder, java_hash, ordered
+
+Entity = Mapping[str, str | None]
+"""Entity type to name; None is the default of its type."""
+
+EntityKey = frozenset[tuple[str, str | None]]
+Changes = Mapping[str, float | None]
+Alteration = tuple[Entity, Changes]
+"""An entity, and its limits by name; None removes one."""
+
+Limits = dict[EntityKey, dict[str, float]]
+Beside = Callable[..., Any]
+"""Calls a function that looks at its arguments only, perhaps while other requests are handled."""
+
+Address = ipaddress.IPv4Address | ipaddress.IPv6Address
+
+USER, CLIENT_ID, IP = "user", "client-id", "ip"
+
+_CLIENT_KEYS = {  # key -> whether it may be a fraction
+    "producer_byte_rate": False,
+    "consumer_byte_rate": False,
+    "request_percentage": True,
+    "controller_mutation_rate": True,
+}
+WHOLE_MAX = float(1 << 63)
+CONNECTION_RATE = "connection_creation_rate"
+_IP_KEYS = {CONNECTION_RATE: False}
+
+
+class QuotaError(Exception):
+    """Invalid quotas; the message says why."""
+
+
+def check_entity(entity: Entity, entity_types: Collection[str]) -> None:
+    """Raise QuotaError for an invalid entity (observed on 4.3.1)."""
+    if not entity:
+        raise QuotaError("the quota entity is empty")
+    for kind, name in entity.items():
+        if kind not in entity_types:
+            raise QuotaError(
+                f"`{kind}` is not a quota entity type: expected one of {', '.join(entity_types)}"
+            )
+        if name == "":
+            raise QuotaError(f"the name of the {kind} is empty")
+    if IP in entity:
+        if len(entity) > 1:
+            raise QuotaError("an ip cannot be combined with a user or a client id")
+        name = entity[IP]
+        if name is not None and not is_address(name):
+            raise QuotaError(f"`{name}` is not an ip address")
+
+
+def is_address(name: str) -> bool:
+    """Return whether it is an IP address or localhost."""
+    try:
+        _address(name)
+    except ValueError:
+        return False
+    return True
+
+
+def _address(name: str) -> Address:
+    """Parse an address; of host names, only localhost is known."""
+    return ipaddress.ip_address("127.0.0.1" if name == "localhost" else name)
+
+
+def check_value(
+    entity: Entity, key: str, value: float, *, zero_is_allowed: bool, is_finite: bool
+) -> None:
+    """Raise QuotaError for an invalid limit of the entity. NaN is valid unless it `is_finite`."""
+    keys = _IP_KEYS if IP in entity else _CLIENT_KEYS
+    if key not in keys:
+        raise QuotaError(
+            f"`{key}` is not a quota of this entity: expected one of {', '.join(keys)}"
+        )
+    if is_finite and not math.isfinite(value):
+        raise QuotaError(f"{key} must be a finite number")
+    if value < 0 or (value == 0 and not zero_is_allowed):
+        raise QuotaError(f"{key} must be above 0")
+    if keys[key] or math.isnan(value):
+        return
+    if not value < WHOLE_MAX or value != int(value):
+        raise QuotaError(f"{key} must be a whole number of 64 bits")
+
+
+def _at_once(work: Callable[..., Any], *arguments: Any) -> Any:
+    return work(*arguments)
+
+
+class Quotas:
+    """The limits of all entities, in the order of a real broker (3.0 and later)."""
+
+    def __init__(self, changed: Callable[[], None] = lambda: None) -> None:
+        self._changed = changed
+        self._limits: Limits = {}
+        self._hashes: dict[EntityKey, int] = {}
+        self._connection_rates: dict[Address | None, float] = {}
+
+    def alter(self, alterations: Sequence[Alteration], offload: Beside = _at_once) -> None:
+        """Set limits, and remove those with value None; `beside` runs the expensive part."""
+        changes = {key_of(entity): changed for entity, changed in alterations}
+        before, hashes = self._limits, self._hashes
+        limits, new_hashes = offload(_after, before, hashes, changes)
+        if self._limits is not before:  # changed meanwhile by another request
+            limits, new_hashes = _after(self._limits, self._hashes, changes)
+        self._limits, self._hashes = limits, new_hashes
+        if any(kind == IP for key in changes for kind, _ in key):
+            self._find_rates()
+        self._changed()
+
+    def put_back(self, rows: Iterable[tuple[Entity, Mapping[str, float]]]) -> None:
+        """Restore what `all` returned, in that order."""
+        self._limits = {key_of(entity): dict(limits) for entity, limits in rows}
+        self._hashes = {key: hash_of(key) for key in self._limits}
+        self._find_rates()
+        self._changed()
+
+    def _find_rates(self) -> None:
+        self._connection_rates = {
+            None if name is None else _address(name): kept[CONNECTION_RATE]
+            for key, kept in self._limits.items()
+            for kind, name in key
+            if kind == IP and CONNECTION_RATE in kept
+        }
+
+    @property
+    def are_about_clients(self) -> bool:
+        """Whether there are quotas other than those of addresses."""
+        return len(self._limits) > len(self._connection_rates)
+
+    def limit_of(self, key: str, user: str, client_id: str) -> tuple[tuple[str, str], float] | None:
+        """Return the entity whose limit applies to a client (a user, a client id or both), and the
+        limit; None without a limit. The most specific entity wins.
+        """
+        for user_name, name, shared in (
+            ({USER: user}, {CLIENT_ID: client_id}, (user, client_id)),
+            ({USER: user}, {CLIENT_ID: None}, (user, client_id)),
+            ({USER: user}, {}, (user, "")),
+            ({USER: None}, {CLIENT_ID: client_id}, (user, client_id)),
+            ({USER: None}, {CLIENT_ID: None}, (user, client_id)),
+            ({USER: None}, {}, (user, "")),
+            ({}, {CLIENT_ID: client_id}, ("", client_id)),
+            ({}, {CLIENT_ID: None}, ("", client_id)),
+        ):
+            limits = self._limits.get(key_of({**user_name, **name}))
+            if limits is not None and key in limits:
+                return shared, limits[key]
+        return None
+
+    def connection_rate(self, host: str) -> float | None:
+        """Return the connections per second allowed from an address (KIP-612); None: unlimited."""
+        rates = self._connection_rates
+        return rates.get(_address(host), rates.get(None)) if rates else None
+
+    def all(self) -> Iterable[tuple[dict[str, str | None], dict[str, float]]]:
+        """Return all entities with their limits."""
+        for key, limits in self._limits.items():
+            yield in_order(dict(key)), dict(limits)
+
+
+def key_of(entity: Entity) -> EntityKey:
+    """Return a key that is equal for equal entities."""
+    return frozenset(entity.items())
+
+
+def hash_of(key: EntityKey) -> int:
+    """Return the hash code that Kafka has for an entity."""
+    return 31 + sum(
+        java_hash(kind) ^ (0 if name is None else java_hash(name)) for kind, name in key
+    )
+
+
+def in_order(entity: Entity, size: int = 16) -> dict[str, str | None]:
+    """Return an entity's parts in the order of Kafka's map with this capacity."""
+    return {kind: entity[kind] for kind in ordered(entity, size)}
+
+
+def _after(
+    before: Limits, hashes: Mapping[EntityKey, int], changes: Mapping[EntityKey, Changes]
+) -> tuple[Limits, dict[EntityKey, int]]:
+    """Return the limits of all entities after a change, in their order, and the hashes."""
+    altered = HashOrder[EntityKey]()
+    known = dict(hashes)
+    for key in changes:
+        known[key] = known.get(key) or hash_of(key)
+        altered.compute(key, known[key])
+    limits = dict(before)
+    for key in altered:
+        limits[key] = _altered(limits.get(key, {}), changes[key])
+    order = HashOrder[EntityKey](len(before))
+    for key, kept in limits.items():
+        if kept:
+            order.put(key, known[key])
+    return {key: limits[key] for key in order}, {key: known[key] for key in order}
+
+
+def _altered(limits: Mapping[str, float], changes: Mapping[str, float | None]) -> dict[str, float]:
+    merged: dict[str, float | None] = dict(limits)
+    for key in ordered(changes):
+        merged[key] = changes[key]
+    kept = {key: value for key, value in merged.items() if value is not None}
+    return {key: kept[key] for key in ordered(kept, len(limits))}

@@ -1,0 +1,1 @@
+"""Settings of brokers and topics: their definitions by release, their values and their checks."""

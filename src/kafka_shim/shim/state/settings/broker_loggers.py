@@ -1,0 +1,41 @@
+"""Loggers of brokers and their levels (KIP-412), as the configuration has them that Kafka ships.
+
+Since 4.0 they are those of real brokers (`broker_loggers.json`, by `python -m
+tests.oracle.loggers`); before that, those that the configuration names.
+"""
+
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from typing import Final
+
+import msgspec
+
+from kafka_shim.protocol.api_versions import RELEASES
+from kafka_shim.shim.state.java_collections import ordered
+
+TABLE: Final = Path(__file__).with_name("broker_loggers.json")
+_CONFIGURED: Final = {
+    "INFO": [
+        "root",
+        "kafka",
+        "kafka.authorizer.logger",
+        "kafka.controller",
+        "kafka.log.LogCleaner",
+        "org.apache.kafka",
+        "state.change.logger",
+    ],
+    "WARN": ["kafka.network.RequestChannel$", "kafka.request.logger"],
+}
+
+
+@cache
+def loggers_of(release: str) -> Mapping[str, str]:
+    """Return the levels of a minor release's loggers, in the order of brokers."""
+    table = msgspec.json.decode(TABLE.read_bytes())
+    place = RELEASES.index(release)
+    known = [table[name] for name in RELEASES[: place + 1] if name in table]
+    levels = {
+        name: level for level, names in (known or [_CONFIGURED])[-1].items() for name in names
+    }
+    return {name: levels[name] for name in ordered(sorted(levels))}

@@ -1,0 +1,56 @@
+"""The documentation of a setting in DescribeConfigs (KIP-569): its name and facts.
+
+Settings that users of test clusters look up also have a sentence in our own words.
+"""
+
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+import msgspec
+
+from kafka_shim.protocol.enums import ConfigResourceType
+from kafka_shim.shim.state.settings.config_definitions import Check, Definition
+
+
+def documentation(resource_type: int, name: str, definition: Definition | None) -> str | None:
+    """Return the setting's documentation; None for an unknown setting."""
+    kind = ConfigResourceType(resource_type).name.lower()
+    text = _texts().get(kind, {}).get(name)
+    if definition is None:
+        return text
+    facts = f"{name}: {', '.join(_facts(definition))}."
+    return facts if text is None else f"{facts} {text}"
+
+
+def _facts(definition: Definition) -> Iterator[str]:
+    """Return type, default and valid values, as in Kafka's reference."""
+    yield definition.type
+    if definition.default is None:
+        yield "no default"
+    elif not definition.is_sensitive:
+        yield f"default {definition.default or 'empty'}"
+    yield from _valid(definition.check)
+    if definition.broker is not None:
+        yield f"for brokers {definition.broker}"
+
+
+def _valid(check: Check) -> Iterator[str]:
+    if check.one_of:
+        yield f"one of {'|'.join(check.one_of)}"
+    if check.each_of:
+        yield f"each one of {'|'.join(check.each_of)}"
+    if check.min is not None:
+        yield f"at least {check.min:.15g}"
+    if check.max is not None:
+        yield f"at most {check.max:.15g}"
+    if check.other is not None:
+        yield f"or {check.other:.15g}"
+    if check.filled:
+        yield "not empty"
+
+
+@cache
+def _texts() -> dict[str, dict[str, str]]:
+    raw = Path(__file__).with_name("config_documentation.json").read_bytes()
+    return msgspec.json.decode(raw, type=dict[str, dict[str, str]])

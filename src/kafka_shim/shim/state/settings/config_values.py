@@ -1,0 +1,155 @@
+"""Reading the value of a setting as Kafka's ConfigDef does: by type, then by its check; durations
+as Java reads them (ISO 8601): `P1DT2H`, `PT1.5S`.
+"""
+
+import re
+from collections.abc import Callable
+
+from kafka_shim.protocol.api_versions import parse_release, release_index
+from kafka_shim.shim.state.settings.config_definitions import Check, Definition
+
+_INTEGER = re.compile(r"[+-]?[0-9]{1,4000}")
+# `int` refuses more digits
+_BITS = {"short": 16, "int": 32, "long": 64}
+_INNER_STEP = re.compile(r"-IV\d+$")
+_BEFORE_OURS = re.compile(r"0\.(8|9|10)(\.\d)*")
+_REPLICAS = re.compile(r"(\d+:\d+)?")
+
+
+class ConfigValueError(Exception):
+    """A value that a setting cannot take; the text names both."""
+
+
+def canonical(name: str, definition: Definition, value: str) -> str:
+    """Return the value as a broker shows it; ConfigValueError if the setting does not accept it."""
+    text = _PARSERS.get(definition.type, _plain)(name, definition.type, value.strip())
+    if definition.check.distinct:
+        text = _distinct(name, text)
+    _check(name, definition, text)
+    return text
+
+
+def elements(value: str) -> list[str]:
+    """Return the elements of a list setting."""
+    return [part.strip() for part in value.split(",")] if value.strip() else []
+
+
+def _plain(name: str, kind: str, value: str) -> str:  # noqa: ARG001 - one of the parsers
+    return value
+
+
+def _boolean(name: str, kind: str, value: str) -> str:  # noqa: ARG001 - one of the parsers
+    if value.lower() not in ("true", "false"):
+        raise ConfigValueError(f"invalid value `{value}` of {name}: expected true or false")
+    return value.lower()
+
+
+def _integer(name: str, kind: str, value: str) -> str:
+    bits = _BITS[kind]
+    if _INTEGER.fullmatch(value) is None or not -(1 << bits - 1) <= int(value) < 1 << bits - 1:
+        raise ConfigValueError(
+            f"invalid value `{value}` of {name}: expected a whole number of {bits} bits"
+        )
+    return str(int(value))
+
+
+def _double(name: str, kind: str, value: str) -> str:  # noqa: ARG001 - one of the parsers
+    try:
+        return repr(float(value))
+    except ValueError:
+        raise ConfigValueError(f"invalid value `{value}` of {name}: expected a number") from None
+
+
+def _list(name: str, kind: str, value: str) -> str:  # noqa: ARG001 - one of the parsers
+    return ",".join(elements(value))
+
+
+_PARSERS: dict[str, Callable[[str, str, str], str]] = {
+    "boolean": _boolean,
+    "short": _integer,
+    "int": _integer,
+    "long": _integer,
+    "double": _double,
+    "list": _list,
+}
+
+
+def _check(name: str, definition: Definition, value: str) -> None:
+    check = definition.check
+    if check.min is not None or check.max is not None:
+        _check_range(name, check, value)
+    if check.one_of and not (check.durations and _is_from_duration(value)):
+        _check_member(name, check, value, check.one_of)
+    for element in elements(value) if check.each_of else ():
+        _check_member(name, check, element, check.each_of)
+    if check.filled and not value:
+        raise ConfigValueError(f"{name} must not be empty")
+    if check.replicas and value not in ("", "*") and not all(map(_is_replica, value.split(","))):
+        raise ConfigValueError(
+            f"invalid value `{value}` of {name}: expected `*` or partition:broker pairs"
+        )
+    if check.release and not _is_release(value, check.newest):
+        raise ConfigValueError(f"invalid value `{value}` of {name}: expected a Kafka release")
+
+
+def _check_range(name: str, check: Check, value: str) -> None:
+    # Java's longs must not be rounded to floats here
+    number = float(value) if any(mark in value for mark in ".en") else int(value)
+    if number == check.other:
+        return
+    if check.min is not None and number < check.min:
+        raise ConfigValueError(
+            f"invalid value `{value}` of {name}: expected at least {check.min:g}"
+        )
+    if check.max is not None and number > check.max:
+        raise ConfigValueError(f"invalid value `{value}` of {name}: expected at most {check.max:g}")
+
+
+def _check_member(name: str, check: Check, value: str, allowed: tuple[str, ...]) -> None:
+    known = tuple(map(str.lower, allowed)) if check.ignore_case else allowed
+    if (value.lower() if check.ignore_case else value) not in known:
+        raise ConfigValueError(
+            f"invalid value `{value}` of {name}: expected one of {', '.join(allowed)}"
+        )
+
+
+def _distinct(name: str, value: str) -> str:
+    parts = elements(value)
+    if "" in parts:
+        raise ConfigValueError(f"invalid value `{value}` of {name}: an element is empty")
+    return ",".join(dict.fromkeys(parts))
+
+
+def _is_from_duration(text: str) -> bool:
+    kind, _, duration = text.partition(":")
+    return kind == "by_duration" and milliseconds(duration) is not None
+
+
+def _is_release(text: str, newest: str) -> bool:
+    release = _INNER_STEP.sub("", text)
+    if _BEFORE_OURS.fullmatch(release):
+        return True
+    try:
+        at = release_index(parse_release(release))
+    except ValueError:
+        return False
+    return not newest or at <= release_index(newest)
+
+
+def _is_replica(text: str) -> bool:
+    return _REPLICAS.fullmatch(text.strip()) is not None
+
+
+_DURATION = re.compile(
+    r"P(?=[\dT])(?:(\d+)D)?(?:T(?=\d)(?:(\d+)H)?(?:(\d+)M)?(?:(\d+(?:\.\d+)?)S)?)?", re.IGNORECASE
+)
+_UNITS_MS = (86_400_000, 3_600_000, 60_000, 1000)
+
+
+def milliseconds(duration: str) -> int | None:
+    """Return a duration of days and less in milliseconds; None if it is none, or negative."""
+    match = _DURATION.fullmatch(duration)
+    if match is None:
+        return None
+    parts = zip(match.groups(), _UNITS_MS, strict=True)
+    return sum(int(float(part) * unit) for part, unit in parts if part)

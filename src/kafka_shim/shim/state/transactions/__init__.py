@@ -1,0 +1,1 @@
+"""Transactions: their states, their log and their markers."""

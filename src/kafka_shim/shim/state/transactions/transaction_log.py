@@ -1,0 +1,168 @@
+"""The records of `__transaction_state`: one for each change of a transactional id (KIP-98)."""
+
+from collections.abc import Callable
+from functools import lru_cache
+from itertools import groupby
+from operator import itemgetter
+from struct import Struct
+
+from kafka_shim.protocol import codecs
+from kafka_shim.protocol.messages.transaction_log_key import TransactionLogKey
+from kafka_shim.protocol.messages.transaction_log_value import (
+    PartitionsSchema,
+    TransactionLogValue,
+)
+from kafka_shim.shim.clock import Clock
+from kafka_shim.shim.state.coordinators import (
+    KEPT_CHARS_MAX,
+    Coordinators,
+    KeyType,
+    append_record,
+    versioned,
+)
+from kafka_shim.shim.state.logs.log import Log
+from kafka_shim.shim.state.transactions.transaction import (
+    NO_TIME,
+    State,
+    TopicPartition,
+    Transaction,
+)
+
+KEY_VERSION = 0
+BATCHES_MAX = 500
+"""A partition is compacted when it has so many, or twice those that were left the last time."""
+PARTITIONS_MAX = 500
+"""A record has the first so many partitions of a transaction."""
+_EMPTY, _TRANSACTION = State.EMPTY, KeyType.TRANSACTION  # by themselves: see NO_ERROR
+_VERSION_BYTES = 2
+_HEAD = Struct(">hqhib")
+"""The version, and the fields of a record before its partitions; the times follow these."""
+_TIMES, _TIMES_AND_ID, _TIMES_AND_BOTH = Struct(">qq"), Struct(">qqBBBq"), Struct(">qqBBBqBBh")
+"""The times, and tagged fields: their number, and the tag, length and content of each one."""
+
+
+class TransactionLog:
+    """Writes to the partition for the transactional id."""
+
+    def __init__(
+        self,
+        coordinators: Coordinators,
+        clock: Clock,
+        version: Callable[[], int],
+        *,
+        stamps_horizon: bool,
+    ) -> None:
+        """`version` gives the level of the feature transaction.version; 0 where there is none.
+        `stamps_horizon`: see `log_cleaner.clean`.
+        """
+        self._coordinators = coordinators
+        self._clock = clock
+        self._version = version
+        self._stamps_horizon = stamps_horizon
+        self._written: dict[int, _Written] = {}  # by partition
+
+    @property
+    def version(self) -> int:
+        return self._version()
+
+    def write(self, transaction: Transaction) -> None:
+        """Write the current state of a transactional id."""
+        value = value_of(transaction, 1 if self._version() else 0)
+        self._append(transaction.transactional_id, value)
+
+    def forget(self, transactional_id: str) -> None:
+        """Write the tombstone of a transactional id."""
+        self._append(transactional_id, None)
+
+    def _append(self, transactional_id: str, value: bytes | None) -> None:
+        partition = self._coordinators.partition_of(_TRANSACTION, transactional_id)
+        log, written = partition.log, self._written.get(partition.index)
+        if written is None or written.log is not log:  # the topic may have been made anew
+            written = self._written[partition.index] = _Written(log)
+        key = _known_key if len(transactional_id) <= KEPT_CHARS_MAX else _key
+        offset = append_record(partition, key(transactional_id), value, self._clock.now_ms())
+        written.note(transactional_id, offset, is_tombstone=value is None)
+        if len(log.batches) >= written.clean_at:
+            self._clean(written)
+
+    def _clean(self, written: "_Written") -> None:
+        """DEVIATION: compact by the number of records; a real broker does by their size on disk."""
+        log = written.log
+        if log.settings.min_compaction_lag_ms == 0:
+            written.drop_replaced()
+        if len(log.batches) >= written.clean_at // 2:
+            from kafka_shim.shim.state.logs.log_cleaner import clean  # noqa: PLC0415 - few brokers need it
+
+            clean([log], self._clock.now_ms(), stamps_horizon=self._stamps_horizon)
+        written.clean_at = max(BATCHES_MAX, 2 * len(log.batches))
+
+
+class _Written:
+    """The records that were written to one log.
+
+    The log cleaner reads records to learn which ones others replace; here that is known.
+    """
+
+    __slots__ = ("_last", "_replaced", "clean_at", "log")
+
+    def __init__(self, log: Log) -> None:
+        self.log = log
+        self.clean_at = BATCHES_MAX
+        """The number of batches at which the log is compacted."""
+        self._last: dict[str, int] = {}  # offset of the last record of each transactional id
+        self._replaced: set[int] = set()
+
+    def note(self, transactional_id: str, offset: int, *, is_tombstone: bool) -> None:
+        before = self._last.pop(transactional_id, None)
+        if before is not None:
+            self._replaced.add(before)
+        if not is_tombstone:
+            self._last[transactional_id] = offset
+
+    def drop_replaced(self) -> None:
+        """Remove the batches whose records were replaced."""
+        replaced, self._replaced = self._replaced, set()
+        batches = self.log.batches
+        self.log.replace(
+            len(batches), [each for each in batches if each.base_offset not in replaced]
+        )
+
+
+def _key(transactional_id: str) -> bytes:
+    return versioned(TransactionLogKey(transactional_id), KEY_VERSION)
+
+
+_known_key = lru_cache(maxsize=1024)(_key)
+
+
+def value_of(transaction: Transaction, version: int) -> bytes:
+    """Return the same as `versioned` for a TransactionLogValue, in a quarter of the time."""
+    state, producer_id = transaction.state, transaction.producer_id
+    is_empty = state is _EMPTY
+    partitions = None if is_empty else tuple(transaction.partitions)[:PARTITIONS_MAX]
+    started_ms = NO_TIME if is_empty else transaction.started_ms
+    head = _HEAD.pack(version, producer_id, transaction.epoch, transaction.timeout_ms, state.code)
+    times = transaction.updated_ms, started_ms
+    if not version:
+        tail = _TIMES.pack(*times)
+    elif transaction.client_version:
+        of_client = (2, 2, transaction.client_version)
+        tail = _TIMES_AND_BOTH.pack(*times, 2, 0, 8, producer_id, *of_client)
+    else:
+        tail = _TIMES_AND_ID.pack(*times, 1, 0, 8, producer_id)
+    return b"".join((head, _partitions(partitions, version), tail))
+
+
+@lru_cache(maxsize=64)
+def _partitions(partitions: tuple[TopicPartition, ...] | None, version: int) -> bytes:
+    """Return what a record has of partitions: at most PARTITIONS_MAX. DEVIATION: requests may add
+    thousands, and would block others.
+    """
+    rows = None
+    if partitions is not None:
+        rows = [
+            PartitionsSchema(topic, [index for _, index in found])
+            for topic, found in groupby(sorted(partitions), itemgetter(0))
+        ]
+    value = codecs.write_message(TransactionLogValue(transaction_partitions=rows), version)
+    return value[_HEAD.size - _VERSION_BYTES : len(value) - _TIMES.size - version]  # 1 has tags

@@ -1,0 +1,79 @@
+"""Transaction markers, written to each partition of a transaction at its end (KIP-98)."""
+
+from functools import lru_cache
+from typing import Protocol
+
+from kafka_shim.protocol.lone_records import marker, placed
+from kafka_shim.protocol.releases.facts import Facts
+from kafka_shim.protocol.releases.records import RecordFacts
+from kafka_shim.shim.clock import Clock
+from kafka_shim.shim.state.groups.groups import Groups
+from kafka_shim.shim.state.lazy_partition import GROUPS_TOPIC
+from kafka_shim.shim.state.logs.log import StoredBatch
+from kafka_shim.shim.state.topics import Partition, Topics
+from kafka_shim.shim.state.transactions.transaction import State, Transaction
+
+COORDINATOR_EPOCH = 0
+"""That of the leader of the transactional id's partition, which never changes here."""
+
+_marker = lru_cache(maxsize=64)(marker)
+"""The same for all partitions of a transaction."""
+
+
+class _Stores(Protocol):
+    """What the markers of a transaction are written to."""
+
+    topics: Topics
+    clock: Clock
+    facts: Facts
+
+    @property
+    def groups(self) -> Groups: ...
+
+
+def write_markers(stores: _Stores, ended: Transaction) -> None:
+    """Write the markers of `ended`, whose end is prepared; they have no effect where a newer epoch
+    has written.
+    """
+    owner, commit = (ended.producer_id, ended.epoch), ended.state is State.PREPARE_COMMIT
+    now_ms = stores.clock.now_ms()
+    for name, index in ended.partitions:
+        partition = stores.topics.partition(name, index)
+        if partition is None or _is_newer(partition, *owner):
+            continue
+        append_marker(
+            partition,
+            owner,
+            commit=commit,
+            coordinator_epoch=COORDINATOR_EPOCH,
+            now_ms=now_ms,
+            facts=stores.facts.records,
+        )
+        if name == GROUPS_TOPIC:
+            stores.groups.end_transaction(ended.producer_id, committed=commit)
+
+
+def append_marker(
+    partition: Partition,
+    producer: tuple[int, int],
+    *,
+    commit: bool,
+    coordinator_epoch: int,
+    now_ms: int,
+    facts: RecordFacts,
+) -> None:
+    """Append the control batch that ends a transaction of a producer (its id and epoch)."""
+    log = partition.log
+    offset = log.end_offset
+    batch = _marker(producer, now_ms, commit=commit, coordinator_epoch=coordinator_epoch)
+    payload = placed(batch, offset, partition.leader_epoch)
+    # readers of committed records are woken by the append, and must find the transaction ended
+    log.producers.ended(producer, coordinator_epoch, offset, now_ms, is_committed=commit)
+    if facts.markers_are_last_batches:
+        log.producers.remember_marker(producer[0], offset, now_ms)
+    log.append(StoredBatch(offset, offset, now_ms, payload), partition.leader_epoch)
+
+
+def _is_newer(partition: Partition, producer_id: int, epoch: int) -> bool:
+    known = partition.log.producers.get(producer_id)
+    return known is not None and known.epoch > epoch
