@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from kafka_shim.shim.storage import database
-from kafka_shim.shim.storage.database import Database
+from kafka_shim.shim.storage.database import LOCK, Database
 from kafka_shim.shim.storage.journal import FILE, Row
 
 ROWS: list[Row] = [(1, 0, b"one"), (2, 1, b"two"), (3, 0, b"three")]
@@ -35,13 +35,15 @@ def test_appended_batches_are_restored(tmp_path: Path) -> None:
     assert left(tmp_path) == [(1, b"one"), (2, b"two"), (3, b"three")]
 
 
-@pytest.mark.parametrize("lost", [1, 5, 6, 30])
-def test_a_truncated_entry_is_dropped(tmp_path: Path, lost: int) -> None:
+@pytest.mark.parametrize("written", [1, 5, 24, 27])
+def test_an_entry_that_was_not_acknowledged_is_dropped(tmp_path: Path, written: int) -> None:
     killed_after(tmp_path, ROWS)
-    with (tmp_path / FILE).open("r+b") as file:
-        file.truncate((tmp_path / FILE).stat().st_size - lost)
+    mark = (tmp_path / LOCK).read_bytes()
+    with (tmp_path / FILE).open("ab") as file:
+        file.write((tmp_path / FILE).read_bytes()[:written])  # as if killed while it wrote
+    assert (tmp_path / LOCK).read_bytes() == mark
     killed_after(tmp_path, [(4, 0, b"four")])
-    assert left(tmp_path) == [(1, b"one"), (2, b"two"), (4, b"four")]
+    assert left(tmp_path) == [(1, b"one"), (2, b"two"), (3, b"three"), (4, b"four")]
 
 
 def test_committed_and_deleted_batches_are_not_restored(tmp_path: Path) -> None:

@@ -1,21 +1,33 @@
-"""The file: a table of rows by part and key, a table of record batches, and the journal."""
+"""The file: a table of rows by part and key, a table of record batches, and the journal.
+
+Each row and each batch has a checksum. Each commit has its number and the sums of all checksums, so
+that what a damaged disk changed or lost is found when the file is read.
+"""
 
 import contextlib
+import errno
 import fcntl
 import os
 import sqlite3
-from collections.abc import Iterable, Iterator, Sequence
+import zlib
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from kafka_shim.shim.errors import ConfigError
-from kafka_shim.shim.storage.journal import Journal, Row as JournalRow
+from kafka_shim.shim.logs import Log
+from kafka_shim.shim.storage.commit_mark import CommitMark
+from kafka_shim.shim.storage.journal import Journal, Row as JournalRow, batch_checksum
+
+log = Log("shim.storage")
 
 FILE = "kafka-shim.db"
 LOCK = "lock"
 APPLICATION_ID = 0x4B53_484D
 """`KSHM` in the header of the file, where SQLite has room for whose it is."""
-FORMAT = 1
+FORMAT = 2
 OFFSET_BITS = 40
 """The id of a batch is the number of its log and, in so many bits, its first offset."""
 LOGS_MAX = 1 << 63 - OFFSET_BITS
@@ -23,8 +35,9 @@ LOGS_MAX = 1 << 63 - OFFSET_BITS
 PAGE_BYTES = 8192
 CHECKPOINT_PAGES = 4096
 _SCHEMA = f"""
-CREATE TABLE kept (part TEXT, key TEXT, value TEXT, PRIMARY KEY (part, key)) WITHOUT ROWID;
-CREATE TABLE batches (id INTEGER PRIMARY KEY, is_clean INTEGER, payload BLOB);
+CREATE TABLE kept (part TEXT, key TEXT, value TEXT, checksum INTEGER, PRIMARY KEY (part, key))
+  WITHOUT ROWID;
+CREATE TABLE batches (id INTEGER PRIMARY KEY, is_clean INTEGER, payload BLOB, checksum INTEGER);
 CREATE VIEW topics AS
   SELECT t.key AS topic, p.key AS partition, json_extract(p.value, '$.log') AS log
   FROM kept t, json_each(t.value, '$.partitions') p WHERE t.part = 'topic';
@@ -37,14 +50,26 @@ PRAGMA user_version = {FORMAT};
 
 JOURNAL_BYTES_MAX = 1 << 18
 """After so many bytes batches go from the journal into the database."""
-_ROUND = ("meta", "journal")
-"""Part and key of the round of the journal that is not yet in the database."""
-_INSERT = "INSERT OR REPLACE INTO batches VALUES (?, ?, ?)"
+_COMMIT = ("meta", "commit")
+"""Part and key of the last commit."""
+_INSERT = "INSERT INTO batches VALUES (?, ?, ?, ?)"
 
 Row = tuple[str, str, str | None]
 """Part, key and value; None: there is no such row any more."""
 Batch = tuple[int, int, int, bytes]
 """Number of its log, first offset, whether it was cleaned, and its bytes."""
+
+
+class Commit(msgspec.Struct, frozen=True):
+    """The last commit: its number, and the sums of the checksums of all rows and batches.
+
+    `is_last`: the broker closed the file after it, so no journal or write-ahead log is needed.
+    """
+
+    number: int = 0
+    rows: int = 0
+    batches: int = 0
+    is_last: bool = False
 
 
 class Database:
@@ -62,10 +87,16 @@ class Database:
             opened.callback(os.close, self._lock)
             self._take_lock()
             self._file = directory / FILE
-            self._open(opened)
-            self._journal = Journal(directory)
-            opened.callback(self._journal.close)
-            self._recover()
+            try:
+                self._mark = CommitMark(self._lock)
+                opened.callback(self._mark.close)
+                self._open(opened)
+                self._inode = self._file.stat().st_ino
+                self._journal = Journal(directory)
+                opened.callback(self._journal.close)
+                self._recover()
+            except (sqlite3.Error, OSError, msgspec.DecodeError) as error:
+                raise (self._full() if _is_full(error) else self.damaged(error)) from error
             self._opened = opened.pop_all()
 
     def _take_lock(self) -> None:
@@ -77,15 +108,14 @@ class Database:
 
     def _open(self, opened: contextlib.ExitStack) -> None:
         is_new = not self._file.exists() or self._file.stat().st_size == 0
-        try:
-            self._connection = sqlite3.connect(
-                self._file, isolation_level=None, check_same_thread=False
-            )
-            opened.callback(self._connection.close)
-            self._file.chmod(0o600)
-            self._prepare(is_new=is_new)
-        except (sqlite3.Error, OSError) as error:
-            raise self.damaged(error) from error
+        if is_new and self._mark.last is not None:
+            raise self.damaged("it is missing or empty")
+        self._connection = sqlite3.connect(
+            self._file, isolation_level=None, check_same_thread=False
+        )
+        opened.callback(self._connection.close)
+        self._file.chmod(0o600)
+        self._prepare(is_new=is_new)
 
     def _prepare(self, *, is_new: bool) -> None:
         run = self._connection.execute
@@ -101,50 +131,90 @@ class Database:
 
     def _recover(self) -> None:
         """Move the batches in the journal of a killed process into the database."""
-        found = self._connection.execute(
-            "SELECT value FROM kept WHERE part = ? AND key = ?", _ROUND
+        row = self._connection.execute(
+            "SELECT value FROM kept WHERE part = ? AND key = ?", _COMMIT
         ).fetchone()
-        self._journal.round = int(found[0]) if found else 0
-        rows = [row for number, row in self._journal.read() if number == self._journal.round]
-        self._journal.rows = rows
-        try:
-            self.flush()
-        except (sqlite3.Error, OSError) as error:
-            raise self.damaged(error) from error
+        self._commit = msgspec.json.decode(row[0], type=Commit) if row else Commit()
+        self._journal.recover(self._commit.number)
+        self._check_mark()
+        self.flush()
+
+    def _check_mark(self) -> None:
+        """Raise ConfigError if the files lack something that was acknowledged."""
+        last, commit = self._mark.last, self._commit
+        if commit.is_last or (last is None and not commit.number):
+            return
+        if last is None:
+            log.warning(
+                "the data directory was not closed by a broker, and its file `lock` is missing: "
+                "whether its last changes are there is not known",
+                directory=str(self._file.parent), last_commit=commit.number,
+            )  # fmt: skip
+        elif last.commit_number > commit.number:
+            lost = last.commit_number - commit.number
+            raise self.damaged(
+                f"its last {lost} commits are missing, since its write-ahead log is damaged or gone"
+            )
+        elif last.commit_number == commit.number and self._journal.size < last.journal_bytes:
+            raise self.damaged(
+                f"of {last.journal_bytes} bytes in the journal, {self._journal.size} can be read"
+            )
 
     def _check(self) -> None:
         """Raise ConfigError for a damaged file, and for one with another format."""
         run = self._connection.execute
         if run("PRAGMA application_id").fetchone()[0] != APPLICATION_ID:
+            if self._mark.last is not None:
+                raise self.damaged("its write-ahead log is damaged or gone")
             text = "is not a file of kafka-shim; choose another directory"
             raise ConfigError(f"{self._where}: {FILE} {text}")
         written = run("PRAGMA user_version").fetchone()[0]
         if written != FORMAT:
             text = f"has format {written}; this kafka-shim reads format {FORMAT}"
             raise ConfigError(f"{self._where}: {FILE} {text}")
-        said = run("PRAGMA quick_check(1)").fetchone()[0]
-        if said != "ok":
-            raise self.damaged(said)
+        result = run("PRAGMA quick_check(1)").fetchone()[0]
+        if result != "ok":
+            raise self.damaged(result)
+
+    def _full(self) -> ConfigError:
+        return ConfigError(f"{self._where}: the disk is full: make room, then start again")
 
     def damaged(self, why: object) -> ConfigError:
         """Return the error for content that cannot be read."""
-        told = " ".join(str(why).split())
-        text = f"cannot be used: {told}; remove the directory to begin anew"
+        reason = " ".join(str(why).split())
+        text = f"cannot be used: {reason}; remove the directory to begin anew"
         return ConfigError(f"{self._where}: {FILE} {text}")
 
     def rows(self) -> Iterator[tuple[str, str, str]]:
-        """Yield every row: part, key, value."""
-        yield from self._read("SELECT part, key, value FROM kept ORDER BY part, key")
+        """Yield every row: part, key, value. Raise ConfigError if one is damaged or missing."""
+        total = 0
+        for part, key, value, checksum in self._read("SELECT * FROM kept ORDER BY part, key"):
+            if (part, key) == _COMMIT:
+                continue
+            if checksum != _row_checksum(part, key, value):
+                raise self.damaged(f"the row {part} {key[:80]!r} is damaged")
+            total += checksum
+            yield part, key, value
+        if total != self._commit.rows:
+            raise self.damaged("rows are missing, or there are too many")
 
     def batches(self) -> Iterator[Batch]:
-        """Yield all batches by log and offset."""
+        """Yield all batches by log and offset. Raise ConfigError if one is damaged or missing."""
         mask = (1 << OFFSET_BITS) - 1
-        for number, is_clean, payload in self._read("SELECT * FROM batches ORDER BY id"):
-            yield number >> OFFSET_BITS, number & mask, is_clean, payload
+        total = 0
+        query = "SELECT id, is_clean, payload, checksum FROM batches ORDER BY id"
+        for batch_id, is_clean, payload, checksum in self._read(query):
+            number, offset = batch_id >> OFFSET_BITS, batch_id & mask
+            if checksum != batch_checksum(batch_id, is_clean, payload):
+                raise self.damaged(f"the batch at offset {offset} of log {number} is damaged")
+            total += checksum
+            yield number, offset, is_clean, payload
+        if total != self._commit.batches:
+            raise self.damaged("batches are missing, or there are too many")
 
-    def _read(self, question: str) -> Iterator[Any]:
+    def _read(self, query: str) -> Iterator[Any]:
         try:
-            yield from self._connection.execute(question)
+            yield from self._connection.execute(query)
         except sqlite3.Error as error:
             raise self.damaged(error) from error
 
@@ -154,61 +224,128 @@ class Database:
         return bool(self._journal.size)
 
     def append(self, rows: Sequence[JournalRow]) -> None:
-        """Write new batches to the journal. Raises sqlite3.Error or OSError."""
+        """Write new batches to the journal. Raise sqlite3.Error or OSError if that fails."""
         self._journal.append(rows)
+        self._mark.write(self._commit.number, self._journal.size)
         if self._journal.size > JOURNAL_BYTES_MAX:
             self.flush()
 
     def flush(self) -> None:
-        """Commit the batches of the journal. Raises sqlite3.Error or OSError."""
+        """Commit the batches of the journal. Raise sqlite3.Error or OSError if that fails."""
         if self._journal.size:
             self.write((), (), ())
 
     def write(
         self,
-        gone: Iterable[tuple[int, int, int]],
+        deletions: Iterable[tuple[int, int, int]],
         batches: Iterable[Batch],
         rows: Iterable[Row],
         *,
         clears: bool = False,
+        is_last: bool = False,
     ) -> None:
         """Commit in one transaction: the journal's batches, new batches, rows, and deletions.
 
-        `gone` are batches to delete: number of the log, first offset, offset after the last.
-        `clears`: everything that was written before, also in the journal, is deleted first. Raises
-        sqlite3.Error or OSError; then nothing is written.
+        `deletions` are batches: number of the log, first offset, offset after the last.
+        `clears`: everything that was written before, also in the journal, is deleted first.
+        Raise sqlite3.Error or OSError if that fails; then nothing is written.
         """
-        run, run_many = self._connection.execute, self._connection.executemany
-        journal = self._journal
-        following = journal.round + 1 if journal.size else journal.round
+        if self._file.stat().st_ino != self._inode:
+            raise FileNotFoundError(errno.ENOENT, "the file was replaced", str(self._file))
+        run = self._connection.execute
         run("BEGIN")
         try:
-            if clears:
-                run("DELETE FROM kept")
-                run("DELETE FROM batches")
-            else:
-                run_many(_INSERT, journal.rows)
-            if following:
-                run("INSERT OR REPLACE INTO kept VALUES (?, ?, ?)", (*_ROUND, str(following)))
-            for number, first, before in gone:
-                at = number << OFFSET_BITS
-                run("DELETE FROM batches WHERE id >= ? AND id < ?", (at + first, at + before))
-            run_many(_INSERT, [_batch_row(*batch) for batch in batches])
+            commit = self._clear() if clears else self._commit
+            sums = _Sums(run, commit.rows, commit.batches)
+            if not clears:
+                sums.add_new_batches(self._journal.rows)
+            for number, first, end in deletions:
+                sums.delete_batches(number << OFFSET_BITS | first, (number << OFFSET_BITS) + end)
+            for batch in batches:
+                row = _batch_row(*batch)
+                sums.delete_batches(row[0], row[0] + 1)
+                sums.add_new_batches([row])
             for part, key, value in rows:
-                if value is None:
-                    run("DELETE FROM kept WHERE part = ? AND key = ?", (part, key))
-                else:
-                    run("INSERT OR REPLACE INTO kept VALUES (?, ?, ?)", (part, key, value))
+                sums.put_row(part, key, value)
+            commit = Commit(self._commit.number + 1, sums.rows, sums.batches, is_last)
+            value = msgspec.json.encode(commit).decode()
+            run("INSERT OR REPLACE INTO kept VALUES (?, ?, ?, 0)", (*_COMMIT, value))
             run("COMMIT")
         except BaseException:
             if self._connection.in_transaction:
                 run("ROLLBACK")
             raise
-        journal.begin(following)
+        self._commit = commit
+        self._journal.begin(commit.number)
+        self._mark.write(commit.number, 0)
+
+    def _clear(self) -> Commit:
+        self._connection.execute("DELETE FROM kept")
+        self._connection.execute("DELETE FROM batches")
+        return Commit()
+
+    def finish(self) -> None:
+        """Commit what is left and release the directory, with one file beside `lock`.
+
+        Raise sqlite3.Error or OSError if that fails.
+        """
+        try:
+            self.write((), (), (), is_last=True)
+        finally:
+            self.close()
 
     def close(self) -> None:
-        """Release the directory; after `flush`, it contains one file."""
+        """Release the directory without another commit."""
         self._opened.close()
+
+
+class _Sums:
+    """Changes rows and batches in a transaction, and the sums of their checksums."""
+
+    def __init__(self, run: Callable[..., sqlite3.Cursor], rows: int, batches: int) -> None:
+        self._run = run
+        self.rows = rows
+        self.batches = batches
+
+    def add_new_batches(self, batches: Sequence[JournalRow]) -> None:
+        for batch in batches:
+            checksum = batch_checksum(*batch)
+            self._run(_INSERT, (*batch, checksum))
+            self.batches += checksum
+
+    def delete_batches(self, first: int, end: int) -> None:
+        """Delete batches by their ids."""
+        found = self._run(
+            "SELECT sum(checksum) FROM batches WHERE id >= ? AND id < ?", (first, end)
+        ).fetchone()
+        if found[0] is not None:
+            self.batches -= found[0]
+            self._run("DELETE FROM batches WHERE id >= ? AND id < ?", (first, end))
+
+    def put_row(self, part: str, key: str, value: str | None) -> None:
+        """Insert, replace or (None) delete a row."""
+        before = self._run(
+            "SELECT checksum FROM kept WHERE part = ? AND key = ?", (part, key)
+        ).fetchone()
+        if before is not None:
+            self.rows -= before[0]
+        if value is None:
+            self._run("DELETE FROM kept WHERE part = ? AND key = ?", (part, key))
+            return
+        checksum = _row_checksum(part, key, value)
+        self.rows += checksum
+        self._run("INSERT OR REPLACE INTO kept VALUES (?, ?, ?, ?)", (part, key, value, checksum))
+
+
+def _is_full(error: Exception) -> bool:
+    return (
+        getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_FULL
+        or getattr(error, "errno", None) == errno.ENOSPC
+    )
+
+
+def _row_checksum(part: str, key: str, value: str) -> int:
+    return zlib.crc32(f"{part}\0{key}\0{value}".encode())
 
 
 def _batch_row(number: int, offset: int, is_clean: int, payload: bytes) -> JournalRow:

@@ -1,7 +1,7 @@
 """The journal: a file of new batches, to which appending costs a tenth of a commit.
 
-The file is emptied after its batches are committed. Each entry has the number of its round. After a
-kill, the entries of the database's next round are committed.
+The file is emptied after its batches are committed. Each entry has the number of the commit that it
+follows. After a kill, the entries that follow the database's last commit are committed.
 """
 
 import errno
@@ -13,12 +13,17 @@ from struct import Struct
 
 FILE = "kafka-shim.journal"
 _ENTRY = Struct(">QQ?II")
-"""Round, the id of the batch, whether it was cleaned, its size and its checksum; then come its
-bytes. A process that is killed leaves the beginning of what it was to write.
+"""Number of a commit, the id of the batch, whether it was cleaned, its size and its checksum; then
+come its bytes. A killed process leaves the beginning of an entry at the end.
 """
 
 Row = tuple[int, int, bytes]
 """Id of a batch, whether it was cleaned, and its bytes."""
+
+
+def batch_checksum(batch_id: int, is_clean: int, payload: bytes) -> int:
+    """Return the CRC-32 of a batch, with its id and its flag."""
+    return zlib.crc32(payload, ((batch_id ^ batch_id >> 32) & 0xFFFF_FFFF) ^ is_clean)
 
 
 class Journal:
@@ -28,18 +33,29 @@ class Journal:
         self._path = directory / FILE
         flags = os.O_RDWR | os.O_CREAT | os.O_APPEND
         self._file = os.open(self._path, flags, 0o600)
-        self.round = 0
+        self.commit_number = 0
+        """The number of the last commit."""
         self.rows: list[Row] = []
-        """What was appended in this round."""
+        """The batches that were appended after it."""
         self.size = 0
-        """The bytes of that."""
+        """The bytes of their entries."""
 
     def append(self, rows: Sequence[Row]) -> None:
-        """Append batches."""
-        number, pack, crc32 = self.round, _ENTRY.pack, zlib.crc32
+        """Append batches; raise FileNotFoundError if the file was deleted."""
+        if not os.fstat(self._file).st_nlink:
+            raise FileNotFoundError(errno.ENOENT, "the file was deleted", str(self._path))
+        number, pack = self.commit_number, _ENTRY.pack
         parts: list[bytes] = []
         for batch_id, is_clean, payload in rows:
-            parts.append(pack(number, batch_id, is_clean, len(payload), crc32(payload)))
+            parts.append(
+                pack(
+                    number,
+                    batch_id,
+                    is_clean,
+                    len(payload),
+                    batch_checksum(batch_id, is_clean, payload),
+                )
+            )
             parts.append(payload)
         content = b"".join(parts)
         if os.write(self._file, content) < len(content):
@@ -48,26 +64,36 @@ class Journal:
         self.size += len(content)
 
     def begin(self, number: int) -> None:
-        """Begin another round, after all batches were committed."""
+        """Empty the file, after the commit of this number, which has all batches."""
         if self.size:
             os.ftruncate(self._file, 0)
-        self.round = number
+        self.commit_number = number
         self.rows = []
         self.size = 0
 
     def read(self) -> Iterator[tuple[int, Row]]:
-        """Yield each batch with its round, up to the first incomplete entry."""
+        """Yield each batch with the number of its commit, up to the first damaged entry."""
         content = self._path.read_bytes()
-        self.size = len(content)
         at = 0
         while at + _ENTRY.size <= len(content):
             number, batch_id, is_clean, size, checksum = _ENTRY.unpack_from(content, at)
             at += _ENTRY.size
             payload = content[at : at + size]
             at += size
-            if len(payload) < size or zlib.crc32(payload) != checksum:
+            if len(payload) < size or batch_checksum(batch_id, is_clean, payload) != checksum:
                 return
             yield number, (batch_id, is_clean, payload)
+
+    def recover(self, commit_number: int) -> None:
+        """Take over the whole entries that follow a commit, from the journal of another process.
+
+        Others are deleted: the commit has them, or they were never acknowledged.
+        """
+        self.commit_number = commit_number
+        self.rows = [row for number, row in self.read() if number == commit_number]
+        self.size = sum(_ENTRY.size + len(payload) for _, _, payload in self.rows)
+        if not self.rows:
+            os.ftruncate(self._file, 0)
 
     def close(self) -> None:
         """Close the file, and delete it if it is empty."""

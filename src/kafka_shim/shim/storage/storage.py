@@ -351,8 +351,13 @@ class Storage:
         self.commit()
         if self._flushing is not None:
             self._flushing.cancel()
-        self._flush()
-        self._database.close()
+        if self.failure is not None:
+            self._database.close()
+            return
+        try:
+            self._database.finish()
+        except (sqlite3.Error, OSError) as error:
+            self._fail(error)
 
 
 def _batch(kept: PersistedLog, batch: StoredBatch) -> Batch:
