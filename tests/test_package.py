@@ -49,7 +49,7 @@ def test_the_wheel_has_one_package_and_the_licence() -> None:
     assert {top for top in tops if not top.endswith((".dist-info", ".data"))} == {"kafka_shim"}
     assert {"LICENSE", "NOTICE"} <= {Path(name).name for name in names}
     assert "kafka_shim/py.typed" in names
-    assert "kafka_shim/shim/dispatch.py" in names
+    assert "kafka_shim/shim/dispatching/dispatcher.py" in names
 
 
 def test_the_sdist_has_files_in_place_of_links() -> None:

@@ -35,7 +35,7 @@ RELEASES_MAY_BE_NAMED = (
 )
 
 MAY_CATCH_EVERYTHING = (
-    "shim/dispatch.py",
+    "shim/dispatching/dispatcher.py",
     "shim/pytest_plugin.py",  # an exception in a hook would end the user's session
 )
 

@@ -17,7 +17,7 @@ from benchmarks.against.brokers import Broker, shim
 
 _MODULES = """
     protocol/framing protocol/record_runs protocol/runtime
-    shim/apis shim/dispatch shim/chunked_responses shim/throttling
+    shim/apis shim/dispatching/dispatcher shim/dispatching/message_coding
     shim/network/large_produces shim/network/outgoing shim/observing/audit shim/request/session
     shim/handlers/fetch shim/handlers/init_producer_id shim/handlers/list_offsets
     shim/handlers/metadata shim/handlers/offset_commit shim/handlers/produce

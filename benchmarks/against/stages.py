@@ -15,7 +15,7 @@ from kafka_shim.protocol.headers import read_request_header
 from kafka_shim.shim.broker import Broker
 from kafka_shim.shim.clock import ManualClock
 from kafka_shim.shim.config import Config, ListenerConfig, SecurityProtocol
-from kafka_shim.shim.dispatch import Dispatcher, Pending
+from kafka_shim.shim.dispatching.dispatcher import Dispatcher, Pending
 from kafka_shim.shim.observing import audit
 from kafka_shim.shim.request.access import Access
 from kafka_shim.shim.request.session import Phase, Session

@@ -7,7 +7,7 @@ from benchmarks.arrays.values import BEFORE, topic_id
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.shim.clock import ManualClock
 from kafka_shim.shim.config import Config, ListenerConfig, SecurityProtocol
-from kafka_shim.shim.dispatch import Dispatcher
+from kafka_shim.shim.dispatching.dispatcher import Dispatcher
 from kafka_shim.shim.request.session import Phase, Session
 from kafka_shim.shim.state.cluster import Cluster
 

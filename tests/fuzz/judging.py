@@ -12,7 +12,7 @@ import msgspec
 
 from kafka_shim.protocol.errors import ProtocolError
 from kafka_shim.protocol.headers import read_request_header
-from kafka_shim.shim.dispatch import Pending
+from kafka_shim.shim.dispatching.dispatcher import Pending
 from kafka_shim.shim.errors import CloseConnection
 from kafka_shim.shim.request.garbage import set_aside
 from kafka_shim.shim.request.session import Phase, Session

@@ -4,7 +4,7 @@ import queue
 import time
 from collections.abc import Callable
 
-from kafka_shim.shim.dispatch import Dispatcher, Pending
+from kafka_shim.shim.dispatching.dispatcher import Dispatcher, Pending
 from kafka_shim.shim.errors import TakesLong
 from kafka_shim.shim.network.large_requests import is_large
 from kafka_shim.shim.request.session import Phase, Session

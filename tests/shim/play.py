@@ -10,7 +10,7 @@ from kafka_shim.protocol.headers import RequestHeader, write_request_header
 from kafka_shim.protocol.response_frames import read_response_frame
 from kafka_shim.shim.clock import ManualClock
 from kafka_shim.shim.config import Config, ListenerConfig, SecurityProtocol
-from kafka_shim.shim.dispatch import Dispatcher, Pending
+from kafka_shim.shim.dispatching.dispatcher import Dispatcher, Pending
 from kafka_shim.shim.request.session import Phase, Session
 from kafka_shim.shim.state.cluster import Cluster
 from kafka_shim.shim.state.logs.log_cleaner import clean

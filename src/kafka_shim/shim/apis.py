@@ -111,7 +111,7 @@ HANDLED: tuple[ApiKey, ...] = (
 """In the order of keys. Each has `shim/handlers/<name>.py`, imported on the first request."""
 
 
-LOOKING: Mapping[ApiKey, int] = MappingProxyType(
+READ_ONLY_SINCE: Mapping[ApiKey, int] = MappingProxyType(
     {
         ApiKey.LIST_OFFSETS: 1,
         ApiKey.METADATA: 0,
@@ -144,7 +144,7 @@ class ServedApi:
     """An API in a version: codec and handler, resolved once.
 
     `pack_start` takes the size of a response and its correlation id, and returns the bytes before
-    the body; `start_bytes` of them count for the size. `looks`: the API is in LOOKING.
+    the body; `start_bytes` of them count for the size. `is_read_only`: see READ_ONLY_SINCE.
     `takes_long`: whether a short request is handled in turns; None if none is.
     `write_pieces`: writes a response that may contain `Pieces`; None if this one never does.
     """
@@ -153,8 +153,8 @@ class ServedApi:
         "error_response",
         "handle",
         "has_response_tags",
+        "is_read_only",
         "key",
-        "looks",
         "pack_start",
         "read",
         "start_bytes",
@@ -168,7 +168,7 @@ class ServedApi:
         handler = handler_of(key)
         self.key = key
         self.version = version
-        self.looks = key in LOOKING and version >= LOOKING[key]
+        self.is_read_only = key in READ_ONLY_SINCE and version >= READ_ONLY_SINCE[key]
         self.read: Callable[[bytes, int], Any] = codecs.request_reader(key, version)
         self.has_response_tags = response_header_version(key, version) > 0
         start = _ANSWER_WITH_TAGS if self.has_response_tags else _ANSWER

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 from kafka_shim.shim.clock import Clock
 from kafka_shim.shim.config import Config
-from kafka_shim.shim.dispatch import Dispatcher
+from kafka_shim.shim.dispatching.dispatcher import Dispatcher
+from kafka_shim.shim.dispatching.response_cache import ResponseCache
 from kafka_shim.shim.network.server import Server
-from kafka_shim.shim.response_cache import ResponseCache
 from kafka_shim.shim.state.cluster import Cluster
 from kafka_shim.shim.system_clock import SystemClock
 
@@ -35,7 +35,7 @@ class Broker:
         self.cluster = Cluster(config, clock or SystemClock())
         self.dispatcher = Dispatcher(self.cluster)
         if self.cluster.policy.is_standard:
-            self.dispatcher.kept = ResponseCache(self.cluster)
+            self.dispatcher.response_cache = ResponseCache(self.cluster)
         self._server = Server(self.dispatcher)
         if config.data_dir is not None:
             self._open(config.data_dir)
@@ -46,7 +46,8 @@ class Broker:
         """Restore the state in a directory, and keep it there from now on."""
         from kafka_shim.shim.storage.storage import Storage  # noqa: PLC0415 - most brokers keep nothing
 
-        self.dispatcher.storage = storage = Storage(Path(data_dir))
+        storage = Storage(Path(data_dir))
+        self.dispatcher.set_storage(storage)
         try:
             storage.restore(self.cluster)
         except BaseException:
@@ -161,15 +162,17 @@ class Broker:
         """Record a trace (docs/trace-format.md); ConfigError if it cannot be written."""
         from kafka_shim.shim.observing.recorder import Recorder  # noqa: PLC0415 - most brokers record nothing
 
-        self.dispatcher.recorder = Recorder(directory, self.cluster.clock, keeping=keeping)
+        self.dispatcher.set_recorder(Recorder(directory, self.cluster.clock, keeping=keeping))
 
     def keep_history(self) -> "History":
         """Keep the last requests for the control API; repeated calls return the same history."""
         from kafka_shim.shim.observing.history import History  # noqa: PLC0415 - most brokers keep none
 
-        if self.dispatcher.history is None:
-            self.dispatcher.history = History()
-        return self.dispatcher.history
+        history = self.dispatcher.history
+        if history is None:
+            history = History()
+            self.dispatcher.set_history(history)
+        return history
 
     def addresses(self) -> Iterator[tuple[str, str]]:
         """Listener name and `host:port` of each listener, node by node."""

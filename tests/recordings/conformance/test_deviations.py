@@ -50,7 +50,7 @@ from kafka_shim.protocol.messages.write_txn_markers_request import (
     WriteTxnMarkersRequest,
 )
 from kafka_shim.protocol.records import batches
-from kafka_shim.shim.dispatch import Pending
+from kafka_shim.shim.dispatching.dispatcher import Pending
 from kafka_shim.shim.request.session import Phase, Session
 from kafka_shim.shim.state.coordinators import KeyType
 from kafka_shim.shim.state.groups.group import CommitIdentity

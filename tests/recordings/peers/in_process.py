@@ -6,7 +6,7 @@ from typing import Any
 
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.errors import EncodeError
-from kafka_shim.shim.dispatch import Pending
+from kafka_shim.shim.dispatching.dispatcher import Pending
 from kafka_shim.shim.errors import CloseConnection
 from kafka_shim.shim.request.session import Phase, Session
 from kafka_shim.shim.wait import NoResponse

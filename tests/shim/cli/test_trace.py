@@ -23,7 +23,8 @@ FULL = Path("/dev/full")
 @pytest.fixture
 def trace(tmp_path: Path) -> Path:
     stage = Stage()
-    recorder = stage.dispatcher.recorder = Recorder(tmp_path, stage.clock)
+    recorder = Recorder(tmp_path, stage.clock)
+    stage.dispatcher.set_recorder(recorder)
     stage.allow("User:bob", Operation.DESCRIBE, ResourceType.CLUSTER, "kafka-cluster")
     for principal in ("User:alice", "User:bob"):
         stage.ask(ApiKey.DESCRIBE_ACLS, 3, ANY_ACL, principal)

@@ -21,7 +21,8 @@ from tests.shim.traffic.importers.test_audit_log import LATER, OLDEST, RULE
 @pytest.fixture
 def trace(tmp_path: Path) -> Path:
     stage = Stage()
-    recorder = stage.dispatcher.recorder = Recorder(tmp_path / "trace", stage.clock)
+    recorder = Recorder(tmp_path / "trace", stage.clock)
+    stage.dispatcher.set_recorder(recorder)
     stage.allow("User:bob", Operation.DESCRIBE, ResourceType.CLUSTER, "kafka-cluster")
     topic = CreateTopicsRequest(topics=[CreatableTopic("t", 1, 1, [], [])], timeout_ms=1000)
     stage.ask(ApiKey.CREATE_TOPICS, 7, topic)

@@ -35,10 +35,11 @@ def frame(stage: Stage, action: dict[str, Any]) -> bytes:
 
 
 def test_an_unknown_error_code_is_returned_and_shown_as_a_number(stage: Stage) -> None:
-    stage.dispatcher.history = History()
+    history = History()
+    stage.dispatcher.set_history(history)
     stage.dispatcher.faults.add({"action": {"error": 4711}})
     assert stage.ask(ApiKey.METADATA, 12, metadata("orders")).topics[0].error_code == 4711
-    (seen,) = stage.dispatcher.history
+    (seen,) = history
     assert set(seen.row()["error_names"]) == {"4711"}
 
 

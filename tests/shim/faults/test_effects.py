@@ -46,11 +46,12 @@ def test_delay_is_added_to_the_wait_of_a_long_poll(stage: Stage) -> None:
 
 @pytest.mark.parametrize("when", ["before", "after"])
 def test_disconnect_before_or_after_the_request_is_handled(stage: Stage, when: str) -> None:
-    stage.dispatcher.history = History()
+    history = History()
+    stage.dispatcher.set_history(history)
     stage.dispatcher.faults.add({"action": {"disconnect": when}})
     with pytest.raises(CloseConnection, match="fault"):
         stage.ask(ApiKey.DESCRIBE_ACLS, 3, ANY_ACL)
-    [seen] = stage.dispatcher.history
+    [seen] = history
     assert bool(seen.records) == (when == "after")
     assert seen.errors is None
 
@@ -109,13 +110,14 @@ def test_corrupt_keeps_size_and_correlation_id(stage: Stage) -> None:
 
 def test_deny_looks_like_a_denial_by_an_acl_even_for_super_users(stage: Stage) -> None:
     stage.topic("orders")
-    stage.dispatcher.history = History()
+    history = History()
+    stage.dispatcher.set_history(history)
     stage.dispatcher.faults.add({"action": {"deny": {}}, "match": {"api": "Metadata"}})
     denied, allowed = [
         stage.ask(ApiKey.METADATA, 12, metadata("orders")).topics[0].error_code for _ in range(2)
     ]
     assert (denied, allowed) == (ErrorCode.TOPIC_AUTHORIZATION_FAILED, ErrorCode.NONE)
-    first = next(iter(stage.dispatcher.history))
+    first = next(iter(history))
     row = next(first.decisions())
     assert (row["allowed"], row["rule"]) == (
         False, "DENY User:admin DESCRIBE on TOPIC LITERAL orders from *",

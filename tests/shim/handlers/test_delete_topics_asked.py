@@ -25,7 +25,8 @@ def test_checks_are_those_that_the_broker_logged(name: str) -> None:
             for operation in operations:
                 stage.allow(PRINCIPAL, operation, kind, resource)
     (wanted,) = [ask for ask in asks(ids) if ask.api is ApiKey.DELETE_TOPICS and ask.name == name]
-    stage.dispatcher.history = history = History()
+    history = History()
+    stage.dispatcher.set_history(history)
     session = stage.session(PRINCIPAL)
     stage.send(wanted.api, EXCHANGES[name].version, wanted.request, session)
     (seen,) = history

@@ -11,7 +11,7 @@ from kafka_shim.protocol.messages.fetch_request import (
     FetchTopic,
     ReplicaState,
 )
-from kafka_shim.shim.dispatch import Pending
+from kafka_shim.shim.dispatching.dispatcher import Pending
 from tests.recordings.records.batches import TRANSACTIONAL, batch, summary
 from tests.shim.handlers.records import ALICE, fetch_request, fetched, produce
 from tests.shim.play import ADMIN, Stage

@@ -22,7 +22,7 @@ from kafka_shim.protocol.messages.share_fetch_request import (
     FetchTopic,
     ShareFetchRequest,
 )
-from kafka_shim.shim.dispatch import Pending
+from kafka_shim.shim.dispatching.dispatcher import Pending
 from kafka_shim.shim.state.share_partitions.share_acquiring import ACQUIRED_MAX
 from kafka_shim.shim.state.share_partitions.share_values import Key, StateUpdate
 from tests.recordings.records.batches import batch

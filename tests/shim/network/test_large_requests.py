@@ -84,9 +84,9 @@ async def test_few_large_requests_are_handled_at_a_time_and_all_are_answered() -
 async def test_no_request_is_handled_in_turns_while_a_trace_is_recorded() -> None:
     async with serving() as broker:
         assert broker._server.large_requests.may_take()
-        broker.dispatcher.recorder = object()  # type: ignore[assignment]
+        broker.dispatcher.set_recorder(object())  # type: ignore[arg-type]
         assert not broker._server.large_requests.may_take()
-        broker.dispatcher.recorder = None
+        broker.dispatcher.set_recorder(None)
 
 
 async def test_garbage_is_collected_after_many_large_requests_without_a_pause(

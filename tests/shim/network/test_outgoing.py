@@ -140,7 +140,7 @@ async def test_a_history_that_begins_during_a_long_poll_records_no_pieces() -> N
     async with serving(topics=(TopicSeed("orders"),)) as broker, connected(broker) as wire:
         await wire.send(fetch(wire, wait_ms=30_000))
         await settled(lambda: broker.cluster.counters.requests)
-        broker.dispatcher.history = History()
+        broker.dispatcher.set_history(History())
         stored = filled(broker)
         assert records_of(await wire.frame())[: len(stored[0])] == stored[0]
 

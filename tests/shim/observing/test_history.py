@@ -15,7 +15,7 @@ def asked(stage: Stage, count: int) -> None:
 
 def recorded(history: History, count: int) -> History:
     stage = Stage()
-    stage.dispatcher.history = history
+    stage.dispatcher.set_history(history)
     asked(stage, count)
     return history
 
@@ -49,7 +49,7 @@ def test_the_limit_in_bytes_includes_the_responses_of_kept_requests() -> None:
 def denied(history: History, requests: int, names: int) -> History:
     """Send requests with denied topics only; return the history."""
     stage = Stage()
-    stage.dispatcher.history = history
+    stage.dispatcher.set_history(history)
     topics = [MetadataRequestTopic(name=f"n{number}") for number in range(names)]
     for _ in range(requests):
         stage.ask(ApiKey.METADATA, 1, MetadataRequest(topics=topics), "User:alice")

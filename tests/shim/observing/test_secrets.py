@@ -145,7 +145,8 @@ async def test_secret_settings_reach_neither_a_trace_nor_the_history_and_replay(
 ) -> None:
     async with serving() as broker:
         broker.record(tmp_path)
-        history = broker.dispatcher.history = History()
+        history = History()
+        broker.dispatcher.set_history(history)
         async with connected(broker) as wire:
             for (api, version), request in settings_requests().items():
                 await wire.ask(api, version, request)

@@ -10,7 +10,7 @@ from kafka_shim.protocol.enums import ApiKey, Operation, ResourceType
 from kafka_shim.protocol.legacy_records import write_message_set
 from kafka_shim.protocol.records import PLAIN, BatchOptions, Record, encode_batch
 from kafka_shim.protocol.spec import StructSpec, load
-from kafka_shim.shim.dispatch import Pending
+from kafka_shim.shim.dispatching.dispatcher import Pending
 from kafka_shim.shim.request.session import Session
 from tests.fuzz.judging import session_of
 from tests.shim.play import Stage

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from benchmarks.arrays.messages import Case
 from kafka_shim.protocol.enums import ApiKey
-from kafka_shim.shim.dispatch import Pending
+from kafka_shim.shim.dispatching.dispatcher import Pending
 from kafka_shim.shim.errors import CloseConnection
 from tests.fuzz.judging import SLICE_S, session_of
 from tests.fuzz.probe import Probe
@@ -80,7 +80,7 @@ class Outcome:
     def __init__(self, release: str, authorizer: str, extreme: Extreme) -> None:
         self.longest_s, self.slowest, self.failure = 0.0, "", ""
         self._cluster = BusyCluster(release, authorizer=authorizer)
-        self._cluster.dispatcher.may_take_turns = lambda: True
+        self._cluster.dispatcher.may_use_time_slices = lambda: True
         self._followers = _followers(release, authorizer)
         self._probe = Probe()
         self._waiting: list[Pending] = []

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from types import FrameType
 from typing import Any, TypeVar
 
-from kafka_shim.shim.dispatch import Dispatcher, Pending
+from kafka_shim.shim.dispatching.dispatcher import Dispatcher, Pending
 from kafka_shim.shim.errors import CloseConnection
 from kafka_shim.shim.request.session import Session
 from kafka_shim.shim.request.time_slices import TimeSlices

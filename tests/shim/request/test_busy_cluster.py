@@ -7,7 +7,7 @@ import pytest
 
 from benchmarks.arrays.messages import Case
 from kafka_shim.protocol.enums import ApiKey
-from kafka_shim.shim.dispatch import Pending
+from kafka_shim.shim.dispatching.dispatcher import Pending
 from tests.shim.play import ADMIN
 from tests.shim.request.busy_cluster import BusyCluster
 from tests.shim.request.consequences import FOLLOWERS

@@ -18,7 +18,7 @@ class KeptStage(Stage):
         self.directory = directory
         self._settings = settings
         self.storage = Storage(directory)
-        self.dispatcher.storage = self.storage
+        self.dispatcher.set_storage(self.storage)
         RUNNING.append(self)
         self.storage.restore(self.cluster)
 

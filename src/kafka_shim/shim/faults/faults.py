@@ -1,6 +1,6 @@
 """Faults on purpose, as a cluster has them; one of them is in `shim/faults/fault.py`."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from kafka_shim.protocol.enums import ApiKey
@@ -13,9 +13,10 @@ if TYPE_CHECKING:  # faults are rare: what they need is imported with the first
 class Faults:
     """All faults of a cluster, in the order in which they were set."""
 
-    def __init__(self) -> None:
+    def __init__(self, on_change: Callable[[], object] = int) -> None:
+        """Start without faults; `on_change` is called when one was added or removed."""
+        self._on_change = on_change
         self.by_id: dict[int, Fault] = {}
-        """To be read only: each request looks whether it is empty."""
         self._next_id = 1
 
     def __iter__(self) -> Iterator["Fault"]:
@@ -28,6 +29,7 @@ class Faults:
         fault = Fault(self._next_id, parse_fault(written))
         self._next_id += 1
         self.by_id[fault.fault_id] = fault
+        self._on_change()
         return fault
 
     def get(self, fault_id: int) -> "Fault | None":
@@ -37,13 +39,15 @@ class Faults:
         """Remove a fault, and send the responses that it holds back;
         KeyError if it does not exist.
         """
-        self.by_id.pop(fault_id).release()
+        fault = self.by_id.pop(fault_id)
+        self._on_change()
+        fault.release()
 
     def clear(self) -> None:
         for fault_id in list(self.by_id):
             self.remove(fault_id)
 
-    def striking(
+    def matching(
         self, api: ApiKey, context: "RequestContext", frame: bytes, body_at: int
     ) -> list["Fault"]:
         """Return the faults that apply to this request; every matching fault counts it."""

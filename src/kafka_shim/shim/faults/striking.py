@@ -18,7 +18,7 @@ from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.state.cluster import Cluster
 from kafka_shim.shim.wait import Wait
 
-Handle = Callable[[ServedApi, Any, RequestContext], Any]
+Handle = Callable[[], Any]
 
 
 def response_with_faults(
@@ -59,11 +59,12 @@ def _response(
 ) -> Any:
     error = next((fault.error for fault in faults if fault.error is not None), None)
     if error is None:
-        return handle(api, request, context)
+        return handle()
     if api.key is ApiKey.PRODUCE and request.acks == 0:  # such a producer waits for no answer
         raise CloseConnection(
             f"a fault returns {error_text(error)}, and this Produce expects no response"
         )
+    context.is_rejected = True
     if isinstance(error, ErrorCode):
         return api.error_response(request, error, None)
     refused = api.error_response(request, ErrorCode.UNKNOWN_SERVER_ERROR, None)

@@ -9,7 +9,7 @@ from kafka_shim.protocol.errors import FrameError
 from kafka_shim.protocol.framing import FrameSplitter
 from kafka_shim.shim.clock import SLICE_S, Timer
 from kafka_shim.shim.config import Limits, ListenerConfig
-from kafka_shim.shim.dispatch import Pending
+from kafka_shim.shim.dispatching.dispatcher import Pending
 from kafka_shim.shim.errors import CloseConnection, TakesLong
 from kafka_shim.shim.handlers.common.login import accept_token, failed_login_delay_ms
 from kafka_shim.shim.network.certificate import identify

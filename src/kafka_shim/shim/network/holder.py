@@ -3,7 +3,7 @@
 from typing import Protocol
 
 from kafka_shim.shim.config import Limits
-from kafka_shim.shim.dispatch import Dispatcher
+from kafka_shim.shim.dispatching.dispatcher import Dispatcher
 from kafka_shim.shim.network.closings import Closings
 from kafka_shim.shim.network.connection_quotas import ConnectionQuotas
 from kafka_shim.shim.network.guest import Visitor

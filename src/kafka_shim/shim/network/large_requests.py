@@ -5,7 +5,7 @@ import gc
 from collections import deque
 from collections.abc import Callable
 
-from kafka_shim.shim.dispatch import Dispatcher, Pending
+from kafka_shim.shim.dispatching.dispatcher import Dispatcher, Pending
 from kafka_shim.shim.network.large_answers import BY_STATE
 from kafka_shim.shim.network.large_produces import PRODUCE, is_soon_appended
 from kafka_shim.shim.request.session import Session
@@ -53,7 +53,7 @@ class LargeRequests:
 
     def __init__(self, dispatcher: Dispatcher) -> None:
         self._dispatcher = dispatcher
-        dispatcher.may_take_turns = self.may_take
+        dispatcher.may_use_time_slices = self.may_take
         self.at_work = 0
         self._begun = 0  # since there was none at work
         self._waiting: deque[Working] = deque()

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from kafka_shim.shim.config import Config, ListenerConfig
-from kafka_shim.shim.dispatch import Dispatcher
+from kafka_shim.shim.dispatching.dispatcher import Dispatcher
 from kafka_shim.shim.errors import UnavailableError
 from kafka_shim.shim.logs import Log
 from kafka_shim.shim.network.backlog import ONE_AT_A_TIME, deepen

@@ -21,7 +21,8 @@ class RequestContext(msgspec.Struct, eq=False):
 
     `node_id` is the broker that the connection reached; `facts` what its release does;
     `spoil` damages the answer, for a fault; `throttle_ms` is how long the client has to wait.
-    `takes_pieces`: long bytes in the response may be `Pieces`.
+    `takes_pieces`: long bytes in the response may be `Pieces`. `is_rejected`: the handler failed,
+    or was not called.
     """
 
     header: RequestHeader
@@ -34,6 +35,7 @@ class RequestContext(msgspec.Struct, eq=False):
     spoil: Callable[[bytes], bytes] | None = None
     throttle_ms: int = 0
     takes_pieces: bool = False
+    is_rejected: bool = False
 
     @property
     def client(self) -> tuple[str, str]:

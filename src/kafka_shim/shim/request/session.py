@@ -1,14 +1,12 @@
 """The session of a connection: its origin and its principal."""
 
 import ipaddress
-from collections.abc import Sequence
 from enum import Enum
 from typing import TYPE_CHECKING, Any
 
 from kafka_shim.shim.config import ListenerConfig
 
 if TYPE_CHECKING:
-    from kafka_shim.shim.request.access import AccessRecord
     from kafka_shim.shim.request.time_slices import TimeSlices
 
 
@@ -30,7 +28,6 @@ class Session:
     __slots__ = (
         "client_software_name",
         "client_software_version",
-        "decided",
         "expires_at_ms",
         "host",
         "identity",
@@ -49,7 +46,6 @@ class Session:
         "requests",
         "sasl",
         "seen_host",
-        "sequence",
         "slices",
         "token_id",
         "trace_row",
@@ -63,9 +59,7 @@ class Session:
         self.number = 0  # unique among the connections of a cluster
         self.requests = 0  # how many were recorded
         self.trace_row: tuple[object, int] | None = None  # the recorder's block and the row there
-        self.sequence = 0  # of the request being answered
         self.slices: TimeSlices[Any] | None = None  # those of that request, if it is a large one
-        self.decided: Sequence[AccessRecord] = ()  # for that request
         self.identity = b""  # stands for who asks, and where; empty: not known yet
         self.pieces: list[bytes | memoryview] | None = None  # the rest of a frame, if it takes one
         self.muted_ms = 0  # for how long nothing more may be read

@@ -16,7 +16,7 @@ from kafka_shim.protocol.messages.offset_commit_request import (
 )
 from kafka_shim.protocol.messages.offset_commit_value import OffsetCommitValue
 from kafka_shim.protocol.records import Record, batches
-from kafka_shim.shim.dispatch import Pending
+from kafka_shim.shim.dispatching.dispatcher import Pending
 from kafka_shim.shim.state.coordinators import KeyType
 from kafka_shim.shim.state.groups import group_commits, group_log, group_records
 from kafka_shim.shim.state.groups.offsets import CommittedOffset

@@ -14,7 +14,7 @@ from kafka_shim.protocol.messages.join_group_request import (
     JoinGroupRequest,
     JoinGroupRequestProtocol,
 )
-from kafka_shim.shim.dispatch import Pending
+from kafka_shim.shim.dispatching.dispatcher import Pending
 from kafka_shim.shim.request.session import Phase, Session
 from kafka_shim.shim.state.groups.assignors import Subscriber
 from kafka_shim.shim.state.groups.classic.classic_member import ClassicMember, Joining

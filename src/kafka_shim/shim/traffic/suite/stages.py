@@ -70,7 +70,7 @@ class Stages:
             await broker.start_all_nodes()
             return broker
         broker = Broker(self._config(setup))
-        broker.dispatcher.history = Frames(self._tell)
+        broker.dispatcher.set_history(Frames(self._tell))
         # no cached responses: cases change the state directly, and inspect every response
         self._cleanup.enter_context(broker.cluster.changes.noted())
         await broker.start()

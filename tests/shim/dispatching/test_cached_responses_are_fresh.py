@@ -12,7 +12,7 @@ from tests.recordings.conformance.play import play
 from tests.recordings.conformance.scripts import script
 from tests.recordings.kinds import KINDS
 from tests.recordings.peers.in_process import InProcess
-from tests.shim.kept.asking import CheckedResponses, asked_again
+from tests.shim.dispatching.repeated_requests import CheckedResponses, asked_again
 
 RELEASES = ("0.11.0.3", "2.8.2", "3.9.1", "4.4.0")
 SCRIPTS = 8
@@ -25,7 +25,7 @@ UNREPEATABLE = "corner-offsets_topic"
 
 def checked(peer: InProcess) -> CheckedResponses:
     dispatcher = peer.stage.dispatcher
-    dispatcher.kept = responses = CheckedResponses(dispatcher.cluster)
+    dispatcher.response_cache = responses = CheckedResponses(dispatcher.cluster)
     asked_again(dispatcher)
     return responses
 

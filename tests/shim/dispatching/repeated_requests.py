@@ -3,11 +3,15 @@
 from collections import deque
 from typing import Any
 
-from kafka_shim.shim.dispatch import Dispatcher
+from kafka_shim.shim.dispatching.dispatcher import Dispatcher
+from kafka_shim.shim.dispatching.response_cache import (
+    READ_ONLY_KEYS,
+    CachedResponse,
+    ResponseCache,
+)
 from kafka_shim.shim.errors import CloseConnection
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.request.session import Session
-from kafka_shim.shim.response_cache import KEYS, Kept, ResponseCache
 
 REMEMBERED = 3
 TIMES = 2
@@ -18,16 +22,16 @@ class CheckedResponses(ResponseCache):
     """A cache that returns no response, but compares each that it has with the new one."""
 
     checked = 0
-    expected: Kept | None = None
+    expected: CachedResponse | None = None
 
-    def find(self, frame: bytes, session: Session) -> Kept | None:
+    def find(self, frame: bytes, session: Session) -> CachedResponse | None:
         assert self.expected is None, (
             "a response was cached for a request whose new response cannot be cached"
         )
         self.expected = super().find(frame, session)
         return None
 
-    def keep(self, request: Any, context: RequestContext, response: Any, framed: bytes) -> None:
+    def add(self, request: Any, context: RequestContext, response: Any, framed: bytes) -> None:
         kept, self.expected = self.expected, None
         if kept is not None:
             assert kept.framed(framed) == framed
@@ -35,7 +39,7 @@ class CheckedResponses(ResponseCache):
             assert kept.context.facts is context.facts
             assert kept.context.access.actor == context.access.actor
             self.checked += 1
-        super().keep(request, context, response, framed)
+        super().add(request, context, response, framed)
 
 
 def asked_again(dispatcher: Dispatcher) -> None:
@@ -45,7 +49,7 @@ def asked_again(dispatcher: Dispatcher) -> None:
 
     def dispatch_and_ask_again(frame: bytes, session: Session) -> Any:
         response = dispatch(frame, session)
-        if frame[:2] in KEYS:
+        if frame[:2] in READ_ONLY_KEYS:
             last.append((frame, session))
         for _ in range(TIMES):
             for other, its_session in last:

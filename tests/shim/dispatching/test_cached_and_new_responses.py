@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 
 from kafka_shim.protocol.trace.segments import Damage, read_trace
+from kafka_shim.shim.dispatching.response_cache import READ_ONLY_KEYS, ResponseCache
 from kafka_shim.shim.logs import set_up_logs
 from kafka_shim.shim.observing.history import History
 from kafka_shim.shim.observing.recorder import Recorder
-from kafka_shim.shim.response_cache import KEYS, ResponseCache
 from tests.recordings.conformance.play import play
 from tests.recordings.conformance.scripts import script
 from tests.recordings.peers.in_process import InProcess
@@ -27,9 +27,11 @@ class Everything:
         self.responses: list[Any] = []
         self.kept: ResponseCache | None = None
         if keeps:
-            dispatcher.kept = self.kept = ResponseCache(dispatcher.cluster)
-        dispatcher.history = self.history = History()
-        dispatcher.recorder = recorder = Recorder(folder, peer.stage.clock)
+            dispatcher.response_cache = self.kept = ResponseCache(dispatcher.cluster)
+        self.history = History()
+        dispatcher.set_history(self.history)
+        recorder = Recorder(folder, peer.stage.clock)
+        dispatcher.set_recorder(recorder)
         self._dispatch = dispatcher.dispatch
         dispatcher.dispatch = self._several_times  # type: ignore[method-assign]
         for seed in SEEDS:
@@ -46,7 +48,7 @@ class Everything:
         ]
 
     def _several_times(self, frame: bytes, session: Any) -> Any:
-        for number in range(TIMES if frame[:2] in KEYS else 0):
+        for number in range(TIMES if frame[:2] in READ_ONLY_KEYS else 0):
             self._once(frame[:4] + (1000 + number).to_bytes(4, "big") + frame[8:], session)
         return self._once(frame, session)
 
@@ -68,7 +70,7 @@ def test_cached_and_new_responses_are_equal(
         logged.append([line.partition('"timestamp"')[0] for line in _lines(capsys)])
     fresh, kept = found
     assert kept.kept is not None
-    assert kept.kept.given > 100
+    assert kept.kept.hits > 100
     assert kept.responses == fresh.responses
     assert kept.requests == fresh.requests
     assert kept.decisions == fresh.decisions

@@ -13,7 +13,7 @@ from kafka_shim.shim.clock import ManualClock
 from kafka_shim.shim.config import Config
 from kafka_shim.shim.control.routes import Call, call_route, find
 from kafka_shim.shim.control.verbs import Control
-from kafka_shim.shim.response_cache import MISSES_MAX, ResponseCache
+from kafka_shim.shim.dispatching.response_cache import MISSES_MAX, ResponseCache
 from tests.shim.play import LISTENER, Stage
 
 ASKED = MetadataRequest([MetadataRequestTopic(name="orders")], allow_auto_topic_creation=False)
@@ -25,7 +25,7 @@ class KeepingStage(Stage):
 
     def __init__(self, **settings: Any) -> None:
         super().__init__(**settings)
-        self.kept = self.dispatcher.kept = ResponseCache(self.cluster)
+        self.kept = self.dispatcher.response_cache = ResponseCache(self.cluster)
 
     def error(self, principal: str = "User:admin") -> int:
         return int(self.ask(ApiKey.METADATA, 12, ASKED, principal).topics[0].error_code)
@@ -37,7 +37,7 @@ class KeepingStage(Stage):
 def test_the_third_response_is_the_cached_second_one() -> None:
     stage = KeepingStage()
     assert stage.thrice() == {UNKNOWN}
-    assert stage.kept.given == 1
+    assert stage.kept.hits == 1
 
 
 def test_responses_are_cached_for_each_principal() -> None:
@@ -48,7 +48,7 @@ def test_responses_are_cached_for_each_principal() -> None:
     assert stage.thrice("User:bob") == {29}
     stage.session("User:alice").belongs_to("User:bob")
     assert stage.error("User:alice") == 29
-    assert stage.kept.given == 3
+    assert stage.kept.hits == 3
 
 
 def test_a_fault_ends_caching() -> None:
@@ -72,17 +72,17 @@ def test_a_request_that_creates_a_topic_is_not_answered_from_the_cache() -> None
 
 def test_the_cache_is_limited_and_drops_the_oldest() -> None:
     stage = KeepingStage()
-    stage.kept = stage.dispatcher.kept = ResponseCache(stage.cluster, bytes_max=20_000)
+    stage.kept = stage.dispatcher.response_cache = ResponseCache(stage.cluster, bytes_max=20_000)
     for number in range(200):
         name = MetadataRequestTopic(name=f"orders-{number}")
         asked = MetadataRequest([name], allow_auto_topic_creation=False)
         for _ in range(2):
             stage.ask(ApiKey.METADATA, 12, asked)
-        assert 0 < stage.kept.held_bytes <= 20_000
-    assert stage.kept.given == 0
+        assert 0 < stage.kept.memory_bytes <= 20_000
+    assert stage.kept.hits == 0
     for _ in range(12):
         stage.thrice()
-    assert stage.kept.given > 0
+    assert stage.kept.hits > 0
 
 
 def test_a_repeated_request_is_cached_soon_after_many_different_ones() -> None:
@@ -91,9 +91,9 @@ def test_a_repeated_request_is_cached_soon_after_many_different_ones() -> None:
         name = MetadataRequestTopic(name=f"orders-{number}")
         stage.ask(ApiKey.METADATA, 12, MetadataRequest([name], allow_auto_topic_creation=False))
     assert [stage.error() for _ in range(24)] == [UNKNOWN] * 24
-    assert stage.kept.given == 1
+    assert stage.kept.hits == 1
     stage.thrice()
-    assert stage.kept.given == 4
+    assert stage.kept.hits == 4
 
 
 class OwnAuthorizer(StandardAuthorizer):
@@ -101,9 +101,9 @@ class OwnAuthorizer(StandardAuthorizer):
 
 
 def test_responses_are_not_cached_with_an_own_authorizer() -> None:
-    assert Broker(Config(listeners=(LISTENER,))).dispatcher.kept is not None
+    assert Broker(Config(listeners=(LISTENER,))).dispatcher.response_cache is not None
     own = f"{__name__}:OwnAuthorizer"
-    assert Broker(Config(listeners=(LISTENER,), authorizer=own)).dispatcher.kept is None
+    assert Broker(Config(listeners=(LISTENER,), authorizer=own)).dispatcher.response_cache is None
 
 
 VERBS = [
@@ -142,6 +142,6 @@ def test_during_a_change_responses_are_neither_cached_nor_taken_from_the_cache()
     stage = KeepingStage()
     with stage.cluster.changes.noted():
         stage.thrice()
-    assert stage.kept.given == 0
+    assert stage.kept.hits == 0
     stage.thrice()
-    assert stage.kept.given == 1
+    assert stage.kept.hits == 1

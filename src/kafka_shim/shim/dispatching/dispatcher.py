@@ -1,0 +1,405 @@
+"""A frame's way to its response: cache, decoder, handler, encoder.
+
+The only catch-all of the broker.
+"""
+
+import sys
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from kafka_shim.authorizer.model import Actor
+from kafka_shim.authorizer.open_apis import OPEN_TO_ALL
+from kafka_shim.protocol.enums import ApiKey
+from kafka_shim.protocol.error_codes import ErrorCode
+from kafka_shim.protocol.errors import ProtocolError
+from kafka_shim.protocol.headers import RequestHeader, is_request
+from kafka_shim.shim.apis import ApiTable, ServedApi
+from kafka_shim.shim.dispatching.message_coding import (
+    read_header,
+    read_request,
+    response_frame,
+    response_frame_in_chunks,
+)
+from kafka_shim.shim.dispatching.onlookers import (
+    Exchange,
+    FaultOnlooker,
+    HistoryOnlooker,
+    Onlookers,
+    QuotaOnlooker,
+    StorageOnlooker,
+    TraceOnlooker,
+)
+from kafka_shim.shim.dispatching.response_cache import READ_ONLY_KEYS, CachedResponse, ResponseCache
+from kafka_shim.shim.errors import CloseConnection, RequestRejected, TakesLong
+from kafka_shim.shim.faults.faults import Faults
+from kafka_shim.shim.handlers.api_versions import refuse_version
+from kafka_shim.shim.logs import Log
+from kafka_shim.shim.observing import audit
+from kafka_shim.shim.request.access import Access
+from kafka_shim.shim.request.before_login import check_phase
+from kafka_shim.shim.request.context import RequestContext
+from kafka_shim.shim.request.session import Phase, Session
+from kafka_shim.shim.state.cluster import Cluster
+from kafka_shim.shim.state.settings.static_settings import takes_metrics
+from kafka_shim.shim.wait import NoResponse, Wait
+
+if TYPE_CHECKING:
+    from kafka_shim.shim.observing.history import History
+    from kafka_shim.shim.observing.recorder import Recorder
+    from kafka_shim.shim.storage.storage import Storage
+
+log = Log("shim.dispatch")
+
+_READY = Phase.READY  # module constant: enum attribute lookup is slow on CPython 3.11
+_AUTHENTICATE = Phase.AUTHENTICATE
+_FETCH = ApiKey.FETCH
+
+
+class Dispatcher:
+    """Responds to the requests to a cluster.
+
+    It has everything that is not the cluster's state: the served APIs, the response cache, injected
+    faults, and the onlookers of requests. `recorder`, `history` and `storage` are set by methods.
+    """
+
+    def __init__(self, cluster: Cluster) -> None:
+        self.cluster = cluster
+        self.apis = ApiTable(
+            cluster.release, takes_metrics=takes_metrics(cluster.config.properties)
+        )
+        self.onlookers = Onlookers(
+            lambda exchange: self._handle(exchange.api, exchange.request, exchange.context),
+            QuotaOnlooker(cluster),
+        )
+        self.faults = Faults(self._on_faults_changed)
+        self.response_cache: ResponseCache | None = None
+        self.recorder: Recorder | None = None
+        self.history: History | None = None
+        self.storage: Storage | None = None
+        self.may_use_time_slices: Callable[[], bool] = lambda: False  # there is no event loop
+        self.raise_errors = False  # tests want internal errors to surface
+
+    def set_recorder(self, recorder: "Recorder | None") -> None:
+        """Record requests in a trace."""
+        self.recorder = recorder
+        self.onlookers.set("trace", None if recorder is None else TraceOnlooker(recorder))
+
+    def set_history(self, history: "History") -> None:
+        """Note requests in the history that the control API shows."""
+        self.history = history
+        self.onlookers.set("history", HistoryOnlooker(history, self.cluster))
+
+    def set_storage(self, storage: "Storage") -> None:
+        """Store changes of the state before their responses are sent."""
+        self.storage = storage
+        self.onlookers.set("storage", StorageOnlooker(storage))
+
+    def _on_faults_changed(self) -> None:
+        self.onlookers.set("faults", FaultOnlooker(self.faults) if self.faults.by_id else None)
+
+    def dispatch(self, frame: bytes, session: Session) -> "bytes | Pending | NoResponse":
+        """Return the response to a frame (without its size). Raise CloseConnection where Kafka
+        just closes, TakesLong if the request needs time slices.
+        """
+        cluster = self.cluster
+        if (
+            self.onlookers.are_present
+            or session.slices is not None
+            or cluster.throttles is not None
+        ):
+            return self._dispatch_watched(frame, session)
+        cache = self.response_cache
+        if cache is not None and frame[:2] in READ_ONLY_KEYS:
+            cached = cache.find(frame, session)
+            if cached is not None:
+                cache.repeat_side_effects(cached, session)
+                return cached.framed(frame)
+        header, body_at = read_header(frame, None)
+        api = self._served_api(frame, header, session)
+        if api is None:
+            return self._version_rejected(header, session)
+        request = read_request(api, frame, body_at, None)
+        if api.takes_long is not None:
+            self._raise_if_long(api, request)
+        context = self._context(header, session)
+        context.takes_pieces = api.key is _FETCH and session.pieces is not None
+        version_before = self._version_before(api)
+        response = self._handle(api, request, context)
+        cluster.counters.requests += 1
+        if context.access.records:
+            audit.write(context, api.key)
+        if isinstance(response, Wait):
+            return Pending(response, self, _exchange_of(api, context))
+        if type(response) is NoResponse:  # asked of an enum, isinstance takes longer
+            return response
+        framed = self._encode(api, context, response)
+        if cache is not None and version_before is not None:
+            self._cache(cache, version_before, request, context, response, framed)
+        return framed
+
+    def _dispatch_watched(self, frame: bytes, session: Session) -> "bytes | Pending | NoResponse":
+        """Do the same with onlookers, quotas or time slices."""
+        for hook in self.onlookers.on_arrival:
+            hook(session)
+        cache: ResponseCache | None = None
+        if session.slices is not None:
+            with self.cluster.changes.noted():  # others are answered between the time slices
+                return self._exchange(frame, session, None)
+        if self.cluster.throttles is None and not self.onlookers.need_handlers:
+            cache = self.response_cache
+        if cache is not None and frame[:2] in READ_ONLY_KEYS:
+            cached = cache.find(frame, session)
+            if cached is not None and self.onlookers.observe_cached_responses:
+                return self._repeat(cached, cache, frame, session)
+            if cached is not None:
+                cache.repeat_side_effects(cached, session)
+                return cached.framed(frame)
+        return self._exchange(frame, session, cache)
+
+    def _repeat(
+        self, cached: CachedResponse, cache: ResponseCache, frame: bytes, session: Session
+    ) -> bytes:
+        """Return a cached response, and show the exchange to the onlookers."""
+        onlookers = self.onlookers
+        number = int.from_bytes(frame[4:8], "big", signed=True)
+        header = msgspec.structs.replace(cached.context.header, correlation_id=number)
+        exchange = Exchange(session, header, frame, len(frame))
+        exchange.api, exchange.context = self.apis.by_start[frame[:4]], cached.context
+        exchange.errors, exchange.decisions = cached.errors, cached.records
+        for hook in (*onlookers.on_header, *onlookers.on_request, *onlookers.on_handled):
+            hook(exchange)
+        exchange.response_frame = response = cached.framed(frame)
+        for hook in (*onlookers.on_response, *onlookers.on_response_frame):
+            hook(exchange)
+        cache.repeat_side_effects(cached, session)
+        for hook in onlookers.on_end:
+            hook(exchange)
+        return response
+
+    def _exchange(
+        self, frame: bytes, session: Session, cache: ResponseCache | None
+    ) -> "bytes | Pending | NoResponse":
+        header, body_at = read_header(frame, session.slices)
+        api = self._served_api(frame, header, session)
+        exchange = Exchange(session, header, frame, body_at)
+        for hook in self.onlookers.on_header:
+            hook(exchange)
+        try:
+            if api is not None:
+                exchange.api = api
+                return self._respond_watched(exchange, cache)
+            exchange.response_frame = framed = self._version_rejected(header, session)
+            return framed
+        finally:
+            for hook in self.onlookers.on_end:
+                hook(exchange)
+            exchange.decisions = ()
+
+    def _respond_watched(
+        self, exchange: Exchange, cache: ResponseCache | None
+    ) -> "bytes | Pending | NoResponse":
+        api, session, cluster = exchange.api, exchange.session, self.cluster
+        request = read_request(api, exchange.frame, exchange.body_at, session.slices)
+        if session.slices is None and api.takes_long is not None:
+            self._raise_if_long(api, request)
+        exchange.request = request
+        exchange.context = context = self._context(exchange.header, session)
+        if self.onlookers.need_all_decisions:
+            context.access.records_max = sys.maxsize
+        version_before = self._version_before(api)
+        response = self._handle_watched(exchange)
+        cluster.counters.requests += 1
+        if context.access.records:
+            exchange.decisions = context.access.records
+            audit.write(context, api.key)
+        if isinstance(response, Wait):
+            return Pending(response, self, exchange)
+        if type(response) is NoResponse:
+            return response
+        framed = self.complete(exchange, response)
+        if cache is not None and version_before is not None:
+            self._cache(cache, version_before, request, context, exchange.response, framed)
+        return framed
+
+    def _handle_watched(self, exchange: Exchange) -> Any:
+        for hook in self.onlookers.on_request:
+            hook(exchange)
+        try:
+            exchange.response = response = self.onlookers.handle(exchange)
+        finally:
+            for hook in self.onlookers.on_handled:
+                hook(exchange)
+        return response
+
+    def complete(self, exchange: Exchange, response: Any) -> bytes:
+        """Return the frame of a response, as onlookers have changed it."""
+        exchange.response = response
+        for hook in self.onlookers.on_response:
+            hook(exchange)
+        context = exchange.context
+        framed = self._encode(exchange.api, context, exchange.response)
+        if context.spoil is not None:
+            framed = context.spoil(framed)
+        exchange.response_frame = framed
+        for hook in self.onlookers.on_response_frame:
+            hook(exchange)
+        return framed
+
+    def _served_api(
+        self, frame: bytes, header: RequestHeader, session: Session
+    ) -> ServedApi | None:
+        """Return the API of a request; None if the release does not have it in this version. Raise
+        CloseConnection if it is not allowed in this phase of the connection, or no request.
+        """
+        if session.phase is not _READY or session.expires_at_ms is not None:
+            check_phase(header, session, self.cluster, len(frame))
+        api = self.apis.by_start.get(frame[:4])
+        if api is None:
+            api = self.apis.find(header.api_key, header.api_version)
+            if api is None and not is_request(header):
+                raise CloseConnection(f"a frame of {len(frame)} bytes that is not a request")
+        return api
+
+    def _raise_if_long(self, api: ServedApi, request: Any) -> None:
+        if api.takes_long is not None and api.takes_long(request) and self.may_use_time_slices():
+            raise TakesLong
+
+    def _context(self, header: RequestHeader, session: Session) -> RequestContext:
+        cluster, node_id = self.cluster, session.node_id
+        actor = Actor(session.principal, session.host)
+        access = Access(cluster.policy, node_id, actor, slices=session.slices)
+        return RequestContext(
+            header, session, cluster, header.api_version, node_id, access, cluster.facts
+        )
+
+    def _version_before(self, api: ServedApi) -> int | None:
+        """Return what must not change if the response is to be cached; None if it must not be
+        cached, since the request may change anything.
+        """
+        if api.is_read_only and not self.onlookers.need_handlers:
+            return self._created_version()
+        self.cluster.changes.note()
+        return None
+
+    def _created_version(self) -> int:
+        """Return a number that grows with each new or deleted topic and each internal error."""
+        return self.cluster.topics.epoch + self.cluster.counters.internal_errors
+
+    def _cache(
+        self,
+        cache: ResponseCache,
+        version_before: int,
+        request: Any,
+        context: RequestContext,
+        response: Any,
+        framed: bytes,
+    ) -> None:
+        """Cache a response, unless it created a topic or failed."""
+        if version_before != self._created_version():
+            self.cluster.changes.note()
+        elif cache.pending_key:
+            cache.add(request, context, response, framed)
+
+    def _handle(self, api: ServedApi, request: Any, context: RequestContext) -> Any:
+        """Return the handler's response; a rejection or an internal error has the API's form."""
+        session = context.session
+        if session.phase is _AUTHENTICATE and api.key is not ApiKey.SASL_AUTHENTICATE:
+            context.is_rejected = True
+            session.phase = Phase.FAILED
+            return api.error_response(request, ErrorCode.ILLEGAL_SASL_STATE, None)
+        try:
+            response = api.handle(request, context)
+        except RequestRejected as rejected:
+            context.is_rejected = True
+            return context.offload(api.error_response, request, rejected.error, rejected.message)
+        except CloseConnection:
+            raise
+        except Exception:
+            context.is_rejected = True
+            self.cluster.counters.internal_errors += 1
+            if self.raise_errors:
+                raise
+            log.exception("handler failed", **_log_fields(context.header))
+            return api.error_response(request, ErrorCode.UNKNOWN_SERVER_ERROR, None)
+        if not context.access.asked and api.key not in OPEN_TO_ALL:
+            self.cluster.counters.internal_errors += 1
+            log.error("handler performed no authorization check", **_log_fields(context.header))
+            return api.error_response(request, ErrorCode.UNKNOWN_SERVER_ERROR, None)
+        return response
+
+    def _encode(self, api: ServedApi, context: RequestContext, response: Any) -> bytes:
+        """Return the frame of a response. Raise CloseConnection if it cannot be encoded."""
+        try:
+            if context.takes_pieces:
+                may_split = not self.onlookers.are_present and self.cluster.throttles is None
+                return response_frame_in_chunks(api, context, response, may_split=may_split)
+            return response_frame(api, context.header, response, context.session.slices)
+        except ProtocolError as error:
+            self.cluster.counters.internal_errors += 1
+            if self.raise_errors:
+                raise
+            log.exception("response cannot be written", **_log_fields(context.header))
+            raise CloseConnection("the response cannot be written") from error
+
+    def _version_rejected(self, header: RequestHeader, session: Session) -> bytes:
+        """Return the response to an unsupported ApiVersions in version 0. Raise CloseConnection
+        for all other APIs.
+        """
+        if header.api_key != ApiKey.API_VERSIONS:
+            raise CloseConnection(
+                f"api key {header.api_key} version {header.api_version} not served"
+            )
+        api = self.apis.find(ApiKey.API_VERSIONS, 0)
+        assert api is not None
+        if session.phase is _AUTHENTICATE:
+            session.phase = Phase.FAILED
+            response = api.error_response(None, ErrorCode.ILLEGAL_SASL_STATE, None)
+            return response_frame(api, header, response)
+        has_range = self.cluster.facts.cluster.refused_version_tells_range
+        versions = self.apis.advertised[ApiKey.API_VERSIONS] if has_range else None
+        return response_frame(api, header, refuse_version(versions))
+
+    def disconnected(self, session: Session, reason: str) -> None:
+        """Note the end of a connection; the reason is empty if the client closed it."""
+        for hook in self.onlookers.on_disconnect:
+            hook(session, reason)
+        self.cluster.disconnected(session.node_id, session)
+
+
+class Pending:
+    """A response that is not complete yet, with everything needed to write it."""
+
+    __slots__ = ("_dispatcher", "_exchange", "wait")
+
+    def __init__(self, wait: Wait[Any], dispatcher: Dispatcher, exchange: Exchange) -> None:
+        self.wait = wait
+        self._dispatcher = dispatcher
+        self._exchange = exchange
+
+    def cancel(self) -> None:
+        """Cancel the response, whose client is gone."""
+        self.wait.cancel()
+
+    def frame(self, response: Any) -> bytes:
+        """Return the frame of the complete response."""
+        framed = self._dispatcher.complete(self._exchange, response)
+        for hook in self._dispatcher.onlookers.on_end:
+            hook(self._exchange)
+        return framed
+
+
+def _exchange_of(api: ServedApi, context: RequestContext) -> Exchange:
+    """Return the exchange of a request that no onlooker has seen."""
+    exchange = Exchange(context.session, context.header, b"", 0)
+    exchange.api, exchange.context = api, context
+    return exchange
+
+
+def _log_fields(header: RequestHeader) -> dict[str, Any]:
+    return {
+        "api_key": header.api_key,
+        "api_version": header.api_version,
+        "correlation_id": header.correlation_id,
+    }

@@ -1,0 +1,70 @@
+"""Decode requests and encode responses; large ones while the event loop serves other requests."""
+
+from typing import TYPE_CHECKING, Any
+
+from kafka_shim.protocol.chunks import LONG_BYTES, flat
+from kafka_shim.protocol.errors import ProtocolError
+from kafka_shim.protocol.headers import RequestHeader, read_request_header
+from kafka_shim.shim.apis import ServedApi
+from kafka_shim.shim.errors import CloseConnection
+from kafka_shim.shim.request.context import RequestContext
+
+if TYPE_CHECKING:
+    from kafka_shim.shim.request.time_slices import TimeSlices
+
+
+def read_header(frame: bytes, slices: "TimeSlices[Any] | None") -> tuple[RequestHeader, int]:
+    """Return the header of a request and where its body begins. Raise CloseConnection if it is
+    unreadable.
+    """
+    try:
+        if slices is None:
+            return read_request_header(frame)
+        return slices.offload(read_request_header, frame)
+    except ProtocolError as error:
+        raise CloseConnection(f"unreadable request header: {error}") from error
+
+
+def read_request(
+    api: ServedApi, frame: bytes, body_at: int, slices: "TimeSlices[Any] | None"
+) -> Any:
+    """Return the request. Raise CloseConnection if it is unreadable."""
+    try:
+        if slices is None:
+            return api.read(frame, body_at)
+        request = slices.offload(api.read, frame, body_at)
+    except ProtocolError as error:
+        raise CloseConnection(
+            f"unreadable {api.key.wire_name} request, version {api.version}: {error}"
+        ) from error
+    from kafka_shim.shim.request.long_arrays import time_sliced  # noqa: PLC0415 - for large requests alone
+
+    slices.offload(time_sliced, request, api.key, slices)
+    return request
+
+
+def response_frame(
+    api: ServedApi, header: RequestHeader, response: Any, slices: "TimeSlices[Any] | None" = None
+) -> bytes:
+    """Return the frame of a response. Raise ProtocolError if it cannot be encoded."""
+    body = api.write(response) if slices is None else slices.offload(api.write, response)
+    return api.pack_start(api.start_bytes + len(body), header.correlation_id) + body
+
+
+def response_frame_in_chunks(
+    api: ServedApi, context: RequestContext, response: Any, *, may_split: bool
+) -> bytes:
+    """Return the frame of a Fetch response. If it is long and may be split, return its start and
+    append the rest to the session's `pieces`: records go from the log to the socket without being
+    copied together.
+    """
+    pieces = context.session.pieces
+    assert pieces is not None
+    assert api.write_pieces is not None
+    written = api.write_pieces(response)
+    size = sum(map(len, written))
+    start = api.pack_start(api.start_bytes + size, context.header.correlation_id)
+    if size < LONG_BYTES or not may_split:
+        return b"".join((start, *flat(written)))
+    pieces.extend(flat(written))
+    return start

@@ -1,0 +1,303 @@
+"""The optional collaborators of the dispatcher: each overrides the hooks that it needs.
+
+Hooks are composed when an onlooker comes or goes, so a request calls only those that exist, and a
+dispatcher without onlookers calls none.
+"""
+
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import msgspec
+
+from kafka_shim.protocol.enums import ApiKey
+from kafka_shim.protocol.headers import RequestHeader
+from kafka_shim.protocol.messages.fetch_response import FetchResponse
+from kafka_shim.shim.apis import ServedApi
+from kafka_shim.shim.faults.faults import Faults
+from kafka_shim.shim.request.access import AccessRecord
+from kafka_shim.shim.request.context import RequestContext
+from kafka_shim.shim.request.session import Session
+from kafka_shim.shim.state.cluster import Cluster
+from kafka_shim.shim.state.quotas.throttles import BUSY, FETCHED, PRODUCED
+
+if TYPE_CHECKING:
+    from kafka_shim.shim.observing.history import History
+    from kafka_shim.shim.observing.recorder import Recorder
+    from kafka_shim.shim.storage.storage import Storage
+
+
+class Exchange:
+    """A request and its response, as far as they exist when a hook is called.
+
+    `errors` are the error codes of a cached response, which is not decoded; None for a new one.
+    `decisions` are those that were not reported by `on_end` yet; `notes` are an onlooker's own.
+    """
+
+    __slots__ = (
+        "api",
+        "body_at",
+        "context",
+        "decisions",
+        "errors",
+        "fault_ids",
+        "frame",
+        "header",
+        "notes",
+        "request",
+        "response",
+        "response_frame",
+        "session",
+    )
+
+    context: RequestContext
+    api: ServedApi
+
+    def __init__(self, session: Session, header: RequestHeader, frame: bytes, body_at: int) -> None:
+        self.session = session
+        self.header = header
+        self.frame = frame
+        self.body_at = body_at
+        self.request: Any = None
+        self.response: Any = None
+        self.response_frame: bytes | None = None
+        self.errors: tuple[int, ...] | None = None
+        self.decisions: list[AccessRecord] | tuple[()] = ()
+        self.fault_ids: list[int] = []
+        self.notes: dict[Onlooker, Any] = {}
+
+
+Handle: TypeAlias = Callable[[Exchange], Any]
+Hook: TypeAlias = Callable[[Exchange], None]
+
+
+class Onlooker:
+    """Observes requests, or changes their responses. Hooks are called in the order below."""
+
+    needs_all_decisions = False
+    """Whether all decisions of a request are kept, however many."""
+    needs_handlers = False
+    """Whether responses must come from their handlers, never from the cache."""
+    observes_cached_responses = True
+
+    def on_arrival(self, session: Session) -> None:
+        """A frame has arrived; nothing of it was read."""
+
+    def on_header(self, exchange: Exchange) -> None:
+        """The header was read."""
+
+    def on_request(self, exchange: Exchange) -> None:
+        """The request was decoded, and has a context."""
+
+    def handle(self, exchange: Exchange, handle: Handle) -> Any:
+        """Return the response, with or without calling the handler."""
+        return handle(exchange)
+
+    def on_handled(self, exchange: Exchange) -> None:
+        """The handler has ended. Without a response, the connection is about to be closed."""
+
+    def on_response(self, exchange: Exchange) -> None:
+        """The response is complete and not encoded yet; it may be replaced."""
+
+    def on_response_frame(self, exchange: Exchange) -> None:
+        """The response was encoded."""
+
+    def on_end(self, exchange: Exchange) -> None:
+        """The request was dispatched; called again when a delayed response is complete."""
+
+    def on_disconnect(self, session: Session, reason: str) -> None:
+        """A connection has ended; the reason is empty if the client closed it."""
+
+
+class Onlookers:
+    """The onlookers of a dispatcher by name, and their composed hooks.
+
+    `handle` calls the handler of an exchange through the onlookers that override it. `always` are
+    onlookers that have no name, and do not count as present.
+    """
+
+    def __init__(self, call_handler: Handle, *always: Onlooker) -> None:
+        self._call_handler = call_handler
+        self._always = always
+        self._by_name: dict[str, Onlooker] = {}
+        self.are_present = False
+        self._compose()
+
+    def set(self, name: str, onlooker: Onlooker | None) -> None:
+        """Add an onlooker or replace the one with this name; None removes it."""
+        self._by_name.pop(name, None)
+        if onlooker is not None:
+            self._by_name[name] = onlooker
+        self.are_present = bool(self._by_name)
+        self._compose()
+
+    def _compose(self) -> None:
+        onlookers = (*self._always, *self._by_name.values())
+        self.need_all_decisions = any(each.needs_all_decisions for each in onlookers)
+        self.need_handlers = any(each.needs_handlers for each in onlookers)
+        self.observe_cached_responses = any(each.observes_cached_responses for each in onlookers)
+
+        def hooks(name: str) -> tuple[Any, ...]:
+            overriding = (
+                each
+                for each in onlookers
+                if getattr(type(each), name) is not getattr(Onlooker, name)
+            )
+            return tuple(getattr(each, name) for each in overriding)
+
+        self.on_arrival: tuple[Callable[[Session], None], ...] = hooks("on_arrival")
+        self.on_header: tuple[Hook, ...] = hooks("on_header")
+        self.on_request: tuple[Hook, ...] = hooks("on_request")
+        self.on_handled: tuple[Hook, ...] = hooks("on_handled")
+        self.on_response: tuple[Hook, ...] = hooks("on_response")
+        self.on_response_frame: tuple[Hook, ...] = hooks("on_response_frame")
+        self.on_end: tuple[Hook, ...] = hooks("on_end")
+        self.on_disconnect: tuple[Callable[[Session, str], None], ...] = hooks("on_disconnect")
+        self.handle = self._call_handler
+        for layer in hooks("handle"):
+            self.handle = partial(layer, handle=self.handle)
+
+
+class QuotaOnlooker(Onlooker):
+    """Counts the bytes and time of requests against client quotas, and throttles responses: they
+    have the throttle time, and the connection is not read meanwhile (KIP-219).
+    """
+
+    observes_cached_responses = False
+
+    def __init__(self, cluster: Cluster) -> None:
+        self._cluster = cluster
+
+    def on_request(self, exchange: Exchange) -> None:
+        if self._cluster.throttles is not None:
+            exchange.notes[self] = self._cluster.clock.now_us()
+
+    def on_handled(self, exchange: Exchange) -> None:
+        """Count the request's bytes, and the time that it took."""
+        throttles, context = self._cluster.throttles, exchange.context
+        started_us = exchange.notes.get(self)
+        if throttles is None or started_us is None or exchange.response is None:
+            return
+        if not exchange.session.is_ready:
+            return
+        client, busy_us = context.client, self._cluster.clock.now_us() - started_us
+        wait_ms = throttles.count(BUSY, client, busy_us / 10_000)
+        if exchange.api.key is ApiKey.PRODUCE:
+            wait_ms = max(wait_ms, throttles.count(PRODUCED, client, len(exchange.frame)))
+        context.throttle_ms = max(context.throttle_ms, wait_ms)
+        context.session.muted_ms = context.throttle_ms
+
+    def on_response(self, exchange: Exchange) -> None:
+        """Set the response's throttle time, if there is one; a Fetch then has no records."""
+        throttles, context, response = self._cluster.throttles, exchange.context, exchange.response
+        if throttles is None:
+            return
+        if exchange.api.key is ApiKey.FETCH:
+            size, client = len(exchange.api.write(response)), context.client
+            throttle_ms = throttles.count(FETCHED, client, size)
+            context.throttle_ms = max(context.throttle_ms, throttle_ms)
+            if context.throttle_ms:
+                throttles.take_back(FETCHED, client, size)
+                response = FetchResponse(session_id=response.session_id, responses=[])
+        context.session.muted_ms = context.throttle_ms
+        if context.throttle_ms and hasattr(response, "throttle_time_ms"):
+            response = msgspec.structs.replace(response, throttle_time_ms=context.throttle_ms)
+        exchange.response = response
+
+
+class FaultOnlooker(Onlooker):
+    """Applies injected faults; present while there are any."""
+
+    needs_handlers = True
+
+    def __init__(self, faults: Faults) -> None:
+        self._faults = faults
+
+    def handle(self, exchange: Exchange, handle: Handle) -> Any:
+        api, context = exchange.api, exchange.context
+        faults = self._faults.matching(api.key, context, exchange.frame, exchange.body_at)
+        if not faults:
+            return handle(exchange)
+        from kafka_shim.shim.faults.striking import response_with_faults  # noqa: PLC0415 - faults are rare
+
+        exchange.fault_ids = [fault.fault_id for fault in faults]
+        return response_with_faults(
+            faults, api, exchange.request, context, lambda: handle(exchange)
+        )
+
+
+class HistoryOnlooker(Onlooker):
+    """Notes requests in the history that the control API shows."""
+
+    needs_all_decisions = True
+
+    def __init__(self, history: "History", cluster: Cluster) -> None:
+        self._history = history
+        self._clock = cluster.clock
+
+    def on_request(self, exchange: Exchange) -> None:
+        exchange.notes[self] = self._history.request(
+            exchange.session, exchange.header, exchange.frame, self._clock.now_us()
+        )
+
+    def on_handled(self, exchange: Exchange) -> None:
+        entry = exchange.notes.get(self)
+        if entry is not None:
+            entry.faults = exchange.fault_ids
+            self._history.decided(entry, exchange.context.access.records)
+
+    def on_response(self, exchange: Exchange) -> None:
+        entry = exchange.notes.get(self)
+        if entry is None:  # the request came before the history
+            return
+        if exchange.errors is None:
+            self._history.responded(entry, exchange.response, self._clock.now_us())
+        else:
+            self._history.responded_with(entry, exchange.errors, self._clock.now_us())
+
+    def on_response_frame(self, exchange: Exchange) -> None:
+        entry = exchange.notes.get(self)
+        if entry is not None and exchange.response_frame is not None:
+            self._history.framed(entry, exchange.response_frame)
+
+
+class TraceOnlooker(Onlooker):
+    """Records requests, decisions and responses in a trace."""
+
+    needs_all_decisions = True
+
+    def __init__(self, recorder: "Recorder") -> None:
+        self._recorder = recorder
+
+    def on_header(self, exchange: Exchange) -> None:
+        exchange.notes[self] = self._recorder.request(
+            exchange.session, exchange.header, exchange.frame
+        )
+
+    def on_end(self, exchange: Exchange) -> None:
+        sequence, frame = exchange.notes.get(self), exchange.response_frame
+        if sequence is None:  # the request came before the recorder
+            return
+        response = None if frame is None else frame[4:]
+        self._recorder.responded(
+            exchange.session, sequence, exchange.header, exchange.decisions, response
+        )
+
+    def on_disconnect(self, session: Session, reason: str) -> None:
+        self._recorder.closed(session, reason)
+
+
+class StorageOnlooker(Onlooker):
+    """Lets the storage know what may have to be written before responses are sent."""
+
+    observes_cached_responses = False
+
+    def __init__(self, storage: "Storage") -> None:
+        self._storage = storage
+
+    def on_arrival(self, session: Session) -> None:  # noqa: ARG002 - the hook's
+        self._storage.is_asked = True
+
+    def on_handled(self, exchange: Exchange) -> None:
+        if not exchange.context.is_rejected:
+            self._storage.note(exchange.api.key)

@@ -1,0 +1,120 @@
+"""An onlooker is called for every request, in the order of its hooks; without any, none is."""
+
+from typing import Any
+
+import pytest
+
+from kafka_shim.protocol.enums import ApiKey
+from kafka_shim.protocol.messages.alter_client_quotas_request import (
+    AlterClientQuotasRequest,
+    EntityData,
+    EntryData,
+    OpData,
+)
+from kafka_shim.shim.dispatching import dispatcher as dispatcher_module
+from kafka_shim.shim.dispatching.onlookers import Exchange, Handle, Onlooker
+from kafka_shim.shim.dispatching.response_cache import ResponseCache
+from kafka_shim.shim.errors import CloseConnection
+from kafka_shim.shim.observing.history import History
+from kafka_shim.shim.request.session import Session
+from tests.acl_filters import ANY_ACL
+from tests.shim.faults.sample_requests import metadata
+from tests.shim.play import Stage
+
+
+class HookLog(Onlooker):
+    """Notes the names of the hooks that were called."""
+
+    def __init__(self) -> None:
+        self.hooks: list[str] = []
+
+    def on_arrival(self, session: Session) -> None:
+        self.hooks.append(f"arrival {session.principal}")
+
+    def on_header(self, exchange: Exchange) -> None:
+        self.hooks.append(f"header {exchange.header.api_key}")
+
+    def on_request(self, exchange: Exchange) -> None:
+        self.hooks.append(f"request {exchange.api.key.name}")
+
+    def handle(self, exchange: Exchange, handle: Handle) -> Any:
+        self.hooks.append("handle")
+        return handle(exchange)
+
+    def on_handled(self, exchange: Exchange) -> None:
+        self.hooks.append(f"handled {len(exchange.context.access.records)}")
+
+    def on_response(self, exchange: Exchange) -> None:
+        self.hooks.append(f"response {exchange.errors}")
+
+    def on_response_frame(self, exchange: Exchange) -> None:
+        self.hooks.append(f"frame {exchange.response_frame is not None}")
+
+    def on_end(self, exchange: Exchange) -> None:
+        self.hooks.append(f"end {len(exchange.decisions)}")
+
+    def on_disconnect(self, session: Session, reason: str) -> None:
+        self.hooks.append(f"disconnect {session.number} {reason}")
+
+
+def watched_stage() -> tuple[Stage, HookLog]:
+    stage, onlooker = Stage("4.3"), HookLog()
+    stage.topic("orders")
+    stage.dispatcher.onlookers.set("log", onlooker)
+    return stage, onlooker
+
+
+def test_hooks_are_called_in_order() -> None:
+    stage, onlooker = watched_stage()
+    stage.ask(ApiKey.METADATA, 12, metadata("orders"))
+    assert onlooker.hooks == [
+        "arrival User:admin", "header 3", "request METADATA", "handle", "handled 1",
+        "response None", "frame True", "end 1",
+    ]  # fmt: skip
+
+
+def test_cached_responses_are_observed_without_a_handler() -> None:
+    stage, onlooker = watched_stage()
+    stage.dispatcher.response_cache = ResponseCache(stage.cluster)
+    for _ in range(3):
+        onlooker.hooks.clear()
+        stage.ask(ApiKey.METADATA, 12, metadata("orders"))
+    assert stage.dispatcher.response_cache.hits == 1
+    assert "handle" not in onlooker.hooks
+    assert onlooker.hooks == [
+        "arrival User:admin", "header 3", "request METADATA", "handled 1", "response ()",
+        "frame True", "end 1",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("when", ["before", "after"])
+def test_onlookers_of_handlers_are_nested(when: str) -> None:
+    stage, onlooker = watched_stage()
+    stage.dispatcher.faults.add({"action": {"disconnect": when}})
+    with pytest.raises(CloseConnection):
+        stage.ask(ApiKey.DESCRIBE_ACLS, 3, ANY_ACL)
+    called = int(when == "after")
+    assert onlooker.hooks == [
+        "arrival User:admin", "header 29", "request DESCRIBE_ACLS", *["handle"] * called,
+        f"handled {called}", "end 0",
+    ]  # fmt: skip
+
+
+def test_a_dispatcher_without_onlookers_creates_no_exchange(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    stage, _ = watched_stage()
+    monkeypatch.setattr(dispatcher_module, "Exchange", None)
+    with pytest.raises(TypeError):
+        stage.ask(ApiKey.METADATA, 12, metadata("orders"))
+    stage.dispatcher.onlookers.set("log", None)
+    stage.ask(ApiKey.METADATA, 12, metadata("orders"))
+
+
+def test_the_request_that_sets_the_first_quota_is_not_throttled_by_it() -> None:
+    stage = Stage("4.3")
+    stage.dispatcher.set_history(History())
+    quota = EntryData([EntityData("user", "admin")], [OpData("request_percentage", 1.0)])
+    response = stage.ask(ApiKey.ALTER_CLIENT_QUOTAS, 1, AlterClientQuotasRequest([quota]))
+    assert stage.cluster.throttles is not None
+    assert response.throttle_time_ms == 0
