@@ -121,7 +121,7 @@ def record(trace: Path, ready: Path) -> None:
 def job(name: str, *options: str, code: int = 0) -> "Outcome":
     """Run a job as `kafka-shim pipeline` does, all in one Spark session."""
     print(f"\n$ kafka-shim pipeline {name} " + " ".join(map(shown, options)), flush=True)
-    from kafka_shim.pipeline.commands.run import run_jobs  # noqa: PLC0415 - once it is known that Spark is there
+    from kafka_shim.pipeline.job_runner import run_jobs  # noqa: PLC0415 - once it is known that Spark is there
 
     parser = argparse.ArgumentParser()
     cli.add_arguments(parser)

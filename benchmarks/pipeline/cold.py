@@ -14,10 +14,10 @@ from kafka_shim.authorizer.acl_formats import write
 ROOT = Path(__file__).parents[2]
 SCRIPT = """
 import functools, sys
-from kafka_shim.pipeline.commands import run
+from kafka_shim.pipeline import job_runner
 from kafka_shim.shim.cli import main
 is_short = sys.argv.pop(1) == "short"
-run.spark_session = functools.partial(run.spark_session, is_short=is_short)
+job_runner.spark_session = functools.partial(job_runner.spark_session, is_short=is_short)
 sys.exit(main(sys.argv[1:]))
 """
 REQUESTS = 2000

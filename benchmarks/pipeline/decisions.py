@@ -15,7 +15,8 @@ from kafka_shim.authorizer.acl_formats.trace_rule import acl_rule
 from kafka_shim.authorizer.implied import allowing, denying
 from kafka_shim.authorizer.model import Acl
 from kafka_shim.pipeline.acls.acl_set import AclSet, packed
-from kafka_shim.pipeline.acls.verdict import QUESTION, verdicts
+from kafka_shim.pipeline.acls.verdict import verdicts
+from kafka_shim.pipeline.rows.access_row import DECISION_COLUMNS
 from kafka_shim.pipeline.spark.verdict_columns import with_verdicts
 from kafka_shim.pipeline.tables import OBSERVED, ddl
 from kafka_shim.protocol.enums import Operation, PatternType, Permission
@@ -68,7 +69,7 @@ def decisions(spark: Any, accesses: int, acls: int) -> Decisions:
     rules.persist()
     assert table.count() > rules.count() > 0
     numbers = ([*range(at, min(at + BATCH, accesses))] for at in range(0, accesses, BATCH))
-    plain = [access_rows(number, acls).select(QUESTION).columns for number in numbers]
+    plain = [access_rows(number, acls).select(DECISION_COLUMNS).columns for number in numbers]
 
     def on_spark() -> Denied:  # a new plan each time, since Spark would reuse results
         return _denied(with_verdicts(frame, acl_set))

@@ -4,9 +4,10 @@ import time
 
 from benchmarks.pipeline.ratio import ROUNDS, Bench, Ratio, faster, time_sliced, took
 from kafka_shim.pipeline.acls.acl_set import AclSet
-from kafka_shim.pipeline.commands.reading import Source
-from kafka_shim.pipeline.jobs.ingest import ingest, lake_table
+from kafka_shim.pipeline.jobs.ingest import ingest
 from kafka_shim.pipeline.jobs.what_breaks import what_breaks
+from kafka_shim.pipeline.spark.lake_tables import lake_table
+from kafka_shim.pipeline.trace_input import TraceInput
 from kafka_shim.protocol.api_versions import RELEASES
 
 
@@ -15,13 +16,13 @@ def s7_lake(bench: Bench) -> Ratio:
     candidate = AclSet(())
 
     def ask() -> int:
-        found = Source(bench.spark, [str(lake)], {}).observed()
+        found = TraceInput(bench.spark, [str(lake)], {}).observed()
         return int(what_breaks(found, candidate).count())
 
     def all_again() -> int:
         folder = bench.folder / f"lake-{time.monotonic_ns()}"
         ingest(bench.spark, bench.paths, folder, RELEASES[-1])
-        found = Source(bench.spark, [str(folder)], {}).observed()
+        found = TraceInput(bench.spark, [str(folder)], {}).observed()
         return int(what_breaks(found, candidate).count())
 
     ingest(bench.spark, bench.paths, lake, RELEASES[-1])

@@ -7,8 +7,9 @@ from typing import Any, NamedTuple
 
 from kafka_shim.authorizer.decide import PROBE
 from kafka_shim.authorizer.model import WILDCARD
+from kafka_shim.pipeline.rows.access_row import api_name
 from kafka_shim.pipeline.rows.batches import batches, plan
-from kafka_shim.pipeline.rows.columns import Selection, api_name
+from kafka_shim.pipeline.rows.columns import Selection
 from kafka_shim.pipeline.rows.lives import Lives, seen_in
 from kafka_shim.shim.traffic.captures.into_trace import import_capture
 from kafka_shim.shim.traffic.importers.audit_log import parse_line

@@ -38,7 +38,7 @@ class Case:
     """A random trace, the ACLs that decided it, other ACLs, and the accesses read by Spark."""
 
     def __init__(self, spark: Any, folder: Path, seed: int, release: str, everyone: bool) -> None:
-        from kafka_shim.pipeline.jobs.changed_requests import COLUMNS
+        from kafka_shim.pipeline.jobs.what_breaks import COLUMNS
         from kafka_shim.pipeline.spark.observed import needed, observed, setting
         from kafka_shim.pipeline.spark.source import trace_table
 
@@ -97,8 +97,7 @@ def test_what_breaks_agrees_with_plain_loops(case: Case) -> None:
 
 @pytest.mark.parametrize("by_baseline", [False, True])
 def test_changed_requests_agree_with_plain_loops(case: Case, by_baseline: bool) -> None:
-    from kafka_shim.pipeline.jobs.changed_requests import with_requests
-    from kafka_shim.pipeline.jobs.what_breaks import changes, doubtful
+    from kafka_shim.pipeline.jobs.what_breaks import changes, doubtful, with_requests
 
     baseline = [*case.present[3:], *case.candidate[-2:]] if by_baseline else None
     before = None if baseline is None else case.acl_set(baseline)

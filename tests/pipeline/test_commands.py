@@ -75,7 +75,7 @@ def test_jobs_of_one_command_share_a_session(
         begun.append(session(*words, **options).sparkContext.applicationId)
         return session(*words, **options)
 
-    monkeypatch.setattr("kafka_shim.pipeline.commands.run.spark_session", spark_session)
+    monkeypatch.setattr("kafka_shim.pipeline.job_runner.spark_session", spark_session)
     assert cli.run(parsed("damage", str(trace), "--then", "damage", str(trace))) == 0
     assert begun == [spark.sparkContext.applicationId] * 2
     assert capsys.readouterr().err == ""

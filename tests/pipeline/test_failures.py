@@ -88,9 +88,9 @@ LATE = "Job aborted: Python worker failed to connect back.\n\tat java.net.Server
 
 @pytest.fixture
 def words(monkeypatch: pytest.MonkeyPatch) -> tuple[str, ...]:
-    from kafka_shim.pipeline.commands import run
+    from kafka_shim.pipeline import job_runner
 
-    monkeypatch.setattr(run, "source_options", lambda *_: {})
+    monkeypatch.setattr(job_runner, "reader_options", lambda *_: {})
     monkeypatch.setattr("kafka_shim.pipeline.requisites.missing", lambda **_: None)
     return "denials", "/trace"
 
@@ -112,9 +112,9 @@ def test_a_job_whose_python_worker_was_late_runs_again(
     monkeypatch: pytest.MonkeyPatch,
     capsys: Any,
 ) -> None:
-    from kafka_shim.pipeline.commands import run
+    from kafka_shim.pipeline import job_runner
 
-    monkeypatch.setattr(run, "_run", fails)
+    monkeypatch.setattr(job_runner, "_run", fails)
     assert (cli.run(parsed(*words)), fails.runs) == (code, runs)
     lines = capsys.readouterr().err.splitlines()
     if code:
@@ -128,7 +128,7 @@ def test_a_job_whose_python_worker_was_late_runs_again(
 def test_jobs_of_one_command_are_run_in_turn_and_the_worst_exit_code_counts(
     words: tuple[str, ...], monkeypatch: pytest.MonkeyPatch, capsys: Any
 ) -> None:
-    from kafka_shim.pipeline.commands import run
+    from kafka_shim.pipeline import job_runner
 
     broken = Outcome("damage", [], [], [], {}, ["2 rows"], has_broken=True)
 
@@ -136,7 +136,7 @@ def test_jobs_of_one_command_are_run_in_turn_and_the_worst_exit_code_counts(
         assert log.path.exists()
         return broken if job.args.job == "damage" else Fails(0, "")(job)
 
-    monkeypatch.setattr(run, "_run", outcome)
+    monkeypatch.setattr(job_runner, "_run", outcome)
     chained = parsed(*words, "--then", "damage", "/a", "--fail", "--then", "clients", "/b")
     assert cli.run(chained) == 3
     printed = capsys.readouterr()
@@ -148,7 +148,7 @@ def test_jobs_of_one_command_are_run_in_turn_and_the_worst_exit_code_counts(
 def test_a_job_with_wrong_options_is_found_before_the_first_runs(
     monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...], capsys: Any
 ) -> None:
-    from kafka_shim.pipeline.commands import run
+    from kafka_shim.pipeline import job_runner
     from kafka_shim.pipeline.errors import PipelineError
 
     def options(args: Any, _: object) -> dict[str, str]:
@@ -156,9 +156,9 @@ def test_a_job_with_wrong_options_is_found_before_the_first_runs(
             raise PipelineError("no")
         return {}
 
-    monkeypatch.setattr(run, "source_options", options)
+    monkeypatch.setattr(job_runner, "reader_options", options)
     ran = Fails(0, "")
-    monkeypatch.setattr(run, "_run", ran)
+    monkeypatch.setattr(job_runner, "_run", ran)
     assert cli.run(parsed(*words, "--then", "damage", "/a")) == 2
     assert ran.runs == 0
     with pytest.raises(SystemExit):

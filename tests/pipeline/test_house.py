@@ -1,26 +1,24 @@
-"""The pipeline's layout: each command has a file with the definitions it needs."""
+"""The pipeline's layout: each job has a file with the definitions it needs."""
 
 import io
 from pathlib import Path
 
-from kafka_shim.pipeline.commands import JOBS, MODULES, command_of
+from kafka_shim.pipeline.jobs import JOBS, MODULES, job_named
 from kafka_shim.pipeline.report.output import print_csv
 
-COMMANDS = Path(__file__).parents[2] / "src" / "kafka_shim" / "pipeline" / "commands"
+FILES = Path(__file__).parents[2] / "src" / "kafka_shim" / "pipeline" / "jobs"
 
 
-def test_each_file_of_a_command_is_listed() -> None:
-    files = {
-        path.stem for path in COMMANDS.glob("*.py") if "\nCOMMAND = Command(" in path.read_text()
-    }
+def test_each_file_of_a_job_is_listed() -> None:
+    files = {path.stem for path in FILES.glob("*.py") if "\nJOB = Job(" in path.read_text()}
     assert files == set(MODULES)
 
 
-def test_each_command_has_the_summary_of_its_module() -> None:
+def test_each_job_has_the_summary_of_its_module() -> None:
     for job, module in zip(JOBS, MODULES, strict=True):
-        first = (COMMANDS / f"{module}.py").read_text().splitlines()[0]
+        first = (FILES / f"{module}.py").read_text().splitlines()[0]
         assert first.startswith(f'"""`{job}`: '), module
-        summary = command_of(job).summary
+        summary = job_named(job).summary
         assert summary
         assert not summary.endswith(".")
 

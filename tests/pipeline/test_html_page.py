@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from kafka_shim.pipeline.commands.pages import page_of
+from kafka_shim.pipeline.cli import page_of
 from kafka_shim.pipeline.intervals import interval_for, interval_seconds, round_steps
 from kafka_shim.pipeline.report.charts import bars, columns, figure, lines
 from tests.pipeline.outcomes import AWKWARD, BEGIN, PEOPLE, denials, whole_report

@@ -41,9 +41,10 @@ class KilledError(Exception):
 def test_the_lake_has_every_row_once(
     spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from kafka_shim.pipeline.commands.reading import Source
-    from kafka_shim.pipeline.jobs.ingest import ingest, lake_table
+    from kafka_shim.pipeline.jobs.ingest import ingest
+    from kafka_shim.pipeline.spark.lake_tables import lake_table
     from kafka_shim.pipeline.spark.observed import observed
+    from kafka_shim.pipeline.trace_input import TraceInput
 
     trace, lake = tmp_path / "trace", tmp_path / "lake"
     rng = random.Random(4)
@@ -76,7 +77,9 @@ def test_the_lake_has_every_row_once(
     assert (done.recovered, done.segments) == (True, 0)
     assert lake_table(spark, "accesses", lake).count() == len(twin.accesses(trace)) == 500
     straight = sorted(map(str, observed(spark, [str(trace)]).drop("example").collect()))
-    through = sorted(map(str, Source(spark, [str(lake)], {}).observed().drop("example").collect()))
+    through = sorted(
+        map(str, TraceInput(spark, [str(lake)], {}).observed().drop("example").collect())
+    )
     assert through == straight
 
 
@@ -124,8 +127,9 @@ def test_new_denials_are_reported_once(spark: Any, tmp_path: Path) -> None:
 @pytest.mark.heavy
 def test_topic_ids_have_their_names_in_a_lake_too(spark: Any, tmp_path: Path) -> None:
     """The response with the name comes after the request with the id, in another segment."""
-    from kafka_shim.pipeline.commands.reading import Source
-    from kafka_shim.pipeline.jobs.ingest import ingest, lake_table
+    from kafka_shim.pipeline.jobs.ingest import ingest
+    from kafka_shim.pipeline.spark.lake_tables import lake_table
+    from kafka_shim.pipeline.trace_input import TraceInput
     from tests.pipeline.test_derived import ID, fetch, fetched, response_frame, write
 
     trace, lake = tmp_path / "trace", tmp_path / "lake"
@@ -139,7 +143,7 @@ def test_topic_ids_have_their_names_in_a_lake_too(spark: Any, tmp_path: Path) ->
     topics = [MetadataResponseTopic(name="orders", topic_id=ID)]
     named = response_frame(ApiKey.METADATA, 12, MetadataResponse(topics=topics))
     write(trace, [Response(0, 1, START_US + 2, ApiKey.METADATA, 12, named)])
-    (row,) = Source(spark, [str(trace)], {"release": RELEASE}).observed().collect()
+    (row,) = TraceInput(spark, [str(trace)], {"release": RELEASE}).observed().collect()
     assert (row["resource_name"], row["allowed"], row["source"]) == ("orders", False, "derived")
     ingest(spark, [str(trace)], lake, RELEASE)
     write(
@@ -157,7 +161,7 @@ def test_topic_ids_have_their_names_in_a_lake_too(spark: Any, tmp_path: Path) ->
         ("orders", True),
         ("orders", None),
     ]
-    judged = Source(spark, [str(lake)], {"release": RELEASE}).observed().collect()
+    judged = TraceInput(spark, [str(lake)], {"release": RELEASE}).observed().collect()
     assert sorted((r["allowed"], r["requests"]) for r in judged) == [(False, 1), (True, 1)]
 
 
@@ -222,7 +226,7 @@ def wait_for(what: Any, child: subprocess.Popen[str]) -> None:
 @pytest.mark.heavy
 @pytest.mark.parametrize("moment", ["begun", "staged", "noted"])
 def test_a_killed_run_loses_and_duplicates_no_rows(spark: Any, tmp_path: Path, moment: str) -> None:
-    from kafka_shim.pipeline.jobs.ingest import lake_table
+    from kafka_shim.pipeline.spark.lake_tables import lake_table
 
     trace, lake = tmp_path / "trace", tmp_path / "lake"
     random_trace(trace, random.Random(1), AUTHORIZER, 3000)
@@ -259,7 +263,7 @@ def test_a_killed_run_loses_and_duplicates_no_rows(spark: Any, tmp_path: Path, m
 
 @pytest.mark.heavy
 def test_following_continues_until_it_is_stopped(spark: Any, tmp_path: Path) -> None:
-    from kafka_shim.pipeline.jobs.ingest import lake_table
+    from kafka_shim.pipeline.spark.lake_tables import lake_table
 
     trace, lake = tmp_path / "trace", tmp_path / "lake"
     random_trace(trace, random.Random(1), AUTHORIZER, 100)

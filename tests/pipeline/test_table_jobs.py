@@ -129,8 +129,8 @@ def test_timeline_counts_and_measures(spark: Any, tmp_path: Path) -> None:
 
 
 def test_requests_without_a_response_are_counted(spark: Any, tmp_path: Path) -> None:
-    from kafka_shim.pipeline.commands.reading import Source
-    from kafka_shim.pipeline.commands.timeline import COMMAND
+    from kafka_shim.pipeline.jobs.timeline import JOB
+    from kafka_shim.pipeline.trace_input import TraceInput
 
     trace = made(tmp_path)
     writer = SegmentWriter(trace, "broker-2")
@@ -138,7 +138,7 @@ def test_requests_without_a_response_are_counted(spark: Any, tmp_path: Path) -> 
     silent = frame(ApiKey.PRODUCE, 9, ProduceRequest(acks=0))
     writer.write(Body([who], [Request(0, n, START_US + n, silent) for n in range(3)]))
     writer.close()
-    outcome = COMMAND.run(parsed("timeline", str(trace)), Source(spark, [str(trace)], {}))
+    outcome = JOB.run(parsed("timeline", str(trace)), TraceInput(spark, [str(trace)], {}))
     found = {
         (row["principal"], row["api"]): (row["requests"], row["errors"], row["latency_us_max"])
         for row in outcome.rows
@@ -166,16 +166,17 @@ def test_diff_reports_lost_access(spark: Any, tmp_path: Path) -> None:
 
 
 def test_clients_of_a_lake_have_their_software(spark: Any, tmp_path: Path) -> None:
-    from kafka_shim.pipeline.commands.reading import Source
     from kafka_shim.pipeline.jobs.clients import clients
-    from kafka_shim.pipeline.jobs.ingest import ingest, lake_table
+    from kafka_shim.pipeline.jobs.ingest import ingest
+    from kafka_shim.pipeline.spark.lake_tables import lake_table
     from kafka_shim.pipeline.spark.source import trace_table
     from kafka_shim.pipeline.tables import TABLES
+    from kafka_shim.pipeline.trace_input import TraceInput
 
     trace, lake = made(tmp_path / "trace"), tmp_path / "lake"
     ingest(spark, [str(trace)], lake, RELEASES[-1])
     for path in (trace, lake):
-        (row,) = clients(Source(spark, [str(path)], {}).table("clients")).collect()
+        (row,) = clients(TraceInput(spark, [str(path)], {}).table("clients")).collect()
         assert (row["software_name"], row["client_id"], row["requests"]) == ("lib", "app", 2)
         assert (row["api"], row["versions"]) == ("Fetch", [3, 12])
     for table in (

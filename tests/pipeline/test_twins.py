@@ -21,7 +21,8 @@ from kafka_shim.pipeline.acls.acl_set import AclSet
 from kafka_shim.pipeline.acls.matches import Matcher, Signature, speaks
 from kafka_shim.pipeline.acls.removable import AclUse, acl_uses
 from kafka_shim.pipeline.acls.synthesis import least_for
-from kafka_shim.pipeline.acls.verdict import QUESTION, verdict, verdicts
+from kafka_shim.pipeline.acls.verdict import verdict, verdicts
+from kafka_shim.pipeline.rows.access_row import DECISION_COLUMNS
 from kafka_shim.pipeline.rows.batches import batches, plan
 from kafka_shim.pipeline.rows.columns import Selection
 from kafka_shim.pipeline.tables import OBSERVED
@@ -77,7 +78,7 @@ class Case:
         found: dict[tuple[str, ...], int] = defaultdict(int)
         authorizer = self.acl_set(acls).authorizer()
         for batch in self.batches:
-            would = verdicts(authorizer, batch.select(QUESTION).columns).to_pylist()
+            would = verdicts(authorizer, batch.select(DECISION_COLUMNS).columns).to_pylist()
             for row, after in zip(batch.to_pylist(), would, strict=True):
                 decision = verdict(authorizer, row)
                 assert after == {"allowed": decision.allowed, "rule": decision_rule(decision)}
@@ -161,7 +162,7 @@ def test_unused_acls_that_only_the_authorizer_can_decide(case: Case) -> None:
 
 
 def test_unused_acls_where_some_are_overlooked(early: Case) -> None:
-    rows = [{name: row[name] for name in QUESTION} for row in early.rows]
+    rows = [{name: row[name] for name in DECISION_COLUMNS} for row in early.rows]
     checked_by_asking(early, rows)
 
 

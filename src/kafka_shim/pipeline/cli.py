@@ -2,16 +2,19 @@
 
 import argparse
 import sys
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
-from kafka_shim.pipeline.commands.arguments import add_arguments
+from kafka_shim.pipeline.arguments import add_arguments, chained_jobs
 from kafka_shim.pipeline.errors import InputError, PipelineError
+from kafka_shim.pipeline.jobs import job_named
 
 if TYPE_CHECKING:
+    from kafka_shim.pipeline.report.html_page import Section
     from kafka_shim.pipeline.report.outcome import Outcome
 
-__all__ = ["add_arguments", "run", "show"]
+__all__ = ["add_arguments", "chained_jobs", "run", "show"]
 
 EXIT_FAILURE = 1
 EXIT_USAGE = 2
@@ -28,7 +31,7 @@ def run(args: argparse.Namespace) -> int:
 
     code, problem = 0, missing(is_remote=args.remote is not None)
     if problem is None:
-        from kafka_shim.pipeline.commands.run import run_jobs
+        from kafka_shim.pipeline.job_runner import run_jobs
 
         try:
             for number, (job, outcome) in enumerate(run_jobs(args)):
@@ -92,9 +95,36 @@ def _print_rows(outcome: "Outcome", args: argparse.Namespace) -> None:
 
 
 def _write_page(outcome: "Outcome", args: argparse.Namespace) -> None:
-    from kafka_shim.pipeline.commands.pages import page_of
-
     try:
         Path(args.html).write_text(page_of(outcome, args.trace), encoding="utf-8")
     except OSError as error:
         raise PipelineError(f"--html {args.html}: {error.strerror}") from error
+
+
+def page_of(outcome: "Outcome", traces: list[str]) -> str:
+    """Return an HTML page with a section for each job; its heading names traces and period."""
+    from kafka_shim.pipeline.report.html_page import page
+    from kafka_shim.pipeline.report.output import cell
+
+    heading = f"Traces: {', '.join(traces)}. Times are UTC."
+    if outcome.head.get("first_seen"):
+        first, last = (
+            cell(datetime.fromisoformat(outcome.head[name])) for name in ("first_seen", "last_seen")
+        )
+        heading += f" Accesses from {first} to {last}."
+    sections = [_section(part) for part in outcome.parts or [outcome]]
+    return page(f"kafka-shim pipeline {outcome.job}", heading, sections)
+
+
+def _section(outcome: "Outcome") -> "Section":
+    from kafka_shim.pipeline.report.html_page import Section
+
+    job = job_named(outcome.job)
+    return Section(
+        outcome.job,
+        f"{job.summary[0].upper()}{job.summary[1:]}.",
+        outcome.notes,
+        job.charts(outcome) if outcome.rows else [],
+        outcome.shown,
+        outcome.rows,
+    )

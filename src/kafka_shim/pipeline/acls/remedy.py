@@ -64,7 +64,7 @@ def remedies(
 def remedy(authorizer: StandardAuthorizer, denied: Sequence[dict[str, Any]]) -> Remedy:
     """Return the steps after which all ACLs together allow these rows; none if they already do.
 
-    The rows have the same principal, operation and resource, and the columns of `verdict.QUESTION`.
+    The rows have the same principal, operation and resource, and the columns of `DECISION_COLUMNS`.
     """
     steps: list[Step] = []
     with _restored(authorizer, steps):

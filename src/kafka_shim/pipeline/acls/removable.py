@@ -44,8 +44,8 @@ Seen = tuple[Signature, int, datetime]
 def acl_uses(acl_set: AclSet, seen: list[Seen], special: list[dict[str, Any]]) -> list[AclUse]:
     """Return a finding for each ACL, in the order of the set.
 
-    `special` are the rows, with the columns of `QUESTION`, that are not decided by a signature; the
-    authorizer decides them.
+    `special` are the rows, with the columns of `DECISION_COLUMNS`, that are not decided by a
+    signature; the authorizer decides them.
     """
     uses = _used(acl_set, seen)
     signatures = [signature for signature, _, _ in seen]

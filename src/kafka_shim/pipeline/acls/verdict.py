@@ -14,11 +14,6 @@ from kafka_shim.authorizer.model import WILDCARD, Action, Actor, Decision
 from kafka_shim.pipeline.rows.roles import access_parts, any_name_keys
 from kafka_shim.protocol.enums import Operation, ResourceType
 
-QUESTION = (
-    *("principal", "host", "api_key"),
-    *("operation", "resource_type", "resource_name", "instead"),
-)
-"""The columns of `observed` that a verdict depends on."""
 VERDICT = pa.struct([("allowed", pa.bool_()), ("rule", pa.string())])
 ACTORS_KEPT = 4096
 
@@ -42,7 +37,7 @@ def _what(api_key: int, operation: str, resource_type: str) -> _What:
 def verdicts(authorizer: StandardAuthorizer, questions: Sequence[pa.Array]) -> pa.StructArray:
     """Return for each access whether its requirement is met, and by which rule: `VERDICT`.
 
-    `questions` are the columns of `QUESTION`, in that order.
+    `questions` are the columns of `DECISION_COLUMNS`, in that order.
     """
     *columns, instead = questions
     principals, hosts, api_keys, operations, types, names = (
@@ -66,7 +61,7 @@ def verdicts(authorizer: StandardAuthorizer, questions: Sequence[pa.Array]) -> p
 def verdict(authorizer: StandardAuthorizer, row: dict[str, Any]) -> Decision:
     """Decide whether the requirement of an observed access is met, by the access or an alternative.
 
-    `row` has the columns of `QUESTION`.
+    `row` has the columns of `DECISION_COLUMNS`.
     """
     actor = _actor(row["principal"], row["host"])
     what = _what(row["api_key"], row["operation"], row["resource_type"])

@@ -1,26 +1,21 @@
-"""Client software by principal, with the versions of each API that it sends."""
+"""`clients`: client software, and the versions of each API that it sends."""
 
+import argparse
 from typing import TYPE_CHECKING
 
-from pyspark.sql import functions as f
-
-from kafka_shim.pipeline.tables import CLIENTS
+from kafka_shim.pipeline.job import Job
+from kafka_shim.pipeline.lazy import f
+from kafka_shim.pipeline.options import no_options
+from kafka_shim.pipeline.report.charts import Chart, bars
+from kafka_shim.pipeline.report.outcome import Outcome, table_outcome
+from kafka_shim.pipeline.report.totals import totals
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
+    from kafka_shim.pipeline.trace_input import TraceInput
+
 _KEYS = ("principal", "software_name", "software_version", "client_id", "api")
-_MEASURES = ("requests", "first_seen", "last_seen")
-
-
-def clients_of(requests: "DataFrame", *keys: str) -> "DataFrame":
-    """Return the table `clients` from rows of `requests`; `keys` are further grouping columns."""
-    names = [name for name in CLIENTS.names if name not in _MEASURES]
-    return requests.groupBy(*names, *keys).agg(
-        f.count("*").alias("requests"),
-        f.min("time").alias("first_seen"),
-        f.max("time").alias("last_seen"),
-    )
 
 
 def clients(counts: "DataFrame") -> "DataFrame":
@@ -33,3 +28,26 @@ def clients(counts: "DataFrame") -> "DataFrame":
         f.max("last_seen").alias("last_seen"),
     )
     return rows.orderBy(*_KEYS)
+
+
+_SHOWN = (
+    *("principal", "software_name", "software_version", "client_id"),
+    *("api", "versions", "requests", "first_seen", "last_seen"),
+)
+
+
+def _run(args: argparse.Namespace, source: "TraceInput") -> Outcome:
+    return table_outcome(args, source, clients(source.table("clients")), _SHOWN)
+
+
+def _charts(outcome: Outcome) -> list[Chart]:
+    software = totals(outcome.rows, "software_name", "software_version")
+    return [
+        bars("Requests by client software", "requests", software),
+        bars("Requests by principal", "requests", totals(outcome.rows, "principal")),
+    ]
+
+
+JOB = Job(
+    "list client software and the versions of each API that it uses", no_options, _run, _charts
+)

@@ -1,16 +1,21 @@
-"""Denials by principal, operation and resource, with hosts, times and the remedy."""
+"""`denials`: who was denied what, since when, and what would allow it."""
 
+import argparse
 from typing import TYPE_CHECKING
 
-import pyarrow as pa
-from pyspark.sql import functions as f
-from pyspark.sql.pandas.functions import arrow_udf
-
 from kafka_shim.pipeline.acls.acl_set import AclSet, packed
-from kafka_shim.pipeline.acls.remedy import QUESTIONS, remedies
+from kafka_shim.pipeline.intervals import interval_seconds, observed_interval
+from kafka_shim.pipeline.job import Job
+from kafka_shim.pipeline.lazy import f, pa
+from kafka_shim.pipeline.options import add_present_acls, check_present_acls
+from kafka_shim.pipeline.report.charts import Chart, bars, columns
+from kafka_shim.pipeline.report.outcome import Outcome, access_outcome, cached
+from kafka_shim.pipeline.report.totals import RESOURCE, totals
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
+
+    from kafka_shim.pipeline.trace_input import TraceInput
 
 _KEYS = ("principal", "operation", "resource_type", "resource_name")
 _ASKED = ("host", "api_key", "instead", "rule")
@@ -44,6 +49,10 @@ def denials(accesses: "DataFrame", present: AclSet | None = None) -> "DataFrame"
 
 
 def _remedy(present: AclSet | None) -> "Column":
+    from pyspark.sql.pandas.functions import arrow_udf
+
+    from kafka_shim.pipeline.acls.remedy import QUESTIONS, remedies
+
     known = None if present is None else packed(present)
 
     def found(*questions: pa.Array) -> pa.Array:
@@ -62,3 +71,56 @@ def denial_trend(accesses: "DataFrame", interval: str) -> "DataFrame":
     when = f.window("time", interval).start.alias("time")
     rows = accesses.where(~f.col("allowed")).groupBy(when, *_KEYS)
     return rows.agg(f.count("*").alias("requests")).orderBy("time", *_KEYS)
+
+
+_SHOWN = ("principal", *RESOURCE, "requests", "first_seen", "last_seen", "remedy", "not_known")
+_TREND_SHOWN = ("time", "principal", *RESOURCE, "requests")
+_TREND_COLUMNS = ("time", "role", "allowed", "principal", *RESOURCE)
+
+
+def _add_options(job: argparse.ArgumentParser) -> None:
+    text = "count denials per interval, such as `1 hour` (default: one total)"
+    job.add_argument("--interval", metavar="TIME", help=text)
+    add_present_acls(job, "to suggest complete fixes")
+
+
+def _run(args: argparse.Namespace, source: "TraceInput") -> Outcome:
+    seen = source.observation(args)
+    present = seen.read_acl_set(args.acls) if args.acls else None
+    found = (
+        _trend(args, source, args.interval) if args.interval else denials(seen.accesses, present)
+    )
+    with cached(found) as frame:
+        outcome = access_outcome(args, seen, frame, _TREND_SHOWN if args.interval else _SHOWN)
+        outcome.notes.append(f"{frame.count()} findings")
+        if args.html:
+            outcome.interval = args.interval or observed_interval(seen.head)
+            trend = frame if args.interval else _trend(args, source, outcome.interval)
+            outcome.trend = [row.asDict() for row in trend.collect()]
+    return outcome
+
+
+def _trend(args: argparse.Namespace, source: "TraceInput", interval: str) -> "DataFrame":
+    from kafka_shim.pipeline.spark.observed import needed
+
+    rows = source.table("accesses", *_TREND_COLUMNS)
+    return denial_trend(needed(rows, with_lists=args.lists), interval)
+
+
+def _charts(outcome: Outcome) -> list[Chart]:
+    points = [(row["time"], row["principal"], row["requests"]) for row in outcome.trend]
+    step = interval_seconds(outcome.interval)
+    return [
+        columns(f"Denials in each {outcome.interval}, by principal", "denials", points, step),
+        bars("Denials by principal", "denials", totals(outcome.rows, "principal")),
+        bars("Denials by resource", "denials", totals(outcome.rows, *RESOURCE)),
+    ]
+
+
+JOB = Job(
+    "list who was denied what, since when, and what would allow it",
+    _add_options,
+    _run,
+    _charts,
+    check_present_acls,
+)

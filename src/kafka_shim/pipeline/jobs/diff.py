@@ -1,11 +1,19 @@
-"""Differences between two traces of the same workload: accesses, decisions, error codes."""
+"""`diff`: compare the permissions and responses in two traces of the same workload."""
 
+import argparse
 from typing import TYPE_CHECKING
 
-from pyspark.sql import functions as f
+from kafka_shim.pipeline.job import Job
+from kafka_shim.pipeline.lazy import f
+from kafka_shim.pipeline.options import absolute_path, add_fail
+from kafka_shim.pipeline.report.charts import Chart, bars
+from kafka_shim.pipeline.report.outcome import Outcome, table_outcome
+from kafka_shim.pipeline.report.totals import totals
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
+
+    from kafka_shim.pipeline.trace_input import TraceInput
 
 _WHAT = ("principal", "operation", "resource_type", "resource_name")
 _COLUMNS = ("difference", "principal", "what", "first", "second")
@@ -47,3 +55,38 @@ def _compared(first: "DataFrame", second: "DataFrame", difference: str) -> "Data
     rows = left.join(right, ["principal", "what"], "full")
     changed = rows.where(~f.col("first").eqNullSafe(f.col("second")))
     return changed.withColumn("difference", f.lit(difference)).select(*_COLUMNS)
+
+
+_SHOWN = ("difference", "principal", "what", "first", "second")
+
+
+def _add_options(job: argparse.ArgumentParser) -> None:
+    text = "the second trace, to compare with"
+    job.add_argument(
+        "--with", dest="other", required=True, metavar="TRACE", type=absolute_path, help=text
+    )
+    add_fail(job)
+
+
+def _run(args: argparse.Namespace, source: "TraceInput") -> Outcome:
+    from kafka_shim.pipeline.spark.observed import needed
+    from kafka_shim.pipeline.trace_input import TraceInput
+
+    def side(trace: TraceInput) -> "tuple[DataFrame, DataFrame]":
+        return needed(trace.observed(), with_lists=args.lists), trace.table("responses")
+
+    other = TraceInput(source.spark, [args.other], source.options)
+    return table_outcome(args, source, diff(side(source), side(other)), _SHOWN)
+
+
+def _charts(outcome: Outcome) -> list[Chart]:
+    found = totals(outcome.rows, "difference", "principal", value="")
+    return [bars("Differences by kind and principal", "differences", found)]
+
+
+JOB = Job(
+    "compare two traces of the same workload: permissions and responses that differ",
+    _add_options,
+    _run,
+    _charts,
+)

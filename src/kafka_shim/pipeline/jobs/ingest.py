@@ -1,28 +1,30 @@
-"""Write traces to Parquet as a stream of new data: each micro-batch completely, and once.
+"""`ingest`: write traces to Parquet tables, each micro-batch of new data completely, and once.
 
 Spark's checkpoint records the content of a micro-batch before it begins, so an interrupted one is
-repeated with the same pieces; the lake ignores batches that it already has.
+repeated with the same pieces. The lake ignores batches that it already has.
 """
 
+import argparse
 import json
+import sys
 from collections.abc import Callable
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import msgspec
-from pyspark.sql import functions as f
 
-from kafka_shim.pipeline.jobs.clients import clients_of
-from kafka_shim.pipeline.rows.batches import Split
+from kafka_shim.pipeline.job import Job
+from kafka_shim.pipeline.lazy import f
+from kafka_shim.pipeline.options import absolute_path, add_every
+from kafka_shim.pipeline.report.outcome import Outcome
 from kafka_shim.pipeline.spark.lake import Lake
-from kafka_shim.pipeline.spark.run_stream import run_stream
-from kafka_shim.pipeline.spark.sightings import seen
-from kafka_shim.pipeline.spark.source import FORMAT
-from kafka_shim.pipeline.spark.topic_ids import id_rows, named
-from kafka_shim.pipeline.tables import TABLES, ddl
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
+
+    from kafka_shim.pipeline.rows.batches import Split
+    from kafka_shim.pipeline.trace_input import TraceInput
 
 INGESTED = ("requests", "responses", "accesses", "damage")
 """Tables with a row for each entry; `clients` is counted from them, in each micro-batch."""
@@ -50,6 +52,11 @@ def ingest(
 
     `tell` is called after each micro-batch with the totals so far.
     """
+    from kafka_shim.pipeline.rows.batches import Split
+    from kafka_shim.pipeline.spark.lake_tables import client_counts, lake_table
+    from kafka_shim.pipeline.spark.run_stream import run_stream
+    from kafka_shim.pipeline.spark.source import FORMAT
+
     lake = Lake(folder)
     done = Ingested()
 
@@ -63,7 +70,7 @@ def ingest(
             rows = spark.read.format(FORMAT).option("table", table).options(**options).load()
             _stage(rows, lake.staged / table)
         requests = lake_table(spark, "requests", lake.staged)
-        _stage(clients_of(requests, "date"), lake.staged / "clients")
+        _stage(client_counts(requests, "date"), lake.staged / "clients")
         done.files += lake.commit(number)
         done.segments += len({split.path for split in splits})
         done.read_bytes += sum(split.end - split.start for split in splits)
@@ -82,8 +89,12 @@ def ingest(
     return done
 
 
-def _names(spark: "SparkSession", lake: Lake, splits: list[Split]) -> dict[str, str]:
+def _names(spark: "SparkSession", lake: Lake, splits: "list[Split]") -> dict[str, str]:
     """Stage new names of topic ids; return reader options with all names and what existed."""
+    from kafka_shim.pipeline.spark.lake_tables import lake_table
+    from kafka_shim.pipeline.spark.sightings import seen
+    from kafka_shim.pipeline.spark.topic_ids import id_rows, named
+
     new = id_rows(spark, splits)
     if new is None:
         return named(None)
@@ -101,11 +112,50 @@ def _stage(rows: "DataFrame", target: Path) -> None:
     writer.option("compression", "zstd").parquet(str(target))
 
 
-def lake_table(spark: "SparkSession", table: str, folder: Path) -> "DataFrame":
-    """Return a table of a lake; empty if the lake has no files of it."""
-    schema = ddl(TABLES[table])
-    if {"time", "first_seen"} & set(TABLES[table].names):
-        schema += ", date date"
-    if not (folder / table).is_dir():
-        return spark.createDataFrame([], schema)
-    return spark.read.schema(schema).parquet(str(folder / table))
+def _add_options(job: argparse.ArgumentParser) -> None:
+    job.add_argument(
+        "-o",
+        "--output",
+        required=True,
+        metavar="LAKE",
+        type=absolute_path,
+        help="folder to write the tables to",
+    )
+    job.add_argument("--json", action="store_true", help="print one JSON object")
+    job.add_argument(
+        "--follow", action="store_true", help="keep reading new entries until interrupted"
+    )
+    add_every(job, "1 minute")
+
+
+def _run(args: argparse.Namespace, source: "TraceInput") -> Outcome:
+    from kafka_shim.pipeline.spark.progress import Progress
+
+    def tell(done: "Ingested") -> None:
+        print(_note(done, args.output), file=sys.stderr, flush=True)
+
+    with nullcontext() if args.follow else Progress("ingest", source.spark):
+        done = ingest(
+            source.spark,
+            args.trace,
+            Path(args.output),
+            source.options["release"],
+            every=args.every if args.follow else None,
+            tell=tell if args.follow else None,
+        )
+    notes = ["finished an earlier, interrupted run first"] if done.recovered else []
+    notes.append(_note(done, args.output))
+    return Outcome("ingest", [], [], [], msgspec.structs.asdict(done), notes)
+
+
+def _note(done: "Ingested", folder: str) -> str:
+    note = f"read {done.read_bytes} new bytes from {done.segments} segments,"
+    return f"{note} wrote {done.files} files to {folder}"
+
+
+JOB = Job(
+    "convert traces to Parquet tables (a lake); the next run reads only new entries",
+    _add_options,
+    _run,
+    is_stream=True,
+)

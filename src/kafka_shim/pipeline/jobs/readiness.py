@@ -1,22 +1,31 @@
-"""What an upgrade breaks: request versions that it dropped, permissions that it adds.
+"""`readiness`: find clients that an upgrade would break.
 
-Possible problems are no findings, and are only counted. `unknown_versions`: dropped versions that
-are the latest of the present release, since the client may support later ones. `unknown_needs`:
-permissions for which no decision is known.
+Findings are request versions that the target drops, and permissions that it adds. Possible
+problems are only counted. `unknown_versions`: dropped versions that are the latest of the present
+release, since the client may support later ones. Permissions without a known decision count as
+unknown, too.
 """
 
+import argparse
 from typing import TYPE_CHECKING
 
-from pyspark.sql import functions as f
+import msgspec
 
 from kafka_shim.authorizer.implied import allowing
 from kafka_shim.pipeline.acls.acl_set import AclSet
-from kafka_shim.pipeline.spark.verdict_columns import with_verdicts
+from kafka_shim.pipeline.job import Job
+from kafka_shim.pipeline.lazy import f
+from kafka_shim.pipeline.options import add_fail, add_present_acls, check_present_acls
+from kafka_shim.pipeline.report.charts import Chart, bars
+from kafka_shim.pipeline.report.outcome import Outcome, table_outcome
+from kafka_shim.pipeline.report.totals import totals
 from kafka_shim.protocol.api_versions import served
 from kafka_shim.protocol.enums import ApiKey, Operation
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
+
+    from kafka_shim.pipeline.trace_input import TraceInput
 
 DROPPED = "version dropped"
 DENIED = "newly denied"
@@ -59,6 +68,8 @@ def unknown_versions(clients: "DataFrame", present: str, target: str) -> "DataFr
 
 def judged_needs(needs: "DataFrame", observed: "DataFrame", acl_set: AclSet | None) -> "DataFrame":
     """Return `added_needs` with `allowed`: decided by the ACLs, or as observed, else null."""
+    from kafka_shim.pipeline.spark.verdict_columns import with_verdicts
+
     if acl_set is not None:
         found = with_verdicts(needs, acl_set)
         return found.withColumn("allowed", f.col("would_be_allowed"))
@@ -112,3 +123,67 @@ def _detail(target: str) -> "Column":
         f.lit(f"({target}): asks"),
         *("operation", "resource_type", "resource_name"),
     )
+
+
+_SHOWN = (
+    *("finding", "api", "api_version", "principal"),
+    *("software_name", "software_version", "client_id", "requests", "detail"),
+)
+
+FROM_HELP = "Kafka release that the cluster has now, such as 3.9"
+TO_HELP = "Kafka release to upgrade to, such as 4.4"
+
+
+def _add_options(job: argparse.ArgumentParser) -> None:
+    job.add_argument("--from", dest="present", required=True, metavar="RELEASE", help=FROM_HELP)
+    job.add_argument("--to", dest="target", required=True, metavar="RELEASE", help=TO_HELP)
+    add_present_acls(job, "to use instead of the observed decisions")
+    add_fail(job)
+
+
+def _run(args: argparse.Namespace, source: "TraceInput") -> Outcome:
+    clients = source.table("clients")
+    judged = _judged(args, source)
+    found = readiness(clients, judged, args.present, args.target)
+    outcome = table_outcome(args, source, found, _SHOWN)
+    versions = unknown_versions(clients, args.present, args.target).count()
+    if versions:
+        text = f"are the latest that {args.present} serves, so the clients may support later ones"
+        outcome.notes.append(f"unknown: {versions} uses of dropped versions {text}")
+    if judged is None:
+        outcome.notes.append(
+            "unknown: which permissions become necessary, since a lake does not keep requests"
+        )
+    elif unknown := judged.where("allowed is null").count():
+        text = f"the decisions of {unknown} checks that are new in {args.target}; add --acls FILE"
+        outcome.notes.append(f"unknown: {text}")
+    return outcome
+
+
+def _judged(args: argparse.Namespace, source: "TraceInput") -> "DataFrame | None":
+    """Return the target's additional permission checks with their decisions; None for a lake."""
+    seen = source.observation(args)
+    needs = source.added_needs(args.present, args.target)
+    if needs is None:
+        return None
+    acls = seen.read_acl_set(args.acls) if args.acls else None
+    if acls is not None:
+        acls = msgspec.structs.replace(acls, release=args.target)
+    return judged_needs(needs, seen.whole, acls)
+
+
+def _charts(outcome: Outcome) -> list[Chart]:
+    apis = totals(outcome.rows, "finding", "api", "api_version")
+    return [
+        bars("Requests concerned, by API and version", "requests", apis),
+        bars("Requests concerned, by principal", "requests", totals(outcome.rows, "principal")),
+    ]
+
+
+JOB = Job(
+    "find clients that an upgrade would break: dropped API versions, missing new permissions",
+    _add_options,
+    _run,
+    _charts,
+    check_present_acls,
+)

@@ -1,11 +1,18 @@
-"""Rates, errors and latencies over time, by principal, client and API."""
+"""`timeline`: rates, errors and latencies over time, by principal, client and API."""
 
-from typing import TYPE_CHECKING
+import argparse
+from typing import TYPE_CHECKING, Any
 
-from pyspark.sql import functions as f
+from kafka_shim.pipeline.intervals import interval_seconds
+from kafka_shim.pipeline.job import Job
+from kafka_shim.pipeline.lazy import f
+from kafka_shim.pipeline.report.charts import Chart, columns, lines
+from kafka_shim.pipeline.report.outcome import Outcome, table_outcome
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
+
+    from kafka_shim.pipeline.trace_input import TraceInput
 
 QUANTILES = (0.5, 0.99)
 _KEYS = ("principal", "client_id", "api")
@@ -45,3 +52,55 @@ def timeline(responses: "DataFrame", interval: str = "1 minute") -> "DataFrame":
         f.sum("bytes").alias("response_bytes"),
     )
     return rows.orderBy("time", *_KEYS)
+
+
+_SHOWN = (
+    *("time", "principal", "client_id", "api"),
+    *("requests", "errors", "latency_us_median", "latency_us_99"),
+)
+
+INTERVAL_HELP = "length of each interval, such as `10 seconds` (default: 1 minute)"
+
+
+def _add_options(job: argparse.ArgumentParser) -> None:
+    job.add_argument("--interval", default="1 minute", metavar="TIME", help=INTERVAL_HELP)
+
+
+def _run(args: argparse.Namespace, source: "TraceInput") -> Outcome:
+    requests = source.table("requests", *REQUEST_COLUMNS)
+    responses = source.table("responses", *RESPONSE_COLUMNS)
+    found = timeline(exchanges(requests, responses), args.interval)
+    outcome = table_outcome(args, source, found, _SHOWN)
+    outcome.interval = args.interval
+    return outcome
+
+
+def _charts(outcome: Outcome) -> list[Chart]:
+    step, every = interval_seconds(outcome.interval), f"in each {outcome.interval}"
+
+    def points(series: str, value: str) -> list[tuple[Any, str, float]]:
+        return [(row["time"], str(row[series] or "unknown"), row[value]) for row in outcome.rows]
+
+    charts = [
+        columns(f"Requests {every}, by {words}", "requests", points(series, "requests"), step)
+        for series, words in (("principal", "principal"), ("client_id", "client"), ("api", "API"))
+    ]
+    if any(row["errors"] for row in outcome.rows):
+        title = f"Responses with errors {every}, by API"
+        charts.append(columns(title, "responses", points("api", "errors"), step))
+    slowest: dict[tuple[Any, str], float] = {}
+    for row in outcome.rows:
+        if row["latency_us_99"] is not None:
+            key = (row["time"], row["api"])
+            slowest[key] = max(slowest.get(key, 0), row["latency_us_99"] / 1000)
+    latencies = [(when, api, value) for (when, api), value in slowest.items()]
+    title = f"Latency {every}: 99th percentile of the slowest client, by API"
+    return [*charts, lines(title, "milliseconds", latencies, step)] if latencies else charts
+
+
+JOB = Job(
+    "show rates, errors and latencies over time, by principal, client and API",
+    _add_options,
+    _run,
+    _charts,
+)

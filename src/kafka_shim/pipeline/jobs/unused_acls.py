@@ -1,21 +1,27 @@
-"""ACLs that no request needs (unused, shadowed, redundant), and the lines to remove them."""
+"""`unused-acls`: ACLs that no request needs, with the commands that remove them."""
 
+import argparse
 from typing import TYPE_CHECKING
-
-from pyspark.sql import functions as f
 
 from kafka_shim.authorizer.acl_formats.kafka_commands import command
 from kafka_shim.authorizer.acl_formats.trace_rule import acl_rule
 from kafka_shim.authorizer.acl_releases import rules_of
 from kafka_shim.pipeline.acls.acl_set import AclSet
-from kafka_shim.pipeline.acls.matches import SPOKEN_DDL, Signature, speaks
-from kafka_shim.pipeline.acls.removable import Seen, acl_uses
-from kafka_shim.pipeline.acls.verdict import QUESTION
+from kafka_shim.pipeline.job import Job
+from kafka_shim.pipeline.lazy import f
+from kafka_shim.pipeline.options import ACL_FORMATS
+from kafka_shim.pipeline.report.charts import Chart, bars
+from kafka_shim.pipeline.report.outcome import Outcome, access_outcome, cached
+from kafka_shim.pipeline.report.totals import acls_by_principal, totals
+from kafka_shim.pipeline.rows.access_row import DECISION_COLUMNS
 from kafka_shim.pipeline.rows.roles import any_name_keys
 from kafka_shim.protocol.enums import Operation, ResourceType
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, Row
+
+    from kafka_shim.pipeline.acls.removable import Seen
+    from kafka_shim.pipeline.trace_input import Observation, TraceInput
 
 SCHEMA = (
     "acl string, state string, requests long, last_used timestamp, shadowed_by string,"
@@ -30,6 +36,9 @@ def unused_acls(accesses: "DataFrame", present: AclSet) -> "DataFrame":
     `accesses` is `observed.needed(...)`. An ACL may be needed by requests that were not observed,
     so the observation must be long enough.
     """
+    from kafka_shim.pipeline.acls.matches import SPOKEN_DDL, speaks
+    from kafka_shim.pipeline.acls.removable import acl_uses
+
     spoken = accesses.mapInArrow(speaks(present), SPOKEN_DDL)
     keys = ("is_simple", "allows", "denies", "others")
     grouped = spoken.groupBy(*keys).agg(
@@ -58,10 +67,10 @@ def _special(accesses: "DataFrame", release: str) -> "DataFrame":
     Their requirement can be met in another way, they are about any resource of a type, or the
     release overlooks ACLs.
     """
-    questions = accesses.select(*QUESTION).distinct()
+    questions = accesses.select(*DECISION_COLUMNS).distinct()
     if rules_of(release).search_stops_early:
         return questions
-    about_any = f.lit(False)
+    about_any = f.lit(0).cast("boolean")
     for api_key, operation, resource_type in any_name_keys():
         about_any = about_any | (
             (f.col("api_key") == int(api_key))
@@ -72,8 +81,62 @@ def _special(accesses: "DataFrame", release: str) -> "DataFrame":
     return questions.where((f.size("instead") > 0) | about_any)
 
 
-def _seen(row: "Row") -> Seen:
+def _seen(row: "Row") -> "Seen":
+    from kafka_shim.pipeline.acls.matches import Signature
+
     signature = Signature(
         row["is_simple"], tuple(row["allows"]), tuple(row["denies"]), tuple(row["others"])
     )
     return signature, row["requests"], row["last_seen"]
+
+
+_SHOWN = ("state", "can_go", "requests", "last_used", "acl", "shadowed_by")
+
+
+def _add_options(job: argparse.ArgumentParser) -> None:
+    text = f"the ACLs in force ({ACL_FORMATS})"
+    job.add_argument("--acls", required=True, metavar="FILE", help=text)
+
+
+def _run(args: argparse.Namespace, source: "TraceInput") -> Outcome:
+    seen = source.observation(args)
+    present = seen.read_acl_set(args.acls)
+    with cached(unused_acls(seen.accesses, present)) as frame:
+        outcome = access_outcome(args, seen, frame, _SHOWN)
+        _note(seen, present, frame, outcome)
+    return outcome
+
+
+def _note(seen: "Observation", present: "AclSet", frame: "DataFrame", outcome: Outcome) -> None:
+    """Add the lines that remove ACLs, after a check that no decision changes without them."""
+    from kafka_shim.pipeline.jobs.what_breaks import what_breaks
+
+    rows = frame.where("can_go").select("acl", "remove").collect()
+    gone = {row["acl"] for row in rows}
+    rest = [acl for acl in present.acls if acl_rule(acl) not in gone]
+    changes = what_breaks(seen.accesses, seen.acl_set(rest), baseline=present).count()
+    outcome.is_wrong = changes > 0
+    outcome.notes.append(
+        f"{len(gone)} of {len(present.acls)} ACLs can be removed together;"
+        f" checked with what-breaks: {changes or 'no'} decisions change"
+    )
+    outcome.notes += [f"  {row['remove']}" for row in rows]
+    outcome.head["changes"] = changes
+
+
+def _charts(outcome: Outcome) -> list[Chart]:
+    states = totals(outcome.rows, "state", value="")
+    removable = [row for row in outcome.rows if row["can_go"]]
+    charts = [bars("ACLs by state", "ACLs", states)]
+    if removable:
+        by_principal = acls_by_principal(removable)
+        charts.append(bars("ACLs that can be removed, by principal", "ACLs", by_principal))
+    return charts
+
+
+JOB = Job(
+    "list ACLs that the trace never needed, with the commands to remove them",
+    _add_options,
+    _run,
+    _charts,
+)

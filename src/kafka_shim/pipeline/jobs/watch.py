@@ -1,22 +1,24 @@
-"""Report denials, or those that another ACL set would cause, while they happen, each once."""
+"""`watch`: report denials as they are recorded, by the present ACLs or by other ones, each once."""
 
+import argparse
 import json
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from pyspark.sql import functions as f
-
 from kafka_shim.authorizer.model import Acl
-from kafka_shim.pipeline.acls.acl_set import AclSet
+from kafka_shim.pipeline.acls.acl_set import AclSet, read_acls
+from kafka_shim.pipeline.job import Job
 from kafka_shim.pipeline.jobs.denials import denials
 from kafka_shim.pipeline.jobs.what_breaks import DENIED, what_breaks
+from kafka_shim.pipeline.lazy import f
+from kafka_shim.pipeline.options import ACL_FORMATS, add_every
+from kafka_shim.pipeline.report.outcome import Outcome
 from kafka_shim.pipeline.report.output import cell, json_ready
-from kafka_shim.pipeline.spark.observed import needed, setting
-from kafka_shim.pipeline.spark.run_stream import run_stream
-from kafka_shim.pipeline.spark.source import FORMAT
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
+
+    from kafka_shim.pipeline.trace_input import TraceInput
 
 _KEYS = ("principal", "operation", "resource_type", "resource_name")
 _SEEN_MAX = 1_000_000
@@ -38,6 +40,8 @@ class Watcher:
 
     def news(self, counts: "DataFrame") -> list[dict[str, Any]]:
         """Return the rows of `denials` or `what_breaks` that were not reported before."""
+        from kafka_shim.pipeline.spark.observed import needed, setting
+
         accesses = counts.persist()
         try:
             users, everyone = setting(accesses)
@@ -72,6 +76,9 @@ def watch(
     """Report new denials in traces: until interrupted, or without
     `every` only in the present data.
     """
+    from kafka_shim.pipeline.spark.run_stream import run_stream
+    from kafka_shim.pipeline.spark.source import FORMAT
+
     reader = spark.readStream.format(FORMAT).option("table", "observed").options(**options)
     counts = reader.option("paths", json.dumps(paths)).load()
 
@@ -96,3 +103,40 @@ def watch_line(row: dict[str, Any], *, as_json: bool) -> str:
     why = row["would_be_rule"] if is_change else row["rule"]
     head = row["change"] if is_change else "denied"
     return f"{cell(row['first_seen'])} {head}: {what} from {', '.join(row['hosts'])} ({why})"
+
+
+def _add_options(job: argparse.ArgumentParser) -> None:
+    text = "report what these ACLs would newly deny (default: report recorded denials)"
+    job.add_argument("--acls", metavar="FILE", help=f"{text}; {ACL_FORMATS}")
+    text = "begin with existing entries (default: report only new ones)"
+    job.add_argument("--from-start", action="store_true", help=text)
+    job.add_argument("--once", action="store_true", help="stop after the existing entries")
+    job.add_argument("--json", action="store_true", help="print one JSON object per line")
+    add_every(job, "2 seconds")
+
+
+def _run(args: argparse.Namespace, source: "TraceInput") -> Outcome:
+
+    options = source.options
+    acls = None if args.acls is None else read_acls(args.acls)
+    watcher = Watcher(acls, options["release"], args.super_user, lists=args.lists)
+    told = 0
+
+    def tell(rows: list[dict[str, Any]]) -> None:
+        nonlocal told
+        told += len(rows)
+        for row in rows:
+            print(watch_line(row, as_json=args.json), flush=True)
+
+    if not (args.from_start or args.once):
+        options = options | {"startingOffsets": "latest"}
+    watch(source.spark, args.trace, options, watcher, tell, None if args.once else args.every)
+    return Outcome("watch", [], [], [], {"told": told}, [], text="")
+
+
+JOB = Job(
+    "report denials as they are recorded, or what other ACLs would deny",
+    _add_options,
+    _run,
+    is_stream=True,
+)

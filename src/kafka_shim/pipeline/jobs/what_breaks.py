@@ -1,18 +1,39 @@
-"""What a candidate ACL set would change: accesses newly denied and newly allowed."""
+"""`what-breaks`: which accesses and requests a new ACL set would newly deny or allow."""
 
+import argparse
 from typing import TYPE_CHECKING
 
-from pyspark.sql import functions as f
-
 from kafka_shim.pipeline.acls.acl_set import AclSet
-from kafka_shim.pipeline.spark.verdict_columns import with_verdicts
+from kafka_shim.pipeline.job import Job
+from kafka_shim.pipeline.lazy import f
+from kafka_shim.pipeline.options import ACL_FORMATS
+from kafka_shim.pipeline.report.charts import Chart, bars
+from kafka_shim.pipeline.report.outcome import Outcome, access_outcome, cached
+from kafka_shim.pipeline.report.totals import RESOURCE, totals
+from kafka_shim.pipeline.rows.access_row import DECISION_COLUMNS
+from kafka_shim.protocol.trace.entries import AUDIT
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
+    from kafka_shim.pipeline.trace_input import Observation, TraceInput
+
 DENIED = "newly denied"
 ALLOWED = "newly allowed"
-_KEYS = ("change", "principal", "operation", "resource_type", "resource_name")
+_KEYS = ("change", "principal", *RESOURCE)
+COLUMNS = (
+    "writer",
+    "connection",
+    "sequence",
+    "time",
+    "source",
+    "role",
+    *DECISION_COLUMNS,
+    "allowed",
+)
+"""Those of the table `accesses` that are needed."""
+BROADCAST_ROWS = 500_000
+"""Number of verdicts that are sent to every worker (about 100 MB) to avoid sorting accesses."""
 
 
 def what_breaks(
@@ -30,6 +51,8 @@ def doubtful(
     accesses: "DataFrame", candidate: AclSet, baseline: AclSet | None = None
 ) -> "DataFrame":
     """Return the judged accesses except those, usually most, that were and stay allowed."""
+    from kafka_shim.pipeline.spark.verdict_columns import with_verdicts
+
     return with_verdicts(accesses, candidate, baseline).where("not (allowed and would_be_allowed)")
 
 
@@ -54,3 +77,157 @@ def in_order(found: "DataFrame") -> "DataFrame":
     """Sort changes: newly denied accesses first, then by number."""
     order = f.when(f.col("change") == DENIED, 0).otherwise(1)
     return found.orderBy(order, f.desc("requests"), *_KEYS[1:])
+
+
+def with_requests(
+    changes: "DataFrame", doubtful: "DataFrame", rows: "DataFrame", *, by_baseline: bool
+) -> "DataFrame":
+    """Return the rows of `what_breaks` with numbers of requests.
+
+    `requests_changed` counts the requests that would newly fail or succeed, with this access among
+    the causes; `requests_changed_of_principal` counts those of the principal with any cause.
+    `doubtful` are the accesses in which changes were found; `rows` are single accesses from
+    `observed.needed`.
+    """
+    requests = _changed(doubtful, rows, by_baseline=by_baseline)
+    of_cause = requests.select("*", f.explode("causes").alias("cause")).select(
+        "change", "principal", "cause.*"
+    )
+    counted = of_cause.groupBy(*_KEYS).agg(f.count("*").alias("requests_changed"))
+    people = requests.groupBy("change", "principal").agg(
+        f.count("*").alias("requests_changed_of_principal")
+    )
+    joined = changes.join(counted, [*_KEYS], "left").join(people, ["change", "principal"], "left")
+    return in_order(joined.fillna(0, ["requests_changed", "requests_changed_of_principal"]))
+
+
+def by_principal(rows: "DataFrame") -> "DataFrame":
+    """Sum accesses and requests by change and principal, most requests first."""
+    people = rows.groupBy("change", "principal").agg(
+        f.count("*").alias("accesses"), f.max("requests_changed_of_principal").alias("requests")
+    )
+    return people.orderBy(f.desc("requests"), "principal")
+
+
+def _changed(doubtful: "DataFrame", rows: "DataFrame", *, by_baseline: bool) -> "DataFrame":
+    """Return one row per request whose result changes, with the accesses that change.
+
+    A request fails when a required access is denied and its alternatives are not allowed either.
+    A broker stops at the first denial, so further accesses of that request are unknown.
+    """
+    before = f.col("was_allowed") if by_baseline else f.col("allowed")
+    after = f.col("would_be_allowed")
+    was = [f.col("allowed").alias("was_allowed")] if by_baseline else []
+    verdicts = doubtful.select(*DECISION_COLUMNS, *was, after).distinct()
+    if doubtful.count() <= BROADCAST_ROWS:
+        verdicts = f.broadcast(verdicts)
+    is_logged = f.col("source") == AUDIT  # one line per access; time and API identify the request
+    request = (
+        "writer",
+        "connection",
+        f.when(~is_logged, f.col("sequence")),
+        f.when(is_logged, f.col("time")),
+        "api_key",
+        "principal",
+    )
+    judged = rows.where(f.col("allowed").isNotNull()).join(verdicts, [*DECISION_COLUMNS])
+    cause = f.when(before != after, f.struct(*RESOURCE))
+    found = judged.groupBy(*request).agg(
+        f.bool_or(~before).alias("failed"),
+        f.bool_or(~after).alias("would_fail"),
+        f.collect_set(cause).alias("causes"),
+    )
+    change = f.when(f.col("would_fail"), DENIED).otherwise(ALLOWED).alias("change")
+    return found.where("failed != would_fail").select("*", change)
+
+
+_SHOWN = (
+    *("change", "principal", *RESOURCE, "requests", "requests_changed"),
+    *("last_seen", "rule", "would_be_rule"),
+)
+PRINCIPALS_NOTED = 10
+"""How many principals the text output lists; the JSON has all."""
+
+
+def _add_options(job: argparse.ArgumentParser) -> None:
+    text = f"the new ACLs ({ACL_FORMATS})"
+    job.add_argument("--acls", required=True, metavar="FILE", help=text)
+    job.add_argument(
+        "--baseline",
+        metavar="FILE",
+        help="compare with these ACLs instead of with the recorded decisions",
+    )
+    job.add_argument(
+        "--fail", action="store_true", help="exit with code 3 if anything would be newly denied"
+    )
+
+
+def _run(args: argparse.Namespace, source: "TraceInput") -> Outcome:
+    seen = source.observation(args)
+    with cached(_changes(args, source, seen)) as frame:
+        outcome = access_outcome(args, seen, frame, _SHOWN)
+        _note(args, frame, outcome)
+    return outcome
+
+
+def _changes(args: argparse.Namespace, source: "TraceInput", seen: "Observation") -> "DataFrame":
+    """Return the changes; the affected requests are searched only if there are changes."""
+    from kafka_shim.pipeline.spark.observed import needed
+
+    baseline = seen.read_acl_set(args.baseline) if args.baseline else None
+    judged = doubtful(seen.accesses, seen.read_acl_set(args.acls), baseline).persist()
+    rows = needed(source.table("accesses", *COLUMNS), with_lists=args.lists)
+    if judged.where("allowed != would_be_allowed").isEmpty():
+        rows = rows.limit(0)
+    return with_requests(changes(judged), judged, rows, by_baseline=baseline is not None)
+
+
+def _note(args: argparse.Namespace, frame: "DataFrame", outcome: Outcome) -> None:
+    """Add a note: how many accesses and requests change, and of which principals."""
+    found = [row.asDict() for row in by_principal(frame).collect()]
+    denied, allowed = (
+        [row for row in found if row["change"] == change] for change in (DENIED, ALLOWED)
+    )
+    outcome.head |= {
+        "newly_denied": sum(row["accesses"] for row in denied),
+        "newly_allowed": sum(row["accesses"] for row in allowed),
+        "requests_newly_failing": sum(row["requests"] for row in denied),
+        "requests_newly_succeeding": sum(row["requests"] for row in allowed),
+        "principals": found,
+    }
+    head = outcome.head
+    failing, succeeding = head["requests_newly_failing"], head["requests_newly_succeeding"]
+    outcome.notes += [
+        f"{head['newly_denied']} newly denied, {head['newly_allowed']} newly allowed",
+        f"{failing} requests would newly fail, {succeeding} newly succeed",
+    ]
+    for verb, rows in (("fail", denied), ("succeed", allowed)):
+        concerned = [row for row in rows if row["requests"]]
+        said = [f"  {row['requests']} of {row['principal']} {verb}" for row in concerned]
+        outcome.notes += said[:PRINCIPALS_NOTED]
+        if len(said) > PRINCIPALS_NOTED:
+            outcome.notes.append(f"  and of {len(said) - PRINCIPALS_NOTED} more; --json has all")
+    outcome.has_broken = bool(args.fail and denied)
+
+
+def _charts(outcome: Outcome) -> list[Chart]:
+    charts = []
+    for change in dict.fromkeys(row["change"] for row in outcome.rows):
+        rows = [row for row in outcome.rows if row["change"] == change]
+        head = f"Accesses {change}"
+        charts.append(bars(f"{head}, by principal", "accesses", totals(rows, "principal")))
+        charts.append(bars(f"{head}, by resource", "accesses", totals(rows, *RESOURCE)))
+        # a request may have several causes, so a principal's total is not the sum of its rows
+        people = {row["principal"]: row["requests_changed_of_principal"] for row in rows}
+        verb = {"newly denied": "fail", "newly allowed": "succeed"}[change]
+        title = f"Requests that would newly {verb}, by principal"
+        charts.append(bars(title, "requests", [*people.items()]))
+    return charts
+
+
+JOB = Job(
+    "show what a new ACL set would newly deny and newly allow",
+    _add_options,
+    _run,
+    _charts,
+)

@@ -1,8 +1,18 @@
-"""The result of a job, and the amount of data that it read."""
+"""The result of a job: its rows, notes and totals."""
 
-from typing import Any
+import argparse
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
 
 import msgspec
+
+from kafka_shim.pipeline.report.output import write_table
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+    from kafka_shim.pipeline.trace_input import Observation, TraceInput
 
 
 class Outcome(msgspec.Struct):
@@ -45,3 +55,49 @@ def damage_notes(head: dict[str, Any]) -> list[str]:
         return []
     size = f"{head['damaged_blocks']} damaged places ({head['damaged_bytes']} bytes)"
     return [f"{size} left out; `kafka-shim pipeline damage` lists them"]
+
+
+@contextmanager
+def cached(frame: "DataFrame") -> "Iterator[DataFrame]":
+    """Cache the DataFrame inside the `with` block."""
+    frame.persist()
+    try:
+        yield frame
+    finally:
+        frame.unpersist()
+
+
+def access_outcome(
+    args: argparse.Namespace, observation: "Observation", frame: "DataFrame", shown: tuple[str, ...]
+) -> Outcome:
+    """Return the outcome of a job about accesses: its rows, and the
+    observed accesses and period.
+    """
+    outcome = _collected(args, frame, shown)
+    outcome.head = dict(observation.head)
+    outcome.notes = [seen_note(observation.head), *damage_notes(observation.head), *outcome.notes]
+    return outcome
+
+
+def table_outcome(
+    args: argparse.Namespace, source: "TraceInput", frame: "DataFrame", shown: tuple[str, ...]
+) -> Outcome:
+    """Return the outcome of a job about clients, times or damage: its rows and their number."""
+    with cached(frame):
+        outcome = _collected(args, frame, shown)
+        found = frame.count()
+    outcome.head = source.damage_head()
+    outcome.notes = [f"{found} rows", *damage_notes(outcome.head), *outcome.notes]
+    outcome.has_broken = bool(getattr(args, "fail", False) and found)
+    return outcome
+
+
+def _collected(args: argparse.Namespace, frame: "DataFrame", shown: tuple[str, ...]) -> Outcome:
+    """Collect the rows; with an output folder, write them there and return only their number."""
+    outcome = Outcome(args.job, frame.columns, list(shown), [], {}, [])
+    if args.parquet:
+        write_table(frame, args.parquet, args.table_format)
+        outcome.notes.append(f"{frame.count()} rows written to {args.parquet}")
+    else:
+        outcome.rows = [row.asDict() for row in frame.collect()]
+    return outcome

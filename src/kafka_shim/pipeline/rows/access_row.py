@@ -1,6 +1,21 @@
-"""A row of the access tables, whether it was recorded, logged or derived."""
+"""A row of the access tables, whether it was recorded, logged or derived, and its names."""
+
+from enum import IntEnum
+from functools import cache
+from typing import TypeVar
 
 import msgspec
+
+from kafka_shim.protocol.enums import Operation, ResourceType
+from kafka_shim.protocol.names import api_text
+
+_E = TypeVar("_E", bound=IntEnum)
+
+DECISION_COLUMNS = (
+    *("principal", "host", "api_key"),
+    *("operation", "resource_type", "resource_name", "instead"),
+)
+"""The columns of `observed` that an authorizer's decision depends on."""
 
 
 class AccessRow(msgspec.Struct, frozen=True, gc=False):
@@ -19,3 +34,30 @@ class AccessRow(msgspec.Struct, frozen=True, gc=False):
     allowed: bool | None
     rule: str
     count: int = 1
+
+
+api_name = cache(api_text)
+
+
+@cache
+def operation_name(code: int) -> str:
+    """Return the operation's name; UNKNOWN for a code of a newer writer, whose access is kept."""
+    return _known(Operation, code).name
+
+
+@cache
+def type_name(code: int) -> str:
+    """Return the resource type's name; UNKNOWN for a code of a newer writer."""
+    return known_type(code).name
+
+
+def known_type(code: int) -> ResourceType:
+    """Return the resource type; UNKNOWN for a code of a newer writer."""
+    return _known(ResourceType, code)
+
+
+def _known(enum: type[_E], code: int) -> _E:
+    try:
+        return enum(code)
+    except ValueError:
+        return enum(0)

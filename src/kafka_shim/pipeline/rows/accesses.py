@@ -6,18 +6,8 @@ from functools import partial
 import msgspec
 
 from kafka_shim.authorizer.model import WILDCARD
-from kafka_shim.pipeline.rows.access_row import AccessRow
-from kafka_shim.pipeline.rows.columns import (
-    Columns,
-    Counts,
-    Pending,
-    Person,
-    Selection,
-    api_name,
-    operation_name,
-    people,
-    type_name,
-)
+from kafka_shim.pipeline.rows.access_row import AccessRow, api_name, operation_name, type_name
+from kafka_shim.pipeline.rows.columns import Columns, Counts, Pending, Person, Selection, people
 from kafka_shim.pipeline.rows.derived import Context, derived_rows, plan_of, silent_rows
 from kafka_shim.pipeline.rows.lives import NO_LIVES
 from kafka_shim.pipeline.rows.roles import (

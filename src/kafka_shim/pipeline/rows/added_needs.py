@@ -7,15 +7,8 @@ from kafka_shim.authorizer.evidence import rows_of
 from kafka_shim.authorizer.implied import allowing
 from kafka_shim.authorizer.model import Action
 from kafka_shim.authorizer.requirement import Effect
-from kafka_shim.pipeline.rows.columns import (
-    Columns,
-    Pending,
-    Selection,
-    api_name,
-    operation_name,
-    people,
-    type_name,
-)
+from kafka_shim.pipeline.rows.access_row import api_name, operation_name, type_name
+from kafka_shim.pipeline.rows.columns import Columns, Pending, Selection, people
 from kafka_shim.pipeline.rows.roles import access_text
 from kafka_shim.protocol import codecs
 from kafka_shim.protocol.errors import ProtocolError

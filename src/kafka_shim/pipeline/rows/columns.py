@@ -2,19 +2,15 @@
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from enum import IntEnum
-from functools import cache
 from itertools import repeat
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 import pyarrow as pa
 
 from kafka_shim.pipeline.rows.fetch_sessions import FetchSessions
 from kafka_shim.protocol.api_versions import RELEASES
-from kafka_shim.protocol.enums import Operation, ResourceType
-from kafka_shim.protocol.names import api_text
 from kafka_shim.protocol.trace.blocks import BlockHeader
 from kafka_shim.protocol.trace.entries import Connection
 from kafka_shim.protocol.trace.segments import Block
@@ -34,7 +30,6 @@ PERSONAL = frozenset(
 
 Person = Mapping[str, Any]
 """What all rows about one connection have in common: values of `PERSONAL`."""
-E = TypeVar("E", bound=IntEnum)
 
 _WRITER = re.compile(r"(.+)-\d{8}\.ktrace")
 
@@ -183,29 +178,3 @@ def people(block: Block) -> dict[int, tuple[Connection, Person]]:
         )
         for connection in block.body.connections
     }
-
-
-api_name = cache(api_text)
-
-
-@cache
-def operation_name(code: int) -> str:
-    """Return the operation's name; UNKNOWN for a code of a newer writer, whose access is kept."""
-    return _known(Operation, code).name
-
-
-@cache
-def type_name(code: int) -> str:
-    """Return the resource type's name; UNKNOWN for a code of a newer writer."""
-    return known_type(code).name
-
-
-def known_type(code: int) -> ResourceType:
-    return _known(ResourceType, code)
-
-
-def _known(kind: type[E], code: int) -> E:
-    try:
-        return kind(code)
-    except ValueError:
-        return kind(0)

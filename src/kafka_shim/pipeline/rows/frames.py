@@ -2,7 +2,8 @@
 
 from itertools import repeat
 
-from kafka_shim.pipeline.rows.columns import Columns, Pending, Selection, api_name, people
+from kafka_shim.pipeline.rows.access_row import api_name
+from kafka_shim.pipeline.rows.columns import Columns, Pending, Selection, people
 from kafka_shim.protocol.errors import ProtocolError
 from kafka_shim.protocol.headers import RequestHeader, read_request_header
 from kafka_shim.protocol.response_codes import error_codes

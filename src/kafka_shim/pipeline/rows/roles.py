@@ -15,7 +15,7 @@ from kafka_shim.authorizer.model import WILDCARD
 from kafka_shim.authorizer.requirement import Effect
 from kafka_shim.authorizer.requirements import TABLE, bind
 from kafka_shim.authorizer.rules import NEWEST_RULES
-from kafka_shim.pipeline.rows.columns import known_type
+from kafka_shim.pipeline.rows.access_row import known_type
 from kafka_shim.protocol.enums import CLUSTER_NAME, ApiKey, Operation, ResourceType
 from kafka_shim.protocol.trace.entries import Access
 

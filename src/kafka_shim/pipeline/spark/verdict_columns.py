@@ -7,7 +7,8 @@ from pyspark.sql import functions as f
 from pyspark.sql.pandas.functions import arrow_udf
 
 from kafka_shim.pipeline.acls.acl_set import AclSet, packed
-from kafka_shim.pipeline.acls.verdict import QUESTION, verdicts
+from kafka_shim.pipeline.acls.verdict import verdicts
+from kafka_shim.pipeline.rows.access_row import DECISION_COLUMNS
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
@@ -39,5 +40,5 @@ def _verdict(acl_set: AclSet) -> "Column":
 
     judge = arrow_udf(verdict, "allowed boolean, rule string")  # type: ignore[call-overload]  # its stub wants an argument that it warns of
     # otherwise the optimiser computes it twice: for a filter on it, and for its value
-    column: Column = judge.asNondeterministic()(*QUESTION)
+    column: Column = judge.asNondeterministic()(*DECISION_COLUMNS)
     return column

@@ -27,7 +27,7 @@ def run(args: argparse.Namespace) -> int:
 def _run(args: argparse.Namespace) -> int:
     """Run a job; ACLs of a broker are written to a file for it first."""
     with tempfile.TemporaryDirectory() as folder:
-        for number, job in enumerate(_commands().jobs_of(args)):
+        for number, job in enumerate(_jobs().chained_jobs(args)):
             _take_acls(job, Path(folder, f"acls-{number}.{_FORM}"))
         return int(_jobs().run(args))
 
@@ -47,10 +47,6 @@ def _take_acls(args: argparse.Namespace, target: Path) -> None:
     target.write_text(write(acls, _FORM), encoding="utf-8")
     args.acls = str(target)
     args.bootstrap_server = None
-
-
-def _commands() -> Any:
-    return importlib.import_module("kafka_shim.pipeline.commands.chain")
 
 
 def _jobs() -> Any:

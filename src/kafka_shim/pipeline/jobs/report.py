@@ -1,17 +1,17 @@
-"""`report`: the results of all jobs on one HTML page with charts."""
+"""`report`: the results of the main jobs on one HTML page with charts."""
 
 import argparse
 from typing import TYPE_CHECKING
 
-from kafka_shim.pipeline.commands import command_of
-from kafka_shim.pipeline.commands.command import Command
-from kafka_shim.pipeline.commands.options import ACL_FORMATS, TABLE_FORMATS
 from kafka_shim.pipeline.errors import PipelineError
 from kafka_shim.pipeline.intervals import observed_interval
+from kafka_shim.pipeline.job import Job
+from kafka_shim.pipeline.jobs import job_named
+from kafka_shim.pipeline.options import ACL_FORMATS, TABLE_FORMATS
 from kafka_shim.pipeline.report.outcome import Outcome
 
 if TYPE_CHECKING:
-    from kafka_shim.pipeline.commands.reading import Source
+    from kafka_shim.pipeline.trace_input import TraceInput
 
 
 def _add_options(job: argparse.ArgumentParser) -> None:
@@ -38,10 +38,10 @@ def _check(args: argparse.Namespace) -> None:
         )
 
 
-def _run(args: argparse.Namespace, source: "Source") -> Outcome:
+def _run(args: argparse.Namespace, source: "TraceInput") -> Outcome:
     head = source.observation(args).head
     parts = [
-        command_of(part.job).run(part, source) for part in _parts(args, observed_interval(head))
+        job_named(part.job).run(part, source) for part in _parts(args, observed_interval(head))
     ]
     return Outcome("report", [], [], [], head, [], parts=parts)
 
@@ -63,6 +63,4 @@ def _parts(args: argparse.Namespace, interval: str) -> list[argparse.Namespace]:
     return [argparse.Namespace(**(given | options | {"job": job})) for job, options in jobs.items()]
 
 
-COMMAND = Command(
-    "run the main jobs and write one HTML page with charts", _add_options, _run, check=_check
-)
+JOB = Job("run the main jobs and write one HTML page with charts", _add_options, _run, check=_check)

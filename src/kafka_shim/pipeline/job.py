@@ -1,4 +1,4 @@
-"""The description of a job for the command line."""
+"""What the command line knows of a job."""
 
 import argparse
 from collections.abc import Callable
@@ -10,7 +10,7 @@ from kafka_shim.pipeline.report.charts import Chart
 from kafka_shim.pipeline.report.outcome import Outcome
 
 if TYPE_CHECKING:
-    from kafka_shim.pipeline.commands.reading import Source
+    from kafka_shim.pipeline.trace_input import TraceInput
 
 
 def _no_charts(_: Outcome) -> list[Chart]:
@@ -21,7 +21,7 @@ def _no_check(_: argparse.Namespace) -> None:
     pass
 
 
-class Command(msgspec.Struct, frozen=True):
+class Job(msgspec.Struct, frozen=True):
     """A job: its summary, its own options, its run, and its charts.
 
     `check` raises PipelineError for options that cannot be combined, before Spark starts.
@@ -30,7 +30,7 @@ class Command(msgspec.Struct, frozen=True):
 
     summary: str
     add_options: Callable[[argparse.ArgumentParser], None]
-    run: "Callable[[argparse.Namespace, Source], Outcome]"
+    run: "Callable[[argparse.Namespace, TraceInput], Outcome]"
     charts: Callable[[Outcome], list[Chart]] = _no_charts
     check: Callable[[argparse.Namespace], None] = _no_check
     is_stream: bool = False

@@ -9,27 +9,27 @@ import msgspec
 from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 
-from kafka_shim.pipeline.commands import command_of
-from kafka_shim.pipeline.commands.chain import jobs_of
-from kafka_shim.pipeline.commands.checks import check_server, source_options
-from kafka_shim.pipeline.commands.command import Command
-from kafka_shim.pipeline.commands.reading import Source
+from kafka_shim.pipeline.arguments import chained_jobs
 from kafka_shim.pipeline.errors import InputError, PipelineError
+from kafka_shim.pipeline.job import Job
+from kafka_shim.pipeline.jobs import job_named
+from kafka_shim.pipeline.option_checks import check_server, reader_options
 from kafka_shim.pipeline.report.outcome import Outcome
 from kafka_shim.pipeline.spark.failure import in_one_line, was_late
 from kafka_shim.pipeline.spark.log_file import SparkLog
 from kafka_shim.pipeline.spark.progress import Progress
 from kafka_shim.pipeline.spark.session import remote_session, spark_session
 from kafka_shim.pipeline.spark.table_formats import delta_settings, needs_package
+from kafka_shim.pipeline.trace_input import TraceInput
 
 ATTEMPTS = 3
 
 
-class Job(msgspec.Struct):
+class CheckedJob(msgspec.Struct):
     """A job whose options have been checked."""
 
     args: argparse.Namespace
-    command: Command
+    job: Job
     options: dict[str, str]
 
 
@@ -39,35 +39,35 @@ def run_jobs(args: argparse.Namespace) -> Iterator[tuple[argparse.Namespace, Out
     All options are checked before Spark starts, except those of jobs after `ingest`, which may read
     the lake that it writes.
     """
-    ready: list[Job] = []
-    for job in jobs_of(args):
+    ready: list[CheckedJob] = []
+    for job in chained_jobs(args):
         ready.append(_checked(job))
         if job.job == "ingest":
             break
     is_delta = any(needs_package(job.args.table_format, job.args.remote) for job in ready)
     settings = delta_settings() if is_delta else {}
     with SparkLog() as log:
-        for number, job in enumerate(jobs_of(args)):
+        for number, job in enumerate(chained_jobs(args)):
             if number == len(ready):
                 ready.append(_checked(job))
-            yield job, _attempted(ready[number], log, settings)
+            yield job, _run_with_retries(ready[number], log, settings)
 
 
-def _checked(args: argparse.Namespace) -> Job:
-    command = command_of(args.job)
+def _checked(args: argparse.Namespace) -> CheckedJob:
+    job = job_named(args.job)
     try:
-        options = source_options(args, command)
+        options = reader_options(args, job)
     except PipelineError as error:
         raise InputError(str(error)) from error
     check_server(args)
-    return Job(args, command, options)
+    return CheckedJob(args, job, options)
 
 
-def _attempted(job: Job, log: SparkLog, settings: Mapping[str, str]) -> Outcome:
+def _run_with_retries(checked: CheckedJob, log: SparkLog, settings: Mapping[str, str]) -> Outcome:
     """Run a job; retry if a Python worker started too late; PipelineError if Spark fails."""
     for attempts_left in reversed(range(ATTEMPTS)):
         try:
-            return _run(job, log, settings)
+            return _run(checked, log, settings)
         except (Py4JError, PySparkException, ConnectionError) as error:
             if attempts_left and was_late(error):
                 print("a Python worker was late; trying again", file=sys.stderr)
@@ -78,20 +78,20 @@ def _attempted(job: Job, log: SparkLog, settings: Mapping[str, str]) -> Outcome:
     raise AssertionError("the last attempt ends the loop")
 
 
-def _run(job: Job, log: SparkLog, settings: Mapping[str, str]) -> Outcome:
-    args = job.args
+def _run(checked: CheckedJob, log: SparkLog, settings: Mapping[str, str]) -> Outcome:
+    args = checked.args
     with Progress("starting Spark"):
         if args.remote:
             spark = remote_session(args.remote)
         else:
             spark = spark_session(args.master, log=log, settings=settings)
-    source = Source(spark, args.trace, job.options)
+    source = TraceInput(spark, args.trace, checked.options)
     try:
         with (
             nullcontext()
-            if job.command.is_stream
+            if checked.job.is_stream
             else Progress(args.job, None if args.remote else spark)
         ):
-            return job.command.run(args, source)
+            return checked.job.run(args, source)
     finally:
         source.forget()

@@ -7,13 +7,13 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from kafka_shim.pipeline.acls.acl_set import read_acls
-from kafka_shim.pipeline.commands.command import Command
-from kafka_shim.pipeline.commands.reading import lake_of
 from kafka_shim.pipeline.errors import PipelineError
 from kafka_shim.pipeline.intervals import interval_seconds
+from kafka_shim.pipeline.job import Job
 from kafka_shim.pipeline.rows.batches import plan
 from kafka_shim.pipeline.spark.source import selection_of
 from kafka_shim.pipeline.spark.table_formats import check_format
+from kafka_shim.pipeline.trace_input import lake_of
 from kafka_shim.protocol.api_versions import RELEASES
 from kafka_shim.protocol.trace.segments import SUFFIX, has_block, segments
 
@@ -22,7 +22,7 @@ CONNECT_PORT = 15002
 PATIENCE_S = 10
 
 
-def source_options(args: argparse.Namespace, command: Command) -> dict[str, str]:
+def reader_options(args: argparse.Namespace, job: Job) -> dict[str, str]:
     """Return the options for reading traces; PipelineError for an invalid one."""
     release = _known_release(args.kafka_version or RELEASES[-1])
     given = {"since": args.since, "until": args.until, "apis": args.apis, "release": release}
@@ -31,11 +31,11 @@ def source_options(args: argparse.Namespace, command: Command) -> dict[str, str]
     since, until = limits.since_us, limits.until_us
     if since is not None and until is not None and since >= until:
         raise PipelineError(f"--until {args.until} is not after --since {args.since}")
-    _check_remote(args, is_stream=command.is_stream)
+    _check_remote(args, is_stream=job.is_stream)
     for user in args.super_user or ():
         if not all(user.partition(":")[:2]):
             raise PipelineError(f"--super-user `{user}`: expected Type:name, as in User:alice")
-    _check_traces(args, is_stream=command.is_stream)
+    _check_traces(args, is_stream=job.is_stream)
     for name in ("present", "target"):
         if getattr(args, name, None):
             _known_release(getattr(args, name))
@@ -45,7 +45,7 @@ def source_options(args: argparse.Namespace, command: Command) -> dict[str, str]
     for name in ("acls", "baseline", "against"):
         if getattr(args, name, None):
             read_acls(getattr(args, name))
-    command.check(args)
+    job.check(args)
     _check_output(args)
     return options
 

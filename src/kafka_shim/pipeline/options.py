@@ -4,27 +4,26 @@ import argparse
 from pathlib import Path
 
 from kafka_shim.authorizer.acl_formats import FORMATS
-from kafka_shim.pipeline.commands.chain import Then
 from kafka_shim.pipeline.errors import PipelineError
 
 TABLE_FORMATS = ("parquet", "delta")
 ACL_FORMATS = f"formats: {', '.join(FORMATS)}"
 
 
-def place(text: str) -> str:
+def absolute_path(text: str) -> str:
     """Return an absolute path, since the processes of a cluster run in other folders."""
     return text if "://" in text else str(Path(text).absolute())
 
 
-def add_common(job: argparse.ArgumentParser, *, is_stream: bool) -> None:
-    """Add the options that select the traces to read, and which part of them."""
+def add_common(job: argparse.ArgumentParser, *, is_stream: bool) -> argparse._ArgumentGroup:
+    """Add the options that select what to read, the rules, and Spark; return Spark's group."""
     kinds = (
         ", or one segment" if is_stream else ", one segment, or a lake that `pipeline ingest` wrote"
     )
     job.add_argument(
         "trace",
         nargs="+",
-        type=place,
+        type=absolute_path,
         help=f"folder of a trace{kinds}",
     )
     selection = job.add_argument_group("selection")
@@ -56,10 +55,7 @@ def add_common(job: argparse.ArgumentParser, *, is_stream: bool) -> None:
         help="treat this principal as a super user (repeatable; default: those that the trace"
         " shows)",
     )
-    _add_spark(job.add_argument_group("Spark"))
-
-
-def _add_spark(group: argparse._ArgumentGroup) -> None:
+    group = job.add_argument_group("Spark")
     where = group.add_mutually_exclusive_group()
     where.add_argument(
         "--master",
@@ -69,11 +65,7 @@ def _add_spark(group: argparse._ArgumentGroup) -> None:
     where.add_argument(
         "--remote", metavar="sc://HOST:PORT", help="run on this Spark Connect server"
     )
-    group.add_argument(
-        "--then",
-        action=Then,
-        help="another job with its options, run after this one in the same Spark session",
-    )
+    return group
 
 
 def _table_format(text: str) -> str:
@@ -86,7 +78,7 @@ def _table_format(text: str) -> str:
     return text
 
 
-def add_forms(job: argparse.ArgumentParser) -> None:
+def add_output_formats(job: argparse.ArgumentParser) -> None:
     """Add the output formats of all jobs that are not streams."""
     output = job.add_argument_group("output")
     form = output.add_mutually_exclusive_group()
@@ -96,7 +88,7 @@ def add_forms(job: argparse.ArgumentParser) -> None:
         *("--table", "--parquet"),
         dest="parquet",
         metavar="FOLDER",
-        type=place,
+        type=absolute_path,
         help="write the rows as a table to this folder",
     )
     output.add_argument(

@@ -1,6 +1,7 @@
 """Read traces or a lake, limited to the given times and APIs."""
 
 import argparse
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,11 +11,9 @@ from pyspark.sql import functions as f
 from kafka_shim.authorizer.model import Acl
 from kafka_shim.pipeline.acls.acl_set import AclSet, read_acls
 from kafka_shim.pipeline.errors import PipelineError
-from kafka_shim.pipeline.jobs.clients import clients_of
-from kafka_shim.pipeline.jobs.ingest import lake_table
-from kafka_shim.pipeline.report.output import plain
 from kafka_shim.pipeline.rows.batches import plan
 from kafka_shim.pipeline.spark.lake import Lake
+from kafka_shim.pipeline.spark.lake_tables import client_counts, lake_table
 from kafka_shim.pipeline.spark.observed import counted, merged, needed, observed, setting
 from kafka_shim.pipeline.spark.sightings import seen
 from kafka_shim.pipeline.spark.source import selection_of, trace_table
@@ -43,7 +42,7 @@ class Observation(msgspec.Struct):
         return AclSet(tuple(acls), tuple(users), everyone, head["release"])
 
 
-class Source(msgspec.Struct):
+class TraceInput(msgspec.Struct):
     """Traces or a lake, with the options for reading."""
 
     spark: "SparkSession"
@@ -61,7 +60,7 @@ class Source(msgspec.Struct):
             options = self._named() if name == "accesses" else self.options
             return trace_table(self.spark, name, self.paths, options, columns)
         if name == "clients":
-            return clients_of(self.table("requests"))
+            return client_counts(self.table("requests"))
         rows = self._limited(lake_table(self.spark, name, lake))
         return rows.select(*columns) if columns else rows
 
@@ -137,9 +136,14 @@ def _seen_head(accesses: "DataFrame") -> dict[str, Any]:
     return {
         "accesses": total["accesses"] or 0,
         "distinct": total["distinct"],
-        "first_seen": total["first"] and plain(total["first"]),
-        "last_seen": total["last"] and plain(total["last"]),
+        "first_seen": _utc_text(total["first"]),
+        "last_seen": _utc_text(total["last"]),
     }
+
+
+def _utc_text(time: datetime | None) -> str | None:
+    """Return a time as ISO text in UTC; Spark returns local times."""
+    return None if time is None else time.astimezone(UTC).isoformat()
 
 
 def lake_of(paths: list[str]) -> Path | None:

@@ -1,0 +1,20 @@
+"""`damage`: list the parts of a trace that cannot be read."""
+
+import argparse
+from typing import TYPE_CHECKING
+
+from kafka_shim.pipeline.job import Job
+from kafka_shim.pipeline.options import add_fail
+from kafka_shim.pipeline.report.outcome import Outcome, table_outcome
+
+if TYPE_CHECKING:
+    from kafka_shim.pipeline.trace_input import TraceInput
+
+_SHOWN = ("path", "at", "length", "reason", "is_tail")
+
+
+def _run(args: argparse.Namespace, source: "TraceInput") -> Outcome:
+    return table_outcome(args, source, source.table("damage").orderBy("path", "at"), _SHOWN)
+
+
+JOB = Job("list the parts of a trace that cannot be read, with the reason", add_fail, _run)
