@@ -20,7 +20,7 @@ HELP = " (see `kafka-shim acls --help`)\n"
 
 OWN_WORDS = {
     "Option topic requires an argument": "argument --topic: expected one argument",
-    "unknown-option is not a recognized option": "unknown option --unknown-option",
+    "unknown-option is not a recognized option": "unknown option `--unknown-option`",
     "Error while executing ACL command: expected a string in format"
     " principalType:principalName but got nobody": "expected a string in format"
     " principalType:principalName but got nobody, as in User:alice",

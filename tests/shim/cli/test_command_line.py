@@ -14,6 +14,7 @@ from kafka_shim.protocol.api_versions import RELEASES
 from kafka_shim.shim.cli import COMMANDS, EXIT_USAGE, _parsed, command_line, main
 from kafka_shim.shim.cli.broker_options import add_broker_arguments, config_from
 from kafka_shim.shim.cli.command_parser import CommandParser
+from kafka_shim.shim.cli.error_output import readable
 from kafka_shim.shim.cli.examples import EXAMPLES
 from kafka_shim.shim.config import TopicSeed
 from tests.commands import SHIM
@@ -48,14 +49,27 @@ def test_help_prints_the_value_of_an_option_once(capsys: pytest.CaptureFixture[s
     assert "  -c, --broker-config KEY=VALUE\n" in capsys.readouterr().out
 
 
+def test_words_that_are_not_utf_8_are_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as stopped:
+        main(["serve", "--user", "\udcffx:y"])
+    assert stopped.value.code == EXIT_USAGE
+    assert "is not UTF-8" in capsys.readouterr().err
+
+
+def test_errors_cut_long_values_and_escape_control_characters() -> None:
+    assert readable(f"option `{'x' * 200}`: expected") == f"option `{'x' * 80}…`: expected"
+    assert readable("`a\x1b[31m\nb\udcff`") == r"`a\x1b[31m\nb\udcff`"
+    assert len(readable("y" * 10_000)) < 400
+
+
 @pytest.mark.parametrize(
     ("command", "options", "complaint"),
     [
         ("serve", "--brokers x", "argument --brokers: invalid value `x`; expected a whole number"),
-        ("serve", "--nope", "unknown option --nope"),
-        ("trace info", "here --nope", "unknown option --nope"),
-        ("serve", "--lisener=x", "unknown option --lisener; did you mean --listener?"),
-        ("serve", "here", "unexpected argument: here"),
+        ("serve", "--nope", "unknown option `--nope`"),
+        ("trace info", "here --nope", "unknown option `--nope`"),
+        ("serve", "--lisener=x", "unknown option `--lisener`; did you mean --listener?"),
+        ("serve", "here", "unexpected argument `here`"),
         (
             "serve",
             "--log-level inf",

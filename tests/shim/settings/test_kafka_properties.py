@@ -6,10 +6,10 @@ from kafka_shim.shim.settings.kafka_properties import (
     Translation,
     describes_broker,
     from_environment,
+    misspelt_variables,
     translate,
     unknown_settings,
 )
-from kafka_shim.shim.settings.mistyped import mistyped
 
 JAAS = (
     "org.apache.kafka.common.security.plain.PlainLoginModule required"
@@ -56,7 +56,7 @@ def test_variables_that_are_not_settings_are_ignored() -> None:
     ],
 )
 def test_mistyped_variables_are_named(mistake: str, right: str) -> None:
-    assert list(mistyped({mistake: "3", right: "1"})) == [(mistake, right)]
+    assert list(misspelt_variables({mistake: "3", right: "1"})) == [(mistake, right)]
 
 
 def test_known_variables_of_images_are_not_reported() -> None:
@@ -74,7 +74,7 @@ def test_known_variables_of_images_are_not_reported() -> None:
         CLIENT_ID BROKERS ZOOKEEPER_TLS_KEYSTORE_PASSWORD SHIM_READY_FILE
         LISTENER_NAME_A_SSL_KEYSTORE_LOCATIO
     """
-    assert list(mistyped({f"KAFKA_{name}": "x" for name in names.split()})) == []
+    assert list(misspelt_variables({f"KAFKA_{name}": "x" for name in names.split()})) == []
 
 
 def test_users_of_bitnamis_variables_are_read() -> None:

@@ -41,6 +41,16 @@ def test_escaped_values_are_read_back(pairs: dict[str, str]) -> None:
     assert parse_properties("\n".join(lines)) == pairs
 
 
+def test_escaped_surrogate_pairs_are_one_character() -> None:
+    assert parse_properties("a=\\ud83d\\ude00") == {"a": "\U0001f600"}
+
+
+@pytest.mark.parametrize("line", ["a=\\ud800", "\\udc00=a", "a=\\ude00\\ud83d"])
+def test_half_characters_are_refused(line: str) -> None:
+    with pytest.raises(ValueError, match=r"line 2: .* half a character"):
+        parse_properties(f"b=1\n{line}")
+
+
 @given(st.text())
 def test_any_text_can_be_parsed(text: str) -> None:
     parse_properties(text)

@@ -81,22 +81,31 @@ def test_the_demo_is_read() -> None:
 @pytest.mark.parametrize(
     ("text", "complaint"),
     [
-        ("hello", "the file must be a mapping, not `hello`"),
-        ("topic: {}", "the file has an unknown key `topic`; known are users, super_users, topics"),
+        ("hello", "the file must be a mapping, not a string"),
+        (
+            "topic: {}",
+            "the file: unknown key `topic`; did you mean `topics`? Known are",
+        ),
         ("1: 2", "the key `1` must be a string; put it in quotes"),
         ("users: [alice]", "`users` must be a mapping"),
-        ("users: {alice: 1234}", "`users.alice` must be a string, not `1234`; numbers need quotes"),
+        (
+            "users: {alice: 1234}",
+            "`users.alice` must be a string, not a number; numbers need quotes",
+        ),
         ("super_users: User:a", "`super_users` must be a list"),
         ("super_users: [admin]", "`admin` is not of the form Type:name"),
         ("topics: orders", "`topics` must be a mapping"),
-        ("topics: {t: {partition: 3}}", "`topics.t` has an unknown key `partition`; known are"),
+        (
+            "topics: {t: {partition: 3}}",
+            "`topics.t`: unknown key `partition`; did you mean `partitions`?",
+        ),
         ("topics: {t: {partitions: 0}}", "`topics.t.partitions` must be a number from 1, not `0`"),
         ("topics: {t: yes}", "`topics.t` must be a number from 1, not `True`"),
         ("topics: {t: {configs: {a: [1]}}}", "`topics.t.configs.a` must be a string or a number"),
         ("acls: {principal: User:a}", "acls must be a list of rules"),
         (
             "acls:\n- {principal: User:a, allow: Read}",
-            "line 2: acl 1: expected exactly one resource",
+            "line 2: `acls`: acl 1: expected exactly one resource",
         ),
         ("groups: {g: {t: 5}}", "`groups.g.t` must be offsets by partition"),
         ("groups: {g: {t: {0: -1}}}", "`groups.g.t`: invalid `-1`; expected a number of 0 or more"),
@@ -107,6 +116,14 @@ def test_the_demo_is_read() -> None:
         ("faults: [{action: {}}]", "`faults` 1: the fault has no action; expected one of error"),
         ("faults: [5]", "`faults` 1: invalid fault: Expected `object`, got `int`"),
         ("a: [", "not YAML"),
+        ("topics:\n  a:\n    partitions: x", "line 3: `topics.a.partitions` must be a number"),
+        ("users:\n- Secret1", "line 2: `users` must be a mapping, not a list"),
+        ("users: {alice: [Secret1]}", "line 1: `users.alice` must be a string, not a list"),
+        ("users: {alice: *Secret1}", "a value that begins with `*` needs quotes"),
+        ("users: {alice: !Secret1 x}", "a value that begins with `!` needs quotes"),
+        ("root:x:0:0:Secret1\nuser:x:1", "the file must be a mapping, not a string"),
+        ("topics: {a: 1" + ":1" * 3000 + "}", "a number of 6001 characters"),
+        ("faults:\n- 1", "line 2: `faults` 1: invalid fault"),
     ],
 )
 def test_errors_are_reported(tmp_path: Path, text: str, complaint: str) -> None:

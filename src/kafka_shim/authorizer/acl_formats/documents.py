@@ -12,6 +12,7 @@ from kafka_shim.authorizer.acl_names import AclTextError
 
 DEPTH_MAX: Final = 100
 PARTS_MAX: Final = 1_000_000
+INT_LENGTH_MAX: Final = 100
 RESOURCE_KEYS = ("apiVersion", "kind", "metadata", "spec", "status")
 _BRACKET = re.compile(r"[\[\]{}]")
 _JSON = re.compile(r'\s*(?:\[\s*)?\{\s*"')
@@ -45,10 +46,21 @@ def load_all(text: str, *, with_lines: bool = False) -> list[Any]:
             load_json(text)  # raises an error with a better text
         mark = getattr(error, "problem_mark", None)
         line = mark.line + 1 if mark is not None else 0
-        problem = getattr(error, "problem", None) or str(error)
-        raise AclTextError(f"not YAML: {problem}", line) from error
+        problem = _problem_without_value(
+            getattr(error, "problem", None) or " ".join(str(error).split())
+        )
+        raise AclTextError(f"not YAML: {_problem_without_value(problem)}", line) from error
     except (ValueError, TypeError, RecursionError) as error:  # an invalid date, or too deep nesting
         raise AclTextError(f"not YAML: {error}") from error
+
+
+def _problem_without_value(problem: str) -> str:
+    """Return the parser's problem without the value, which may be a password."""
+    if problem.startswith("found undefined alias"):
+        return "undefined alias; a value that begins with `*` needs quotes"
+    if problem.startswith("could not determine a constructor for the tag"):
+        return "unsupported tag; a value that begins with `!` needs quotes"
+    return problem
 
 
 def _documents(loader: Any, *, has_aliases: bool) -> Iterator[Any]:
@@ -104,6 +116,14 @@ def _loader() -> Any:
                     seen.add((key.tag, key.value))
             return super().construct_mapping(node, deep)
 
+        def construct_limited_int(self, node: Any) -> int:
+            if len(node.value) > INT_LENGTH_MAX:  # `1:1:1:...`, base 60, would be endless
+                raise yaml.constructor.ConstructorError(
+                    None, None, f"a number of {len(node.value)} characters", node.start_mark
+                )
+            return int(self.construct_yaml_int(node))
+
+    _Loader.add_constructor("tag:yaml.org,2002:int", _Loader.construct_limited_int)
     return _Loader
 
 

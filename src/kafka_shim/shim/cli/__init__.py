@@ -3,13 +3,16 @@
 import argparse
 import importlib
 import io
+import itertools
 import os
 import sys
 from collections.abc import Collection, Sequence
 from typing import Protocol, cast
 
 from kafka_shim.shim.cli.command_parser import EXIT_USAGE as EXIT_USAGE, CommandParser, ShowVersion
+from kafka_shim.shim.cli.error_output import print_error, readable
 from kafka_shim.shim.errors import ConfigError, UnavailableError
+from kafka_shim.shim.valid_text import is_utf8
 
 EXIT_FAILURE = 1
 EXIT_MISMATCH = 3
@@ -63,17 +66,26 @@ def _speak_utf8() -> None:
 
 def _parsed(words: Sequence[str]) -> argparse.Namespace:
     """Parse the words; exit with one line about the first error."""
+    _check_encoding(words)
     if words[:1] == ["help"]:
         words = [*words[1:], "--help"]
     asked = next((word for word in words if word in COMMANDS), None)
     parser = command_line(COMMANDS, []) if asked is None else command_line([asked], [asked])
     args, unknown = parser.parse_known_args(words)
     if unknown:
-        args.error_response(unknown)
+        args.reject_unknown_words(unknown)
     if args.command is None:
         parser.print_help()
         parser.exit(EXIT_USAGE)
     return args
+
+
+def _check_encoding(words: Sequence[str]) -> None:
+    """Exit if a word before `--` is not UTF-8: no file or response can hold it."""
+    for word in itertools.takewhile(lambda word: word != "--", words):
+        if not is_utf8(word):
+            print(f"kafka-shim: the argument {readable(repr(word))} is not UTF-8", file=sys.stderr)
+            raise SystemExit(EXIT_USAGE)
 
 
 def command_line(known: Collection[str], loaded: Collection[str]) -> CommandParser:
@@ -102,14 +114,14 @@ def _run(args: argparse.Namespace) -> int:
         code = load_command(args.command).run(args)
         sys.stdout.flush()
     except ConfigError as error:
-        print(f"kafka-shim: {error}", file=sys.stderr)
+        print_error(args, str(error))
         return EXIT_FAILURE if isinstance(error, UnavailableError) else EXIT_USAGE
     except BrokenPipeError:  # the reader of the output has closed it, such as `head`
         _drop_output()
         return 0
     except OSError as error:  # a file, or the output itself, cannot be read or written
         place = "" if error.filename is None else f"`{error.filename}`: "
-        print(f"kafka-shim {args.command}: {place}{error.strerror or error}", file=sys.stderr)
+        print_error(args, f"{place}{error.strerror or error}")
         _drop_output()
         return EXIT_USAGE if isinstance(error, _WRONG_PLACES) else EXIT_FAILURE
     else:

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from kafka_shim.authorizer.loading import OURS
 from kafka_shim.shim.broker import Broker
-from kafka_shim.shim.cli.layers import note
+from kafka_shim.shim.cli.error_output import print_note
 from kafka_shim.shim.config import Config, ListenerConfig
 from kafka_shim.shim.settings.defaults import ADMIN, SASL_PLAINTEXT
 
@@ -14,7 +14,7 @@ _BY_PASSWORD = frozenset({"PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512"})
 def say_who_may_what(broker: Broker, *, has_control: bool = False) -> None:
     """Print the notes, before the broker's first client."""
     for text in access_notes(broker, has_control=has_control):
-        note(text)
+        print_note(text)
 
 
 def access_notes(broker: Broker, *, has_control: bool = False) -> Iterator[str]:

@@ -14,7 +14,6 @@ from kafka_shim.protocol.enums import Operation, PatternType, Permission, Resour
 from kafka_shim.shim.cli.connecting import add_connection_arguments, connected
 from kafka_shim.shim.cli.usage import UsageError, check_principal, release_named
 from kafka_shim.shim.client.acls import describe_acls
-from kafka_shim.shim.errors import ConfigError
 from kafka_shim.shim.settings.input_files import read_acls
 
 WITHOUT_SOURCE = "no ACLs given: add --acls FILE or --bootstrap-server HOST:PORT"
@@ -65,14 +64,11 @@ def check_source(args: argparse.Namespace) -> None:
 
 
 def acl_source(args: argparse.Namespace) -> AclSource:
-    """Read the ACLs; ClientError if a broker fails, UsageError if a file cannot be used."""
+    """Read the ACLs; raise ClientError if a broker fails, ConfigError if a file is invalid."""
     release = release_named(args.kafka_version)
     bootstrap = None
     if args.acls is not None:
-        try:
-            acls = read_acls(args.acls)
-        except ConfigError as error:
-            raise UsageError(str(error)) from error
+        acls = read_acls(args.acls)
     else:
         bootstrap = args.bootstrap_server
         with connected(args) as client:

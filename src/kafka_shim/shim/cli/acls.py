@@ -35,6 +35,7 @@ from kafka_shim.authorizer.model import Acl, AclFilter
 from kafka_shim.protocol.api_versions import RELEASES
 from kafka_shim.shim.cli import EXIT_FAILURE, EXIT_USAGE
 from kafka_shim.shim.cli.connecting import add_connection_arguments, connected
+from kafka_shim.shim.cli.error_output import print_error, readable
 from kafka_shim.shim.cli.usage import UsageError, release_named
 from kafka_shim.shim.client.acls import create_acls, delete_acls, describe_acls
 from kafka_shim.shim.client.client import Client, ClientError
@@ -88,12 +89,12 @@ def run(args: argparse.Namespace) -> int:
     try:
         return _convert(args) if args.source and not _has_action(args) else _ask(args)
     except (UsageError, AclTextError) as error:
-        args.usage_error(str(error))
+        args.exit_with_usage_error(str(error))
     except ConfigError as error:
-        print(f"kafka-shim acls: {error}", file=sys.stderr)
+        print_error(args, str(error))
         return EXIT_USAGE
     except ClientError as error:
-        print(f"Error while executing ACL command: {error}", file=sys.stderr)
+        print(f"Error while executing ACL command: {readable(str(error))}", file=sys.stderr)
     return EXIT_FAILURE
 
 

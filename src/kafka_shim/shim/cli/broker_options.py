@@ -10,12 +10,12 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from kafka_shim.authorizer.model import Acl
-from kafka_shim.shim.cli.layers import fill_in, listeners_of, merge, note
+from kafka_shim.shim.cli.error_output import print_note
+from kafka_shim.shim.cli.layers import fill_in, listeners_of, merge
 from kafka_shim.shim.config import Config, TopicSeed
 from kafka_shim.shim.errors import ConfigError
 from kafka_shim.shim.settings.defaults import default_super_users
-from kafka_shim.shim.settings.kafka_properties import from_environment
-from kafka_shim.shim.settings.mistyped import mistyped
+from kafka_shim.shim.settings.kafka_properties import from_environment, misspelt_variables
 from kafka_shim.shim.whole_number import whole_number
 
 if TYPE_CHECKING:  # modules that read files are imported only if a file is given
@@ -192,8 +192,8 @@ def config_from(args: argparse.Namespace, environ: Mapping[str, str] = os.enviro
         content = read_config_file(args.config, args.parser)
     if content[0] is not None:
         fill_in(args, content[0])
-    for variable, right in mistyped(environ):
-        note(f"{variable} is not a setting of any Kafka release; did you mean {right}?")
+    for variable, right in misspelt_variables(environ):
+        print_note(f"{variable} is not a setting of any Kafka release; did you mean {right}?")
     merged = merge(args, content, from_environment(environ))
     fields, properties = merged.fields, merged.properties
     if args.tls_dir is not None:

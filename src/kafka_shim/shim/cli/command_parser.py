@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, NoReturn
 
 from kafka_shim.authorizer.option_parser import OptionParser, meant
+from kafka_shim.shim.cli.error_output import readable
 
 EXIT_USAGE = 2
 USAGE_OPTIONS_MAX = 8
@@ -48,7 +49,11 @@ class CommandParser(OptionParser):
 
     def __init__(self, **settings: Any) -> None:
         super().__init__(**{"formatter_class": Help, **settings})
-        self.set_defaults(usage_error=self.error, error_response=self.error_response)
+        self.set_defaults(
+            program=self.prog,
+            exit_with_usage_error=self.error,
+            reject_unknown_words=self.reject_unknown_words,
+        )
 
     def format_help(self) -> str:
         from kafka_shim.shim.cli.examples import shown
@@ -56,15 +61,15 @@ class CommandParser(OptionParser):
         self.epilog = self.epilog or shown(self.prog)
         return super().format_help()
 
-    def error_response(self, unknown: Sequence[str]) -> NoReturn:
+    def reject_unknown_words(self, unknown: Sequence[str]) -> NoReturn:
         """Exit after unknown words; name the option that was probably meant."""
         if not unknown[0].startswith("-"):
-            self.error(f"unexpected argument: {unknown[0]}")
+            self.error(f"unexpected argument `{unknown[0]}`")
         option = unknown[0].partition("=")[0]
-        self.error(f"unknown option {option}{meant(option, self._option_string_actions)}")
+        self.error(f"unknown option `{option}`{meant(option, self._option_string_actions)}")
 
     def error(self, message: str) -> NoReturn:
-        self.exit(EXIT_USAGE, f"{self.prog}: {message} (see `{self.prog} --help`)\n")
+        self.exit(EXIT_USAGE, f"{self.prog}: {readable(message)} (see `{self.prog} --help`)\n")
 
 
 class ShowVersion(argparse.Action):

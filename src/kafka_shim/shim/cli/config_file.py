@@ -5,11 +5,12 @@ it supports the same options with the same checks.
 """
 
 import argparse
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NoReturn
 
-from kafka_shim.authorizer.option_parser import OptionParser
+from kafka_shim.authorizer.option_parser import OptionParser, meant
 from kafka_shim.shim.errors import ConfigError
 from kafka_shim.shim.settings.input_files import load_yaml, read_text
 from kafka_shim.shim.settings.properties import read_properties
@@ -26,67 +27,92 @@ FileContent = tuple[argparse.Namespace | None, Mapping[str, str]]
 
 def read_config_file(path: str, parser: argparse.ArgumentParser) -> FileContent:
     """Read the file with the options of `parser`; ConfigError names the invalid key or value."""
-    where = f"--config {path}"
     suffix = Path(path).suffix.lower()
     if suffix == ".properties":
         return None, read_properties(path, "--config")
+    text = read_text(path, "--config")
+    places = _KeyPlaces(f"--config {path}", text)
     if suffix == ".toml":
-        content = _load_toml(read_text(path, "--config"), where)
+        content = _load_toml(text, places.file)
     elif suffix in (".yaml", ".yml", ".json"):
-        content = load_yaml(read_text(path, "--config"), where)
+        content = load_yaml(text, places.file)
     else:
         raise ConfigError(
-            f"{where}: unknown file type; expected the ending .yaml, .json, .toml or .properties"
+            f"{places.file}: unknown file type; expected the ending .yaml, .json, .toml or"
+            " .properties"
         )
     if not isinstance(content, Mapping | None):
-        raise ConfigError(f"{where}: expected option names with values, as in `brokers: 3`")
-    words = [word for key, value in (content or {}).items() for word in _words(key, value, where)]
-    reader = _FileParser(where, parents=[parser], add_help=False, allow_abbrev=False)
-    options, unknown = reader.parse_known_args(words)
-    if unknown:
-        key = unknown[0].removeprefix("--").partition("=")[0]
-        raise ConfigError(f"{where}: unknown key `{key}`; the keys are the options of the command")
-    return options, {}
+        raise ConfigError(f"{places.file}: expected option names with values, as in `brokers: 3`")
+    return _parsed(content or {}, parser, places), {}
+
+
+class _KeyPlaces:
+    """Places of keys in the file, for errors: `--config FILE: line N`."""
+
+    def __init__(self, file: str, text: str) -> None:
+        self.file = file
+        self._text = text
+
+    def __getitem__(self, key: object) -> str:
+        name = re.escape(str(key))
+        match = re.search(rf"""^[\s{{,]*["']?{name}["']?\s*[:=]""", self._text, re.MULTILINE)
+        if match is None:
+            return self.file
+        start = match.end()
+        return f"{self.file}: line {self._text.count(chr(10), 0, start) + 1}"
+
+
+def _parsed(
+    content: Mapping[str, Any], parser: argparse.ArgumentParser, places: _KeyPlaces
+) -> argparse.Namespace:
+    """Parse the words of each key; ConfigError names the line of the first invalid one."""
+    reader = _FileParser(parents=[parser], add_help=False, allow_abbrev=False)
+    known = sorted(option[2:] for option in reader._option_string_actions if option[:2] == "--")
+    options = reader.parse_known_args([])[0]
+    for key, value in content.items():
+        name = str(key).replace("_", "-")
+        if name in _NOT_IN_FILES:
+            raise ConfigError(f"{places[key]}: `{key}` cannot be set in a file")
+        if name not in known:
+            similar = meant(name, known) or "; the keys are the options of the command"
+            raise ConfigError(f"{places[key]}: unknown key `{key}`{similar}")
+        try:
+            options = reader.parse_args(_words(key, name, value), options)
+        except ConfigError as error:
+            raise ConfigError(f"{places[key]}: {error}") from error
+    return options
 
 
 class _FileParser(OptionParser):
-    """Raises ConfigError, with the name of the file, instead of ending the program."""
-
-    def __init__(self, where: str, **settings: Any) -> None:
-        super().__init__(**settings)
-        self._where = where
+    """Raises ConfigError instead of ending the program."""
 
     def error(self, message: str) -> NoReturn:
-        raise ConfigError(f"{self._where}: {message}")
+        raise ConfigError(message)
 
 
-def _words(key: object, value: Any, where: str) -> list[str]:
+def _words(key: object, name: str, value: Any) -> list[str]:
     """Return the command-line words for a key and its value."""
-    name = str(key).replace("_", "-")
-    if name in _NOT_IN_FILES:
-        raise ConfigError(f"{where}: `{key}` cannot be set in a file")
     if value is None or value is False:
         return []
     if value is True:
         return [f"--{name}"]
     if isinstance(value, Mapping):
         if name not in _PAIRS:
-            raise ConfigError(
-                f"{where}: `{key}` is a mapping; expected a string, a number or a list"
-            )
-        joint = _PAIRS[name]
-        value = [f"{left}{joint}{_plain(right, where, key)}" for left, right in value.items()]
+            raise ConfigError(f"`{key}` is a mapping; expected a string, a number or a list")
+        separator = _PAIRS[name]
+        value = [f"{left}{separator}{_plain(right, key)}" for left, right in value.items()]
     items = value if isinstance(value, list) else [value]
-    return [f"--{name}={_plain(item, where, key)}" for item in items]
+    return [f"--{name}={_plain(item, key)}" for item in items]
 
 
-def _plain(value: Any, where: str, key: object) -> str:
+def _plain(value: Any, key: object) -> str:
     """Return the value as text; YAML and TOML also have numbers and booleans."""
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, str | int | float):
         return str(value)
-    raise ConfigError(f"{where}: invalid value `{value}` of `{key}`; expected a string or a number")
+    kind = "a mapping" if isinstance(value, Mapping) else "a list"
+    raise ConfigError(f"invalid value of `{key}`: {kind}; expected a string or a number")
 
 
 def _load_toml(text: str, where: str) -> Any:
@@ -96,3 +122,5 @@ def _load_toml(text: str, where: str) -> Any:
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise ConfigError(f"{where}: not TOML: {error}") from error
+    except (RecursionError, ValueError) as error:  # too deep, or a number of too many digits
+        raise ConfigError(f"{where}: unsupported TOML: {error}") from error

@@ -3,12 +3,12 @@ the --config file.
 """
 
 import argparse
-import sys
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from kafka_shim.shim.cli.error_output import print_note
 from kafka_shim.shim.config import ListenerConfig, parse_listener, with_principals
 from kafka_shim.shim.errors import ConfigError
 from kafka_shim.shim.settings.defaults import default_listeners
@@ -17,6 +17,7 @@ from kafka_shim.shim.settings.kafka_properties import (
     advertised,
     as_confluent_derives,
     describes_broker,
+    nearest_setting,
     not_listened_on,
     parse_racks,
     protocols_by_listener,
@@ -76,14 +77,18 @@ def merge(
         fields |= translation.fields
         properties |= translation.properties
         if options is not None:
-            fields |= _option_fields(options, protocols_by_listener(everything))
-    unknown = unknown_settings({**in_file, **typed})
-    if unknown:
-        note(f"settings unknown to every Kafka release: {', '.join(unknown)}")
+            try:
+                fields |= _option_fields(options, protocols_by_listener(everything))
+            except ConfigError as error:
+                if options is args:
+                    raise
+                raise ConfigError(f"{where}: {error}") from error
+    for where, settings in ((f"--config {args.config}", in_file), ("--broker-config", typed)):
+        _check_unknown_settings(settings, where)
     is_described = describes_broker({**properties_of_file, **environment})
     if is_described and "authorizer" not in fields:
         fields["authorizer"] = "none"
-        note(
+        print_note(
             "the configuration has no authorizer.class.name, so nothing is denied; to check ACLs,"
             " set it or add --authorizer standard"
         )
@@ -102,12 +107,8 @@ def listeners_of(args: argparse.Namespace, merged: Merged) -> tuple[ListenerConf
     listeners = merged.fields.get("listeners") or default[: 1 if merged.is_described else None]
     lost = not_listened_on(listeners, merged.everything)
     if lost:
-        note(f"advertised.listeners names {', '.join(lost)}, but no such listener exists")
+        print_note(f"advertised.listeners names {', '.join(lost)}, but no such listener exists")
     return _with_principals(args, advertised(listeners, merged.everything))
-
-
-def note(text: str) -> None:
-    print(f"kafka-shim: note: {text}", file=sys.stderr)
 
 
 def pair(text: str, separator: str, option: str, expected: str) -> tuple[str, str]:
@@ -116,6 +117,26 @@ def pair(text: str, separator: str, option: str, expected: str) -> tuple[str, st
     if not found or not left:
         raise ConfigError(f"{option} `{text}`: expected {expected}")
     return left, right
+
+
+def parse_user(text: str) -> tuple[str, str]:
+    """Return name and password of `NAME:PASSWORD`; ConfigError, without the text, otherwise."""
+    name, colon, password = text.partition(":")
+    if not colon or not name:
+        raise ConfigError("--user: expected NAME:PASSWORD, as in alice:secret")
+    return name, password
+
+
+def _check_unknown_settings(settings: Mapping[str, str], where: str) -> None:
+    """Print a note about unknown settings, which plugins may have; raise ConfigError for one that
+    looks like a misspelt setting of Kafka.
+    """
+    unknown = unknown_settings(settings)
+    for name in unknown:
+        if (nearest := nearest_setting(name)) is not None:
+            raise ConfigError(f"{where}: unknown setting `{name}`; did you mean `{nearest}`?")
+    if unknown:
+        print_note(f"settings unknown to every Kafka release: {', '.join(unknown)}")
 
 
 def _option_fields(options: argparse.Namespace, protocols: Mapping[str, str]) -> dict[str, Any]:
@@ -130,8 +151,7 @@ def _option_fields(options: argparse.Namespace, protocols: Mapping[str, str]) ->
     if options.allow_everyone_if_no_acl_found:
         fields["allow_everyone_if_no_acl_found"] = True
     if options.user:
-        users = (pair(text, ":", "--user", _EXPECTED_USER) for text in options.user)
-        fields["users"] = dict(users)
+        fields["users"] = dict(parse_user(text) for text in options.user)
     if options.first_broker_id is not None:
         fields["first_broker_id"] = options.first_broker_id
     if options.rack:
@@ -139,7 +159,6 @@ def _option_fields(options: argparse.Namespace, protocols: Mapping[str, str]) ->
     return fields
 
 
-_EXPECTED_USER = "NAME:PASSWORD, as in alice:secret"
 _EXPECTED_PRINCIPAL = "NAME=Type:name, as in PLAINTEXT=User:alice"
 _EXPECTED_SETTING = "KEY=VALUE, as in num.partitions=3"
 

@@ -2,9 +2,9 @@
 
 import argparse
 import json
-import sys
 
 from kafka_shim.shim.cli import EXIT_MISMATCH, EXIT_USAGE
+from kafka_shim.shim.cli.error_output import print_error
 from kafka_shim.shim.tls.principal_mapping import parse_rules
 
 
@@ -28,7 +28,7 @@ def run(args: argparse.Namespace) -> int:
     try:
         rules = parse_rules(args.rules)
     except ValueError as error:
-        print(f"kafka-shim principal: {error}", file=sys.stderr)
+        print_error(args, str(error))
         return EXIT_USAGE
     rows = []
     for name in args.names:

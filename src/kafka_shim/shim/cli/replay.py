@@ -2,11 +2,12 @@
 
 import argparse
 import json
-import sys
 from pathlib import Path
 
 from kafka_shim.protocol.trace.segments import trace_bytes
 from kafka_shim.shim.cli import EXIT_FAILURE, EXIT_MISMATCH
+from kafka_shim.shim.cli.error_output import print_error
+from kafka_shim.shim.cli.layers import parse_user
 from kafka_shim.shim.cli.progress import Progress
 from kafka_shim.shim.cli.trace_source import existing_trace, tell_damage
 from kafka_shim.shim.cli.usage import api_named, guarded
@@ -107,7 +108,7 @@ def _run(args: argparse.Namespace) -> int:
     target = Target(
         address=parse_address(args.to, "--to"),
         routes=dict(_route(text) for text in args.route),
-        users=dict(_user(text) for text in args.user),
+        users=dict(parse_user(text) for text in args.user),
         speed=_speed(args.speed),
         timeout_s=_positive(args.timeout, "--timeout", "a number above 0"),
         on_miss=on_miss,
@@ -121,14 +122,14 @@ def _run(args: argparse.Namespace) -> int:
         foresight = Foresight(first)
     tell_damage(first.damage)
     if not foresight.count:
-        print(f"kafka-shim replay: the trace `{args.trace}` is empty", file=sys.stderr)
+        print_error(args, f"the trace `{args.trace}` is empty")
         return EXIT_FAILURE
     player = Player(Recording(TraceEvents(args.trace), first.damage), target, foresight)
     try:
         with Progress("replaying", foresight.count) as progress:
             player.play(progress)
     except MissError as error:
-        print(f"kafka-shim replay: {error}", file=sys.stderr)
+        print_error(args, str(error))
     if args.json:
         print(json.dumps(player.report.row(), indent=2))
     else:
@@ -141,13 +142,6 @@ def _route(text: str) -> tuple[str, tuple[str, int]]:
     if not equals or not name:
         raise ConfigError(f"--route `{text}`: expected LISTENER=HOST:PORT or ID=HOST:PORT")
     return name, parse_address(address, f"--route {name}")
-
-
-def _user(text: str) -> tuple[str, str]:
-    name, colon, password = text.partition(":")
-    if not colon or not name:
-        raise ConfigError(f"--user `{text}`: expected NAME:PASSWORD")
-    return name, password
 
 
 def _ignored(text: str) -> str:

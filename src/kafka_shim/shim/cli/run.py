@@ -7,11 +7,10 @@ import sys
 from typing import TYPE_CHECKING
 
 from kafka_shim.shim.broker import BOOTSTRAP, Broker
-from kafka_shim.shim.cli import EXIT_USAGE
 from kafka_shim.shim.cli.access_notes import say_who_may_what
 from kafka_shim.shim.cli.broker_options import add_broker_arguments, config_from
 from kafka_shim.shim.cli.control_options import add_control_arguments, broker_of, control_of
-from kafka_shim.shim.cli.layers import note
+from kafka_shim.shim.cli.error_output import print_note
 from kafka_shim.shim.cli.open_files import expect_many_connections
 from kafka_shim.shim.cli.record_options import add_broker_record_options, outcome, record
 from kafka_shim.shim.logs import set_up_logs
@@ -35,12 +34,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     words = args.words[1:] if args.words[:1] == ["--"] else args.words
     if not words:
-        print(
-            "kafka-shim run: no command given; expected one after --, as in: run -- npm test"
-            f" (the command gets the broker's address in ${BOOTSTRAP})",
-            file=sys.stderr,
+        args.exit_with_usage_error(
+            "no command given; expected one after --, as in: run -- npm test"
+            f" (the command gets the broker's address in ${BOOTSTRAP})"
         )
-        return EXIT_USAGE
     config = config_from(args)
     set_up_logs(config.log_level, config.log_format)
     broker = broker_of(config, args)
@@ -69,7 +66,7 @@ async def _run(
         if control is not None:
             await control.start()
             environment[CONTROL] = url = f"http://{control.address}"
-            note(f"the inspector is at {url}/inspector")
+            print_note(f"the inspector is at {url}/inspector")
         try:
             child = await asyncio.create_subprocess_exec(*words, env=environment)
         except OSError as error:

@@ -12,6 +12,7 @@ import msgspec
 
 from kafka_shim.extras import requires
 from kafka_shim.shim.cli import EXIT_FAILURE
+from kafka_shim.shim.cli.error_output import print_error
 from kafka_shim.shim.cli.progress import Progress
 from kafka_shim.shim.config import PORT_MAX
 from kafka_shim.shim.errors import ConfigError
@@ -99,7 +100,7 @@ def _log(args: argparse.Namespace) -> int:
         print(msgspec.json.encode(report).decode())
     else:
         for number, why in report.refused:
-            print(f"{args.source}: line {number}: {why}", file=sys.stderr)
+            print_error(args, f"{args.source}: line {number}: {why}")
         for field, count in report.unknown.items():
             print(f"unknown field ignored: {field}, {count} times", file=sys.stderr)
         print(
@@ -112,10 +113,7 @@ def _log(args: argparse.Namespace) -> int:
 def _outcome(args: argparse.Namespace, entries: int) -> int:
     if entries:
         return 0
-    print(
-        f"kafka-shim trace: `{args.source}` contains nothing in the format {args.form}",
-        file=sys.stderr,
-    )
+    print_error(args, f"`{args.source}` contains nothing in the format {args.form}")
     return EXIT_FAILURE
 
 

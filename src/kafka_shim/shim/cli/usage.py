@@ -2,7 +2,6 @@
 
 import argparse
 import difflib
-import sys
 from collections.abc import Callable
 
 from kafka_shim.authorizer.acl_names import AclTextError, parse_operation
@@ -11,6 +10,7 @@ from kafka_shim.authorizer.model import is_principal
 from kafka_shim.protocol.api_versions import parse_release
 from kafka_shim.protocol.enums import ApiKey, Operation, ResourceType
 from kafka_shim.shim.cli import EXIT_FAILURE, EXIT_USAGE
+from kafka_shim.shim.cli.error_output import print_error
 from kafka_shim.shim.client.client import ClientError
 
 
@@ -21,15 +21,15 @@ class UsageError(Exception):
 def guarded(args: argparse.Namespace, action: Callable[[argparse.Namespace], int]) -> int:
     """Return the action's exit code: 1 after a failure of the broker, 2 after a usage error.
 
-    `args.usage_error` prints the error with the command's name (shim/cli/command_parser.py).
+    `args.exit_with_usage_error` is a method of the parser (shim/cli/command_parser.py).
     """
     try:
         return action(args)
     except UsageError as error:
-        args.usage_error(str(error))  # exits
+        args.exit_with_usage_error(str(error))  # exits
         return EXIT_USAGE
     except ClientError as error:
-        print(f"kafka-shim {args.command}: {error}", file=sys.stderr)
+        print_error(args, str(error))
         return EXIT_FAILURE
 
 

@@ -42,7 +42,7 @@ def parse_jaas(text: str, where: str) -> JaasModule:
         raise ConfigError(f"{where}: an option is not of the form key=value")
     for key, equals, value in zip(words[::3], words[1::3], words[2::3], strict=True):
         if equals != "=":
-            raise ConfigError(f"{where}: expected `=` after `{key}`")
+            raise ConfigError(f"{where}: an option is not of the form key=value")
         options[key] = value
     return JaasModule(tokens[0], options)
 

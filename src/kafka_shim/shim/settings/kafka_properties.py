@@ -4,8 +4,8 @@ Settings for which the shim has its own options are translated; others keep thei
 """
 
 import re
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
 
 import msgspec
 
@@ -16,6 +16,7 @@ from kafka_shim.shim.errors import ConfigError
 from kafka_shim.shim.settings.defaults import PLAINTEXT
 from kafka_shim.shim.settings.jaas import parse_jaas
 from kafka_shim.shim.state.settings.config_definitions import definitions
+from kafka_shim.shim.valid_text import is_utf8
 from kafka_shim.shim.whole_number import whole_number
 
 AUTHORIZER = "authorizer.class.name"
@@ -36,6 +37,23 @@ _UNDERSCORES = re.compile("_+")
 PREFIXES = ("KAFKA_CFG_", "KAFKA_")  # Bitnami's prefix, and that of Apache and Confluent
 
 
+_SIMILAR: Final = 0.85
+"""Minimum similarity of a misspelt variable: many others have that prefix."""
+
+_SIMILAR_SETTING: Final = 0.8
+"""Minimum similarity of a misspelt setting: plugins of a real broker may have their own."""
+
+_IMAGE_VARIABLES: Final = frozenset(
+    {
+        *("ssl.key.credentials", "ssl.keystore.filename", "ssl.keystore.credentials"),
+        *("ssl.truststore.filename", "ssl.truststore.credentials", "tls.client.auth"),
+        *("zookeeper.protocol", "zookeeper.tls.keystore.password"),
+        "zookeeper.tls.truststore.password",
+    }
+)
+"""Variables of container images that look like settings."""
+
+
 class Translation(msgspec.Struct, frozen=True):
     """`fields` of Config by name, and the other settings as `properties`."""
 
@@ -50,6 +68,9 @@ def from_environment(environ: Mapping[str, str]) -> dict[str, str]:
     CLUSTER_ID (of Apache's image), KAFKA_CLIENT_USERS and KAFKA_CLIENT_PASSWORDS (of Bitnami's).
     """
     names = [name for name in sorted(environ) if name.startswith("KAFKA_")]
+    for name in names:
+        if not is_utf8(environ[name]):
+            raise ConfigError(f"the variable {name} is not UTF-8")
     found = {}
     known = known_settings() if names else frozenset()
     for prefix in reversed(PREFIXES):
@@ -256,3 +277,32 @@ def _client_users(environ: Mapping[str, str]) -> dict[str, str]:
 
 def _escaped(text: str) -> str:
     return text.replace("\\", "\\\\").replace('"', '\\"')
+
+
+def misspelt_variables(environ: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    """Yield misspelt variables such as KAFKA_NUM_PARTITONS, with the nearest known name."""
+    names = [name for name in sorted(environ) if name.startswith("KAFKA_")]
+    known = known_settings() if names else frozenset()
+    for name in names:
+        prefix = next(prefix for prefix in PREFIXES if name.startswith(prefix))
+        setting = property_name(name.removeprefix(prefix))
+        if setting in known or setting in _IMAGE_VARIABLES or setting.startswith("listener.name."):
+            continue
+        if (nearest := _nearest(setting, known, _SIMILAR)) is not None:
+            yield name, f"{prefix}{_variable_name(nearest)}"
+
+
+def nearest_setting(name: str) -> str | None:
+    """Return the known setting with the most similar name; None if none is similar."""
+    return _nearest(name, known_settings(), _SIMILAR_SETTING)
+
+
+def _nearest(name: str, known: frozenset[str], cutoff: float) -> str | None:
+    from difflib import get_close_matches  # noqa: PLC0415 - only for misspelt names
+
+    return next(iter(get_close_matches(name, sorted(known), 1, cutoff)), None)
+
+
+def _variable_name(setting: str) -> str:
+    spelled = setting.replace("_", "__").replace("-", "___").replace(".", "_")
+    return spelled.upper()

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from kafka_shim.shim.errors import ConfigError
+from kafka_shim.shim.valid_text import is_utf8
 
 _KEY = re.compile(r"(?:[^\\=:\s]|\\.)*", re.DOTALL)
 _SEPARATOR = re.compile(r"[ \t\f]*[=:]?[ \t\f]*")
@@ -20,25 +21,37 @@ def read_properties(path: str, option: str) -> dict[str, str]:
         raise ConfigError(f"{option} {path}: {error.strerror or error}") from error
     except UnicodeDecodeError as error:
         raise ConfigError(f"{option} {path}: not a text file in UTF-8") from error
-    return parse_properties(text)
+    try:
+        return parse_properties(text)
+    except ValueError as error:
+        raise ConfigError(f"{option} {path}: {error}") from error
 
 
 def parse_properties(text: str) -> dict[str, str]:
-    """Parse the format of java.util.Properties; the last value of a repeated key counts."""
-    found = {}
-    for line in _logical_lines(text):
+    """Parse the format of java.util.Properties; the last value of a repeated key counts.
+
+    Raise ValueError if an escape is half of a character: a lone surrogate.
+    """
+    properties = {}
+    for number, line in _logical_lines(text):
         key = _KEY.match(line)
         assert key is not None, "the pattern matches the empty text too"
         separator = _SEPARATOR.match(line, key.end())
         assert separator is not None, "the pattern matches the empty text too"
-        found[_unescape(key[0])] = _unescape(line[separator.end() :])
-    return found
+        name, value = _unescape(key[0]), _unescape(line[separator.end() :])
+        if not is_utf8(name + value):
+            raise ValueError(f"line {number}: `{key[0]}` has an escape of half a character")
+        properties[name] = value
+    return properties
 
 
-def _logical_lines(text: str) -> Iterator[str]:
-    """Yield lines without comments and blank lines; a final backslash joins the next line."""
+def _logical_lines(text: str) -> Iterator[tuple[int, str]]:
+    """Yield lines with their numbers, without comments and blank ones; a final backslash joins
+    the next line.
+    """
     joined = ""
-    for line in re.split(r"\r\n|\r|\n", text):
+    number = 0
+    for number, line in enumerate(re.split(r"\r\n|\r|\n", text), start=1):
         bare = line.lstrip(" \t\f")
         if not joined and (not bare or bare[0] in "#!"):
             continue
@@ -46,10 +59,10 @@ def _logical_lines(text: str) -> Iterator[str]:
         if backslashes % 2:
             joined += bare[:-1]
             continue
-        yield joined + bare
+        yield number, joined + bare
         joined = ""
     if joined:
-        yield joined
+        yield number, joined
 
 
 def _unescape(text: str) -> str:
@@ -60,4 +73,7 @@ def _unescape(text: str) -> str:
         code = match[1]
         return chr(int(code[1:], 16)) if len(code) > 1 else _NAMED.get(code, code)
 
-    return _ESCAPE.sub(meant, text)
+    code_units = _ESCAPE.sub(meant, text)
+    if is_utf8(code_units):
+        return code_units
+    return code_units.encode("utf-16", "surrogatepass").decode("utf-16", "surrogatepass")

@@ -24,6 +24,8 @@ from typing import Any
 
 import msgspec
 
+from kafka_shim.authorizer.acl_formats.documents import unknown
+from kafka_shim.authorizer.acl_formats.lines import LinedList, line_of, line_under
 from kafka_shim.authorizer.acl_formats.rules import parse_rules
 from kafka_shim.authorizer.acl_names import AclTextError
 from kafka_shim.authorizer.model import Acl, is_principal
@@ -48,29 +50,52 @@ class State(msgspec.Struct, frozen=True):
 
 def read_state(path: str, option: str = "--state") -> State:
     """Read the file; ConfigError, beginning with `option` and the file, if it is invalid."""
-    where = f"{option} {path}"
-    content = load_yaml(read_text(path, option), where)
+    place = f"{option} {path}"
+    content = load_yaml(read_text(path, option), place)
     try:
         return parse_state(content)
     except StateFileError as error:
-        raise ConfigError(f"{where}: {error}") from error
+        line = error.line or _line_of(content, error.keys)
+        raise ConfigError(f"{place}: {f'line {line}: ' if line else ''}{error}") from error
+
+
+Keys = tuple[Any, ...]
+"""Path of keys to a value in the file, as in ("topics", "orders", "partitions")."""
 
 
 class StateFileError(Exception):
-    """The file is invalid; the text names the key."""
+    """The file is invalid at the value under `keys`. Values under `users` are never repeated."""
+
+    def __init__(self, keys: Keys, problem: str, line: int = 0) -> None:
+        super().__init__(f"{_path_text(keys)}{'' if problem.startswith(':') else ' '}{problem}")
+        self.keys, self.line = keys, line
+
+
+def _path_text(keys: Keys) -> str:
+    return f"`{'.'.join(str(key) for key in keys)}`" if keys else "the file"
+
+
+def _line_of(content: Any, keys: Keys) -> int:
+    """Return the line of the value under the keys, or of its nearest parent; 0 if unknown."""
+    line = line_of(content)
+    for key in keys:
+        if not isinstance(content, Mapping) or key not in content:
+            break
+        line, content = line_under(content, key) or line, content[key]
+    return line
 
 
 def parse_state(content: Any) -> State:
-    """Return the state that a parsed file describes; StateFileError names an invalid key."""
-    fields = _mapping(content, "the file", State.__struct_fields__)
+    """Return the state that a parsed file describes; raise StateFileError if it is invalid."""
+    fields = _mapping(content, (), State.__struct_fields__)
     return State(
-        users=_users(fields.get("users"), "users"),
-        super_users=_super_users(fields.get("super_users"), "super_users"),
-        topics=_topics(fields.get("topics"), "topics"),
+        users=_users(fields.get("users"), ("users",)),
+        super_users=_super_users(fields.get("super_users"), ("super_users",)),
+        topics=_topics(fields.get("topics"), ("topics",)),
         acls=_acls(fields.get("acls")),
-        groups=_groups(fields.get("groups"), "groups"),
-        client_metrics=_client_metrics(fields.get("client_metrics"), "client_metrics"),
-        faults=_faults(fields.get("faults"), "faults"),
+        groups=_groups(fields.get("groups"), ("groups",)),
+        client_metrics=_client_metrics(fields.get("client_metrics"), ("client_metrics",)),
+        faults=_faults(fields.get("faults"), ("faults",)),
     )
 
 
@@ -80,80 +105,77 @@ def _acls(value: Any) -> tuple[Acl, ...]:
     try:
         return tuple(dict.fromkeys(parse_rules({"acls": value})))
     except AclTextError as error:
-        raise StateFileError(str(error)) from error
+        raise StateFileError(("acls",), f": {error.said}", error.line) from error
 
 
-def _users(value: Any, where: str) -> dict[str, str]:
+def _users(value: Any, keys: Keys) -> dict[str, str]:
     return {
-        name: _text(password, f"{where}.{name}")
-        for name, password in _mapping(value, where).items()
+        name: _text(password, (*keys, name)) for name, password in _mapping(value, keys).items()
     }
 
 
-def _super_users(value: Any, where: str) -> tuple[str, ...] | None:
+def _super_users(value: Any, keys: Keys) -> tuple[str, ...] | None:
     if value is None:
         return None
     if not isinstance(value, list):
-        raise StateFileError(f"`{where}` must be a list: [User:admin]")
-    principals = tuple(_text(principal, where) for principal in value)
+        raise StateFileError(keys, "must be a list: [User:admin]")
+    principals = tuple(_text(principal, keys) for principal in value)
     for principal in principals:
         if not is_principal(principal):
             raise StateFileError(
-                f"`{where}`: `{principal}` is not of the form Type:name, as in User:admin"
+                keys, f": `{principal}` is not of the form Type:name, as in User:admin"
             )
     return principals
 
 
-def _topics(value: Any, where: str) -> tuple[TopicSeed, ...]:
+def _topics(value: Any, keys: Keys) -> tuple[TopicSeed, ...]:
     if isinstance(value, list):
-        return tuple(TopicSeed(_text(name, where)) for name in value)
+        return tuple(TopicSeed(_text(name, keys)) for name in value)
     return tuple(
-        _topic(name, entry, f"{where}.{name}") for name, entry in _mapping(value, where).items()
+        _topic(name, entry, (*keys, name)) for name, entry in _mapping(value, keys).items()
     )
 
 
-def _topic(name: str, value: Any, where: str) -> TopicSeed:
+def _topic(name: str, value: Any, keys: Keys) -> TopicSeed:
     """Parse a topic: null, a number of partitions, or a mapping."""
     if isinstance(value, int):
-        return TopicSeed(name, _count(value, where))
-    fields = _mapping(value, where, _TOPIC_KEYS)
+        return TopicSeed(name, _count(value, keys))
+    fields = _mapping(value, keys, _TOPIC_KEYS)
     factor = fields.get("replication_factor")
     return TopicSeed(
         name,
-        _count(fields.get("partitions", 1), f"{where}.partitions"),
-        _settings(fields.get("configs"), f"{where}.configs"),
-        None if factor is None else _count(factor, f"{where}.replication_factor"),
+        _count(fields.get("partitions", 1), (*keys, "partitions")),
+        _settings(fields.get("configs"), (*keys, "configs")),
+        None if factor is None else _count(factor, (*keys, "replication_factor")),
     )
 
 
-def _groups(value: Any, where: str) -> tuple[GroupSeed, ...]:
+def _groups(value: Any, keys: Keys) -> tuple[GroupSeed, ...]:
     return tuple(
         GroupSeed(
             name,
             {
-                topic: _offsets(offsets, f"{where}.{name}.{topic}")
-                for topic, offsets in _mapping(entry, f"{where}.{name}").items()
+                topic: _offsets(offsets, (*keys, name, topic))
+                for topic, offsets in _mapping(entry, (*keys, name)).items()
             },
         )
-        for name, entry in _mapping(value, where).items()
+        for name, entry in _mapping(value, keys).items()
     )
 
 
-def _client_metrics(value: Any, where: str) -> dict[str, dict[str, str]]:
+def _client_metrics(value: Any, keys: Keys) -> dict[str, dict[str, str]]:
     return {
-        _text(name, where): _settings(settings, f"{where}.{name}")
-        for name, settings in _mapping(value, where).items()
+        _text(name, keys): _settings(settings, (*keys, name))
+        for name, settings in _mapping(value, keys).items()
     }
 
 
-def _faults(value: Any, where: str) -> tuple[Mapping[str, Any], ...]:
+def _faults(value: Any, keys: Keys) -> tuple[Mapping[str, Any], ...]:
     """Parse faults in the form of the control API."""
     if value is None:
         return ()
     if not isinstance(value, list):
-        raise StateFileError(
-            f"`{where}` must be a list: [{{action: {{error: REQUEST_TIMED_OUT}}}}]"
-        )
+        raise StateFileError(keys, "must be a list: [{action: {error: REQUEST_TIMED_OUT}}]")
     from kafka_shim.shim.faults.fault import Fault, parse_fault  # noqa: PLC0415 - faults are rare
     from kafka_shim.shim.faults.spec import FaultError  # noqa: PLC0415 - as above
 
@@ -161,66 +183,77 @@ def _faults(value: Any, where: str) -> tuple[Mapping[str, Any], ...]:
         try:
             Fault(number, parse_fault(written))
         except FaultError as error:
-            raise StateFileError(f"`{where}` {number + 1}: {error}") from error
+            raise StateFileError(
+                keys, f"{number + 1}: {error}", _line_of_item(value, number)
+            ) from error
     return tuple(value)
 
 
-def _offsets(value: Any, where: str) -> dict[int, int]:
+def _offsets(value: Any, keys: Keys) -> dict[int, int]:
     if not isinstance(value, Mapping):
-        raise StateFileError(f"`{where}` must be offsets by partition: {{0: 42}}")
+        raise StateFileError(keys, "must be offsets by partition: {0: 42}")
     for partition, offset in value.items():
         for number in (partition, offset):
             if not isinstance(number, int) or isinstance(number, bool) or number < 0:
                 raise StateFileError(
-                    f"`{where}`: invalid `{number}`; expected a number of 0 or more"
+                    keys, f": invalid {_shown(keys, number)}; expected a number of 0 or more"
                 )
     return dict(value)
 
 
-def _mapping(value: Any, where: str, known: tuple[str, ...] | None = None) -> dict[str, Any]:
+def _mapping(value: Any, keys: Keys, known: tuple[str, ...] | None = None) -> dict[str, Any]:
     """Return a mapping with known strings as keys; an empty one for null."""
     if value is None:
         return {}
     if not isinstance(value, Mapping):
-        raise StateFileError(f"{_quoted(where)} must be a mapping, not `{value}`")
+        raise StateFileError(keys, f"must be a mapping, not {_shown(keys, value)}")
     for key in value:
         if not isinstance(key, str):
-            raise StateFileError(
-                f"{_quoted(where)}: the key `{key}` must be a string; put it in quotes"
-            )
+            raise StateFileError(keys, f": the key `{key}` must be a string; put it in quotes")
         if known is not None and key not in known:
-            raise StateFileError(
-                f"{_quoted(where)} has an unknown key `{key}`; known are {', '.join(known)}"
-            )
+            raise StateFileError(keys, f": {unknown('key', key, known)}", line_under(value, key))
     return dict(value)
 
 
-def _quoted(where: str) -> str:
-    return where if " " in where else f"`{where}`"
+def _shown(keys: Keys, value: Any) -> str:
+    """Return a value for an error: only its kind at the top, under `users`, and if compound."""
+    if isinstance(value, list):
+        return "a list"
+    if isinstance(value, Mapping):
+        return "a mapping"
+    if value is None:
+        return "empty"
+    if not keys or keys[0] == "users":
+        return {str: "a string", bool: "a boolean"}.get(type(value), "a number")
+    return f"`{value}`"
 
 
-def _text(value: Any, where: str) -> str:
+def _line_of_item(items: Any, number: int) -> int:
+    return items.lines[number] if isinstance(items, LinedList) else 0
+
+
+def _text(value: Any, keys: Keys) -> str:
     if not isinstance(value, str) or not value:
-        raise StateFileError(f"`{where}` must be a string, not `{value}`; numbers need quotes")
+        raise StateFileError(
+            keys, f"must be a string, not {_shown(keys, value)}; numbers need quotes"
+        )
     return value
 
 
-def _settings(value: Any, where: str) -> dict[str, str]:
-    return {
-        key: _setting(setting, f"{where}.{key}") for key, setting in _mapping(value, where).items()
-    }
+def _settings(value: Any, keys: Keys) -> dict[str, str]:
+    return {key: _setting(setting, (*keys, key)) for key, setting in _mapping(value, keys).items()}
 
 
-def _setting(value: Any, where: str) -> str:
+def _setting(value: Any, keys: Keys) -> str:
     """Return a value as Kafka writes it: numbers and booleans become strings."""
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, str | int | float):
         return str(value)
-    raise StateFileError(f"`{where}` must be a string or a number, not `{value}`")
+    raise StateFileError(keys, f"must be a string or a number, not {_shown(keys, value)}")
 
 
-def _count(value: Any, where: str) -> int:
+def _count(value: Any, keys: Keys) -> int:
     if not isinstance(value, int) or isinstance(value, bool) or value < 1:
-        raise StateFileError(f"`{where}` must be a number from 1, not `{value}`")
+        raise StateFileError(keys, f"must be a number from 1, not {_shown(keys, value)}")
     return value

@@ -1,11 +1,11 @@
 """`kafka-shim policy ...`: test, compare, review and apply ACLs in files."""
 
 import argparse
-import sys
 from collections.abc import Sequence
 from typing import Protocol
 
 from kafka_shim.shim.cli import EXIT_FAILURE, EXIT_USAGE
+from kafka_shim.shim.cli.error_output import print_error
 from kafka_shim.shim.cli.policy import diff, expect, lint, matrix, plan
 from kafka_shim.shim.cli.policy.input_error import InputError
 from kafka_shim.shim.cli.usage import UsageError
@@ -54,22 +54,22 @@ def run(args: argparse.Namespace) -> int:
     try:
         return VERBS[args.verb].run(args)
     except UsageError as error:
-        args.usage_error(str(error))  # exits
+        args.exit_with_usage_error(str(error))  # exits
     except ClientError as error:
-        print(f"kafka-shim policy {args.verb}: {error}", file=sys.stderr)
+        print_error(args, str(error))
         return EXIT_FAILURE
     except InputError as error:
-        _tell(args.verb, error.messages)
+        _print_errors(args, error.messages)
     except ConfigError as error:
-        _tell(args.verb, [" ".join(str(error).split())])
+        print_error(args, str(error))
     except OSError as error:
-        place = "" if error.filename is None else f"{error.filename}: "
-        _tell(args.verb, [f"{place}{error.strerror or error}"])
+        place = "" if error.filename is None else f"`{error.filename}`: "
+        print_error(args, f"{place}{error.strerror or error}")
     return EXIT_USAGE
 
 
-def _tell(verb: str, messages: Sequence[str]) -> None:
+def _print_errors(args: argparse.Namespace, messages: Sequence[str]) -> None:
     for message in messages[:TOLD_MAX]:
-        print(f"kafka-shim policy {verb}: {message}", file=sys.stderr)
+        print_error(args, message)
     if len(messages) > TOLD_MAX:
-        print(f"kafka-shim policy {verb}: and {len(messages) - TOLD_MAX} more", file=sys.stderr)
+        print_error(args, f"and {len(messages) - TOLD_MAX} more")

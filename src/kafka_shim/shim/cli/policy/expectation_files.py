@@ -76,6 +76,8 @@ def _content(text: str, *, is_toml: bool) -> tuple[Any, Sequence[int]]:
         said, _, place = str(error).partition(" (at line ")
         line = re.match(r"\d+", place)
         raise AclTextError(f"not TOML: {said}", int(line[0]) if line else 0) from error
+    except (RecursionError, ValueError) as error:  # too deep, or a number of too many digits
+        raise AclTextError(f"unsupported TOML: {error}") from error
     return content, [text.count("\n", 0, found.start()) + 1 for found in _TABLE.finditer(text)]
 
 

@@ -1,0 +1,33 @@
+"""Print errors and notes on standard error, in one form: `kafka-shim COMMAND: text`."""
+
+import argparse
+import re
+import sys
+from typing import Final
+
+VALUE_MAX: Final = 80
+"""Characters that a message repeats of a value between backticks."""
+WORD_MAX: Final = 300
+"""Characters that a message repeats of a word without spaces, such as a path."""
+
+_VALUE: Final = re.compile(rf"`([^`]{{{VALUE_MAX}}})[^`]+`")
+_WORD: Final = re.compile(rf"(\S{{{WORD_MAX}}})\S+")
+
+
+def print_error(args: argparse.Namespace, text: str) -> None:
+    """Print an error with the name of the command that was called."""
+    print(f"{args.program}: {readable(text)}", file=sys.stderr)
+
+
+def print_note(text: str) -> None:
+    print(f"kafka-shim: note: {readable(text)}", file=sys.stderr)
+
+
+def readable(text: str) -> str:
+    """Return a message with long values cut, and with control characters, line breaks and
+    surrogates escaped.
+    """
+    shorter = _WORD.sub(r"\1…", _VALUE.sub(r"`\1…`", text))
+    return "".join(
+        char if char.isprintable() else char.encode("unicode_escape").decode() for char in shorter
+    )
