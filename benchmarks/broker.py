@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from kafka_shim.protocol import codecs
+from kafka_shim.protocol.codec import codecs
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.headers import RequestHeader, write_request_header
 from kafka_shim.protocol.messages.api_versions_request import ApiVersionsRequest
@@ -24,8 +24,8 @@ from kafka_shim.protocol.messages.produce_request import (
     ProduceRequest,
     TopicProduceData,
 )
-from kafka_shim.protocol.record_coding import Record
-from kafka_shim.protocol.records import encode_batch
+from kafka_shim.protocol.records.batches import encode_batch
+from kafka_shim.protocol.records.record_codec import Record
 
 REQUESTS = 3_000
 WINDOW = 50

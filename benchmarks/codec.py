@@ -19,7 +19,8 @@ from kio.serial import entity_reader, entity_writer
 from kio.static.constants import EntityType
 
 from benchmarks.command import finish, parse_arguments
-from kafka_shim.protocol.codecs import reader, writer
+from kafka_shim.protocol.codec.codecs import reader, writer
+from kafka_shim.protocol.codec.resource_names import skimmer
 from kafka_shim.protocol.messages.create_acls_request import AclCreation, CreateAclsRequest
 from kafka_shim.protocol.messages.fetch_request import FetchPartition, FetchRequest, FetchTopic
 from kafka_shim.protocol.messages.heartbeat_request import HeartbeatRequest
@@ -39,7 +40,6 @@ from kafka_shim.protocol.messages.produce_request import (
     ProduceRequest,
     TopicProduceData,
 )
-from kafka_shim.protocol.skim import skimmer
 
 ROUND_SECONDS = 0.01
 KAFKA_PYTHON_MODULES = ("metadata", "consumer", "admin", "producer")

@@ -24,7 +24,7 @@ class Definition(NamedTuple):
     """A function, method or class of the package."""
 
     path: str
-    """Relative to the package, as `protocol/records.py`."""
+    """Relative to the package, as `protocol/records/batches.py`."""
     name: str
     """Qualified by its class."""
     signature: str

@@ -16,7 +16,7 @@ import kafka_shim
 from benchmarks.against.brokers import Broker, shim
 
 _MODULES = """
-    protocol/framing protocol/record_runs protocol/runtime
+    protocol/framing protocol/records/uniform_runs protocol/codec/runtime
     shim/apis shim/dispatching/dispatcher shim/dispatching/message_coding
     shim/network/large_produces shim/network/outgoing shim/observing/audit shim/request/session
     shim/handlers/fetch shim/handlers/init_producer_id shim/handlers/list_offsets

@@ -29,8 +29,8 @@ from kafka_shim.protocol.messages.produce_request import (
     TopicProduceData,
 )
 from kafka_shim.protocol.messages.sync_group_request import SyncGroupRequest
-from kafka_shim.protocol.record_coding import Record
-from kafka_shim.protocol.records import encode_batch
+from kafka_shim.protocol.records.batches import encode_batch
+from kafka_shim.protocol.records.record_codec import Record
 
 MEMBERS = 10
 _TOPIC = "topic-000"

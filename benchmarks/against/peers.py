@@ -19,7 +19,7 @@ from benchmarks.against.brokers import Broker, kfake, real, shim
 from benchmarks.against.client import Peer
 from benchmarks.against.setting import ask
 from benchmarks.broker import framed
-from kafka_shim.protocol import codecs
+from kafka_shim.protocol.codec import codecs
 from kafka_shim.protocol.enums import ApiKey, Operation, PatternType, Permission, ResourceType
 from kafka_shim.protocol.messages.api_versions_request import ApiVersionsRequest
 from kafka_shim.protocol.messages.create_acls_request import AclCreation, CreateAclsRequest

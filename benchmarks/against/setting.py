@@ -9,7 +9,7 @@ import msgspec
 from benchmarks.against.brokers import Broker
 from benchmarks.against.client import Peer
 from benchmarks.broker import framed
-from kafka_shim.protocol import codecs
+from kafka_shim.protocol.codec import codecs
 from kafka_shim.protocol.enums import ApiKey, Operation, PatternType, Permission, ResourceType
 from kafka_shim.protocol.headers import response_header_version
 from kafka_shim.protocol.messages.create_acls_request import AclCreation, CreateAclsRequest
@@ -30,8 +30,8 @@ from kafka_shim.protocol.messages.produce_request import (
     TopicProduceData,
 )
 from kafka_shim.protocol.messages.sync_group_request import SyncGroupRequest
-from kafka_shim.protocol.record_coding import Record
-from kafka_shim.protocol.records import encode_batch
+from kafka_shim.protocol.records.batches import encode_batch
+from kafka_shim.protocol.records.record_codec import Record
 from kafka_shim.protocol.response_codes import error_codes
 
 TOPICS = 300

@@ -4,11 +4,11 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from benchmarks.arrays.values import OF_API, value
-from kafka_shim.protocol import codecs
-from kafka_shim.protocol.catalogue import classes
+from kafka_shim.protocol.codec import codecs
+from kafka_shim.protocol.codec.catalogue import classes
+from kafka_shim.protocol.codec.message_spec import FieldSpec, StructSpec, load
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.headers import RequestHeader, write_request_header
-from kafka_shim.protocol.spec import FieldSpec, StructSpec, load
 
 
 class Case(NamedTuple):

@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from typing import Any
 
+from kafka_shim.protocol.codec.message_spec import INTEGERS, FieldSpec
 from kafka_shim.protocol.enums import ApiKey
-from kafka_shim.protocol.records import Record, encode_batch
-from kafka_shim.protocol.spec import INTEGERS, FieldSpec
+from kafka_shim.protocol.records.batches import Record, encode_batch
 
 _NUMBERS = {
     "resource_type": 2,

@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from kafka_shim.authorizer.model import Acl
 from kafka_shim.pipeline.tables import OBSERVED
-from kafka_shim.protocol import codecs
+from kafka_shim.protocol.codec import codecs
 from kafka_shim.protocol.enums import ApiKey, Operation, PatternType, Permission, ResourceType
 from kafka_shim.protocol.headers import RequestHeader, write_request_header
 from kafka_shim.protocol.messages.fetch_request import FetchPartition, FetchRequest, FetchTopic

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import msgspec
 
-from kafka_shim.protocol import codecs
+from kafka_shim.protocol.codec import codecs
 from kafka_shim.protocol.enums import ApiKey, Operation, ResourceType
 from kafka_shim.protocol.headers import RequestHeader, write_request_header
 from kafka_shim.protocol.messages.fetch_request import FetchPartition, FetchRequest, FetchTopic

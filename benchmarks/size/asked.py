@@ -12,7 +12,7 @@ import msgspec
 
 from benchmarks.against.brokers import processor_s
 from benchmarks.broker import Broker
-from kafka_shim.protocol import codecs
+from kafka_shim.protocol.codec import codecs
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.headers import RequestHeader, write_request_header
 

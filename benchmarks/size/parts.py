@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 
 from benchmarks.broker import framed, requests
 from benchmarks.size.asked import Asked, best_us, connect, longest_wait_ms, named, started
-from kafka_shim.protocol import codecs
+from kafka_shim.protocol.codec import codecs
 from kafka_shim.protocol.enums import (
     ApiKey,
     Operation,

@@ -10,8 +10,8 @@ from kafka_shim.protocol.messages.produce_request import (
     ProduceRequest,
     TopicProduceData,
 )
-from kafka_shim.protocol.record_coding import Record
-from kafka_shim.protocol.records import encode_batch
+from kafka_shim.protocol.records.batches import encode_batch
+from kafka_shim.protocol.records.record_codec import Record
 
 BATCHES = {"1 KiB": 1, "16 KiB": 15, "1 MB": 960}
 """Numbers of 1 KiB records in a batch: one, the default batch size of Java, that of librdkafka."""

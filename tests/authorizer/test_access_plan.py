@@ -7,8 +7,8 @@ import pytest
 
 from kafka_shim.authorizer.access_plan import _CONDITIONS, _values, access_plan
 from kafka_shim.authorizer.requirements import TABLE
-from kafka_shim.protocol import codecs
 from kafka_shim.protocol.api_versions import RELEASES
+from kafka_shim.protocol.codec import codecs
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.headers import read_request_header
 from kafka_shim.protocol.messages.fetch_request import FetchRequest, FetchTopic
@@ -46,7 +46,7 @@ def test_every_path_exists_in_its_messages() -> None:
 
 
 def _minimal(api: int, version: int) -> bytes:
-    from kafka_shim.protocol.catalogue import api_name
+    from kafka_shim.protocol.codec.catalogue import api_name
 
     module = __import__(
         f"kafka_shim.protocol.messages.{_snake(api_name(api))}_request", fromlist=["x"]

@@ -9,9 +9,9 @@ from kafka_shim.authorizer.open_apis import OPEN_TO_ALL
 from kafka_shim.authorizer.requirement import Denial, Effect, Need, Requirement, bind as bind_row
 from kafka_shim.authorizer.requirements import TABLE, in_force, terms
 from kafka_shim.protocol.api_versions import RELEASES, release_index, served, unstable
+from kafka_shim.protocol.codec.message_spec import StructSpec, load
 from kafka_shim.protocol.enums import CLUSTER_NAME, ApiKey, Operation, ResourceType
 from kafka_shim.protocol.error_codes import ErrorCode
-from kafka_shim.protocol.spec import StructSpec, load
 
 ERRORS = {
     ResourceType.TOPIC: ErrorCode.TOPIC_AUTHORIZATION_FAILED,

@@ -8,7 +8,7 @@ without the change is that of the real broker.
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from kafka_shim.protocol import codecs
+from kafka_shim.protocol.codec import codecs
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.errors import ProtocolError
 from kafka_shim.protocol.headers import read_request_header

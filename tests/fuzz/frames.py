@@ -6,11 +6,11 @@ from typing import Any
 
 import msgspec
 
-from kafka_shim.protocol import codecs
+from kafka_shim.protocol.codec import codecs
+from kafka_shim.protocol.codec.message_spec import load
 from kafka_shim.protocol.enums import ApiKey, Operation, ResourceType
 from kafka_shim.protocol.errors import EncodeError
 from kafka_shim.protocol.headers import RequestHeader, write_request_header
-from kafka_shim.protocol.spec import load
 from tests.protocol.values import Values
 from tests.shim.play import Stage
 

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from kafka_shim.protocol import codecs
 from kafka_shim.protocol.api_versions import RELEASES
+from kafka_shim.protocol.codec import codecs
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.headers import RequestHeader, write_request_header
 from kafka_shim.protocol.messages.metadata_request import MetadataRequest, MetadataRequestTopic

@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from kafka_shim.protocol import codecs
+from kafka_shim.protocol.codec import codecs
+from kafka_shim.protocol.codec.message_spec import load
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.errors import EncodeError
 from kafka_shim.protocol.headers import RequestHeader, write_request_header
-from kafka_shim.protocol.spec import load
 from kafka_shim.shim.dispatching.dispatcher import Pending
 from kafka_shim.shim.errors import CloseConnection
 from kafka_shim.shim.request.session import Session

@@ -15,7 +15,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from kafka_shim.protocol.catalogue import request_versions
+from kafka_shim.protocol.codec.catalogue import request_versions
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.shim.client.client import Client, ClientError, connect

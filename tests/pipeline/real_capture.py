@@ -17,7 +17,7 @@ from confluent_kafka import KafkaException, Producer
 from examples import pipeline_demo
 from kafka_shim.pipeline.rows.batches import batches, plan
 from kafka_shim.pipeline.rows.columns import Selection
-from kafka_shim.protocol import codecs
+from kafka_shim.protocol.codec import codecs
 from kafka_shim.protocol.headers import read_request_header
 from kafka_shim.protocol.response_frames import read_response_frame
 from kafka_shim.protocol.responses import NAMING_APIS, topic_names

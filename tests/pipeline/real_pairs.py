@@ -43,7 +43,7 @@ from kafka_shim.protocol.messages.produce_request import (
     ProduceRequest,
     TopicProduceData,
 )
-from kafka_shim.protocol.records import BatchOptions, Record, encode_batch
+from kafka_shim.protocol.records.batches import BatchOptions, Record, encode_batch
 from kafka_shim.shim.client.client import Client
 from kafka_shim.shim.client.config import ClientConfig, Login
 from kafka_shim.shim.config import SecurityProtocol

@@ -12,8 +12,8 @@ from kafka_shim.pipeline.rows.batches import batches, plan
 from kafka_shim.pipeline.rows.columns import Selection
 from kafka_shim.pipeline.rows.lives import Lives, seen_in
 from kafka_shim.pipeline.tables import TABLES
-from kafka_shim.protocol import codecs
 from kafka_shim.protocol.api_versions import RELEASES
+from kafka_shim.protocol.codec import codecs
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.headers import write_response_header
 from kafka_shim.protocol.messages.fetch_request import FetchRequest, FetchTopic

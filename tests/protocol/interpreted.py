@@ -7,8 +7,8 @@ classes with the compiled codecs.
 import struct
 from typing import Any
 
-from kafka_shim.protocol.catalogue import classes
-from kafka_shim.protocol.spec import FieldSpec, MessageSpec, StructSpec
+from kafka_shim.protocol.codec.catalogue import classes
+from kafka_shim.protocol.codec.message_spec import FieldSpec, MessageSpec, StructSpec
 from tests.protocol.values import default_of
 
 FIXED = {

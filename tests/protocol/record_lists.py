@@ -2,7 +2,7 @@
 
 from hypothesis import strategies as st
 
-from kafka_shim.protocol.record_coding import Record
+from kafka_shim.protocol.records.record_codec import Record
 
 NOW = 1_700_000_000_000
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from kafka_shim.protocol.catalogue import classes
-from kafka_shim.protocol.codecs import (
+from kafka_shim.protocol.codec.catalogue import classes
+from kafka_shim.protocol.codec.codecs import (
     has_version,
     read_message,
     read_request,
@@ -23,6 +23,7 @@ from kafka_shim.protocol.codecs import (
     write_response,
     writer,
 )
+from kafka_shim.protocol.codec.message_spec import load
 from kafka_shim.protocol.errors import DecodeError, EncodeError, UnsupportedVersionError
 from kafka_shim.protocol.messages.api_versions_response import ApiVersion, ApiVersionsResponse
 from kafka_shim.protocol.messages.broker_heartbeat_request import BrokerHeartbeatRequest
@@ -41,7 +42,6 @@ from kafka_shim.protocol.messages.fetch_response import (
 )
 from kafka_shim.protocol.messages.heartbeat_request import HeartbeatRequest
 from kafka_shim.protocol.messages.metadata_request import MetadataRequest, MetadataRequestTopic
-from kafka_shim.protocol.spec import load
 from tests.protocol.interpreted import Interpreted
 from tests.protocol.values import ALL_NAMES, Values, versions_of
 

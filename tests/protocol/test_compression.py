@@ -5,9 +5,9 @@ from random import Random
 
 import pytest
 
-from kafka_shim.protocol import compression
-from kafka_shim.protocol.compression import Compression, compress, decompress, is_available
 from kafka_shim.protocol.errors import DecodeError
+from kafka_shim.protocol.records import compression
+from kafka_shim.protocol.records.compression import Compression, compress, decompress, is_available
 
 TEXT = b"orders and payments " * 5000
 NOISE = Random(1).randbytes(100_000)

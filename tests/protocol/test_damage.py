@@ -8,13 +8,19 @@ from typing import Any
 
 import pytest
 
-from kafka_shim.protocol.codecs import read_request, reader, request_reader, write_request, writer
+from kafka_shim.protocol.codec.codecs import (
+    read_request,
+    reader,
+    request_reader,
+    write_request,
+    writer,
+)
+from kafka_shim.protocol.codec.message_spec import load
+from kafka_shim.protocol.codec.resource_names import skimmer
 from kafka_shim.protocol.errors import DecodeError
 from kafka_shim.protocol.messages.fetch_request import FetchRequest
 from kafka_shim.protocol.messages.heartbeat_request import HeartbeatRequest
 from kafka_shim.protocol.messages.metadata_request import MetadataRequest, MetadataRequestTopic
-from kafka_shim.protocol.skim import skimmer
-from kafka_shim.protocol.spec import load
 from tests.protocol.interpreted import DamagedError, Interpreted
 from tests.protocol.values import ALL_NAMES, Values, versions_of
 

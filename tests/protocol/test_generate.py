@@ -6,12 +6,12 @@ from typing import Any
 import pytest
 
 from kafka_shim.protocol import generate
-from kafka_shim.protocol.catalogue import api_key, api_name, classes, definition, is_flexible
+from kafka_shim.protocol.codec.catalogue import api_key, api_name, classes, definition, is_flexible
+from kafka_shim.protocol.codec.message_spec import load
 from kafka_shim.protocol.errors import UnsupportedVersionError
 from kafka_shim.protocol.messages.apis import APIS, NEVER
 from kafka_shim.protocol.messages.create_acls_response import AclCreationResult, CreateAclsResponse
 from kafka_shim.protocol.messages.fetch_response import LeaderIdAndEpoch, PartitionData
-from kafka_shim.protocol.spec import load
 from tests.protocol.values import ALL_NAMES, default_of
 
 

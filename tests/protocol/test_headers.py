@@ -2,7 +2,8 @@
 
 import pytest
 
-from kafka_shim.protocol.codecs import has_version, request_versions
+from kafka_shim.protocol.codec.codecs import has_version, request_versions
+from kafka_shim.protocol.codec.message_spec import load
 from kafka_shim.protocol.errors import DecodeError, EncodeError
 from kafka_shim.protocol.headers import (
     RequestHeader,
@@ -15,7 +16,6 @@ from kafka_shim.protocol.headers import (
     write_response_header,
 )
 from kafka_shim.protocol.messages.apis import APIS
-from kafka_shim.protocol.spec import load
 
 TAGS = ((3, b"abc"), (200, b""))
 

@@ -7,17 +7,17 @@ from hypothesis import given, strategies as st
 from kafka.record.legacy_records import LegacyRecordBatchBuilder
 from kafka.record.memory_records import MemoryRecords
 
-from kafka_shim.protocol.compression import Compression, compress, is_available
 from kafka_shim.protocol.errors import DecodeError, EncodeError, ProtocolError
-from kafka_shim.protocol.legacy_records import (
+from kafka_shim.protocol.records.batches import BatchOptions, Record, encode_batch
+from kafka_shim.protocol.records.compression import Compression, compress, is_available
+from kafka_shim.protocol.records.message_sets import (
     down_convert,
     messages,
     read_message_set,
     write_message_set,
 )
-from kafka_shim.protocol.lone_records import marker, placed
-from kafka_shim.protocol.old_lz4 import old_checksum, right_checksum
-from kafka_shim.protocol.records import BatchOptions, Record, encode_batch
+from kafka_shim.protocol.records.old_lz4 import old_checksum, right_checksum
+from kafka_shim.protocol.records.single_record_batches import marker, placed
 
 NOW = 1_700_000_000_000
 PLAIN, GZIP = Compression.NONE, Compression.GZIP

@@ -17,8 +17,8 @@ from kio.schema.index import schema_name_map
 from kio.serial import entity_reader, entity_writer
 from kio.static.constants import EntityType
 
-from kafka_shim.protocol.codecs import reader, writer
-from kafka_shim.protocol.spec import FieldSpec, load, snake_case
+from kafka_shim.protocol.codec.codecs import reader, writer
+from kafka_shim.protocol.codec.message_spec import FieldSpec, load, snake_case
 from tests.protocol.values import ALL_NAMES, Values, versions_of
 
 pytestmark = pytest.mark.deep

@@ -4,8 +4,14 @@ import pytest
 from hypothesis import given, strategies as st
 
 from kafka_shim.protocol.errors import DecodeError
-from kafka_shim.protocol.lone_records import lone_record, marker, placed
-from kafka_shim.protocol.records import BatchOptions, Record, batches, encode_batch, is_commit
+from kafka_shim.protocol.records.batches import (
+    BatchOptions,
+    Record,
+    batches,
+    encode_batch,
+    is_commit,
+)
+from kafka_shim.protocol.records.single_record_batches import lone_record, marker, placed
 from tests.protocol.record_lists import NOW
 
 OFFSETS = TIMES = IDS = st.integers(0, 2**63 - 1)

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from kafka_shim.protocol.catalogue import classes
-from kafka_shim.protocol.codecs import writer
+from kafka_shim.protocol.codec.catalogue import classes
+from kafka_shim.protocol.codec.codecs import writer
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.errors import DecodeError
 from kafka_shim.protocol.partitions import request_partitions

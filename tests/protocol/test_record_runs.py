@@ -7,9 +7,9 @@ import pytest
 from hypothesis import example, given, strategies as st
 
 from kafka_shim.protocol.errors import DecodeError
-from kafka_shim.protocol.record_coding import Record, write_records
-from kafka_shim.protocol.record_runs import BEYOND, look_at_runs
-from kafka_shim.protocol.record_survey import EVERYTHING, UNLIMITED, Scope, _walk, survey
+from kafka_shim.protocol.records.record_codec import Record, write_records
+from kafka_shim.protocol.records.uniform_runs import BEYOND, look_at_runs
+from kafka_shim.protocol.records.validation import EVERYTHING, UNLIMITED, Scope, _walk, survey
 from tests.protocol.record_lists import NOW
 
 pytestmark = pytest.mark.deep

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, strategies as st
 
 from kafka_shim.protocol.errors import DecodeError
-from kafka_shim.protocol.record_coding import Record, read_records, write_records
-from kafka_shim.protocol.record_survey import Scope, Survey, survey
-from kafka_shim.protocol.records import BatchOptions, batches, encode_batch
+from kafka_shim.protocol.records.batches import BatchOptions, batches, encode_batch
+from kafka_shim.protocol.records.record_codec import Record, read_records, write_records
+from kafka_shim.protocol.records.validation import Scope, Survey, survey
 from tests.protocol.record_lists import NOW, record_lists, some_records
 
 pytestmark = pytest.mark.deep

@@ -8,10 +8,8 @@ import pytest
 from hypothesis import given, strategies as st
 from kafka.record.default_records import DefaultRecordBatch, DefaultRecordBatchBuilder
 
-from kafka_shim.protocol.compression import Compression, is_available
 from kafka_shim.protocol.errors import DecodeError, ProtocolError
-from kafka_shim.protocol.record_coding import append_varint, varint
-from kafka_shim.protocol.records import (
+from kafka_shim.protocol.records.batches import (
     Batch,
     BatchOptions,
     Record,
@@ -23,6 +21,8 @@ from kafka_shim.protocol.records import (
     lone_batch,
     thinned,
 )
+from kafka_shim.protocol.records.compression import Compression, is_available
+from kafka_shim.protocol.records.record_codec import append_varint, varint
 from tests.protocol.record_lists import NOW, record_lists, some_records
 
 CODECS = [codec for codec in Compression if is_available(codec)]

@@ -4,9 +4,11 @@ from typing import Any
 
 import pytest
 
-from kafka_shim.protocol.codecs import write_request, writer
+from kafka_shim.protocol.codec.codecs import write_request, writer
+from kafka_shim.protocol.codec.message_spec import ZERO_UUID, StructSpec, load
+from kafka_shim.protocol.codec.resource_names import ResourceNames, skim_request, skimmer
+from kafka_shim.protocol.codec.wire_layout import Layout
 from kafka_shim.protocol.errors import DecodeError
-from kafka_shim.protocol.layout import Layout
 from kafka_shim.protocol.messages.add_partitions_to_txn_request import (
     AddPartitionsToTxnRequest,
     AddPartitionsToTxnTopic,
@@ -24,8 +26,6 @@ from kafka_shim.protocol.messages.incremental_alter_configs_request import (
     AlterConfigsResource,
     IncrementalAlterConfigsRequest,
 )
-from kafka_shim.protocol.skim import ResourceNames, skim_request, skimmer
-from kafka_shim.protocol.spec import ZERO_UUID, StructSpec, load
 from tests.protocol.values import ALL_NAMES, Values, versions_of
 
 pytestmark = pytest.mark.deep

@@ -2,7 +2,7 @@
 
 import pytest
 
-from kafka_shim.protocol.spec import (
+from kafka_shim.protocol.codec.message_spec import (
     NONE,
     TOP_VERSION,
     VersionRange,

@@ -2,7 +2,7 @@
 
 from hypothesis import given, strategies as st
 
-from kafka_shim.protocol.utf8 import decode_like_java, text
+from kafka_shim.protocol.codec.java_utf8 import decode_like_java, text
 
 REPLACED = "\N{REPLACEMENT CHARACTER}"
 

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from random import Random
 from typing import Any
 
-from kafka_shim.protocol.catalogue import classes
-from kafka_shim.protocol.spec import FieldSpec, MessageSpec, StructSpec, load
+from kafka_shim.protocol.codec.catalogue import classes
+from kafka_shim.protocol.codec.message_spec import FieldSpec, MessageSpec, StructSpec, load
 from kafka_shim.schemas import names
 
 ALL_NAMES = names()

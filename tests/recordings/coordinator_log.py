@@ -5,7 +5,8 @@ from typing import Any
 
 import msgspec
 
-from kafka_shim.protocol import codecs
+from kafka_shim.protocol.codec import codecs
+from kafka_shim.protocol.codec.message_spec import load
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.messages.fetch_request import FetchPartition, FetchRequest, FetchTopic
 from kafka_shim.protocol.messages.list_offsets_request import (
@@ -14,8 +15,7 @@ from kafka_shim.protocol.messages.list_offsets_request import (
     ListOffsetsTopic,
 )
 from kafka_shim.protocol.messages.metadata_request import MetadataRequest, MetadataRequestTopic
-from kafka_shim.protocol.records import batches, is_commit
-from kafka_shim.protocol.spec import load
+from kafka_shim.protocol.records.batches import batches, is_commit
 from tests.recordings.peers.peer import ask_root
 from tests.recordings.play import Play
 

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from kafka_shim.protocol.spec import StructSpec, load
+from kafka_shim.protocol.codec.message_spec import StructSpec, load
 
 
 def fit(request: Any, version: int) -> Any:

@@ -10,9 +10,9 @@ from typing import Any, ClassVar
 
 import msgspec
 
-from kafka_shim.protocol.catalogue import classes
+from kafka_shim.protocol.codec.catalogue import classes
+from kafka_shim.protocol.codec.message_spec import StructSpec, load
 from kafka_shim.protocol.enums import ApiKey
-from kafka_shim.protocol.spec import StructSpec, load
 from tests.recordings.fitting import fit
 from tests.recordings.peers.peer import Peer, ask, versions
 from tests.recordings.peers.topics import NO_SETTINGS, create

@@ -12,7 +12,7 @@ import sys
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from kafka_shim.protocol.spec import snake_case
+from kafka_shim.protocol.codec.message_spec import snake_case
 from kafka_shim.schemas.pins import PYPROJECT, read_pins, sha256_of
 from kafka_shim.schemas.releases import features, settings
 from kafka_shim.schemas.releases.extract import JARS, MANIFEST, manifest_text, texts

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from kafka_shim.authorizer.model import Acl, Actor
-from kafka_shim.protocol import codecs
+from kafka_shim.protocol.codec import codecs
 from kafka_shim.protocol.enums import ApiKey, Operation, PatternType, Permission, ResourceType
 from kafka_shim.protocol.headers import RequestHeader, write_request_header
 from kafka_shim.protocol.response_frames import read_response_frame

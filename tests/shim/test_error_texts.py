@@ -4,7 +4,8 @@ from typing import Any
 
 import pytest
 
-from kafka_shim.protocol import runtime
+from kafka_shim.protocol.codec import runtime
+from kafka_shim.protocol.codec.runtime import STRING_BYTES_MAX
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.messages.consumer_group_heartbeat_request import (
     ConsumerGroupHeartbeatRequest,
@@ -19,7 +20,6 @@ from kafka_shim.protocol.messages.incremental_alter_configs_request import (
     AlterConfigsResource,
     IncrementalAlterConfigsRequest,
 )
-from kafka_shim.protocol.runtime import STRING_BYTES_MAX
 from tests.shim.play import Stage
 
 LONG = "é" * ((STRING_BYTES_MAX - 1) // 2)

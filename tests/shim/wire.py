@@ -6,7 +6,7 @@ import ssl
 from collections.abc import AsyncIterator
 from typing import Any
 
-from kafka_shim.protocol import codecs
+from kafka_shim.protocol.codec import codecs
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.headers import RequestHeader, read_response_header, write_request_header
 from kafka_shim.shim.broker import Broker

@@ -9,18 +9,18 @@ import json
 import sys
 from pathlib import Path
 
-from kafka_shim.protocol.generate_codes import (
-    api_key_text,
-    error_codes_text,
-    feature_levels_text,
-)
-from kafka_shim.protocol.spec import (
+from kafka_shim.protocol.codec.message_spec import (
     FieldSpec,
     MessageSpec,
     StructSpec,
     VersionRange,
     load,
     snake_case,
+)
+from kafka_shim.protocol.generate_codes import (
+    api_key_text,
+    error_codes_text,
+    feature_levels_text,
 )
 from kafka_shim.schemas import codes, names
 from kafka_shim.schemas.releases import features

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from kafka_shim.protocol.spec import MessageSpec, snake_case
+from kafka_shim.protocol.codec.message_spec import MessageSpec, snake_case
 from kafka_shim.schemas.releases import History
 
 _API_KEY = '''"""The keys of Kafka's APIs."""

@@ -8,11 +8,11 @@ from struct import Struct, error as struct_error
 
 import msgspec
 
-from kafka_shim.protocol.catalogue import has_version, is_flexible
+from kafka_shim.protocol.codec.catalogue import has_version, is_flexible
+from kafka_shim.protocol.codec.java_utf8 import text
+from kafka_shim.protocol.codec.runtime import Tags, read_tags, tag_section
 from kafka_shim.protocol.errors import DecodeError, EncodeError
 from kafka_shim.protocol.messages.apis import APIS
-from kafka_shim.protocol.runtime import Tags, read_tags, tag_section
-from kafka_shim.protocol.utf8 import text
 
 _API_VERSIONS = 18
 _CONTROLLED_SHUTDOWN = 7

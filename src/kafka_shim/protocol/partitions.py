@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 from typing import Any
 
-from kafka_shim.protocol.catalogue import api_name, definition
-from kafka_shim.protocol.codecs import reader
-from kafka_shim.protocol.spec import ZERO_UUID, FieldSpec, StructSpec
+from kafka_shim.protocol.codec.catalogue import api_name, definition
+from kafka_shim.protocol.codec.codecs import reader
+from kafka_shim.protocol.codec.message_spec import ZERO_UUID, FieldSpec, StructSpec
 
 _FIELDS = {"Index", "Partition", "PartitionIndex", "PartitionIndexes", "Partitions"}
 """Names of the field with a partition's number, below a topic."""

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from kafka_shim.protocol.spec import StructSpec, load
+from kafka_shim.protocol.codec.message_spec import StructSpec, load
 
 
 def error_codes(response: msgspec.Struct, version: int) -> list[int]:

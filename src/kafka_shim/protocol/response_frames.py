@@ -5,7 +5,7 @@ A rejected ApiVersions is answered in version 0, since its client may know no ot
 
 from typing import Any
 
-from kafka_shim.protocol import codecs
+from kafka_shim.protocol.codec import codecs
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.protocol.headers import RequestHeader, read_response_header, write_response_header

@@ -9,11 +9,11 @@ newest version.
 import argparse
 import sys
 
-from kafka_shim.protocol.catalogue import classes, definition
-from kafka_shim.protocol.emit_reader import reader_source
-from kafka_shim.protocol.emit_writer import writer_source
+from kafka_shim.protocol.codec.catalogue import classes, definition
+from kafka_shim.protocol.codec.message_spec import load
+from kafka_shim.protocol.codec.reader_source import reader_source
+from kafka_shim.protocol.codec.writer_source import writer_source
 from kafka_shim.protocol.errors import UnsupportedVersionError
-from kafka_shim.protocol.spec import load
 from kafka_shim.schemas import names
 
 

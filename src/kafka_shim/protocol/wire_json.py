@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 
-from kafka_shim.protocol.spec import FieldSpec, StructSpec, load
+from kafka_shim.protocol.codec.message_spec import FieldSpec, StructSpec, load
 
 SIZE = "SizeInBytes"
 """Suffix of the name of a field with records, of which the log has only the size."""

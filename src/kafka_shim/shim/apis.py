@@ -11,8 +11,8 @@ from struct import Struct
 from types import MappingProxyType
 from typing import Any, Protocol, cast
 
-from kafka_shim.protocol import codecs
 from kafka_shim.protocol.api_versions import TELEMETRY, advertised, served
+from kafka_shim.protocol.codec import codecs
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.protocol.headers import response_header_version

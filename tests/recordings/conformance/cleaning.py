@@ -4,7 +4,7 @@ from typing import Any, Final
 
 import msgspec
 
-from kafka_shim.protocol.catalogue import classes
+from kafka_shim.protocol.codec.catalogue import classes
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.messages.delete_acls_request import DeleteAclsRequest
 from kafka_shim.protocol.messages.describe_delegation_token_request import (

@@ -9,8 +9,8 @@ from typing import Any, Final
 
 import msgspec
 
+from kafka_shim.protocol.codec.message_spec import FieldSpec, StructSpec, load
 from kafka_shim.protocol.enums import ApiKey
-from kafka_shim.protocol.spec import FieldSpec, StructSpec, load
 from tests.recordings.conformance.scenario import Scenario
 from tests.recordings.conformance.symbols import NO_ID, SOME, Symbols, moment
 from tests.recordings.records.batches import summary

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 import msgspec
 
-from kafka_shim.protocol import codecs
+from kafka_shim.protocol.codec import codecs
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.errors import EncodeError
 from tests.recordings.conformance.draw import ADMIN, USERS, Asked, Draw, Made

@@ -5,7 +5,7 @@ from typing import Any, Final
 
 import msgspec
 
-from kafka_shim.protocol.catalogue import classes
+from kafka_shim.protocol.codec.catalogue import classes
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.messages.create_acls_request import AclCreation, CreateAclsRequest
 from kafka_shim.protocol.messages.create_topics_response import CreateTopicsResponse

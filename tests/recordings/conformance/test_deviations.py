@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from kafka_shim.protocol import codecs
+from kafka_shim.protocol.codec import codecs
 from kafka_shim.protocol.enums import ApiKey, Operation, ResourceType
 from kafka_shim.protocol.messages.consumer_group_heartbeat_request import (
     ConsumerGroupHeartbeatRequest,
@@ -49,7 +49,7 @@ from kafka_shim.protocol.messages.write_txn_markers_request import (
     WritableTxnMarkerTopic,
     WriteTxnMarkersRequest,
 )
-from kafka_shim.protocol.records import batches
+from kafka_shim.protocol.records.batches import batches
 from kafka_shim.shim.dispatching.dispatcher import Pending
 from kafka_shim.shim.request.session import Phase, Session
 from kafka_shim.shim.state.coordinators import KeyType

@@ -4,7 +4,7 @@ import msgspec
 import pytest
 
 from kafka_shim.protocol.api_versions import RELEASES, TELEMETRY, served
-from kafka_shim.protocol.catalogue import classes
+from kafka_shim.protocol.codec.catalogue import classes
 from tests.recordings.conformance import generate
 from tests.recordings.conformance.draw import Draw
 from tests.recordings.conformance.play import API_OF

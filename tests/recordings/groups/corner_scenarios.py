@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from kafka_shim.protocol import codecs
+from kafka_shim.protocol.codec import codecs
 from kafka_shim.protocol.enums import ApiKey, Operation, Permission, ResourceType
 from kafka_shim.protocol.messages.consumer_protocol_assignment import (
     ConsumerProtocolAssignment,

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from kafka_shim.protocol import codecs
+from kafka_shim.protocol.codec import codecs
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.messages.consumer_protocol_assignment import (
     ConsumerProtocolAssignment,

@@ -3,8 +3,8 @@
 import re
 from typing import Any
 
+from kafka_shim.protocol.codec.message_spec import StructSpec
 from kafka_shim.protocol.enums import ApiKey
-from kafka_shim.protocol.spec import StructSpec
 from tests.recordings import play
 from tests.recordings.peers.topics import delete
 

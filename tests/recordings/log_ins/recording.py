@@ -5,8 +5,8 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import Any, Final, Protocol
 
-from kafka_shim.protocol import codecs
 from kafka_shim.protocol.api_versions import parse_release, served
+from kafka_shim.protocol.codec import codecs
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.errors import DecodeError
 from kafka_shim.protocol.headers import RequestHeader, write_request_header

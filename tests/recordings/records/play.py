@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from kafka_shim.protocol.api_versions import parse_release
+from kafka_shim.protocol.codec.message_spec import StructSpec
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.messages.fetch_request import FetchPartition, FetchRequest, FetchTopic
 from kafka_shim.protocol.messages.init_producer_id_request import InitProducerIdRequest
@@ -17,8 +18,7 @@ from kafka_shim.protocol.messages.produce_request import (
     ProduceRequest,
     TopicProduceData,
 )
-from kafka_shim.protocol.records import batches
-from kafka_shim.protocol.spec import StructSpec
+from kafka_shim.protocol.records.batches import batches
 from kafka_shim.shim.state.settings.config_definitions import definitions
 from tests.recordings import play
 from tests.recordings.codes import has_code

@@ -8,7 +8,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from kafka_shim.protocol import codecs
+from kafka_shim.protocol.codec import codecs
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.headers import RequestHeader, write_request_header, write_response_header
 from kafka_shim.protocol.messages.describe_acls_response import DescribeAclsResponse

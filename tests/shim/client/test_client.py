@@ -6,13 +6,13 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from kafka_shim.protocol import codecs
+from kafka_shim.protocol.code_names import error_text
+from kafka_shim.protocol.codec import codecs
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.headers import write_response_header
 from kafka_shim.protocol.messages.api_versions_response import ApiVersion, ApiVersionsResponse
 from kafka_shim.protocol.messages.describe_acls_request import DescribeAclsRequest
 from kafka_shim.protocol.messages.sasl_handshake_response import SaslHandshakeResponse
-from kafka_shim.protocol.names import error_text
 from kafka_shim.shim.client.client import Client, ClientError, connect
 from kafka_shim.shim.client.config import ClientConfig, Login
 from kafka_shim.shim.config import SecurityProtocol

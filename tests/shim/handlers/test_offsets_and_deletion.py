@@ -2,7 +2,6 @@
 
 import pytest
 
-from kafka_shim.protocol import compression
 from kafka_shim.protocol.enums import ApiKey, Operation, ResourceType
 from kafka_shim.protocol.messages.delete_records_request import (
     DeleteRecordsPartition,
@@ -14,6 +13,7 @@ from kafka_shim.protocol.messages.list_offsets_request import (
     ListOffsetsRequest,
     ListOffsetsTopic,
 )
+from kafka_shim.protocol.records import compression
 from tests.recordings.records.batches import ZSTD, batch
 from tests.shim.handlers.records import ALICE, produce
 from tests.shim.play import ADMIN, Stage

@@ -9,13 +9,13 @@ from collections.abc import Callable, Sequence
 import pytest
 from crc32c import crc32c
 
-from kafka_shim.protocol.compression import Compression, compress, is_available
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.messages.list_offsets_request import (
     ListOffsetsPartition,
     ListOffsetsRequest,
     ListOffsetsTopic,
 )
+from kafka_shim.protocol.records.compression import Compression, compress, is_available
 from kafka_shim.shim.handlers.producing.record_checks import COMPRESSED_ITEMS_MAX, LISTED_MAX
 from tests.recordings.records.batches import GZIP, T0, message, record, zigzag
 from tests.shim.handlers.records import produce, produced

@@ -5,8 +5,7 @@ from random import Random
 import pytest
 from hypothesis import given, strategies as st
 
-from kafka_shim.protocol import codecs
-from kafka_shim.protocol.compression import Compression
+from kafka_shim.protocol.codec import codecs
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.headers import RequestHeader, write_request_header
 from kafka_shim.protocol.messages.produce_request import (
@@ -14,8 +13,9 @@ from kafka_shim.protocol.messages.produce_request import (
     ProduceRequest,
     TopicProduceData,
 )
-from kafka_shim.protocol.record_coding import Record
-from kafka_shim.protocol.records import BatchOptions, encode_batch
+from kafka_shim.protocol.records.batches import BatchOptions, encode_batch
+from kafka_shim.protocol.records.compression import Compression
+from kafka_shim.protocol.records.record_codec import Record
 from kafka_shim.shim.network.large_produces import is_soon_appended, records_in
 from tests.protocol.record_lists import NOW
 

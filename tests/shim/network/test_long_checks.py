@@ -5,9 +5,7 @@ import struct
 
 import pytest
 
-from kafka_shim.protocol import codecs
-from kafka_shim.protocol.checksum import crc32c
-from kafka_shim.protocol.compression import Compression
+from kafka_shim.protocol.codec import codecs
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.protocol.headers import RequestHeader, write_request_header
@@ -16,8 +14,10 @@ from kafka_shim.protocol.messages.produce_request import (
     ProduceRequest,
     TopicProduceData,
 )
-from kafka_shim.protocol.record_coding import Record
-from kafka_shim.protocol.records import BatchOptions, encode_batch
+from kafka_shim.protocol.records.batches import BatchOptions, encode_batch
+from kafka_shim.protocol.records.checksum import crc32c
+from kafka_shim.protocol.records.compression import Compression
+from kafka_shim.protocol.records.record_codec import Record
 from kafka_shim.shim.clock import ManualClock
 from kafka_shim.shim.config import Config, TopicSeed
 from kafka_shim.shim.dispatching.dispatcher import Dispatcher

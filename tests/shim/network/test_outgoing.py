@@ -6,13 +6,13 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
-from kafka_shim.protocol import codecs
+from kafka_shim.protocol.codec import codecs
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.messages.fetch_request import FetchPartition, FetchRequest, FetchTopic
 from kafka_shim.protocol.messages.fetch_response import FetchResponse
 from kafka_shim.protocol.messages.metadata_request import MetadataRequest
-from kafka_shim.protocol.record_coding import Record
-from kafka_shim.protocol.records import encode_batch
+from kafka_shim.protocol.records.batches import encode_batch
+from kafka_shim.protocol.records.record_codec import Record
 from kafka_shim.shim.broker import Broker
 from kafka_shim.shim.config import TopicSeed
 from kafka_shim.shim.network import outgoing

@@ -11,7 +11,7 @@ import sys
 import time
 from pathlib import Path
 
-from kafka_shim.protocol import codecs
+from kafka_shim.protocol.codec import codecs
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.headers import RequestHeader, write_request_header
 from kafka_shim.protocol.trace.segments import Keeping

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from kafka_shim.protocol import codecs
+from kafka_shim.protocol.codec import codecs
 from kafka_shim.protocol.enums import ApiKey, Operation, ResourceType
 from kafka_shim.protocol.headers import RequestHeader, read_request_header, write_request_header
 from kafka_shim.protocol.messages.alter_user_scram_credentials_request import (

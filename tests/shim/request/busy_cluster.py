@@ -6,10 +6,10 @@ from typing import Any
 from benchmarks.arrays.cluster import SETTINGS
 from benchmarks.arrays.messages import Case
 from benchmarks.arrays.values import topic_id
+from kafka_shim.protocol.codec.message_spec import StructSpec, load
 from kafka_shim.protocol.enums import ApiKey, Operation, ResourceType
-from kafka_shim.protocol.legacy_records import write_message_set
-from kafka_shim.protocol.records import PLAIN, BatchOptions, Record, encode_batch
-from kafka_shim.protocol.spec import StructSpec, load
+from kafka_shim.protocol.records.batches import PLAIN, BatchOptions, Record, encode_batch
+from kafka_shim.protocol.records.message_sets import write_message_set
 from kafka_shim.shim.dispatching.dispatcher import Pending
 from kafka_shim.shim.request.session import Session
 from tests.fuzz.judging import session_of

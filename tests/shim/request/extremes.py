@@ -9,12 +9,12 @@ from zlib import crc32
 from crc32c import crc32c
 
 from benchmarks.arrays.messages import Case
-from kafka_shim.protocol import codecs
 from kafka_shim.protocol.api_versions import RELEASES
+from kafka_shim.protocol.codec import codecs
+from kafka_shim.protocol.codec.message_spec import INTEGERS, FieldSpec, StructSpec, load
 from kafka_shim.protocol.enums import ApiKey, ConfigResourceType
 from kafka_shim.protocol.headers import RequestHeader, write_request_header
-from kafka_shim.protocol.records import BatchOptions
-from kafka_shim.protocol.spec import INTEGERS, FieldSpec, StructSpec, load
+from kafka_shim.protocol.records.batches import BatchOptions
 from kafka_shim.shim.state.settings.config_definitions import definitions
 from tests.shim.request.busy_cluster import NONE, BusyCluster, Values, batch
 

@@ -15,8 +15,8 @@ import pytest
 
 from benchmarks.arrays.cluster import advertised
 from benchmarks.arrays.messages import Case
+from kafka_shim.protocol.codec.message_spec import load
 from kafka_shim.protocol.enums import ApiKey
-from kafka_shim.protocol.spec import load
 from kafka_shim.shim.request.garbage import set_aside
 from tests.shim.request.busy_cluster import NONE, Values
 from tests.shim.request.consequences import Outcome

@@ -4,7 +4,7 @@ import pytest
 
 from kafka_shim.authorizer.model import Action
 from kafka_shim.protocol.enums import Operation, ResourceType
-from kafka_shim.protocol.records import Record, batches
+from kafka_shim.protocol.records.batches import Record, batches
 from kafka_shim.shim.state.authorization import brokers_may
 from kafka_shim.shim.state.share_partitions.dead_letters import (
     COPIES,

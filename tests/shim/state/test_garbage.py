@@ -4,7 +4,7 @@ import gc
 
 import pytest
 
-from kafka_shim.protocol.records import Record, encode_batch
+from kafka_shim.protocol.records.batches import Record, encode_batch
 from kafka_shim.shim.clock import ManualClock
 from kafka_shim.shim.config import Config
 from kafka_shim.shim.state.cluster import Cluster

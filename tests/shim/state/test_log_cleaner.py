@@ -7,9 +7,15 @@ import pytest
 from hypothesis import given, strategies as st
 
 from kafka_shim.protocol.api_versions import RELEASES
-from kafka_shim.protocol.compression import Compression, is_available
 from kafka_shim.protocol.errors import DecodeError
-from kafka_shim.protocol.records import NO_PRODUCER, BatchOptions, Record, batches, encode_batch
+from kafka_shim.protocol.records.batches import (
+    NO_PRODUCER,
+    BatchOptions,
+    Record,
+    batches,
+    encode_batch,
+)
+from kafka_shim.protocol.records.compression import Compression, is_available
 from kafka_shim.protocol.releases.facts import facts_of
 from kafka_shim.shim.clock import ManualClock
 from kafka_shim.shim.handlers.producing.appending import append

@@ -1,6 +1,6 @@
 """Retention, expiry and compaction happen as time passes, without any requests."""
 
-from kafka_shim.protocol.records import Record, encode_batch
+from kafka_shim.protocol.records.batches import Record, encode_batch
 from tests.recordings.records.batches import TRANSACTIONAL, batch
 from tests.shim.handlers.records import produce
 from tests.shim.play import Stage

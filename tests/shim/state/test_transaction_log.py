@@ -3,7 +3,7 @@
 import pytest
 from hypothesis import given, strategies as st
 
-from kafka_shim.protocol import codecs
+from kafka_shim.protocol.codec import codecs
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.protocol.messages.init_producer_id_request import InitProducerIdRequest
@@ -12,7 +12,7 @@ from kafka_shim.protocol.messages.transaction_log_value import (
     PartitionsSchema,
     TransactionLogValue,
 )
-from kafka_shim.protocol.records import batches
+from kafka_shim.protocol.records.batches import batches
 from kafka_shim.shim.state.coordinators import KeyType, versioned
 from kafka_shim.shim.state.logs.log import Log
 from kafka_shim.shim.state.transactions import transaction_log

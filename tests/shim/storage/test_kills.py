@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from kafka_shim.protocol import codecs
+from kafka_shim.protocol.codec import codecs
 from kafka_shim.protocol.enums import ApiKey, IsolationLevel
 from kafka_shim.protocol.headers import RequestHeader, read_response_header, write_request_header
 from kafka_shim.protocol.messages.create_acls_request import AclCreation, CreateAclsRequest
@@ -34,7 +34,7 @@ from kafka_shim.protocol.messages.produce_request import (
     ProduceRequest,
     TopicProduceData,
 )
-from kafka_shim.protocol.records import BatchOptions, Record, batches, encode_batch
+from kafka_shim.protocol.records.batches import BatchOptions, Record, batches, encode_batch
 from tests.commands import SHIM
 
 VERSIONS = {

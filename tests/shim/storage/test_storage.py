@@ -16,7 +16,7 @@ from kafka_shim.protocol.messages.produce_request import (
     ProduceRequest,
     TopicProduceData,
 )
-from kafka_shim.protocol.records import BatchOptions, Record, encode_batch
+from kafka_shim.protocol.records.batches import BatchOptions, Record, encode_batch
 from kafka_shim.shim.config import TopicSeed
 from kafka_shim.shim.initial_state import seed
 from kafka_shim.shim.sasl.scram_credential import ScramMechanism, salted_credential

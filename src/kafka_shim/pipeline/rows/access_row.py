@@ -6,8 +6,8 @@ from typing import TypeVar
 
 import msgspec
 
+from kafka_shim.protocol.code_names import api_text
 from kafka_shim.protocol.enums import Operation, ResourceType
-from kafka_shim.protocol.names import api_text
 
 _E = TypeVar("_E", bound=IntEnum)
 

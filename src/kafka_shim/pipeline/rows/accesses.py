@@ -19,10 +19,10 @@ from kafka_shim.pipeline.rows.roles import (
     roles,
 )
 from kafka_shim.pipeline.rows.sighting import place_of
+from kafka_shim.protocol.codec.resource_names import skim_request
 from kafka_shim.protocol.errors import ProtocolError
 from kafka_shim.protocol.headers import read_request_header
 from kafka_shim.protocol.responses import NAMING_APIS, read_response, topic_names
-from kafka_shim.protocol.skim import skim_request
 from kafka_shim.protocol.trace.entries import (
     AUDIT,
     DERIVED,

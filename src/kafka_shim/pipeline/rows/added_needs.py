@@ -10,7 +10,7 @@ from kafka_shim.authorizer.requirement import Effect
 from kafka_shim.pipeline.rows.access_row import api_name, operation_name, type_name
 from kafka_shim.pipeline.rows.columns import Columns, Pending, Selection, people
 from kafka_shim.pipeline.rows.roles import access_text
-from kafka_shim.protocol import codecs
+from kafka_shim.protocol.codec import codecs
 from kafka_shim.protocol.errors import ProtocolError
 from kafka_shim.protocol.headers import RequestHeader, read_request_header
 from kafka_shim.protocol.trace.entries import Request

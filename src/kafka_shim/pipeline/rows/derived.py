@@ -28,7 +28,7 @@ from kafka_shim.pipeline.rows.roles import (
     UNNAMED,
     access_text,
 )
-from kafka_shim.protocol import codecs
+from kafka_shim.protocol.codec import codecs
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.errors import ProtocolError
 from kafka_shim.protocol.headers import RequestHeader, read_request_header

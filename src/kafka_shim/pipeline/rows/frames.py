@@ -4,11 +4,11 @@ from itertools import repeat
 
 from kafka_shim.pipeline.rows.access_row import api_name
 from kafka_shim.pipeline.rows.columns import Columns, Pending, Selection, people
+from kafka_shim.protocol.codec.resource_names import ResourceNames, skim_request
 from kafka_shim.protocol.errors import ProtocolError
 from kafka_shim.protocol.headers import RequestHeader, read_request_header
 from kafka_shim.protocol.response_codes import error_codes
 from kafka_shim.protocol.response_frames import read_response_frame
-from kafka_shim.protocol.skim import ResourceNames, skim_request
 from kafka_shim.protocol.trace.entries import Request, Response
 from kafka_shim.protocol.trace.segments import Block
 

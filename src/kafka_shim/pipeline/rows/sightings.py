@@ -21,7 +21,7 @@ from kafka_shim.pipeline.rows.sighting import (
     Sighting,
     place_of,
 )
-from kafka_shim.protocol import codecs
+from kafka_shim.protocol.codec import codecs
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.errors import ProtocolError
 from kafka_shim.protocol.headers import read_request_header

@@ -11,8 +11,13 @@ from struct import Struct
 import msgspec
 from crc32c import crc32c
 
-from kafka_shim.protocol.compression import Compression, MissingPackageError, compress, decompress
 from kafka_shim.protocol.errors import DecodeError
+from kafka_shim.protocol.records.compression import (
+    Compression,
+    MissingPackageError,
+    compress,
+    decompress,
+)
 from kafka_shim.protocol.trace.entries import Body
 
 MAGIC = b"KSHMTRC\n"

@@ -6,8 +6,8 @@ A frame with secrets is decoded, blanked and encoded again; if that fails, its h
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from kafka_shim.protocol import codecs
-from kafka_shim.protocol.catalogue import has_version
+from kafka_shim.protocol.codec import codecs
+from kafka_shim.protocol.codec.catalogue import has_version
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.errors import ProtocolError
 from kafka_shim.protocol.headers import (

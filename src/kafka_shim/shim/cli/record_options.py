@@ -58,7 +58,7 @@ def add_record_options(group: argparse._ActionsContainer) -> None:
 
 def keeping_of(args: argparse.Namespace) -> "Keeping":
     """Return how the trace is compressed and kept; ConfigError for an invalid value."""
-    from kafka_shim.protocol.compression import Compression, is_available
+    from kafka_shim.protocol.records.compression import Compression, is_available
     from kafka_shim.protocol.trace.segments import Keeping
 
     if args.record_compression == "zstd" and not is_available(Compression.ZSTD):

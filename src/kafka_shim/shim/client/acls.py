@@ -8,6 +8,7 @@ from enum import IntEnum
 from typing import TypeVar
 
 from kafka_shim.authorizer.model import Acl, AclFilter
+from kafka_shim.protocol.code_names import error_text
 from kafka_shim.protocol.enums import ApiKey, Operation, PatternType, Permission, ResourceType
 from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.protocol.messages.create_acls_request import AclCreation, CreateAclsRequest
@@ -15,7 +16,6 @@ from kafka_shim.protocol.messages.delete_acls_request import DeleteAclsFilter, D
 from kafka_shim.protocol.messages.delete_acls_response import DeleteAclsMatchingAcl
 from kafka_shim.protocol.messages.describe_acls_request import DescribeAclsRequest
 from kafka_shim.protocol.messages.describe_acls_response import AclDescription, DescribeAclsResource
-from kafka_shim.protocol.names import error_text
 from kafka_shim.shim.client.client import Client, ClientError
 
 E = TypeVar("E", bound=IntEnum)

@@ -10,15 +10,15 @@ from typing import Any, Self
 
 import msgspec
 
-from kafka_shim.protocol import codecs
-from kafka_shim.protocol.catalogue import request_versions
+from kafka_shim.protocol.code_names import error_text
+from kafka_shim.protocol.codec import codecs
+from kafka_shim.protocol.codec.catalogue import request_versions
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.errors import ProtocolError
 from kafka_shim.protocol.headers import RequestHeader, read_response_header, write_request_header
 from kafka_shim.protocol.messages.api_versions_request import ApiVersionsRequest
 from kafka_shim.protocol.messages.sasl_authenticate_request import SaslAuthenticateRequest
 from kafka_shim.protocol.messages.sasl_handshake_request import SaslHandshakeRequest
-from kafka_shim.protocol.names import error_text
 from kafka_shim.shim.client.config import PLAINTEXT, ClientConfig, Login
 from kafka_shim.shim.whole_number import whole_number
 

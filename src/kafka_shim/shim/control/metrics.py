@@ -6,7 +6,7 @@ from prometheus_client.exposition import generate_latest
 from prometheus_client.metrics_core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector, CollectorRegistry
 
-from kafka_shim.protocol.names import error_name
+from kafka_shim.protocol.code_names import error_name
 from kafka_shim.shim.broker import Broker
 from kafka_shim.shim.observing.history import History
 

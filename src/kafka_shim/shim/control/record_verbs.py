@@ -3,9 +3,8 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from kafka_shim.protocol.compression import Compression, MissingPackageError
 from kafka_shim.protocol.errors import DecodeError
-from kafka_shim.protocol.records import (
+from kafka_shim.protocol.records.batches import (
     Batch,
     BatchOptions,
     Record,
@@ -14,6 +13,7 @@ from kafka_shim.protocol.records import (
     is_commit,
     lone_batch,
 )
+from kafka_shim.protocol.records.compression import Compression, MissingPackageError
 from kafka_shim.shim.control.problem import ControlError
 from kafka_shim.shim.control.state_shapes import NewRecord
 from kafka_shim.shim.handlers.producing.appending import append

@@ -12,8 +12,8 @@ from kafka_shim.authorizer.acl_formats.rules import parse_rules
 from kafka_shim.authorizer.acl_names import AclTextError
 from kafka_shim.authorizer.authorizer import StandardAuthorizer
 from kafka_shim.authorizer.model import Acl, AclFilter, Actor
-from kafka_shim.protocol.compression import MissingPackageError
 from kafka_shim.protocol.errors import DecodeError
+from kafka_shim.protocol.records.compression import MissingPackageError
 from kafka_shim.protocol.wire_json import uuid_text
 from kafka_shim.shim.broker import Broker
 from kafka_shim.shim.clock import ManualClock

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
-from kafka_shim.protocol.chunks import LONG_BYTES, flat
+from kafka_shim.protocol.codec.chunks import LONG_BYTES, flat
 from kafka_shim.protocol.errors import ProtocolError
 from kafka_shim.protocol.headers import RequestHeader, read_request_header
 from kafka_shim.shim.apis import ServedApi

@@ -12,9 +12,9 @@ from typing import Any, Union, get_args, get_origin, get_type_hints
 
 import msgspec
 
+from kafka_shim.protocol.codec.message_spec import StructSpec, VersionRange, load
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.messages.api_versions_response import ApiVersion, ApiVersionsResponse
-from kafka_shim.protocol.spec import StructSpec, VersionRange, load
 from kafka_shim.shim.faults.spec import FaultError, api_named
 
 Alter = Callable[[Any, int], Any]

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from kafka_shim.protocol.errors import ProtocolError
 
 if TYPE_CHECKING:
-    from kafka_shim.protocol.skim import ResourceNames
+    from kafka_shim.protocol.codec.resource_names import ResourceNames
     from kafka_shim.shim.request.context import RequestContext
 
 
@@ -55,7 +55,7 @@ class Names:
 
     @cached_property
     def _names(self) -> "ResourceNames":
-        from kafka_shim.protocol.skim import ResourceNames, skim_request  # noqa: PLC0415 - as above
+        from kafka_shim.protocol.codec.resource_names import ResourceNames, skim_request  # noqa: PLC0415 - as above
 
         header = self._context.header
         try:

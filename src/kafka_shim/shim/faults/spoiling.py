@@ -3,8 +3,8 @@
 from collections.abc import Callable, Sequence
 from struct import Struct
 
-from kafka_shim.protocol.runtime import varint_bytes
-from kafka_shim.protocol.spec import load
+from kafka_shim.protocol.codec.message_spec import load
+from kafka_shim.protocol.codec.runtime import varint_bytes
 from kafka_shim.shim.apis import ServedApi
 from kafka_shim.shim.errors import CloseConnection
 from kafka_shim.shim.faults.spec import Effect

@@ -12,7 +12,7 @@ from collections.abc import Iterable
 import msgspec
 
 from kafka_shim.authorizer.requirements import FETCH_FOLLOWER, FETCH_TOPIC
-from kafka_shim.protocol.chunks import LONG_BYTES
+from kafka_shim.protocol.codec.chunks import LONG_BYTES
 from kafka_shim.protocol.enums import ISOLATION_LEVELS
 from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.protocol.messages.fetch_request import FetchRequest

@@ -6,7 +6,6 @@ THROTTLING_QUOTA_EXCEEDED (89), unless the client's last push was rejected for i
 or compression.
 """
 
-from kafka_shim.protocol.compression import Compression
 from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.protocol.messages.get_telemetry_subscriptions_request import (
     GetTelemetrySubscriptionsRequest,
@@ -14,6 +13,7 @@ from kafka_shim.protocol.messages.get_telemetry_subscriptions_request import (
 from kafka_shim.protocol.messages.get_telemetry_subscriptions_response import (
     GetTelemetrySubscriptionsResponse,
 )
+from kafka_shim.protocol.records.compression import Compression
 from kafka_shim.shim.handlers.common.telemetry_client import client_of
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.state.telemetry import NO_ID

@@ -27,7 +27,7 @@ from kafka_shim.protocol.messages.produce_response import (
     ProduceResponse,
     TopicProduceResponse,
 )
-from kafka_shim.protocol.records import NO_PRODUCER, Batch
+from kafka_shim.protocol.records.batches import NO_PRODUCER, Batch
 from kafka_shim.protocol.releases.records import RecordFacts
 from kafka_shim.shim.handlers.common.topic_access import topic_error
 from kafka_shim.shim.handlers.producing import beforehand

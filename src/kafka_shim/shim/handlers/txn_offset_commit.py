@@ -28,7 +28,7 @@ from kafka_shim.protocol.messages.txn_offset_commit_response import (
     TxnOffsetCommitResponsePartition,
     TxnOffsetCommitResponseTopic,
 )
-from kafka_shim.protocol.records import NO_PRODUCER
+from kafka_shim.protocol.records.batches import NO_PRODUCER
 from kafka_shim.shim.handlers.common.duplicates import last_of_each
 from kafka_shim.shim.handlers.common.offset_commits import (
     kept_as,

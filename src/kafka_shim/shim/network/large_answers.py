@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from kafka_shim.authorizer.authorizer import StandardAuthorizer
 from kafka_shim.authorizer.store import AclStore
-from kafka_shim.protocol import codecs
+from kafka_shim.protocol.codec import codecs
 from kafka_shim.protocol.enums import ApiKey, ResourceType
 from kafka_shim.protocol.errors import ProtocolError
 from kafka_shim.protocol.headers import read_request_header

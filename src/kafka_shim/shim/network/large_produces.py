@@ -6,11 +6,11 @@ looked at fast, however long they are; others may have headers, of which each ta
 
 from struct import Struct, error as struct_error
 
+from kafka_shim.protocol.codec.runtime import varint
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.errors import DecodeError
-from kafka_shim.protocol.record_runs import look_at_runs
-from kafka_shim.protocol.records import HEADER_BYTES
-from kafka_shim.protocol.runtime import varint
+from kafka_shim.protocol.records.batches import HEADER_BYTES
+from kafka_shim.protocol.records.uniform_runs import look_at_runs
 
 PRODUCE = ApiKey.PRODUCE.to_bytes(2, "big")
 PARTITIONS_MAX = 16

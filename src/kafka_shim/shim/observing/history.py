@@ -11,11 +11,11 @@ from typing import Any
 import msgspec
 
 from kafka_shim.authorizer.model import Acl, Because
-from kafka_shim.protocol import codecs
+from kafka_shim.protocol.code_names import error_name
+from kafka_shim.protocol.codec import codecs
 from kafka_shim.protocol.enums import ApiKey, Operation, ResourceType
 from kafka_shim.protocol.errors import ProtocolError
 from kafka_shim.protocol.headers import RequestHeader, read_request_header
-from kafka_shim.protocol.names import error_name
 from kafka_shim.protocol.response_codes import error_codes
 from kafka_shim.protocol.response_frames import read_response_frame
 from kafka_shim.protocol.trace.redaction import response_without_secrets, without_secrets

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from functools import cache
 from typing import Any, NamedTuple
 
+from kafka_shim.protocol.codec.message_spec import StructSpec, load
 from kafka_shim.protocol.enums import ApiKey
-from kafka_shim.protocol.spec import StructSpec, load
 from kafka_shim.shim.request.time_slices import TimeSlices
 
 LONG = 64

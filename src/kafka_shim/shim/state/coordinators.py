@@ -14,9 +14,9 @@ from functools import lru_cache
 
 import msgspec
 
-from kafka_shim.protocol import codecs
+from kafka_shim.protocol.codec import codecs
 from kafka_shim.protocol.error_codes import NO_ERROR, ErrorCode
-from kafka_shim.protocol.lone_records import lone_record
+from kafka_shim.protocol.records.single_record_batches import lone_record
 from kafka_shim.shim.state.java_collections import java_hash, partitions_ordered, timeline_ordered
 from kafka_shim.shim.state.logs.log import StoredBatch
 from kafka_shim.shim.state.node import Node

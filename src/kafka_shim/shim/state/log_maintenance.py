@@ -101,7 +101,7 @@ class AutomaticCompaction:
     def _clean(self) -> Iterator[bool]:
         """Clean the logs that are due; yield for each log whether it may be due later."""
         # most brokers never clean
-        from kafka_shim.protocol.compression import MissingPackageError  # noqa: PLC0415
+        from kafka_shim.protocol.records.compression import MissingPackageError  # noqa: PLC0415
         from kafka_shim.shim.state.logs.log_cleaner import clean  # noqa: PLC0415
 
         for log, is_due in self._logs():

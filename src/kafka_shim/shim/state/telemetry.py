@@ -15,15 +15,15 @@ from uuid import UUID
 
 import msgspec
 
-from kafka_shim.protocol.checksum import crc32c
-from kafka_shim.protocol.compression import (
+from kafka_shim.protocol.error_codes import ErrorCode
+from kafka_shim.protocol.errors import DecodeError
+from kafka_shim.protocol.records.checksum import crc32c
+from kafka_shim.protocol.records.compression import (
     DECOMPRESSED_BYTES_MAX,
     Compression,
     MissingPackageError,
     decompress,
 )
-from kafka_shim.protocol.error_codes import ErrorCode
-from kafka_shim.protocol.errors import DecodeError
 from kafka_shim.protocol.releases.telemetry import TelemetryFacts
 from kafka_shim.shim.clock import Clock
 from kafka_shim.shim.errors import RequestRejected

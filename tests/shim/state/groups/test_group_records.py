@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from kafka_shim.protocol import codecs
+from kafka_shim.protocol.codec import codecs
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.messages.delete_groups_request import DeleteGroupsRequest
 from kafka_shim.protocol.messages.fetch_request import FetchPartition, FetchRequest, FetchTopic
@@ -15,7 +15,7 @@ from kafka_shim.protocol.messages.offset_commit_request import (
     OffsetCommitRequestTopic,
 )
 from kafka_shim.protocol.messages.offset_commit_value import OffsetCommitValue
-from kafka_shim.protocol.records import Record, batches
+from kafka_shim.protocol.records.batches import Record, batches
 from kafka_shim.shim.dispatching.dispatcher import Pending
 from kafka_shim.shim.state.coordinators import KeyType
 from kafka_shim.shim.state.groups import group_commits, group_log, group_records

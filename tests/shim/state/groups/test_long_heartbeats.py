@@ -5,7 +5,7 @@ from typing import Any, TypeVar
 
 import pytest
 
-from kafka_shim.protocol import codecs
+from kafka_shim.protocol.codec import codecs
 from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.protocol.messages.consumer_protocol_subscription import ConsumerProtocolSubscription
 from kafka_shim.shim.errors import RequestRejected

@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from kafka_shim.protocol import codecs
+from kafka_shim.protocol.codec import codecs
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.headers import RequestHeader, write_request_header, write_response_header
 from kafka_shim.protocol.messages.api_versions_request import ApiVersionsRequest
@@ -30,7 +30,7 @@ from kafka_shim.protocol.messages.produce_request import (
     TopicProduceData,
 )
 from kafka_shim.protocol.messages.sasl_handshake_request import SaslHandshakeRequest
-from kafka_shim.protocol.records import BatchOptions, Record, encode_batch
+from kafka_shim.protocol.records.batches import BatchOptions, Record, encode_batch
 from kafka_shim.protocol.trace.entries import Request, Response
 from kafka_shim.shim.traffic.conformance.behaviour import Status, score
 from kafka_shim.shim.traffic.conformance.denials import Decisions

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from kafka_shim.protocol import codecs
+from kafka_shim.protocol.codec import codecs
 from kafka_shim.protocol.headers import read_request_header, read_response_header
 from kafka_shim.protocol.trace.entries import Request, Response
 from kafka_shim.shim.cli import main

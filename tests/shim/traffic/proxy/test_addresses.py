@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from kafka_shim.protocol.codec.message_spec import load
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.messages.describe_cluster_response import (
     DescribeClusterBroker,
@@ -27,7 +28,6 @@ from kafka_shim.protocol.messages.share_fetch_response import (
     NodeEndpoint as ShareFetchEndpoint,
     ShareFetchResponse,
 )
-from kafka_shim.protocol.spec import load
 from kafka_shim.shim.traffic.proxy.addresses import advertised, has_addresses, rewrite
 
 REAL = ("real", 9092)

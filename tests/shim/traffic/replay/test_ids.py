@@ -30,7 +30,7 @@ from kafka_shim.protocol.messages.produce_request import (
     ProduceRequest,
     TopicProduceData,
 )
-from kafka_shim.protocol.records import BatchOptions, Record, batches, encode_batch
+from kafka_shim.protocol.records.batches import BatchOptions, Record, batches, encode_batch
 from kafka_shim.shim.traffic.replay.compare import differences
 from kafka_shim.shim.traffic.replay.ids import Ids
 

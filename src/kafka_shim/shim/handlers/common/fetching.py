@@ -4,8 +4,7 @@ from typing import cast
 
 import msgspec
 
-from kafka_shim.protocol.chunks import LONG_BYTES, Pieces
-from kafka_shim.protocol.compression import MissingPackageError
+from kafka_shim.protocol.codec.chunks import LONG_BYTES, Pieces
 from kafka_shim.protocol.enums import IsolationLevel
 from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.protocol.errors import DecodeError, EncodeError
@@ -16,7 +15,8 @@ from kafka_shim.protocol.messages.fetch_response import (
     LeaderIdAndEpoch,
     PartitionData,
 )
-from kafka_shim.protocol.records import entry_sizes
+from kafka_shim.protocol.records.batches import entry_sizes
+from kafka_shim.protocol.records.compression import MissingPackageError
 from kafka_shim.protocol.releases.records import RecordFacts
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.state.logs.log import Log
@@ -227,7 +227,7 @@ def converted(
     try:
         if reader.version < FORMAT_2_SINCE:
             magic = 1 if reader.version >= FORMAT_1_SINCE else 0
-            from kafka_shim.protocol.legacy_records import down_convert  # noqa: PLC0415 - old clients
+            from kafka_shim.protocol.records.message_sets import down_convert  # noqa: PLC0415 - old clients
 
             message_set = _from(down_convert(response.records, magic), offset)
             if message_set or not reader.facts.unconverted_is_whole:

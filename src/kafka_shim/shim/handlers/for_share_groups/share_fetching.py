@@ -7,7 +7,7 @@ import msgspec
 from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.protocol.messages.share_fetch_request import ShareFetchRequest
 from kafka_shim.protocol.messages.share_fetch_response import AcquiredRecords, PartitionData
-from kafka_shim.protocol.records import Batch, batches
+from kafka_shim.protocol.records.batches import Batch, batches
 from kafka_shim.shim.handlers.common.fetching import bytes_at_most
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.state.share_partitions.in_flight import wire_count

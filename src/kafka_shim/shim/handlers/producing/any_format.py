@@ -2,10 +2,9 @@
 
 from collections.abc import Iterator
 
-from kafka_shim.protocol.compression import Compression
 from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.protocol.errors import DecodeError
-from kafka_shim.protocol.records import (
+from kafka_shim.protocol.records.batches import (
     Batch,
     BatchOptions,
     Record,
@@ -13,6 +12,7 @@ from kafka_shim.protocol.records import (
     encode_batch,
     entry_sizes,
 )
+from kafka_shim.protocol.records.compression import Compression
 from kafka_shim.shim.handlers.producing.record_checks import (
     Limits,
     RefusedRecords,
@@ -53,7 +53,7 @@ def _old_records(records: bytes, limits: Limits) -> tuple[list[Record], Compress
         if magic == 2:
             found = [row for batch in batches(entry) for row in batch.records()]
         else:
-            from kafka_shim.protocol.legacy_records import (  # noqa: PLC0415 - old clients alone
+            from kafka_shim.protocol.records.message_sets import (  # noqa: PLC0415 - old clients alone
                 messages,
                 read_message_set,
             )

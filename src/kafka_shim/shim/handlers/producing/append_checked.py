@@ -2,7 +2,7 @@
 
 from kafka_shim.protocol.error_codes import NO_ERROR, ErrorCode
 from kafka_shim.protocol.messages.produce_request import ProduceRequest
-from kafka_shim.protocol.records import NO_PRODUCER, Batch
+from kafka_shim.protocol.records.batches import NO_PRODUCER, Batch
 from kafka_shim.protocol.releases.records import RecordFacts
 from kafka_shim.shim.handlers.common.verification import is_open, verification_error
 from kafka_shim.shim.handlers.producing.appending import (

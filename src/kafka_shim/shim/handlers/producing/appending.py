@@ -4,8 +4,8 @@ from collections.abc import Iterable
 
 import msgspec
 
-from kafka_shim.protocol.checksum import crc32c
-from kafka_shim.protocol.records import NO_PRODUCER, Batch, assign
+from kafka_shim.protocol.records.batches import NO_PRODUCER, Batch, assign
+from kafka_shim.protocol.records.checksum import crc32c
 from kafka_shim.shim.handlers.producing.record_checks import Limits, RefusedRecords
 from kafka_shim.shim.state.logs.log import StoredBatch
 from kafka_shim.shim.state.logs.producers import SEQUENCES, ProducedBatch

@@ -6,10 +6,15 @@ half a million headers.
 
 import msgspec
 
-from kafka_shim.protocol.compression import Compression, MissingPackageError, TooBigError, opened
 from kafka_shim.protocol.errors import DecodeError
 from kafka_shim.protocol.messages.produce_request import ProduceRequest
-from kafka_shim.protocol.records import HEADER_BYTES, Batch, entry_sizes, lone_batch
+from kafka_shim.protocol.records.batches import HEADER_BYTES, Batch, entry_sizes, lone_batch
+from kafka_shim.protocol.records.compression import (
+    Compression,
+    MissingPackageError,
+    TooBigError,
+    opened,
+)
 from kafka_shim.shim.handlers.producing.any_format import any_format
 from kafka_shim.shim.handlers.producing.record_checks import Limits, RefusedRecords, check
 from kafka_shim.shim.state.logs.log_settings import LogSettings

@@ -7,11 +7,11 @@ name; up to 2.5 a negative size in a compressed batch.
 
 import zlib
 
-from kafka_shim.protocol.compression import DECOMPRESSED_BYTES_MAX, Compression
 from kafka_shim.protocol.errors import DecodeError
-from kafka_shim.protocol.record_coding import INT_VARINT, LONG_VARINT, raw_varint
-from kafka_shim.protocol.record_survey import Scope, UnreadableError, survey
-from kafka_shim.protocol.records import HEADER_BYTES, Batch
+from kafka_shim.protocol.records.batches import HEADER_BYTES, Batch
+from kafka_shim.protocol.records.compression import DECOMPRESSED_BYTES_MAX, Compression
+from kafka_shim.protocol.records.record_codec import INT_VARINT, LONG_VARINT, raw_varint
+from kafka_shim.protocol.records.validation import Scope, UnreadableError, survey
 from kafka_shim.protocol.releases.records import RecordFacts
 
 GZIP_HEADER_BYTES = 10

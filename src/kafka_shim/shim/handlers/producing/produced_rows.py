@@ -8,7 +8,7 @@ import msgspec
 from kafka_shim.protocol.error_codes import NO_ERROR, ErrorCode
 from kafka_shim.protocol.errors import DecodeError
 from kafka_shim.protocol.messages.produce_request import ProduceRequest, TopicProduceData
-from kafka_shim.protocol.records import Batch, batches, entry_sizes, lone_batch
+from kafka_shim.protocol.records.batches import Batch, batches, entry_sizes, lone_batch
 from kafka_shim.protocol.releases.records import RecordFacts
 from kafka_shim.shim.errors import CloseConnection
 from kafka_shim.shim.handlers.producing.beforehand import Checked, checked

@@ -12,11 +12,11 @@ from itertools import islice
 
 import msgspec
 
-from kafka_shim.protocol.compression import Compression, MissingPackageError
 from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.protocol.errors import DecodeError
-from kafka_shim.protocol.record_survey import EVERYTHING, Scope, Survey, UnreadableError
-from kafka_shim.protocol.records import NO_PRODUCER, Batch, Record, batches, entry_sizes
+from kafka_shim.protocol.records.batches import NO_PRODUCER, Batch, Record, batches, entry_sizes
+from kafka_shim.protocol.records.compression import Compression, MissingPackageError
+from kafka_shim.protocol.records.validation import EVERYTHING, Scope, Survey, UnreadableError
 from kafka_shim.protocol.releases.records import RecordFacts
 from kafka_shim.shim.handlers.producing import early_damage
 from kafka_shim.shim.state.logs.log_settings import FOREVER_MS, LogSettings

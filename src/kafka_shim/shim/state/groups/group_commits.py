@@ -5,7 +5,7 @@ from collections.abc import Callable, Collection, Sequence
 import msgspec
 
 from kafka_shim.protocol.error_codes import NO_ERROR, ErrorCode
-from kafka_shim.protocol.records import NO_PRODUCER
+from kafka_shim.protocol.records.batches import NO_PRODUCER
 from kafka_shim.shim.state.groups.group import CommitIdentity, Group
 from kafka_shim.shim.state.groups.group_records import DEFAULT_RETENTION, FOLLOWS, ROOM, Retention
 from kafka_shim.shim.state.groups.group_store import GroupStore

@@ -10,8 +10,8 @@ from kafka_shim.protocol.messages.group_metadata_key import GroupMetadataKey
 from kafka_shim.protocol.messages.group_metadata_value import GroupMetadataValue, MemberMetadata
 from kafka_shim.protocol.messages.offset_commit_key import OffsetCommitKey
 from kafka_shim.protocol.messages.offset_commit_value import OffsetCommitValue
-from kafka_shim.protocol.record_coding import wrapped
-from kafka_shim.protocol.records import PLAIN, BatchOptions, Record, encode_batch
+from kafka_shim.protocol.records.batches import PLAIN, BatchOptions, Record, encode_batch
+from kafka_shim.protocol.records.record_codec import wrapped
 from kafka_shim.protocol.releases.groups import GroupFacts
 from kafka_shim.shim.clock import Clock
 from kafka_shim.shim.state.coordinators import Coordinators, KeyType, versioned

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from kafka_shim.protocol.records import Batch, Record, batches, is_commit, thinned
+from kafka_shim.protocol.records.batches import Batch, Record, batches, is_commit, thinned
 from kafka_shim.shim.state.logs.log import Log, StoredBatch
 from kafka_shim.shim.state.logs.producers import SEQUENCES, AbortedTransaction, ProducedBatch
 

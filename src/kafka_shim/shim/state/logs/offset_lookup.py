@@ -2,10 +2,10 @@
 
 from typing import NamedTuple
 
-from kafka_shim.protocol.compression import MissingPackageError
 from kafka_shim.protocol.enums import IsolationLevel
 from kafka_shim.protocol.errors import DecodeError
-from kafka_shim.protocol.records import batches
+from kafka_shim.protocol.records.batches import batches
+from kafka_shim.protocol.records.compression import MissingPackageError
 from kafka_shim.protocol.releases.records import NEVER, RecordFacts
 from kafka_shim.shim.state.logs.log import Log, StoredBatch
 

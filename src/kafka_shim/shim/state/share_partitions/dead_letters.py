@@ -13,8 +13,8 @@ import msgspec
 
 from kafka_shim.authorizer.model import Action
 from kafka_shim.protocol.enums import CLUSTER_NAME, Operation, ResourceType
-from kafka_shim.protocol.record_coding import Headers, write_records
-from kafka_shim.protocol.records import HEADER_BYTES, Record, assign, batches, encode_batch
+from kafka_shim.protocol.records.batches import HEADER_BYTES, Record, assign, batches, encode_batch
+from kafka_shim.protocol.records.record_codec import Headers, write_records
 from kafka_shim.shim.clock import Clock
 from kafka_shim.shim.state.logs.log import Log, StoredBatch
 from kafka_shim.shim.state.settings.configs import Configs

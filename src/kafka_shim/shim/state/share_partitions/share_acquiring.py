@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 
 import msgspec
 
-from kafka_shim.protocol.records import Batch
+from kafka_shim.protocol.records.batches import Batch
 from kafka_shim.shim.state.share_partitions.in_flight import (
     InFlight,
     InFlightBatch,

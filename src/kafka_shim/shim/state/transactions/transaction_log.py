@@ -6,7 +6,7 @@ from itertools import groupby
 from operator import itemgetter
 from struct import Struct
 
-from kafka_shim.protocol import codecs
+from kafka_shim.protocol.codec import codecs
 from kafka_shim.protocol.messages.transaction_log_key import TransactionLogKey
 from kafka_shim.protocol.messages.transaction_log_value import (
     PartitionsSchema,

@@ -3,7 +3,7 @@
 from functools import lru_cache
 from typing import Protocol
 
-from kafka_shim.protocol.lone_records import marker, placed
+from kafka_shim.protocol.records.single_record_batches import marker, placed
 from kafka_shim.protocol.releases.facts import Facts
 from kafka_shim.protocol.releases.records import RecordFacts
 from kafka_shim.shim.clock import Clock

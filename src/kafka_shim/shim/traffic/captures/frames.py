@@ -3,8 +3,8 @@
 from collections.abc import Callable, Iterator
 from struct import Struct
 
-from kafka_shim.protocol import codecs
-from kafka_shim.protocol.catalogue import has_version
+from kafka_shim.protocol.codec import codecs
+from kafka_shim.protocol.codec.catalogue import has_version
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.errors import ProtocolError
 from kafka_shim.protocol.headers import read_request_header

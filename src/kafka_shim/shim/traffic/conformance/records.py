@@ -7,7 +7,7 @@ from crc32c import crc32c
 
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.errors import ProtocolError
-from kafka_shim.protocol.records import HEADER_BYTES, Batch, batches
+from kafka_shim.protocol.records.batches import HEADER_BYTES, Batch, batches
 from kafka_shim.shim.traffic.conformance.behaviour import Behaviour, Sight
 from kafka_shim.shim.traffic.conformance.exchanges import Exchange
 from kafka_shim.shim.traffic.replay.fields import NOT_YET

@@ -8,8 +8,8 @@ import binascii
 from collections.abc import Mapping
 from typing import Any
 
-from kafka_shim.protocol.catalogue import classes
-from kafka_shim.protocol.spec import FieldSpec, StructSpec, load
+from kafka_shim.protocol.codec.catalogue import classes
+from kafka_shim.protocol.codec.message_spec import FieldSpec, StructSpec, load
 from kafka_shim.protocol.wire_json import SIZE, json_name
 from kafka_shim.shim.traffic.importers.earlier_names import EARLIER
 

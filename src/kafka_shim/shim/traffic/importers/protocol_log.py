@@ -16,8 +16,8 @@ from typing import Any
 
 import msgspec
 
-from kafka_shim.protocol import codecs
-from kafka_shim.protocol.catalogue import api_name
+from kafka_shim.protocol.codec import codecs
+from kafka_shim.protocol.codec.catalogue import api_name
 from kafka_shim.protocol.errors import ProtocolError
 from kafka_shim.protocol.headers import RequestHeader, write_request_header
 from kafka_shim.protocol.response_frames import write_response_frame

@@ -3,7 +3,7 @@
 import asyncio
 from typing import Any
 
-from kafka_shim.protocol import codecs
+from kafka_shim.protocol.codec import codecs
 from kafka_shim.protocol.errors import FrameError, ProtocolError
 from kafka_shim.protocol.framing import FrameSplitter
 from kafka_shim.protocol.headers import read_response_header

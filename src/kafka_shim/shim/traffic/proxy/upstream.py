@@ -3,7 +3,7 @@
 import asyncio
 import ssl
 
-from kafka_shim.protocol.names import error_text
+from kafka_shim.protocol.code_names import error_text
 from kafka_shim.shim.client.config import PLAINTEXT, ClientConfig, Login
 from kafka_shim.shim.client.login import LoginError
 from kafka_shim.shim.client.login_frames import login_frames

@@ -5,10 +5,10 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from kafka_shim.protocol.codec.message_spec import FieldSpec, StructSpec, load
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.errors import ProtocolError
 from kafka_shim.protocol.response_frames import read_response_frame
-from kafka_shim.protocol.spec import FieldSpec, StructSpec, load
 from kafka_shim.protocol.trace.entries import Response
 from kafka_shim.shim.traffic.replay.counterparts import Counterparts, Pair
 from kafka_shim.shim.traffic.replay.events import Event

@@ -9,10 +9,10 @@ from typing import Any
 
 import msgspec
 
-from kafka_shim.protocol import codecs
+from kafka_shim.protocol.codec import codecs
+from kafka_shim.protocol.codec.message_spec import FieldSpec, StructSpec, load
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.errors import ProtocolError
-from kafka_shim.protocol.spec import FieldSpec, StructSpec, load
 from kafka_shim.shim.traffic.replay.batches import with_producer
 from kafka_shim.shim.traffic.replay.fields import IDS, NO_ID, NO_ID_EITHER
 from kafka_shim.shim.traffic.replay.rows import Partners, pairs

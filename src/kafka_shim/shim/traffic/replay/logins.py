@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 
-from kafka_shim.protocol import codecs
+from kafka_shim.protocol.codec import codecs
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.headers import RequestHeader
 from kafka_shim.shim.client.config import Login

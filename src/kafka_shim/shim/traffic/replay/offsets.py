@@ -8,8 +8,8 @@ from bisect import bisect_right, insort
 from collections.abc import Iterator
 from typing import Any
 
+from kafka_shim.protocol.codec.message_spec import StructSpec, load
 from kafka_shim.protocol.enums import ApiKey
-from kafka_shim.protocol.spec import StructSpec, load
 from kafka_shim.shim.traffic.replay.rows import pairs
 
 TEACHES_OFFSETS = frozenset({ApiKey.PRODUCE, ApiKey.LIST_OFFSETS, ApiKey.OFFSET_FETCH})

@@ -7,7 +7,7 @@ request, and brokers serve several connections concurrently.
 from collections.abc import Iterable
 from typing import Any
 
-from kafka_shim.protocol import codecs
+from kafka_shim.protocol.codec import codecs
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.errors import ProtocolError
 from kafka_shim.protocol.headers import read_request_header

@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from kafka_shim.protocol.names import api_text
+from kafka_shim.protocol.code_names import api_text
 from kafka_shim.protocol.trace.entries import Request, Response
 from kafka_shim.shim.traffic.replay.compare import Difference
 from kafka_shim.shim.traffic.replay.events import Event

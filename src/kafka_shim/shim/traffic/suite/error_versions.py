@@ -5,7 +5,7 @@ from typing import Any
 
 import msgspec
 
-from kafka_shim.protocol.catalogue import request_versions
+from kafka_shim.protocol.codec.catalogue import request_versions
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.shim.traffic.suite.situation import Situation

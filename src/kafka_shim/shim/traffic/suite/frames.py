@@ -5,9 +5,9 @@ from typing import Any
 
 import msgspec
 
+from kafka_shim.protocol.code_names import error_name
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.headers import RequestHeader
-from kafka_shim.protocol.names import error_name
 from kafka_shim.protocol.wire_json import message_json
 from kafka_shim.shim.client.client import CLIENT_ID
 from kafka_shim.shim.observing.history import History, Seen

@@ -10,6 +10,7 @@ import msgspec
 
 from kafka_shim.authorizer.acl_formats.rules import parse_rule
 from kafka_shim.authorizer.model import Acl
+from kafka_shim.protocol.code_names import error_text
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.protocol.messages.create_topics_request import CreatableTopic, CreateTopicsRequest
@@ -23,7 +24,6 @@ from kafka_shim.protocol.messages.offset_commit_request import (
     OffsetCommitRequestPartition,
     OffsetCommitRequestTopic,
 )
-from kafka_shim.protocol.names import error_text
 from kafka_shim.shim.client.acls import (
     EVERY_ACL,
     AclRequestError,

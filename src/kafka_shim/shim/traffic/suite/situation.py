@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from kafka_shim.authorizer.acl_formats.rules import parse_rule
 from kafka_shim.authorizer.model import Acl
+from kafka_shim.protocol.code_names import error_text
 from kafka_shim.protocol.enums import ApiKey
-from kafka_shim.protocol.names import error_text
 from kafka_shim.shim.broker import Broker
 from kafka_shim.shim.observing.history import Seen
 from kafka_shim.shim.traffic.suite.driver import ClientError, Driver, Response

@@ -3,6 +3,7 @@
 import time
 from itertools import cycle
 
+from kafka_shim.protocol.code_names import error_text
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.protocol.messages.produce_request import (
@@ -10,8 +11,7 @@ from kafka_shim.protocol.messages.produce_request import (
     ProduceRequest,
     TopicProduceData,
 )
-from kafka_shim.protocol.names import error_text
-from kafka_shim.protocol.records import Record, encode_batch
+from kafka_shim.protocol.records.batches import Record, encode_batch
 from kafka_shim.shim.client.client import ClientError, connect
 from kafka_shim.shim.system_clock import SystemClock
 

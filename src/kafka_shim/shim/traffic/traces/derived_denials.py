@@ -6,8 +6,8 @@ from typing import NamedTuple
 from kafka_shim.authorizer.access_plan import Plan, access_plan
 from kafka_shim.authorizer.evidence import Known, evidence_from_response
 from kafka_shim.authorizer.model import Action
-from kafka_shim.protocol import codecs
 from kafka_shim.protocol.api_versions import RELEASES
+from kafka_shim.protocol.codec import codecs
 from kafka_shim.protocol.errors import ProtocolError
 from kafka_shim.protocol.headers import read_request_header
 from kafka_shim.protocol.responses import NAMING_APIS, read_response, topic_names

@@ -4,7 +4,7 @@ import json
 from datetime import UTC, datetime
 from typing import Any
 
-from kafka_shim.protocol.names import error_text
+from kafka_shim.protocol.code_names import error_text
 from kafka_shim.shim.logs import printable
 
 MESSAGE_CHARACTERS = 160

@@ -5,11 +5,11 @@ from enum import IntEnum
 from pathlib import Path
 from typing import Any
 
-from kafka_shim.protocol import codecs
+from kafka_shim.protocol.code_names import api_text
+from kafka_shim.protocol.codec import codecs
 from kafka_shim.protocol.enums import Operation, ResourceType
 from kafka_shim.protocol.errors import ProtocolError
 from kafka_shim.protocol.headers import read_request_header
-from kafka_shim.protocol.names import api_text
 from kafka_shim.protocol.response_codes import error_codes
 from kafka_shim.protocol.response_frames import read_response_frame
 from kafka_shim.protocol.trace.entries import (

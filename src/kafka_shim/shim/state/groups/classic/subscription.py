@@ -5,7 +5,7 @@ Each is a version and that version's layout; a later version begins the same way
 
 from typing import Any, Final
 
-from kafka_shim.protocol import codecs
+from kafka_shim.protocol.codec import codecs
 from kafka_shim.protocol.errors import ProtocolError
 from kafka_shim.protocol.messages.consumer_protocol_assignment import (
     ConsumerProtocolAssignment,

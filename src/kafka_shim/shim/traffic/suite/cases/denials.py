@@ -12,8 +12,8 @@ from typing import Any
 
 import msgspec
 
+from kafka_shim.protocol.code_names import error_text
 from kafka_shim.protocol.error_codes import ErrorCode
-from kafka_shim.protocol.names import error_text
 from kafka_shim.shim.traffic.suite.case import Family
 from kafka_shim.shim.traffic.suite.denial import ALLOWED, Denial
 from kafka_shim.shim.traffic.suite.denial_rows import DENIALS

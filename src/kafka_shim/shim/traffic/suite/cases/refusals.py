@@ -6,9 +6,9 @@ from typing import Any
 
 import msgspec
 
+from kafka_shim.protocol.code_names import error_text
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.error_codes import ErrorCode
-from kafka_shim.protocol.names import error_text
 from kafka_shim.protocol.releases.facts import facts_of
 from kafka_shim.shim.traffic.suite.case import Family, Possible
 from kafka_shim.shim.traffic.suite.cases.moves import CONSUME, READER, TOPIC, prepare, write

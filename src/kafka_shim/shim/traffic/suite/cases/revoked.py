@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from kafka_shim.protocol.names import error_text
+from kafka_shim.protocol.code_names import error_text
 from kafka_shim.shim.traffic.suite.case import Family, Level
 from kafka_shim.shim.traffic.suite.denial import Rule, has_protocol, hides
 from kafka_shim.shim.traffic.suite.driver import Response

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
+from kafka_shim.protocol.code_names import error_text
 from kafka_shim.protocol.enums import ApiKey
-from kafka_shim.protocol.names import error_text
 from kafka_shim.shim.traffic.suite.case import Family, Level
 from kafka_shim.shim.traffic.suite.cases.acl_kips import ANY
 from kafka_shim.shim.traffic.suite.cases.versions import (

@@ -5,9 +5,9 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
+from kafka_shim.protocol.code_names import error_text
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.error_codes import ErrorCode
-from kafka_shim.protocol.names import error_text
 from kafka_shim.shim.traffic.suite.case import Family
 from kafka_shim.shim.traffic.suite.cases.logins import REFUSED, login, refused
 from kafka_shim.shim.traffic.suite.denial import serves

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
-from kafka_shim.protocol.names import error_text
+from kafka_shim.protocol.code_names import error_text
 from kafka_shim.shim.traffic.suite.case import Family, Level
 from kafka_shim.shim.traffic.suite.error_versions import SINCE, Strikes, key_of, strike
 from kafka_shim.shim.traffic.suite.situation import (

@@ -11,16 +11,16 @@ from typing import Any
 
 import msgspec
 
-from kafka_shim.protocol.catalogue import (
+from kafka_shim.protocol.codec.catalogue import (
     api_name,
     classes,
     definition,
     has_version,
     request_versions,
 )
-from kafka_shim.protocol.chunks import Pieces
-from kafka_shim.protocol.emit_reader import reader_source
-from kafka_shim.protocol.emit_writer import writer_source
+from kafka_shim.protocol.codec.chunks import Pieces
+from kafka_shim.protocol.codec.reader_source import reader_source
+from kafka_shim.protocol.codec.writer_source import writer_source
 
 __all__ = [
     "has_version",

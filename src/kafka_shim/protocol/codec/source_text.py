@@ -2,8 +2,8 @@
 
 from collections.abc import Mapping
 
-from kafka_shim.protocol.emit import Source
-from kafka_shim.protocol.spec import ZERO_UUID, FieldSpec, StructSpec
+from kafka_shim.protocol.codec.message_spec import ZERO_UUID, FieldSpec, StructSpec
+from kafka_shim.protocol.codec.source import Source
 
 
 def literal(source: Source, field: FieldSpec) -> str:

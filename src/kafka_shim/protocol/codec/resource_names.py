@@ -9,10 +9,10 @@ from functools import cache
 
 import msgspec
 
-from kafka_shim.protocol.catalogue import api_name, definition
-from kafka_shim.protocol.codecs import reader
-from kafka_shim.protocol.emit_skim import skim_source
-from kafka_shim.protocol.spec import ZERO_UUID
+from kafka_shim.protocol.codec.catalogue import api_name, definition
+from kafka_shim.protocol.codec.codecs import reader
+from kafka_shim.protocol.codec.message_spec import ZERO_UUID
+from kafka_shim.protocol.codec.skim_source import skim_source
 
 _TRANSACTION_COORDINATOR = 1
 

@@ -8,14 +8,14 @@ forbidden nulls, tags) are calls into `runtime`.
 from collections.abc import Mapping
 from struct import error as struct_error
 
-from kafka_shim.protocol import runtime
-from kafka_shim.protocol.emit import Source
-from kafka_shim.protocol.emit_cursor import Cursor
-from kafka_shim.protocol.emit_rows import FEW, Rows
-from kafka_shim.protocol.emit_text import construct, default_text, struct_name
+from kafka_shim.protocol.codec import runtime
+from kafka_shim.protocol.codec.message_spec import FieldSpec, MessageSpec, StructSpec
+from kafka_shim.protocol.codec.read_cursor import Cursor
+from kafka_shim.protocol.codec.row_readers import FEW, Rows
+from kafka_shim.protocol.codec.source import Source
+from kafka_shim.protocol.codec.source_text import construct, default_text, struct_name
+from kafka_shim.protocol.codec.wire_layout import CODES, WIDTHS, Layout
 from kafka_shim.protocol.errors import DecodeError
-from kafka_shim.protocol.layout import CODES, WIDTHS, Layout
-from kafka_shim.protocol.spec import FieldSpec, MessageSpec, StructSpec
 
 READ_ERRORS = (IndexError, struct_error, MemoryError, OverflowError, DecodeError)
 

@@ -4,8 +4,8 @@ from collections.abc import Iterator, Sequence
 
 import msgspec
 
+from kafka_shim.protocol.codec.java_utf8 import text
 from kafka_shim.protocol.errors import DecodeError
-from kafka_shim.protocol.utf8 import text
 
 Headers = tuple[tuple[str, bytes | None], ...]
 

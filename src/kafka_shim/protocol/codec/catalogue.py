@@ -5,9 +5,9 @@ from functools import cache
 from importlib import import_module
 from typing import Any
 
+from kafka_shim.protocol.codec.message_spec import MessageSpec, load, snake_case
 from kafka_shim.protocol.errors import UnsupportedVersionError
 from kafka_shim.protocol.messages.apis import APIS, NEVER
-from kafka_shim.protocol.spec import MessageSpec, load, snake_case
 
 
 def api_name(api_key: int) -> str:

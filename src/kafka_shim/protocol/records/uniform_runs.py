@@ -5,7 +5,7 @@ load tool's batch the shape changes only where the offsets or the times need a b
 """
 
 from kafka_shim.protocol.errors import DecodeError
-from kafka_shim.protocol.record_coding import INT_VARINT, SHORT_VARINTS, raw_varint
+from kafka_shim.protocol.records.record_codec import INT_VARINT, SHORT_VARINTS, raw_varint
 
 BEYOND = 1 << 65
 """Further than times can be apart."""

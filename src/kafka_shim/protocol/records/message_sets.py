@@ -11,11 +11,11 @@ from itertools import islice
 from struct import Struct, error as struct_error
 from typing import NamedTuple
 
-from kafka_shim.protocol.compression import Compression, compress, decompress
 from kafka_shim.protocol.errors import DecodeError, EncodeError
-from kafka_shim.protocol.old_lz4 import old_checksum, right_checksum
-from kafka_shim.protocol.record_coding import Record
-from kafka_shim.protocol.records import batches, entry_sizes
+from kafka_shim.protocol.records.batches import batches, entry_sizes
+from kafka_shim.protocol.records.compression import Compression, compress, decompress
+from kafka_shim.protocol.records.old_lz4 import old_checksum, right_checksum
+from kafka_shim.protocol.records.record_codec import Record
 
 NO_TIMESTAMP = -1
 INNER_MESSAGES_MAX = 1 << 17

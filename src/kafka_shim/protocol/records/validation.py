@@ -9,14 +9,14 @@ import sys
 import msgspec
 
 from kafka_shim.protocol.errors import DecodeError
-from kafka_shim.protocol.record_coding import (
+from kafka_shim.protocol.records.record_codec import (
     INT_VARINT,
     LONG_VARINT,
     SHORT_VARINTS,
     raw_varint,
     wrapped,
 )
-from kafka_shim.protocol.record_runs import ALIKE, BEYOND, WRAPS, Seen, look_at_runs
+from kafka_shim.protocol.records.uniform_runs import ALIKE, BEYOND, WRAPS, Seen, look_at_runs
 
 UNLIMITED = sys.maxsize
 

@@ -5,9 +5,7 @@
 
 from struct import Struct
 
-from kafka_shim.protocol.checksum import crc32c
-from kafka_shim.protocol.record_coding import append_varint
-from kafka_shim.protocol.records import (
+from kafka_shim.protocol.records.batches import (
     CONTROL,
     COVERED,
     MAGIC,
@@ -15,6 +13,8 @@ from kafka_shim.protocol.records import (
     TRANSACTIONAL,
     sealed,
 )
+from kafka_shim.protocol.records.checksum import crc32c
+from kafka_shim.protocol.records.record_codec import append_varint
 
 _PLACE, _SEAL = Struct(">qii"), Struct(">bI")
 """What the checksum does not cover: what depends on the log, and the rest."""

@@ -6,9 +6,9 @@ it, and writes positions as `pos + 5`. Consecutive noted fields are read by one 
 
 from struct import Struct, calcsize
 
-from kafka_shim.protocol import runtime
-from kafka_shim.protocol.emit import Source
-from kafka_shim.protocol.emit_text import struct_name
+from kafka_shim.protocol.codec import runtime
+from kafka_shim.protocol.codec.source import Source
+from kafka_shim.protocol.codec.source_text import struct_name
 
 
 class Cursor:

@@ -8,12 +8,12 @@ between them (see `runtime.Shapes`); the length of a string joins the values bef
 from collections.abc import Mapping
 from struct import Struct, error as struct_error
 
-from kafka_shim.protocol import runtime
-from kafka_shim.protocol.emit import Source
-from kafka_shim.protocol.emit_text import literal, struct_name
+from kafka_shim.protocol.codec import runtime
+from kafka_shim.protocol.codec.message_spec import FieldSpec, MessageSpec, StructSpec
+from kafka_shim.protocol.codec.source import Source
+from kafka_shim.protocol.codec.source_text import literal, struct_name
+from kafka_shim.protocol.codec.wire_layout import CODES, Layout
 from kafka_shim.protocol.errors import EncodeError
-from kafka_shim.protocol.layout import CODES, Layout
-from kafka_shim.protocol.spec import FieldSpec, MessageSpec, StructSpec
 
 WRITE_ERRORS = (
     struct_error, AttributeError, TypeError, ValueError, OverflowError, IndexError, EncodeError,

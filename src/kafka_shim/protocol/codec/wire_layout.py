@@ -2,7 +2,7 @@
 
 from functools import cached_property
 
-from kafka_shim.protocol.spec import FieldSpec, MessageSpec, StructSpec
+from kafka_shim.protocol.codec.message_spec import FieldSpec, MessageSpec, StructSpec
 
 CODES = {
     "int8": "b",

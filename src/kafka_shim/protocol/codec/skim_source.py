@@ -7,12 +7,12 @@ the last name are not read.
 from collections.abc import Mapping
 from struct import Struct
 
-from kafka_shim.protocol import runtime
-from kafka_shim.protocol.emit import Source
-from kafka_shim.protocol.emit_cursor import Cursor
-from kafka_shim.protocol.emit_reader import READ_ERRORS
-from kafka_shim.protocol.layout import CODES, WIDTHS, Layout
-from kafka_shim.protocol.spec import FieldSpec, MessageSpec, StructSpec
+from kafka_shim.protocol.codec import runtime
+from kafka_shim.protocol.codec.message_spec import FieldSpec, MessageSpec, StructSpec
+from kafka_shim.protocol.codec.read_cursor import Cursor
+from kafka_shim.protocol.codec.reader_source import READ_ERRORS
+from kafka_shim.protocol.codec.source import Source
+from kafka_shim.protocol.codec.wire_layout import CODES, WIDTHS, Layout
 
 LISTS = ("topics", "topic_ids", "groups", "transactional_ids", "config_resources")
 """Attributes of `skim.ResourceNames`, in their order."""

@@ -9,11 +9,11 @@ from struct import Struct, error as struct_error
 
 import msgspec
 
-from kafka_shim.protocol.checksum import crc32c
-from kafka_shim.protocol.compression import Compression, compress, decompress, opened
 from kafka_shim.protocol.errors import DecodeError
-from kafka_shim.protocol.record_coding import Record, each_record, write_records
-from kafka_shim.protocol.record_survey import EVERYTHING, Scope, Survey, survey
+from kafka_shim.protocol.records.checksum import crc32c
+from kafka_shim.protocol.records.compression import Compression, compress, decompress, opened
+from kafka_shim.protocol.records.record_codec import Record, each_record, write_records
+from kafka_shim.protocol.records.validation import EVERYTHING, Scope, Survey, survey
 
 __all__ = [
     "Batch",

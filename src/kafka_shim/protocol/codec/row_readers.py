@@ -9,10 +9,10 @@ from itertools import starmap
 from struct import Struct
 from typing import Any
 
-from kafka_shim.protocol.emit import Source
-from kafka_shim.protocol.emit_text import construct
-from kafka_shim.protocol.layout import Layout
-from kafka_shim.protocol.spec import StructSpec
+from kafka_shim.protocol.codec.message_spec import StructSpec
+from kafka_shim.protocol.codec.source import Source
+from kafka_shim.protocol.codec.source_text import construct
+from kafka_shim.protocol.codec.wire_layout import Layout
 
 FEW = 9
 """From this written length on (one less if it is compact), elements are many."""

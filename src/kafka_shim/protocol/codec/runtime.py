@@ -15,8 +15,8 @@ from functools import cache
 from struct import Struct, calcsize
 from typing import Any
 
+from kafka_shim.protocol.codec.java_utf8 import decode_like_java
 from kafka_shim.protocol.errors import DecodeError, EncodeError
-from kafka_shim.protocol.utf8 import decode_like_java
 
 Tags = tuple[tuple[int, bytes], ...]
 Pack = Callable[..., bytes]
