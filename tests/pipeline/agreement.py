@@ -12,8 +12,8 @@ from kafka_shim.pipeline.rows.batches import batches, plan
 from kafka_shim.pipeline.rows.columns import Selection
 from kafka_shim.pipeline.rows.lives import Lives, seen_in
 from kafka_shim.shim.traffic.captures.into_trace import import_capture
-from kafka_shim.shim.traffic.importers.audit_log import parse_line
-from kafka_shim.shim.traffic.importers.into_trace import import_audit_log, import_request_log
+from kafka_shim.shim.traffic.importers.authorizer_log import parse_line
+from kafka_shim.shim.traffic.importers.log_import import import_authorizer_log, import_request_log
 from tests.recordings.traffic.recording import ARCHIVES, AUDIT_LOG, CAPTURE, PROXY, REQUEST_LOG
 
 RELEASE = "4.3.1"
@@ -79,7 +79,7 @@ def unpacked(folder: Path) -> dict[str, Path]:
     with (folder / REQUEST_LOG).open() as log:
         import_request_log(log, traces["request log"])
     with (folder / AUDIT_LOG).open() as log:
-        import_audit_log(log, traces["audit log"])
+        import_authorizer_log(log, traces["audit log"])
     return {"proxy": folder / PROXY} | traces
 
 

@@ -17,7 +17,7 @@ from kafka_shim.protocol.messages.metadata_request import MetadataRequest
 from kafka_shim.shim.client.client import Client
 from kafka_shim.shim.client.config import ClientConfig, Login
 from kafka_shim.shim.config import SecurityProtocol
-from kafka_shim.shim.traffic.importers.audit_log import parse_line
+from kafka_shim.shim.traffic.importers.authorizer_log import parse_line
 from tests.oracle.real_kafka import PASSWORDS
 from tests.pipeline.real_requests import GRANTS, Ask, asks, set_up
 from tests.recordings.audit.recording import AuditedKafka

@@ -47,7 +47,7 @@ from kafka_shim.protocol.records.batches import BatchOptions, Record, encode_bat
 from kafka_shim.shim.client.client import Client
 from kafka_shim.shim.client.config import ClientConfig, Login
 from kafka_shim.shim.config import SecurityProtocol
-from kafka_shim.shim.traffic.importers.audit_log import parse_line
+from kafka_shim.shim.traffic.importers.authorizer_log import parse_line
 from tests.oracle.real_kafka import PASSWORDS
 from tests.pipeline.real_accesses import FOLDER, RecordingClient
 from tests.recordings.traffic.recording import REQUEST_LOG, LoggingKafka

@@ -36,7 +36,7 @@ from kafka_shim.protocol.trace.entries import (
     Response,
 )
 from kafka_shim.protocol.trace.segments import Block, SegmentWriter, read_trace
-from kafka_shim.shim.traffic.importers.into_trace import import_audit_log
+from kafka_shim.shim.traffic.importers.log_import import import_authorizer_log
 from tests.pipeline.traces import START_US, frame
 
 ID, UNKNOWN_ID = bytes(15) + b"\1", bytes(15) + b"\2"
@@ -191,7 +191,7 @@ def test_accesses_of_an_authorizers_log_are_marked(tmp_path: Path) -> None:
         " resourceRefCount = 1 based on rule DefaultDeny (kafka.authorizer.logger)"
         for outcome, resource in decisions
     ]
-    import_audit_log(iter(lines), tmp_path)
+    import_authorizer_log(iter(lines), tmp_path)
     found = rows("accesses", tmp_path)
     assert {row["source"] for row in found} == {AUDIT}
     assert [(row["resource_type"], row["role"]) for row in found] == [

@@ -15,6 +15,7 @@ from kafka_shim.pipeline.spark.source import selection_of
 from kafka_shim.pipeline.spark.table_formats import check_format
 from kafka_shim.pipeline.trace_input import lake_of
 from kafka_shim.protocol.api_versions import RELEASES
+from kafka_shim.protocol.trace.foreign_files import import_hint
 from kafka_shim.protocol.trace.segments import SUFFIX, has_block, segments
 
 CONNECT_PORT = 15002
@@ -102,12 +103,19 @@ def _check_segments(paths: list[str], *, even_damaged: bool) -> None:
     if not found:
         raise PipelineError(
             f"`{', '.join(paths)}` has no trace: it contains no segment (*{SUFFIX})"
+            f"{_import_hint(paths)}"
         )
     if not even_damaged and not any(has_block(Path(path)) for path in found):
+        if hint := _import_hint(paths):
+            raise PipelineError(f"`{', '.join(paths)}` is not a trace{hint}")
         raise PipelineError(
             f"`{', '.join(paths)}` contains no complete trace block;"
             " `kafka-shim pipeline damage` shows the reason"
         )
+
+
+def _import_hint(paths: list[str]) -> str:
+    return next((hint for path in paths if (hint := import_hint(Path(path)))), "")
 
 
 def _check_output(args: argparse.Namespace) -> None:

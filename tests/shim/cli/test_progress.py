@@ -13,7 +13,7 @@ from kafka_shim.shim.cli.progress import Progress
 from tests.shim.cli.conftest import Running
 from tests.shim.cli.test_trace_import import trace  # noqa: F401 -- a fixture
 from tests.shim.traffic.captures.wires import capture_of, conversation
-from tests.shim.traffic.importers.test_audit_log import LATER
+from tests.shim.traffic.importers.test_authorizer_log import LATER
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="Windows has no pty")
 

@@ -11,11 +11,10 @@ from kafka_shim.protocol.messages.create_topics_request import CreatableTopic, C
 from kafka_shim.protocol.messages.metadata_request import MetadataRequest
 from kafka_shim.shim.cli import main
 from kafka_shim.shim.observing.recorder import Recorder
-from kafka_shim.shim.traffic.importers import into_trace
-from kafka_shim.shim.traffic.traces.writing import Writing
+from kafka_shim.shim.traffic.importers.log_import import AuthorizerLogImport
 from tests.acl_filters import ANY_ACL
 from tests.shim.play import Stage
-from tests.shim.traffic.importers.test_audit_log import LATER, OLDEST, RULE
+from tests.shim.traffic.importers.test_authorizer_log import LATER, OLDEST, RULE
 
 
 @pytest.fixture
@@ -64,7 +63,7 @@ def test_an_exported_trace_imports_to_the_same_requests(
     log.write_text("".join(f"{prefix}{json.dumps(row)}{suffix}\n" for row in rows))
     again = tmp_path / "again"
     assert main(["trace", "import", "--from", "request-log", str(log), str(again)]) == 0
-    assert "4 lines, 8 entries, 0 lines not read" in capsys.readouterr().err
+    assert "4 lines, 8 entries, 0 entries not read" in capsys.readouterr().err
     kept = ("requestHeader", "request", "response", "principal", "listener", "clientInformation")
     found = exported(again, capsys)
     assert [{k: row[k] for k in kept} for row in found] == [
@@ -77,7 +76,7 @@ def test_lines_of_an_audit_log_are_imported_as_accesses(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     log, folder = tmp_path / "kafka-authorizer.log", tmp_path / "trace"
-    log.write_text(f"{OLDEST}\nsomething else\n{LATER}\n{RULE}")
+    log.write_text(f"{LATER}\nsomething else\n{OLDEST}\n{RULE}")
     assert main(["trace", "import", "--from", "audit-log", str(log), str(folder)]) == 0
     capsys.readouterr()
     assert main(["trace", "info", str(folder), "--json"]) == 0
@@ -130,13 +129,13 @@ def test_an_interrupted_import_leaves_no_files(
 ) -> None:
     """The import is interrupted after entries were written."""
 
-    def interrupted(writing: Writing, *_: object) -> int:
-        audit(writing, *_)  # type: ignore[arg-type]
-        writing.flush()
+    def interrupted(importing: AuthorizerLogImport, *_: object) -> None:
+        write(importing, *_)  # type: ignore[arg-type]
+        importing._writing.flush()
         raise KeyboardInterrupt
 
-    audit = into_trace._audit
-    monkeypatch.setattr(into_trace, "_audit", interrupted)
+    write = AuthorizerLogImport._write
+    monkeypatch.setattr(AuthorizerLogImport, "_write", interrupted)
     folder = tmp_path / "new" / "trace"
     log = Path(__file__).parents[1] / "traffic" / "importers" / "kafka_authorizer.txt"
     assert main(["trace", "import", "--from", "audit-log", str(log), str(folder)]) == 130

@@ -1,17 +1,19 @@
 """`kafka-shim trace import`: make a trace of a broker's log, a proxy's log or a capture."""
 
 import argparse
-import contextlib
 import json
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterator
+from contextlib import closing
+from datetime import UTC, datetime, tzinfo
+from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from kafka_shim.extras import requires
-from kafka_shim.shim.cli import EXIT_FAILURE
+from kafka_shim.shim.cli import EXIT_FAILURE, EXIT_MISMATCH
 from kafka_shim.shim.cli.error_output import print_error
 from kafka_shim.shim.cli.progress import Progress
 from kafka_shim.shim.config import PORT_MAX
@@ -20,17 +22,25 @@ from kafka_shim.shim.errors import ConfigError
 if TYPE_CHECKING:
     from kafka_shim.shim.traffic.captures.into_trace import CaptureReport
     from kafka_shim.shim.traffic.captures.tls import KeyLog
-    from kafka_shim.shim.traffic.importers.into_trace import Imported
+    from kafka_shim.shim.traffic.importers.log_files import LogSource
+    from kafka_shim.shim.traffic.importers.log_import import ImportReport
 
 FORMS = ("pcap", "request-log", "audit-log", "protocol-log")
 FORMS_HELP = """format of the source. pcap: a network capture, pcap or pcapng.
 request-log: a broker's request log in JSON (KIP-673). audit-log: a broker's authorizer log
 (decisions only). protocol-log: the log of kroxylicious' ProtocolLogger"""
+UNREAD_MAX = 1.0
+"""Percent of a log's entries."""
 
 
 def add_import_arguments(verb: argparse.ArgumentParser) -> None:
     verb.add_argument(
-        "source", type=Path, help="capture or log to read; - is a log on standard input"
+        "sources",
+        type=Path,
+        nargs="+",
+        metavar="SOURCE",
+        help="capture, or log files and folders, also compressed (gzip, zstd, bzip2, xz, tar);"
+        " - is a log on standard input",
     )
     verb.add_argument("--from", dest="form", required=True, choices=FORMS, help=FORMS_HELP)
     verb.add_argument(
@@ -47,11 +57,50 @@ def add_import_arguments(verb: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="TLS keys of the captured connections, as clients write them to $SSLKEYLOGFILE",
     )
+    verb.add_argument(
+        "--time-zone",
+        type=_zone,
+        metavar="ZONE",
+        help="zone of times without one, such as Europe/Berlin (default: UTC)",
+    )
+    verb.add_argument(
+        "--max-unread",
+        type=_percent,
+        default=UNREAD_MAX,
+        metavar="PERCENT",
+        help="exit with code 3 if more of a log's entries could not be read (default: %(default)s)",
+    )
     verb.add_argument("--json", action="store_true", help="print the report as one JSON object")
 
 
+def _zone(text: str) -> tzinfo:
+    from zoneinfo import ZoneInfo
+
+    try:
+        if text[:1] in "+-":
+            return datetime.strptime(text, "%z").tzinfo or UTC
+        return ZoneInfo(text)
+    except (ValueError, OSError, KeyError):
+        raise argparse.ArgumentTypeError(
+            f"unknown time zone `{text}`; expected one such as Europe/Berlin or +02:00"
+        ) from None
+
+
+def _percent(text: str) -> float:
+    try:
+        percent = float(text)
+    except ValueError:
+        percent = -1.0
+    if not 0 <= percent <= 100:
+        raise argparse.ArgumentTypeError(f"`{text}`: expected a percentage from 0 to 100")
+    return percent
+
+
 def run_import(args: argparse.Namespace) -> int:
-    """Import, and report what was imported and what could not be read; return 1 if nothing was."""
+    """Import; report what was imported and what could not be read.
+
+    Return 1 if nothing was imported, 3 if more than `--max-unread` of a log could not be read.
+    """
     if args.port and args.form != "pcap":
         raise ConfigError("--port requires --from pcap")
     for port in args.port:
@@ -59,12 +108,14 @@ def run_import(args: argparse.Namespace) -> int:
             raise ConfigError(f"--port `{port}`: expected 1 to {PORT_MAX}")
     if args.key_log is not None and args.form != "pcap":
         raise ConfigError("--key-log requires --from pcap")
+    if args.form == "pcap" and len(args.sources) > 1:
+        raise ConfigError("--from pcap reads one capture; merge captures first, with mergecap")
     before = _Before.of(args.trace)
     code = EXIT_FAILURE
     try:
         code = _capture(args) if args.form == "pcap" else _log(args)
     finally:  # also after errors and Ctrl-C
-        if code:
+        if code not in (0, EXIT_MISMATCH):
             before.bring_back()
     return code
 
@@ -93,53 +144,86 @@ class _Before(msgspec.Struct):
 
 
 def _log(args: argparse.Namespace) -> int:
-    size = 0 if str(args.source) == "-" else args.source.stat().st_size
-    with _opened(args.source) as lines, Progress("reading lines", size) as progress:
-        report = _importer(args.form)(_told(lines, progress), args.trace)
+    report = _import_logs(args)
+    name = ", ".join(str(source) for source in args.sources)
     if args.json:
         print(msgspec.json.encode(report).decode())
     else:
-        for number, why in report.refused:
-            print_error(args, f"{args.source}: line {number}: {why}")
-        for field, count in report.unknown.items():
-            print(f"unknown field ignored: {field}, {count} times", file=sys.stderr)
-        print(
-            f"{report.lines} lines, {report.entries} entries, {len(report.refused)} lines not read",
-            file=sys.stderr,
+        _print_report(args, report, name)
+    code = _outcome(args, report.entries)
+    if code == 0 and report.unread_percent() > args.max_unread:
+        print_error(
+            args,
+            f"{report.unread_percent():.1f} % of the log's entries were not read, more than the"
+            f" {args.max_unread:g} % of --max-unread; the trace is incomplete",
         )
-    return _outcome(args, report.entries)
+        return EXIT_MISMATCH
+    return code
+
+
+def _print_report(args: argparse.Namespace, report: "ImportReport", name: str) -> None:
+    for line in report.examples:
+        print_error(args, f"{line.source or name}: line {line.line}: {line.reason}")
+        if line.text:
+            print(f"    {line.text}", file=sys.stderr)
+    if report.unread > len(report.examples):
+        print(f"... {report.unread - len(report.examples)} more not read", file=sys.stderr)
+    for skipped in report.skipped:
+        print(f"{skipped}: skipped, since it is no text", file=sys.stderr)
+    for field, count in report.unknown.items():
+        print(f"unknown field ignored: {field}, {count} times", file=sys.stderr)
+    print(
+        f"{report.lines} lines, {report.entries} entries, {report.unread} entries not read",
+        file=sys.stderr,
+    )
+
+
+def _import_logs(args: argparse.Namespace) -> "ImportReport":
+    from kafka_shim.shim.traffic.importers.log_files import log_files, log_sources
+
+    files, skipped = log_files(args.sources, args.time_zone), list[str]()
+    sizes = [file.stat().st_size for file in files if file.is_file()]
+    before = [sum(sizes[:index]) for index in range(len(files))]
+    with Progress("reading lines", sum(sizes)) as progress:
+        sources = (
+            (source, _reported(source, start, progress))
+            for file, start in zip(files, before, strict=True)
+            for source in log_sources(file, skipped, is_named=file in args.sources)
+        )
+        report = _read_sources(args, sources)
+    report.skipped = skipped
+    return report
+
+
+def _read_sources(
+    args: argparse.Namespace, sources: Iterator[tuple["LogSource", Iterator[str]]]
+) -> "ImportReport":
+    if args.form == "protocol-log":
+        from kafka_shim.shim.traffic.importers.protocol_log_import import import_protocol_log
+
+        return import_protocol_log(chain.from_iterable(lines for _, lines in sources), args.trace)
+    from kafka_shim.shim.traffic.importers.log_import import AuthorizerLogImport, RequestLogImport
+
+    kind = AuthorizerLogImport if args.form == "audit-log" else RequestLogImport
+    with closing(kind(args.trace, args.time_zone)) as importing:
+        for source, lines in sources:
+            importing.read(lines, source.name)
+    return importing.report
 
 
 def _outcome(args: argparse.Namespace, entries: int) -> int:
     if entries:
         return 0
-    print_error(args, f"`{args.source}` contains nothing in the format {args.form}")
+    name = ", ".join(str(source) for source in args.sources)
+    print_error(args, f"`{name}` contains nothing in the format {args.form}")
     return EXIT_FAILURE
 
 
-def _told(lines: Iterable[str], progress: Progress) -> Iterator[str]:
-    """Yield the same lines, and report to `progress` how much of the log has been read."""
-    behind = 0
-    for line in lines:
+def _reported(source: "LogSource", start: int, progress: Progress) -> Iterator[str]:
+    """Yield the lines of a log; report to `progress` how much of all logs has been read."""
+    for line in source.lines:
         yield line
-        behind += len(line)
-        progress(behind)
-
-
-def _importer(form: str) -> Callable[[Iterator[str], Path], "Imported"]:
-    if form == "protocol-log":
-        from kafka_shim.shim.traffic.importers.protocol_log_into_trace import import_protocol_log
-
-        return import_protocol_log
-    from kafka_shim.shim.traffic.importers.into_trace import import_audit_log, import_request_log
-
-    return import_audit_log if form == "audit-log" else import_request_log
-
-
-def _opened(source: Path) -> contextlib.AbstractContextManager[TextIO]:
-    if str(source) == "-":
-        return contextlib.nullcontext(sys.stdin)
-    return source.open(encoding="utf-8", errors="replace")
+        progress(start + source.position())
 
 
 def _capture(args: argparse.Namespace) -> int:
@@ -149,13 +233,13 @@ def _capture(args: argparse.Namespace) -> int:
         raise ConfigError(requires("importing a network capture", "capture")) from error
     keys = None if args.key_log is None else _keys(args.key_log)
     with (
-        args.source.open("rb") as file,
-        Progress("reading packets", args.source.stat().st_size) as progress,
+        args.sources[0].open("rb") as file,
+        Progress("reading packets", args.sources[0].stat().st_size) as progress,
     ):
         try:
             report = import_capture(file, args.trace, frozenset(args.port), progress, keys)
         except ConfigError as error:
-            raise ConfigError(f"`{args.source}`: {error}") from error
+            raise ConfigError(f"`{args.sources[0]}`: {error}") from error
     if args.json:
         print(json.dumps(msgspec.to_builtins(report), indent=2))
     else:

@@ -4,6 +4,7 @@ import sys
 from collections.abc import Iterable
 from pathlib import Path
 
+from kafka_shim.protocol.trace.foreign_files import import_hint
 from kafka_shim.protocol.trace.segments import SUFFIX, Damage, has_block, segments
 from kafka_shim.shim.errors import ConfigError
 
@@ -14,9 +15,13 @@ def existing_trace(path: Path) -> Path:
         raise ConfigError(f"`{path}` does not exist")
     if path.is_dir():
         if not segments(path):
-            raise ConfigError(f"`{path}` has no trace: it contains no segment (*{SUFFIX})")
+            raise ConfigError(
+                f"`{path}` has no trace: it contains no segment (*{SUFFIX}){import_hint(path)}"
+            )
     elif path.stat().st_size and not has_block(path):
-        raise ConfigError(f"`{path}` is not a kafka-shim trace: it has no valid block")
+        raise ConfigError(
+            f"`{path}` is not a kafka-shim trace: it has no valid block{import_hint(path)}"
+        )
     return path
 
 

@@ -9,8 +9,8 @@ import pytest
 from kafka_shim.protocol.enums import Operation, ResourceType
 from kafka_shim.protocol.trace.segments import Damage, read_trace
 from kafka_shim.protocol.wire_json import SIZE
-from kafka_shim.shim.traffic.importers.audit_log import parse_line
-from kafka_shim.shim.traffic.importers.into_trace import import_audit_log, import_request_log
+from kafka_shim.shim.traffic.importers.authorizer_log import parse_line
+from kafka_shim.shim.traffic.importers.log_import import import_authorizer_log, import_request_log
 from kafka_shim.shim.traffic.importers.request_log_export import export_rows
 from tests.oracle.real_kafka import numbers
 from tests.recordings.audit.recording import GROUP, RELEASES, TRANSACTIONAL, recorded
@@ -34,7 +34,7 @@ def without_sizes(value: Any) -> Any:
 
 def test_every_decision_is_read(tmp_path: Path) -> None:
     lines = AUDIT.read_text().splitlines()
-    report = import_audit_log(iter(lines), tmp_path)
+    report = import_authorizer_log(iter(lines), tmp_path)
     assert report.entries == len(lines) == 14
     for line in lines:
         found = parse_line(line)
@@ -75,7 +75,7 @@ def test_decisions_are_read_in_the_words_of_every_release(release: str) -> None:
 def test_every_request_is_imported_and_exported_as_logged(tmp_path: Path) -> None:
     lines = REQUESTS.read_text().splitlines()
     report = import_request_log(iter(lines), tmp_path)
-    assert report.refused == []
+    assert report.unread == 0
     assert report.entries == 2 * len(lines) > 20
     rows = list(export_rows(tmp_path))
     assert len(rows) == len(lines)
@@ -99,7 +99,7 @@ def leaves(value: Any) -> list[str]:
 def test_no_values_are_lost_if_fields_had_other_names(tmp_path: Path) -> None:
     lines = EARLIER_REQUESTS.read_text().splitlines()
     report = import_request_log(iter(lines), tmp_path)
-    assert (report.refused, report.unknown) == ([], {})
+    assert (report.unread, report.unknown) == (0, {})
     rows = list(export_rows(tmp_path))
     assert len(rows) == len(lines) > 20
     for line, row in zip(lines, rows, strict=True):
@@ -112,7 +112,7 @@ def test_no_values_are_lost_if_fields_had_other_names(tmp_path: Path) -> None:
 def test_share_fetches_are_read_without_their_records(tmp_path: Path) -> None:
     lines = SHARE_FETCHES.read_text().splitlines()
     report = import_request_log(iter(lines), tmp_path)
-    assert (report.refused, report.unknown, report.entries) == ([], {}, 2 * len(lines))
+    assert (report.unread, report.unknown, report.entries) == (0, {}, 2 * len(lines))
     for line, row in zip(lines, export_rows(tmp_path), strict=True):
         theirs, _ = json.JSONDecoder().raw_decode(line, line.index("{"))
         for response in (row["response"], theirs["response"]):

@@ -11,7 +11,7 @@ from kafka_shim.protocol.headers import read_request_header, read_response_heade
 from kafka_shim.protocol.trace.entries import Request, Response
 from kafka_shim.shim.cli import main
 from kafka_shim.shim.traffic.importers.protocol_log_export import export_entries
-from kafka_shim.shim.traffic.importers.protocol_log_into_trace import import_protocol_log
+from kafka_shim.shim.traffic.importers.protocol_log_import import import_protocol_log
 from kafka_shim.shim.traffic.importers.request_log_export import export_rows
 from tests.shim.cli.test_trace_import import trace  # noqa: F401 -- a fixture
 from tests.shim.observing.test_recorder import entries
@@ -35,7 +35,7 @@ ANSWER = {"header": REQUEST["header"] | {"type": "RESPONSE", "correlationId": 8}
 def test_entries_of_all_layouts_are_imported(tmp_path: Path) -> None:
     with LOG.open() as lines:
         report = import_protocol_log(lines, tmp_path)
-    assert (report.entries, report.refused) == (4, [])
+    assert (report.entries, report.unread) == (4, 0)
     found, _ = entries(tmp_path)
     metadata, login, login_response, answer = [entry for _, entry in found]
     header, at = read_request_header(metadata.frame)
@@ -71,9 +71,9 @@ def test_unreadable_lines_are_reported_and_the_rest_is_read(
     lines = iter(f"{json.dumps(REQUEST)}\nnothing\n{text}".splitlines(keepends=True))
     report = import_protocol_log(lines, tmp_path)
     assert report.entries == 1
-    ((number, why),) = report.refused
-    assert number == 3
-    assert says in why
+    (example,) = report.examples
+    assert example.line == 3
+    assert says in example.reason
 
 
 def test_without_session_ids_each_client_id_is_a_connection(tmp_path: Path) -> None:

@@ -1,19 +1,133 @@
-"""The time of a line in a Kafka log."""
+"""The time of an entry in a log, in the formats of log4j, Docker, Kubernetes and log services.
+
+A time without a zone is in the zone that the user names. A time without a date is an error: the
+year 1970 is never assumed.
+"""
 
 import re
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta, timezone, tzinfo
+from typing import Any, NamedTuple
 
-_TIME = re.compile(r"\[?(\d{4}-\d\d-\d\d)[ T](\d\d:\d\d:\d\d)[,.](\d{3})")
+
+class LogTimeError(ValueError):
+    """A time that cannot be read, and why."""
 
 
-def time_us(line: str) -> int | None:
-    """Return microseconds since 1970; None without a time. Logs have no zone, so UTC is assumed."""
-    found = _TIME.search(line[:60])
-    if found is None:
+class LogTime(NamedTuple):
+    """Microseconds since 1970; `has_zone` is false if the user's zone was applied."""
+
+    us: int
+    has_zone: bool
+
+
+_MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+_CLOCK = r"(?P<hour>\d\d):(?P<minute>\d\d):(?P<second>\d\d)(?:[.,](?P<fraction>\d{1,9}))?"
+_ZONE = (
+    r"(?:\s?(?P<zone>Z|[+-]\d\d:?\d\d|[+-]\d\d)\b|\s(?P<zone_name>(?!INFO|WARN|FINE)[A-Z]{3,4})\b)?"
+)
+_HALF = r"(?:\s(?P<half>AM|PM))?"
+_MONTH = r"(?P<month_name>[A-Z][a-z]{2})[a-z]*\.?"
+_DATES = (
+    r"(?P<year>\d{4})[-/](?P<month>\d\d)[-/](?P<day>\d\d)(?:T|\s+)",
+    rf"(?P<day>\d?\d)[ /-]{_MONTH}[ /-](?P<year>\d{{4}})[ :,]\s?",
+    rf"{_MONTH}\s+(?P<day>\d?\d),?\s(?P<year>\d{{4}}),?\s",
+)
+_FORMATS = (
+    *(re.compile(rf"(?<![\w.:-]){date}{_CLOCK}{_HALF}{_ZONE}") for date in _DATES),
+    re.compile(  # log4j2's COMPACT and ISO8601_BASIC
+        r"(?<!\w)(?P<year>\d{4})(?P<month>\d\d)(?P<day>\d\d)T?(?P<hour>\d\d)(?P<minute>\d\d)"
+        rf"(?P<second>\d\d)[.,]?(?P<fraction>\d{{3,9}}){_ZONE}(?!\w)"
+    ),
+)
+_EPOCH = re.compile(r"^\W*(\d{10}(?:\d{3}|\d{6}|\d{9})?(?:\.\d{1,9})?)(?!\w)")
+_DATELESS = re.compile(r"(?<![\d:])\d\d:\d\d:\d\d(?![\d:])")
+_UTC_NAMES = frozenset({"UTC", "GMT"})
+_UNITS = ((1e11, 1_000_000), (1e14, 1_000), (1e17, 1))
+"""An epoch number below the first is in units of so many microseconds; above all, nanoseconds."""
+
+
+def time_in(text: str, zone: tzinfo | None = None) -> LogTime | None:
+    """Return the time in the text before a message; None if it has none.
+
+    Of several times, the last one with a zone counts, else the last one. `zone` is that of times
+    without one (default: UTC). Raise LogTimeError if there is a time that cannot be read.
+    """
+    moments = [_moment(match, zone) for pattern in _FORMATS for match in pattern.finditer(text)]
+    if moments:
+        return next((time for time in reversed(moments) if time.has_zone), moments[-1])
+    epoch = _EPOCH.match(text)
+    if epoch is not None:
+        return epoch_time(float(epoch[1]) if "." in epoch[1] else int(epoch[1]))
+    if _DATELESS.search(text) is not None:
+        raise LogTimeError("its time has no date and year that can be read")
+    return None
+
+
+def epoch_time(value: float) -> LogTime | None:
+    """Return the time of a number of seconds, milli-, micro- or nanoseconds since 1970."""
+    if value < 1e8:  # 1973: no log has it
         return None
-    day, clock, thousandths = found.groups()
+    for limit, microseconds in _UNITS:
+        if value < limit:
+            return LogTime(int(value * microseconds), has_zone=True)
+    return LogTime(int(value) // 1_000, has_zone=True)
+
+
+def json_time(value: Any, zone: tzinfo | None = None) -> LogTime | None:
+    """Return the time in a field of a JSON log; None if it is none. Raise LogTimeError."""
+    if isinstance(value, dict):  # log4j2's `instant`
+        seconds, nanoseconds = value.get("epochSecond"), value.get("nanoOfSecond", 0)
+        if isinstance(seconds, int) and isinstance(nanoseconds, int):
+            return LogTime(seconds * 1_000_000 + nanoseconds // 1_000, has_zone=True)
+        return None
+    if isinstance(value, bool):
+        return None
+    if isinstance(value, int | float):
+        return epoch_time(value)
+    if isinstance(value, str):
+        return epoch_time(int(value)) if value.isdecimal() else time_in(value, zone)
+    return None
+
+
+def _moment(match: re.Match[str], zone: tzinfo | None) -> LogTime:
+    groups = match.groupdict()
+    offset, has_zone = _zone(groups["zone"], groups["zone_name"], zone)
     try:
-        moment = datetime.fromisoformat(f"{day}T{clock}").replace(tzinfo=UTC)
-    except ValueError:
-        return None
-    return int(moment.timestamp()) * 1_000_000 + int(thousandths) * 1000
+        moment = datetime(
+            int(groups["year"]),
+            _month(groups),
+            int(groups["day"]),
+            _hour(int(groups["hour"]), groups.get("half")),
+            int(groups["minute"]),
+            int(groups["second"]),
+            tzinfo=offset,
+        )
+    except ValueError as error:
+        raise LogTimeError(f"invalid time `{match[0]}`: {error}") from error
+    fraction = (groups["fraction"] or "").ljust(6, "0")[:6]
+    return LogTime(int(moment.timestamp()) * 1_000_000 + int(fraction), has_zone)
+
+
+def _month(groups: dict[str, str]) -> int:
+    if groups.get("month") is not None:
+        return int(groups["month"])
+    name = groups["month_name"].lower()
+    if name not in _MONTHS:
+        raise ValueError(f"unknown month `{groups['month_name']}`")
+    return _MONTHS.index(name) + 1
+
+
+def _hour(hour: int, half: str | None) -> int:
+    return hour if half is None else hour % 12 + 12 * (half == "PM")
+
+
+def _zone(offset: str | None, name: str | None, default: tzinfo | None) -> tuple[tzinfo, bool]:
+    if offset == "Z" or name in _UTC_NAMES:
+        return UTC, True
+    if offset is not None:
+        hours, minutes = int(offset[1:3]), int(offset[3:].lstrip(":") or 0)
+        difference = timedelta(hours=hours, minutes=minutes)
+        return timezone(-difference if offset[0] == "-" else difference), True
+    if name is not None and default is None:
+        raise LogTimeError(f"the abbreviation of its time zone, {name}, is ambiguous")
+    return default or UTC, False

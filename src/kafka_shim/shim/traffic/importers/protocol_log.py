@@ -22,7 +22,7 @@ from kafka_shim.protocol.errors import ProtocolError
 from kafka_shim.protocol.headers import RequestHeader, write_request_header
 from kafka_shim.protocol.response_frames import write_response_frame
 from kafka_shim.shim.traffic.importers.api_names import api_of
-from kafka_shim.shim.traffic.importers.log_time import time_us
+from kafka_shim.shim.traffic.importers.log_time import LogTimeError, time_in
 from kafka_shim.shim.traffic.importers.message_from_json import JsonMessageError, message_from_json
 
 ENTRY_CHARACTERS_MAX = 64 * 1024 * 1024
@@ -51,7 +51,7 @@ def entries(lines: Iterator[str]) -> Iterator[LoggedEntry | tuple[int, str]]:
     for number, text in _candidates(lines):
         try:
             found = _entry(number, text)
-        except (JsonMessageError, ProtocolError) as error:
+        except (JsonMessageError, ProtocolError, LogTimeError) as error:
             yield number, str(error)
             continue
         if found is not None:
@@ -95,7 +95,9 @@ def _entry(number: int, text: str) -> LoggedEntry | None:
         raise JsonMessageError(f"not an entry of the protocol log: {error!r}") from error
     is_request = content["header"]["type"] == "REQUEST"
     name = "" if session is None else session[1]
-    return LoggedEntry(number, time_us(text), name, is_request, header, frame, unknown)
+    time = time_in(text[:60])
+    time_us = None if time is None else time.us
+    return LoggedEntry(number, time_us, name, is_request, header, frame, unknown)
 
 
 def _unpacked(content: Any) -> dict[str, Any] | None:

@@ -24,7 +24,8 @@ class LoggedRequest(msgspec.Struct, frozen=True):
     """A line as frames, encoded from its JSON without record contents.
 
     `connection` is Kafka's connection id, `took_us` the time until the response. `response` is None
-    without a response. `unknown` are fields that were left out.
+    without a response. `unknown` are fields that were left out. `time_us` is 0 unless the row was
+    exported from a trace.
     """
 
     connection: str
@@ -40,6 +41,12 @@ class LoggedRequest(msgspec.Struct, frozen=True):
     response: bytes | None
     took_us: int
     unknown: frozenset[str]
+    time_us: int
+
+
+def is_relevant(text: str) -> bool:
+    """Return whether a part of a log may have a request."""
+    return "requestHeader" in text
 
 
 def parse_request(line: str) -> LoggedRequest | None:
@@ -84,6 +91,7 @@ def _request(content: dict[str, Any]) -> LoggedRequest:
         response,
         int(float(content.get("totalTimeMs") or 0) * 1000),
         frozenset(unknown),
+        int(content.get("timeUs") or 0),
     )
 
 

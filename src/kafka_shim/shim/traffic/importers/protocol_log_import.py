@@ -6,27 +6,28 @@ from pathlib import Path
 
 from kafka_shim.protocol.trace.entries import DERIVED, Connection, Request, Response
 from kafka_shim.protocol.trace.redaction import response_without_secrets, without_secrets
-from kafka_shim.shim.traffic.importers.into_trace import Imported
+from kafka_shim.shim.traffic.importers.log_import import ImportReport
 from kafka_shim.shim.traffic.importers.protocol_log import LoggedEntry, entries
 from kafka_shim.shim.traffic.traces.writing import Writing
 
 
-def import_protocol_log(lines: Iterator[str], folder: Path) -> Imported:
+def import_protocol_log(lines: Iterator[str], folder: Path) -> ImportReport:
     """Import requests and responses by session; without sessions, a client id is a connection."""
-    report = Imported()
+    report = ImportReport()
     with closing(_Pairing(folder)) as pairing:
-        for found in entries(_counted(lines, report)):
-            if isinstance(found, tuple):
-                report.refused.append(found)
-            elif pairing.add(found):
+        for entry in entries(_counted(lines, report)):
+            if isinstance(entry, tuple):
+                report.add_unread("", *entry)
+            elif pairing.add(entry):
                 report.entries += 1
-                report.leave_out(found.unknown)
+                report.count_unknown(entry.unknown)
             else:
-                report.refused.append((found.line, "a response to no request that is in the log"))
+                reason = "a response to no request that is in the log"
+                report.add_unread("", entry.line, reason)
     return report
 
 
-def _counted(lines: Iterator[str], report: Imported) -> Iterator[str]:
+def _counted(lines: Iterator[str], report: ImportReport) -> Iterator[str]:
     for line in lines:
         report.lines += 1
         yield line

@@ -1,0 +1,222 @@
+"""Decisions in Kafka's authorizer log (`kafka.authorizer.logger`), in the wordings of all releases.
+
+    Principal = User:alice is Denied Operation = Read from host = 10.0.0.1 on resource = Topic:t
+    Principal = User:alice is Denied Operation = Read from host = 10.0.0.1 on resource =
+        Topic:LITERAL:t for request = Fetch with resourceRefCount = 1
+    Principal = User:alice is Denied operation = READ from host = 10.0.0.1 on resource =
+        Topic:LITERAL:t for request = Fetch with resourceRefCount = 1 based on rule
+        MatchingAcl(acl=StandardAcl(resourceType=TOPIC, ...
+    ... (since 4.2) based on rule MatchingAcl(acl=StandardAcl[resourceType=TOPIC, ...
+
+The first is from SimpleAclAuthorizer (later releases add the pattern type), the second from
+AclAuthorizer (KAFKA-8760), the others from StandardAuthorizer (KIP-801). A decision is read only
+if the whole text fits, up to what a layout appends: the logger, the thread. Confluent's audit
+events are read, too.
+"""
+
+import ipaddress
+import re
+from typing import Any
+
+import msgspec
+
+from kafka_shim.authorizer.acl_formats.standard_acl import find_standard_acl, standard_acl
+from kafka_shim.authorizer.acl_formats.trace_rule import acl_rule
+from kafka_shim.authorizer.acl_names import AclTextError, parse_operation, parse_resource_type
+from kafka_shim.protocol.enums import Operation, ResourceType
+from kafka_shim.shim.traffic.importers.api_names import api_of
+
+UNKNOWN_API = -1
+
+_START = r"(?P<layout>(?:[^{}]*[\s\]>:|-])?)Principal = "
+_DECISION = (
+    r"(?P<principal>[A-Za-z][\w-]*:.+?) is (?P<outcome>Allowed|Denied) "
+    r"(?P<wording>[Oo]peration) = (?P<operation>\w+) from host = (?P<host>\S+) "
+    r"(?:via listener \S+ )?on resource = "
+    r"(?P<type>\w+):(?:(?:LITERAL|PREFIXED):)?(?P<name>.*?)"
+)
+_REQUEST = r"(?: for request = (?P<request>\w+) with resourceRefCount = (?P<count>\d+))?"
+_RULE = (
+    r"(?: based on rule (?P<rule>SuperUser|DefaultAllow|DefaultDeny|MatchingAcl\(acl=.+[)\]]\)))?"
+)
+_END = r"(?P<end>(?: +(?:-|\([\w.$]+(?::\d+)?\)|\[[^\[\]]*\]|<[^<>]*>))*)\s*"
+_LINE = re.compile(_START + _DECISION + _REQUEST + _RULE + _END)
+
+_RELEVANT = re.compile(
+    r"Principal (?:=|\\u003d)|on resource (?:=|\\u003d)|resourceRefCount|kafka\.authorizer\.logger"
+    r"|\[(?:DENY|ALLOW)\] Auth request|AivenAclAuthorizer|io\.confluent\.kafka\.server/"
+)
+_AIVEN = re.compile(r"AivenAclAuthorizer|\[(?:DENY|ALLOW)\] Auth request")
+_NO_DECISION = re.compile(
+    r"principal = .* is a super user, allowing operation without checking acls\."
+    r"|No acl found for resource .*, authorized = \w+"
+    r"|operation = .* on resource = .* from host = .* is \w+ based on acl = "
+)
+"""Messages of SimpleAclAuthorizer and AclAuthorizer that explain a decision in another line."""
+_TOPIC_NAME = re.compile(r"[a-zA-Z0-9._-]{1,249}|\*")
+_CLUSTER_NAME = "kafka-cluster"
+_UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f\ufffd]|Principal = | on resource = ")
+
+
+class DecisionError(ValueError):
+    """A part of a log that should be a decision, and why it cannot be read as one."""
+
+
+class LoggedDecision(msgspec.Struct, frozen=True):
+    """A decision; `api_key` is -1 if the log does not name the API.
+
+    `rule` is in the format of a trace, or empty if the release does not log it. `is_delimited` is
+    false if the text ends with the resource's name, so that a line that was cut off looks whole.
+    """
+
+    principal: str
+    host: str
+    operation: Operation
+    resource_type: ResourceType
+    resource_name: str
+    allowed: bool
+    api_key: int
+    count: int
+    rule: str
+    is_delimited: bool = True
+
+
+def is_relevant(text: str) -> bool:
+    """Return whether a part of a log is from an authorizer, or a decision that was cut off."""
+    return _RELEVANT.search(text) is not None
+
+
+def parse_line(text: str) -> LoggedDecision | None:
+    """Return the decision in a line; None if it is no part of an authorizer log.
+
+    Raise DecisionError if it should have a decision but cannot be read.
+    """
+    if not is_relevant(text) or _NO_DECISION.search(text) is not None:
+        return None
+    if _AIVEN.search(text) is not None:
+        raise DecisionError(
+            "a log of Aiven's AivenAclAuthorizer, which is not supported: its lines have no host"
+        )
+    match = _LINE.fullmatch(text)
+    if match is None or text.count("Principal = ") != 1:
+        raise DecisionError("not a whole decision of a known authorizer")
+    return _decision(match)
+
+
+def _decision(match: re.Match[str]) -> LoggedDecision:
+    is_standard = match["wording"] == "operation"
+    if is_standard != (match["rule"] is not None) or (is_standard and match["request"] is None):
+        raise DecisionError("not a whole decision of a known authorizer")
+    operation, resource_type = _operation(match["operation"]), _resource_type(match["type"])
+    check_decision(match["principal"], match["host"], resource_type, match["name"])
+    api = api_of(match["request"] or "")
+    if api is None and match["request"] is not None:
+        raise DecisionError(f"unknown API `{match['request']}`")
+    return LoggedDecision(
+        match["principal"],
+        match["host"],
+        operation,
+        resource_type,
+        match["name"],
+        match["outcome"] == "Allowed",
+        UNKNOWN_API if api is None else api,
+        int(match["count"] or 1),
+        _rule(match["rule"] or ""),
+        bool(match["request"] or match["end"]),
+    )
+
+
+def check_decision(principal: str, host: str, resource_type: ResourceType, name: str) -> None:
+    """Raise DecisionError if the principal, the address or the resource's name is not legal."""
+    if _UNPRINTABLE.search(principal) is not None:
+        raise DecisionError(f"invalid principal `{principal}`")
+    try:
+        ipaddress.ip_address(host.partition("%")[0])
+    except ValueError:
+        raise DecisionError(f"invalid host `{host}`: expected an IP address") from None
+    is_legal = _UNPRINTABLE.search(name) is None
+    if resource_type is ResourceType.TOPIC:
+        is_legal = _TOPIC_NAME.fullmatch(name) is not None
+    elif resource_type is ResourceType.CLUSTER:
+        is_legal = name == _CLUSTER_NAME
+    if not is_legal:
+        raise DecisionError(f"invalid {resource_type.name.lower()} name `{name}`")
+
+
+def _operation(name: str) -> Operation:
+    try:
+        return parse_operation(name)
+    except AclTextError:
+        raise DecisionError(f"unknown operation `{name}`") from None
+
+
+def _resource_type(name: str) -> ResourceType:
+    try:
+        return parse_resource_type(name)
+    except AclTextError:
+        raise DecisionError(f"unknown resource type `{name}`") from None
+
+
+def _rule(text: str) -> str:
+    if not text.startswith("MatchingAcl"):
+        return text
+    try:
+        acl = find_standard_acl(text)
+    except AclTextError as error:
+        raise DecisionError(str(error)) from error
+    brackets = "[]" if "(acl=StandardAcl[" in text else "()"
+    if acl is None or text != f"MatchingAcl(acl={standard_acl(acl, brackets)})":
+        raise DecisionError(f"invalid rule `{text}`")
+    return acl_rule(acl)
+
+
+def parse_cloud_event(event: dict[str, Any]) -> LoggedDecision | None:
+    """Return the decision in an audit event of Confluent's brokers; None if it is no decision.
+
+    Raise DecisionError if it should have a decision but cannot be read, or if a role decided.
+    """
+    kind, data = str(event.get("type", "")), event.get("data")
+    if not kind.startswith("io.confluent.kafka.server/"):
+        raise DecisionError(f"CloudEvents of the type `{kind}` are not supported")
+    if not kind.endswith("/authorization") or not isinstance(data, dict):
+        return None
+    method = str(data.get("methodName", ""))
+    if not method.startswith("kafka."):  # of the metadata service and others
+        return None
+    try:
+        return _confluent_decision(method.removeprefix("kafka."), data, data["authorizationInfo"])
+    except (KeyError, TypeError, AttributeError, IndexError) as error:
+        raise DecisionError(f"an audit event without an expected field: {error!r}") from error
+
+
+def _confluent_decision(
+    method: str, data: dict[str, Any], decision: dict[str, Any]
+) -> LoggedDecision:
+    if decision.get("rbacAuthorization"):
+        raise DecisionError("a decision of a role binding (RBAC), which is not an ACL")
+    api = api_of(method)
+    if api is None:
+        raise DecisionError(f"unknown API `{method}`")
+    principal, host = str(data["authenticationInfo"]["principal"]), _confluent_host(data)
+    resource_type = _resource_type(str(decision["resourceType"]))
+    name = str(decision["resourceName"])
+    check_decision(principal, host, resource_type, name)
+    operation, granted = _operation(str(decision["operation"])), decision["granted"]
+    if not isinstance(granted, bool):
+        raise DecisionError(f"invalid `granted`: {granted!r}")
+    rule = "SuperUser" if decision.get("superUserAuthorization") is True else ""
+    return LoggedDecision(
+        principal, host, operation, resource_type, name, granted, api, count=1, rule=rule
+    )
+
+
+def _confluent_host(data: dict[str, Any]) -> str:
+    """Return the client's address, which Confluent Platform and Confluent Cloud log differently."""
+    metadata = data.get("requestMetadata") or {}
+    address = metadata.get("client_address") or metadata.get("clientAddress")
+    if address is None:
+        addresses = data.get("clientAddress")
+        if not addresses:
+            raise DecisionError("an audit event without the client's address")
+        address = addresses[0]["ip"]
+    return str(address).lstrip("/")

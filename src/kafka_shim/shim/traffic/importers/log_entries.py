@@ -1,0 +1,215 @@
+"""Split a log into entries, whatever wrote its lines: log4j, Docker, Kubernetes or a log service.
+
+An entry is the text that the broker logged and its time. JSON is unpacked: one object or several
+in a line, or one object over several lines; Docker's json-file, log4j2's JsonLayout, ECS, GELF,
+Filebeat, journald, Loki, Elasticsearch's hits, and CloudWatch's lists of events.
+"""
+
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator
+from datetime import tzinfo
+from typing import Any
+
+import msgspec
+
+from kafka_shim.shim.traffic.importers.log_time import LogTime, LogTimeError, json_time, time_in
+
+ENTRY_CHARACTERS_MAX = 64 * 1024 * 1024
+TIME_CHARACTERS_MAX = 400
+"""The part of a line in which its time is looked for."""
+
+_CRI = re.compile(r"(?P<time>\d{4}-\d\d-\d\dT\S+) (?P<stream>stdout|stderr) (?P<tag>[FP]) ")
+_MESSAGE_FIELDS = (
+    *("message", "log", "msg", "MESSAGE", "short_message", "full_message", "@message"),
+    *("textPayload", "line", "_raw", "body", "formattedMessage"),
+)
+_TIME_FIELDS = (
+    *("instant", "timeMillis", "@timestamp", "timestamp", "time", "ts", "eventTime", "datetime"),
+    *("date", "asctime", "_time", "__REALTIME_TIMESTAMP"),
+)
+_LOGGER_FIELDS = ("loggerName", "logger_name", "log.logger", "logger", "_logger")
+_decode = json.JSONDecoder().raw_decode
+
+
+class LogEntry(msgspec.Struct, frozen=True):
+    """An entry of a log: its first line, its text, and where it was found.
+
+    `wrapped` is an object of JSON that has no text of its own, such as a CloudEvent. `is_whole` is
+    false for a last line without a line end, which may be cut off. `error` says why the entry
+    cannot be unpacked, or its time not be read.
+    """
+
+    line: int
+    text: str
+    time: LogTime | None = None
+    logger: str = ""
+    wrapped: dict[str, Any] | None = None
+    is_whole: bool = True
+    error: str = ""
+
+
+class LogEntries:
+    """Reads the entries of one log. `is_relevant` tells lines that are worth unpacking."""
+
+    def __init__(
+        self, is_relevant: Callable[[str], bool], zone: tzinfo | None = None, text_start: str = ""
+    ) -> None:
+        self._is_relevant = is_relevant
+        self._zone = zone
+        self._text_start = text_start
+        self._partial: dict[str, str] = {}
+        self.lines = 0
+
+    def read(self, lines: Iterable[str]) -> Iterator[LogEntry]:
+        """Yield the relevant entries of the lines."""
+        for number, text in self._joined(lines):
+            if self._is_relevant(text):
+                yield from self._unpacked(number, text)
+
+    def _joined(self, lines: Iterable[str]) -> Iterator[tuple[int, str]]:
+        """Yield lines; those of one JSON object, or of one entry that CRI split, as one."""
+        first, parts, end, length = 0, list[str](), "", 0
+        for self.lines, line in enumerate(lines, start=1):
+            if parts:
+                parts.append(line)
+                length += len(line)
+                if line.startswith(end) or length > ENTRY_CHARACTERS_MAX:
+                    yield first, "".join(parts)
+                    parts = []
+                continue
+            end = _end_of_object(line)
+            if end:
+                first, parts, length = self.lines, [line], len(line)
+            else:
+                whole = self._without_cri(line)
+                if whole:
+                    yield self.lines, whole
+        if parts:
+            yield first, "".join(parts)
+        for rest in self._partial.values():
+            yield self.lines, rest
+
+    def _without_cri(self, line: str) -> str:
+        """Return the line of a container, with its parts joined; empty for a part but the last."""
+        match = _CRI.match(line)
+        if match is None:
+            return line
+        text = line[match.end() :]
+        before = self._partial.pop(match["stream"], "")
+        if match["tag"] == "P":
+            self._partial[match["stream"]] = (before or match[0]) + text.rstrip("\r\n")
+            return ""
+        return before + text if before else match[0] + text
+
+    def _unpacked(self, number: int, text: str) -> Iterator[LogEntry]:
+        start = _start_of_json(text)
+        if start < 0:
+            yield self._text_entry(number, text, None)
+            return
+        try:
+            outer = time_in(text[:start][-TIME_CHARACTERS_MAX:], self._zone)
+        except LogTimeError:
+            outer = None
+        while start >= 0:
+            try:
+                value, end = _decode(text, start)
+            except ValueError as error:
+                reason = f"no whole JSON object begins here: {error}"
+                yield LogEntry(number, text[start:], error=reason)
+                return
+            if isinstance(value, dict) and "requestHeader" in value:  # a line of the request log
+                yield self._text_entry(number, text, outer)
+                return
+            yield from self._entries_in(number, value, outer)
+            rest = text[end:]
+            start = text.find("{", end)
+            if start < 0 and self._is_relevant(rest):
+                yield self._text_entry(number, rest, outer)
+
+    def _entries_in(self, number: int, value: Any, outer: LogTime | None) -> Iterator[LogEntry]:
+        """Yield the entries in a JSON value, at any depth."""
+        if isinstance(value, list):
+            if len(value) == 2 and all(isinstance(part, str) for part in value):  # Loki
+                yield from self._field_entries(number, value[1], json_time(value[0]) or outer)
+                return
+            for element in value:
+                yield from self._entries_in(number, element, outer)
+        elif isinstance(value, dict):
+            try:
+                time = self._time_of(value) or outer
+            except LogTimeError as error:
+                yield LogEntry(number, json.dumps(value), error=str(error))
+                return
+            yield from self._object_entries(number, value, time)
+
+    def _object_entries(
+        self, number: int, value: dict[str, Any], time: LogTime | None
+    ) -> Iterator[LogEntry]:
+        if "specversion" in value:  # a CloudEvent
+            yield LogEntry(number, "", time, wrapped=value)
+            return
+        fields = [name for name in _MESSAGE_FIELDS if isinstance(value.get(name), str)]
+        further = [name for name in value if name not in fields and isinstance(value[name], str)]
+        for name in fields + further:
+            if self._is_relevant(value[name]):
+                yield from self._field_entries(number, value[name], time)
+                return
+        logger = next((str(value[name]) for name in _LOGGER_FIELDS if name in value), "")
+        if fields and self._is_relevant(logger):
+            yield LogEntry(number, value[fields[0]], time, logger)
+            return
+        parts = [part for part in value.values() if isinstance(part, dict | list)]
+        if not parts and self._is_relevant(json.dumps(value)):
+            yield LogEntry(number, json.dumps(value), time, logger)
+        for part in parts:
+            yield from self._entries_in(number, part, time)
+
+    def _field_entries(self, number: int, text: str, time: LogTime | None) -> Iterator[LogEntry]:
+        """Yield the entries in a text that JSON contains: lines of a broker, or JSON again."""
+        for line in text.splitlines():
+            if not self._is_relevant(line):
+                continue
+            if _start_of_json(line) >= 0:
+                for entry in self._unpacked(number, line):
+                    yield msgspec.structs.replace(entry, time=entry.time or time)
+            else:
+                yield self._text_entry(number, f"{line}\n", time)
+
+    def _text_entry(self, number: int, text: str, outer: LogTime | None) -> LogEntry:
+        """Return a line with its time: its own if that has a zone, else that of its JSON object."""
+        text, is_whole = text.rstrip("\r\n"), text.endswith("\n")
+        head = text.partition(self._text_start)[0] if self._text_start else text
+        try:
+            own = time_in(head[:TIME_CHARACTERS_MAX], self._zone)
+        except LogTimeError as error:
+            if outer is None:
+                return LogEntry(number, text, is_whole=is_whole, error=str(error))
+            own = None
+        times = [time for time in (own, outer) if time is not None]
+        time = next((time for time in times if time.has_zone), times[0] if times else None)
+        return LogEntry(number, text, time, is_whole=is_whole)
+
+    def _time_of(self, value: dict[str, Any]) -> LogTime | None:
+        if "timestampSeconds" in value:  # Google Cloud
+            seconds, nanoseconds = value["timestampSeconds"], value.get("timestampNanos", 0)
+            return json_time({"epochSecond": seconds, "nanoOfSecond": nanoseconds})
+        times = (json_time(value[name], self._zone) for name in _TIME_FIELDS if name in value)
+        return next((time for time in times if time is not None), None)
+
+
+def _end_of_object(line: str) -> str:
+    """Return how the last line of a JSON object begins whose first line this is, or nothing."""
+    content = line.strip(" \t\r\n,")
+    if not content.startswith("{") or content.endswith(("}", "}]")):
+        return ""
+    if content != "{" and not line.rstrip().endswith(("{", "[", ",")):
+        return ""
+    indent = "" if line.startswith(",") else line[: len(line) - len(line.lstrip())]
+    return f"{indent}}}"
+
+
+def _start_of_json(text: str) -> int:
+    """Return where a JSON object begins that is not a part of a message; -1 if none does."""
+    match = re.search(r"\{\s*\"", text)
+    return -1 if match is None else match.start()

@@ -1,0 +1,139 @@
+"""Open logs for reading: files, folders, standard input; compressed, or in archives."""
+
+import bz2
+import gzip
+import io
+import lzma
+import sys
+import tarfile
+from collections.abc import Callable, Iterator, Sequence
+from datetime import tzinfo
+from itertools import islice
+from pathlib import Path
+from typing import IO, cast
+
+import msgspec
+
+from kafka_shim.extras import requires
+from kafka_shim.shim.errors import ConfigError
+from kafka_shim.shim.traffic.importers.log_time import LogTimeError, time_in
+
+STANDARD_INPUT = "-"
+_HEAD_BYTES = 512
+_TAR = slice(257, 262)
+_LINES_BEFORE_A_TIME = 50
+_DAMAGED = (EOFError, gzip.BadGzipFile, lzma.LZMAError, tarfile.TarError)
+
+
+class LogSource(msgspec.Struct):
+    """A log: its name, its lines, and a function that returns how many bytes were read."""
+
+    name: str
+    lines: Iterator[str]
+    position: Callable[[], int]
+
+
+def log_files(paths: Sequence[Path], zone: tzinfo | None = None) -> list[Path]:
+    """Return the files of the paths, of folders all; the log with the earliest time is first.
+
+    Raise ConfigError if a path does not exist or a folder has no files.
+    """
+    files: list[Path] = []
+    for path in paths:
+        if str(path) == STANDARD_INPUT or path.is_file():
+            files.append(path)
+            continue
+        if not path.exists():
+            raise FileNotFoundError(2, "No such file or directory", str(path))
+        inner = [name for name in sorted(path.rglob("*")) if name.is_file()]
+        if path.is_dir() and not inner:
+            raise ConfigError(f"`{path}` contains no files")
+        files += inner or [path]  # a pipe
+    if len(files) > 1:
+        files.sort(key=lambda file: _first_time_us(file, zone))
+    return files
+
+
+def log_sources(path: Path, skipped: list[str], *, is_named: bool) -> Iterator[LogSource]:
+    """Yield the logs in a file: itself, or those in an archive.
+
+    A file that is no text is added to `skipped`. Raise ConfigError if it `is_named` by the user,
+    or if the file is damaged.
+    """
+    try:
+        if str(path) != STANDARD_INPUT:
+            with path.open("rb") as file:
+                yield from _sources(str(path), file, file.tell, skipped, is_named=is_named)
+        elif hasattr(sys.stdin, "buffer"):
+            yield from _sources(
+                STANDARD_INPUT, sys.stdin.buffer, lambda: 0, skipped, is_named=is_named
+            )
+        else:
+            yield LogSource(STANDARD_INPUT, iter(sys.stdin), lambda: 0)
+    except _DAMAGED as error:
+        raise ConfigError(f"`{path}` is damaged: {error}") from error
+
+
+def _sources(
+    name: str, file: IO[bytes], position: Callable[[], int], skipped: list[str], *, is_named: bool
+) -> Iterator[LogSource]:
+    stream = file if isinstance(file, io.BufferedReader) else _buffered(file)
+    head = stream.peek(_HEAD_BYTES)[:_HEAD_BYTES]
+    while (unpacked := _decompressed(stream, head)) is not None:
+        stream = unpacked
+        head = stream.peek(_HEAD_BYTES)[:_HEAD_BYTES]
+    if head[_TAR] == b"ustar":
+        with tarfile.open(fileobj=stream, mode="r|") as archive:
+            for member in archive:
+                inner = archive.extractfile(member) if member.isfile() else None
+                if inner is not None:
+                    yield from _sources(
+                        f"{name}:{member.name}", inner, position, skipped, is_named=False
+                    )
+        return
+    encoding = "utf-16" if head[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig"
+    if b"\0" in head and encoding != "utf-16":
+        if is_named:
+            raise ConfigError(f"`{name}` is no text; expected a log, plain or compressed")
+        skipped.append(name)
+        return
+    text = io.TextIOWrapper(stream, encoding=encoding, errors="replace", newline="\n")
+    yield LogSource(name, text, position)
+    text.detach()
+
+
+def _decompressed(stream: io.BufferedReader, head: bytes) -> io.BufferedReader | None:
+    """Return the content of a compressed stream; None if it is not compressed."""
+    if head.startswith(b"\x1f\x8b"):
+        return _buffered(gzip.GzipFile(fileobj=stream))
+    if head.startswith(b"\x28\xb5\x2f\xfd"):
+        try:
+            import zstandard  # noqa: PLC0415 - from an extra
+        except ImportError as error:
+            raise ConfigError(requires("reading zstd", "compression")) from error
+        reader = zstandard.ZstdDecompressor().stream_reader(stream, read_across_frames=True)
+        return _buffered(reader)
+    if head.startswith(b"BZh"):
+        return _buffered(bz2.BZ2File(stream))
+    if head.startswith(b"\xfd7zXZ\0"):
+        return _buffered(lzma.LZMAFile(stream))
+    return None
+
+
+def _buffered(file: object) -> io.BufferedReader:
+    return io.BufferedReader(cast("io.RawIOBase", file), 1 << 16)
+
+
+def _first_time_us(path: Path, zone: tzinfo | None) -> int:
+    """Return the first time in a log; 0 if it has none."""
+    if str(path) == STANDARD_INPUT:
+        return 0
+    for source in log_sources(path, [], is_named=False):
+        for line in islice(source.lines, _LINES_BEFORE_A_TIME):
+            try:
+                time = time_in(line, zone)
+            except LogTimeError:
+                continue
+            if time is not None:
+                return time.us
+    return 0

@@ -1,0 +1,225 @@
+"""Import the logs of brokers into a trace."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable
+from contextlib import closing
+from datetime import tzinfo
+from pathlib import Path
+
+import msgspec
+
+from kafka_shim.protocol.trace.entries import AUDIT, DERIVED, Access, Connection, Request, Response
+from kafka_shim.protocol.trace.redaction import response_without_secrets, without_secrets
+from kafka_shim.shim.traffic.importers import authorizer_log, request_log
+from kafka_shim.shim.traffic.importers.authorizer_log import DecisionError, LoggedDecision
+from kafka_shim.shim.traffic.importers.log_entries import LogEntries, LogEntry
+from kafka_shim.shim.traffic.importers.message_from_json import JsonMessageError
+from kafka_shim.shim.traffic.importers.request_log import LoggedRequest
+from kafka_shim.shim.traffic.traces.writing import Writing
+
+EXAMPLES_MAX = 3
+EXAMPLE_CHARACTERS_MAX = 200
+
+
+class UnreadLine(msgspec.Struct):
+    """A line, or the first line of an entry, that could not be read."""
+
+    source: str
+    line: int
+    reason: str
+    text: str = ""
+
+
+class ImportReport(msgspec.Struct):
+    """Counts of lines, of the trace's entries, and of log entries that could not be read.
+
+    `examples` are the first of those. `unknown` are fields of messages that were left out, with
+    their counts; `skipped` are files that are no text.
+    """
+
+    lines: int = 0
+    entries: int = 0
+    unread: int = 0
+    examples: list[UnreadLine] = []
+    unknown: dict[str, int] = {}
+    skipped: list[str] = []
+
+    def count_unknown(self, fields: Iterable[str]) -> None:
+        for field in fields:
+            self.unknown[field] = self.unknown.get(field, 0) + 1
+
+    def add_unread(self, source: str, line: int, reason: str, text: str = "") -> None:
+        self.unread += 1
+        if len(self.examples) < EXAMPLES_MAX:
+            excerpt = text.strip()[:EXAMPLE_CHARACTERS_MAX]
+            self.examples.append(UnreadLine(source, line, reason, excerpt))
+
+    def unread_percent(self) -> float:
+        """Return how much of what should have become entries could not be read."""
+        return 100 * self.unread / (self.unread + self.entries) if self.unread else 0.0
+
+
+class LogImport(ABC):
+    """Imports logs, one after the other, into one trace."""
+
+    def __init__(self, folder: Path, writer: str, zone: tzinfo | None = None) -> None:
+        self._writing = Writing(folder, writer)
+        self._zone = zone
+        self.report = ImportReport()
+
+    @abstractmethod
+    def read(self, lines: Iterable[str], source: str = "") -> None:
+        """Import the lines of a log; `source` is its name in the report."""
+
+    def close(self) -> None:
+        """Write the remaining entries."""
+        self._writing.close()
+
+    def _time_us(self, entry: LogEntry, last_us: int | None) -> int:
+        """Return an entry's time, or that of the one before. Raise DecisionError without one."""
+        if entry.error:
+            raise DecisionError(entry.error)
+        if entry.time is not None:
+            return entry.time.us
+        if last_us is None:
+            raise DecisionError("no date and time in it, and none in an entry before it")
+        return last_us
+
+
+class AuthorizerLogImport(LogImport):
+    """Imports decisions as accesses; each has its own sequence, as the log names no requests."""
+
+    def __init__(self, folder: Path, zone: tzinfo | None = None) -> None:
+        super().__init__(folder, "audit-log", zone)
+
+    def read(self, lines: Iterable[str], source: str = "") -> None:
+        entries = LogEntries(authorizer_log.is_relevant, self._zone, "Principal")
+        last_us, has_ends = None, False
+        for entry in entries.read(lines):
+            try:
+                decision = _decision(entry)
+                if decision is None:
+                    continue
+                last_us = self._time_us(entry, last_us)
+                _check_is_whole(decision, entry, has_ends=has_ends)
+            except DecisionError as error:
+                self.report.add_unread(source, entry.line, str(error), entry.text)
+                continue
+            has_ends |= decision.is_delimited and decision.api_key == authorizer_log.UNKNOWN_API
+            self._write(decision, last_us)
+        self.report.lines += entries.lines
+
+    def _write(self, decision: LoggedDecision, at_us: int) -> None:
+        number = self._writing.number((decision.principal, decision.host))
+        connection = Connection(
+            0, number, -1, "", decision.host, 0, decision.principal, accesses=AUDIT
+        )
+        self._writing.add(
+            Access(
+                self._writing.in_block(connection),
+                self._writing.sequence(number),
+                at_us,
+                decision.api_key,
+                0,
+                decision.operation,
+                decision.resource_type,
+                decision.resource_name,
+                decision.allowed,
+                decision.rule,
+                decision.count,
+            )
+        )
+        self.report.entries += 1
+
+
+def _check_is_whole(decision: LoggedDecision, entry: LogEntry, *, has_ends: bool) -> None:
+    """Raise DecisionError if the name may be cut off.
+
+    `has_ends` tells that the log's layout puts something after the name.
+    """
+    if not decision.is_delimited and (has_ends or not entry.is_whole):
+        raise DecisionError(f"the line may be cut off in `{decision.resource_name}`")
+
+
+def _decision(entry: LogEntry) -> LoggedDecision | None:
+    if entry.wrapped is not None:
+        return authorizer_log.parse_cloud_event(entry.wrapped)
+    if entry.error:
+        raise DecisionError(entry.error)
+    if entry.logger and not authorizer_log.is_relevant(entry.text):
+        return authorizer_log.parse_line(f"{entry.text} ({entry.logger})")
+    return authorizer_log.parse_line(entry.text)
+
+
+class RequestLogImport(LogImport):
+    """Imports requests with their responses, on the connections in the log."""
+
+    def __init__(self, folder: Path, zone: tzinfo | None = None) -> None:
+        super().__init__(folder, "request-log", zone)
+
+    def read(self, lines: Iterable[str], source: str = "") -> None:
+        entries = LogEntries(request_log.is_relevant, self._zone, "{")
+        last_us = None
+        for entry in entries.read(lines):
+            try:
+                request = _request(entry)
+                if request is None:
+                    continue
+                last_us = self._time_us(entry, request.time_us or last_us)
+            except (JsonMessageError, DecisionError) as error:
+                self.report.add_unread(source, entry.line, str(error))
+                continue
+            self._write(request, last_us)
+        self.report.lines += entries.lines
+
+    def _write(self, request: LoggedRequest, at_us: int) -> None:
+        self.report.count_unknown(request.unknown)
+        number = self._writing.number(request.connection)
+        connection = Connection(
+            0,
+            number,
+            -1,
+            request.listener,
+            request.host,
+            request.port,
+            request.principal,
+            "",
+            request.software_name,
+            request.software_version,
+            DERIVED,
+        )
+        index = self._writing.in_block(connection)
+        sequence = self._writing.sequence(number)
+        began_us = max(0, at_us - request.took_us)  # the line is written at the request's end
+        key, version = request.api_key, request.api_version
+        frame, _ = without_secrets(request.request, key)
+        self._writing.add(Request(index, sequence, began_us, frame, redacted=True))
+        self.report.entries += 1
+        if request.response is not None:
+            frame, _ = response_without_secrets(request.response, key, version)
+            self._writing.add(Response(index, sequence, at_us, key, version, frame, redacted=True))
+            self.report.entries += 1
+
+
+def _request(entry: LogEntry) -> LoggedRequest | None:
+    if entry.error:
+        raise DecisionError(entry.error)
+    return request_log.parse_request(entry.text)
+
+
+def import_authorizer_log(
+    lines: Iterable[str], folder: Path, zone: tzinfo | None = None
+) -> ImportReport:
+    """Import the lines of one authorizer log."""
+    with closing(AuthorizerLogImport(folder, zone)) as importing:
+        importing.read(lines)
+    return importing.report
+
+
+def import_request_log(
+    lines: Iterable[str], folder: Path, zone: tzinfo | None = None
+) -> ImportReport:
+    """Import the lines of one request log."""
+    with closing(RequestLogImport(folder, zone)) as importing:
+        importing.read(lines)
+    return importing.report

@@ -1,0 +1,353 @@
+"""An authorizer log in every form in which people keep it: the same decisions are read.
+
+The lines are a real broker's, in its own layouts; Docker, Kubernetes and log services are put
+around them here, as they document it.
+"""
+
+import gzip
+import io
+import json
+import tarfile
+from collections.abc import Callable
+from contextlib import closing
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+from zoneinfo import ZoneInfo
+
+import pytest
+import zstandard
+
+from kafka_shim.protocol.trace.entries import Access
+from kafka_shim.protocol.trace.segments import Damage, read_trace
+from kafka_shim.shim.cli import main
+from kafka_shim.shim.traffic.importers.log_import import AuthorizerLogImport, ImportReport
+from tests.recordings.audit.layouts import RECORDED
+
+KAFKA = (RECORDED / "kafka.txt").read_text()
+LINES = KAFKA.splitlines()
+UNREADABLE = {"no-date": "has no date", "no-time": "no date and time"}
+LAYOUTS = sorted({path.stem for path in RECORDED.iterdir()} - {"zone-name", *UNREADABLE})
+
+
+def imported(text: str, folder: Path, zone: str = "") -> tuple[ImportReport, list[Access]]:
+    """Import a log that is one text; return the report and the accesses."""
+    with closing(AuthorizerLogImport(folder, ZoneInfo(zone) if zone else None)) as importing:
+        importing.read(io.StringIO(text), "log")
+    blocks = [block for block in read_trace(folder) if not isinstance(block, Damage)]
+    entries = [entry for block in blocks for entry in block.body.entries]
+    assert all(isinstance(entry, Access) for entry in entries)
+    return importing.report, [entry for entry in entries if isinstance(entry, Access)]
+
+
+def decisions(accesses: list[Access]) -> list[tuple[object, ...]]:
+    return [
+        (
+            *(access.api_key, access.operation, access.resource_type, access.resource_name),
+            *(access.allowed, access.rule, access.count),
+        )
+        for access in accesses
+    ]
+
+
+@pytest.fixture(scope="module")
+def expected(tmp_path_factory: pytest.TempPathFactory) -> list[Access]:
+    report, accesses = imported(KAFKA, tmp_path_factory.mktemp("expected"))
+    assert (report.unread, len(accesses)) == (0, len(LINES))
+    assert {access.resource_name for access in accesses} == {
+        *("audited", "a:b c", "tx", "kafka-cluster")
+    }
+    return accesses
+
+
+@pytest.mark.parametrize("name", LAYOUTS)
+def test_every_layout_is_read(name: str, expected: list[Access], tmp_path: Path) -> None:
+    report, accesses = imported((RECORDED / f"{name}.txt").read_text(), tmp_path)
+    assert report.examples == []
+    assert decisions(accesses) == decisions(expected)
+    for access, other in zip(accesses, expected, strict=True):
+        assert abs(access.time_us - other.time_us) < 1_000_000
+
+
+@pytest.mark.parametrize("name", UNREADABLE)
+def test_without_a_date_nothing_is_read(name: str, tmp_path: Path) -> None:
+    report, accesses = imported((RECORDED / f"{name}.txt").read_text(), tmp_path)
+    assert (report.unread, accesses) == (len(LINES), [])
+    assert UNREADABLE[name] in report.examples[0].reason
+    assert len(report.examples) == 3
+
+
+def test_the_abbreviation_of_a_zone_needs_the_option(
+    expected: list[Access], tmp_path: Path
+) -> None:
+    text = (RECORDED / "zone-name.txt").read_text()
+    report, accesses = imported(text, tmp_path / "refused")
+    assert accesses == []
+    assert "time zone, CET, is ambiguous" in report.examples[0].reason
+    _, accesses = imported(text, tmp_path / "read", "Europe/Berlin")
+    assert [access.time_us for access in accesses] == [access.time_us for access in expected]
+
+
+def docker(line: str, at: str) -> str:
+    return json.dumps({"log": f"{line}\n", "stream": "stdout", "time": f"{at}Z"})
+
+
+def containerd(line: str, at: str) -> str:
+    return f"{at}Z stdout P {line[:60]}\n{at}Z stdout F {line[60:]}"
+
+
+def kubectl(line: str, at: str) -> str:
+    return f"[pod/kafka-0/kafka] {at}Z {line}"
+
+
+def filebeat(line: str, at: str) -> str:
+    event = {"@timestamp": f"{at}Z", "host": {"name": "kafka-0"}, "message": line}
+    return json.dumps({**event, "event": {"original": line}})
+
+
+def cloudwatch(line: str, at: str) -> str:
+    event = {"id": "1", "timestamp": int(datetime.fromisoformat(f"{at}Z").timestamp() * 1e3)}
+    other = event | {"message": "[2026-01-31 10:00:00,250] INFO started (kafka.server.Kafka)"}
+    return json.dumps({"owner": "1", "logEvents": [other, event | {"message": line}]})
+
+
+def journald(line: str, at: str) -> str:
+    microseconds = int(datetime.fromisoformat(f"{at}Z").timestamp() * 1e6)
+    return json.dumps({"MESSAGE": line, "__REALTIME_TIMESTAMP": str(microseconds)})
+
+
+def loki(line: str, at: str) -> str:
+    nanoseconds = int(datetime.fromisoformat(f"{at}Z").timestamp() * 1e6) * 1_000
+    return json.dumps({"streams": [{"stream": {"a": "b"}, "values": [[str(nanoseconds), line]]}]})
+
+
+def elasticsearch(line: str, at: str) -> str:
+    source = {"@timestamp": f"{at}Z", "message": line}
+    return json.dumps({"hits": {"hits": [{"_id": "1", "_source": source}]}}, indent=2)
+
+
+def json_in_docker(line: str, at: str) -> str:
+    message = line.partition("] ")[2].partition(" ")[2].removesuffix(" (kafka.authorizer.logger)")
+    event = {"timeMillis": int(datetime.fromisoformat(f"{at}Z").timestamp() * 1e3)}
+    return docker(json.dumps(event | {"level": "INFO", "message": message}), "2026-01-01T00:00:00")
+
+
+WRAPPERS = (
+    *(docker, containerd, kubectl, filebeat, cloudwatch, journald, loki, elasticsearch),
+    json_in_docker,
+)
+
+
+@pytest.mark.parametrize("wrap", WRAPPERS, ids=lambda wrap: wrap.__name__)
+@pytest.mark.parametrize("layout", ["kafka", "strimzi"])
+def test_decisions_are_unpacked_with_the_time_that_has_a_zone(
+    wrap: Callable[[str, str], str], layout: str, expected: list[Access], tmp_path: Path
+) -> None:
+    if wrap is json_in_docker and layout != "kafka":
+        layout = "kafka"
+    lines = (RECORDED / f"{layout}.txt").read_text().splitlines()
+    at = "2026-02-01T12:30:00.250000"
+    text = "".join(f"{wrap(line, at)}\n" for line in lines)
+    report, accesses = imported(text, tmp_path)
+    assert report.examples == []
+    assert decisions(accesses) == decisions(expected)
+    moment = int(datetime(2026, 2, 1, 12, 30, tzinfo=UTC).timestamp() * 1e6) + 250_000
+    assert {access.time_us for access in accesses} == {moment}
+
+
+def test_several_objects_in_a_line_are_all_read(expected: list[Access], tmp_path: Path) -> None:
+    text = "".join(cloudwatch(line, "2026-02-01T12:30:00") for line in LINES)
+    report, accesses = imported(text, tmp_path)
+    assert (report.lines, report.unread) == (1, 0)
+    assert decisions(accesses) == decisions(expected)
+
+
+OLD = "[2020-01-31 10:00:00,250] INFO Principal = User:a is Denied Operation = Read from host = ::1"
+OLD_LINE = f"{OLD} on resource = Topic:orders (kafka.authorizer.logger)\n"
+TORN = OLD_LINE[: OLD_LINE.index("orders") + 3]
+
+
+@pytest.mark.parametrize(
+    ("text", "read"),
+    [
+        (OLD_LINE + TORN, 1),
+        (TORN + OLD_LINE, 0),
+        (OLD_LINE + TORN + "\n", 1),
+        (TORN, 0),
+        (OLD_LINE + OLD_LINE[40:], 1),
+        ("".join(f"{line}\n" for line in LINES[:1]) + LINES[0][:200], 1),
+        (docker(LINES[0], "2026-02-01T12:30:00")[:150], 0),
+    ],
+)
+def test_a_torn_line_is_not_read(text: str, read: int, tmp_path: Path) -> None:
+    report, accesses = imported(text, tmp_path)
+    assert (len(accesses), report.unread) == (read, 1)
+
+
+def test_a_rotated_file_after_a_newer_one_keeps_its_times(tmp_path: Path) -> None:
+    newer, older = OLD_LINE.replace("2020", "2021"), OLD_LINE
+    _, accesses = imported(newer + older, tmp_path)
+    years = [datetime.fromtimestamp(access.time_us / 1e6, UTC).year for access in accesses]
+    assert years == [2021, 2020]
+
+
+def confluent(**changes: Any) -> str:
+    decision: dict[str, Any] = {
+        "granted": True,
+        "operation": "Create",
+        "resourceType": "Topic",
+        "resourceName": "departures",
+        "patternType": "LITERAL",
+        "superUserAuthorization": True,
+    }
+    data = {
+        "serviceName": "crn://confluent.cloud/kafka=lkc-a1b2c",
+        "methodName": "kafka.CreateTopics",
+        "authenticationInfo": {"principal": "User:123456"},
+        "authorizationInfo": decision | changes.pop("decision", {}),
+        "clientAddress": [{"ip": "10.0.0.1"}],
+    }
+    event = {
+        "specversion": "1.0",
+        "type": "io.confluent.kafka.server/authorization",
+        "time": "2021-01-01T12:34:56.789Z",
+        "data": data | changes.pop("data", {}),
+    }
+    return json.dumps(event | changes)
+
+
+def test_audit_events_of_confluent_are_read(tmp_path: Path) -> None:
+    report, (access,) = imported(confluent(), tmp_path)
+    assert report.unread == 0
+    assert (access.resource_name, access.rule, access.allowed) == ("departures", "SuperUser", True)
+    assert access.time_us == 1_609_504_496_789_000
+
+
+@pytest.mark.parametrize(
+    ("event", "reason"),
+    [
+        (confluent(decision={"rbacAuthorization": {"role": "Operator"}}), "role binding (RBAC)"),
+        (confluent(data={"clientAddress": []}), "without the client's address"),
+        (confluent(decision={"resourceType": "Environment"}), "unknown resource type"),
+        (confluent(data={"authenticationInfo": {}}), "without an expected field: KeyError"),
+    ],
+)
+def test_audit_events_without_an_acls_decision_are_not_read(
+    event: str, reason: str, tmp_path: Path
+) -> None:
+    report, accesses = imported(event, tmp_path)
+    assert (accesses, report.unread) == ([], 1)
+    assert reason in report.examples[0].reason
+
+
+def test_other_audit_events_of_confluent_are_passed_over(tmp_path: Path) -> None:
+    events = (
+        confluent(type="io.confluent.kafka.server/authentication"),
+        confluent(data={"methodName": "mds.Authorize"}),
+    )
+    report, accesses = imported("\n".join(events), tmp_path)
+    assert (accesses, report.unread, report.lines) == ([], 0, 2)
+
+
+def tar_gz(text: str) -> bytes:
+    file = io.BytesIO()
+    with tarfile.open(fileobj=file, mode="w:gz") as archive:
+        for name, content in (("logs/a.log.gz", gzip.compress(text.encode())), ("x", b"\0")):
+            member = tarfile.TarInfo(name)
+            member.size = len(content)
+            archive.addfile(member, io.BytesIO(content))
+    return file.getvalue()
+
+
+PACKED = {
+    "plain": str.encode,
+    "gzip": lambda text: gzip.compress(text.encode()),
+    "zstd": lambda text: zstandard.compress(text.encode()),
+    "tar-gz": tar_gz,
+    "utf-16": lambda text: text.encode("utf-16"),
+}
+
+
+@pytest.mark.parametrize("form", PACKED)
+@pytest.mark.parametrize("is_folder", [False, True])
+def test_packed_logs_and_folders_are_read(
+    form: str, is_folder: bool, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    log = tmp_path / "logs" / "kafka-authorizer.log"
+    log.parent.mkdir()
+    log.write_bytes(PACKED[form](KAFKA))
+    source = log.parent if is_folder else log
+    if is_folder:
+        (log.parent / "index.bin").write_bytes(b"\0\1\2")
+    words = ["trace", "import", "--from", "audit-log", str(source), str(tmp_path / "trace")]
+    assert main([*words, "--json"]) == 0
+    report = json.loads(capsys.readouterr().out)
+    assert (report["entries"], report["unread"]) == (len(LINES), 0)
+    assert len(report["skipped"]) == is_folder + (form == "tar-gz")
+
+
+def test_of_several_logs_the_earliest_is_read_first(tmp_path: Path) -> None:
+    for name, year in (("kafka.log", "2022"), ("kafka.log.1", "2021"), ("kafka.log.2", "2020")):
+        (tmp_path / name).write_text(OLD_LINE.replace("2020", year))
+    sources = [str(tmp_path / name) for name in ("kafka.log", "kafka.log.1", "kafka.log.2")]
+    trace = tmp_path / "trace"
+    assert main(["trace", "import", "--from", "audit-log", *sources, str(trace)]) == 0
+    blocks = [block for block in read_trace(trace) if not isinstance(block, Damage)]
+    times = [entry.time_us for block in blocks for entry in block.body.entries]
+    assert times == sorted(times)
+    assert len(times) == 3
+
+
+@pytest.mark.parametrize(
+    ("limit", "code"), [(None, 3), ("33.3", 3), ("33.4", 0), ("101", 2), ("x", 2)]
+)
+def test_too_many_unread_entries_have_exit_code_3(
+    limit: str | None, code: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    log, trace = tmp_path / "log", tmp_path / "trace"
+    log.write_text(OLD_LINE * 2 + TORN)
+    words = ["trace", "import", "--from", "audit-log", str(log), str(trace)]
+    words += [] if limit is None else ["--max-unread", limit]
+    if code == 2:
+        with pytest.raises(SystemExit):
+            main(words)
+        assert "expected a percentage from 0 to 100" in capsys.readouterr().err
+    else:
+        assert main(words) == code
+        text = capsys.readouterr().err
+        assert "2 entries, 1 entries not read" in text
+        assert f"{log}: line 3: the line may be cut off in `ord`\n    [2020-01-31" in text
+        assert trace.exists()  # the trace is kept, although it is incomplete
+
+
+def test_the_zone_of_times_is_an_option(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    log = tmp_path / "log"
+    log.write_text(OLD_LINE)
+    words = ["trace", "import", "--from", "audit-log", str(log)]
+    for zone, name in (("Europe/Berlin", "a"), ("+01:00", "b")):
+        assert main([*words, str(tmp_path / name), "--time-zone", zone]) == 0
+        (block,) = read_trace(tmp_path / name)
+        assert not isinstance(block, Damage)
+        moment = datetime(2020, 1, 31, 9, tzinfo=UTC).timestamp()
+        assert block.body.entries[0].time_us == moment * 1e6 + 250_000
+    with pytest.raises(SystemExit):
+        main([*words, str(tmp_path / "c"), "--time-zone", "Mars"])
+    assert "unknown time zone `Mars`" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("command", [["trace", "info"], ["pipeline", "denials"]])
+@pytest.mark.parametrize("is_folder", [False, True])
+@pytest.mark.parametrize("text", [OLD_LINE, '{"requestHeader": {}}'])
+def test_a_log_given_as_a_trace_names_the_import(
+    command: list[str],
+    is_folder: bool,
+    text: str,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    log = tmp_path / "kafka.log"
+    log.write_text(text)
+    source = log.parent if is_folder else log
+    assert main([*command, str(source)]) == 2
+    form = "audit-log" if text == OLD_LINE else "request-log"
+    assert f"`kafka-shim trace import --from {form} {source} TRACE`" in capsys.readouterr().err
