@@ -145,8 +145,12 @@ class Topics:
         return name in self._by_name
 
     def named(self, names: Set[str]) -> list[Topic]:
-        """Return the topics among `names` that exist, in no order; fast for very many names."""
-        return [self._by_name[name] for name in self._by_name.keys() & names]
+        """Return the topics among `names` that exist, in no order; fast for very many names.
+
+        Topics may be deleted meanwhile, if another thread calls it.
+        """
+        present = self._by_name.keys() & names
+        return [topic for name in present if (topic := self._by_name.get(name)) is not None]
 
     def get(self, name: str | None) -> Topic | None:
         return None if name is None else self._by_name.get(name)

@@ -3,15 +3,17 @@ timers, and checks of the epochs in commits (KIP-848).
 """
 
 from collections.abc import Callable, Collection
-from typing import Generic, TypeVar
+from copy import copy
+from typing import Generic, Self, TypeVar
 
 from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.protocol.releases.groups import GroupFacts
-from kafka_shim.shim.clock import Clock, Deadline
+from kafka_shim.shim.clock import Clock
 from kafka_shim.shim.errors import RequestRejected
 from kafka_shim.shim.state.groups.assignors import Assignment
 from kafka_shim.shim.state.groups.group import CommitIdentity, Group
 from kafka_shim.shim.state.groups.group_target import GroupTarget
+from kafka_shim.shim.state.groups.member_timers import MemberTimers
 from kafka_shim.shim.state.groups.reconciliation import (
     LEAVING_FOR_A_WHILE,
     IsFree,
@@ -45,9 +47,17 @@ class EpochGroup(Group, Generic[Member]):
         self._session_timeout_ms = session_timeout_ms
         self._facts = facts
         self._clock = clock
+        self.timers = MemberTimers(clock, self._expire)
         self.members: dict[str, Member] = {}
         self.instances: dict[str, str] = {}
         """The member of each static instance (KIP-345, KIP-848; KIP-1071 since 4.4)."""
+
+    def _draft(self) -> Self:
+        """Return a copy of the group without timers, which shares its state."""
+        draft = copy(self)
+        draft.timers = MemberTimers(self._clock, draft._expire)
+        draft.target = copy(self.target)
+        return draft
 
     @property
     def is_empty(self) -> bool:
@@ -131,8 +141,18 @@ class EpochGroup(Group, Generic[Member]):
             self.target.forget(member.member_id)
         self.target.begin_epoch(is_empty=self._facts.assigns_to_nobody and not self.members)
 
+    def _expire(self, member_id: str) -> None:
+        self.remove(self.members[member_id])
+
+    def leave_for_a_while(self, member: Member) -> None:
+        """Let a static member leave temporarily; it keeps its assignment."""
+        self.timers.stop_rebalance(member.member_id)
+        left = self.members[member.member_id] = copy(member)
+        left.leave_for_a_while()
+
     def drop(self, member: Member) -> None:
-        member.stop_timers()
+        """Remove a member, without beginning a new epoch."""
+        self.timers.stop(member.member_id)
         del self.members[member.member_id]
         instance_id = member.instance_id or ""
         if self.instances.get(instance_id) == member.member_id:
@@ -141,25 +161,19 @@ class EpochGroup(Group, Generic[Member]):
     def watch(self, member: Member) -> None:
         """Restart the session timeout, and set the rebalance timeout while it has to revoke."""
         self.start_session(member)
-        if member.state is not MemberState.UNREVOKED:
-            if member.rebalance_timer is not None:
-                member.rebalance_timer.cancel()
-                member.rebalance_timer = None
-        else:
+        if member.state is MemberState.UNREVOKED:
             self.limit_rebalance(member)
+        else:
+            self.timers.stop_rebalance(member.member_id)
 
     def limit_rebalance(self, member: Member) -> None:
         """Start the rebalance timeout, unless it is running."""
-        if member.rebalance_timer is None:
-            member.rebalance_timer = self._clock.call_later(
-                member.rebalance_timeout_ms, lambda: self.remove(member)
-            )
+        self.timers.start_rebalance(member.member_id, member.rebalance_timeout_ms)
 
     def start_session(self, member: Member) -> None:
+        """Start or restart the session timeout of a member."""
         timeout_ms = member.own_session_timeout_ms or self._session_timeout_ms()
-        if member.session_timer is None:
-            member.session_timer = Deadline(self._clock, lambda: self.remove(member))
-        member.session_timer.restart(timeout_ms)
+        self.timers.restart_session(member.member_id, timeout_ms)
 
     def waits_for_others(self, member: Member) -> bool:
         """Return whether another member still holds a partition of this member's target."""
@@ -256,8 +270,7 @@ class EpochGroup(Group, Generic[Member]):
         return ErrorCode.NONE
 
     def close(self) -> None:
-        for member in self.members.values():
-            member.stop_timers()
+        self.timers.stop_all_except(())
 
 
 def check_epoch(member: ReconcilingMember, epoch: int, owned: Assignment | None) -> None:

@@ -7,8 +7,7 @@ DEVIATION: it is computed at once, as with `assignor.offload.enable=false` of 4.
 """
 
 from collections.abc import Callable, Collection, Mapping
-from copy import copy
-from typing import Any, Final, Protocol, Self
+from typing import Any, Final, Protocol
 
 import msgspec
 
@@ -46,6 +45,25 @@ class Assignable(Protocol):
         """Return the topic ids to which a member subscribes."""
 
 
+class TargetState(msgspec.Struct, frozen=True):
+    """What heartbeats change in a target; see the attributes of GroupTarget."""
+
+    epoch: int
+    target_epoch: int
+    by_member: dict[str, Assignment]
+    in_order: dict[str, Held]
+    begun_ms: int | None
+    assigned_ms: int | None
+    seen: int | None
+    counts: Mapping[bytes, int]
+    has_more: bool
+
+    def copy(self) -> "TargetState":
+        """Return an independent copy."""
+        by_member, in_order = dict(self.by_member), dict(self.in_order)
+        return msgspec.structs.replace(self, by_member=by_member, in_order=in_order)
+
+
 class GroupTarget:
     """Epochs and target assignments of one group; `target_epoch` follows `epoch`.
 
@@ -73,12 +91,27 @@ class GroupTarget:
         self._counts: Mapping[bytes, int] = {}  # assignable partitions at the last refresh
         self._has_more = False
 
-    def copy(self) -> Self:
-        """Return an independent copy."""
-        made = copy(self)
-        made._by_member = dict(self._by_member)
-        made._in_order = dict(self._in_order)
-        return made
+    def state(self) -> TargetState:
+        """Return what heartbeats change, without copying it."""
+        return TargetState(
+            self.epoch,
+            self.target_epoch,
+            self._by_member,
+            self._in_order,
+            self._begun_ms,
+            self._assigned_ms,
+            self._seen,
+            self._counts,
+            self._has_more,
+        )
+
+    def set_state(self, state: TargetState) -> None:
+        """Continue with a state, which belongs to this target from now on."""
+        self.epoch, self.target_epoch = state.epoch, state.target_epoch
+        self._by_member, self._in_order = state.by_member, state.in_order
+        self._begun_ms, self._assigned_ms = state.begun_ms, state.assigned_ms
+        self._seen, self._counts = state.seen, state.counts
+        self._has_more = state.has_more
 
     def begin_at(self, epoch: int, members: Collection[Placed]) -> None:
         """Start with members whose current assignments are their targets."""

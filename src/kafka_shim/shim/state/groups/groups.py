@@ -28,9 +28,8 @@ if TYPE_CHECKING:  # a kind of groups is imported with the first group of it
         ConsumerHeartbeat,
         ConsumerMember,
     )
-    from kafka_shim.shim.state.groups.draft import TimeSlices
     from kafka_shim.shim.state.groups.group_target import HeartbeatResult
-    from kafka_shim.shim.state.groups.long_heartbeats import LongHeartbeats
+    from kafka_shim.shim.state.groups.long_heartbeats import LongHeartbeats, TimeSlices
     from kafka_shim.shim.state.groups.share.share_group import ShareGroup, ShareHeartbeat
     from kafka_shim.shim.state.groups.streams.streams_group import StreamsGroup
     from kafka_shim.shim.state.groups.streams.streams_member import (

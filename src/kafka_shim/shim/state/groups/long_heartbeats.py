@@ -1,18 +1,20 @@
-"""Heartbeats that may take long because of their subscriptions or the number of topics: the changed
-group is computed while others are served.
+"""Heartbeats that may take long because of their subscriptions or the number of topics.
+
+They are computed on a draft of the group in another thread, while others are served. The draft's
+state then replaces the group's in one step, unless the group or the topics have changed since: then
+the work is done again.
 """
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from threading import Lock
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, Self, TypeVar
 from weakref import WeakValueDictionary
 
 from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.shim.errors import RequestRejected
 from kafka_shim.shim.state.groups.consumer.consumer_group import ConsumerGroup
 from kafka_shim.shim.state.groups.consumer.consumer_member import ConsumerHeartbeat
-from kafka_shim.shim.state.groups.draft import Draft, Drafted, TimeSlices
 from kafka_shim.shim.state.groups.group import Group
 from kafka_shim.shim.state.groups.group_store import GroupStore
 from kafka_shim.shim.state.groups.group_target import HeartbeatResult
@@ -26,9 +28,41 @@ if TYPE_CHECKING:  # only those who have such a group need it
     )
 
 TRIES = 5
-"""How often a group may become another one while something is worked out for it."""
+"""How often the group or the topics may change while a heartbeat is computed."""
 
+Item = TypeVar("Item")
 Result = TypeVar("Result")
+
+
+class TimeSlices(Protocol):
+    """How other requests are served meanwhile: `offload` is for work in another thread, `over`
+    interrupts between two items.
+    """
+
+    def offload(self, work: Callable[..., Item], *arguments: Any) -> Item: ...
+    def over(self, items: Iterable[Item]) -> Iterator[Item]: ...
+
+
+class GroupState(Protocol):
+    """A frozen value with everything that a heartbeat changes, and the epoch of the topics."""
+
+    def copy(self) -> Self: ...
+
+
+State = TypeVar("State", bound=GroupState)
+
+
+class DraftableGroup(Protocol[State]):
+    """A group whose state can be changed in a draft."""
+
+    group_id: str
+
+    def state(self) -> State: ...
+    def set_state(self, state: State) -> None: ...
+    def draft(self, state: State) -> Self: ...
+
+
+Drafted = TypeVar("Drafted", bound=DraftableGroup[Any])
 
 
 class LongHeartbeats:
@@ -59,44 +93,30 @@ class LongHeartbeats:
     def consumer(
         self,
         group: ConsumerGroup,
-        found: Group | None,
+        stored: Group | None,
         heartbeat: ConsumerHeartbeat,
         slices: TimeSlices,
     ) -> HeartbeatResult:
         """Handle a heartbeat of a joining or current member like the group's `heartbeat`; the group
         is new if it is not the stored one.
         """
-
-        def speakers() -> tuple[str, ...]:
-            return heartbeat.member_id, group.instances.get(heartbeat.instance_id or "", "")
-
-        response = self._worked_out(
-            group, found, speakers, slices, lambda made: made.decide(heartbeat)
-        )
-        if group is not found:
+        response = self._change(group, stored, slices, lambda draft: draft.decide(heartbeat))
+        if group is not stored:
             self._groups.keep(group)
         member = group.members[heartbeat.member_id]
         group.watch(member)
         expressions = set() if member.topic_regex is None else group.expressions_due()
         if expressions:
             matching = group.subscriptions.matching(expressions, heartbeat.visible, slices.offload)
-            self._worked_out(
-                group, group, speakers, slices, lambda made: made.take_matching(matching)
-            )
+            self._change(group, group, slices, lambda draft: draft.take_matching(matching))
         group.subscriptions.forget(group.members.values())
         return response
 
     def share(
-        self, group: ShareGroup, found: Group | None, heartbeat: ShareHeartbeat, slices: TimeSlices
+        self, group: ShareGroup, stored: Group | None, heartbeat: ShareHeartbeat, slices: TimeSlices
     ) -> HeartbeatResult:
-        """Do the same for a share group."""
-
-        def speakers() -> tuple[str, ...]:
-            return (heartbeat.member_id,)
-
-        response = self._worked_out(
-            group, found, speakers, slices, lambda made: made.decide(heartbeat)
-        )
+        """Handle a heartbeat of a joining or current member of a share group."""
+        response = self._change(group, stored, slices, lambda draft: draft.decide(heartbeat))
         self._groups.keep(group)
         member = group.members[heartbeat.member_id]
         group.start_session(member)
@@ -106,53 +126,57 @@ class LongHeartbeats:
     def streams(
         self,
         group: "StreamsGroup",
-        found: Group | None,
+        stored: Group | None,
         heartbeat: "StreamsHeartbeat",
         slices: TimeSlices,
     ) -> "StreamsHeartbeatResult":
-        """Do the same for a streams group."""
-
-        def speakers() -> tuple[str, ...]:
-            return heartbeat.member_id, group.instances.get(heartbeat.instance_id or "", "")
-
-        response = self._worked_out(
-            group, found, speakers, slices, lambda made: made.decide(heartbeat, lambda _: None)
+        """Handle a heartbeat of a joining or current member of a streams group."""
+        response = self._change(
+            group, stored, slices, lambda draft: draft.decide(heartbeat, lambda _: None)
         )
         self._groups.keep(group)
         group.watch(group.members[heartbeat.member_id])
         return response
 
     def classic(
-        self,
-        slices: TimeSlices,
-        group: ConsumerGroup,
-        speakers: Callable[[], Collection[str]],
-        work: Callable[[ConsumerGroup], Result],
+        self, slices: TimeSlices, group: ConsumerGroup, work: Callable[[ConsumerGroup], Result]
     ) -> Result:
         """Return the result of work for a classic member of a consumer group."""
         with self.one_of(group.group_id, slices):
-            return self._worked_out(group, group, speakers, slices, work)
+            return self._change(group, group, slices, work)
 
-    def _worked_out(
+    def _change(
         self,
         group: Drafted,
-        found: Group | None,
-        speakers: Callable[[], Collection[str]],
+        stored: Group | None,
         slices: TimeSlices,
         work: Callable[[Drafted], Result],
     ) -> Result:
-        """Do work on a copy of the group, replace the group by it, and return the result.
+        """Do work on a draft of the group, give the group its state, and return the result.
 
-        Raises Refused if the group changes again and again in the meantime.
+        Raise COORDINATOR_LOAD_IN_PROGRESS if the group or the topics change again and again.
         """
         for _ in range(TRIES):
-            draft = Draft(group, speakers())
-            response = slices.offload(work, draft.copy)
-            is_current = self._groups.find(group.group_id) is found
-            if is_current and draft.publish():
+            before = group.state().copy()
+            draft = group.draft(before.copy())
+            try:
+                response = slices.offload(work, draft)
+            except RequestRejected:
+                if self._is_unchanged(group, stored, before):
+                    raise
+                continue
+            if self._is_unchanged(group, stored, before):
+                group.set_state(draft.state())
                 return response
-        text = f"group `{group.group_id}` keeps changing"
+        text = f"group `{group.group_id}` or its topics keep changing"
         raise RequestRejected(ErrorCode.COORDINATOR_LOAD_IN_PROGRESS, text)
+
+    def _is_unchanged(self, group: Drafted, stored: Group | None, before: GroupState) -> bool:
+        """Return whether neither the group nor the topics have changed, and the same group is
+        stored.
+        """
+        is_stored = self._groups.find(group.group_id) is stored
+        return is_stored and bool(group.state() == before)
 
 
 class _Lock:

@@ -11,7 +11,8 @@ from enum import Enum
 from types import MappingProxyType
 from typing import NamedTuple, Self
 
-from kafka_shim.shim.clock import Deadline, Timer
+import msgspec
+
 from kafka_shim.shim.state.groups.assignors import Assignment
 
 LEAVING = -1
@@ -42,22 +43,23 @@ class MemberState(Enum):
     UNRELEASED = "unreleased partitions"  # waits until others release partitions
 
 
-class ReconcilingMember:
-    """A member's epochs and assignments; subclasses add its subscription."""
+class ReconcilingMember(msgspec.Struct):
+    """A member's epochs and assignments; subclasses add its subscription.
 
-    def __init__(self, member_id: str, instance_id: str | None) -> None:
-        self.member_id = member_id
-        self.instance_id = instance_id
-        self.rebalance_timeout_ms = -1
-        self.epoch = 0
-        self.previous_epoch = 0
-        self.state = MemberState.STABLE
-        self.assigned: Assignment = {}
-        self.assigned_in: dict[tuple[bytes, int], int] = {}  # epoch, by topic id and partition
-        self.revoking: Assignment = {}
-        self.revoking_in: dict[tuple[bytes, int], int] = {}  # as `assigned_in`
-        self.session_timer: Deadline | None = None
-        self.rebalance_timer: Timer | None = None
+    A request changes a copy of its member, which then replaces the member in the group: so a group
+    can be copied without its members. Mappings of a member are replaced, never changed.
+    """
+
+    member_id: str
+    instance_id: str | None = None
+    rebalance_timeout_ms: int = -1
+    epoch: int = 0
+    previous_epoch: int = 0
+    state: MemberState = MemberState.STABLE
+    assigned: Assignment = {}
+    assigned_in: dict[tuple[bytes, int], int] = {}  # epoch, by topic id and partition
+    revoking: Assignment = {}
+    revoking_in: dict[tuple[bytes, int], int] = {}  # as `assigned_in`
 
     @property
     def is_classic(self) -> bool:
@@ -169,18 +171,9 @@ class ReconcilingMember:
 
     def leave_for_a_while(self) -> None:
         """Leave temporarily as a static member, which keeps its assignment."""
-        if self.rebalance_timer is not None:
-            self.rebalance_timer.cancel()
-            self.rebalance_timer = None
         self.epoch = LEAVING_FOR_A_WHILE
         self._gives_up({})
         self.assigned_in = dict.fromkeys(self.assigned_in, 0)
-
-    def stop_timers(self) -> None:
-        for timer in (self.session_timer, self.rebalance_timer):
-            if timer is not None:
-                timer.cancel()
-        self.session_timer = self.rebalance_timer = None
 
 
 def merged(first: Mapping[bytes, frozenset[int]], second: Assignment) -> Assignment:

@@ -4,6 +4,8 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Final, NamedTuple, Protocol
 from weakref import WeakValueDictionary
 
+import msgspec
+
 from kafka_shim.shim.patterns import compile_pattern
 from kafka_shim.shim.state.java_collections import ordered
 from kafka_shim.shim.state.topics import Topics
@@ -48,16 +50,43 @@ class Subscribing(Protocol):
     topic_regex: str | None
 
 
+class SubscriptionsState(msgspec.Struct, frozen=True):
+    """What heartbeats change in subscriptions; see the attributes of TopicSubscriptions."""
+
+    matching: Mapping[str, frozenset[str]]
+    resolved_epoch: int
+    resolved_ms: int
+    seen_epoch: int
+    changes: int
+
+
 class TopicSubscriptions:
     """The topics of a group's members; `changes` differs whenever they may differ."""
 
     def __init__(self, topics: Topics) -> None:
         self._topics = topics
-        self._matching: dict[str, frozenset[str]] = {}  # topics of each regular expression
+        self._matching: Mapping[str, frozenset[str]] = {}  # topics of each regular expression
         self._resolved_epoch = -1
         self._resolved_ms = 0
         self._seen_epoch = topics.epoch
         self.changes = 0
+
+    def state(self) -> SubscriptionsState:
+        """Return what heartbeats change; no value in it is ever changed in place."""
+        return SubscriptionsState(
+            self._matching,
+            self._resolved_epoch,
+            self._resolved_ms,
+            self._seen_epoch,
+            self.changes,
+        )
+
+    def set_state(self, state: SubscriptionsState) -> None:
+        """Continue with a state."""
+        self._matching = state.matching
+        self._resolved_epoch, self._resolved_ms = state.resolved_epoch, state.resolved_ms
+        self._seen_epoch = state.seen_epoch
+        self.changes = state.changes
 
     @property
     def matched(self) -> Mapping[str, frozenset[str]]:
@@ -78,10 +107,11 @@ class TopicSubscriptions:
         """Update `changes` if topics that members subscribe to have changed; other topics do not
         count, even while an expression is new (the oracle's seed 91042).
         """
-        if self._seen_epoch != self._topics.epoch:
+        epoch = self._topics.epoch  # before the topics are read, so that later changes are noticed
+        if self._seen_epoch != epoch:
             names = {name for member in members for name in self.topics_of(member)}
             self.changes += self._topics.changed_since(self._seen_epoch, names)
-            self._seen_epoch = self._topics.epoch
+            self._seen_epoch = epoch
 
     def topics_of(self, member: Subscribing) -> frozenset[str]:
         """Return its topic names and those that match its expression."""
@@ -140,7 +170,7 @@ class TopicSubscriptions:
         """Set the topics of expressions; return whether they differ from before."""
         old = self._matching
         kept = {pattern: old[pattern] for pattern in _expressions(members) & old.keys()}
-        self._matching = kept | matching.topics
+        self._matching = {**kept, **matching.topics}
         self._resolved_epoch, self._resolved_ms = matching.epoch, now_ms
         is_other = any(
             found != old.get(pattern, frozenset()) for pattern, found in matching.topics.items()

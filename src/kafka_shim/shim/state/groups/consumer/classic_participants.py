@@ -5,7 +5,8 @@ the member epoch as generation id, and SyncGroup with the member's current assig
 returns REBALANCE_IN_PROGRESS when the next step needs another JoinGroup. There is no leader.
 """
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
+from copy import copy
 
 from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.protocol.releases.groups import GroupFacts
@@ -26,14 +27,15 @@ from kafka_shim.shim.state.groups.reconciliation import MemberState
 from kafka_shim.shim.state.groups.topic_subscriptions import names_of
 from kafka_shim.shim.state.topics import Topics
 
-Decided = tuple[Joined, ConsumerMember | None, bool]
-"""The answer, the replaced static member, and whether the target is older than the group epoch."""
-Work = Callable[[ConsumerGroup], Decided]
-Apart = Callable[[ConsumerGroup, Callable[[], Collection[str]], Work], Decided]
-"""Runs work on the group or a copy, in which only members with the given ids may change."""
+JoinResult = tuple[Joined, ConsumerMember | None, bool]
+"""The response, the replaced static member, and whether the target is older than the group epoch.
+"""
+JoinWork = Callable[[ConsumerGroup], JoinResult]
+ChangeGroup = Callable[[ConsumerGroup, JoinWork], JoinResult]
+"""Runs work on the group, or on a draft that replaces its state."""
 
 
-def at_once(group: ConsumerGroup, _: Callable[[], Collection[str]], work: Work) -> Decided:
+def change_directly(group: ConsumerGroup, work: JoinWork) -> JoinResult:
     """Run the work on the group itself."""
     return work(group)
 
@@ -52,36 +54,37 @@ class ClassicParticipants:
     # JoinGroup
 
     def join(
-        self, joining: Joining, new_id: str, response: OnJoined, apart: Apart = at_once
+        self,
+        joining: Joining,
+        new_id: str,
+        response: OnJoined,
+        change: ChangeGroup = change_directly,
     ) -> None:
         """Handle a JoinGroup and pass its result to `answer`; `new_id` is for a new member."""
         try:
-            joined = self._join(joining, new_id, apart)
+            joined = self._join(joining, new_id, change)
         except RequestRejected as refused:
             joined = Joined(error=refused.error, member_id="")
         response(joined)
 
-    def _join(self, joining: Joining, new_id: str, apart: Apart) -> Joined:
+    def _join(self, joining: Joining, new_id: str, change: ChangeGroup) -> Joined:
         group = self._group
 
-        def decide(made: ConsumerGroup) -> Decided:
-            return ClassicParticipants(made, self._facts, self._topics)._decide(joining, new_id)
+        def decide(draft: ConsumerGroup) -> JoinResult:
+            return ClassicParticipants(draft, self._facts, self._topics)._decide(joining, new_id)
 
-        def speakers() -> tuple[str, ...]:
-            return joining.member_id, group.instances.get(joining.instance_id or "", "")
-
-        joined, replaced, is_stale = apart(group, speakers, decide)
+        joined, replaced, is_stale = change(group, decide)
         if joined.error is not ErrorCode.NONE:
             return joined
         member = group.members[joined.member_id]
-        member.stop_timers()
+        group.timers.stop(member.member_id)
         group.start_session(member)
         group.limit_rebalance(member)
         if replaced is not None and replaced.classic is None:
             group.turn_classic_if_possible(rebalances=is_stale)
         return joined
 
-    def _decide(self, joining: Joining, new_id: str) -> Decided:
+    def _decide(self, joining: Joining, new_id: str) -> JoinResult:
         """Add or update a member from its JoinGroup, without starting its timers."""
         group = self._group
         member_id = joining.member_id or new_id
@@ -137,9 +140,10 @@ class ClassicParticipants:
         group = self._group
         instance_id = joining.instance_id
         if instance_id is None:
-            return group.members.get(member_id) or ConsumerMember(member_id, None), None
+            known = group.members.get(member_id)
+            return ConsumerMember(member_id) if known is None else copy(known), None
         if joining.member_id:
-            return group.instance(instance_id, member_id), None
+            return copy(group.instance(instance_id, member_id)), None
         return group.taking_over(member_id, instance_id)
 
     # SyncGroup, Heartbeat, LeaveGroup
@@ -163,7 +167,7 @@ class ClassicParticipants:
         if self._is_behind(member) and member.state is not MemberState.UNREVOKED:
             group.limit_rebalance(member)
             raise RequestRejected(ErrorCode.REBALANCE_IN_PROGRESS, "the group has a newer epoch")
-        member.stop_timers()
+        group.timers.stop(member.member_id)
         group.start_session(member)
         assignment = subscription.write_assignment(member.assigned, metadata, self._topics)
         return Synced(protocol_type=wanted_type, protocol_name=wanted_name, assignment=assignment)

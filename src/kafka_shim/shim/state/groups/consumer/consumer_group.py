@@ -6,7 +6,11 @@ computes a target assignment. Each member's heartbeats bring it to that target
 """
 
 from collections.abc import Callable, Collection, Mapping
+from copy import copy
 from functools import partial
+from typing import Self
+
+import msgspec
 
 from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.protocol.releases.groups import GroupFacts
@@ -27,9 +31,13 @@ from kafka_shim.shim.state.groups.consumer.consumer_member import (
 from kafka_shim.shim.state.groups.consumer.uniform_assignor import assign_uniform
 from kafka_shim.shim.state.groups.epoch_group import EpochGroup, check_epoch
 from kafka_shim.shim.state.groups.group import GroupType
-from kafka_shim.shim.state.groups.group_target import GroupTarget, HeartbeatResult
+from kafka_shim.shim.state.groups.group_target import GroupTarget, HeartbeatResult, TargetState
 from kafka_shim.shim.state.groups.reconciliation import LEAVING, LEAVING_FOR_A_WHILE, merged
-from kafka_shim.shim.state.groups.topic_subscriptions import Matching, TopicSubscriptions
+from kafka_shim.shim.state.groups.topic_subscriptions import (
+    Matching,
+    SubscriptionsState,
+    TopicSubscriptions,
+)
 from kafka_shim.shim.state.settings.group_settings import GroupSettings
 from kafka_shim.shim.state.topics import Topics
 
@@ -41,6 +49,29 @@ TurnClassic = Callable[["ConsumerGroup", Collection[ConsumerMember], bool], bool
 """Convert a group to a classic one without these members, if only classic members remain. The
 flag says whether they rebalance; the result says whether the group was converted.
 """
+
+
+class ConsumerGroupState(msgspec.Struct, frozen=True):
+    """Everything that a heartbeat changes in a group, and the epoch of the topics at that time.
+
+    Members are replaced, never changed.
+    """
+
+    topics_epoch: int
+    members: dict[str, ConsumerMember]
+    instances: dict[str, str]
+    target: TargetState
+    subscriptions: SubscriptionsState
+
+    def copy(self) -> "ConsumerGroupState":
+        """Return an independent copy."""
+        return ConsumerGroupState(
+            self.topics_epoch,
+            dict(self.members),
+            dict(self.instances),
+            self.target.copy(),
+            self.subscriptions,
+        )
 
 
 class ConsumerGroup(EpochGroup[ConsumerMember]):
@@ -61,12 +92,37 @@ class ConsumerGroup(EpochGroup[ConsumerMember]):
             group_id, partial(settings.consumer_session_timeout_ms, group_id), facts, clock
         )
         self._settings = settings
+        self._topics = topics
         self._turn_classic = turn_classic
         self.subscriptions = TopicSubscriptions(topics)
         first = facts.new_group_epoch
         self.target = GroupTarget(
             clock, partial(settings.consumer_assignment_interval_ms, group_id), (first, first)
         )
+
+    def state(self) -> ConsumerGroupState:
+        """Return what heartbeats change, without copying it."""
+        return ConsumerGroupState(
+            self._topics.epoch,
+            self.members,
+            self.instances,
+            self.target.state(),
+            self.subscriptions.state(),
+        )
+
+    def set_state(self, state: ConsumerGroupState) -> None:
+        """Continue with a state, which belongs to this group from now on."""
+        self.members, self.instances = state.members, state.instances
+        self.target.set_state(state.target)
+        self.subscriptions.set_state(state.subscriptions)
+        self.timers.stop_all_except(self.members)
+
+    def draft(self, state: ConsumerGroupState) -> Self:
+        """Return a group without timers that continues with a state; this one is unchanged."""
+        draft = self._draft()
+        draft.subscriptions = copy(self.subscriptions)
+        draft.set_state(state)
+        return draft
 
     @property
     def takes_back(self) -> bool:
@@ -117,7 +173,7 @@ class ConsumerGroup(EpochGroup[ConsumerMember]):
         """Handle a heartbeat that joins or stays, without starting timers or resolving the member's
         regular expression.
         """
-        member = self._member_of(heartbeat)
+        member = copy(self._member_of(heartbeat))
         before = member.subscription
         votes = heartbeat.server_assignor not in (None, member.server_assignor)
         is_new = member.member_id not in self.members
@@ -280,7 +336,7 @@ class ConsumerGroup(EpochGroup[ConsumerMember]):
     def _leave(self, heartbeat: ConsumerHeartbeat) -> HeartbeatResult:
         member = self.leaving(heartbeat.member_id, heartbeat.instance_id)
         if heartbeat.member_epoch == LEAVING_FOR_A_WHILE:
-            member.leave_for_a_while()
+            self.leave_for_a_while(member)
         else:
             self.remove(member)
         return HeartbeatResult(heartbeat.member_id, heartbeat.member_epoch, 0, None)

@@ -51,15 +51,13 @@ class ClassicTerms(msgspec.Struct, frozen=True):
 class ConsumerMember(ReconcilingMember):
     """One member: its subscription, assignor and client."""
 
-    def __init__(self, member_id: str, instance_id: str | None) -> None:
-        super().__init__(member_id, instance_id)
-        self.rack_id: str | None = None
-        self.client_id = ""
-        self.client_host = ""
-        self.topic_names: frozenset[str] = frozenset()
-        self.topic_regex: str | None = None
-        self.server_assignor: str | None = None
-        self.classic: ClassicTerms | None = None  # set for members of the classic protocol
+    rack_id: str | None = None
+    client_id: str = ""
+    client_host: str = ""
+    topic_names: frozenset[str] = frozenset()
+    topic_regex: str | None = None
+    server_assignor: str | None = None
+    classic: ClassicTerms | None = None  # set for members of the classic protocol
 
     @property
     def is_classic(self) -> bool:

@@ -6,13 +6,15 @@ heartbeat of a member that subscribes to them, so the next heartbeat is the firs
 """
 
 from collections.abc import Collection, Iterable, Mapping
+from copy import copy
 from functools import partial
+from typing import Self
 
 import msgspec
 
 from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.protocol.releases.groups import GroupFacts
-from kafka_shim.shim.clock import Clock, Deadline
+from kafka_shim.shim.clock import Clock
 from kafka_shim.shim.errors import RequestRejected
 from kafka_shim.shim.state.groups.assignors import (
     Assignment,
@@ -21,10 +23,15 @@ from kafka_shim.shim.state.groups.assignors import (
     in_order_of_members,
 )
 from kafka_shim.shim.state.groups.group import CommitIdentity, Group, GroupType
-from kafka_shim.shim.state.groups.group_target import GroupTarget, HeartbeatResult
+from kafka_shim.shim.state.groups.group_target import GroupTarget, HeartbeatResult, TargetState
+from kafka_shim.shim.state.groups.member_timers import MemberTimers
 from kafka_shim.shim.state.groups.reconciliation import LEAVING
 from kafka_shim.shim.state.groups.share.share_assignor import assign_simple
-from kafka_shim.shim.state.groups.topic_subscriptions import TopicSubscriptions, names_of
+from kafka_shim.shim.state.groups.topic_subscriptions import (
+    SubscriptionsState,
+    TopicSubscriptions,
+    names_of,
+)
 from kafka_shim.shim.state.settings.group_settings import GroupSettings
 from kafka_shim.shim.state.share_partitions.share_state import ShareStates
 from kafka_shim.shim.state.topics import Topics
@@ -46,21 +53,19 @@ class ShareHeartbeat(msgspec.Struct, frozen=True, kw_only=True):
     client_host: str
 
 
-class ShareMember:
+class ShareMember(msgspec.Struct):
     """One member: its subscription, epoch and assignment."""
 
-    def __init__(self, member_id: str) -> None:
-        self.member_id = member_id
-        self.instance_id: str | None = None
-        self.topic_regex: str | None = None
-        self.rack_id: str | None = None
-        self.client_id = ""
-        self.client_host = ""
-        self.topic_names: frozenset[str] = frozenset()
-        self.epoch = 0
-        self.previous_epoch = 0
-        self.assigned: Assignment = {}
-        self.session_timer: Deadline | None = None
+    member_id: str
+    instance_id: str | None = None
+    topic_regex: str | None = None
+    rack_id: str | None = None
+    client_id: str = ""
+    client_host: str = ""
+    topic_names: frozenset[str] = frozenset()
+    epoch: int = 0
+    previous_epoch: int = 0
+    assigned: Assignment = {}
 
     def update(self, heartbeat: ShareHeartbeat) -> bool:
         """Set the fields that the request contains; return whether the subscription has changed."""
@@ -78,10 +83,28 @@ class ShareMember:
             self.previous_epoch = self.epoch
             self.epoch = epoch
 
-    def stop_timers(self) -> None:
-        if self.session_timer is not None:
-            self.session_timer.cancel()
-            self.session_timer = None
+
+class ShareGroupState(msgspec.Struct, frozen=True):
+    """Everything that a heartbeat changes in a group, and the epoch of the topics at that time.
+
+    Members and sets of partitions are replaced, never changed.
+    """
+
+    topics_epoch: int
+    members: dict[str, ShareMember]
+    target: TargetState
+    subscriptions: SubscriptionsState
+    begun: dict[bytes, set[int]]
+
+    def copy(self) -> "ShareGroupState":
+        """Return an independent copy."""
+        return ShareGroupState(
+            self.topics_epoch,
+            dict(self.members),
+            self.target.copy(),
+            self.subscriptions,
+            dict(self.begun),
+        )
 
 
 class ShareGroup(Group):
@@ -105,6 +128,7 @@ class ShareGroup(Group):
         self._topics = topics
         self._states = states
         self._clock = clock
+        self._timers = MemberTimers(clock, lambda member_id: self._remove(self.members[member_id]))
         self.members: dict[str, ShareMember] = {}
         self._begun: dict[bytes, set[int]] = {}
         self.has_begun = False
@@ -116,6 +140,32 @@ class ShareGroup(Group):
             partial(settings.share_assignment_interval_ms, group_id),
             (first, first),
         )
+
+    def state(self) -> ShareGroupState:
+        """Return what heartbeats change, without copying it."""
+        return ShareGroupState(
+            self._topics.epoch,
+            self.members,
+            self.target.state(),
+            self.subscriptions.state(),
+            self._begun,
+        )
+
+    def set_state(self, state: ShareGroupState) -> None:
+        """Continue with a state, which belongs to this group from now on."""
+        self.members, self._begun = state.members, state.begun
+        self.target.set_state(state.target)
+        self.subscriptions.set_state(state.subscriptions)
+
+    def draft(self, state: ShareGroupState) -> Self:
+        """Return a group that continues with a state; this one is unchanged. The draft must not
+        start or stop timers.
+        """
+        draft = copy(self)
+        draft.target = copy(self.target)
+        draft.subscriptions = copy(self.subscriptions)
+        draft.set_state(state)
+        return draft
 
     @property
     def state_name(self) -> str:
@@ -151,7 +201,7 @@ class ShareGroup(Group):
         if is_new:
             self._check_room()
             member = ShareMember(heartbeat.member_id)
-        member = self._known(member, heartbeat)
+        member = copy(self._known(member, heartbeat))
         if not joins:
             _check_epoch(member, heartbeat)
         self.subscriptions.notice(self.members.values())
@@ -225,15 +275,15 @@ class ShareGroup(Group):
         return 0 if is_added else NOT_FETCHED_YET
 
     def _remove(self, member: ShareMember) -> None:
-        member.stop_timers()
+        self._timers.stop(member.member_id)
         del self.members[member.member_id]
         self.target.forget(member.member_id)
         self.target.begin_epoch(is_empty=self._facts.assigns_to_nobody and not self.members)
 
     def start_session(self, member: ShareMember) -> None:
-        if member.session_timer is None:
-            member.session_timer = Deadline(self._clock, lambda: self._remove(member))
-        member.session_timer.restart(self._settings.share_session_timeout_ms(self.group_id))
+        """Start or restart the session timeout of a member."""
+        timeout_ms = self._settings.share_session_timeout_ms(self.group_id)
+        self._timers.restart_session(member.member_id, timeout_ms)
 
     def put_back(self, member: ShareMember) -> None:
         """Restore a member and start a full session timeout."""
@@ -286,8 +336,7 @@ class ShareGroup(Group):
 
     def close(self) -> None:
         """Stop the members' timers and delete the group's share states."""
-        for member in self.members.values():
-            member.stop_timers()
+        self._timers.stop_all_except(())
         for topic_id in list(self._begun):
             self.forget_topic(topic_id)
 

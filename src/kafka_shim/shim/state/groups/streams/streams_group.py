@@ -5,7 +5,9 @@ The broker assigns active and standby tasks; warm-up tasks exist only in reports
 """
 
 from collections.abc import Callable, Mapping
+from copy import copy
 from functools import partial
+from typing import Self
 
 import msgspec
 
@@ -19,7 +21,7 @@ from kafka_shim.shim.errors import RequestRejected
 from kafka_shim.shim.state.groups.assignors import Assignment, Subscriber
 from kafka_shim.shim.state.groups.epoch_group import EpochGroup, check_epoch
 from kafka_shim.shim.state.groups.group import GroupType
-from kafka_shim.shim.state.groups.group_target import GroupTarget
+from kafka_shim.shim.state.groups.group_target import GroupTarget, TargetState
 from kafka_shim.shim.state.groups.reconciliation import LEAVING, LEAVING_FOR_A_WHILE, IsFree
 from kafka_shim.shim.state.groups.streams.configured_topology import Configured
 from kafka_shim.shim.state.groups.streams.sticky_tasks import StickyRules, Wanted, assign_sticky
@@ -35,6 +37,7 @@ from kafka_shim.shim.state.groups.streams.streams_member import (
 from kafka_shim.shim.state.groups.streams.streams_tasks import (
     NearTasks,
     StreamsTasks,
+    TasksState,
     free_here,
     runner_of,
 )
@@ -45,6 +48,31 @@ from kafka_shim.shim.state.settings.group_settings import GroupSettings
 from kafka_shim.shim.state.topics import Topics
 
 STREAMS = "streams"
+
+
+class StreamsGroupState(msgspec.Struct, frozen=True):
+    """Everything that a heartbeat changes in a group, and the epoch of the topics at that time.
+
+    Members are replaced, never changed.
+    """
+
+    topics_epoch: int
+    members: dict[str, StreamsMember]
+    instances: dict[str, str]
+    target: TargetState
+    tasks: TasksState
+    shut_down_by: str | None
+    endpoint_epoch: int
+    assigned_by: tuple[object, ...]
+
+    def copy(self) -> "StreamsGroupState":
+        """Return an independent copy."""
+        return msgspec.structs.replace(
+            self,
+            members=dict(self.members),
+            instances=dict(self.instances),
+            target=self.target.copy(),
+        )
 
 
 class StreamsGroup(EpochGroup[StreamsMember]):
@@ -63,6 +91,7 @@ class StreamsGroup(EpochGroup[StreamsMember]):
         timeout_ms = partial(settings.streams_session_timeout_ms, group_id)
         super().__init__(group_id, timeout_ms, facts, clock)
         self._settings = settings
+        self._topics = topics
         self.tasks = StreamsTasks(topics)
         self.description: tuple[int, TopologyDescription | None] | None = None
         """The described topology's epoch and description; None once the description is deleted."""
@@ -76,6 +105,36 @@ class StreamsGroup(EpochGroup[StreamsMember]):
             (FIRST_EPOCH, facts.new_group_epoch),
             delay_ms=partial(settings.streams_initial_delay_ms, group_id),
         )
+
+    def state(self) -> StreamsGroupState:
+        """Return what heartbeats change, without copying it."""
+        return StreamsGroupState(
+            self._topics.epoch,
+            self.members,
+            self.instances,
+            self.target.state(),
+            self.tasks.state(),
+            self._shut_down_by,
+            self._endpoint_epoch,
+            self._assigned_by,
+        )
+
+    def set_state(self, state: StreamsGroupState) -> None:
+        """Continue with a state, which belongs to this group from now on."""
+        self.members, self.instances = state.members, state.instances
+        self.target.set_state(state.target)
+        self.tasks.set_state(state.tasks)
+        self._shut_down_by = state.shut_down_by
+        self._endpoint_epoch = state.endpoint_epoch
+        self._assigned_by = state.assigned_by
+        self.timers.stop_all_except(self.members)
+
+    def draft(self, state: StreamsGroupState) -> Self:
+        """Return a group without timers that continues with a state; this one is unchanged."""
+        draft = self._draft()
+        draft.tasks = copy(self.tasks)
+        draft.set_state(state)
+        return draft
 
     @property
     def protocol_type(self) -> str:
@@ -177,7 +236,7 @@ class StreamsGroup(EpochGroup[StreamsMember]):
         return current or self.members.get(heartbeat.member_id)
 
     def new_member(self, member_id: str) -> StreamsMember:
-        return StreamsMember(member_id, converts=self._facts.streams_states_count)
+        return StreamsMember(member_id, converts_tasks=self._facts.streams_states_count)
 
     def _member_of(
         self, heartbeat: StreamsHeartbeat, before: StreamsMember | None
@@ -193,7 +252,7 @@ class StreamsGroup(EpochGroup[StreamsMember]):
             self.target.hand_over(before.member_id, member.member_id)
             self.drop(before)
         else:
-            member = before
+            member = copy(before)
         if instance_id is not None:
             self.instances.pop(member.instance_id or "", None)
             self.instances[instance_id] = member.member_id
@@ -338,7 +397,7 @@ class StreamsGroup(EpochGroup[StreamsMember]):
             self._shut_down_by = heartbeat.member_id
         member = self.leaving(heartbeat.member_id, heartbeat.instance_id)
         if heartbeat.instance_id is not None and heartbeat.member_epoch == LEAVING_FOR_A_WHILE:
-            member.leave_for_a_while()
+            self.leave_for_a_while(member)
         else:
             self.remove(member)
         if not self.members:

@@ -99,22 +99,22 @@ class StreamsHeartbeatResult(msgspec.Struct, frozen=True):
 
 
 class StreamsMember(ReconcilingMember):
-    """One member: its process, client, endpoint and topology epoch."""
+    """One member: its process, client, endpoint and topology epoch.
 
-    def __init__(self, member_id: str, *, converts: bool) -> None:
-        """`converts`: a standby task becomes active without being revoked, and vice versa."""
-        super().__init__(member_id, None)
-        self._converts = converts
-        self.epoch = FIRST_EPOCH
-        self.rack_id: str | None = None
-        self.client_id = ""
-        self.client_host = ""
-        self.process_id = ""
-        self.endpoint: Endpoint | None = None
-        self.client_tags: Mapping[str, str] = {}
-        self.topology_epoch = -1
-        self.task_offsets: TaskOffsets = ()
-        self.task_end_offsets: TaskOffsets = ()
+    `converts_tasks`: a standby task becomes active without being revoked, and vice versa.
+    """
+
+    converts_tasks: bool = False
+    epoch: int = FIRST_EPOCH
+    rack_id: str | None = None
+    client_id: str = ""
+    client_host: str = ""
+    process_id: str = ""
+    endpoint: Endpoint | None = None
+    client_tags: Mapping[str, str] = {}
+    topology_epoch: int = -1
+    task_offsets: TaskOffsets = ()
+    task_end_offsets: TaskOffsets = ()
 
     def update(self, heartbeat: StreamsHeartbeat, *, forgets_endpoint: bool) -> None:
         """Set the fields that the request contains."""
@@ -154,7 +154,7 @@ class StreamsMember(ReconcilingMember):
         """Grant standby tasks that were active at once; keep standby tasks that become active
         until they are.
         """
-        if not self._converts:
+        if not self.converts_tasks:
             return step
         kept, revoking, free = step
         demoted = both(as_standby(self.assigned), free)

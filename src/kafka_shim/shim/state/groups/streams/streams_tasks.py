@@ -3,6 +3,9 @@ tasks of the members of one process, which limit the assignment of each member (
 """
 
 from collections.abc import Mapping
+from copy import copy
+
+import msgspec
 
 from kafka_shim.shim.state.groups.assignors import Assignment, Held
 from kafka_shim.shim.state.groups.reconciliation import IsFree
@@ -20,6 +23,14 @@ from kafka_shim.shim.state.groups.streams.task_kinds import (
 from kafka_shim.shim.state.topics import Topics
 
 
+class TasksState(msgspec.Struct, frozen=True):
+    """What heartbeats change in the tasks of a topology; see the attributes of StreamsTasks."""
+
+    topology: StreamsTopology | None
+    configured: Configured | None
+    known: Seen | None
+
+
 class StreamsTasks:
     """The tasks of a topology, which all members can run.
 
@@ -31,6 +42,14 @@ class StreamsTasks:
         self.topology: StreamsTopology | None = None
         self.configured: Configured | None = None
         self._known: Seen | None = None
+
+    def state(self) -> TasksState:
+        """Return what heartbeats change; no value in it is ever changed in place."""
+        return TasksState(self.topology, self.configured, self._known)
+
+    def set_state(self, state: TasksState) -> None:
+        """Continue with a state."""
+        self.topology, self.configured, self._known = state.topology, state.configured, state.known
 
     @property
     def changes(self) -> int:
@@ -54,7 +73,8 @@ class StreamsTasks:
         shape = Shape(self.topology) if known is None else known.shape
         seen = shape.seen(self._topics)
         if known is not None and known.seen == seen:
-            known.epoch = epoch
+            self.configured = copy(known)
+            self.configured.epoch = epoch
         else:
             self.configured = Configured(shape, seen, epoch)
 
