@@ -28,7 +28,12 @@ from kafka_shim.protocol.messages.share_fetch_response import (
     NodeEndpoint as ShareFetchEndpoint,
     ShareFetchResponse,
 )
-from kafka_shim.shim.traffic.proxy.addresses import advertised, has_addresses, rewrite
+from kafka_shim.shim.traffic.proxy.addresses import (
+    advertised,
+    has_addresses,
+    is_reachable,
+    rewrite,
+)
 
 REAL = ("real", 9092)
 OF_CONTROLLERS = {
@@ -88,3 +93,31 @@ def test_all_apis_with_addresses_of_brokers_are_rewritten() -> None:
     }
     rewritten = {api for api in ApiKey if has_addresses(api)}
     assert found - OF_CONTROLLERS - OF_PROGRAMS == rewritten
+
+
+@pytest.mark.parametrize(
+    ("host", "port", "expected"),
+    [
+        ("kafka-1.example.com", 9092, True),
+        ("kafka_1", 1, True),
+        ("10.0.0.1", 65535, True),
+        ("::1", 9092, True),
+        ("fe80::1%eth0", 9092, True),
+        ("bücher.example", 9092, True),
+        ("kafka.", 9092, True),
+        ("kafka", 0, False),
+        ("kafka", -5, False),
+        ("kafka", 99999, False),
+        ("", 9092, False),
+        ("..", 9092, False),
+        ("a\0b", 9092, False),
+        ("a\nb", 9092, False),
+        ("\x1b[31mX", 9092, False),
+        ("a" * 64, 9092, False),
+        ("a." * 15000, 9092, False),
+        ("\ud800", 9092, False),
+        (":\n", 9092, False),
+    ],
+)
+def test_only_valid_addresses_get_a_listener(host: str, port: int, expected: bool) -> None:
+    assert is_reachable(host, port) is expected

@@ -121,9 +121,11 @@ async def test_leader_hints_of_share_acknowledge_have_addresses_of_the_proxy(
     recorder = Recorder(tmp_path, SystemClock())
     link = Link(session, recorder, lambda node_id, host, port: (f"{host}-{node_id}", port + 1), 999)
     request = write_request_header(RequestHeader(api, version, 7, "c"))
-    link.request(request + codecs.write_request(ShareAcknowledgeRequest("g", MEMBER, 1), version))
+    await link.request(
+        request + codecs.write_request(ShareAcknowledgeRequest("g", MEMBER, 1), version)
+    )
     head = write_response_header(api, version, 7)
-    frame = link.response(head + codecs.write_response(api, version, told))
+    frame = await link.response(head + codecs.write_response(api, version, told))
     recorder.close()
     response = codecs.read_response(api, version, frame, len(head))
     (hint,) = response.node_endpoints

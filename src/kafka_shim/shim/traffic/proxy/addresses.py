@@ -3,13 +3,31 @@
 Otherwise clients would connect to the brokers directly.
 """
 
+import re
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, Final
 
 from kafka_shim.protocol.enums import ApiKey
 
 Rewrite = Callable[[int, str, int], tuple[str, int]]
 """From a broker's id, host and port to the address that clients get."""
+
+_LABEL: Final = re.compile(r"[A-Za-z0-9_]([A-Za-z0-9_-]{0,61}[A-Za-z0-9_])?")
+_IP_6: Final = re.compile(r"[0-9A-Fa-f:.]+(%[A-Za-z0-9_.-]+)?")
+_NAME_MAX: Final = 253
+
+
+def is_reachable(host: str, port: int) -> bool:
+    """Return whether the name and the number are valid, so that a client could connect."""
+    if not 0 < port < 1 << 16 or not 0 < len(host) <= _NAME_MAX:
+        return False
+    if ":" in host:
+        return _IP_6.fullmatch(host) is not None
+    try:
+        name = host.encode("idna").decode("ascii")
+    except UnicodeError:
+        return False
+    return all(_LABEL.fullmatch(label) for label in name.removesuffix(".").split("."))
 
 
 def _listed(response: Any) -> Iterator[Any]:

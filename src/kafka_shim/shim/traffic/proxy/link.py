@@ -1,6 +1,7 @@
 """A client of the proxy and its connection to the broker; frames keep their order."""
 
 import asyncio
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 from kafka_shim.protocol.codec import codecs
@@ -9,6 +10,7 @@ from kafka_shim.protocol.framing import FrameSplitter
 from kafka_shim.protocol.headers import read_response_header
 from kafka_shim.shim.logs import Log
 from kafka_shim.shim.request.session import Session
+from kafka_shim.shim.request.time_slices import LARGE_BYTES, TimeSlices
 from kafka_shim.shim.traffic.proxy.addresses import Rewrite, has_addresses, rewrite
 from kafka_shim.shim.traffic.traces.observed import ObservedConnection, Observer
 
@@ -70,7 +72,7 @@ class Link:
         self,
         source: asyncio.StreamReader,
         target: asyncio.StreamWriter,
-        transform: Any,
+        transform: Callable[[bytes], Awaitable[bytes]],
         splitter: FrameSplitter,
         *,
         is_response: bool,
@@ -79,7 +81,8 @@ class Link:
             while data := await source.read(CHUNK_BYTES):
                 passed: list[bytes] = []
                 try:
-                    passed.extend(transform(frame) for frame in splitter.feed(data))
+                    for frame in splitter.feed(data):
+                        passed.append(await transform(frame))  # noqa: PERF401 - keep earlier ones
                 finally:  # forward the frames before an invalid one
                     goes_on = await self._passed_on(passed, target, is_response=is_response)
                 if not goes_on:
@@ -104,22 +107,46 @@ class Link:
                 self._is_client_gone = True
         return not (is_response and self._is_client_gone) or self._observed.is_owed
 
-    def request(self, frame: bytes) -> bytes:
+    async def request(self, frame: bytes) -> bytes:
         """Record a request, which is forwarded unchanged."""
         self._observed.request(frame)
         return frame
 
-    def response(self, frame: bytes) -> bytes:
+    async def response(self, frame: bytes) -> bytes:
         """Record a response, and put the proxy's addresses into it."""
         header = self._observed.response(frame)
         if header is None or not has_addresses(header.api_key):
             return frame
+        run = _offloaded if len(frame) >= LARGE_BYTES else _inline
         key, version = header.api_key, header.api_version
         try:
             _, at = read_response_header(key, version, frame)
-            message = codecs.read_response(key, version, frame, at)
+            message = await run(codecs.read_response, key, version, frame, at)
         except ProtocolError:
             return frame
         if rewrite(key, message, self._address_of):
-            return frame[:at] + codecs.write_response(key, version, message)
+            body: bytes = await run(codecs.write_response, key, version, message)
+            return frame[:at] + body
         return frame
+
+
+async def _inline(function: Callable[..., Any], *arguments: Any) -> Any:
+    return function(*arguments)
+
+
+async def _offloaded(function: Callable[..., Any], *arguments: Any) -> Any:
+    """Run a function next to the event loop, which serves other connections meanwhile."""
+    loop = asyncio.get_running_loop()
+    result = loop.create_future()
+
+    def done(outcome: Callable[[], Any]) -> None:
+        if result.cancelled():
+            return
+        try:
+            result.set_result(outcome())
+        except ProtocolError as error:
+            result.set_exception(error)
+
+    slices = TimeSlices[Any](loop, lambda: slices.offload(function, *arguments), done)
+    slices.start()
+    return await result

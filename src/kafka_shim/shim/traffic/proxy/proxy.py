@@ -7,6 +7,7 @@ import os
 import socket
 import ssl
 from collections.abc import Coroutine
+from dataclasses import dataclass
 
 from kafka_shim.shim.client.login import LoginError
 from kafka_shim.shim.config import Limits, ListenerConfig, SecurityProtocol
@@ -14,6 +15,7 @@ from kafka_shim.shim.errors import UnavailableError
 from kafka_shim.shim.logs import Log
 from kafka_shim.shim.network.backlog import ONE_AT_A_TIME, deepen
 from kafka_shim.shim.request.session import Session, java_host_text
+from kafka_shim.shim.traffic.proxy.addresses import is_reachable
 from kafka_shim.shim.traffic.proxy.link import Link
 from kafka_shim.shim.traffic.proxy.upstream import Upstream
 from kafka_shim.shim.traffic.traces.observed import Observer
@@ -21,6 +23,19 @@ from kafka_shim.shim.traffic.traces.observed import Observer
 log = Log("shim.proxy")
 
 Address = tuple[str, int]
+
+
+BROKERS_MAX = 500
+"""More brokers get no listener."""
+
+
+@dataclass
+class _Route:
+    """A broker and the proxy's address for it; the broker may move to another address."""
+
+    node_id: int
+    broker: Address
+    local: Address = ("", 0)
 
 
 class Proxy:
@@ -43,7 +58,9 @@ class Proxy:
         self._upstream = upstream
         self._listen = listen
         self._observer = observer
-        self._local: dict[Address, Address] = {}
+        self._bootstrap: Address | None = None
+        self._routes: dict[int, _Route] = {}
+        self._rejected = 0
         self._servers: list[asyncio.Server] = []
         self._tasks: set[asyncio.Task[None]] = set()
         self._numbers = itertools.count(1)
@@ -51,13 +68,12 @@ class Proxy:
     async def start(self) -> str:
         """Open the bootstrap listener; UnavailableError if that fails."""
         try:
-            local = self._listen_for(self._upstream, -1, self._listen[1])
+            self._bootstrap = self._listen_for(_Route(-1, self._upstream), self._listen[1])
         except OSError as error:
             raise UnavailableError(
                 f"cannot listen on {_text(self._listen)}: {_reason(error)}"
             ) from error
-        self._local[self._upstream] = local
-        return _text(local)
+        return _text(self._bootstrap)
 
     async def stop(self) -> None:
         """Close listeners, links and the observer."""
@@ -69,22 +85,49 @@ class Proxy:
         self._observer.close()
 
     def _address_of(self, node_id: int, host: str, port: int) -> Address:
-        broker = (host, port)
-        if broker not in self._local:
-            self._local[broker] = self._listen_for(broker, node_id, 0)
-        return self._local[broker]
+        """Return the proxy's address for a broker; there is one listener for each broker id.
 
-    def _listen_for(self, broker: Address, node_id: int, port: int) -> Address:
-        """Bind at once, so that the address is known; accept connections soon after."""
+        An address that no client can reach, and those of more than BROKERS_MAX brokers, stay as
+        they are.
+        """
+        broker = (host, port)
+        if broker == self._upstream and self._bootstrap is not None:
+            return self._bootstrap
+        route = self._routes.get(node_id)
+        if not is_reachable(host, port) or (route is None and len(self._routes) >= BROKERS_MAX):
+            self._warn_once(broker)
+            return broker
+        if route is None:
+            route = self._routes[node_id] = _Route(node_id, broker)
+            try:
+                route.local = self._listen_for(route, 0)
+            except OSError as error:
+                del self._routes[node_id]
+                log.warning("cannot listen for a broker", broker=broker, reason=_reason(error))
+                return broker
+        route.broker = broker
+        return route.local
+
+    def _warn_once(self, broker: Address) -> None:
+        self._rejected += 1
+        if self._rejected == 1:
+            log.warning(
+                "a broker's address is invalid, or there are too many brokers: clients get it "
+                "unchanged, and the proxy does not record their requests to it",
+                host=broker[0][:80], port=broker[1], brokers_max=BROKERS_MAX,
+            )  # fmt: skip
+
+    def _listen_for(self, route: "_Route", port: int) -> Address:
+        """Bind immediately, so that the address is known; accept connections soon after."""
         family = socket.AF_INET6 if ":" in self._listen[0] else socket.AF_INET
         bound = socket.create_server((self._listen[0], port), family=family)
-        self._keep(self._serve(bound, broker, node_id))
+        self._keep(self._serve(bound, route))
         host, actual = bound.getsockname()[:2]
         return host, actual
 
-    async def _serve(self, bound: socket.socket, broker: Address, node_id: int) -> None:
+    async def _serve(self, bound: socket.socket, route: "_Route") -> None:
         async def accept(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-            link = self._keep(self._link(broker, node_id, reader, writer))
+            link = self._keep(self._link(route, reader, writer))
             with contextlib.suppress(asyncio.CancelledError):
                 await link
 
@@ -96,21 +139,20 @@ class Proxy:
 
     async def _link(
         self,
-        broker: Address,
-        node_id: int,
+        route: "_Route",
         reader: asyncio.StreamReader,
         writer: asyncio.StreamWriter,
     ) -> None:
         try:
-            upstream = await self._brokers.open(*broker)
+            upstream = await self._brokers.open(*route.broker)
         except (OSError, LoginError) as error:
-            log.warning("broker not reached", broker=_text(broker), reason=_reason(error))
+            log.warning("broker not reached", broker=_text(route.broker), reason=_reason(error))
             writer.close()
             return
         peer = writer.get_extra_info("peername")
         protocol = SecurityProtocol.PLAINTEXT if self._tls is None else SecurityProtocol.SSL
         listener = ListenerConfig(self._name, protocol, *self._listen)
-        session = Session(listener, node_id, java_host_text(peer[0]), peer[1])
+        session = Session(listener, route.node_id, java_host_text(peer[0]), peer[1])
         session.number = next(self._numbers)
         session.seen_host = java_host_text(upstream[1].get_extra_info("sockname")[0])
         if self._brokers.login is not None:
