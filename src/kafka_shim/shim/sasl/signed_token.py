@@ -5,6 +5,7 @@ is refused where none is expected (up to 4.3), and a key may be used with any al
 """
 
 import json
+from base64 import urlsafe_b64decode
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,14 @@ import msgspec
 
 from kafka_shim.extras import requires
 from kafka_shim.shim.errors import ConfigError
-from kafka_shim.shim.sasl.bearer_token import BearerToken, TokenRefusedError, seconds
+from kafka_shim.shim.sasl.bearer_token import (
+    BearerToken,
+    TokenRefusedError,
+    check_time_range,
+    json_object,
+    seconds,
+    subject_of,
+)
 
 try:
     from joserfc import jws
@@ -64,17 +72,15 @@ class SignedTokens:
         """Check signature, issuer and audience, scope, times and subject (RFC 7515, RFC 7519)."""
         try:
             found = jws.deserialize_compact(token, self._key, algorithms=ALGORITHMS)
-            claims = json.loads(found.payload)
         except (JoseError, ValueError, RecursionError) as error:
             raise TokenRefusedError(str(error)) from error
-        if not isinstance(claims, dict):
-            raise TokenRefusedError("its claims are not a JSON object")
+        json_object(urlsafe_b64decode(f"{token.partition('.')[0]}=="), names_are_unique=True)
+        claims = json_object(found.payload, names_are_unique=True)
         _check_origin(claims, self._expected)
         _check_scope(claims.get(self._expected.scope_claim))
+        check_time_range(claims, "exp", "iat", "nbf")
         expires = _check_times(claims, now_ms / 1000, self._expected.skew_s)
-        subject = claims.get(self._expected.subject_claim)
-        if not isinstance(subject, str) or not subject.strip():
-            raise TokenRefusedError("its subject is missing")
+        subject = subject_of(claims, self._expected.subject_claim)
         return BearerToken(subject.strip(), int(expires * 1000))
 
     def _key(self, token: GuestProtocol) -> Key:

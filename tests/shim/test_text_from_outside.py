@@ -1,0 +1,88 @@
+"""Text from clients that cannot be written, such as half of a surrogate pair, gets in nowhere."""
+
+import base64
+import json
+import random
+import struct
+from collections.abc import Iterator
+from typing import Any
+
+import msgspec
+import pytest
+
+from kafka_shim.protocol.codec.codecs import reader, writer
+from kafka_shim.protocol.codec.message_spec import load
+from kafka_shim.protocol.errors import DecodeError
+from kafka_shim.protocol.headers import read_request_header
+from kafka_shim.shim.errors import CloseConnection
+from kafka_shim.shim.sasl.bearer_token import TokenRefusedError
+from kafka_shim.shim.sasl.mechanism import SaslFailure
+from kafka_shim.shim.sasl.plain import PlainExchange
+from kafka_shim.shim.sasl.scram import ScramExchange
+from kafka_shim.shim.sasl.scram_credential import ScramMechanism
+from kafka_shim.shim.sasl.unsecured_token import UnsecuredTokens
+from kafka_shim.shim.valid_text import is_utf8
+from tests.protocol import values
+from tests.protocol.values import ALL_NAMES, Values, versions_of
+
+MARK = b"orders"
+HALVES = (b"a\xed\xa0\x80bc", b"ab\xed\xb0\x80c", b"abcde\xed", b"\xff\xfe\xff\xfe\xff\xfe")
+"""Texts of the mark's length: both halves of a pair, a part of one, and no UTF-8 at all."""
+
+
+def texts(content: Any) -> Iterator[str]:
+    """Yield all strings of a message."""
+    if isinstance(content, str):
+        yield content
+    elif isinstance(content, msgspec.Struct):
+        for name in content.__struct_fields__:
+            yield from texts(getattr(content, name))
+    elif isinstance(content, list | tuple):
+        for item in content:
+            yield from texts(item)
+
+
+@pytest.mark.parametrize("name", [name for name in ALL_NAMES if name.endswith("Request")])
+def test_every_text_field_of_every_request_is_writable(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(values, "TEXTS", (MARK.decode(),))
+    spec = load(name)
+    for version in versions_of(name):
+        data = writer(name, version)(Values(name, plain=True).message(spec, version))
+        for half in HALVES:
+            try:
+                message = reader(name, version)(data.replace(MARK, half), 0)
+            except DecodeError:
+                continue
+            assert all(map(is_utf8, texts(message)))
+
+
+@pytest.mark.parametrize("half", HALVES)
+def test_the_client_id_is_writable(half: bytes) -> None:
+    frame = struct.pack(">hhih", 3, 1, 7, len(half)) + half + struct.pack(">i", -1)
+    try:
+        header, _ = read_request_header(frame)
+    except DecodeError:
+        return
+    assert is_utf8(header.client_id or "")
+
+
+def bearer(claims: bytes) -> str:
+    parts = (b'{"alg":"none"}', claims)
+    return ".".join(base64.urlsafe_b64encode(part).decode().rstrip("=") for part in parts) + "."
+
+
+@pytest.mark.parametrize("half", HALVES)
+def test_no_authentication_lets_such_a_name_in(half: bytes) -> None:
+    name = half.decode(errors="surrogatepass") if half[0] < 128 and half[-1] < 128 else None
+    passwords = {} if name is None else {name: "x"}
+    with pytest.raises(SaslFailure):
+        PlainExchange(passwords).step(b"\0" + half + b"\0x")
+    scram = ScramExchange(next(iter(ScramMechanism)), lambda *_: None, random.Random(1))
+    with pytest.raises(SaslFailure):
+        scram.step(b"n,,n=" + half + b",r=abc")
+    subjects = [b'"' + half + b'"'] + ([] if name is None else [json.dumps(name).encode()])
+    for subject in subjects:
+        with pytest.raises((TokenRefusedError, CloseConnection)):
+            UnsecuredTokens().validate(bearer(b'{"sub":%b,"exp":9}' % subject), 0)
