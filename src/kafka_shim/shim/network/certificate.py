@@ -11,13 +11,14 @@ def identify(transport: asyncio.Transport, session: Session, cluster: Cluster) -
 
     Return the error text; empty for success.
     """
-    certificate = transport.get_extra_info("peercert")
+    tls = transport.get_extra_info("ssl_object")
+    certificate = None if tls is None else tls.getpeercert(binary_form=True)
     if not certificate or session.listener.protocol.sasl:
         return ""
     from kafka_shim.shim.tls.principal_mapping import principal_of  # noqa: PLC0415 - for TLS alone
 
     try:
-        session.belongs_to(principal_of(certificate["subject"], cluster.principal_rules))
-    except LookupError as error:
+        session.belongs_to(principal_of(certificate, cluster.principal_rules))
+    except (LookupError, ValueError) as error:
         return str(error)
     return ""

@@ -1,51 +1,133 @@
-"""A certificate's subject as Java prints it (RFC 2253): mapping rules are about this text."""
+"""The subject of a certificate as Java writes it (`X500Principal.getName()`, RFC 2253).
 
-SHORT_NAMES = {
-    "commonName": "CN",
-    "localityName": "L",
-    "stateOrProvinceName": "ST",
-    "organizationName": "O",
-    "organizationalUnitName": "OU",
-    "countryName": "C",
-    "streetAddress": "STREET",
-    "domainComponent": "DC",
-    "userId": "UID",
+Kafka makes principals of this text, and mapping rules are about it. The standard library decodes
+subjects without their string types, so they are read from the certificate's bytes.
+"""
+
+import re
+from collections.abc import Iterator
+
+KEYWORDS = {
+    "2.5.4.3": "CN",
+    "2.5.4.6": "C",
+    "2.5.4.7": "L",
+    "2.5.4.8": "ST",
+    "2.5.4.9": "STREET",
+    "2.5.4.10": "O",
+    "2.5.4.11": "OU",
+    "0.9.2342.19200300.100.1.25": "DC",
+    "0.9.2342.19200300.100.1.1": "UID",
 }
-"""What RFC 2253 has a keyword for; all else Java writes as an object id and hex."""
+"""Attributes that RFC 2253 has a keyword for. Java writes all others as object ids and hex."""
 
-OBJECT_IDS = {
-    "emailAddress": ("1.2.840.113549.1.9.1", 0x16),
-    "serialNumber": ("2.5.4.5", 0x13),
-    "title": ("2.5.4.12", 0x0C),
-    "givenName": ("2.5.4.42", 0x0C),
-    "surname": ("2.5.4.4", 0x0C),
-}
-"""Object id, and the ASN.1 type its values usually have."""
+_SET, _OBJECT_ID, _BOOLEAN = 0x31, 0x06, 0x01
+_VERSION, _EXTENSIONS = 0xA0, 0xA3
+_TEXT_TAGS = frozenset({0x0C, 0x13, 0x14, 0x16, 0x1B, 0x1E})
+"""UTF8, Printable, T61, IA5, General and BMP strings: Java 17 reads the bytes of all as UTF-8."""
 
-Subject = tuple[tuple[tuple[str, str], ...], ...]
-"""As `ssl.SSLSocket.getpeercert()["subject"]` has it."""
-
-
-def rfc2253(subject: Subject) -> str:
-    """Return a name such as `CN=alice,OU=tests,O=example,C=SE`, the most specific part first."""
-    return ",".join("+".join(_part(*pair) for pair in part) for part in reversed(subject))
+_SPECIAL = re.compile('[,=+<>#;"\\\\]')
+_OUTER_BLANKS = re.compile(r"^[ \r]+|[ \r]+\Z")
+_ENCODED_SURROGATE = re.compile(rb"\xed[\xa0-\xbf][\x80-\xbf]?")
+_SUBJECT_ALTERNATIVE_NAME = bytes.fromhex("0603551d11")
+_FIELDS_UP_TO_SUBJECT = 5
+"""Serial number, signature algorithm, issuer, validity, subject."""
 
 
-def _part(name: str, value: str) -> str:
-    if name in SHORT_NAMES:
-        return f"{SHORT_NAMES[name]}={_escaped(value)}"
-    object_id, kind = OBJECT_IDS.get(name, (name, 0x0C))
-    raw = value.encode()
-    length = bytes([len(raw)]) if len(raw) < 128 else bytes([0x81, len(raw) & 0xFF])
-    return f"{object_id}=#{(bytes([kind]) + length + raw).hex()}"
+def subject_of(certificate: bytes) -> str:
+    """Return the subject of a DER certificate, such as `CN=alice,OU=tests,O=example,C=SE`.
+
+    Raise ValueError if it is malformed, or has no subject although Java demands one.
+    """
+    fields = list(_elements(_first_content(_first_content(certificate))))
+    has_version = bool(fields) and fields[0][0] == _VERSION
+    if has_version:
+        del fields[0]
+    if len(fields) <= _FIELDS_UP_TO_SUBJECT:
+        raise ValueError("malformed certificate: fields are missing")
+    subject = fields[_FIELDS_UP_TO_SUBJECT - 1][1]
+    extensions = [body for tag, body, _ in fields if tag == _EXTENSIONS]
+    is_named = any(map(_has_critical_name, extensions)) if extensions else has_version
+    if not subject and not is_named:
+        raise ValueError("the certificate has neither a subject nor a critical alternative name")
+    return rfc2253(subject)
+
+
+def rfc2253(name: bytes) -> str:
+    """Return the text of a DER name's content, the most specific part first.
+
+    Raise ValueError if the name is malformed.
+    """
+    parts = []
+    for tag, attributes, _ in _elements(name):
+        if tag != _SET:
+            raise ValueError("malformed certificate: a part of the subject is not a set")
+        parts.append("+".join(_attribute(body) for _, body, _ in _elements(attributes)))
+    return ",".join(reversed(parts))
+
+
+def _attribute(body: bytes) -> str:
+    try:
+        (id_tag, object_id, _), (tag, value, encoded) = _elements(body)
+    except ValueError:
+        raise ValueError("malformed certificate: an attribute is not a pair") from None
+    if id_tag != _OBJECT_ID:
+        raise ValueError("malformed certificate: an attribute has no object id")
+    dotted = _dotted(object_id)
+    keyword = KEYWORDS.get(dotted)
+    if keyword is None or tag not in _TEXT_TAGS:
+        return f"{keyword or dotted}=#{encoded.hex()}"
+    return f"{keyword}={_escaped(_decoded(value))}"
 
 
 def _escaped(value: str) -> str:
-    text = "".join(
-        f"\\{character}" if character in ',+"\\<>;' else character for character in value
-    )
-    if text.startswith(("#", " ")):
-        text = f"\\{text}"
-    if text.endswith(" ") and not text.endswith("\\ "):
-        text = f"{text[:-1]}\\ "
-    return text
+    text = _SPECIAL.sub(r"\\\g<0>", value).replace("\0", "\\00")
+    return _OUTER_BLANKS.sub(lambda blanks: re.sub("(?s).", r"\\\g<0>", blanks[0]), text)
+
+
+def _decoded(value: bytes) -> str:
+    """Decode UTF-8 as Java does, which replaces an encoded surrogate by one character."""
+    return _ENCODED_SURROGATE.sub(b"\xef\xbf\xbd", value).decode(errors="replace")
+
+
+def _dotted(object_id: bytes) -> str:
+    numbers, number = [], 0
+    for byte in object_id:
+        number = number << 7 | byte & 0x7F
+        if byte < 0x80:
+            numbers.append(number)
+            number = 0
+    if not numbers or object_id[-1] >= 0x80:
+        raise ValueError("malformed certificate: an object id is cut off")
+    first = min(numbers[0] // 40, 2)
+    return ".".join(map(str, [first, numbers[0] - 40 * first, *numbers[1:]]))
+
+
+def _has_critical_name(extensions: bytes) -> bool:
+    """Return whether there is a critical alternative name, as Java demands without a subject."""
+    for _, extension, _ in _elements(_first_content(extensions)):
+        tags = [tag for tag, _, _ in _elements(extension)]
+        if tags[1:2] == [_BOOLEAN] and extension.startswith(_SUBJECT_ALTERNATIVE_NAME):
+            return True
+    return False
+
+
+def _first_content(data: bytes) -> bytes:
+    for _, content, _ in _elements(data):
+        return content
+    raise ValueError("malformed certificate: an element is empty")
+
+
+def _elements(data: bytes) -> Iterator[tuple[int, bytes, bytes]]:
+    """Yield tag, content and whole encoding of each element of DER data."""
+    at = 0
+    while at < len(data):
+        begin, tag, size = at, data[at], int.from_bytes(data[at + 1 : at + 2])
+        at += 2
+        if size >= 0x80:
+            count = size & 0x7F
+            size = int.from_bytes(data[at : at + count])
+            at += count
+        if not 2 <= at - begin <= 6 or at + size > len(data):
+            raise ValueError("malformed certificate: an element is longer than its container")
+        yield tag, data[at : at + size], data[begin : at + size]
+        at += size

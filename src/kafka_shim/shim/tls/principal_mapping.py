@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 
 from kafka_shim.shim.patterns import InvalidPatternError, compile_pattern
-from kafka_shim.shim.tls.distinguished_name import Subject, rfc2253
+from kafka_shim.shim.tls.distinguished_name import subject_of
 
 _GROUP = re.compile(r"\$(\d)")
 
@@ -33,10 +33,10 @@ class MappingRule(msgspec.Struct, frozen=True):
         """Return the principal's name; None if the rule does not match."""
         if self.pattern is None:
             return name
-        found = self.pattern.fullmatch(name)
-        if found is None:
+        match = self.pattern.fullmatch(name)
+        if match is None:
             return None
-        mapped = _GROUP.sub(lambda number: found.group(int(number[1])) or "", self.replacement)
+        mapped = _GROUP.sub(lambda number: match.group(int(number[1])) or "", self.replacement)
         if self.case == "L":
             return mapped.lower()
         return mapped.upper() if self.case == "U" else mapped
@@ -47,20 +47,23 @@ def parse_rules(text: str) -> tuple[MappingRule, ...]:
     rules = []
     at = 0
     while at < len(text.rstrip()):
-        found = _RULE.match(text, at)
-        if found is None:
+        match = _RULE.match(text, at)
+        if match is None:
             raise ValueError(
-                f"principal mapping rules: `{text[at:].strip()}` does not begin with `DEFAULT` or"
+                f"principal mapping rules: `{_shortened(text[at:].strip())}` does not begin with `DEFAULT` or"
                 " `RULE:pattern/replacement/[LU]`"
             )
-        rules.append(_rule(found))
-        at = found.end()
+        rules.append(_rule(match))
+        at = match.end()
     return tuple(rules) or (MappingRule("DEFAULT"),)
 
 
-def principal_of(subject: Subject, rules: tuple[MappingRule, ...]) -> str:
-    """Return the principal that a certificate names; LookupError if no rule matches."""
-    return f"User:{map_name(rules, rfc2253(subject))}"
+def principal_of(certificate: bytes, rules: tuple[MappingRule, ...]) -> str:
+    """Return the principal that a DER certificate names.
+
+    Raise LookupError if no rule matches, ValueError if its subject cannot be read.
+    """
+    return f"User:{map_name(rules, subject_of(certificate))}"
 
 
 def map_name(rules: tuple[MappingRule, ...], name: str) -> str:
@@ -69,7 +72,7 @@ def map_name(rules: tuple[MappingRule, ...], name: str) -> str:
         mapped = rule.apply(name)
         if mapped is not None:
             return mapped
-    raise LookupError(f"no principal mapping rule applies to `{name}`")
+    raise LookupError(f"no principal mapping rule applies to `{_shortened(name)}`")
 
 
 def _rule(match: re.Match[str]) -> MappingRule:
@@ -79,11 +82,18 @@ def _rule(match: re.Match[str]) -> MappingRule:
     try:
         pattern = re.compile(_python_groups(match["pattern"]))
     except re.error as error:
-        raise ValueError(f"principal mapping rules: in `{text}`: {error}") from error
+        raise ValueError(f"principal mapping rules: in `{_shortened(text)}`: {error}") from error
+    except (OverflowError, RecursionError):
+        reason = "the pattern is too deeply nested or has too large a number"
+        raise ValueError(f"principal mapping rules: in `{_shortened(text)}`: {reason}") from None
     numbers = [int(number) for number in _GROUP.findall(match["replacement"])]
     if any(number > pattern.groups for number in numbers):
-        raise ValueError(f"principal mapping rules: `{text}` has no group ${max(numbers)}")
+        raise ValueError(f"principal mapping rules: `{_shortened(text)}` has no group ${max(numbers)}")
     return MappingRule(text, _linear(pattern), match["replacement"], match["case"])
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= 80 else f"{text[:77]}..."
 
 
 def _linear(pattern: re.Pattern[str]) -> Any:
