@@ -35,8 +35,22 @@ _WORDS = (
 )
 _BROKEN = (
     *(b"\xff", b"a\xffb", b"\xed\xa0\x80", b"\xed\xa0", b"\xed\xb0\x80x", b"\xed\xa0A", b"\xed"),
-    *(b"\xc0\x80", b"\xe0\x80\x80", b"\xe1\x80", b"\xe1\x80A", b"\xf0\x80\x80\x80", b"\xf0\x9f\x98"),
-    *(b"\xf4\x90\x80\x80", b"\xf8\x88\x80\x80\x80", b"\xc3", b"\x80\x80", b"\xf5\x80", b"\xf0\x9fA"),
+    *(
+        b"\xc0\x80",
+        b"\xe0\x80\x80",
+        b"\xe1\x80",
+        b"\xe1\x80A",
+        b"\xf0\x80\x80\x80",
+        b"\xf0\x9f\x98",
+    ),
+    *(
+        b"\xf4\x90\x80\x80",
+        b"\xf8\x88\x80\x80\x80",
+        b"\xc3",
+        b"\x80\x80",
+        b"\xf5\x80",
+        b"\xf0\x9fA",
+    ),
 )
 
 
@@ -54,7 +68,9 @@ class Recorded(NamedTuple):
 def recorded() -> list[Recorded]:
     """Return what Java answered."""
     rows = json.loads(read_file(RECORDED))
-    return [Recorded(certificate_with(bytes.fromhex(name), form), text) for name, form, text in rows]
+    return [
+        Recorded(certificate_with(bytes.fromhex(name), form), text) for name, form, text in rows
+    ]
 
 
 def random_subjects() -> list[tuple[bytes, str]]:
@@ -81,7 +97,9 @@ def certificate_with(name: bytes, form: str) -> bytes:
         _extensions(form),
     ]
     body = element(0x30, b"".join(fields))
-    return element(0x30, body + algorithm + element(0x03, b"\0" + bytes.fromhex("3006020101020101")))
+    return element(
+        0x30, body + algorithm + element(0x03, b"\0" + bytes.fromhex("3006020101020101"))
+    )
 
 
 def _extensions(form: str) -> bytes:

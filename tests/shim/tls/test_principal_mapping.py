@@ -1,28 +1,26 @@
 """Distinguished names of certificates, and the rules that map them to principals."""
 
+import contextlib
 import datetime as dt
-import ssl
-from pathlib import Path
 
 import pytest
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.serialization import Encoding
-from cryptography.x509.oid import NameOID
 
-from kafka_shim.shim.tls.distinguished_name import rfc2253
-from kafka_shim.shim.tls.principal_mapping import map_name, parse_rules
+from kafka_shim.shim.tls.distinguished_name import rfc2253, subject_of
+from kafka_shim.shim.tls.principal_mapping import MappingRule, map_name, parse_rules
+from tests.shim.tls import rules, subjects
 
 SERVICE = "CN=serviceuser,OU=ServiceUsers,O=Unknown,L=Unknown,ST=Unknown,C=Unknown"
 ADMIN = "CN=adminUser,OU=Admin,O=Unknown,L=Unknown,ST=Unknown,C=Unknown"
 
 
 @pytest.mark.parametrize(
-    ("rules", "name", "principal"),
+    ("text", "name", "principal"),
     [
         ("DEFAULT", SERVICE, SERVICE),
-        ("", SERVICE, SERVICE),
         ("RULE:^CN=(.*?),OU=ServiceUsers.*$/$1/,DEFAULT", SERVICE, "serviceuser"),
         ("RULE:^CN=(.*?),OU=ServiceUsers.*$/$1/,DEFAULT", ADMIN, ADMIN),
         ("RULE:^CN=(.*?), *OU=(.*?), *O=(.*?),.*$/$1@$2/", ADMIN, "adminUser@Admin"),
@@ -34,9 +32,9 @@ ADMIN = "CN=adminUser,OU=Admin,O=Unknown,L=Unknown,ST=Unknown,C=Unknown"
     ],
 )
 def test_the_first_rule_that_matches_the_whole_name_wins(
-    rules: str, name: str, principal: str
+    text: str, name: str, principal: str
 ) -> None:
-    assert map_name(parse_rules(rules), name) == principal
+    assert map_name(parse_rules(text), name) == principal
 
 
 def test_a_name_that_no_rule_matches_is_refused() -> None:
@@ -45,17 +43,82 @@ def test_a_name_that_no_rule_matches_is_refused() -> None:
 
 
 @pytest.mark.parametrize(
-    "rules", ["default", "RULE:^CN=(.*)$", "RULE:a/b/X", "RULE:(/a/", "RULE:a/$1/", "DEFAULT x"]
+    "text", ["default", "RULE:^CN=(.*)$", "RULE:a/b/X", "RULE:(/a/", "DEFAULT x"]
 )
-def test_invalid_rules_are_rejected(rules: str) -> None:
+def test_invalid_rules_are_rejected(text: str) -> None:
     with pytest.raises(ValueError, match="principal mapping rules"):
-        parse_rules(rules)
+        parse_rules(text)
 
 
-def subject_of(name: x509.Name, folder: Path) -> object:
-    """Return the subject as Python's ssl module returns it after a handshake."""
+def texts_by_kafka_and_here(row: rules.Recorded) -> tuple[list[str | None], list[str | None]]:
+    assert row.mapped is not None
+    parsed = parse_rules(row.rules)
+    return row.mapped, [mapped_or_none(parsed, name) for name in rules.NAMES]
+
+
+def mapped_or_none(parsed: tuple[MappingRule, ...], name: str) -> str | None:
+    try:
+        return map_name(parsed, name)
+    except LookupError:
+        return None
+
+
+@pytest.mark.parametrize("row", [row for row in rules.recorded() if row.mapped is not None])
+def test_names_are_mapped_as_by_kafka(row: rules.Recorded) -> None:
+    by_kafka, here = texts_by_kafka_and_here(row)
+    assert here == by_kafka
+
+
+@pytest.mark.parametrize("row", [row for row in rules.recorded() if row.mapped is None])
+def test_rules_that_kafka_rejects_are_rejected(row: rules.Recorded) -> None:
+    with pytest.raises(ValueError, match="principal mapping rules"):
+        parse_rules(row.rules)
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [
+        "RULE:" + "(" * 20_000 + "a" + ")" * 20_000 + "/b/",
+        "RULE:a{99999999999999999999}/b/",
+        "RULE:[a-z&&[^b]]/b/",
+        "RULE:(?m)^a$/b/",
+        r"RULE:\p{IsGreek}/b/",
+    ],
+)
+def test_patterns_that_cannot_be_translated_are_an_error_of_one_line(rule: str) -> None:
+    with pytest.raises(ValueError, match="principal mapping rules: in `RULE:") as raised:
+        parse_rules(rule)
+    assert len(str(raised.value)) < 200
+
+
+def test_subjects_are_written_as_by_java() -> None:
+    rows = subjects.recorded()
+    assert len(rows) >= 4_000
+    different = [row for row in rows if subject_or_none(row.certificate) != row.text]
+    assert different == []
+
+
+def subject_or_none(certificate: bytes) -> str | None:
+    try:
+        return subject_of(certificate)
+    except ValueError:
+        return None
+
+
+def test_a_damaged_certificate_is_a_value_error() -> None:
+    whole = subjects.recorded()[-1].certificate
+    for size in range(len(whole)):
+        with contextlib.suppress(ValueError):
+            subject_of(whole[:size])
+    for at in range(len(whole)):
+        with contextlib.suppress(ValueError):
+            subject_of(whole[:at] + bytes([whole[at] ^ 0xFF]) + whole[at + 1 :])
+
+
+def test_the_subject_of_a_certificate_that_a_library_made_is_the_same() -> None:
     key = ec.generate_private_key(ec.SECP256R1())
     now = dt.datetime.now(dt.UTC)
+    name = x509.Name.from_rfc4514_string(r"CN=a\,b\+c,OU=x\=y,O=example,C=SE")
     certificate = (
         x509.CertificateBuilder()
         .subject_name(name)
@@ -66,36 +129,8 @@ def subject_of(name: x509.Name, folder: Path) -> object:
         .not_valid_after(now + dt.timedelta(days=1))
         .sign(key, hashes.SHA256())
     )
-    path = folder / "one.pem"
-    path.write_bytes(certificate.public_bytes(Encoding.PEM))
-    return ssl._ssl._test_decode_cert(str(path))["subject"]  # type: ignore[attr-defined]
-
-
-@pytest.mark.parametrize(
-    "value", ["alice", "a, b", 'quote"d', "#hash", " led", "trail ", "a+b=c;d", "a\\b", "<a>"]
-)
-def test_names_are_written_as_in_rfc_2253(value: str, tmp_path: Path) -> None:
-    name = x509.Name(
-        [
-            x509.NameAttribute(NameOID.COUNTRY_NAME, "SE"),
-            x509.NameAttribute(NameOID.ORGANIZATION_NAME, "example"),
-            x509.NameAttribute(NameOID.COMMON_NAME, value),
-        ]
-    )
-    written = rfc2253(subject_of(name, tmp_path))  # type: ignore[arg-type]
-    assert written == name.rfc4514_string()
-    assert written.endswith(",O=example,C=SE")
-
-
-def test_an_attribute_without_a_keyword_is_written_by_its_object_id(tmp_path: Path) -> None:
-    name = x509.Name(
-        [
-            x509.NameAttribute(NameOID.COMMON_NAME, "a"),
-            x509.NameAttribute(NameOID.EMAIL_ADDRESS, "a@b"),
-        ]
-    )
-    written = rfc2253(subject_of(name, tmp_path))  # type: ignore[arg-type]
-    assert written == "1.2.840.113549.1.9.1=#1603614062,CN=a"
+    der = certificate.public_bytes(Encoding.DER)
+    assert subject_of(der) == r"CN=a\,b\+c,OU=x\=y,O=example,C=SE"
 
 
 @pytest.mark.timeout(10, func_only=True)
@@ -105,13 +140,27 @@ def test_a_rule_that_is_exponential_elsewhere_is_fast(rule: str) -> None:
     assert map_name(parse_rules(f"{rule},DEFAULT"), name) == name
 
 
+def name_of(*attributes: tuple[str, str]) -> bytes:
+    pairs = [
+        subjects.object_id(kind) + subjects.element(subjects.UTF8, text.encode())
+        for kind, text in attributes
+    ]
+    return b"".join(subjects.element(0x31, subjects.element(0x30, pair)) for pair in pairs)
+
+
+def test_no_attribute_can_pretend_to_be_another() -> None:
+    rule = parse_rules("RULE:^.*CN=([^,]+).*$/$1/")
+    name = rfc2253(name_of(("2.5.4.3", "mallory"), ("2.5.4.11", "CN=admin")))
+    assert map_name(rule, name) == "mallory"
+
+
 @pytest.mark.parametrize(
     "value", ["a,OU=admin", 'a"b', "a\nCN=admin", "a\\", "a=b+c", "$1", "\\g<0>", " #a ", "ä\u2028"]
 )
 def test_special_characters_in_a_name_are_escaped_and_never_a_template(value: str) -> None:
-    name = rfc2253(((("commonName", value),), (("organizationalUnitName", "users"),)))
-    rules = parse_rules(r"RULE:^OU=users,CN=(\w+)$/$1/,RULE:^OU=users,CN=((?s:.*))$/other:$1/")
-    mapped = map_name(rules, name)
+    name = rfc2253(name_of(("2.5.4.3", value), ("2.5.4.11", "users")))
+    parsed = parse_rules(r"RULE:^OU=users,CN=(\w+)$/$1/,RULE:^OU=users,CN=((?s:.*))$/other:$1/")
+    mapped = map_name(parsed, name)
     assert mapped.startswith("other:")
     assert mapped == "other:" + name.removeprefix("OU=users,CN=")
     assert ",OU=admin" not in mapped.replace("\\,", "")

@@ -1,11 +1,17 @@
 """`kafka-shim principal RULES DN`: map certificate subjects to principals."""
 
 import argparse
+import base64
 import json
+from pathlib import Path
 
 from kafka_shim.shim.cli import EXIT_MISMATCH, EXIT_USAGE
 from kafka_shim.shim.cli.error_output import print_error
-from kafka_shim.shim.tls.principal_mapping import parse_rules
+from kafka_shim.shim.logs import printable
+from kafka_shim.shim.tls.distinguished_name import subject_of
+from kafka_shim.shim.tls.principal_mapping import MappingRule, parse_rules
+
+_BEGIN, _END = "-----BEGIN CERTIFICATE-----", "-----END CERTIFICATE-----"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -18,7 +24,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "names",
         metavar="DN",
         nargs="+",
-        help="subject of a certificate, such as CN=alice,O=example",
+        help="subject of a certificate, such as CN=alice,O=example, or a file that ends in .pem and"
+        " has the certificate",
     )
     parser.add_argument("--json", action="store_true", help="print one JSON array")
 
@@ -27,20 +34,38 @@ def run(args: argparse.Namespace) -> int:
     """Print the principal of each name and the rule that applied; return 3 if none applies."""
     try:
         rules = parse_rules(args.rules)
-    except ValueError as error:
+        names = [_subject_in(Path(name)) if name.endswith(".pem") else name for name in args.names]
+        rows = [_row(rules, name) for name in names]
+    except (ValueError, LookupError) as error:
         print_error(args, str(error))
         return EXIT_USAGE
-    rows = []
-    for name in args.names:
-        hits = ((rule, rule.apply(name)) for rule in rules)
-        rule, mapped = next(((r, m) for r, m in hits if m is not None), (None, None))
-        principal = None if mapped is None else f"User:{mapped}"
-        rows.append({"name": name, "principal": principal, "rule": rule.text if rule else None})
     if args.json:
         print(json.dumps(rows, indent=2))
     else:
         for row in rows:
             print(
-                f"{row['name']}  ->  {row['principal'] or 'refused'}  ({row['rule'] or 'no rule'})"
+                printable(
+                    f"{row['name']}  ->  {row['principal'] or 'rejected'}"
+                    f"  ({row['rule'] or 'no rule'})"
+                )
             )
     return EXIT_MISMATCH if any(row["principal"] is None for row in rows) else 0
+
+
+def _row(rules: tuple[MappingRule, ...], name: str) -> dict[str, str | None]:
+    hits = ((rule, rule.apply(name)) for rule in rules)
+    rule, mapped = next(((r, m) for r, m in hits if m is not None), (None, None))
+    principal = None if mapped is None else f"User:{mapped}"
+    return {"name": name, "principal": principal, "rule": rule.text if rule else None}
+
+
+def _subject_in(path: Path) -> str:
+    """Return the subject of a file's first certificate. Raise ValueError if there is none."""
+    try:
+        text = path.read_text(encoding="latin-1")
+    except OSError as error:
+        raise ValueError(f"cannot read `{path}`: {error.strerror}") from error
+    begin, end = text.find(_BEGIN), text.find(_END)
+    if begin < 0 or end < begin:
+        raise ValueError(f"`{path}` has no PEM certificate")
+    return subject_of(base64.b64decode(text[begin + len(_BEGIN) : end]))

@@ -2,6 +2,7 @@
 
 Kafka makes principals of this text, and mapping rules are about it. The standard library decodes
 subjects without their string types, so they are read from the certificate's bytes.
+DEVIATION: newer Java decodes some rare string types by their own character sets.
 """
 
 import re

@@ -1,7 +1,9 @@
 """`ssl.principal.mapping.rules` (KIP-371): from a certificate's name to a principal's.
 
-Rules are tried in order and the first whose pattern matches the whole name wins; `DEFAULT` takes
-the name as it is. `RULE:pattern/replacement/` may end in `L` or `U` for lower or upper case.
+Rules are tried in order and the first whose pattern matches the whole name wins. `DEFAULT` takes
+the name as it is. `RULE:pattern/replacement/` may end in `L` or `U` for lower or upper case. As in
+Kafka, the replacement is put for *each* match that a search finds in the name, not only for the
+whole.
 """
 
 import re
@@ -9,53 +11,69 @@ from typing import Any
 
 import msgspec
 
-from kafka_shim.shim.patterns import InvalidPatternError, compile_pattern
 from kafka_shim.shim.tls.distinguished_name import subject_of
-
-_GROUP = re.compile(r"\$(\d)")
+from kafka_shim.shim.tls.java_patterns import JavaPattern
 
 _RULE = re.compile(
     r"\s*(?:(?P<default>DEFAULT)"
-    r"|RULE:(?P<pattern>(?:\\.|[^\\/])*)/(?P<replacement>(?:\\.|[^\\/])*)/(?P<case>[LU]?))"
-    r"\s*(?:,|$)"
+    r"|RULE:(?P<pattern>(?:\\(?s:.)|[^\\/])*)/(?P<replacement>(?:\\(?s:.)|[^\\/])*)/(?P<case>[LU]?)"
+    r"|(?=\s*[,\n]))\s*(?:[,\n]|\Z)"
 )
+_REFERENCE = re.compile(
+    r"\$(?:(?P<number>[0-9]+)|\{(?P<name>[a-zA-Z][a-zA-Z0-9]*)\})|\\(?P<plain>(?s:.))"
+)
+_TEXT_MAX = 80
 
 
 class MappingRule(msgspec.Struct, frozen=True):
-    """One rule; no pattern means DEFAULT."""
+    """One rule; no pattern means DEFAULT, no replacement one that Java's `replaceAll` rejects."""
 
     text: str
-    pattern: Any = None
-    replacement: str = ""
+    pattern: JavaPattern | None = None
+    replacement: "tuple[str | int, ...] | None" = ()
     case: str = ""
 
     def apply(self, name: str) -> str | None:
-        """Return the principal's name; None if the rule does not match."""
+        """Return the principal's name; None if the rule does not match.
+
+        Raise LookupError if the replacement is invalid.
+        """
         if self.pattern is None:
             return name
-        match = self.pattern.fullmatch(name)
-        if match is None:
+        if not self.pattern.matches(name):
             return None
-        mapped = _GROUP.sub(lambda number: match.group(int(number[1])) or "", self.replacement)
+        if self.replacement is None:
+            raise LookupError(f"the replacement of `{_shortened(self.text)}` is invalid")
+        mapped = self.pattern.replace_all(name, self._replaced)
         if self.case == "L":
             return mapped.lower()
         return mapped.upper() if self.case == "U" else mapped
 
+    def _replaced(self, match: Any) -> str:
+        parts = self.replacement or ()
+        return "".join(part if isinstance(part, str) else match[part] or "" for part in parts)
+
 
 def parse_rules(text: str) -> tuple[MappingRule, ...]:
-    """Read the setting; ValueError points at the first thing that is no rule."""
+    """Read the setting. As in Kafka, a rule before a line break without a comma has no effect.
+
+    Raise ValueError, which names the first thing that is no rule.
+    """
+    text = text.strip()
     rules = []
     at = 0
-    while at < len(text.rstrip()):
+    while at < len(text):
         match = _RULE.match(text, at)
         if match is None:
             raise ValueError(
-                f"principal mapping rules: `{_shortened(text[at:].strip())}` does not begin with `DEFAULT` or"
-                " `RULE:pattern/replacement/[LU]`"
+                f"principal mapping rules: `{_shortened(text[at:].strip())}` does not begin with"
+                " `DEFAULT` or `RULE:pattern/replacement/[LU]`"
             )
-        rules.append(_rule(match))
+        is_rule = match["default"] or match["pattern"] is not None
+        if is_rule and not match.group().endswith("\n"):
+            rules.append(_rule(match))
         at = match.end()
-    return tuple(rules) or (MappingRule("DEFAULT"),)
+    return tuple(rules)
 
 
 def principal_of(certificate: bytes, rules: tuple[MappingRule, ...]) -> str:
@@ -80,30 +98,46 @@ def _rule(match: re.Match[str]) -> MappingRule:
     if match["default"]:
         return MappingRule(text)
     try:
-        pattern = re.compile(_python_groups(match["pattern"]))
-    except re.error as error:
+        pattern = JavaPattern(match["pattern"])
+    except ValueError as error:
         raise ValueError(f"principal mapping rules: in `{_shortened(text)}`: {error}") from error
-    except (OverflowError, RecursionError):
-        reason = "the pattern is too deeply nested or has too large a number"
-        raise ValueError(f"principal mapping rules: in `{_shortened(text)}`: {reason}") from None
-    numbers = [int(number) for number in _GROUP.findall(match["replacement"])]
-    if any(number > pattern.groups for number in numbers):
-        raise ValueError(f"principal mapping rules: `{_shortened(text)}` has no group ${max(numbers)}")
-    return MappingRule(text, _linear(pattern), match["replacement"], match["case"])
+    replacement = _parsed_replacement(match["replacement"], pattern)
+    return MappingRule(text, pattern, replacement, match["case"])
+
+
+def _parsed_replacement(text: str, pattern: JavaPattern) -> tuple[str | int, ...] | None:
+    """Return texts and numbers of groups; None if Java finds the replacement invalid.
+
+    Kafka takes references to groups that do not exist literally, if there are groups at all.
+    """
+    parts: list[str | int] = []
+    end = 0
+    for match in _REFERENCE.finditer(text):
+        parts.append(text[end : match.start()])
+        end = match.end()
+        if match["plain"] is not None:
+            parts.append(match["plain"])
+        elif match["name"] is not None:
+            if match["name"] not in pattern.group_numbers:
+                return None
+            parts.append(pattern.group_numbers[match["name"]])
+        else:
+            digits = match["number"]
+            used = _digits_of_group(digits, pattern.group_count)
+            if not used and pattern.group_count == 0:
+                return None
+            parts += [int(digits[:used]), digits[used:]] if used else [match[0]]
+    is_invalid = "$" in _REFERENCE.sub("", text)  # a dollar sign before neither digit nor brace
+    return None if is_invalid else (*parts, text[end:])
+
+
+def _digits_of_group(digits: str, group_count: int) -> int:
+    """Return how many of the digits are the number of a group, 0 if the first is none already."""
+    used = 0
+    while used < len(digits) and int(digits[: used + 1]) <= group_count:
+        used += 1
+    return used
 
 
 def _shortened(text: str) -> str:
-    return text if len(text) <= 80 else f"{text[:77]}..."
-
-
-def _linear(pattern: re.Pattern[str]) -> Any:
-    """Compile with RE2, so that no name takes long; patterns that RE2 lacks run as in Java."""
-    try:
-        return compile_pattern(pattern.pattern)
-    except InvalidPatternError:
-        return pattern
-
-
-def _python_groups(pattern: str) -> str:
-    """Convert Java's named groups to Python's syntax."""
-    return re.sub(r"\(\?<([A-Za-z]\w*)>", r"(?P<\1>", pattern)
+    return text if len(text) <= _TEXT_MAX else f"{text[: _TEXT_MAX - 3]}..."
