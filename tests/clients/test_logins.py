@@ -54,7 +54,7 @@ JAVA_WITH_TOOLS = f"java {WITH_TOOLS}"
 CLIENTS = {
     "librdkafka": Client(_python("confluent_kafka"), (TOKEN,)),
     # kcat is often built with a librdkafka that sends a wrong nonce in SCRAM, which brokers reject
-    # since 3.7. It gets signed tokens only from a token server.
+    # since 4.0. It gets signed tokens only from a token server.
     "kcat": Client(kcat_driver, (TOKEN, "OAUTHBEARER", "SCRAM-SHA-256", "SCRAM-SHA-512")),
     "kafka-python": Client(_python("kafka_python"), (TOKEN,)),
     "aiokafka": Client(_python("aiokafka"), (TOKEN,)),

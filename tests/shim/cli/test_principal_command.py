@@ -33,7 +33,9 @@ def test_a_file_without_a_certificate_is_an_error(
     assert run("DEFAULT", str(path)) == 2
     path.write_text("nothing")
     assert run("DEFAULT", str(path)) == 2
-    assert capsys.readouterr().err.endswith(f"`{path}` has no PEM certificate\n")
+    error = capsys.readouterr().err
+    assert "cannot read" in error
+    assert "has no PEM certificate" in error
 
 
 def test_20000_parentheses_are_an_error_of_one_line(capsys: pytest.CaptureFixture[str]) -> None:

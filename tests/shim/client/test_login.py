@@ -49,6 +49,15 @@ def test_an_invalid_first_message_of_the_server_is_rejected(response: bytes) -> 
         exchange.send(response)
 
 
+@pytest.mark.parametrize("iterations", [b"1", b"0", b"4095"])
+def test_fewer_iterations_than_kafkas_clients_accept_are_rejected(iterations: bytes) -> None:
+    """As by Java's ScramSaslClient: a proof over few iterations gives the password away."""
+    exchange = messages(LOGIN, NONCE)
+    next(exchange)
+    with pytest.raises(LoginError, match="expected at least 4096"):
+        exchange.send(SERVER_FIRST.replace(b"4096", iterations))
+
+
 def test_a_server_that_does_not_know_the_password_is_rejected() -> None:
     exchange = messages(LOGIN, NONCE)
     next(exchange)

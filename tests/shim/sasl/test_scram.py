@@ -3,27 +3,43 @@
 import base64
 import hashlib
 import hmac
+import json
 import random
+from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 from kafka.net.sasl.scram import ScramClient
 
+from kafka_shim.protocol.releases.facts import facts_of
+from kafka_shim.protocol.releases.users import NonceCheck
 from kafka_shim.shim.sasl.mechanism import SaslFailure
 from kafka_shim.shim.sasl.scram import ScramAccount, ScramExchange
 from kafka_shim.shim.sasl.scram_credential import ScramMechanism
 from kafka_shim.shim.state.users import Users
 
+RECORDED_NONCES = Path(__file__).with_name("nonces_recorded.json")
+NONCES: dict[str, Callable[[str], str]] = {
+    "whole": lambda nonce: nonce,
+    "client-twice": lambda nonce: f"mine{nonce}",
+    "server-only": lambda nonce: nonce.removeprefix("mine"),
+    "client-only": lambda _: "mine",
+    "longer": lambda nonce: f"{nonce}x",
+    "cut-off": lambda nonce: nonce[:-1],
+}
+"""Nonces in the final message, made of both sides' nonces; the client's is `mine`."""
+
 BOTH = (ScramMechanism.SCRAM_SHA_256, ScramMechanism.SCRAM_SHA_512)
 
 
 def exchange(
-    mechanism: ScramMechanism, users: Users, *, checks_nonce: bool = True
+    mechanism: ScramMechanism, users: Users, nonce_check: NonceCheck = NonceCheck.WHOLE
 ) -> ScramExchange:
     def lookup(name: str, by_token: bool) -> ScramAccount | None:
         credential = None if by_token else users.scram(mechanism, name)
         return None if credential is None else ScramAccount(credential, f"User:{name}")
 
-    return ScramExchange(mechanism, lookup, random.Random(1), checks_nonce=checks_nonce)
+    return ScramExchange(mechanism, lookup, random.Random(1), nonce_check)
 
 
 def users(**passwords: str) -> Users:
@@ -70,12 +86,18 @@ def test_another_nonce_in_the_final_message_is_refused() -> None:
         server.step(final.replace(nonce, nonce[:-4] + "AAAA").encode())
 
 
-@pytest.mark.parametrize("checks_nonce", [True, False])
-def test_a_wrong_nonce_with_a_correct_proof_is_refused_by_newer_releases(
-    checks_nonce: bool,
+def recorded_nonces() -> dict[str, list[str]]:
+    return dict(json.loads(RECORDED_NONCES.read_text()))
+
+
+@pytest.mark.parametrize("kind", NONCES)
+@pytest.mark.parametrize("release", recorded_nonces())
+def test_final_nonces_with_a_correct_proof_are_accepted_as_by_kafka(
+    release: str, kind: str
 ) -> None:
-    """librdkafka before 2.2 sends its own nonce twice: Kafka 3.6.2 accepts this, 3.7.2 does not."""
-    server = exchange(BOTH[0], users(alice="right"), checks_nonce=checks_nonce)
+    """librdkafka before 2.6.1 repeats its own nonce, which releases before 4.0 accept."""
+    nonce_check = facts_of(release).users.scram_nonce_check
+    server = exchange(BOTH[0], users(alice="right"), nonce_check)
     first_bare = "n=alice,r=mine"
     server_first = server.step(f"n,,{first_bare}".encode()).reply.decode()
     fields = dict(part.split("=", 1) for part in server_first.split(","))
@@ -83,16 +105,16 @@ def test_a_wrong_nonce_with_a_correct_proof_is_refused_by_newer_releases(
     key = hmac.digest(
         hashlib.pbkdf2_hmac("sha256", b"right", salt, rounds), b"Client Key", "sha256"
     )
-    without_proof = f"c=biws,r=mine{fields['r']}"
-    said = f"{first_bare},{server_first},{without_proof}".encode()
-    signature = hmac.digest(hashlib.sha256(key).digest(), said, "sha256")
+    without_proof = f"c=biws,r={NONCES[kind](fields['r'])}"
+    signed = f"{first_bare},{server_first},{without_proof}".encode()
+    signature = hmac.digest(hashlib.sha256(key).digest(), signed, "sha256")
     proof = bytes(a ^ b for a, b in zip(key, signature, strict=True))
     final = f"{without_proof},p={base64.b64encode(proof).decode()}".encode()
-    if checks_nonce:
+    if kind in recorded_nonces()[release]:
+        assert server.step(final).principal == "User:alice"
+    else:
         with pytest.raises(SaslFailure, match="nonce"):
             server.step(final)
-    else:
-        assert server.step(final).principal == "User:alice"
 
 
 @pytest.mark.parametrize(

@@ -1,15 +1,25 @@
 """How Kafka releases differ about log-ins, credentials, delegation tokens and quotas."""
 
+from enum import Enum
+
 import msgspec
 
 from kafka_shim.protocol.releases.change import Change
+
+
+class NonceCheck(Enum):
+    """What the nonce of SCRAM's final message must be."""
+
+    NONE = "anything"
+    ENDING = "a text that ends with the nonces of client and server"
+    WHOLE = "the nonces of client and server"
 
 
 class UserFacts(msgspec.Struct, frozen=True, kw_only=True):
     """Facts of a release about users."""
 
     # log-ins
-    scram_checks_nonce: bool  # the client must repeat the server's nonce
+    scram_nonce_check: NonceCheck
     tokens_end_sessions: bool
     """A session ends when its token expires, even without connections.max.reauth.ms."""
     late_handshake_tells_mechanisms: bool
@@ -57,7 +67,7 @@ class UserFacts(msgspec.Struct, frozen=True, kw_only=True):
 
 
 OLDEST = UserFacts(
-    scram_checks_nonce=False,
+    scram_nonce_check=NonceCheck.NONE,
     tokens_end_sessions=False,
     late_handshake_tells_mechanisms=True,
     versions_are_told_once=False,
@@ -134,7 +144,10 @@ CHANGES: tuple[Change, ...] = (
         expired_tokens_end=True,
         ended_token_has_period=False,
     ),
-    Change("3.7", "CVE-2024-56128: the nonce in SCRAM", scram_checks_nonce=True),
+    Change("3.7.2", "CVE-2024-56128: the nonce in SCRAM", scram_nonce_check=NonceCheck.ENDING),
+    Change("3.8.0", "CVE-2024-56128: not in 3.8.0", scram_nonce_check=NonceCheck.NONE),
+    Change("3.8.1", "CVE-2024-56128: the nonce in SCRAM", scram_nonce_check=NonceCheck.ENDING),
+    Change("4.0", "SCRAM: nothing goes before the nonces", scram_nonce_check=NonceCheck.WHOLE),
     Change("4.0", "tokens that never end", token_ends_are_bounded=True),
     Change("4.4", "quotas that are no finite number", quotas_are_finite=True),
 )

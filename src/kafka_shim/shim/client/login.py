@@ -11,6 +11,8 @@ from kafka_shim.shim.whole_number import whole_number
 
 DIGESTS = {"SCRAM-SHA-256": "sha256", "SCRAM-SHA-512": "sha512"}
 
+ROUNDS_MIN = 4_096
+"""Fewer make it cheap to guess the password from the proof; Kafka's clients reject them, too."""
 ROUNDS_MAX = 1_000_000
 """A server that asks for more wants to keep the client busy: they would take seconds."""
 
@@ -40,9 +42,11 @@ def _scram(login: Login, nonce: str) -> Messages:
     server_first = (yield f"n,,{first_bare}".encode()).decode()
     fields = _fields(server_first)
     server_nonce, rounds = fields.get("r", ""), whole_number(fields.get("i", ""))
-    is_usable = rounds is not None and 0 < rounds <= ROUNDS_MAX and "s" in fields
+    is_usable = rounds is not None and rounds <= ROUNDS_MAX and "s" in fields
     if not server_nonce.startswith(nonce) or rounds is None or not is_usable:
         raise LoginError(f"its SCRAM response is invalid: {server_first}")
+    if rounds < ROUNDS_MIN:
+        raise LoginError(f"it asks for {rounds} SCRAM iterations: expected at least {ROUNDS_MIN}")
     salt = base64.b64decode(fields["s"])
     salted = hashlib.pbkdf2_hmac(digest, login.password.encode(), salt, rounds)
     client_key = hmac.digest(salted, b"Client Key", digest)

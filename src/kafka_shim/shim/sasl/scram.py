@@ -7,6 +7,7 @@ import hmac
 import random
 from collections.abc import Callable
 
+from kafka_shim.protocol.releases.users import NonceCheck
 from kafka_shim.shim.sasl.mechanism import SaslFailure, SaslStep
 from kafka_shim.shim.sasl.scram_credential import ScramCredential, ScramMechanism
 
@@ -37,8 +38,8 @@ Lookup = Callable[[str, bool], ScramAccount | None]
 
 
 class ScramExchange:
-    """A log-in; only newer releases check that the final message has both nonces (CVE-2024-56128),
-    which some clients get wrong.
+    """An authentication. Releases check the final message's nonce differently (CVE-2024-56128),
+    and some clients send a wrong one.
     """
 
     def __init__(
@@ -46,10 +47,9 @@ class ScramExchange:
         mechanism: ScramMechanism,
         lookup: Lookup,
         rng: random.Random,
-        *,
-        checks_nonce: bool = True,
+        nonce_check: NonceCheck,
     ) -> None:
-        self._checks_nonce = checks_nonce
+        self._nonce_check = nonce_check
         self._mechanism = mechanism
         self._lookup = lookup
         self._random = rng
@@ -90,8 +90,7 @@ class ScramExchange:
         without_proof, comma, proof_text = text.rpartition(",p=")
         fields = _fields(without_proof)
         binding = base64.b64encode(self._header.encode()).decode()
-        is_same = hmac.compare_digest(fields.get("r", "").encode(), self._nonce.encode())
-        if not comma or (self._checks_nonce and not is_same):
+        if not comma or not self._accepts_nonce(fields.get("r", "")):
             raise SaslFailure("authentication failed: SCRAM final nonce is not the expected one")
         if fields.get("c") != binding:
             raise SaslFailure("authentication failed: SCRAM channel binding differs")
@@ -100,6 +99,15 @@ class ScramExchange:
         signature = hmac.digest(account.credential.server_key, exchange, self._mechanism.digest)
         reply = f"v={base64.b64encode(signature).decode()}"
         return SaslStep(reply.encode(), account.principal, account.expires_at_ms, account.token_id)
+
+    def _accepts_nonce(self, nonce: str) -> bool:
+        match self._nonce_check:
+            case NonceCheck.NONE:
+                return True
+            case NonceCheck.ENDING:
+                return nonce.endswith(self._nonce)
+            case NonceCheck.WHOLE:
+                return nonce == self._nonce
 
     def _check(self, credential: ScramCredential, exchange: bytes, proof_text: str) -> None:
         try:

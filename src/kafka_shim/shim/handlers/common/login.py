@@ -63,8 +63,8 @@ def _scram_exchange(kind: ScramMechanism, cluster: Cluster) -> SaslExchange:
         credential = cluster.users.scram(kind, name)
         return None if credential is None else ScramAccount(credential, f"User:{name}")
 
-    checks_nonce = cluster.facts.users.scram_checks_nonce
-    return ScramExchange(kind, account, cluster.secrets, checks_nonce=checks_nonce)
+    nonce_check = cluster.facts.users.scram_nonce_check
+    return ScramExchange(kind, account, cluster.secrets, nonce_check)
 
 
 def _token_account(kind: ScramMechanism, token_id: str, cluster: Cluster) -> "ScramAccount | None":
