@@ -47,7 +47,7 @@ class ScramExchange:
         mechanism: ScramMechanism,
         lookup: Lookup,
         rng: random.Random,
-        nonce_check: NonceCheck,
+        nonce_check: NonceCheck = NonceCheck.WHOLE,
     ) -> None:
         self._nonce_check = nonce_check
         self._mechanism = mechanism
