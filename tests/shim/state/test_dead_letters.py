@@ -27,7 +27,11 @@ def letters(stage: Stage, queue: str, copies: str = "true") -> list[Record]:
     orders = stage.found("orders")
     _append(orders.partitions[0], [Record(at, 5, b"k%d" % at, b"v%d" % at) for at in range(3)])
     writer = DeadLetters(
-        cluster.topics, cluster.configs, cluster.clock, cluster._make_topic, lambda _: True
+        cluster.topics,
+        cluster.configs,
+        cluster.clock,
+        cluster.create_topic_with_defaults,
+        lambda _: True,
     )
     writer.write(("g", orders.topic_id, 0), Dead(1, 1, 2, REJECTED))
     found = cluster.topics.get(queue)

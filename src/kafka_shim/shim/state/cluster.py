@@ -1,14 +1,22 @@
-"""The cluster, which owns all state that requests can see or change."""
+"""The cluster, which owns all state that requests can see or change.
+
+Stores that are needed late or never are imported and created on first use, since imports take most
+of the startup time.
+"""
+
+# ruff: noqa: PLC0415 - see above
 
 import random
 import secrets
-from collections.abc import Collection, Hashable, Mapping
+from collections.abc import Callable, Collection, Hashable, Mapping
+from functools import partial
 from types import MappingProxyType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import msgspec
 
 from kafka_shim.protocol.api_versions import RELEASES, parse_release
+from kafka_shim.protocol.enums import IsolationLevel
 from kafka_shim.protocol.features import ELIGIBLE_REPLICAS, Feature, features_of
 from kafka_shim.protocol.releases.access import AccessFacts
 from kafka_shim.protocol.releases.facts import Facts, facts_of
@@ -17,12 +25,12 @@ from kafka_shim.shim.config import Config, ListenerConfig
 from kafka_shim.shim.errors import ConfigError
 from kafka_shim.shim.state.authorization import policy_of
 from kafka_shim.shim.state.delegation_tokens import DelegationTokens
-from kafka_shim.shim.state.lazy_partition import Partitions
-from kafka_shim.shim.state.lazy_stores import LateStores
+from kafka_shim.shim.state.lazy_partition import PartitionFactory
 from kafka_shim.shim.state.leadership import Elections, settle
 from kafka_shim.shim.state.log_maintenance import LogMaintenance
 from kafka_shim.shim.state.logs.log_settings import InForce
 from kafka_shim.shim.state.node import Node
+from kafka_shim.shim.state.placement import spread
 from kafka_shim.shim.state.settings.configs import Configs
 from kafka_shim.shim.state.settings.static_settings import (
     check_values,
@@ -35,7 +43,209 @@ from kafka_shim.shim.state.users import Users
 
 if TYPE_CHECKING:
     from kafka_shim.shim.sasl.bearer_token import TokenValidator
+    from kafka_shim.shim.state.coordinators import Coordinators
+    from kafka_shim.shim.state.fetch_sessions import FetchSessions
+    from kafka_shim.shim.state.groups.group_log import GroupLog
+    from kafka_shim.shim.state.groups.groups import Groups
+    from kafka_shim.shim.state.logs.log import Log
+    from kafka_shim.shim.state.quotas.quotas import Quotas
+    from kafka_shim.shim.state.quotas.throttles import Throttles
+    from kafka_shim.shim.state.share_partitions.share_partitions import SharePartitions
+    from kafka_shim.shim.state.share_partitions.share_sessions import ShareSessions
+    from kafka_shim.shim.state.share_partitions.share_state import ShareStates
+    from kafka_shim.shim.state.telemetry import Telemetry
+    from kafka_shim.shim.state.transactions.transactions import Transactions
     from kafka_shim.shim.tls.principal_mapping import MappingRule
+
+
+Store = TypeVar("Store")
+
+
+class PerNode(dict[int, Store]):
+    """One store per broker, created on first use."""
+
+    def __init__(self, make: Callable[[], Store]) -> None:
+        super().__init__()
+        self._make = make
+
+    def __missing__(self, node_id: int) -> Store:
+        store = self[node_id] = self._make()
+        return store
+
+
+class LazyStore(Generic[Store]):
+    """A store of a cluster that is created on first use; `stop` ends its periodic work."""
+
+    def __init__(
+        self, make: Callable[["Cluster"], Store], stop: Callable[[Store], None] = lambda _: None
+    ) -> None:
+        self._make = make
+        self._stop = stop
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._name = name
+
+    def __get__(self, cluster: "Cluster", owner: type) -> Store:
+        store = self._make(cluster)
+        vars(cluster)[self._name] = store  # where later uses find it first
+        return store
+
+    def drop(self, cluster: "Cluster") -> None:
+        """Stop and drop the store, if there is one; the next use creates a new one."""
+        store: Any = vars(cluster).pop(self._name, None)
+        if store is not None:
+            self._stop(store)
+
+
+def _make_coordinators(cluster: "Cluster") -> "Coordinators":
+    from kafka_shim.shim.state.coordinators import Coordinators
+
+    return Coordinators(cluster.topics, cluster.configs, cluster.random, cluster.live_nodes)
+
+
+def _make_groups(cluster: "Cluster") -> "Groups":
+    from kafka_shim.shim.state.groups.group_records import GroupRecords
+    from kafka_shim.shim.state.groups.groups import Groups
+    from kafka_shim.shim.state.settings.group_settings import GroupSettings
+
+    facts = cluster.facts.groups
+    settings = GroupSettings(cluster.configs, facts, cluster.lowered_features)
+    clock = cluster.group_clock or cluster.clock
+    groups = Groups(settings, facts, cluster.topics, cluster.share_states, clock, cluster.random)
+    groups.records = GroupRecords(
+        cluster.coordinators, cluster.clock, partial(_make_group_log, cluster)
+    )
+    cluster.partition_factory.write_records = groups.write_records
+    return groups
+
+
+def _make_transactions(cluster: "Cluster") -> "Transactions":
+    from kafka_shim.shim.state.transactions.transaction_log import TransactionLog
+    from kafka_shim.shim.state.transactions.transaction_markers import write_markers
+    from kafka_shim.shim.state.transactions.transactions import (
+        Transactions,
+        TransactionSettings,
+    )
+
+    setting = cluster.configs.broker_int
+    of_cleanup = "transaction.{}.transaction.cleanup.interval.ms".format
+    settings = TransactionSettings(
+        timeout_ms_max=setting("transaction.max.timeout.ms"),
+        expiration_ms=setting("transactional.id.expiration.ms"),
+        overdue_interval_ms=setting(of_cleanup("abort.timed.out")),
+        expiry_interval_ms=setting(of_cleanup("remove.expired")),
+    )
+    facts = cluster.facts.records
+    log = TransactionLog(
+        cluster.coordinators,
+        cluster.clock,
+        partial(_transaction_version, cluster),
+        stamps_horizon=facts.stamps_delete_horizon,
+    )
+    return Transactions(cluster.clock, partial(write_markers, cluster), log, settings, facts)
+
+
+def _make_quotas(cluster: "Cluster") -> "Quotas":
+    from kafka_shim.shim.state.quotas.quotas import Quotas
+
+    return Quotas(partial(_quotas_changed, cluster))
+
+
+def _make_share_states(cluster: "Cluster") -> "ShareStates":
+    from kafka_shim.shim.state.share_partitions.share_log import ShareLog, share_log_settings
+    from kafka_shim.shim.state.share_partitions.share_state import ShareStates
+
+    facts = cluster.facts.groups
+    settings = share_log_settings(cluster.configs)
+    log = ShareLog(cluster.coordinators, cluster.clock, settings, facts)
+    return ShareStates(cluster.topics, facts, log)
+
+
+def _make_share_partitions(cluster: "Cluster") -> "SharePartitions":
+    from kafka_shim.shim.state.authorization import brokers_may
+    from kafka_shim.shim.state.share_partitions.dead_letters import DeadLetters
+    from kafka_shim.shim.state.share_partitions.share_partitions import SharePartitions
+
+    may = brokers_may(cluster.config, cluster.policy)
+    return SharePartitions(
+        cluster.share_states,
+        cluster.groups.settings,
+        cluster.clock,
+        partial(_offset_since, cluster),
+        DeadLetters(
+            cluster.topics, cluster.configs, cluster.clock, cluster.create_topic_with_defaults, may
+        ),
+    )
+
+
+def _make_share_sessions(cluster: "Cluster") -> "PerNode[ShareSessions]":
+    return PerNode(partial(_new_share_sessions, cluster))
+
+
+def _make_fetch_sessions(cluster: "Cluster") -> "PerNode[FetchSessions]":
+    return PerNode(partial(_new_fetch_sessions, cluster))
+
+
+def _make_telemetry(cluster: "Cluster") -> "PerNode[Telemetry]":
+    return PerNode(partial(_new_telemetry, cluster))
+
+
+def _make_group_log(cluster: "Cluster") -> "GroupLog":
+    from kafka_shim.shim.state.groups.group_log import GroupLog
+
+    facts = cluster.facts
+    return GroupLog(
+        cluster.coordinators,
+        cluster.topics,
+        cluster.groups.settings,
+        facts.groups,
+        cluster.clock,
+        stamps_horizon=facts.records.stamps_delete_horizon,
+    )
+
+
+def _quotas_changed(cluster: "Cluster") -> None:
+    from kafka_shim.shim.state.quotas.throttles import Throttles
+
+    if not cluster.quotas.are_about_clients:
+        cluster.throttles = None
+    elif cluster.throttles is None:
+        cluster.throttles = Throttles(cluster.quotas, cluster.configs, cluster.clock)
+
+
+def _transaction_version(cluster: "Cluster") -> int:
+    for feature in cluster.features:
+        if feature.name == "transaction.version":
+            return feature.level
+    return 0
+
+
+def _new_share_sessions(cluster: "Cluster") -> "ShareSessions":
+    from kafka_shim.shim.state.share_partitions.share_sessions import ShareSessions
+
+    slots = cluster.groups.settings.share_sessions_max
+    return ShareSessions(cluster.topics, cluster.share_partitions, slots=slots)
+
+
+def _new_fetch_sessions(cluster: "Cluster") -> "FetchSessions":
+    from kafka_shim.shim.state.fetch_sessions import FetchSessions
+
+    slots = 0
+    if "max.incremental.fetch.session.cache.slots" in cluster.configs.broker_definitions:
+        slots = cluster.configs.broker_int("max.incremental.fetch.session.cache.slots")
+    return FetchSessions(cluster.topics, cluster.clock, cluster.random, slots=slots)
+
+
+def _new_telemetry(cluster: "Cluster") -> "Telemetry":
+    from kafka_shim.shim.state.telemetry import Telemetry
+
+    return Telemetry(cluster.configs, cluster.facts.telemetry, cluster.clock, cluster.random)
+
+
+def _offset_since(cluster: "Cluster", log: "Log", timestamp: int) -> int:
+    from kafka_shim.shim.state.logs.offset_lookup import find
+
+    return find(log, timestamp, IsolationLevel.READ_UNCOMMITTED, cluster.facts.records).offset
 
 
 class Counters:
@@ -51,10 +261,24 @@ class Counters:
         self.internal_errors = 0  # answered with UNKNOWN_SERVER_ERROR (-1)
 
 
-class Cluster(LateStores):
+class Cluster:
     """Topics, groups, users and ACLs of an emulated cluster, with its
     clock and random generator.
     """
+
+    coordinators = LazyStore(_make_coordinators)
+    groups = LazyStore(_make_groups, stop=lambda groups: groups.stop())
+    transactions = LazyStore(_make_transactions, stop=lambda transactions: transactions.stop())
+    quotas = LazyStore(_make_quotas)
+    share_states = LazyStore(_make_share_states, stop=lambda states: states.stop())
+    share_partitions = LazyStore(_make_share_partitions, stop=lambda partitions: partitions.stop())
+    share_sessions = LazyStore(_make_share_sessions)
+    fetch_sessions = LazyStore(_make_fetch_sessions)
+    telemetry = LazyStore(_make_telemetry)
+    throttles: "Throttles | None" = None
+    """Set only while clients have quotas, since every request checks it."""
+    group_clock: Clock | None = None
+    """A separate clock for groups, set if their timers must be observed."""
 
     def __init__(self, config: Config, clock: Clock) -> None:
         self.config = config
@@ -94,8 +318,8 @@ class Cluster(LateStores):
         )
         self.policy = policy_of(config, self.release, self.nodes, self.clock, self.random)
         self.topics = Topics(self.random, self.clock, self.facts.topics.internal_topics)
-        self.partitions = Partitions()
-        self.topics.make_partition = self.partitions.make
+        self.partition_factory = PartitionFactory()
+        self.topics.make_partition = self.partition_factory.make
         self.configs = Configs(
             self.release,
             self._static_settings,
@@ -112,7 +336,27 @@ class Cluster(LateStores):
         horizon = self.facts.records.stamps_delete_horizon
         self.upkeep = LogMaintenance(self.topics, self.configs, self.clock, stamps_horizon=horizon)
         self.topics.when_filled = self.upkeep.plan
-        self.forget_late_stores()
+        self.throttles = None
+        for store in vars(Cluster).values():
+            if isinstance(store, LazyStore):
+                store.drop(self)
+
+    def lowered_features(self) -> list[str]:
+        """Return the features at level 0 whose initial level in the release is higher."""
+        first = {feature.name: feature.level for feature in features_of(self.release)}
+        return [
+            feature.name for feature in self.features if feature.level == 0 < first[feature.name]
+        ]
+
+    def live_nodes(self) -> list[Node]:
+        """Return the brokers that are not stopped."""
+        return [node for node in self.nodes.values() if node.is_alive]
+
+    def stopped_hosts(self) -> list[Node]:
+        """Return the stopped brokers that new replicas may be placed on: in KRaft, all."""
+        if not self.facts.topics.stopped_get_replicas:
+            return []
+        return [node for node in self.nodes.values() if not node.is_alive]
 
     def _static_settings(self, node_id: int) -> Mapping[str, str]:
         """Return a broker's static settings; they are computed again
@@ -181,6 +425,13 @@ class Cluster(LateStores):
             for feature in self.features
         )
 
+    def create_topic_with_defaults(self, name: str, configs: Mapping[str, str]) -> Topic:
+        """Create a topic with the broker's defaults on the live brokers."""
+        alive = self.live_nodes()
+        factor = min(self.configs.broker_int("default.replication.factor"), len(alive))
+        assignments = spread(alive, self.configs.broker_int("num.partitions"), factor, self.random)
+        return self.topics.create(name, assignments, configs)
+
     def listener(self, name: str) -> ListenerConfig:
         return next(listener for listener in self.config.listeners if listener.name == name)
 
@@ -200,7 +451,7 @@ def _principal_rules(config: Config) -> "tuple[MappingRule, ...]":
     text = config.properties.get("ssl.principal.mapping.rules")
     if text is None and not any(listener.protocol.tls for listener in config.listeners):
         return ()
-    from kafka_shim.shim.tls.principal_mapping import parse_rules  # noqa: PLC0415 - for TLS alone
+    from kafka_shim.shim.tls.principal_mapping import parse_rules
 
     try:
         return parse_rules("DEFAULT" if text is None else text)
@@ -215,7 +466,7 @@ def _token_validators(
     asked = [listener for listener in config.listeners if listener.protocol.sasl]
     if "OAUTHBEARER" not in mechanisms or not asked:
         return {}
-    from kafka_shim.shim.sasl.bearer_settings import token_validator  # noqa: PLC0415 - for log-ins alone
+    from kafka_shim.shim.sasl.bearer_settings import token_validator
 
     properties = config.properties
     return {listener.name: token_validator(properties, listener.name, facts) for listener in asked}

@@ -8,23 +8,23 @@ from kafka_shim.shim.state.topics import Partition
 GROUPS_TOPIC = "__consumer_offsets"
 
 
-class LatePartition(Partition):
-    """A partition of the topic of groups."""
+class LazyPartition(Partition):
+    """A partition of the topic of groups; its records are written before its log is used."""
 
-    __slots__ = ("_about_to_look", "_log", "records")
+    __slots__ = ("_log", "_write_records", "records")
 
     def __init__(
-        self, index: int, replicas: Sequence[int], log: Log, about_to_look: Callable[[int], None]
+        self, index: int, replicas: Sequence[int], log: Log, write_records: Callable[[int], None]
     ) -> None:
-        """`about_to_look` is called with the index before the log is returned."""
-        self._about_to_look = about_to_look
+        """`write_records` is called with the index before the log is returned."""
+        self._write_records = write_records
         self.records = 0
         """The number of records since the log was compacted, with those that were left."""
         super().__init__(index, replicas, log)
 
     @property
     def log(self) -> Log:
-        self._about_to_look(self.index)
+        self._write_records(self.index)
         return self._log
 
     @log.setter
@@ -32,21 +32,21 @@ class LatePartition(Partition):
         self._log = log
 
     @property
-    def stored_log(self) -> Log:
+    def log_without_flush(self) -> Log:
         return self._log
 
 
-class Partitions:
-    """Makes the partitions of a cluster."""
+class PartitionFactory:
+    """Makes the partitions of a cluster: those of the topic of groups are lazy."""
 
     def __init__(self) -> None:
-        self.about_to_look: Callable[[int], None] = lambda _: None
-        """Called with a partition of the topic of groups before its log is used."""
+        self.write_records: Callable[[int], None] = lambda _: None
+        """Writes records of the topic of groups by partition; called before its log is used."""
 
     def make(self, topic: str, index: int, replicas: Sequence[int], log: Log) -> Partition:
         if topic == GROUPS_TOPIC:
-            return LatePartition(index, replicas, log, self._look)
+            return LazyPartition(index, replicas, log, self._write)
         return Partition(index, replicas, log)
 
-    def _look(self, index: int) -> None:
-        self.about_to_look(index)
+    def _write(self, index: int) -> None:
+        self.write_records(index)

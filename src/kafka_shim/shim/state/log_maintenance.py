@@ -44,8 +44,8 @@ class LogMaintenance:
         """Yield the logs of topics that still exist when it is their turn."""
         for topic in self._topics:
             for partition in topic.partitions:
-                if not partition.stored_log.is_closed:
-                    yield partition.stored_log
+                if not partition.log_without_flush.is_closed:
+                    yield partition.log_without_flush
 
     def _expire_records(self) -> Iterator[bool]:
         for log in self._logs():
@@ -119,7 +119,7 @@ class AutomaticCompaction:
             lag_ms = int(self._value(topic.configs, COMPACTION_LAG_MAX_MS) or 2**63 - 1)
             before_ms = self._clock.now_ms() - lag_ms
             for partition in topic.partitions:
-                log = partition.stored_log
+                log = partition.log_without_flush
                 yield log, log.settings.compacts and _is_due(log, ratio, before_ms)
 
     def _value(self, own: dict[str, str], name: str) -> str | None:

@@ -49,7 +49,7 @@ class Partition:
         self.was_led = True  # False: it exists only for the controller
 
     @property
-    def stored_log(self) -> Log:
+    def log_without_flush(self) -> Log:
         """The log with the records that are written, if some are written late."""
         return self.log
 
@@ -313,7 +313,7 @@ class Topics:
         self._unled.discard(name)
         self.partition_count -= len(topic.partitions)
         for partition in topic.partitions:
-            partition.stored_log.close()
+            partition.log_without_flush.close()
         self._change(name)
         self._remember_deletion(topic, self._changed.pop(name))
         self.deletions += 1

@@ -20,7 +20,7 @@ from kafka_shim.shim.dispatching.dispatcher import Pending
 from kafka_shim.shim.state.coordinators import KeyType
 from kafka_shim.shim.state.groups import group_commits, group_log, group_records
 from kafka_shim.shim.state.groups.offsets import CommittedOffset
-from kafka_shim.shim.state.lazy_partition import LatePartition
+from kafka_shim.shim.state.lazy_partition import LazyPartition
 from kafka_shim.shim.state.logs.log import Log
 from tests.shim.play import Stage
 
@@ -49,9 +49,9 @@ def commit(stage: Stage, group: str, *offsets: tuple[int, int], **more: Any) -> 
     assert not any(row.error_code for row in response.topics[0].partitions)
 
 
-def partition_of(stage: Stage) -> LatePartition:
+def partition_of(stage: Stage) -> LazyPartition:
     (partition,) = stage.cluster.coordinators.topic(KeyType.GROUP).partitions
-    assert isinstance(partition, LatePartition)
+    assert isinstance(partition, LazyPartition)
     return partition
 
 
@@ -91,7 +91,7 @@ def notes(stage: Stage) -> int:
 def test_a_commit_makes_no_record_until_somebody_looks(stage: Stage) -> None:
     commit(stage, "g", (0, 1), (1, 2))
     partition = partition_of(stage)
-    assert partition.stored_log.end_offset == 0
+    assert partition.log_without_flush.end_offset == 0
     assert partition.log.end_offset == 2
     assert last_values(partition.log) == {("g", "orders", 0): 1, ("g", "orders", 1): 2}
 
@@ -229,7 +229,7 @@ def test_a_waiting_fetch_gets_the_next_commit(stage: Stage) -> None:
         (batch,) = batches(response.responses[0].partitions[0].records)
         assert batch.base_offset == offset
     commit(stage, "g", (0, 9))
-    assert partition_of(stage).stored_log.end_offset == 3  # nobody waits
+    assert partition_of(stage).log_without_flush.end_offset == 3  # nobody waits
 
 
 def test_a_waiting_fetch_gets_deletions(stage: Stage) -> None:
@@ -247,7 +247,7 @@ def test_periodic_work_of_brokers_makes_no_records(stage: Stage) -> None:
     assert partition_of(stage).log.end_offset == 1
     commit(stage, "g", (0, 2))
     stage.clock.advance(3_600_000)
-    assert partition_of(stage).stored_log.end_offset == 1
+    assert partition_of(stage).log_without_flush.end_offset == 1
 
 
 def test_a_new_topic_of_groups_has_no_old_records(stage: Stage) -> None:

@@ -26,7 +26,7 @@ from kafka_shim.shim.state.groups.group_records import (
     rows_of,
 )
 from kafka_shim.shim.state.groups.offsets import CommittedOffset, stray_name
-from kafka_shim.shim.state.lazy_partition import LatePartition
+from kafka_shim.shim.state.lazy_partition import LazyPartition
 from kafka_shim.shim.state.logs.log import StoredBatch
 from kafka_shim.shim.state.settings.group_settings import GroupSettings
 from kafka_shim.shim.state.topics import Topic, Topics
@@ -73,26 +73,26 @@ class GroupLog:
         """Whether there is anything to write to."""
         return self._topic is not None
 
-    def _partition(self, index: int) -> LatePartition | None:
+    def _partition(self, index: int) -> LazyPartition | None:
         topic = self._topic
         if topic is None:
             return None
         partition = topic.partitions[index]
-        assert isinstance(partition, LatePartition)
+        assert isinstance(partition, LazyPartition)
         return partition
 
     def end_offset(self, index: int) -> int:
         partition = self._partition(index)
-        return 0 if partition is None else partition.stored_log.end_offset
+        return 0 if partition is None else partition.log_without_flush.end_offset
 
     def has_records(self, index: int) -> bool:
         partition = self._partition(index)
-        return partition is not None and bool(partition.stored_log.batches)
+        return partition is not None and bool(partition.log_without_flush.batches)
 
     def is_watched(self, index: int) -> bool:
         """Whether a client waits for records of a partition."""
         partition = self._partition(index)
-        return partition is not None and partition.stored_log.is_watched
+        return partition is not None and partition.log_without_flush.is_watched
 
     def is_watched_anywhere(self) -> bool:
         topic = self._topic
@@ -104,7 +104,7 @@ class GroupLog:
         """Write what was noted about a partition."""
         partition = self._partition(index)
         assert partition is not None
-        log, kept = partition.stored_log, unread.kept.items()
+        log, kept = partition.log_without_flush, unread.kept.items()
         with log.changing():
             for _, rows in groupby(kept, lambda item: item[1][0] // OFFSETS_PER_BATCH):
                 self._append(partition, rows)
@@ -115,7 +115,7 @@ class GroupLog:
     def write_held(self, note: Note, producer: tuple[int, int]) -> None:
         """Write offsets of a transaction of a producer (its id and epoch)."""
         partition = self._coordinators.partition_of(KeyType.GROUP, note.group_id)
-        assert isinstance(partition, LatePartition)
+        assert isinstance(partition, LazyPartition)
         options = BatchOptions(
             partition_leader_epoch=partition.leader_epoch,
             producer_id=producer[0],
@@ -126,13 +126,13 @@ class GroupLog:
 
     def _append(
         self,
-        partition: LatePartition,
+        partition: LazyPartition,
         rows: Iterable[tuple[Key, Row]],
         options: BatchOptions = PLAIN,
     ) -> None:
         """Append a batch; there may be gaps before it and within it."""
         records = list(self._records(rows))
-        log, epoch = partition.stored_log, partition.leader_epoch
+        log, epoch = partition.log_without_flush, partition.leader_epoch
         if not records or log.is_closed:
             return
         if options is PLAIN:
@@ -145,13 +145,13 @@ class GroupLog:
         if partition.records > RECORDS_MAX:
             self._clean(partition)
 
-    def _clean(self, partition: LatePartition) -> None:
+    def _clean(self, partition: LazyPartition) -> None:
         """DEVIATION: compact by the number of records, and drop the oldest of too many; a real
         broker compacts by their size on disk, and keeps the last record of each key.
         """
         from kafka_shim.shim.state.logs.log_cleaner import clean  # noqa: PLC0415 - few brokers need it
 
-        log = partition.stored_log
+        log = partition.log_without_flush
         (done,) = clean([log], self._clock.now_ms(), stamps_horizon=self._stamps_horizon)
         partition.records = done.records_after
         if partition.records > RECORDS_MAX // 2:
