@@ -24,7 +24,7 @@ class Probe:
     ) -> bytes | Pending | NoResponse:
         """Dispatch a request and set `longest_s` to the time of its longest turn."""
         self.longest_s = 0.0
-        if session.phase is not Phase.READY or not is_large(frame, dispatcher.cluster):
+        if session.phase is not Phase.READY or not is_large(frame):
             began = time.process_time()
             try:
                 return dispatcher.dispatch(frame, session)

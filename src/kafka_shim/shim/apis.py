@@ -17,6 +17,7 @@ from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.protocol.headers import response_header_version
 from kafka_shim.shim.request.context import RequestContext
+from kafka_shim.shim.state.cluster import Cluster
 
 _START = Struct(">hh")
 _ANSWER = Struct(">ii")  # the size and the correlation id
@@ -130,10 +131,11 @@ they create, from which version on. All others may change anything."""
 
 
 class Handler(Protocol):
-    """The two public functions of a handler module.
+    """The public functions of a handler module.
 
-    `handle` answers a request: with a response, with a Wait for one, or with NO_RESPONSE.
-    `refuse` builds the answer to a request that failed as a whole.
+    `handle` returns a response, a Wait for one, or NO_RESPONSE. `error_response` returns the
+    response to a request that failed as a whole. `takes_long(request, cluster)`, which not every
+    handler has, returns whether a short request is handled in time slices.
     """
 
     def handle(self, request: Any, context: RequestContext) -> Any: ...
@@ -145,7 +147,7 @@ class ServedApi:
 
     `pack_start` takes the size of a response and its correlation id, and returns the bytes before
     the body; `start_bytes` of them count for the size. `is_read_only`: see READ_ONLY_SINCE.
-    `takes_long`: whether a short request is handled in turns; None if none is.
+    `takes_long`: whether a short request is handled in time slices; None if none is.
     `write_pieces`: writes a response that may contain `Pieces`; None if this one never does.
     """
 
@@ -180,7 +182,7 @@ class ServedApi:
         self.write_pieces: codecs.PieceWriter | None = None
         if key is ApiKey.FETCH:
             self.write_pieces = codecs.piece_writer(key, version)
-        takes_long: Callable[[Any], bool] | None = getattr(handler, "takes_long", None)
+        takes_long: Callable[[Any, Cluster], bool] | None = getattr(handler, "takes_long", None)
         self.takes_long = takes_long
         self.handle = handler.handle
         self.error_response = handler.error_response

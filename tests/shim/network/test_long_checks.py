@@ -27,6 +27,7 @@ from kafka_shim.shim.network.large_requests import LargeRequests, Working
 from kafka_shim.shim.request.session import Session
 from kafka_shim.shim.state.cluster import Cluster
 from tests.protocol.record_lists import NOW
+from tests.shim.play import Stage
 from tests.shim.request.stretches import Stretches
 from tests.shim.wire import connected, serving
 
@@ -102,7 +103,7 @@ def test_a_long_batch_is_not_soon_appended() -> None:
 def test_batches_that_take_long_to_check_are_recognized(
     records: list[bytes], *, is_long: bool
 ) -> None:
-    assert takes_long(request(*records)) == is_long
+    assert takes_long(request(*records), Stage().cluster) == is_long
 
 
 @pytest.mark.asyncio

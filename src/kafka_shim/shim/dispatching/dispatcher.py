@@ -263,7 +263,11 @@ class Dispatcher:
         return api
 
     def _raise_if_long(self, api: ServedApi, request: Any) -> None:
-        if api.takes_long is not None and api.takes_long(request) and self.may_use_time_slices():
+        if (
+            api.takes_long is not None
+            and api.takes_long(request, self.cluster)
+            and self.may_use_time_slices()
+        ):
             raise TakesLong
 
     def _context(self, header: RequestHeader, session: Session) -> RequestContext:

@@ -21,6 +21,7 @@ from kafka_shim.protocol.messages.consumer_group_describe_response import (
     Member,
     TopicPartitions,
 )
+from kafka_shim.shim.handlers.common import long_requests
 from kafka_shim.shim.handlers.common.group_description import (
     GroupDescription,
     in_order,
@@ -29,6 +30,7 @@ from kafka_shim.shim.handlers.common.group_description import (
     names_in_order,
 )
 from kafka_shim.shim.request.context import RequestContext
+from kafka_shim.shim.state.cluster import Cluster
 from kafka_shim.shim.state.groups.assignors import Assignment
 from kafka_shim.shim.state.groups.consumer.consumer_group import ConsumerGroup
 from kafka_shim.shim.state.groups.consumer.consumer_member import ConsumerMember
@@ -37,6 +39,11 @@ from kafka_shim.shim.state.groups.groups import Groups
 CLASSIC_MEMBER = 0
 CONSUMER_MEMBER = 1
 MEMBER_TYPE_SINCE = 1
+
+
+def takes_long(request: ConsumerGroupDescribeRequest, cluster: Cluster) -> bool:
+    """Return whether the requested groups have many members."""
+    return long_requests.describes_many_members(cluster, request.group_ids)
 
 
 def handle(

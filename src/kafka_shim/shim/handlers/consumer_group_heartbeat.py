@@ -20,14 +20,75 @@ from kafka_shim.protocol.messages.consumer_group_heartbeat_response import (
     TopicPartitions,
 )
 from kafka_shim.shim.errors import RequestRejected
+from kafka_shim.shim.handlers.common import long_requests
 from kafka_shim.shim.patterns import InvalidPatternError, compile_pattern
 from kafka_shim.shim.request.context import RequestContext
+from kafka_shim.shim.state.cluster import Cluster
 from kafka_shim.shim.state.groups.assignors import Assignment
+from kafka_shim.shim.state.groups.consumer.consumer_group import ConsumerGroup
 from kafka_shim.shim.state.groups.consumer.consumer_member import ConsumerHeartbeat
 from kafka_shim.shim.state.groups.group_target import HeartbeatResult
 from kafka_shim.shim.state.groups.reconciliation import LEAVING_FOR_A_WHILE
 
 MEMBER_ID_BY_CLIENT_SINCE = 1
+MANY_TOPICS = 500
+"""As many subscribed topics are counted again for each change."""
+MANY_MOVED = 5
+"""To move as many partitions of a member, those of all others are collected (`epoch_group.FEW`)."""
+
+
+def takes_long(request: ConsumerGroupHeartbeatRequest, cluster: Cluster) -> bool:
+    """Return whether the heartbeat may need a target assignment of many members or partitions, or
+    move its member by many partitions.
+    """
+    many_in_cluster = long_requests.has_many_partitions(cluster)
+    if not many_in_cluster and cluster.groups.joins < long_requests.MANY_MEMBERS:
+        return False
+    group = cluster.groups.kept(request.group_id)
+    has_regex = request.subscribed_topic_regex is not None or (
+        isinstance(group, ConsumerGroup) and bool(group.subscriptions.matched)
+    )
+    if many_in_cluster and has_regex:  # all topics are compared with it
+        return True
+    partitions = long_requests.partition_count(cluster, request.subscribed_topic_names or ())
+    if isinstance(group, ConsumerGroup):
+        return _is_long_in(group, request, partitions)
+    return partitions > long_requests.MANY_ROWS
+
+
+def _is_long_in(group: ConsumerGroup, request: ConsumerGroupHeartbeatRequest, named: int) -> bool:
+    """Return whether the heartbeat takes long in its group; it names topics with `named`
+    partitions.
+    """
+    has_many = group.target.partition_count + named > long_requests.MANY_ROWS
+    if not has_many and len(group.members) < long_requests.MANY_MEMBERS:
+        return False
+    subscription = (
+        request.subscribed_topic_names,
+        request.subscribed_topic_regex,
+        request.server_assignor,
+    )
+    changes = request.member_epoch == 0 or subscription != (None, None, None)
+    is_behind = not group.subscriptions.are_noticed
+    return group.target.is_near(changed=changes or is_behind) or (
+        has_many
+        and (
+            is_behind
+            or (changes and group.target.topic_count >= MANY_TOPICS)
+            or _moves_far(group, request)
+        )
+    )
+
+
+def _moves_far(group: ConsumerGroup, request: ConsumerGroupHeartbeatRequest) -> bool:
+    """Return whether a member gets, gives up or reports so many partitions that those of all others
+    are collected.
+    """
+    member = group.members.get(request.member_id)
+    if member is None or member.is_reconciled(group.target.target_epoch):
+        return bool(request.topic_partitions)
+    held = (*group.target.of(member.member_id).values(), *member.assigned.values())
+    return bool(request.topic_partitions) or sum(map(len, held)) >= MANY_MOVED
 
 
 def handle(

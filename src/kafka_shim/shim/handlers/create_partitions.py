@@ -23,11 +23,20 @@ from kafka_shim.shim.handlers.common.leaderless import has_all_leaders, in_time
 from kafka_shim.shim.handlers.common.mutations import check_mutations
 from kafka_shim.shim.handlers.common.topic_plan import Room, TopicError, check_count
 from kafka_shim.shim.request.context import RequestContext
+from kafka_shim.shim.state.cluster import Cluster
 from kafka_shim.shim.state.placement import place
 from kafka_shim.shim.state.topics import Topic
 from kafka_shim.shim.wait import Wait
 
 STRICT_QUOTAS_SINCE = 3
+
+MANY_CREATED = 2_000
+"""More partitions are not created in one time slice."""
+
+
+def takes_long(request: CreatePartitionsRequest, _cluster: Cluster) -> bool:
+    """Return whether many partitions are to be created, which a few bytes can request."""
+    return sum(max(0, topic.count) for topic in request.topics) > MANY_CREATED
 
 
 def handle(

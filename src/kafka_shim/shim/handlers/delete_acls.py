@@ -16,8 +16,15 @@ from kafka_shim.protocol.messages.delete_acls_response import (
     DeleteAclsResponse,
 )
 from kafka_shim.shim.errors import CloseConnection
+from kafka_shim.shim.handlers.common import long_requests
 from kafka_shim.shim.handlers.create_acls import NO_AUTHORIZER
 from kafka_shim.shim.request.context import RequestContext
+from kafka_shim.shim.state.cluster import Cluster
+
+
+def takes_long(request: DeleteAclsRequest, cluster: Cluster) -> bool:
+    """Return whether many ACLs may match."""
+    return long_requests.may_match_many_acls(cluster, request.filters)
 
 
 def handle(request: DeleteAclsRequest, context: RequestContext) -> DeleteAclsResponse:

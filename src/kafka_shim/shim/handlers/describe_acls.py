@@ -17,9 +17,16 @@ from kafka_shim.protocol.messages.describe_acls_response import (
     DescribeAclsResponse,
 )
 from kafka_shim.shim.errors import CloseConnection
+from kafka_shim.shim.handlers.common import long_requests
 from kafka_shim.shim.request.context import RequestContext
+from kafka_shim.shim.state.cluster import Cluster
 
 NO_AUTHORIZER = "no authorizer is configured on the broker"
+
+
+def takes_long(request: DescribeAclsRequest, cluster: Cluster) -> bool:
+    """Return whether many ACLs may match."""
+    return long_requests.may_match_many_acls(cluster, [request])
 
 
 def handle(request: DescribeAclsRequest, context: RequestContext) -> DescribeAclsResponse:

@@ -15,7 +15,9 @@ from kafka_shim.protocol.messages.describe_groups_response import (
     DescribedGroupMember,
     DescribeGroupsResponse,
 )
+from kafka_shim.shim.handlers.common import long_requests
 from kafka_shim.shim.request.context import RequestContext
+from kafka_shim.shim.state.cluster import Cluster
 from kafka_shim.shim.state.groups.classic.classic_member import MemberView
 from kafka_shim.shim.state.java_collections import ordered
 
@@ -24,6 +26,11 @@ MISSING_IS_AN_ERROR_SINCE = 6
 DEAD = "Dead"
 MANY = 1000
 """Members that are put in order in one turn."""
+
+
+def takes_long(request: DescribeGroupsRequest, cluster: Cluster) -> bool:
+    """Return whether the requested groups have many members."""
+    return long_requests.describes_many_members(cluster, request.groups)
 
 
 def handle(request: DescribeGroupsRequest, context: RequestContext) -> DescribeGroupsResponse:

@@ -17,8 +17,15 @@ from kafka_shim.protocol.messages.describe_log_dirs_response import (
     DescribeLogDirsResult,
     DescribeLogDirsTopic,
 )
+from kafka_shim.shim.handlers.common import long_requests
 from kafka_shim.shim.request.context import RequestContext
+from kafka_shim.shim.state.cluster import Cluster
 from kafka_shim.shim.state.topics import Partition, Topic
+
+
+def takes_long(_request: DescribeLogDirsRequest, cluster: Cluster) -> bool:
+    """Return whether there are many partitions: all are visited, whichever are requested."""
+    return long_requests.has_many_partitions(cluster)
 
 
 def handle(request: DescribeLogDirsRequest, context: RequestContext) -> DescribeLogDirsResponse:

@@ -27,7 +27,10 @@ from kafka_shim.protocol.messages.describe_share_group_offsets_response import (
     DescribeShareGroupOffsetsResponsePartition,
     DescribeShareGroupOffsetsResponseTopic,
 )
+from kafka_shim.shim.handlers.common import long_requests
 from kafka_shim.shim.request.context import RequestContext
+from kafka_shim.shim.state.cluster import Cluster
+from kafka_shim.shim.state.groups.share.share_group import ShareGroup
 from kafka_shim.shim.state.topics import NO_ID, Topic
 
 UNKNOWN = -1
@@ -36,6 +39,16 @@ UNKNOWN = -1
 LAG_SINCE = 1
 
 Row = DescribeShareGroupOffsetsResponsePartition
+
+
+def takes_long(request: DescribeShareGroupOffsetsRequest, cluster: Cluster) -> bool:
+    """Return whether all offsets of groups are requested, and there are many."""
+    count = 0
+    for row in request.groups:
+        group = cluster.groups.kept(row.group_id) if row.topics is None else None
+        if isinstance(group, ShareGroup):
+            count += sum(map(len, group.begun.values()))
+    return count > long_requests.MANY_ROWS
 
 
 def handle(

@@ -24,10 +24,19 @@ from kafka_shim.protocol.messages.describe_topic_partitions_response import (
     DescribeTopicPartitionsResponseTopic,
 )
 from kafka_shim.shim.errors import RequestRejected
+from kafka_shim.shim.handlers.common import long_requests
 from kafka_shim.shim.handlers.common.long_sort import in_order
 from kafka_shim.shim.request.context import RequestContext
+from kafka_shim.shim.state.cluster import Cluster
 from kafka_shim.shim.state.topic_names import name_error
 from kafka_shim.shim.state.topics import Partition
+
+
+def takes_long(request: DescribeTopicPartitionsRequest, cluster: Cluster) -> bool:
+    """Return whether the requested topics have many partitions."""
+    if not request.topics:
+        return long_requests.has_many_partitions(cluster)
+    return long_requests.are_many_partitions(cluster, (topic.name for topic in request.topics))
 
 
 def handle(

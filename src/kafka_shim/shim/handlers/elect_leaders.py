@@ -16,13 +16,20 @@ from kafka_shim.protocol.messages.elect_leaders_response import (
     ReplicaElectionResult,
 )
 from kafka_shim.shim.errors import RequestRejected
+from kafka_shim.shim.handlers.common import long_requests
 from kafka_shim.shim.handlers.common.controller import is_controller
 from kafka_shim.shim.handlers.common.duplicates import by_topic
 from kafka_shim.shim.request.context import RequestContext
+from kafka_shim.shim.state.cluster import Cluster
 from kafka_shim.shim.state.topics import Partition
 
 PREFERRED = 0
 UNCLEAN = 1
+
+
+def takes_long(request: ElectLeadersRequest, cluster: Cluster) -> bool:
+    """Return whether an election is requested for all partitions, and there are many."""
+    return request.topic_partitions is None and long_requests.has_many_partitions(cluster)
 
 
 def handle(request: ElectLeadersRequest, context: RequestContext) -> ElectLeadersResponse:

@@ -15,7 +15,9 @@ from kafka_shim.protocol.messages.list_config_resources_response import (
     ListConfigResourcesResponse,
 )
 from kafka_shim.shim.errors import RequestRejected
+from kafka_shim.shim.handlers.common import long_requests
 from kafka_shim.shim.request.context import RequestContext
+from kafka_shim.shim.state.cluster import Cluster
 
 ORDER = (
     ConfigResourceType.GROUP,
@@ -25,6 +27,14 @@ ORDER = (
     ConfigResourceType.TOPIC,
 )
 """As a broker lists them."""
+
+
+def takes_long(request: ListConfigResourcesRequest, cluster: Cluster) -> bool:
+    """Return whether many topics are to be listed."""
+    kinds = request.resource_types
+    return (not kinds or ConfigResourceType.TOPIC in kinds) and (
+        len(cluster.topics) > long_requests.MANY_ROWS
+    )
 
 
 def handle(

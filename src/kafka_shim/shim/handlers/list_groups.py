@@ -9,8 +9,15 @@ from kafka_shim.authorizer.requirements import LIST_GROUPS
 from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.protocol.messages.list_groups_request import ListGroupsRequest
 from kafka_shim.protocol.messages.list_groups_response import ListedGroup, ListGroupsResponse
+from kafka_shim.shim.handlers.common import long_requests
 from kafka_shim.shim.request.context import RequestContext
+from kafka_shim.shim.state.cluster import Cluster
 from kafka_shim.shim.state.groups.group import Group
+
+
+def takes_long(_request: ListGroupsRequest, cluster: Cluster) -> bool:
+    """Return whether there are many groups."""
+    return len(cluster.groups) > long_requests.MANY_ROWS
 
 
 def handle(request: ListGroupsRequest, context: RequestContext) -> ListGroupsResponse:

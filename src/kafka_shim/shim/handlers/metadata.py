@@ -24,6 +24,7 @@ from kafka_shim.protocol.messages.metadata_response import (
     MetadataResponseTopic,
 )
 from kafka_shim.shim.errors import RequestRejected
+from kafka_shim.shim.handlers.common import long_requests
 from kafka_shim.shim.handlers.common.controller import is_controller
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.state.cluster import Cluster
@@ -32,6 +33,19 @@ from kafka_shim.shim.state.topic_names import name_error
 from kafka_shim.shim.state.topics import NO_ID, Partition, Topic
 
 _NONE_DOWN: Set[int] = frozenset()
+
+
+def takes_long(request: MetadataRequest, cluster: Cluster) -> bool:
+    """Return whether the requested topics have many partitions."""
+    if not long_requests.has_many_partitions(cluster):
+        return False
+    if not request.topics:  # None and, in version 0, an empty array are all
+        return True
+    topics = (
+        cluster.topics.get(row.name) or cluster.topics.by_id(row.topic_id) for row in request.topics
+    )
+    count = sum(len(topic.partitions) for topic in topics if topic is not None)
+    return count > long_requests.MANY_ROWS
 
 
 def handle(request: MetadataRequest, context: RequestContext) -> MetadataResponse:

@@ -33,7 +33,9 @@ from kafka_shim.protocol.messages.offset_fetch_response import (
     OffsetFetchResponseTopics,
 )
 from kafka_shim.protocol.releases.groups import GroupFacts
+from kafka_shim.shim.handlers.common import long_requests
 from kafka_shim.shim.request.context import RequestContext
+from kafka_shim.shim.state.cluster import Cluster
 from kafka_shim.shim.state.groups.offsets import (
     NO_EPOCH,
     NO_OFFSET,
@@ -82,6 +84,16 @@ class _Response(msgspec.Struct, frozen=True):
 
 
 NOTHING = CommittedOffset(NO_OFFSET, NO_EPOCH)
+
+
+def takes_long(request: OffsetFetchRequest, cluster: Cluster) -> bool:
+    """Return whether all offsets of groups are requested, and there are many."""
+    group_ids = [group.group_id for group in request.groups if group.topics is None]
+    if not request.groups and request.topics is None:
+        group_ids = [request.group_id]
+    offsets = cluster.groups.offsets
+    count = sum(len(rows) for group_id in group_ids for _, rows in offsets.of_group(group_id))
+    return count > long_requests.MANY_ROWS
 
 
 def handle(request: OffsetFetchRequest, context: RequestContext) -> OffsetFetchResponse:

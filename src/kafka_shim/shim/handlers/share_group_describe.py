@@ -17,6 +17,7 @@ from kafka_shim.protocol.messages.share_group_describe_response import (
     ShareGroupDescribeResponse,
     TopicPartitions,
 )
+from kafka_shim.shim.handlers.common import long_requests
 from kafka_shim.shim.handlers.common.group_description import (
     GroupDescription,
     in_order,
@@ -25,8 +26,14 @@ from kafka_shim.shim.handlers.common.group_description import (
     names_in_order,
 )
 from kafka_shim.shim.request.context import RequestContext
+from kafka_shim.shim.state.cluster import Cluster
 from kafka_shim.shim.state.groups.groups import Groups
 from kafka_shim.shim.state.groups.share.share_group import ASSIGNOR, ShareGroup, ShareMember
+
+
+def takes_long(request: ShareGroupDescribeRequest, cluster: Cluster) -> bool:
+    """Return whether the requested groups have many members."""
+    return long_requests.describes_many_members(cluster, request.group_ids)
 
 
 def handle(

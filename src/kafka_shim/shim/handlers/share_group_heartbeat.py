@@ -17,10 +17,38 @@ from kafka_shim.protocol.messages.share_group_heartbeat_response import (
     TopicPartitions,
 )
 from kafka_shim.shim.errors import RequestRejected
+from kafka_shim.shim.handlers.common import long_requests
 from kafka_shim.shim.request.context import RequestContext
+from kafka_shim.shim.state.cluster import Cluster
 from kafka_shim.shim.state.groups.group_target import HeartbeatResult
 from kafka_shim.shim.state.groups.reconciliation import LEAVING
-from kafka_shim.shim.state.groups.share.share_group import ShareHeartbeat
+from kafka_shim.shim.state.groups.share.share_group import ShareGroup, ShareHeartbeat
+
+MANY_SHARED = 250
+"""Members of a share group and partitions together; more are not assigned in one time slice."""
+
+
+def takes_long(request: ShareGroupHeartbeatRequest, cluster: Cluster) -> bool:
+    """Return whether the heartbeat may need a target assignment of many members or partitions, or
+    initialize many share partitions.
+    """
+    if cluster.groups.joins + cluster.topics.partition_count < MANY_SHARED:
+        return False
+    names = request.subscribed_topic_names or ()
+    group = cluster.groups.kept(request.group_id)
+    if not isinstance(group, ShareGroup):
+        return long_requests.partition_count(cluster, names) >= MANY_SHARED
+    topics = [topic for name in names if (topic := cluster.topics.get(name)) is not None]
+    begun = group.begun
+    new = sum(len(topic.partitions) - len(begun.get(topic.topic_id, ())) for topic in topics)
+    count = group.target.partition_count
+    if new >= MANY_SHARED or count > long_requests.MANY_ROWS:
+        return True
+    count += long_requests.partition_count(cluster, names)
+    if len(group.members) + count < MANY_SHARED:
+        return False
+    changes = request.member_epoch == 0 or request.subscribed_topic_names is not None
+    return group.target.is_near(changed=changes or not group.subscriptions.are_noticed)
 
 
 def handle(

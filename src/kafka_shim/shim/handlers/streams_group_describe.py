@@ -27,9 +27,11 @@ from kafka_shim.protocol.messages.streams_group_describe_response import (
     TopicInfo,
     Topology,
 )
+from kafka_shim.shim.handlers.common import long_requests
 from kafka_shim.shim.handlers.common.group_description import GroupDescription, in_order
 from kafka_shim.shim.handlers.common.topology_nodes import shown
 from kafka_shim.shim.request.context import RequestContext
+from kafka_shim.shim.state.cluster import Cluster
 from kafka_shim.shim.state.groups.assignors import Assignment
 from kafka_shim.shim.state.groups.groups import Groups
 from kafka_shim.shim.state.groups.streams.streams_group import StreamsGroup
@@ -39,6 +41,11 @@ from kafka_shim.shim.state.groups.streams.task_kinds import active_tasks, standb
 
 _NOT_STORED, _AVAILABLE = 1, 3
 """States of a topology's description (KIP-1331)."""
+
+
+def takes_long(request: StreamsGroupDescribeRequest, cluster: Cluster) -> bool:
+    """Return whether the requested groups have many members."""
+    return long_requests.describes_many_members(cluster, request.group_ids)
 
 
 def handle(

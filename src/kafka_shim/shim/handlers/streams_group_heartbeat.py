@@ -39,9 +39,11 @@ from kafka_shim.protocol.messages.streams_group_heartbeat_response import (
 from kafka_shim.shim.errors import RequestRejected
 from kafka_shim.shim.handlers.common.topic_plan import UNSET, Room, TopicError, plan
 from kafka_shim.shim.request.context import RequestContext
+from kafka_shim.shim.state.cluster import Cluster
 from kafka_shim.shim.state.groups.assignors import Assignment
 from kafka_shim.shim.state.groups.reconciliation import LEAVING_FOR_A_WHILE
 from kafka_shim.shim.state.groups.streams.configured_topology import Configured, Shape
+from kafka_shim.shim.state.groups.streams.streams_group import StreamsGroup
 from kafka_shim.shim.state.groups.streams.streams_member import (
     EndpointTasks,
     Status,
@@ -55,6 +57,23 @@ from kafka_shim.shim.state.groups.streams.streams_topology import (
     Subtopology,
 )
 from kafka_shim.shim.state.groups.streams.task_kinds import active_tasks, as_standby, standby_tasks
+
+MANY_MEMBERS = 250
+"""As many members are not assigned tasks in one time slice."""
+
+
+def takes_long(request: StreamsGroupHeartbeatRequest, cluster: Cluster) -> bool:
+    """Return whether the heartbeat may need a target assignment of many members, or return the
+    endpoints of all.
+    """
+    if cluster.groups.joins < MANY_MEMBERS:
+        return False
+    group = cluster.groups.kept(request.group_id)
+    if not isinstance(group, StreamsGroup) or len(group.members) < MANY_MEMBERS:
+        return False
+    news = (request.topology, request.process_id, request.user_endpoint, request.client_tags)
+    changes = request.member_epoch == 0 or news != (None, None, None, None)
+    return group.is_long(changes=changes, endpoint_epoch=request.endpoint_information_epoch)
 
 
 def handle(

@@ -223,7 +223,7 @@ class Connection(asyncio.BufferedProtocol):
         was_ready = session.phase is _READY
         if not was_ready and session.phase is Phase.TOKENS:
             self._write(accept_token(frame, session, self._cluster))
-        elif was_ready and is_large(frame, self._cluster) and self._large_requests.may_take():
+        elif was_ready and is_large(frame) and self._large_requests.may_take():
             self._respond_in_time_slices(frame, session)
         else:
             try:

@@ -6,11 +6,9 @@ from collections import deque
 from collections.abc import Callable
 
 from kafka_shim.shim.dispatching.dispatcher import Dispatcher, Pending
-from kafka_shim.shim.network.large_answers import BY_STATE
 from kafka_shim.shim.network.large_produces import PRODUCE, is_soon_appended
 from kafka_shim.shim.request.session import Session
 from kafka_shim.shim.request.time_slices import LARGE_BYTES, TimeSlices
-from kafka_shim.shim.state.cluster import Cluster
 from kafka_shim.shim.wait import NoResponse
 
 AT_ONCE = 4
@@ -40,12 +38,9 @@ class Working:
             self.slices.abandon()
 
 
-def is_large(frame: bytes, cluster: Cluster) -> bool:
-    """Whether a request is long, or its answer may take long."""
-    if len(frame) >= LARGE_BYTES:
-        return frame[:2] != PRODUCE or not is_soon_appended(frame)
-    may_be = BY_STATE.get(frame[:2])
-    return may_be is not None and may_be(cluster, frame)
+def is_large(frame: bytes) -> bool:
+    """Return whether a request is so long that it is decoded and handled in time slices."""
+    return len(frame) >= LARGE_BYTES and (frame[:2] != PRODUCE or not is_soon_appended(frame))
 
 
 class LargeRequests:

@@ -17,6 +17,7 @@ from kafka_shim.protocol.records.compression import (
 )
 from kafka_shim.shim.handlers.producing.any_format import any_format
 from kafka_shim.shim.handlers.producing.record_checks import Limits, RefusedRecords, check
+from kafka_shim.shim.state.cluster import Cluster
 from kafka_shim.shim.state.logs.log_settings import LogSettings
 
 AT_ONCE_BYTES = 64 * 1024
@@ -51,8 +52,8 @@ def checked(content: bytes, batch: Batch | None, limits: Limits) -> Checked:
     return Checked(limits.settings, found, refused)
 
 
-def takes_long(request: ProduceRequest) -> bool:
-    """Whether compressed records of a short request may be many."""
+def takes_long(request: ProduceRequest, _cluster: Cluster) -> bool:
+    """Return whether compressed records of a short request may be many."""
     left = AT_ONCE_BYTES
     for topic in request.topic_data:
         for data in topic.partition_data:

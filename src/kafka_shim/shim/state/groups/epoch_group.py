@@ -64,6 +64,14 @@ class EpochGroup(Group, Generic[Member]):
         return not self.members
 
     @property
+    def member_count(self) -> int:
+        return len(self.members)
+
+    @property
+    def described_rows(self) -> int:
+        return self.target.assigned_partition_count
+
+    @property
     def state_name(self) -> str:
         if not self.members:
             return "Empty"

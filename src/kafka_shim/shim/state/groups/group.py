@@ -43,6 +43,16 @@ class Group(ABC):
     def is_empty(self) -> bool:
         """Whether it has no members and may therefore be deleted."""
 
+    @property
+    @abstractmethod
+    def member_count(self) -> int:
+        """Return the number of its members."""
+
+    @property
+    def described_rows(self) -> int:
+        """Return how many assigned partitions or tasks, and subscribed topics, its members have."""
+        return 0
+
     def expire_overdue(self) -> None:  # noqa: B027 - most group types need not do anything
         """Remove members whose session has timed out, even if their timers have not run yet."""
 

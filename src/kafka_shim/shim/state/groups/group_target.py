@@ -161,6 +161,20 @@ class GroupTarget:
         return len(self._counts)
 
     @property
+    def partition_count(self) -> int:
+        """Return the number of assignable partitions at the last refresh."""
+        return sum(self._counts.values())
+
+    @property
+    def assigned_partition_count(self) -> int:
+        """Return how many partitions the target assigns to members."""
+        return sum(
+            len(partitions)
+            for assignment in self._by_member.values()
+            for partitions in assignment.values()
+        )
+
+    @property
     def was_ever_set(self) -> bool:
         return self._assigned_ms is not None
 

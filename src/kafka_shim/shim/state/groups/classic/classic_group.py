@@ -74,6 +74,10 @@ class ClassicGroup(Group):
         return self.state is ClassicState.EMPTY
 
     @property
+    def member_count(self) -> int:
+        return len(self.roster.members)
+
+    @property
     def protocol_in_use(self) -> str:
         """Name of the selected protocol if the group is stable, else empty."""
         return (self.cycle.protocol_name or "") if self.state is ClassicState.STABLE else ""

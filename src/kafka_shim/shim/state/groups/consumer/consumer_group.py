@@ -125,6 +125,11 @@ class ConsumerGroup(EpochGroup[ConsumerMember]):
         return draft
 
     @property
+    def described_rows(self) -> int:
+        names = sum(len(member.topic_names) for member in self.members.values())
+        return self.target.assigned_partition_count + names
+
+    @property
     def takes_back(self) -> bool:
         return self._facts.takes_back
 

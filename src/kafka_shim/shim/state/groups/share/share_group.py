@@ -179,6 +179,15 @@ class ShareGroup(Group):
     def is_empty(self) -> bool:
         return not self.members
 
+    @property
+    def member_count(self) -> int:
+        return len(self.members)
+
+    @property
+    def described_rows(self) -> int:
+        names = sum(len(member.topic_names) for member in self.members.values())
+        return self.target.assigned_partition_count + names
+
     # heartbeats
 
     def heartbeat(self, heartbeat: ShareHeartbeat) -> HeartbeatResult:

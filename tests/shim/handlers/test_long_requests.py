@@ -7,12 +7,13 @@ import pytest
 
 from kafka_shim.authorizer.authorizer import StandardAuthorizer
 from kafka_shim.authorizer.model import Acl
-from kafka_shim.protocol.codec import codecs
 from kafka_shim.protocol.enums import ApiKey, Operation, PatternType, Permission, ResourceType
-from kafka_shim.protocol.headers import RequestHeader, write_request_header
 from kafka_shim.protocol.messages.api_versions_request import ApiVersionsRequest
 from kafka_shim.protocol.messages.consumer_group_describe_request import (
     ConsumerGroupDescribeRequest,
+)
+from kafka_shim.protocol.messages.consumer_group_heartbeat_request import (
+    ConsumerGroupHeartbeatRequest,
 )
 from kafka_shim.protocol.messages.create_topics_request import CreatableTopic, CreateTopicsRequest
 from kafka_shim.protocol.messages.delete_acls_request import DeleteAclsFilter, DeleteAclsRequest
@@ -24,8 +25,9 @@ from kafka_shim.protocol.messages.describe_share_group_offsets_request import (
 )
 from kafka_shim.protocol.messages.describe_topic_partitions_request import (
     DescribeTopicPartitionsRequest,
+    TopicRequest,
 )
-from kafka_shim.protocol.messages.elect_leaders_request import ElectLeadersRequest
+from kafka_shim.protocol.messages.elect_leaders_request import ElectLeadersRequest, TopicPartitions
 from kafka_shim.protocol.messages.list_config_resources_request import ListConfigResourcesRequest
 from kafka_shim.protocol.messages.list_groups_request import ListGroupsRequest
 from kafka_shim.protocol.messages.metadata_request import (
@@ -37,14 +39,16 @@ from kafka_shim.protocol.messages.offset_fetch_request import (
     OffsetFetchRequestGroup,
 )
 from kafka_shim.protocol.messages.share_group_describe_request import ShareGroupDescribeRequest
+from kafka_shim.protocol.messages.share_group_heartbeat_request import ShareGroupHeartbeatRequest
 from kafka_shim.shim.broker import Broker
-from kafka_shim.shim.network import large_answers
-from kafka_shim.shim.network.large_answers import MANY_MADE
-from kafka_shim.shim.network.large_requests import is_large
+from kafka_shim.shim.handlers import share_group_heartbeat
+from kafka_shim.shim.handlers.common import long_requests
+from kafka_shim.shim.handlers.create_topics import MANY_CREATED
 from kafka_shim.shim.request import time_slices
 from kafka_shim.shim.state.groups.offsets import CommittedOffset
 from kafka_shim.shim.state.groups.share.share_group import ShareHeartbeat
 from tests.acl_filters import ANY_ACL, deleted_acls
+from tests.shim.handlers.long_handling import takes_long
 from tests.shim.network.test_large_requests import until
 from tests.shim.play import Stage
 from tests.shim.state.groups.test_long_heartbeats import beat
@@ -112,48 +116,43 @@ def fill_acls(broker: Broker) -> None:
         (ApiKey.DELETE_ACLS, 2, DeleteAclsRequest([deleted_acls()])),
     ],
 )
-async def test_a_request_for_much_data_is_handled_in_turns(
+async def test_a_request_for_much_data_is_handled_in_time_slices(
     api: ApiKey, version: int, request_of_all: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async with serving() as broker, connected(broker) as busy, connected(broker) as other:
         fill(broker)
         large = broker._server.large_requests
         await busy.send(busy.request(api, version, request_of_all))
-        in_one_turn = await busy.frame()
+        in_one_slice = await busy.frame()
         fill_acls(broker)
         monkeypatch.setattr(time_slices, "SLICE_S", -1.0)
-        monkeypatch.setattr(large_answers, "MANY", COUNT - 100)
+        monkeypatch.setattr(long_requests, "MANY_ROWS", COUNT - 100)
+        monkeypatch.setattr(long_requests, "MANY_MEMBERS", COUNT)
         await busy.send(busy.request(api, version, request_of_all))
         await until(lambda: large.at_work == 1)
         await other.send(other.request(ApiKey.API_VERSIONS, 0, ApiVersionsRequest()))
         await other.frame()
         assert large.at_work == 1
-        assert (await busy.frame())[4:] == in_one_turn[4:]
+        assert (await busy.frame())[4:] == in_one_slice[4:]
 
 
-def test_a_request_that_creates_many_partitions_is_handled_in_turns() -> None:
+def test_a_request_that_creates_many_partitions_is_handled_in_time_slices() -> None:
     cluster = Stage("2.8").cluster
 
     def creates(topics: int, partitions: int) -> bool:
-        asked = [CreatableTopic(f"t{number}", partitions, 1) for number in range(topics)]
-        head = write_request_header(RequestHeader(ApiKey.CREATE_TOPICS, 5, 7, "test"))
-        return is_large(head + codecs.write_request(CreateTopicsRequest(topics=asked), 5), cluster)
+        rows = [CreatableTopic(f"t{number}", partitions, 1) for number in range(topics)]
+        return takes_long(ApiKey.CREATE_TOPICS, CreateTopicsRequest(topics=rows), cluster)
 
-    assert not creates(1, MANY_MADE)
-    assert creates(1, MANY_MADE + 1)
-    assert creates(3, MANY_MADE)
+    assert not creates(1, MANY_CREATED)
+    assert creates(1, MANY_CREATED + 1)
+    assert creates(3, MANY_CREATED)
     assert not creates(3, -1)
 
 
-def frame_of(api: ApiKey, version: int, request: Any) -> bytes:
-    head = write_request_header(RequestHeader(api, version, 7, "test"))
-    return head + codecs.write_request(request, version)
-
-
-def test_metadata_is_handled_in_turns_if_the_topics_have_many_partitions(
+def test_metadata_is_handled_in_time_slices_if_the_topics_have_many_partitions(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(large_answers, "MANY", 10)
+    monkeypatch.setattr(long_requests, "MANY_ROWS", 10)
     stage = Stage("4.3")
     for number in range(2):
         stage.topic(f"small {number}", 1)
@@ -166,16 +165,13 @@ def test_metadata_is_handled_in_turns_if_the_topics_have_many_partitions(
         (MetadataRequest(topics=[MetadataRequestTopic(topic_id=large.topic_id, name=None)]), True),
     ]
     for request, is_long in named:
-        frame = frame_of(ApiKey.METADATA, 12, request)
-        assert is_large(frame, stage.cluster) == is_long, request
-    broken = frame_of(ApiKey.METADATA, 12, MetadataRequest(topics=None))[:-3]
-    assert not is_large(broken, stage.cluster)
+        assert takes_long(ApiKey.METADATA, request, stage.cluster) == is_long, request
 
 
-def test_acl_filters_are_handled_in_turns_if_many_acls_may_match(
+def test_acl_filters_are_handled_in_time_slices_if_many_acls_may_match(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(large_answers, "MANY", 10)
+    monkeypatch.setattr(long_requests, "MANY_ROWS", 10)
     cluster = Stage("4.3").cluster
     authorizer = cluster.policy.authorizer
     assert isinstance(authorizer, StandardAuthorizer)
@@ -195,7 +191,44 @@ def test_acl_filters_are_handled_in_turns_if_many_acls_may_match(
         wanted = msgspec.structs.replace(
             ANY_ACL, resource_type_filter=kind, resource_name_filter=resource
         )
-        assert is_large(frame_of(ApiKey.DESCRIBE_ACLS, 2, wanted), cluster) == is_long, resource
+        assert takes_long(ApiKey.DESCRIBE_ACLS, wanted, cluster) == is_long, resource
         fields = {field: getattr(wanted, field) for field in DeleteAclsFilter.__struct_fields__}
         several = DeleteAclsRequest([DeleteAclsFilter(**fields)])
-        assert is_large(frame_of(ApiKey.DELETE_ACLS, 2, several), cluster) == is_long, resource
+        assert takes_long(ApiKey.DELETE_ACLS, several, cluster) == is_long, resource
+
+
+def test_requests_for_little_of_a_large_cluster_are_handled_in_one_slice(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(long_requests, "MANY_ROWS", 10)
+    monkeypatch.setattr(long_requests, "MANY_MEMBERS", 3)
+    monkeypatch.setattr(share_group_heartbeat, "MANY_SHARED", 10)
+    cluster = (stage := Stage("4.3")).cluster
+    stage.topic("large", 11)
+    small = stage.topic("small", 1)
+    cluster.groups.offsets.commit("g", small.topic_id, 0, CommittedOffset(1))
+    cluster.groups.consumer_heartbeat("consumers", beat("m", "small"))
+    sharing = msgspec.structs.replace(JOINING, topic_names=["small"])
+    cluster.groups.share_heartbeat("sharers", sharing)
+    for number in range(5):
+        cluster.groups.consumer_heartbeat("crowd", beat(f"m{number}", "large"))
+    offsets = OffsetFetchRequest(groups=[OffsetFetchRequestGroup(group_id="g", topics=None)])
+    shares = DescribeShareGroupOffsetsRequestGroup("sharers", None)
+    stays = ShareGroupHeartbeatRequest("sharers", sharing.member_id, 1)
+    joins = ConsumerGroupHeartbeatRequest("new", "m", 0, subscribed_topic_names=["small"])
+    named = TopicPartitions("small", [0])
+    requests = [
+        (ApiKey.OFFSET_FETCH, offsets),
+        (ApiKey.CONSUMER_GROUP_DESCRIBE, ConsumerGroupDescribeRequest(["consumers"])),
+        (ApiKey.SHARE_GROUP_DESCRIBE, ShareGroupDescribeRequest(["sharers"])),
+        (ApiKey.DESCRIBE_GROUPS, DescribeGroupsRequest(["consumers"])),
+        (ApiKey.DESCRIBE_SHARE_GROUP_OFFSETS, DescribeShareGroupOffsetsRequest([shares])),
+        (ApiKey.ELECT_LEADERS, ElectLeadersRequest(topic_partitions=[named])),
+        (ApiKey.DESCRIBE_TOPIC_PARTITIONS, DescribeTopicPartitionsRequest([TopicRequest("small")])),
+        (ApiKey.SHARE_GROUP_HEARTBEAT, stays),
+        (ApiKey.CONSUMER_GROUP_HEARTBEAT, joins),
+    ]
+    for api, request in requests:
+        assert not takes_long(api, request, cluster), api.name
+    crowd = ConsumerGroupDescribeRequest(["crowd"])
+    assert takes_long(ApiKey.CONSUMER_GROUP_DESCRIBE, crowd, cluster)
