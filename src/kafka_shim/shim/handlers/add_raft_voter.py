@@ -5,6 +5,7 @@ from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.protocol.messages.add_raft_voter_request import AddRaftVoterRequest
 from kafka_shim.protocol.messages.add_raft_voter_response import AddRaftVoterResponse
 from kafka_shim.shim.errors import RequestRejected
+from kafka_shim.shim.handlers.common.mirrored_error import mirrored_error
 from kafka_shim.shim.request.context import RequestContext
 
 
@@ -16,10 +17,7 @@ def handle(request: AddRaftVoterRequest, context: RequestContext) -> AddRaftVote
     )
 
 
-def error_response(
-    request: AddRaftVoterRequest, error: ErrorCode, message: str | None
-) -> AddRaftVoterResponse:
-    return AddRaftVoterResponse(error_code=error, error_message=message)
+error_response = mirrored_error(AddRaftVoterResponse)
 
 
 def require_cluster(cluster_id: str | None, context: RequestContext) -> None:

@@ -35,6 +35,7 @@ from kafka_shim.shim.handlers.common.config_resources import (
     is_known_type,
     not_alterable,
 )
+from kafka_shim.shim.handlers.common.mirrored_error import mirrored_error
 from kafka_shim.shim.request.context import RequestContext
 
 REQUIREMENTS: Mapping[int, Requirement] = {
@@ -106,20 +107,7 @@ def _put(resource: AlterConfigsResource, *, context: RequestContext, validate_on
         early_controllers.store(kind, name, new, context)
 
 
-def error_response(
-    request: AlterConfigsRequest, error: ErrorCode, message: str | None
-) -> AlterConfigsResponse:
-    return AlterConfigsResponse(
-        responses=[
-            AlterConfigsResourceResponse(
-                error_code=error,
-                error_message=message,
-                resource_type=resource.resource_type,
-                resource_name=resource.resource_name,
-            )
-            for resource in request.resources
-        ]
-    )
+error_response = mirrored_error(AlterConfigsResponse, renamed={"responses": "resources"})
 
 
 def _response(

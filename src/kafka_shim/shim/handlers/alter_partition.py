@@ -9,6 +9,7 @@ from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.protocol.messages.alter_partition_request import AlterPartitionRequest
 from kafka_shim.protocol.messages.alter_partition_response import AlterPartitionResponse
 from kafka_shim.shim.handlers.common.controller import require_controller
+from kafka_shim.shim.handlers.common.mirrored_error import mirrored_error
 from kafka_shim.shim.request.context import RequestContext
 
 
@@ -18,7 +19,4 @@ def handle(request: AlterPartitionRequest, context: RequestContext) -> AlterPart
     return AlterPartitionResponse(error_code=ErrorCode.STALE_BROKER_EPOCH)
 
 
-def error_response(
-    request: AlterPartitionRequest, error: ErrorCode, message: str | None
-) -> AlterPartitionResponse:
-    return AlterPartitionResponse(error_code=error)
+error_response = mirrored_error(AlterPartitionResponse, constants={"topics": []})

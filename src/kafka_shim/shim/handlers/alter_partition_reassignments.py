@@ -20,6 +20,7 @@ from kafka_shim.protocol.messages.alter_partition_reassignments_response import 
 )
 from kafka_shim.shim.errors import RequestRejected
 from kafka_shim.shim.handlers.common.controller import require_controller
+from kafka_shim.shim.handlers.common.mirrored_error import mirrored_error
 from kafka_shim.shim.handlers.common.topic_plan import TopicError
 from kafka_shim.shim.request.context import RequestContext
 
@@ -54,23 +55,9 @@ def handle(
     )
 
 
-def error_response(
-    request: AlterPartitionReassignmentsRequest, error: ErrorCode, message: str | None
-) -> AlterPartitionReassignmentsResponse:
-    return AlterPartitionReassignmentsResponse(
-        error_code=error,
-        error_message=message,
-        responses=[
-            ReassignableTopicResponse(
-                name=topic.name,
-                partitions=[
-                    _response(partition.partition_index, error, message)
-                    for partition in topic.partitions
-                ],
-            )
-            for topic in request.topics
-        ],
-    )
+error_response = mirrored_error(
+    AlterPartitionReassignmentsResponse, renamed={"responses": "topics"}
+)
 
 
 def _merged(request: AlterPartitionReassignmentsRequest) -> list[ReassignableTopic]:

@@ -23,6 +23,7 @@ from kafka_shim.protocol.messages.alter_share_group_offsets_response import (
     AlterShareGroupOffsetsResponseTopic,
 )
 from kafka_shim.shim.errors import RequestRejected
+from kafka_shim.shim.handlers.common.mirrored_error import mirrored_error
 from kafka_shim.shim.handlers.common.topic_access import topic_error
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.state.groups.share.share_group import ShareGroup
@@ -82,10 +83,7 @@ def _begun(
     return found
 
 
-def error_response(
-    request: AlterShareGroupOffsetsRequest, error: ErrorCode, message: str | None
-) -> AlterShareGroupOffsetsResponse:
-    return AlterShareGroupOffsetsResponse(error_code=error, error_message=message)
+error_response = mirrored_error(AlterShareGroupOffsetsResponse)
 
 
 def _altered(

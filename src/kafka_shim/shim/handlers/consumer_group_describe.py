@@ -29,6 +29,7 @@ from kafka_shim.shim.handlers.common.group_description import (
     names_in,
     names_in_order,
 )
+from kafka_shim.shim.handlers.common.mirrored_error import mirrored_error
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.state.cluster import Cluster
 from kafka_shim.shim.state.groups.assignors import Assignment
@@ -52,12 +53,7 @@ def handle(
     return ConsumerGroupDescribeResponse(groups=DESCRIPTION.all(request, context))
 
 
-def error_response(
-    request: ConsumerGroupDescribeRequest, error: ErrorCode, message: str | None
-) -> ConsumerGroupDescribeResponse:
-    return ConsumerGroupDescribeResponse(
-        groups=[_failed(group_id, error, message) for group_id in request.group_ids]
-    )
+error_response = mirrored_error(ConsumerGroupDescribeResponse, renamed={"groups": "group_ids"})
 
 
 def _failed(group_id: str, error: ErrorCode, message: str | None) -> DescribedGroup:

@@ -21,6 +21,7 @@ from kafka_shim.protocol.messages.consumer_group_heartbeat_response import (
 )
 from kafka_shim.shim.errors import RequestRejected
 from kafka_shim.shim.handlers.common import long_requests
+from kafka_shim.shim.handlers.common.mirrored_error import mirrored_error
 from kafka_shim.shim.patterns import InvalidPatternError, compile_pattern
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.state.cluster import Cluster
@@ -110,10 +111,7 @@ def handle(
     return context.offload(_response, response)
 
 
-def error_response(
-    request: ConsumerGroupHeartbeatRequest, error: ErrorCode, message: str | None
-) -> ConsumerGroupHeartbeatResponse:
-    return ConsumerGroupHeartbeatResponse(error_code=error, error_message=message)
+error_response = mirrored_error(ConsumerGroupHeartbeatResponse)
 
 
 def _check(request: ConsumerGroupHeartbeatRequest, context: RequestContext) -> None:

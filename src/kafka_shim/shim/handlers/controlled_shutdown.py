@@ -13,6 +13,7 @@ from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.protocol.messages.controlled_shutdown_request import ControlledShutdownRequest
 from kafka_shim.protocol.messages.controlled_shutdown_response import ControlledShutdownResponse
 from kafka_shim.shim.handlers.common.controller import is_controller
+from kafka_shim.shim.handlers.common.mirrored_error import mirrored_error
 from kafka_shim.shim.handlers.common.orders import NO_EPOCH
 from kafka_shim.shim.request.context import RequestContext
 
@@ -24,10 +25,7 @@ def handle(
     return ControlledShutdownResponse(error_code=_refusal(request, context))
 
 
-def error_response(
-    request: ControlledShutdownRequest, error: ErrorCode, message: str | None
-) -> ControlledShutdownResponse:
-    return ControlledShutdownResponse(error_code=error)
+error_response = mirrored_error(ControlledShutdownResponse)
 
 
 def _refusal(request: ControlledShutdownRequest, context: RequestContext) -> ErrorCode:

@@ -11,6 +11,7 @@ from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.protocol.messages.create_acls_request import AclCreation, CreateAclsRequest
 from kafka_shim.protocol.messages.create_acls_response import AclCreationResult, CreateAclsResponse
 from kafka_shim.shim.errors import CloseConnection
+from kafka_shim.shim.handlers.common.mirrored_error import mirrored_error
 from kafka_shim.shim.request.context import RequestContext
 
 NO_AUTHORIZER = "no authorizer is configured"
@@ -41,11 +42,7 @@ def handle(request: CreateAclsRequest, context: RequestContext) -> CreateAclsRes
     return CreateAclsResponse(results=results)
 
 
-def error_response(
-    request: CreateAclsRequest, error: ErrorCode, message: str | None
-) -> CreateAclsResponse:
-    result = AclCreationResult(error_code=error, error_message=message)
-    return CreateAclsResponse(results=[result for _ in request.creations])
+error_response = mirrored_error(CreateAclsResponse, renamed={"results": "creations"})
 
 
 def _codes(creation: AclCreation) -> AclCodes:

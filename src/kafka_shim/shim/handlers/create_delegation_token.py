@@ -15,6 +15,7 @@ from kafka_shim.protocol.messages.create_delegation_token_response import (
     CreateDelegationTokenResponse,
 )
 from kafka_shim.shim.errors import RequestRejected
+from kafka_shim.shim.handlers.common.mirrored_error import mirrored_error
 from kafka_shim.shim.handlers.common.token_session import require_token_session
 from kafka_shim.shim.request.context import RequestContext
 
@@ -34,12 +35,10 @@ def handle(
         return _response(owner, requester, refusal.error, context.version)
 
 
-def error_response(
-    request: CreateDelegationTokenRequest, error: ErrorCode, message: str | None
-) -> CreateDelegationTokenResponse:
-    return CreateDelegationTokenResponse(
-        error_code=error, issue_timestamp_ms=-1, expiry_timestamp_ms=-1, max_timestamp_ms=-1
-    )
+error_response = mirrored_error(
+    CreateDelegationTokenResponse,
+    constants={"issue_timestamp_ms": -1, "expiry_timestamp_ms": -1, "max_timestamp_ms": -1},
+)
 
 
 def _create(

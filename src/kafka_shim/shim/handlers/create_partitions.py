@@ -20,6 +20,7 @@ from kafka_shim.protocol.messages.create_partitions_response import (
 from kafka_shim.shim.errors import RequestRejected
 from kafka_shim.shim.handlers.common.controller import require_controller
 from kafka_shim.shim.handlers.common.leaderless import has_all_leaders, in_time
+from kafka_shim.shim.handlers.common.mirrored_error import mirrored_error
 from kafka_shim.shim.handlers.common.mutations import check_mutations
 from kafka_shim.shim.handlers.common.topic_plan import Room, TopicError, check_count
 from kafka_shim.shim.request.context import RequestContext
@@ -79,12 +80,7 @@ def _grow_all(
     return CreatePartitionsResponse(results=results)
 
 
-def error_response(
-    request: CreatePartitionsRequest, error: ErrorCode, message: str | None
-) -> CreatePartitionsResponse:
-    return CreatePartitionsResponse(
-        results=[_failed(topic.name, error, message) for topic in request.topics]
-    )
+error_response = mirrored_error(CreatePartitionsResponse, renamed={"results": "topics"})
 
 
 def _failed(name: str, error: ErrorCode, message: str | None) -> CreatePartitionsTopicResult:

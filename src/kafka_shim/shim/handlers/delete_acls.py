@@ -17,6 +17,7 @@ from kafka_shim.protocol.messages.delete_acls_response import (
 )
 from kafka_shim.shim.errors import CloseConnection
 from kafka_shim.shim.handlers.common import long_requests
+from kafka_shim.shim.handlers.common.mirrored_error import mirrored_error
 from kafka_shim.shim.handlers.create_acls import NO_AUTHORIZER
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.state.cluster import Cluster
@@ -47,11 +48,7 @@ def handle(request: DeleteAclsRequest, context: RequestContext) -> DeleteAclsRes
     )
 
 
-def error_response(
-    request: DeleteAclsRequest, error: ErrorCode, message: str | None
-) -> DeleteAclsResponse:
-    result = DeleteAclsFilterResult(error_code=error, error_message=message)
-    return DeleteAclsResponse(filter_results=[result for _ in request.filters])
+error_response = mirrored_error(DeleteAclsResponse, renamed={"filter_results": "filters"})
 
 
 def _result(result: AclDeleteResult) -> DeleteAclsFilterResult:

@@ -11,6 +11,7 @@ from kafka_shim.protocol.messages.delete_groups_response import (
     DeletableGroupResult,
     DeleteGroupsResponse,
 )
+from kafka_shim.shim.handlers.common.mirrored_error import mirrored_error
 from kafka_shim.shim.request.context import RequestContext
 
 
@@ -27,12 +28,9 @@ def handle(request: DeleteGroupsRequest, context: RequestContext) -> DeleteGroup
     )
 
 
-def error_response(
-    request: DeleteGroupsRequest, error: ErrorCode, message: str | None
-) -> DeleteGroupsResponse:
-    return DeleteGroupsResponse(
-        results=[_result(group_id, error) for group_id in request.groups_names]
-    )
+error_response = mirrored_error(
+    DeleteGroupsResponse, renamed={"results": "groups_names"}, constants={"error_message": None}
+)
 
 
 def _delete(group_id: str, context: RequestContext) -> ErrorCode:

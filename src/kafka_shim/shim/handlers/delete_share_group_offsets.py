@@ -19,6 +19,7 @@ from kafka_shim.protocol.messages.delete_share_group_offsets_response import (
     DeleteShareGroupOffsetsResponseTopic,
 )
 from kafka_shim.shim.errors import RequestRejected
+from kafka_shim.shim.handlers.common.mirrored_error import mirrored_error
 from kafka_shim.shim.handlers.common.topic_access import topic_error
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.state.groups.share.share_group import ShareGroup
@@ -53,10 +54,7 @@ def handle(
     )
 
 
-def error_response(
-    request: DeleteShareGroupOffsetsRequest, error: ErrorCode, message: str | None
-) -> DeleteShareGroupOffsetsResponse:
-    return DeleteShareGroupOffsetsResponse(error_code=error, error_message=message)
+error_response = mirrored_error(DeleteShareGroupOffsetsResponse)
 
 
 def _names(request: DeleteShareGroupOffsetsRequest, context: RequestContext) -> list[str]:

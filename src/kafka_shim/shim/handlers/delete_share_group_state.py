@@ -4,7 +4,6 @@ Without CLUSTER_ACTION every partition gets CLUSTER_AUTHORIZATION_FAILED (31).
 """
 
 from kafka_shim.authorizer.requirements import DELETE_SHARE_GROUP_STATE
-from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.protocol.messages.delete_share_group_state_request import (
     DeleteShareGroupStateRequest,
     PartitionData,
@@ -14,6 +13,7 @@ from kafka_shim.protocol.messages.delete_share_group_state_response import (
     DeleteStateResult,
     PartitionResult,
 )
+from kafka_shim.shim.handlers.common.mirrored_error import mirrored_error
 from kafka_shim.shim.handlers.for_share_groups.share_state_results import results_of
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.state.share_partitions.share_state import ERROR_MESSAGES, NOT_A_BROKER
@@ -33,10 +33,4 @@ def handle(
     return DeleteShareGroupStateResponse(results_of(topics, DeleteStateResult, deleted))
 
 
-def error_response(
-    request: DeleteShareGroupStateRequest, error: ErrorCode, message: str | None
-) -> DeleteShareGroupStateResponse:
-    def refused(_: bytes, partition: PartitionData) -> PartitionResult:
-        return PartitionResult(partition.partition, error, message)
-
-    return DeleteShareGroupStateResponse(results_of(request.topics, DeleteStateResult, refused))
+error_response = mirrored_error(DeleteShareGroupStateResponse, renamed={"results": "topics"})

@@ -18,6 +18,7 @@ from kafka_shim.protocol.messages.describe_acls_response import (
 )
 from kafka_shim.shim.errors import CloseConnection
 from kafka_shim.shim.handlers.common import long_requests
+from kafka_shim.shim.handlers.common.mirrored_error import mirrored_error
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.state.cluster import Cluster
 
@@ -57,12 +58,7 @@ def handle(request: DescribeAclsRequest, context: RequestContext) -> DescribeAcl
     )
 
 
-def error_response(
-    request: DescribeAclsRequest,
-    error: ErrorCode,
-    message: str | None,
-) -> DescribeAclsResponse:
-    return DescribeAclsResponse(error_code=error, error_message=message)
+error_response = mirrored_error(DescribeAclsResponse)
 
 
 def _codes(request: DescribeAclsRequest) -> AclCodes:

@@ -19,6 +19,7 @@ from kafka_shim.protocol.messages.describe_client_quotas_response import (
     ValueData,
 )
 from kafka_shim.shim.errors import RequestRejected
+from kafka_shim.shim.handlers.common.mirrored_error import mirrored_error
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.state.quotas.quotas import IP
 
@@ -41,10 +42,7 @@ def handle(
     )
 
 
-def error_response(
-    request: DescribeClientQuotasRequest, error: ErrorCode, message: str | None
-) -> DescribeClientQuotasResponse:
-    return DescribeClientQuotasResponse(error_code=error, error_message=message, entries=None)
+error_response = mirrored_error(DescribeClientQuotasResponse, constants={"entries": None})
 
 
 def _check(components: list[ComponentData], context: RequestContext) -> None:

@@ -15,6 +15,7 @@ from kafka_shim.protocol.messages.describe_cluster_response import (
     DescribeClusterResponse,
 )
 from kafka_shim.shim.errors import RequestRejected
+from kafka_shim.shim.handlers.common.mirrored_error import mirrored_error
 from kafka_shim.shim.request.context import RequestContext
 
 BROKERS = 1
@@ -42,12 +43,7 @@ def handle(request: DescribeClusterRequest, context: RequestContext) -> Describe
     )
 
 
-def error_response(
-    request: DescribeClusterRequest,
-    error: ErrorCode,
-    message: str | None,
-) -> DescribeClusterResponse:
-    return DescribeClusterResponse(error_code=error, error_message=message)
+error_response = mirrored_error(DescribeClusterResponse)
 
 
 def _check_endpoint_type(endpoint_type: int, context: RequestContext) -> None:

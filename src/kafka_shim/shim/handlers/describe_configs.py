@@ -33,6 +33,7 @@ from kafka_shim.shim.handlers.common.config_resources import (
     echoed_type,
     is_known_type,
 )
+from kafka_shim.shim.handlers.common.mirrored_error import mirrored_error
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.state.settings.config_documentation import documentation
 from kafka_shim.shim.state.settings.config_entries import ConfigEntry, Source
@@ -89,20 +90,7 @@ def handle(request: DescribeConfigsRequest, context: RequestContext) -> Describe
     return DescribeConfigsResponse(results=[*described, *denied])
 
 
-def error_response(
-    request: DescribeConfigsRequest, error: ErrorCode, message: str | None
-) -> DescribeConfigsResponse:
-    return DescribeConfigsResponse(
-        results=[
-            DescribeConfigsResult(
-                error_code=error,
-                error_message=message,
-                resource_type=resource.resource_type,
-                resource_name=resource.resource_name,
-            )
-            for resource in request.resources
-        ]
-    )
+error_response = mirrored_error(DescribeConfigsResponse, renamed={"results": "resources"})
 
 
 def _distinct(

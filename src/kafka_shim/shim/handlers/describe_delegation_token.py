@@ -5,7 +5,6 @@ are left out otherwise.
 """
 
 from kafka_shim.authorizer.requirements import DESCRIBE_DELEGATION_TOKEN
-from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.protocol.messages.describe_delegation_token_request import (
     DescribeDelegationTokenRequest,
 )
@@ -14,6 +13,7 @@ from kafka_shim.protocol.messages.describe_delegation_token_response import (
     DescribedDelegationTokenRenewer,
     DescribeDelegationTokenResponse,
 )
+from kafka_shim.shim.handlers.common.mirrored_error import mirrored_error
 from kafka_shim.shim.handlers.common.token_session import require_token_session
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.state.delegation_tokens import DelegationToken
@@ -37,10 +37,7 @@ def handle(
     )
 
 
-def error_response(
-    request: DescribeDelegationTokenRequest, error: ErrorCode, message: str | None
-) -> DescribeDelegationTokenResponse:
-    return DescribeDelegationTokenResponse(error_code=error)
+error_response = mirrored_error(DescribeDelegationTokenResponse)
 
 
 def _is_visible(token: DelegationToken, context: RequestContext) -> bool:

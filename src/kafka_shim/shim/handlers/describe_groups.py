@@ -16,6 +16,7 @@ from kafka_shim.protocol.messages.describe_groups_response import (
     DescribeGroupsResponse,
 )
 from kafka_shim.shim.handlers.common import long_requests
+from kafka_shim.shim.handlers.common.mirrored_error import mirrored_error
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.state.cluster import Cluster
 from kafka_shim.shim.state.groups.classic.classic_member import MemberView
@@ -48,12 +49,7 @@ def handle(request: DescribeGroupsRequest, context: RequestContext) -> DescribeG
     )
 
 
-def error_response(
-    request: DescribeGroupsRequest, error: ErrorCode, message: str | None
-) -> DescribeGroupsResponse:
-    return DescribeGroupsResponse(
-        groups=[DescribedGroup(error_code=error, group_id=group_id) for group_id in request.groups]
-    )
+error_response = mirrored_error(DescribeGroupsResponse, constants={"error_message": None})
 
 
 def _failed(group_id: str, error: ErrorCode, context: RequestContext) -> DescribedGroup:

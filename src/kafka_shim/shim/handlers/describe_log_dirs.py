@@ -18,6 +18,7 @@ from kafka_shim.protocol.messages.describe_log_dirs_response import (
     DescribeLogDirsTopic,
 )
 from kafka_shim.shim.handlers.common import long_requests
+from kafka_shim.shim.handlers.common.mirrored_error import mirrored_error
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.state.cluster import Cluster
 from kafka_shim.shim.state.topics import Partition, Topic
@@ -54,13 +55,8 @@ def handle(request: DescribeLogDirsRequest, context: RequestContext) -> Describe
     )
 
 
-def error_response(
-    request: DescribeLogDirsRequest,
-    error: ErrorCode,
-    message: str | None,
-) -> DescribeLogDirsResponse:
-    """Return the response to a denial; without a field for its code, `handle` deals with it."""
-    return DescribeLogDirsResponse(error_code=error)
+error_response = mirrored_error(DescribeLogDirsResponse)
+"""Without a field for the code of a denial, `handle` deals with it."""
 
 
 def _here(topic: Topic, context: RequestContext) -> list[Partition]:

@@ -16,6 +16,7 @@ from kafka_shim.protocol.messages.describe_producers_response import (
     ProducerState,
     TopicResponse,
 )
+from kafka_shim.shim.handlers.common.mirrored_error import mirrored_error
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.state.topic_names import name_error
 from kafka_shim.shim.state.topics import Partition
@@ -26,18 +27,9 @@ def handle(request: DescribeProducersRequest, context: RequestContext) -> Descri
     return DescribeProducersResponse(topics=[_topic(topic, context) for topic in request.topics])
 
 
-def error_response(
-    request: DescribeProducersRequest, error: ErrorCode, message: str | None
-) -> DescribeProducersResponse:
-    return DescribeProducersResponse(
-        topics=[
-            TopicResponse(
-                name=topic.name,
-                partitions=[_failed(index, error, message) for index in topic.partition_indexes],
-            )
-            for topic in request.topics
-        ]
-    )
+error_response = mirrored_error(
+    DescribeProducersResponse, renamed={"partitions": "partition_indexes"}
+)
 
 
 def _topic(topic: TopicRequest, context: RequestContext) -> TopicResponse:

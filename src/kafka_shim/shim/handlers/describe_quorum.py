@@ -15,6 +15,7 @@ from kafka_shim.protocol.messages.describe_quorum_response import (
     ReplicaState,
     TopicData,
 )
+from kafka_shim.shim.handlers.common.mirrored_error import mirrored_error
 from kafka_shim.shim.request.context import RequestContext
 
 METADATA_TOPIC = "__cluster_metadata"
@@ -45,10 +46,7 @@ def handle(request: DescribeQuorumRequest, context: RequestContext) -> DescribeQ
     )
 
 
-def error_response(
-    request: DescribeQuorumRequest, error: ErrorCode, message: str | None
-) -> DescribeQuorumResponse:
-    return DescribeQuorumResponse(error_code=error, error_message=message)
+error_response = mirrored_error(DescribeQuorumResponse, constants={"topics": []})
 
 
 def _unknown(index: int) -> PartitionData:

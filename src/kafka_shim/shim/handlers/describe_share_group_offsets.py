@@ -28,6 +28,7 @@ from kafka_shim.protocol.messages.describe_share_group_offsets_response import (
     DescribeShareGroupOffsetsResponseTopic,
 )
 from kafka_shim.shim.handlers.common import long_requests
+from kafka_shim.shim.handlers.common.mirrored_error import mirrored_error
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.state.cluster import Cluster
 from kafka_shim.shim.state.groups.share.share_group import ShareGroup
@@ -60,12 +61,7 @@ def handle(
     )
 
 
-def error_response(
-    request: DescribeShareGroupOffsetsRequest, error: ErrorCode, message: str | None
-) -> DescribeShareGroupOffsetsResponse:
-    return DescribeShareGroupOffsetsResponse(
-        groups=[_failed(group.group_id, error, message) for group in request.groups]
-    )
+error_response = mirrored_error(DescribeShareGroupOffsetsResponse, constants={"topics": []})
 
 
 def _failed(

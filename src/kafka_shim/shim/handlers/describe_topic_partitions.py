@@ -26,6 +26,7 @@ from kafka_shim.protocol.messages.describe_topic_partitions_response import (
 from kafka_shim.shim.errors import RequestRejected
 from kafka_shim.shim.handlers.common import long_requests
 from kafka_shim.shim.handlers.common.long_sort import in_order
+from kafka_shim.shim.handlers.common.mirrored_error import mirrored_error
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.state.cluster import Cluster
 from kafka_shim.shim.state.topic_names import name_error
@@ -80,17 +81,7 @@ def handle(
     )
 
 
-def error_response(
-    request: DescribeTopicPartitionsRequest,
-    error: ErrorCode,
-    message: str | None,
-) -> DescribeTopicPartitionsResponse:
-    return DescribeTopicPartitionsResponse(
-        topics=[
-            DescribeTopicPartitionsResponseTopic(error_code=error, name=topic.name)
-            for topic in request.topics
-        ]
-    )
+error_response = mirrored_error(DescribeTopicPartitionsResponse)
 
 
 def _check_cursor(cursor: Cursor | None, asked: set[str] | None) -> None:

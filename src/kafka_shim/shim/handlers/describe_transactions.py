@@ -15,6 +15,7 @@ from kafka_shim.protocol.messages.describe_transactions_response import (
     TopicData,
     TransactionState,
 )
+from kafka_shim.shim.handlers.common.mirrored_error import mirrored_error
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.state.transactions.transaction import Transaction
 
@@ -28,15 +29,9 @@ def handle(
     )
 
 
-def error_response(
-    request: DescribeTransactionsRequest, error: ErrorCode, message: str | None
-) -> DescribeTransactionsResponse:
-    return DescribeTransactionsResponse(
-        transaction_states=[
-            TransactionState(error_code=error, transactional_id=name)
-            for name in request.transactional_ids
-        ]
-    )
+error_response = mirrored_error(
+    DescribeTransactionsResponse, renamed={"transaction_states": "transactional_ids"}
+)
 
 
 def _state(name: str, context: RequestContext) -> TransactionState:

@@ -19,6 +19,7 @@ from kafka_shim.shim.errors import RequestRejected
 from kafka_shim.shim.handlers.common import long_requests
 from kafka_shim.shim.handlers.common.controller import is_controller
 from kafka_shim.shim.handlers.common.duplicates import by_topic
+from kafka_shim.shim.handlers.common.mirrored_error import mirrored_error
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.state.cluster import Cluster
 from kafka_shim.shim.state.topics import Partition
@@ -41,22 +42,10 @@ def handle(request: ElectLeadersRequest, context: RequestContext) -> ElectLeader
     return response
 
 
-def error_response(
-    request: ElectLeadersRequest, error: ErrorCode, message: str | None
-) -> ElectLeadersResponse:
-    return ElectLeadersResponse(
-        error_code=error,
-        replica_election_results=[
-            ReplicaElectionResult(
-                topic=topic.topic,
-                partition_result=[
-                    PartitionResult(partition_id=index, error_code=error, error_message=message)
-                    for index in topic.partitions
-                ],
-            )
-            for topic in request.topic_partitions or []
-        ],
-    )
+error_response = mirrored_error(
+    ElectLeadersResponse,
+    renamed={"replica_election_results": "topic_partitions", "partition_result": "partitions"},
+)
 
 
 def _merged(results: list[ReplicaElectionResult]) -> list[ReplicaElectionResult]:

@@ -1,6 +1,5 @@
 """40 ExpireDelegationToken, versions 0-2. Needs no ACL: allowed for owner and renewers (KIP-48)."""
 
-from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.protocol.messages.expire_delegation_token_request import (
     ExpireDelegationTokenRequest,
 )
@@ -8,6 +7,7 @@ from kafka_shim.protocol.messages.expire_delegation_token_response import (
     ExpireDelegationTokenResponse,
 )
 from kafka_shim.shim.errors import RequestRejected
+from kafka_shim.shim.handlers.common.mirrored_error import mirrored_error
 from kafka_shim.shim.handlers.common.token_session import expiry_of_failure, require_token_session
 from kafka_shim.shim.request.context import RequestContext
 
@@ -24,10 +24,7 @@ def handle(
         )
 
 
-def error_response(
-    request: ExpireDelegationTokenRequest, error: ErrorCode, message: str | None
-) -> ExpireDelegationTokenResponse:
-    return ExpireDelegationTokenResponse(error_code=error)
+error_response = mirrored_error(ExpireDelegationTokenResponse)
 
 
 def _expire(

@@ -6,7 +6,6 @@ THROTTLING_QUOTA_EXCEEDED (89), unless the client's last push was rejected for i
 or compression.
 """
 
-from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.protocol.messages.get_telemetry_subscriptions_request import (
     GetTelemetrySubscriptionsRequest,
 )
@@ -14,6 +13,7 @@ from kafka_shim.protocol.messages.get_telemetry_subscriptions_response import (
     GetTelemetrySubscriptionsResponse,
 )
 from kafka_shim.protocol.records.compression import Compression
+from kafka_shim.shim.handlers.common.mirrored_error import mirrored_error
 from kafka_shim.shim.handlers.common.telemetry_client import client_of
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.state.telemetry import NO_ID
@@ -41,7 +41,4 @@ def handle(
     )
 
 
-def error_response(
-    request: GetTelemetrySubscriptionsRequest, error: ErrorCode, message: str | None
-) -> GetTelemetrySubscriptionsResponse:
-    return GetTelemetrySubscriptionsResponse(error_code=error)
+error_response = mirrored_error(GetTelemetrySubscriptionsResponse)

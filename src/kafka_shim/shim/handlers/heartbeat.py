@@ -1,9 +1,10 @@
 """12 Heartbeat, versions 0-4. Extends a session; REBALANCE_IN_PROGRESS (27) asks to rejoin."""
 
 from kafka_shim.authorizer.requirements import HEARTBEAT
-from kafka_shim.protocol.error_codes import NO_ERROR, ErrorCode
+from kafka_shim.protocol.error_codes import NO_ERROR
 from kafka_shim.protocol.messages.heartbeat_request import HeartbeatRequest
 from kafka_shim.protocol.messages.heartbeat_response import HeartbeatResponse
+from kafka_shim.shim.handlers.common.mirrored_error import mirrored_error
 from kafka_shim.shim.request.context import RequestContext
 
 
@@ -17,7 +18,4 @@ def handle(request: HeartbeatRequest, context: RequestContext) -> HeartbeatRespo
     return HeartbeatResponse(error_code=error)
 
 
-def error_response(
-    request: HeartbeatRequest, error: ErrorCode, message: str | None
-) -> HeartbeatResponse:
-    return HeartbeatResponse(error_code=error)
+error_response = mirrored_error(HeartbeatResponse)

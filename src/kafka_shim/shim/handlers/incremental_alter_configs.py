@@ -38,6 +38,7 @@ from kafka_shim.shim.handlers.common.config_resources import (
     is_known_type,
     not_alterable,
 )
+from kafka_shim.shim.handlers.common.mirrored_error import mirrored_error
 from kafka_shim.shim.request.context import RequestContext
 
 REQUIREMENTS: Mapping[int, Requirement] = {
@@ -121,20 +122,7 @@ def _telling(response: AlterConfigsResourceResponse) -> Iterator[None]:
         response.error_code, response.error_message = failure.error, failure.message
 
 
-def error_response(
-    request: IncrementalAlterConfigsRequest, error: ErrorCode, message: str | None
-) -> IncrementalAlterConfigsResponse:
-    return IncrementalAlterConfigsResponse(
-        responses=[
-            AlterConfigsResourceResponse(
-                error_code=error,
-                error_message=message,
-                resource_type=resource.resource_type,
-                resource_name=resource.resource_name,
-            )
-            for resource in request.resources
-        ]
-    )
+error_response = mirrored_error(IncrementalAlterConfigsResponse, renamed={"responses": "resources"})
 
 
 def _check_types(request: IncrementalAlterConfigsRequest, context: RequestContext) -> None:

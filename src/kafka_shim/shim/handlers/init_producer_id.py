@@ -15,6 +15,7 @@ from kafka_shim.protocol.error_codes import NO_ERROR, ErrorCode
 from kafka_shim.protocol.messages.init_producer_id_request import InitProducerIdRequest
 from kafka_shim.protocol.messages.init_producer_id_response import InitProducerIdResponse
 from kafka_shim.shim.errors import RequestRejected
+from kafka_shim.shim.handlers.common.mirrored_error import mirrored_error
 from kafka_shim.shim.request.context import RequestContext
 
 FENCED_SINCE = 4
@@ -47,12 +48,7 @@ def handle(request: InitProducerIdRequest, context: RequestContext) -> InitProdu
     return InitProducerIdResponse(error_code=error, producer_id=producer_id, producer_epoch=epoch)
 
 
-def error_response(
-    request: InitProducerIdRequest,
-    error: ErrorCode,
-    message: str | None,
-) -> InitProducerIdResponse:
-    return InitProducerIdResponse(error_code=error, producer_id=-1, producer_epoch=-1)
+error_response = mirrored_error(InitProducerIdResponse, constants={"producer_epoch": -1})
 
 
 def _check_access(request: InitProducerIdRequest, context: RequestContext) -> None:

@@ -4,7 +4,6 @@ Without CLUSTER_ACTION every partition gets CLUSTER_AUTHORIZATION_FAILED (31).
 """
 
 from kafka_shim.authorizer.requirements import INITIALIZE_SHARE_GROUP_STATE
-from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.protocol.messages.initialize_share_group_state_request import (
     InitializeShareGroupStateRequest,
     PartitionData,
@@ -14,6 +13,7 @@ from kafka_shim.protocol.messages.initialize_share_group_state_response import (
     InitializeStateResult,
     PartitionResult,
 )
+from kafka_shim.shim.handlers.common.mirrored_error import mirrored_error
 from kafka_shim.shim.handlers.for_share_groups.share_state_results import results_of
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.state.share_partitions.share_state import ERROR_MESSAGES, NOT_A_BROKER
@@ -34,12 +34,4 @@ def handle(
     return InitializeShareGroupStateResponse(results_of(topics, InitializeStateResult, begun))
 
 
-def error_response(
-    request: InitializeShareGroupStateRequest, error: ErrorCode, message: str | None
-) -> InitializeShareGroupStateResponse:
-    def refused(_: bytes, partition: PartitionData) -> PartitionResult:
-        return PartitionResult(partition.partition, error, message)
-
-    return InitializeShareGroupStateResponse(
-        results_of(request.topics, InitializeStateResult, refused)
-    )
+error_response = mirrored_error(InitializeShareGroupStateResponse, renamed={"results": "topics"})

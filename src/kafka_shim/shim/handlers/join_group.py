@@ -11,6 +11,7 @@ from kafka_shim.protocol.messages.join_group_response import (
     JoinGroupResponse,
     JoinGroupResponseMember,
 )
+from kafka_shim.shim.handlers.common.mirrored_error import mirrored_error
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.state.groups.classic.classic_member import Joined, Joining
 from kafka_shim.shim.wait import Wait
@@ -43,10 +44,7 @@ def handle(
     return wait
 
 
-def error_response(
-    request: JoinGroupRequest, error: ErrorCode, message: str | None
-) -> JoinGroupResponse:
-    return JoinGroupResponse(error_code=error)
+error_response = mirrored_error(JoinGroupResponse)
 
 
 def _joining(request: JoinGroupRequest, context: RequestContext) -> Joining:

@@ -6,6 +6,7 @@ from kafka_shim.authorizer.requirements import LEAVE_GROUP
 from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.protocol.messages.leave_group_request import LeaveGroupRequest
 from kafka_shim.protocol.messages.leave_group_response import LeaveGroupResponse, MemberResponse
+from kafka_shim.shim.handlers.common.mirrored_error import mirrored_error
 from kafka_shim.shim.request.context import RequestContext
 
 MANY_SINCE = 3
@@ -37,7 +38,4 @@ def handle(request: LeaveGroupRequest, context: RequestContext) -> LeaveGroupRes
     )
 
 
-def error_response(
-    request: LeaveGroupRequest, error: ErrorCode, message: str | None
-) -> LeaveGroupResponse:
-    return LeaveGroupResponse(error_code=error)
+error_response = mirrored_error(LeaveGroupResponse, constants={"members": []})

@@ -16,6 +16,7 @@ from kafka_shim.protocol.messages.list_config_resources_response import (
 )
 from kafka_shim.shim.errors import RequestRejected
 from kafka_shim.shim.handlers.common import long_requests
+from kafka_shim.shim.handlers.common.mirrored_error import mirrored_error
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.state.cluster import Cluster
 
@@ -57,12 +58,7 @@ def handle(
     )
 
 
-def error_response(
-    request: ListConfigResourcesRequest,
-    error: ErrorCode,
-    message: str | None,
-) -> ListConfigResourcesResponse:
-    return ListConfigResourcesResponse(error_code=error)
+error_response = mirrored_error(ListConfigResourcesResponse)
 
 
 def _names(kind: ConfigResourceType, context: RequestContext) -> Iterator[str]:

@@ -10,6 +10,7 @@ from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.protocol.messages.list_groups_request import ListGroupsRequest
 from kafka_shim.protocol.messages.list_groups_response import ListedGroup, ListGroupsResponse
 from kafka_shim.shim.handlers.common import long_requests
+from kafka_shim.shim.handlers.common.mirrored_error import mirrored_error
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.state.cluster import Cluster
 from kafka_shim.shim.state.groups.group import Group
@@ -42,10 +43,7 @@ def handle(request: ListGroupsRequest, context: RequestContext) -> ListGroupsRes
     )
 
 
-def error_response(
-    request: ListGroupsRequest, error: ErrorCode, message: str | None
-) -> ListGroupsResponse:
-    return ListGroupsResponse(error_code=error)
+error_response = mirrored_error(ListGroupsResponse)
 
 
 def _visible(groups: list[Group], context: RequestContext) -> list[Group]:

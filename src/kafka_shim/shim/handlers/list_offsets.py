@@ -25,6 +25,7 @@ from kafka_shim.protocol.releases.records import NEVER, RecordFacts
 from kafka_shim.shim.errors import CloseConnection, RequestRejected
 from kafka_shim.shim.handlers.common.duplicates import by_topic
 from kafka_shim.shim.handlers.common.fetching import DEBUGGER, epoch_error
+from kafka_shim.shim.handlers.common.mirrored_error import mirrored_error
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.state.logs.log import Log
 from kafka_shim.shim.state.logs.offset_lookup import (
@@ -68,10 +69,7 @@ def handle(request: ListOffsetsRequest, context: RequestContext) -> ListOffsetsR
     )
 
 
-def error_response(
-    request: ListOffsetsRequest, error: ErrorCode, message: str | None
-) -> ListOffsetsResponse:
-    return ListOffsetsResponse(topics=[_failed_topic(topic, error) for topic in request.topics])
+error_response = mirrored_error(ListOffsetsResponse, constants={"timestamp": -1})
 
 
 class _Listing:

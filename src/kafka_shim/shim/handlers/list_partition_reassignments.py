@@ -10,11 +10,10 @@ from kafka_shim.protocol.messages.list_partition_reassignments_request import (
 )
 from kafka_shim.protocol.messages.list_partition_reassignments_response import (
     ListPartitionReassignmentsResponse,
-    OngoingPartitionReassignment,
-    OngoingTopicReassignment,
 )
 from kafka_shim.shim.errors import RequestRejected
 from kafka_shim.shim.handlers.common.controller import require_controller
+from kafka_shim.shim.handlers.common.mirrored_error import mirrored_error
 from kafka_shim.shim.request.context import RequestContext
 
 
@@ -31,20 +30,6 @@ def handle(
     )
 
 
-def error_response(
-    request: ListPartitionReassignmentsRequest, error: ErrorCode, message: str | None
-) -> ListPartitionReassignmentsResponse:
-    return ListPartitionReassignmentsResponse(
-        error_code=error,
-        error_message=message,
-        topics=[
-            OngoingTopicReassignment(
-                name=topic.name,
-                partitions=[
-                    OngoingPartitionReassignment(partition_index=index)
-                    for index in topic.partition_indexes
-                ],
-            )
-            for topic in request.topics or []
-        ],
-    )
+error_response = mirrored_error(
+    ListPartitionReassignmentsResponse, renamed={"partitions": "partition_indexes"}
+)

@@ -13,6 +13,7 @@ from kafka_shim.protocol.messages.list_transactions_response import (
     TransactionState,
 )
 from kafka_shim.shim.errors import RequestRejected
+from kafka_shim.shim.handlers.common.mirrored_error import mirrored_error
 from kafka_shim.shim.patterns import InvalidPatternError, Pattern, compile_pattern
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.state.transactions.transaction import State, Transaction
@@ -45,10 +46,7 @@ def handle(request: ListTransactionsRequest, context: RequestContext) -> ListTra
     )
 
 
-def error_response(
-    request: ListTransactionsRequest, error: ErrorCode, message: str | None
-) -> ListTransactionsResponse:
-    return ListTransactionsResponse(error_code=error)
+error_response = mirrored_error(ListTransactionsResponse)
 
 
 def _pattern(expression: str | None) -> Pattern | None:

@@ -23,6 +23,7 @@ from kafka_shim.protocol.messages.offset_commit_response import (
     OffsetCommitResponseTopic,
 )
 from kafka_shim.shim.handlers.common.duplicates import last_of_each
+from kafka_shim.shim.handlers.common.mirrored_error import mirrored_error
 from kafka_shim.shim.handlers.common.offset_commits import (
     kept_as,
     merged,
@@ -97,25 +98,8 @@ def handle(request: OffsetCommitRequest, context: RequestContext) -> OffsetCommi
     return response if facts.failed_commits_repeat else context.offload(merged, response)
 
 
-def error_response(
-    request: OffsetCommitRequest, error: ErrorCode, message: str | None
-) -> OffsetCommitResponse:
-    """Return the response to a denial, with duplicate topics as in the request (seen on 4.3.1)."""
-    return OffsetCommitResponse(
-        topics=[
-            OffsetCommitResponseTopic(
-                name=topic.name,
-                topic_id=topic.topic_id,
-                partitions=[
-                    OffsetCommitResponsePartition(
-                        partition_index=partition.partition_index, error_code=error
-                    )
-                    for partition in topic.partitions
-                ],
-            )
-            for topic in request.topics
-        ]
-    )
+error_response = mirrored_error(OffsetCommitResponse)
+"""With duplicate topics as in the request (seen on 4.3.1)."""
 
 
 def _allowed(

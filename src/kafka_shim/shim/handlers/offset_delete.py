@@ -18,6 +18,7 @@ from kafka_shim.protocol.messages.offset_delete_response import (
 )
 from kafka_shim.protocol.releases.groups import GroupFacts
 from kafka_shim.shim.errors import CloseConnection
+from kafka_shim.shim.handlers.common.mirrored_error import mirrored_error
 from kafka_shim.shim.handlers.common.topic_access import topic_error
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.state.groups.group import Group
@@ -98,10 +99,7 @@ def _merged(
     ]
 
 
-def error_response(
-    request: OffsetDeleteRequest, error: ErrorCode, message: str | None
-) -> OffsetDeleteResponse:
-    return OffsetDeleteResponse(error_code=error)
+error_response = mirrored_error(OffsetDeleteResponse, constants={"topics": []})
 
 
 def _group_error(group_id: str, group: Group | None) -> ErrorCode:

@@ -17,6 +17,7 @@ from kafka_shim.protocol.messages.offset_for_leader_epoch_response import (
     OffsetForLeaderTopicResult,
 )
 from kafka_shim.shim.handlers.common.fetching import epoch_error
+from kafka_shim.shim.handlers.common.mirrored_error import mirrored_error
 from kafka_shim.shim.request.context import RequestContext
 
 EPOCHS_SINCE = 1
@@ -40,10 +41,7 @@ def handle(
     )
 
 
-def error_response(
-    request: OffsetForLeaderEpochRequest, error: ErrorCode, message: str | None
-) -> OffsetForLeaderEpochResponse:
-    return OffsetForLeaderEpochResponse(topics=_all_failed(request.topics, error))
+error_response = mirrored_error(OffsetForLeaderEpochResponse, constants={"leader_epoch": -1})
 
 
 def _all_failed(

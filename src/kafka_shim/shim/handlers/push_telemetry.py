@@ -9,6 +9,7 @@ from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.protocol.messages.push_telemetry_request import PushTelemetryRequest
 from kafka_shim.protocol.messages.push_telemetry_response import PushTelemetryResponse
 from kafka_shim.shim.errors import RequestRejected
+from kafka_shim.shim.handlers.common.mirrored_error import mirrored_error
 from kafka_shim.shim.handlers.common.telemetry_client import client_of
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.state.telemetry import NO_ID, Pushed
@@ -29,7 +30,4 @@ def handle(request: PushTelemetryRequest, context: RequestContext) -> PushTeleme
     return PushTelemetryResponse()
 
 
-def error_response(
-    request: PushTelemetryRequest, error: ErrorCode, message: str | None
-) -> PushTelemetryResponse:
-    return PushTelemetryResponse(error_code=error)
+error_response = mirrored_error(PushTelemetryResponse)

@@ -5,7 +5,6 @@ initialised state gets INVALID_REQUEST (42).
 """
 
 from kafka_shim.authorizer.requirements import READ_SHARE_GROUP_STATE
-from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.protocol.messages.read_share_group_state_request import (
     PartitionData,
     ReadShareGroupStateRequest,
@@ -16,6 +15,7 @@ from kafka_shim.protocol.messages.read_share_group_state_response import (
     ReadStateResult,
     StateBatch,
 )
+from kafka_shim.shim.handlers.common.mirrored_error import mirrored_error
 from kafka_shim.shim.handlers.for_share_groups.share_state_results import results_of
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.state.share_partitions.share_state import ERROR_MESSAGES, NOT_A_BROKER
@@ -36,13 +36,7 @@ def handle(
     return ReadShareGroupStateResponse(results_of(topics, ReadStateResult, read))
 
 
-def error_response(
-    request: ReadShareGroupStateRequest, error: ErrorCode, message: str | None
-) -> ReadShareGroupStateResponse:
-    def refused(_: bytes, partition: PartitionData) -> PartitionResult:
-        return PartitionResult(partition.partition, error, message)
-
-    return ReadShareGroupStateResponse(results_of(request.topics, ReadStateResult, refused))
+error_response = mirrored_error(ReadShareGroupStateResponse, renamed={"results": "topics"})
 
 
 def _read(key: Key, leader_epoch: int, context: RequestContext) -> PartitionResult:

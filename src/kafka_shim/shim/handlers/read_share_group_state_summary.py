@@ -15,6 +15,7 @@ from kafka_shim.protocol.messages.read_share_group_state_summary_response import
     ReadShareGroupStateSummaryResponse,
     ReadStateSummaryResult,
 )
+from kafka_shim.shim.handlers.common.mirrored_error import mirrored_error
 from kafka_shim.shim.handlers.for_share_groups.share_state_results import results_of
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.state.share_partitions.share_state import ERROR_MESSAGES, NOT_A_BROKER
@@ -33,15 +34,9 @@ def handle(
     return ReadShareGroupStateSummaryResponse(results_of(topics, ReadStateSummaryResult, summary))
 
 
-def error_response(
-    request: ReadShareGroupStateSummaryRequest, error: ErrorCode, message: str | None
-) -> ReadShareGroupStateSummaryResponse:
-    def refused(_: bytes, partition: PartitionData) -> PartitionResult:
-        return PartitionResult(partition.partition, error, message)
-
-    return ReadShareGroupStateSummaryResponse(
-        results_of(request.topics, ReadStateSummaryResult, refused)
-    )
+error_response = mirrored_error(
+    ReadShareGroupStateSummaryResponse, renamed={"results": "topics"}, constants={"leader_epoch": 0}
+)
 
 
 def _summary(key: Key, context: RequestContext) -> PartitionResult:

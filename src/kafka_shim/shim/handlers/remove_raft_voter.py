@@ -6,6 +6,7 @@ from kafka_shim.protocol.messages.remove_raft_voter_request import RemoveRaftVot
 from kafka_shim.protocol.messages.remove_raft_voter_response import RemoveRaftVoterResponse
 from kafka_shim.shim.errors import RequestRejected
 from kafka_shim.shim.handlers.add_raft_voter import require_cluster
+from kafka_shim.shim.handlers.common.mirrored_error import mirrored_error
 from kafka_shim.shim.request.context import RequestContext
 
 
@@ -17,7 +18,4 @@ def handle(request: RemoveRaftVoterRequest, context: RequestContext) -> RemoveRa
     )
 
 
-def error_response(
-    request: RemoveRaftVoterRequest, error: ErrorCode, message: str | None
-) -> RemoveRaftVoterResponse:
-    return RemoveRaftVoterResponse(error_code=error, error_message=message)
+error_response = mirrored_error(RemoveRaftVoterResponse)

@@ -1,11 +1,11 @@
 """39 RenewDelegationToken, versions 0-2. Needs no ACL: allowed for owner and renewers (KIP-48)."""
 
-from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.protocol.messages.renew_delegation_token_request import RenewDelegationTokenRequest
 from kafka_shim.protocol.messages.renew_delegation_token_response import (
     RenewDelegationTokenResponse,
 )
 from kafka_shim.shim.errors import RequestRejected
+from kafka_shim.shim.handlers.common.mirrored_error import mirrored_error
 from kafka_shim.shim.handlers.common.token_session import expiry_of_failure, require_token_session
 from kafka_shim.shim.request.context import RequestContext
 
@@ -20,10 +20,7 @@ def handle(
         return RenewDelegationTokenResponse(error_code=refusal.error, expiry_timestamp_ms=expiry_ms)
 
 
-def error_response(
-    request: RenewDelegationTokenRequest, error: ErrorCode, message: str | None
-) -> RenewDelegationTokenResponse:
-    return RenewDelegationTokenResponse(error_code=error)
+error_response = mirrored_error(RenewDelegationTokenResponse)
 
 
 def _renew(

@@ -8,6 +8,7 @@ from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.protocol.messages.sasl_authenticate_request import SaslAuthenticateRequest
 from kafka_shim.protocol.messages.sasl_authenticate_response import SaslAuthenticateResponse
 from kafka_shim.shim.handlers.common import login
+from kafka_shim.shim.handlers.common.mirrored_error import mirrored_error
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.request.session import Phase
 from kafka_shim.shim.sasl.mechanism import SaslFailure
@@ -29,7 +30,4 @@ def handle(request: SaslAuthenticateRequest, context: RequestContext) -> SaslAut
     return SaslAuthenticateResponse(auth_bytes=step.reply, session_lifetime_ms=lifetime_ms)
 
 
-def error_response(
-    request: SaslAuthenticateRequest, error: ErrorCode, message: str | None
-) -> SaslAuthenticateResponse:
-    return SaslAuthenticateResponse(error_code=error, error_message=message)
+error_response = mirrored_error(SaslAuthenticateResponse)

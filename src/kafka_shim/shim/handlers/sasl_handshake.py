@@ -14,6 +14,7 @@ from kafka_shim.protocol.messages.sasl_handshake_request import SaslHandshakeReq
 from kafka_shim.protocol.messages.sasl_handshake_response import SaslHandshakeResponse
 from kafka_shim.shim.errors import CloseConnection
 from kafka_shim.shim.handlers.common import login
+from kafka_shim.shim.handlers.common.mirrored_error import mirrored_error
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.request.session import Phase
 
@@ -62,7 +63,4 @@ def _begin_renewal(request: SaslHandshakeRequest, context: RequestContext) -> Sa
     return SaslHandshakeResponse(mechanisms=list(cluster.mechanisms))
 
 
-def error_response(
-    request: SaslHandshakeRequest, error: ErrorCode, message: str | None
-) -> SaslHandshakeResponse:
-    return SaslHandshakeResponse(error_code=error)
+error_response = mirrored_error(SaslHandshakeResponse)

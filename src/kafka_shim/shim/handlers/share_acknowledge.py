@@ -16,6 +16,7 @@ from kafka_shim.protocol.messages.share_acknowledge_response import (
     ShareAcknowledgeResponse,
     ShareAcknowledgeTopicResponse,
 )
+from kafka_shim.shim.handlers.common.mirrored_error import mirrored_error
 from kafka_shim.shim.handlers.for_share_groups.share_acknowledging import Acknowledger, Outcome
 from kafka_shim.shim.handlers.for_share_groups.share_requests import check_request, topic_denials
 from kafka_shim.shim.request.context import RequestContext
@@ -39,12 +40,7 @@ def handle(request: ShareAcknowledgeRequest, context: RequestContext) -> ShareAc
     return _response(outcomes, group_id, context)
 
 
-def error_response(
-    request: ShareAcknowledgeRequest,
-    error: ErrorCode,
-    message: str | None,
-) -> ShareAcknowledgeResponse:
-    return ShareAcknowledgeResponse(error_code=error, error_message=message)
+error_response = mirrored_error(ShareAcknowledgeResponse)
 
 
 def _response(

@@ -21,6 +21,7 @@ from kafka_shim.protocol.messages.share_fetch_response import (
     ShareFetchResponse,
 )
 from kafka_shim.shim.errors import RequestRejected
+from kafka_shim.shim.handlers.common.mirrored_error import mirrored_error
 from kafka_shim.shim.handlers.for_share_groups.share_acknowledging import (
     RENEWS_SINCE,
     Acknowledger,
@@ -56,12 +57,7 @@ def handle(
     return _ShareFetch(request, context, share_round, acknowledges=acknowledges).start()
 
 
-def error_response(
-    request: ShareFetchRequest,
-    error: ErrorCode,
-    message: str | None,
-) -> ShareFetchResponse:
-    return ShareFetchResponse(error_code=error, error_message=message)
+error_response = mirrored_error(ShareFetchResponse)
 
 
 def _refused_later(

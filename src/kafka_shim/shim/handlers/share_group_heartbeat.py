@@ -18,6 +18,7 @@ from kafka_shim.protocol.messages.share_group_heartbeat_response import (
 )
 from kafka_shim.shim.errors import RequestRejected
 from kafka_shim.shim.handlers.common import long_requests
+from kafka_shim.shim.handlers.common.mirrored_error import mirrored_error
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.state.cluster import Cluster
 from kafka_shim.shim.state.groups.group_target import HeartbeatResult
@@ -80,10 +81,7 @@ def handle(
     return context.offload(_response, response)
 
 
-def error_response(
-    request: ShareGroupHeartbeatRequest, error: ErrorCode, message: str | None
-) -> ShareGroupHeartbeatResponse:
-    return ShareGroupHeartbeatResponse(error_code=error, error_message=message)
+error_response = mirrored_error(ShareGroupHeartbeatResponse)
 
 
 def _check(request: ShareGroupHeartbeatRequest) -> None:

@@ -29,6 +29,7 @@ from kafka_shim.protocol.messages.streams_group_describe_response import (
 )
 from kafka_shim.shim.handlers.common import long_requests
 from kafka_shim.shim.handlers.common.group_description import GroupDescription, in_order
+from kafka_shim.shim.handlers.common.mirrored_error import mirrored_error
 from kafka_shim.shim.handlers.common.topology_nodes import shown
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.state.cluster import Cluster
@@ -68,12 +69,7 @@ def _describe_topology(described: DescribedGroup, groups: Groups) -> None:
         described.topology_description = shown(kept)
 
 
-def error_response(
-    request: StreamsGroupDescribeRequest, error: ErrorCode, message: str | None
-) -> StreamsGroupDescribeResponse:
-    return StreamsGroupDescribeResponse(
-        groups=[_failed(group_id, error, message) for group_id in request.group_ids]
-    )
+error_response = mirrored_error(StreamsGroupDescribeResponse, renamed={"groups": "group_ids"})
 
 
 def _failed(group_id: str, error: ErrorCode, message: str | None) -> DescribedGroup:

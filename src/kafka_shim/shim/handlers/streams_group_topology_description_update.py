@@ -15,6 +15,7 @@ from kafka_shim.protocol.messages.streams_group_topology_description_update_resp
     StreamsGroupTopologyDescriptionUpdateResponse,
 )
 from kafka_shim.shim.errors import RequestRejected
+from kafka_shim.shim.handlers.common.mirrored_error import mirrored_error
 from kafka_shim.shim.handlers.common.topology_nodes import PROCESSOR, SINK, SOURCE
 from kafka_shim.shim.request.context import RequestContext
 
@@ -61,9 +62,4 @@ def _check(description: TopologyDescription) -> None:
             raise RequestRejected(ErrorCode.INVALID_REQUEST, text)
 
 
-def error_response(
-    request: StreamsGroupTopologyDescriptionUpdateRequest,
-    error: ErrorCode,
-    message: str | None,
-) -> StreamsGroupTopologyDescriptionUpdateResponse:
-    return StreamsGroupTopologyDescriptionUpdateResponse(error_code=error, error_message=message)
+error_response = mirrored_error(StreamsGroupTopologyDescriptionUpdateResponse)

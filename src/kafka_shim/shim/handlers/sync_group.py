@@ -9,6 +9,7 @@ from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.protocol.messages.sync_group_request import SyncGroupRequest
 from kafka_shim.protocol.messages.sync_group_response import SyncGroupResponse
 from kafka_shim.shim.errors import RequestRejected
+from kafka_shim.shim.handlers.common.mirrored_error import mirrored_error
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.state.groups.classic.classic_member import Synced, Syncing
 from kafka_shim.shim.wait import Wait
@@ -41,10 +42,7 @@ def handle(request: SyncGroupRequest, context: RequestContext) -> Wait[SyncGroup
     return wait
 
 
-def error_response(
-    request: SyncGroupRequest, error: ErrorCode, message: str | None
-) -> SyncGroupResponse:
-    return SyncGroupResponse(error_code=error)
+error_response = mirrored_error(SyncGroupResponse)
 
 
 def _syncing(request: SyncGroupRequest) -> Syncing:

@@ -30,6 +30,7 @@ from kafka_shim.protocol.messages.txn_offset_commit_response import (
 )
 from kafka_shim.protocol.records.batches import NO_PRODUCER
 from kafka_shim.shim.handlers.common.duplicates import last_of_each
+from kafka_shim.shim.handlers.common.mirrored_error import mirrored_error
 from kafka_shim.shim.handlers.common.offset_commits import (
     kept_as,
     merged,
@@ -92,24 +93,7 @@ def handle(request: TxnOffsetCommitRequest, context: RequestContext) -> TxnOffse
     return response if facts.failed_commits_repeat else context.offload(merged, response)
 
 
-def error_response(
-    request: TxnOffsetCommitRequest, error: ErrorCode, message: str | None
-) -> TxnOffsetCommitResponse:
-    return TxnOffsetCommitResponse(
-        topics=[
-            TxnOffsetCommitResponseTopic(
-                name=topic.name,
-                topic_id=topic.topic_id,
-                partitions=[
-                    TxnOffsetCommitResponsePartition(
-                        partition_index=partition.partition_index, error_code=error
-                    )
-                    for partition in topic.partitions
-                ],
-            )
-            for topic in request.topics
-        ]
-    )
+error_response = mirrored_error(TxnOffsetCommitResponse)
 
 
 def _as_asked(

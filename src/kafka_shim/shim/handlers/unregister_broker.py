@@ -5,6 +5,7 @@ from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.protocol.messages.unregister_broker_request import UnregisterBrokerRequest
 from kafka_shim.protocol.messages.unregister_broker_response import UnregisterBrokerResponse
 from kafka_shim.shim.errors import RequestRejected
+from kafka_shim.shim.handlers.common.mirrored_error import mirrored_error
 from kafka_shim.shim.request.context import RequestContext
 
 
@@ -18,7 +19,4 @@ def handle(request: UnregisterBrokerRequest, context: RequestContext) -> Unregis
     return UnregisterBrokerResponse(error_message="")
 
 
-def error_response(
-    request: UnregisterBrokerRequest, error: ErrorCode, message: str | None
-) -> UnregisterBrokerResponse:
-    return UnregisterBrokerResponse(error_code=error, error_message=message)
+error_response = mirrored_error(UnregisterBrokerResponse)

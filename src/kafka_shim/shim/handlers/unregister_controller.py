@@ -12,6 +12,7 @@ from kafka_shim.protocol.messages.unregister_controller_response import (
     UnregisterControllerResponse,
 )
 from kafka_shim.shim.errors import RequestRejected
+from kafka_shim.shim.handlers.common.mirrored_error import mirrored_error
 from kafka_shim.shim.request.context import RequestContext
 
 
@@ -26,7 +27,4 @@ def handle(
     raise RequestRejected(ErrorCode.CONTROLLER_ID_NOT_REGISTERED, text)
 
 
-def error_response(
-    request: UnregisterControllerRequest, error: ErrorCode, message: str | None
-) -> UnregisterControllerResponse:
-    return UnregisterControllerResponse(error_code=error, error_message=message)
+error_response = mirrored_error(UnregisterControllerResponse)

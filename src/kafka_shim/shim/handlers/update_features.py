@@ -16,6 +16,7 @@ from kafka_shim.protocol.messages.update_features_response import (
     UpdateFeaturesResponse,
 )
 from kafka_shim.shim.errors import RequestRejected
+from kafka_shim.shim.handlers.common.mirrored_error import mirrored_error
 from kafka_shim.shim.request.context import RequestContext
 
 UPGRADE = 1
@@ -54,10 +55,7 @@ def handle(request: UpdateFeaturesRequest, context: RequestContext) -> UpdateFea
     )
 
 
-def error_response(
-    request: UpdateFeaturesRequest, error: ErrorCode, message: str | None
-) -> UpdateFeaturesResponse:
-    return UpdateFeaturesResponse(error_code=error, error_message=message)
+error_response = mirrored_error(UpdateFeaturesResponse)
 
 
 def _problem(update: FeatureUpdateKey, context: RequestContext) -> str | None:

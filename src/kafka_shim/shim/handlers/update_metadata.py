@@ -5,10 +5,10 @@ see `kafka_shim.shim.handlers.common.orders`.
 """
 
 from kafka_shim.authorizer.requirements import UPDATE_METADATA
-from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.protocol.messages.update_metadata_request import UpdateMetadataRequest
 from kafka_shim.protocol.messages.update_metadata_response import UpdateMetadataResponse
 from kafka_shim.shim.handlers.common import orders
+from kafka_shim.shim.handlers.common.mirrored_error import mirrored_error
 from kafka_shim.shim.request.context import RequestContext
 
 
@@ -17,7 +17,4 @@ def handle(request: UpdateMetadataRequest, context: RequestContext) -> UpdateMet
     return UpdateMetadataResponse(error_code=error)
 
 
-def error_response(
-    request: UpdateMetadataRequest, error: ErrorCode, message: str | None
-) -> UpdateMetadataResponse:
-    return UpdateMetadataResponse(error_code=error)
+error_response = mirrored_error(UpdateMetadataResponse)

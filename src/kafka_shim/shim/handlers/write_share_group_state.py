@@ -7,7 +7,6 @@ A state with more than 20,000 records in flight gets POLICY_VIOLATION (44), unli
 """
 
 from kafka_shim.authorizer.requirements import WRITE_SHARE_GROUP_STATE
-from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.protocol.messages.write_share_group_state_request import (
     PartitionData,
     WriteShareGroupStateRequest,
@@ -17,6 +16,7 @@ from kafka_shim.protocol.messages.write_share_group_state_response import (
     WriteShareGroupStateResponse,
     WriteStateResult,
 )
+from kafka_shim.shim.handlers.common.mirrored_error import mirrored_error
 from kafka_shim.shim.handlers.for_share_groups.share_state_results import results_of
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.state.share_partitions.share_state import (
@@ -39,13 +39,7 @@ def handle(
     return WriteShareGroupStateResponse(results_of(topics, WriteStateResult, written))
 
 
-def error_response(
-    request: WriteShareGroupStateRequest, error: ErrorCode, message: str | None
-) -> WriteShareGroupStateResponse:
-    def refused(_: bytes, partition: PartitionData) -> PartitionResult:
-        return PartitionResult(partition.partition, error, message)
-
-    return WriteShareGroupStateResponse(results_of(request.topics, WriteStateResult, refused))
+error_response = mirrored_error(WriteShareGroupStateResponse, renamed={"results": "topics"})
 
 
 def _write(key: Key, partition: PartitionData, context: RequestContext) -> PartitionResult:
