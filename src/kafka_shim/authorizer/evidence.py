@@ -6,14 +6,13 @@ request, and at some errors before any check.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from functools import cache
 from typing import Any
 
 import msgspec
 
 from kafka_shim.authorizer.access_plan import AnyOf, Plan, names_in_response
 from kafka_shim.authorizer.requirement import BoundRequirement, Effect
-from kafka_shim.authorizer.requirements import bind
+from kafka_shim.authorizer.requirements import rows_by_id
 from kafka_shim.protocol.enums import NO_OPERATIONS, ApiKey, ResourceType
 from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.protocol.responses import Errors, config_errors, errors_of
@@ -64,12 +63,6 @@ class Known(msgspec.Struct, frozen=True):
     is_there: Callable[[str], bool] = _unknown
 
 
-@cache
-def rows_of(release: str) -> Bound:
-    """Return the requirements of a release by row id."""
-    return {row.id: bound for row, bound in bind(release).items()}
-
-
 def evidence_from_response(
     api_key: int,
     version: int,
@@ -83,7 +76,7 @@ def evidence_from_response(
     errors = errors_of(response)
     names = known.names
     ids = {names[key]: key for key in errors if isinstance(key, bytes) and key in names}
-    rows = rows_of(release)
+    rows = rows_by_id(release)
     return ResponseEvidence(api_key, version, plan, response, errors, rows, ids, known.is_there)
 
 

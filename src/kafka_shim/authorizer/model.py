@@ -92,10 +92,13 @@ class Decision(msgspec.Struct, frozen=True, gc=False):
 
 
 def narrowest_allow(action: Action, principal: str, host: str = WILDCARD) -> Acl:
-    """Return the ACL that allows a principal this action (and what the operation includes)."""
+    """Return the ACL that allows a principal this action (and what the operation includes).
+
+    An ACL cannot have an empty name, so `*` stands for that.
+    """
     return Acl(
         action.resource_type,
-        action.resource_name,
+        action.resource_name or WILDCARD,
         PatternType.LITERAL,
         principal,
         host,

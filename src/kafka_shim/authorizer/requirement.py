@@ -31,6 +31,10 @@ class Effect(Enum):
     EMPTY = "an empty response, no code"
 
 
+WITHOUT_ERROR: Final = frozenset({Effect.HIDE, Effect.VALUE, Effect.EMPTY})
+"""Effects of a denial that fail neither a request nor an element of it."""
+
+
 class Need(msgspec.Struct, frozen=True):
     """One way to meet a requirement: this operation on the named resource of this type.
 
@@ -126,6 +130,11 @@ class BoundRequirement(msgspec.Struct, frozen=True, eq=False):
         """Return whether this version of the API makes the check."""
         low, high = self.row.versions
         return bool(self.needs) and low <= version <= high
+
+    @property
+    def denial_is_error(self) -> bool:
+        """Return whether a denial shows as an error in any version."""
+        return any(denial.effect not in WITHOUT_ERROR for denial in self.denials)
 
     def effect(self, version: int) -> Effect:
         """Return where a denial appears in this version; KeyError if it does not make the check."""

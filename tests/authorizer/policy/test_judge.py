@@ -17,7 +17,7 @@ from kafka_shim.authorizer.policy.expectation import parse_expectation
 from kafka_shim.authorizer.policy.judge import Judge, Verdict
 from kafka_shim.authorizer.policy.names import Names, pattern_of
 from kafka_shim.authorizer.policy.profiles import PROFILES, slots
-from kafka_shim.authorizer.policy.remedy import Step
+from kafka_shim.authorizer.remedy import Step
 from kafka_shim.authorizer.store import AclStore
 from kafka_shim.protocol.api_versions import RELEASES
 from kafka_shim.protocol.enums import Operation, Permission, ResourceType

@@ -153,7 +153,9 @@ def test_requests_and_decisions_are_returned(api: Http, broker: KafkaBroker) -> 
     denied = works(api.ask("GET", "/decisions?allowed=false&logged=true"), shapes.DecisionRows)
     assert {row["operation"] for row in denied["decisions"]} == {"DESCRIBE"}
     assert denied["decisions"][0]["would_allow"] == {
-        "add": {"principal": "User:alice", "allow": ["Describe"], "topic": "seeded"}
+        "remove": [],
+        "add": [{"principal": "User:alice", "allow": ["Describe"], "topic": "seeded"}],
+        "complete": True,
     }
     allowed = works(
         api.ask("GET", "/decisions?api=Produce&operation=write&resource_name=seeded"),

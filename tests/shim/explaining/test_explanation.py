@@ -6,10 +6,11 @@ from hypothesis import given, strategies as st
 
 from kafka_shim.authorizer.authorizer import StandardAuthorizer
 from kafka_shim.authorizer.model import Acl, Action, Actor, Because
+from kafka_shim.authorizer.remedy import Step
 from kafka_shim.authorizer.rules import AclRules
 from kafka_shim.authorizer.store import AclStore
 from kafka_shim.protocol.enums import Operation, PatternType, Permission, ResourceType
-from kafka_shim.shim.explaining.explanation import Miss, Step, because_text, explain
+from kafka_shim.shim.explaining.explanation import Miss, because_text, explain
 
 ALICE = Actor("User:alice", "10.0.0.1")
 READ_ORDERS = Action(Operation.READ, ResourceType.TOPIC, "orders")
@@ -38,14 +39,14 @@ EVERYONE_DENY = acl("User:*", Operation.ALL, permission=Permission.DENY)
 def test_without_acls_an_allow_is_missing() -> None:
     found = explain(authorizer(), ALICE, READ_ORDERS)
     assert because_text(found) == "no ACL allows it; the resource has no ACLs"
-    assert found.steps == (Step("add", ALLOW),)
+    assert found.steps == (Step(is_addition=True, acl=ALLOW),)
     assert found.also == ()
     assert found.misses == ()
 
 
 def test_a_new_acl_can_be_limited_to_the_host() -> None:
     assert explain(authorizer(), ALICE, READ_ORDERS, "10.0.0.1").steps == (
-        Step("add", acl(host="10.0.0.1")),
+        Step(is_addition=True, acl=acl(host="10.0.0.1")),
     )
 
 
@@ -60,13 +61,19 @@ def test_other_allow_acls_are_listed_besides_the_deciding_one() -> None:
 def test_all_deny_acls_must_be_removed() -> None:
     found = explain(authorizer(ALLOW, PREFIXED_DENY, EVERYONE_DENY), ALICE, READ_ORDERS)
     assert because_text(found) == "an ACL denies it; DENY always wins"
-    assert set(found.steps) == {Step("remove", PREFIXED_DENY), Step("remove", EVERYONE_DENY)}
+    assert set(found.steps) == {
+        Step(is_addition=False, acl=PREFIXED_DENY),
+        Step(is_addition=False, acl=EVERYONE_DENY),
+    }
     assert ALLOW in found.also
 
 
 def test_a_deny_must_be_removed_and_a_missing_allow_added() -> None:
     found = explain(authorizer(PREFIXED_DENY), ALICE, READ_ORDERS)
-    assert found.steps == (Step("remove", PREFIXED_DENY), Step("add", ALLOW))
+    assert found.steps == (
+        Step(is_addition=False, acl=PREFIXED_DENY),
+        Step(is_addition=True, acl=ALLOW),
+    )
 
 
 @pytest.mark.parametrize(
@@ -163,6 +170,6 @@ def test_listed_acls_apply_and_others_do_not(acls: list[Acl], operation: Operati
 
 
 def after(acls: Iterable[Acl], steps: Iterable[Step]) -> list[Acl]:
-    removed = {step.acl for step in steps if step.verb == "remove"}
-    added = [step.acl for step in steps if step.verb == "add"]
+    removed = {step.acl for step in steps if not step.is_addition}
+    added = [step.acl for step in steps if step.is_addition]
     return [entry for entry in acls if entry not in removed] + added

@@ -93,5 +93,7 @@ def test_a_request_is_shown_decoded_with_its_decisions() -> None:
     assert row["errors"] == [31]
     [decision] = seen.decisions()
     assert decision["would_allow"] == {
-        "add": {"principal": "User:alice", "allow": ["Describe"], "cluster": "kafka-cluster"}
+        "remove": [],
+        "add": [{"principal": "User:alice", "allow": ["Describe"], "cluster": "kafka-cluster"}],
+        "complete": True,
     }

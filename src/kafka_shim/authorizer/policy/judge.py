@@ -8,13 +8,14 @@ import msgspec
 from kafka_shim.authorizer.authorizer import StandardAuthorizer
 from kafka_shim.authorizer.model import ANY_USER, WILDCARD, Acl, AclFilter, Action, Actor, Decision
 from kafka_shim.authorizer.networks import covers_host
+from kafka_shim.authorizer.policy.access_steps import Access, to_allow, to_deny
 from kafka_shim.authorizer.policy.apart import Apart
 from kafka_shim.authorizer.policy.expectation import Expectation, Kind, Unwanted
 from kafka_shim.authorizer.policy.globs import Glob
 from kafka_shim.authorizer.policy.names import ALL_NAMES, STARRED, Names, Region, names_of, regions
 from kafka_shim.authorizer.policy.profiles import Clause
 from kafka_shim.authorizer.policy.questions import asker, check_exact, place
-from kafka_shim.authorizer.policy.remedy import Step, Wish, to_allow, to_deny
+from kafka_shim.authorizer.remedy import Step
 from kafka_shim.authorizer.requirement import Need
 from kafka_shim.protocol.enums import CLUSTER_NAME, Operation, ResourceType
 
@@ -228,11 +229,11 @@ class Judge:
         elif response.names is not None and STARRED.includes(response.names):
             names = response.names  # ACLs on `*` do not apply to it
         name = CLUSTER_NAME if kind is ResourceType.CLUSTER else response.name
-        wish = Wish(response.principal, response.host, need.operation, kind, names)
+        access = Access(response.principal, response.host, need.operation, kind, names)
         if not wanted:
-            return to_deny(self._authorizer, wish, name)
+            return to_deny(self._authorizer, access, name)
         host = response.host if expectation.hosts else WILDCARD
-        return to_allow(self._authorizer, wish, name, host)
+        return to_allow(self._authorizer, access, name, host)
 
     def _named(self, clauses: Iterable[Clause]) -> set[str]:
         """Return the principals of ACLs about any of the names."""

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator
 
 from kafka_shim.authorizer.model import Acl
-from kafka_shim.authorizer.policy.remedy import Step
+from kafka_shim.authorizer.remedy import Step
 from kafka_shim.protocol.enums import Permission
 
 

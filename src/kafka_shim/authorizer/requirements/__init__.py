@@ -4,6 +4,7 @@ Each module has a subject. The rows of an API are in the order of the checks. No
 project defines which permissions a request needs.
 """
 
+from collections.abc import Mapping
 from functools import cache
 from typing import Final
 
@@ -53,6 +54,12 @@ TABLE: Final = tuple(
 def bind(release: str) -> dict[Requirement, BoundRequirement]:
     """Return every row in a release; ValueError for an unknown release."""
     return {row: requirement.bind(row, release) for row in TABLE}
+
+
+@cache
+def rows_by_id(release: str) -> Mapping[str, BoundRequirement]:
+    """Return every row in a release by its id; ValueError for an unknown release."""
+    return {row.id: bound for row, bound in bind(release).items()}
 
 
 @cache

@@ -1,5 +1,6 @@
 """ACLs with the operations that they allow and the requests that need them."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import msgspec
@@ -20,7 +21,7 @@ class Grant(msgspec.Struct, frozen=True):
     over_grants: tuple[str, ...] = ()
 
 
-def what_of(row: dict[str, Any]) -> What:
+def what_of(row: Mapping[str, Any]) -> What:
     """Return the operation and resource of a row of `observed`."""
     return Operation[row["operation"]], ResourceType[row["resource_type"]], row["resource_name"]
 

@@ -1,6 +1,6 @@
 """Decisions of an ACL set about observed accesses: columns in, columns out."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache, lru_cache
 from typing import Any
 
@@ -11,6 +11,7 @@ import pyarrow.compute as pc
 from kafka_shim.authorizer.acl_formats.trace_rule import decision_rule
 from kafka_shim.authorizer.authorizer import StandardAuthorizer
 from kafka_shim.authorizer.model import WILDCARD, Action, Actor, Decision
+from kafka_shim.pipeline.acls.grants import What, what_of
 from kafka_shim.pipeline.rows.roles import access_parts, any_name_keys
 from kafka_shim.protocol.enums import Operation, ResourceType
 
@@ -94,7 +95,12 @@ def _instead(
     return found[0] if all(decision.allowed for decision in found) else None
 
 
-def is_about_any(row: dict[str, Any]) -> bool:
+def may_be_any(api_key: int, what: What) -> bool:
+    """Return whether an access of a request is to any resource of a type (KIP-679)."""
+    operation, kind, name = what
+    return name == WILDCARD and (api_key, operation, kind) in any_name_keys()
+
+
+def is_about_any(row: Mapping[str, Any]) -> bool:
     """Return whether an observed row is an access to any resource of a type."""
-    what = _what(row["api_key"], row["operation"], row["resource_type"])
-    return what.may_be_any and bool(row["resource_name"] == WILDCARD)
+    return may_be_any(row["api_key"], what_of(row))

@@ -3,10 +3,10 @@
 from collections.abc import Iterator
 
 from kafka_shim.authorizer.access_plan import AnyOf, access_plan
-from kafka_shim.authorizer.evidence import rows_of
 from kafka_shim.authorizer.implied import allowing
 from kafka_shim.authorizer.model import Action
 from kafka_shim.authorizer.requirement import Effect
+from kafka_shim.authorizer.requirements import rows_by_id
 from kafka_shim.pipeline.rows.access_row import api_name, operation_name, type_name
 from kafka_shim.pipeline.rows.columns import Columns, Pending, Selection, people
 from kafka_shim.pipeline.rows.roles import access_text
@@ -56,7 +56,7 @@ def added(frame: bytes, selection: Selection) -> Iterator[tuple[RequestHeader, A
     asked = (header.api_key, header.api_version, message)
     before = access_plan(*asked, selection.present, selection.names).needs
     for need in access_plan(*asked, selection.release, selection.names).needs:
-        effect = rows_of(selection.release)[need.requirement].effect(header.api_version)
+        effect = rows_by_id(selection.release)[need.requirement].effect(header.api_version)
         if effect not in _HARMLESS and not any(_includes(met, need) for met in before):
             yield header, need
 

@@ -12,10 +12,11 @@ from typing import Any
 import msgspec
 
 from kafka_shim.authorizer.access_plan import AnyOf, Plan, access_plan, any_of
-from kafka_shim.authorizer.evidence import Known, ResponseEvidence, evidence_from_response, rows_of
+from kafka_shim.authorizer.evidence import Known, ResponseEvidence, evidence_from_response
 from kafka_shim.authorizer.model import Action
 from kafka_shim.authorizer.probed import probed
 from kafka_shim.authorizer.requirement import Effect
+from kafka_shim.authorizer.requirements import rows_by_id
 from kafka_shim.pipeline.rows.access_row import AccessRow
 from kafka_shim.pipeline.rows.fetch_sessions import SESSION_APIS, Asked, FetchSessions
 from kafka_shim.pipeline.rows.lives import Lives, Time
@@ -113,7 +114,7 @@ def _listed(
     release = context.release
     named = {action for need in planned.plan.needs for action in need.actions}
     for requirement in planned.plan.listed:
-        bound = rows_of(release)[requirement]
+        bound = rows_by_id(release)[requirement]
         shown = dict.fromkeys(responded.shown(requirement), True)
         asked = (context.place, requirement, planned.message, responded.message, during)
         hidden = dict.fromkeys(context.lives.left_out(*asked), False)
@@ -149,7 +150,7 @@ def _access_row(
 ) -> AccessRow:
     """Return the last alternative, which brokers check if the others are denied, with those."""
     *others, chosen = need.actions
-    hides = rows_of(release)[need.requirement].effect(planned.header.api_version) is Effect.HIDE
+    hides = rows_by_id(release)[need.requirement].effect(planned.header.api_version) is Effect.HIDE
     role = role or (LISTED if hides else EITHER if others else REQUIRED)
     return _row(planned, chosen, role, allowed=allowed, others=others)
 
@@ -182,6 +183,6 @@ def _row(
 
 
 def _unnamed(planned: Planned, requirement: str, release: str) -> AccessRow:
-    need = rows_of(release)[requirement].needs[-1]
+    need = rows_by_id(release)[requirement].needs[-1]
     action = Action(need.operation, need.resource_type, "")
     return _row(planned, action, UNNAMED, allowed=None)

@@ -13,6 +13,8 @@ from kafka_shim.shim.cli.explain_text import (
     outcome_object,
     question_lines,
     question_object,
+    remedy_lines,
+    steps_objects,
 )
 from kafka_shim.shim.cli.resource_arguments import NAMED, Names, add_resource_arguments, names_of
 from kafka_shim.shim.cli.usage import (
@@ -22,7 +24,12 @@ from kafka_shim.shim.cli.usage import (
     guarded,
     operation_named,
 )
-from kafka_shim.shim.explaining.api_explanation import Caller, Outcome, explain_api
+from kafka_shim.shim.explaining.api_explanation import (
+    Caller,
+    Outcome,
+    explain_api,
+    steps_for_request,
+)
 from kafka_shim.shim.explaining.explanation import explain
 
 DEFAULT_HOST = "127.0.0.1"
@@ -126,6 +133,7 @@ def _explain_api(args: argparse.Namespace, api: ApiKey, names: Names) -> int:
     outcomes = explain_api(caller, api, version, source.release, names)
     _check_named(api, outcomes)
     allowed = all(outcome.allowed for outcome in outcomes if outcome.counts and outcome.cases)
+    steps = () if allowed else steps_for_request(caller, outcomes)
     if args.json:
         _print_json(
             {
@@ -136,6 +144,7 @@ def _explain_api(args: argparse.Namespace, api: ApiKey, names: Names) -> int:
                 "principal": caller.actor.principal,
                 "host": caller.actor.host,
                 "requirements": [outcome_object(outcome, source.bootstrap) for outcome in outcomes],
+                "to_allow": steps_objects(steps, source.bootstrap),
             }
         )
         return _exit_code(args, allowed=allowed)
@@ -144,9 +153,11 @@ def _explain_api(args: argparse.Namespace, api: ApiKey, names: Names) -> int:
         f" {source.release} asks, by {caller.actor.principal} from {caller.actor.host}"
     )
     for outcome in outcomes:
-        print("\n" + "\n".join(outcome_lines(outcome, source.bootstrap)))
+        print("\n" + "\n".join(outcome_lines(outcome)))
     if not outcomes:
         print("no permission check: the API is open to everybody")
+    if steps:
+        print("\n" + "\n".join(remedy_lines(steps, source.bootstrap)))
     _print_note(source, allowed=allowed)
     return _exit_code(args, allowed=allowed)
 

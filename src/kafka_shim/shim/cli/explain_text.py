@@ -1,6 +1,6 @@
 """Explanations as text and as JSON objects."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from kafka_shim.authorizer.acl_formats.kafka_commands import command
@@ -8,11 +8,12 @@ from kafka_shim.authorizer.acl_formats.kafka_list import acl_text
 from kafka_shim.authorizer.acl_formats.objects import to_objects
 from kafka_shim.authorizer.acl_names import camel_case
 from kafka_shim.authorizer.model import Acl
+from kafka_shim.authorizer.remedy import Step
 from kafka_shim.authorizer.requirement import Effect
 from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.shim.cli.resource_arguments import NAMED, action_text
 from kafka_shim.shim.explaining.api_explanation import Asked, Case, Outcome
-from kafka_shim.shim.explaining.explanation import Explanation, Step, because_text
+from kafka_shim.shim.explaining.explanation import Explanation, because_text
 
 
 def question_lines(explanation: Explanation, bootstrap: str | None) -> Iterator[str]:
@@ -34,17 +35,21 @@ def question_lines(explanation: Explanation, bootstrap: str | None) -> Iterator[
         for miss in explanation.misses:
             yield f"  {acl_text(miss.acl)}"
             yield f"    {miss.why}"
-    if explanation.steps:
-        yield "to allow it:" if len(explanation.steps) == 1 else "to allow it, all of:"
-        yield from (f"  {step_command(step, bootstrap)}" for step in explanation.steps)
+    yield from remedy_lines(explanation.steps, bootstrap)
 
 
-def step_command(step: Step, bootstrap: str | None) -> str:
-    """Return the shell command for one step of a remedy."""
+def remedy_lines(steps: Sequence[Step], bootstrap: str | None) -> Iterator[str]:
+    """Yield the lines about steps that together allow an access or a request."""
+    if steps:
+        yield "to allow it:" if len(steps) == 1 else "to allow it, all of:"
+        yield from (f"  {_step_command(step, bootstrap)}" for step in steps)
+
+
+def _step_command(step: Step, bootstrap: str | None) -> str:
     return command(f"--{step.verb}", step.acl, bootstrap=bootstrap)
 
 
-def outcome_lines(outcome: Outcome, bootstrap: str | None) -> Iterator[str]:
+def outcome_lines(outcome: Outcome) -> Iterator[str]:
     """Yield the lines for one requirement of an API, with its cases."""
     row = outcome.bound.row
     condition = f" (only if {row.when})" if row.when else ""
@@ -55,10 +60,10 @@ def outcome_lines(outcome: Outcome, bootstrap: str | None) -> Iterator[str]:
     aside = "" if outcome.counts else "; without effect on the exit code"
     yield f"{row.id}{condition}{aside}"
     for case in outcome.cases:
-        yield from (f"  {line}" for line in _case_lines(case, outcome, bootstrap))
+        yield from (f"  {line}" for line in _case_lines(case, outcome))
 
 
-def _case_lines(case: Case, outcome: Outcome, bootstrap: str | None) -> Iterator[str]:
+def _case_lines(case: Case, outcome: Outcome) -> Iterator[str]:
     for response in case.asked:
         yield f"{_need_text(response)}: {'allowed' if response.decision.allowed else 'denied'}"
         yield from (f"  {line}" for line in _reason_lines(response))
@@ -67,13 +72,6 @@ def _case_lines(case: Case, outcome: Outcome, bootstrap: str | None) -> Iterator
     yield f"the client gets: {_denial_text(case.error, outcome.effect)}"
     if outcome.bound.row.note:
         yield f"note: {outcome.bound.row.note}"
-    ways = [
-        " && ".join(step_command(step, bootstrap) for step in response.explanation.steps)
-        for response in case.asked
-        if response.explanation is not None and not response.decision.allowed
-    ]
-    yield "to allow it:" if len(ways) == 1 else "to allow it, one of:"
-    yield from (f"  {way}" for way in ways)
 
 
 def _reason_lines(response: Asked) -> Iterator[str]:
@@ -124,15 +122,20 @@ def question_object(explanation: Explanation, bootstrap: str | None) -> dict[str
             {"acl": acl_object(miss.acl), "why": miss.why} for miss in explanation.misses
         ],
         "acls_of_other_principals": explanation.others,
-        "to_allow": [
-            {
-                "action": step.verb,
-                "acl": acl_object(step.acl),
-                "command": step_command(step, bootstrap),
-            }
-            for step in explanation.steps
-        ],
+        "to_allow": steps_objects(explanation.steps, bootstrap),
     }
+
+
+def steps_objects(steps: Iterable[Step], bootstrap: str | None) -> list[dict[str, Any]]:
+    """Return the steps of a remedy as JSON objects."""
+    return [
+        {
+            "action": step.verb,
+            "acl": acl_object(step.acl),
+            "command": _step_command(step, bootstrap),
+        }
+        for step in steps
+    ]
 
 
 def outcome_object(outcome: Outcome, bootstrap: str | None) -> dict[str, Any]:

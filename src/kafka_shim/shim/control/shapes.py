@@ -245,10 +245,20 @@ class RequestRows(msgspec.Struct):
     last: int
 
 
+class RequestRemedyRow(msgspec.Struct):
+    """ACLs to add and to remove together, as rules of a state file. If it is not `complete`, the
+    broker may check further names after the change.
+    """
+
+    remove: list[dict[str, Any]]
+    add: list[dict[str, Any]]
+    complete: bool
+
+
 class DecisionRow(msgspec.Struct):
-    """A decision. `number` is that of its request. `would_allow` is the smallest change that would
-    allow a denied access: `{add: rule}` or `{remove: rule}`. `logged` is its line in Kafka's audit
-    log.
+    """A decision. `number` is that of its request. `would_allow` is the smallest change of the ACLs
+    after which the whole request would have succeeded; null if this was allowed, or if no change of
+    ACLs helps. `logged`: Kafka's audit log has the decision.
     """
 
     number: int
@@ -264,7 +274,7 @@ class DecisionRow(msgspec.Struct):
     allowed: bool
     because: str
     rule: str
-    would_allow: dict[str, Any] | None
+    would_allow: RequestRemedyRow | None
     count: int
     logged: bool
 

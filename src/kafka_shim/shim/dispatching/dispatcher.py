@@ -124,6 +124,7 @@ class Dispatcher:
         if api.takes_long is not None:
             self._raise_if_long(api, request)
         context = self._context(header, session)
+        context.request = request
         context.takes_pieces = api.key is _FETCH and session.pieces is not None
         version_before = self._version_before(api)
         response = self._handle(api, request, context)
@@ -206,6 +207,7 @@ class Dispatcher:
             self._raise_if_long(api, request)
         exchange.request = request
         exchange.context = context = self._context(exchange.header, session)
+        context.request = request
         if self.onlookers.need_all_decisions:
             context.access.records_max = sys.maxsize
         version_before = self._version_before(api)

@@ -244,7 +244,7 @@ class HistoryOnlooker(Onlooker):
         entry = exchange.notes.get(self)
         if entry is not None:
             entry.faults = exchange.fault_ids
-            self._history.decided(entry, exchange.context.access.records)
+            self._history.decided(entry, exchange.context)
 
     def on_response(self, exchange: Exchange) -> None:
         entry = exchange.notes.get(self)

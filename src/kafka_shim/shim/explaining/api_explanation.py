@@ -5,12 +5,13 @@ out), and of those with one, the first for each resource type that was named. Th
 are shown with their condition.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import msgspec
 
 from kafka_shim.authorizer.authorizer import StandardAuthorizer
 from kafka_shim.authorizer.model import WILDCARD, Action, Actor, Decision
+from kafka_shim.authorizer.remedy import CheckedAction, RequiredAccess, Step, steps_to_allow
 from kafka_shim.authorizer.requirement import BoundRequirement, Effect, Need
 from kafka_shim.authorizer.requirements import in_force
 from kafka_shim.protocol.enums import CLUSTER_NAME, ApiKey, Operation, ResourceType
@@ -30,12 +31,16 @@ class Asked(msgspec.Struct, frozen=True):
 
 
 class Case(msgspec.Struct, frozen=True):
-    """A row for one name: the checks, and the error if all of them are denied."""
+    """A row for one name: the checks, and the error if all of them are denied.
+
+    `accesses` are what the actor needs for it, all of them.
+    """
 
     name: str
     asked: tuple[Asked, ...]
     allowed: bool
     error: ErrorCode
+    accesses: tuple[RequiredAccess, ...]
 
 
 class Outcome(msgspec.Struct, frozen=True):
@@ -84,6 +89,13 @@ def explain_api(
     return outcomes
 
 
+def steps_for_request(caller: Caller, outcomes: Iterable[Outcome]) -> tuple[Step, ...]:
+    """Return the smallest change of ACLs after which all rows that count allow the request."""
+    counted = [outcome for outcome in outcomes if outcome.counts]
+    accesses = [access for outcome in counted for case in outcome.cases for access in case.accesses]
+    return steps_to_allow(caller.authorizer, accesses, caller.host)
+
+
 def _nameable(bound: BoundRequirement) -> tuple[ResourceType, ...]:
     """Return the resource types that must be named for the row."""
     return tuple(
@@ -112,28 +124,45 @@ def _case(caller: Caller, bound: BoundRequirement, names: Names, name: str) -> C
                 break
     allowed = any(response.decision.allowed for response in asked)
     error = ErrorCode.NONE if allowed else bound.error
+    accesses = [_required(caller, bound.needs, names)]
     if bound.hidden_as is not None and (bound.describe_first or not allowed):
         # releases that hide what the caller may not describe
         describe = Need(Operation.DESCRIBE, bound.needs[0].resource_type)
+        accesses += [_required(caller, (describe,), names)] if bound.describe_first else []
         response = _ask(caller, describe, names)
         if response is not None and not response.decision.allowed:
-            return Case(name, (response, *asked), allowed=False, error=bound.hidden_as)
-    return Case(name, tuple(asked), allowed=allowed, error=error)
+            asked.insert(0, response)
+            allowed, error = False, bound.hidden_as
+    return Case(name, tuple(asked), allowed, error, tuple(accesses))
+
+
+def _required(caller: Caller, needs: Iterable[Need], names: Names) -> RequiredAccess:
+    checks = (_checked_action(need, names) for need in needs)
+    return RequiredAccess(caller.actor, tuple((check,) for check in checks if check is not None))
+
+
+def _checked_action(need: Need, names: Names) -> CheckedAction | None:
+    """Return the action that a need stands for; None if its resource is not named."""
+    if need.any_name:
+        action = Action(need.operation, need.resource_type, WILDCARD)
+    elif need.resource_type is ResourceType.CLUSTER:
+        action = Action(need.operation, need.resource_type, CLUSTER_NAME)
+    elif names.get(need.resource_type):
+        action = Action(need.operation, need.resource_type, names[need.resource_type][0])
+    else:
+        return None
+    return CheckedAction(action, any_name=need.any_name)
 
 
 def _ask(caller: Caller, need: Need, names: Names) -> Asked | None:
     """Return the decision about a need; None if its resource is not named."""
-    if need.any_name:
+    check = _checked_action(need, names)
+    if check is None:
+        return None
+    if check.any_name:
         decision = caller.authorizer.authorize_by_resource_type(
             caller.actor, need.operation, need.resource_type
         )
         return Asked(need, decision, None)
-    if need.resource_type is ResourceType.CLUSTER:
-        name = CLUSTER_NAME
-    elif names.get(need.resource_type):
-        name = names[need.resource_type][0]
-    else:
-        return None
-    action = Action(need.operation, need.resource_type, name)
-    explanation = explain(caller.authorizer, caller.actor, action, caller.host)
+    explanation = explain(caller.authorizer, caller.actor, check.action, caller.host)
     return Asked(need, explanation.decision, explanation)

@@ -13,9 +13,9 @@ from kafka_shim.authorizer.model import (
     Actor,
     Because,
     Decision,
-    narrowest_allow,
 )
 from kafka_shim.authorizer.networks import covers_host
+from kafka_shim.authorizer.remedy import CheckedAction, RequiredAccess, Step, steps_to_allow
 from kafka_shim.authorizer.store import AclStore
 from kafka_shim.protocol.enums import PatternType, Permission
 
@@ -27,18 +27,11 @@ class Miss(msgspec.Struct, frozen=True):
     why: str
 
 
-class Step(msgspec.Struct, frozen=True):
-    """One thing to do: `add` or `remove` exactly this ACL."""
-
-    verb: str
-    acl: Acl
-
-
 class Explanation(msgspec.Struct, frozen=True):
     """A decision with everything that bears on it.
 
     `also` are the other ACLs that apply, `misses` those of the principal that do not, `others`
-    counts the ACLs on the resource for other principals. `steps`, done together, would allow it.
+    counts the ACLs on the resource for other principals. `steps` together would allow it.
     """
 
     actor: Actor
@@ -60,6 +53,7 @@ def explain(
     applying: list[Acl] = []
     misses: list[Miss] = []
     others = 0
+    access = RequiredAccess(actor, ((CheckedAction(action),),))
     for acl in sorted(on_resource, key=_order):
         if acl.principal not in (actor.principal, ANY_USER):
             others += 1
@@ -75,16 +69,8 @@ def explain(
         tuple(acl for acl in applying if acl != decision.acl),
         tuple(misses),
         others,
-        () if decision.allowed else _steps(actor, action, applying, host),
+        () if decision.allowed else steps_to_allow(authorizer, (access,), host),
     )
-
-
-def _steps(actor: Actor, action: Action, applying: list[Acl], host: str) -> tuple[Step, ...]:
-    """Return the steps: remove every DENY that applies; add the narrowest ALLOW if none applies."""
-    steps = [Step("remove", acl) for acl in applying if acl.permission is Permission.DENY]
-    if not any(acl.permission is Permission.ALLOW for acl in applying):
-        steps.append(Step("add", narrowest_allow(action, actor.principal, host)))
-    return tuple(steps)
 
 
 def _applies(authorizer: StandardAuthorizer, actor: Actor, action: Action, acl: Acl) -> bool:

@@ -1,5 +1,6 @@
-"""The audit line: one a decision, in the words of a release's `kafka.authorizer.logger`; behind a
-denial, the least that would allow it.
+"""Write the audit log: a line per decision, in the words of a release's `kafka.authorizer.logger`.
+
+The first denied line of a request also has `to_allow`, the smallest change that would allow it.
 
 Denied with log_if_denied: info; allowed with log_if_allowed: debug; the rest is Kafka's trace level
 and is not written. DEVIATION: 0.11 has denials at debug, KRaft's 3.2 has no audit line at all.
@@ -32,6 +33,7 @@ def write(context: RequestContext, api: ApiKey) -> None:
     if (not debug and _allowed_all(access)) or not _stdlib.isEnabledFor(logging.INFO):
         return
     lines, unwritten = 0, dict(access.left_out or {})
+    is_first_denial = True
     for record in access.records:
         allowed = record.decision.allowed
         if not (debug and record.log_if_allowed if allowed else record.log_if_denied):
@@ -42,7 +44,9 @@ def write(context: RequestContext, api: ApiKey) -> None:
         elif allowed:
             log.debug(line(record, context, api))
         else:
-            log.info(line(record, context, api), to_allow=_to_allow(record, context))
+            remedy = {"to_allow": _to_allow(context)} if is_first_denial else {}
+            log.info(line(record, context, api), **remedy)
+            is_first_denial = False
     if not debug:
         unwritten.pop(True, None)
     if unwritten:
@@ -67,12 +71,12 @@ def _write_count(unwritten: dict[bool, int], context: RequestContext, api: ApiKe
     )
 
 
-def _to_allow(record: AccessRecord, context: RequestContext) -> str:
-    """Return the remedy that Kafka's line does not have: `add {...}` or `remove {...}`."""
-    from kafka_shim.shim.explaining.remedy import rule_text, would_allow  # noqa: PLC0415 - to log alone
+def _to_allow(context: RequestContext) -> str:
+    """Return what would allow the request, which Kafka's line does not have; empty if unknown."""
+    from kafka_shim.shim.explaining import request_remedy  # noqa: PLC0415 - to log alone
 
-    found = would_allow(record, context.access.actor.principal) or {}
-    return "; ".join(f"{verb} {rule_text(rule)}" for verb, rule in found.items())
+    remedy = request_remedy.remedy_object(request_remedy.request_remedy(context))
+    return "" if remedy is None else request_remedy.remedy_text(remedy)
 
 
 def line(record: AccessRecord, context: RequestContext, api: ApiKey) -> str:

@@ -20,8 +20,13 @@ from kafka_shim.protocol.response_codes import error_codes
 from kafka_shim.protocol.response_frames import read_response_frame
 from kafka_shim.protocol.trace.redaction import response_without_secrets, without_secrets
 from kafka_shim.protocol.wire_json import message_json
-from kafka_shim.shim.explaining.remedy import would_allow
+from kafka_shim.shim.explaining.request_remedy import (
+    RequestRemedy,
+    remedy_object,
+    request_remedy,
+)
 from kafka_shim.shim.request.access import AccessRecord
+from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.request.session import Session
 
 REQUESTS_MAX = 10_000
@@ -41,7 +46,8 @@ class Seen:
     """A received request: its sender, decisions and response.
 
     `errors` are the error codes of the response except 0; None without a response so far.
-    `left_out` is the number of decisions that are not kept.
+    `left_out` is the number of decisions that are not kept; `remedy` would have allowed the
+    request.
     """
 
     __slots__ = (
@@ -58,6 +64,7 @@ class Seen:
         "number",
         "principal",
         "records",
+        "remedy",
         "responded_us",
         "response",
         "response_bytes",
@@ -80,6 +87,7 @@ class Seen:
         self.connection = session.number
         self.node_id = session.node_id
         self.records: list[AccessRecord] = []
+        self.remedy: RequestRemedy | None = None
         self.left_out = 0
         self.errors: tuple[int, ...] | None = None
         self.faults: list[int] = []
@@ -118,7 +126,8 @@ class Seen:
         }
 
     def decisions(self) -> Iterator[dict[str, Any]]:
-        """Return its decisions for JSON."""
+        """Yield its decisions for JSON; each denied one has what would have allowed the request."""
+        to_allow = remedy_object(self.remedy)
         for record in self.records:
             yield self._head() | {
                 "operation": record.action.operation.name,
@@ -127,7 +136,7 @@ class Seen:
                 "allowed": record.decision.allowed,
                 "because": record.decision.because.value,
                 "rule": _rule(record),
-                "would_allow": would_allow(record, self.principal),
+                "would_allow": None if record.decision.allowed else to_allow,
                 "count": record.count,
                 "logged": record.log_if_allowed
                 if record.decision.allowed
@@ -214,8 +223,11 @@ class History:
         ):
             self.held_bytes -= self._seen.popleft().size_bytes
 
-    def decided(self, seen: Seen, records: list[AccessRecord]) -> None:
+    def decided(self, seen: Seen, context: RequestContext) -> None:
         """Note what was decided for it."""
+        records = context.access.records
+        if any(not record.decision.allowed for record in records):
+            seen.remedy = request_remedy(context)
         seen.records = kept = records if len(records) <= DECISIONS_MAX else records[:DECISIONS_MAX]
         seen.left_out = len(records) - len(kept)
         api, totals, size = seen.api, self._decision_totals, 0

@@ -29,9 +29,9 @@ RECORDS_MAX = 1_000
 
 
 class AccessRecord(msgspec.Struct, frozen=True, gc=False):
-    """A check with its decision, for log and trace.
+    """A check with its decision, for log and trace; requests with the same check share it.
 
-    Requests with the same check share it.
+    `requirement` is None for authorized operations (KIP-430), on which nothing else depends.
     """
 
     action: Action
@@ -39,6 +39,7 @@ class AccessRecord(msgspec.Struct, frozen=True, gc=False):
     count: int  # how many elements of the request it stood for
     log_if_allowed: bool
     log_if_denied: bool
+    requirement: BoundRequirement | None = None
 
 
 class Access(msgspec.Struct, eq=False):
@@ -92,8 +93,8 @@ class Access(msgspec.Struct, eq=False):
             else:
                 self._keep(records)
             return records[-1].decision.allowed
-        for need in bound.needs:  # noqa: SIM110 - a generator takes longer than all the rest
-            if self._decide(authorizer, need, name, count).allowed:
+        for need in bound.needs:
+            if self._decide(authorizer, bound, need, name, count).allowed:
                 return True
         return False
 
@@ -105,7 +106,7 @@ class Access(msgspec.Struct, eq=False):
         if authorizer is None or not bound.needs:
             return True
         return any(
-            self._decide(authorizer, need, name, 1).allowed
+            self._decide(authorizer, bound, need, name, 1).allowed
             for need, name in zip(bound.needs, names, strict=False)
         )
 
@@ -194,12 +195,15 @@ class Access(msgspec.Struct, eq=False):
             else:
                 action = Action(need.operation, need.resource_type, name)
                 decision = authorizer.decide(self.actor, action)
-            records.append(AccessRecord(action, decision, 1, True, need.log_if_denied))  # noqa: FBT003 - faster
+            log_if_denied = need.log_if_denied
+            records.append(AccessRecord(action, decision, 1, True, log_if_denied, bound))  # noqa: FBT003 - faster
             if decision.allowed:
                 break
         return tuple(records)
 
-    def _decide(self, authorizer: Authorizer, need: Need, name: str, count: int) -> Decision:
+    def _decide(
+        self, authorizer: Authorizer, bound: BoundRequirement, need: Need, name: str, count: int
+    ) -> Decision:
         """Check one need; for the cluster once per request, whatever the number of names."""
         of_cluster = need.resource_type is _CLUSTER
         if of_cluster:
@@ -220,7 +224,7 @@ class Access(msgspec.Struct, eq=False):
             decision = self._denial(action)
         if self._of_cluster is not None and of_cluster:
             self._of_cluster[need.operation] = decision
-        record = AccessRecord(action, decision, count, True, need.log_if_denied)  # noqa: FBT003 - faster
+        record = AccessRecord(action, decision, count, True, need.log_if_denied, bound)  # noqa: FBT003 - faster
         self._keep((record,))
         return decision
 

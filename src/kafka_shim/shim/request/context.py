@@ -20,6 +20,7 @@ class RequestContext(msgspec.Struct, eq=False):
     """One request: its header, the connection's session, the cluster, and its accesses.
 
     `node_id` is the broker that the connection reached; `facts` what its release does;
+    `request` is the decoded request, except in places that only check permissions;
     `spoil` damages the answer, for a fault; `throttle_ms` is how long the client has to wait.
     `takes_pieces`: long bytes in the response may be `Pieces`. `is_rejected`: the handler failed,
     or was not called.
@@ -32,6 +33,7 @@ class RequestContext(msgspec.Struct, eq=False):
     node_id: int
     access: Access
     facts: Facts
+    request: Any = None
     spoil: Callable[[bytes], bytes] | None = None
     throttle_ms: int = 0
     takes_pieces: bool = False

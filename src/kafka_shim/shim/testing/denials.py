@@ -3,21 +3,22 @@
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from kafka_shim.shim.explaining.remedy import rule_text
+from kafka_shim.shim.explaining.request_remedy import rule_text
+
+_WIDER = "Write of a producer and Read of a consumer include Describe"
 
 
 def denials_text(rows: Iterable[Mapping[str, Any]]) -> str:
     """Return one paragraph for each distinct denial."""
     counts: dict[tuple[str, ...], int] = {}
     for row in rows:
-        would = row["would_allow"] or {}
-        verb, rule = next(iter(would.items()), ("", {}))
+        remedy = row["would_allow"] or {"add": [], "remove": []}
         resource = f"{row['resource_type']} {row['resource_name']}"
         key = (
             f"{row['principal']} was denied {row['operation']} on {resource}",
             f"{row['api']} v{row['version']}",
-            row["rule"] if verb == "remove" else row["because"],
-            _advice(verb, rule),
+            row["rule"],
+            _advice(row, remedy),
         )
         counts[key] = counts.get(key, 0) + 1
     return "\n".join(
@@ -26,12 +27,25 @@ def denials_text(rows: Iterable[Mapping[str, Any]]) -> str:
     )
 
 
-def _advice(verb: str, rule: Mapping[str, Any]) -> str:
-    if not verb:
+def _advice(row: Mapping[str, Any], remedy: Mapping[str, Any]) -> str:
+    """Return the lines about what would allow the whole request."""
+    added, removed = remedy["add"], remedy["remove"]
+    if not added and not removed:
         return ""
-    if verb == "add":
-        return f"\n  the smallest ACL that allows it: {rule_text(rule)}"
-    return f"\n  DENY always wins; to allow it, remove {rule_text(rule)}"
+    if len(added) == 1 and not removed:
+        return f"\n  the smallest ACL that allows it: {rule_text(added[0])}{_hint(row, added[0])}"
+    lines = [f"remove {rule_text(rule)}" for rule in removed]
+    lines += [f"add {rule_text(rule)}" for rule in added]
+    lead = "DENY always wins; " if removed else ""
+    if len(lines) == 1:
+        return f"\n  {lead}to allow it, {lines[0]}"
+    return f"\n  {lead}to allow it, all of:" + "".join(f"\n    {line}" for line in lines)
+
+
+def _hint(row: Mapping[str, Any], rule: Mapping[str, Any]) -> str:
+    """Return what clients ask for next; the metadata of a topic come before its records."""
+    is_first_request = row["api"] == "Metadata" and rule.get("allow") == ["Describe"]
+    return f" ({_WIDER})" if is_first_request else ""
 
 
 def _times(count: int) -> str:

@@ -53,7 +53,8 @@ def test_a_denial_names_the_acl_that_would_allow_it(page: Page, broker: KafkaBro
     assert not [row for row in page.rows if "User:bob" not in row]
     page.press("j", "\ue007")
     detail = page.wait(lambda: page.element("#detail").text)
-    assert "to allow it, add {principal: User:bob; allow: Describe; topic: orders}" in detail
+    rule = "{principal: User:bob; allow: Describe; topic: orders}"
+    assert f"to allow the request, add {rule}" in detail
     assert '"name": "orders"' in detail
     page.press("\ue00c")
     assert not page.element("#detail").is_displayed()

@@ -13,7 +13,7 @@ from kafka_shim.authorizer.acl_formats.objects import to_objects
 from kafka_shim.authorizer.acl_names import AclTextError
 from kafka_shim.authorizer.model import Acl
 from kafka_shim.authorizer.policy.plan import plan
-from kafka_shim.authorizer.policy.remedy import Step
+from kafka_shim.authorizer.remedy import Step
 from kafka_shim.protocol.api_versions import RELEASES
 from kafka_shim.protocol.enums import Operation
 from kafka_shim.shim.cli import EXIT_FAILURE

@@ -10,7 +10,7 @@ from types import MappingProxyType
 from kafka_shim.authorizer.acl_formats import jikkou, strimzi, write
 from kafka_shim.authorizer.acl_formats.documents import dump_all
 from kafka_shim.authorizer.model import Acl
-from kafka_shim.authorizer.policy.remedy import Step
+from kafka_shim.authorizer.remedy import Step
 
 FORMS = ("commands", "terraform", "terraform-confluent", "strimzi", "jikkou")
 _HEADS = ("add the new ACLs", "remove the old ACLs")

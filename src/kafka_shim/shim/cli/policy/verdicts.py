@@ -12,7 +12,7 @@ from kafka_shim.authorizer.acl_formats.objects import to_objects
 from kafka_shim.authorizer.acl_names import camel_case
 from kafka_shim.authorizer.model import ANY_USER, Because, Decision
 from kafka_shim.authorizer.policy.judge import Response, Verdict
-from kafka_shim.authorizer.policy.remedy import Step
+from kafka_shim.authorizer.remedy import Step
 from kafka_shim.shim.cli.policy.annotations import annotation as github
 from kafka_shim.shim.cli.policy.expectation_files import Placed
 from kafka_shim.shim.cli.policy.input_error import placed

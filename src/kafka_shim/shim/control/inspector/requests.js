@@ -155,24 +155,42 @@ function exchange(full) {
   return element("div", {}, element("p", { class: "buttons" }, bytes), made);
 }
 
-/** Describe the rule to add, or the one to remove. */
-function remedy(would) {
-  const rule = would.add ?? would.remove;
+/** Describe a rule to add or to remove. */
+function ruleText(rule) {
   const words = Object.entries(rule).map(([key, value]) => `${key}: ${[value].flat().join(", ")}`);
-  return `${would.add ? "add" : "remove"} {${words.join("; ")}}`;
+  return `{${words.join("; ")}}`;
+}
+
+/** Describe the rules to remove and to add, which together allow the request. */
+function remedyText(remedy) {
+  const steps = ["remove", "add"].flatMap(verb => remedy[verb].map(rule => `${verb} ${ruleText(rule)}`));
+  return steps.join(" and ");
+}
+
+/** Remove and add the rules of a remedy; return whether all of it was done. */
+async function applyRemedy(remedy, page) {
+  const { remove, add } = remedy;
+  if (remove.length && !await page.act("POST", "acls/remove", { acls: remove })) return false;
+  return !add.length || await page.act("POST", "acls", { acls: add });
+}
+
+function remedyLabel(remedy) {
+  if (!remedy.remove.length) return remedy.add.length > 1 ? "Add them" : "Add it";
+  if (!remedy.add.length) return remedy.remove.length > 1 ? "Remove them" : "Remove it";
+  return "Do both";
 }
 
 function decision(row, page) {
   const item = element("li", {}, badge(row.allowed, row.allowed ? "allowed" : "denied"),
     ` ${wanted(row)}: ${row.rule}`);
   if (!row.would_allow) return item;
-  const rule = row.would_allow.add ?? row.would_allow.remove;
-  const path = row.would_allow.add ? "acls" : "acls/remove";
-  item.append(element("br"), `to allow it, ${remedy(row.would_allow)} `,
-    element("span", { class: "buttons" }, copier(JSON.stringify(rule))));
+  const remedy = row.would_allow;
+  const rules = [...remedy.remove, ...remedy.add];
+  item.append(element("br"), `to allow the request, ${remedyText(remedy)} `,
+    element("span", { class: "buttons" }, copier(JSON.stringify(rules.length === 1 ? rules[0] : rules))));
   if (!page.recording) {
-    const grant = button(row.would_allow.add ? "Add it" : "Remove it", async () => {
-      if (!await page.act("POST", path, { acls: [rule] })) return;
+    const grant = button(remedyLabel(remedy), async () => {
+      if (!await applyRemedy(remedy, page)) return;
       grant.textContent = "Done";
       grant.disabled = true;
     }, { class: "grant" });

@@ -11,7 +11,7 @@ import msgspec
 
 from kafka_shim.authorizer.authorizer import StandardAuthorizer
 from kafka_shim.authorizer.model import WILDCARD, Acl, Action, Actor, Because, Decision
-from kafka_shim.authorizer.requirement import BoundRequirement, Effect, Requirement
+from kafka_shim.authorizer.requirement import BoundRequirement, Requirement
 from kafka_shim.authorizer.rules import AclRules
 from kafka_shim.authorizer.store import AclStore
 from kafka_shim.protocol.enums import Operation, ResourceType
@@ -20,8 +20,6 @@ from kafka_shim.shim.state.cluster import Cluster
 
 ALLOWED = Decision(allowed=True, because=Because.DEFAULT_ALLOW)
 TURNED_DOWN = Decision(allowed=False, because=Because.DEFAULT_DENY)
-
-_UNSEEN = frozenset({Effect.HIDE, Effect.VALUE, Effect.EMPTY})
 
 
 class Question(msgspec.Struct, frozen=True):
@@ -93,7 +91,8 @@ class LearningAuthorizer(AttentiveAuthorizer):
         if not is_last:
             return TURNED_DOWN
         asked = tuple(self._asked)
-        question = Question(actor.principal, bound.row.id, asked, any_name, is_unseen(bound))
+        is_optional = not bound.denial_is_error
+        question = Question(actor.principal, bound.row.id, asked, any_name, is_optional)
         self.questions[question] = None
         return ALLOWED
 
@@ -116,14 +115,9 @@ class ProvingAuthorizer(AttentiveAuthorizer):
 
     def _noted(self, actor: Actor, action: Action, decision: Decision) -> Decision:
         bound, is_last = self.position(action)
-        if bound is not None and is_last and not decision.allowed and not is_unseen(bound):
+        if bound is not None and is_last and not decision.allowed and bound.denial_is_error:
             self.denied[actor.principal, action] = None
         return decision
-
-
-def is_unseen(bound: BoundRequirement) -> bool:
-    """Return whether a denial is no error: the response only contains less."""
-    return all(denial.effect in _UNSEEN for denial in bound.denials)
 
 
 class AttentivePolicy(Policy):

@@ -1,4 +1,4 @@
-"""The smallest change of ACLs that allows or denies an access."""
+"""The changes of ACLs that make an expected access allowed, or denied."""
 
 from collections.abc import Iterator
 
@@ -9,21 +9,13 @@ from kafka_shim.authorizer.implied import allowing, denying
 from kafka_shim.authorizer.model import ANY_USER, Acl, Action, Actor
 from kafka_shim.authorizer.policy.names import Names, names_of, pattern_of
 from kafka_shim.authorizer.policy.questions import asker, place
+from kafka_shim.authorizer.remedy import CheckedAction, RequiredAccess, Step, steps_to_allow
 from kafka_shim.authorizer.store import acl_of
 from kafka_shim.protocol.enums import Operation, PatternType, Permission, ResourceType
 
 
-class Step(msgspec.Struct, frozen=True):
-    """A step: add this ACL, or remove it."""
-
-    is_addition: bool
-    acl: Acl
-
-
-class Wish(msgspec.Struct, frozen=True):
-    """An operation of a principal from a host, on all of `names`; `*`
-    stands for all other hosts.
-    """
+class Access(msgspec.Struct, frozen=True):
+    """An operation of a principal on all of `names`; the host `*` stands for all other hosts."""
 
     principal: str
     host: str
@@ -31,12 +23,13 @@ class Wish(msgspec.Struct, frozen=True):
     resource_type: ResourceType
     names: Names
 
-    def question(self, name: str) -> tuple[Actor, Action]:
+    def actor_and_action(self, name: str) -> tuple[Actor, Action]:
+        """Return an actor and an action that stand for the access to one of its names."""
         actor = Actor(asker(self.principal), place(self.host))
         return actor, Action(self.operation, self.resource_type, name)
 
-    def entry(self, permission: Permission, host: str) -> Acl:
-        """Return the narrowest ACL that covers it."""
+    def narrowest_acl(self, permission: Permission, host: str) -> Acl:
+        """Return the narrowest ACL that covers all names."""
         name, pattern_type = pattern_of(self.names)
         if self.resource_type is ResourceType.CLUSTER:
             name, pattern_type = self.names.text, PatternType.LITERAL
@@ -51,41 +44,42 @@ class Wish(msgspec.Struct, frozen=True):
         )
 
 
-def to_allow(authorizer: StandardAuthorizer, wish: Wish, name: str, host: str) -> tuple[Step, ...]:
-    """Return the steps that allow it: remove every DENY that applies to the name, add an ALLOW.
+def to_allow(
+    authorizer: StandardAuthorizer, access: Access, name: str, host: str
+) -> tuple[Step, ...]:
+    """Return the smallest set of steps that allow the access to one of its names.
 
-    `host` is that of a new ACL. A super user needs no steps.
+    An added ACL covers all names, and is for `host`. A super user needs no steps.
     """
-    if wish.principal in authorizer.super_users:
+    actor, action = access.actor_and_action(name)
+    if access.principal in authorizer.super_users:
         return ()
-    applying = list(_applying(authorizer, wish, name))
-    steps = [
-        Step(is_addition=False, acl=acl) for acl in applying if acl.permission is Permission.DENY
-    ]
-    if not any(acl.permission is Permission.ALLOW for acl in applying):
-        steps.append(Step(is_addition=True, acl=wish.entry(Permission.ALLOW, host)))
-    return tuple(steps)
+    new_acl = access.narrowest_acl(Permission.ALLOW, host)
+    required = RequiredAccess(actor, ((CheckedAction(action, new_acl=new_acl),),))
+    return steps_to_allow(authorizer, (required,), host)
 
 
-def to_deny(authorizer: StandardAuthorizer, wish: Wish, name: str) -> tuple[Step, ...]:
+def to_deny(authorizer: StandardAuthorizer, access: Access, name: str) -> tuple[Step, ...]:
     """Return the steps that deny it.
 
     An ALLOW that allows nothing else, or that is for all principals, is removed; otherwise a DENY
     for exactly this is added. A super user cannot be denied.
     """
-    if wish.principal in authorizer.super_users:
+    if access.principal in authorizer.super_users:
         return ()
     applying = [
-        acl for acl in _applying(authorizer, wish, name) if acl.permission is Permission.ALLOW
+        acl for acl in _applying(authorizer, access, name) if acl.permission is Permission.ALLOW
     ]
-    if applying and (wish.principal == ANY_USER or all(_is_within(acl, wish) for acl in applying)):
+    if applying and (
+        access.principal == ANY_USER or all(_is_within(acl, access) for acl in applying)
+    ):
         return tuple(Step(is_addition=False, acl=acl) for acl in applying)
-    return (Step(is_addition=True, acl=wish.entry(Permission.DENY, wish.host)),)
+    return (Step(is_addition=True, acl=access.narrowest_acl(Permission.DENY, access.host)),)
 
 
-def _applying(authorizer: StandardAuthorizer, wish: Wish, name: str) -> Iterator[Acl]:
+def _applying(authorizer: StandardAuthorizer, access: Access, name: str) -> Iterator[Acl]:
     """Yield the ACLs that allow or deny it, the most specific pattern first."""
-    actor, action = wish.question(name)
+    actor, action = access.actor_and_action(name)
     store = authorizer.store
     bits = {
         Permission.ALLOW: allowing(action.operation),
@@ -102,10 +96,10 @@ def _applying(authorizer: StandardAuthorizer, wish: Wish, name: str) -> Iterator
                     yield acl
 
 
-def _is_within(acl: Acl, wish: Wish) -> bool:
+def _is_within(acl: Acl, access: Access) -> bool:
     return (
-        acl.principal == wish.principal
-        and acl.operation is wish.operation
-        and acl.host == wish.host
-        and wish.names.includes(names_of(acl))
+        acl.principal == access.principal
+        and acl.operation is access.operation
+        and acl.host == access.host
+        and access.names.includes(names_of(acl))
     )

@@ -1,0 +1,157 @@
+"""The smallest change of the ACLs after which a whole denied request succeeds.
+
+It covers the checks that were made, and those that a broker makes only after a denied one is
+allowed, as far as the request and the cluster show them.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
+from typing import Any
+
+import msgspec
+
+from kafka_shim.authorizer.access_plan import AnyOf, Plan, access_plan, any_of
+from kafka_shim.authorizer.model import Acl, Because
+from kafka_shim.authorizer.remedy import required_access, steps_to_allow
+from kafka_shim.authorizer.requirement import BoundRequirement
+from kafka_shim.authorizer.requirements import METADATA_AUTO_CREATE, METADATA_TOPIC, rows_by_id
+from kafka_shim.protocol.enums import Operation, ResourceType
+from kafka_shim.shim.request.access import AccessRecord
+from kafka_shim.shim.request.context import RequestContext
+from kafka_shim.shim.state.cluster import Cluster
+
+DENIALS_MAX = 50
+"""How many of a request's denials a remedy covers; there may be thousands."""
+_CLUSTER, _TOPIC = ResourceType.CLUSTER, ResourceType.TOPIC
+
+
+class RequestRemedy(msgspec.Struct, frozen=True):
+    """ACLs to remove and to add together, so that a request succeeds.
+
+    If it is not `complete`, the broker may check further names after the change, which depend on
+    its state, or the request has more than DENIALS_MAX denials.
+    """
+
+    remove: tuple[Acl, ...]
+    add: tuple[Acl, ...]
+    complete: bool
+
+
+def request_remedy(context: RequestContext) -> RequestRemedy | None:
+    """Return what would allow a request whose checks were made.
+
+    None if nothing was denied, or if no change of ACLs helps, as against a fault. Of a request that
+    is handled in time slices, only the checks that were made count.
+    """
+    denied = dict.fromkeys(_denied_requirements(context.access.records))
+    policy = context.cluster.policy
+    authorizer = policy.deciding(context.node_id)
+    if not denied or authorizer is None:
+        return None
+    covered = tuple(islice(denied, DENIALS_MAX))
+    bound_rows = rows_by_id(policy.release)
+    errors = [need for need in covered if bound_rows[need.requirement].denial_is_error]
+    complete = len(covered) == len(denied)
+    if errors and complete and context.access.slices is None:
+        plan = _plan(context)
+        errors += _unchecked_needs(context, plan, bound_rows)
+        complete = not any(bound_rows[row].denial_is_error for row in plan.unknown)
+    accesses = [required_access(context.access.actor, need) for need in errors or covered]
+    steps = steps_to_allow(authorizer, accesses)
+    if not steps:
+        return None
+    return RequestRemedy(
+        tuple(step.acl for step in steps if not step.is_addition),
+        tuple(step.acl for step in steps if step.is_addition),
+        complete,
+    )
+
+
+def _denied_requirements(records: Sequence[AccessRecord]) -> Iterator[AnyOf]:
+    """Yield the requirements of denied checks, including those that an alternative met."""
+    for record in records:
+        bound, action = record.requirement, record.action
+        if record.decision.allowed or bound is None:
+            continue
+        if any(need.names for need in bound.needs):  # each alternative has another name
+            if action.resource_type is bound.needs[0].resource_type:
+                yield AnyOf(bound.row.id, (action,), (False,))
+        elif action.resource_type is not _CLUSTER or bound.needs[-1].resource_type is _CLUSTER:
+            yield any_of(bound, action.resource_name)
+
+
+def _plan(context: RequestContext) -> Plan:
+    header, release = context.header, context.cluster.policy.release
+    names = _TopicNames(context.cluster)
+    return access_plan(header.api_key, context.version, context.request, release, names)
+
+
+def _unchecked_needs(
+    context: RequestContext, plan: Plan, bound_rows: Mapping[str, BoundRequirement]
+) -> Iterator[AnyOf]:
+    """Yield the requirements whose denial is an error, except those that an ACL already meets."""
+    met = {
+        record.action
+        for record in context.access.records
+        if record.decision.because is Because.ACL and record.decision.allowed
+    }
+    for need in plan.needs:
+        bound = bound_rows[need.requirement]
+        if bound.denial_is_error and met.isdisjoint(need.actions):
+            yield need
+        if bound.describe_first:
+            yield any_of(bound_rows[METADATA_TOPIC.id], need.actions[-1].resource_name)
+    cluster = context.cluster
+    for need in plan.possible:
+        action = need.actions[-1]
+        creates_topic = action.operation is Operation.CREATE and action.resource_type is _TOPIC
+        if need.requirement == METADATA_AUTO_CREATE.id:
+            creates_topic = cluster.configs.broker_bool("auto.create.topics.enable")
+        if creates_topic and cluster.topics.known(action.resource_name) is None:
+            yield need
+
+
+class _TopicNames(Mapping[bytes, str]):
+    """The names of a cluster's topics by id, looked up one by one."""
+
+    def __init__(self, cluster: Cluster) -> None:
+        self._topics = cluster.topics
+
+    def __getitem__(self, topic_id: bytes) -> str:
+        topic = self._topics.by_id(topic_id)
+        if topic is None:
+            raise KeyError(topic_id)
+        return topic.name
+
+    def __iter__(self) -> Iterator[bytes]:
+        return (topic.topic_id for topic in self._topics)
+
+    def __len__(self) -> int:
+        return len(self._topics)
+
+
+def remedy_object(remedy: RequestRemedy | None) -> dict[str, Any] | None:
+    """Return a remedy for JSON, with ACLs as rules of a state file."""
+    if remedy is None:
+        return None
+    from kafka_shim.authorizer.acl_formats.rules import to_rules  # noqa: PLC0415 - the start is shorter by it
+
+    rules = {"remove": to_rules(remedy.remove), "add": to_rules(remedy.add)}
+    return {**rules, "complete": remedy.complete}
+
+
+def remedy_text(remedy: Mapping[str, Any]) -> str:
+    """Return `remove {RULE}; add {RULE}` for the object of a remedy."""
+    steps = [f"{verb} {rule_text(rule)}" for verb in ("remove", "add") for rule in remedy[verb]]
+    return "; ".join(steps)
+
+
+def rule_text(rule: Mapping[str, Any]) -> str:
+    """Return `{principal: User:alice, allow: Write, topic: orders}`, as in a state file."""
+    return f"{{{', '.join(f'{key}: {_value(value)}' for key, value in rule.items())}}}"
+
+
+def _value(value: Any) -> str:
+    if isinstance(value, list):
+        return value[0] if len(value) == 1 else f"[{', '.join(value)}]"
+    return str(value)
