@@ -11,8 +11,9 @@ import msgspec
 
 from kafka_shim.authorizer.model import WILDCARD, Action
 from kafka_shim.authorizer.requirement import BoundRequirement, Need
-from kafka_shim.authorizer.requirements import TABLE, bind
+from kafka_shim.authorizer.requirements import FETCH_FOLLOWER, TABLE, bind
 from kafka_shim.protocol.enums import CLUSTER_NAME, ResourceType
+from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.protocol.releases.facts import facts_of
 
 _NO_ID: Final = bytes(16)
@@ -76,6 +77,8 @@ def access_plan(
         if row.api != api_key or not bound.asks(version):
             continue
         applies = _applies(bound, request, version)
+        if applies is False and row.id == "Fetch.topic":  # 0.11 and 1.0 check it for replicas, too
+            applies = bound_rows[FETCH_FOLLOWER].error is ErrorCode.CLUSTER_AUTHORIZATION_FAILED
         if applies is False:
             continue
         found = _names(bound, request, names or {})

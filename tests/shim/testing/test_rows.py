@@ -1,6 +1,7 @@
 """Rows are dicts whose declared attributes are the columns that the control API returns."""
 
 import typing
+from types import NoneType, UnionType
 from typing import Any, get_args, get_origin, get_type_hints
 
 import msgspec
@@ -33,6 +34,9 @@ def as_row(declared: Any) -> Any:
     if get_origin(declared) is list:
         [of] = get_args(declared)
         return list[as_row(of)]  # type: ignore[misc]  # made at run time
+    if get_origin(declared) is UnionType:
+        [of] = [of for of in get_args(declared) if of is not NoneType]
+        return as_row(of) | None
     if declared in ROW_OF:
         return ROW_OF[declared]
     if isinstance(declared, type) and issubclass(declared, msgspec.Struct):

@@ -127,7 +127,7 @@ TXN_OFFSET_COMMIT_TOPIC = Requirement(
     any_of=terms.TOPIC_READ,
     denied=terms.TOPIC_EACH,
     hidden=terms.HIDDEN,
-    names=("topics[].name",),
+    names=("topics[].name", "topics[].topic_id"),
     kip=98,
 )
 

@@ -245,7 +245,7 @@ class RequestRows(msgspec.Struct):
     last: int
 
 
-class RequestRemedyRow(msgspec.Struct):
+class RequestRemedy(msgspec.Struct):
     """ACLs to add and to remove together, as rules of a state file. If it is not `complete`, the
     broker may check further names after the change.
     """
@@ -274,7 +274,7 @@ class DecisionRow(msgspec.Struct):
     allowed: bool
     because: str
     rule: str
-    would_allow: RequestRemedyRow | None
+    would_allow: RequestRemedy | None
     count: int
     logged: bool
 

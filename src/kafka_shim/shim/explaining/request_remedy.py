@@ -68,10 +68,18 @@ def request_remedy(context: RequestContext) -> RequestRemedy | None:
 
 
 def _denied_requirements(records: Sequence[AccessRecord]) -> Iterator[AnyOf]:
-    """Yield the requirements of denied checks, including those that an alternative met."""
+    """Yield the requirements of denied checks, including those that an alternative met.
+
+    If DESCRIBE is only checked after a denial, to hide the topic, it is not required.
+    """
+    hidden: set[str] = set()
     for record in records:
         bound, action = record.requirement, record.action
         if record.decision.allowed or bound is None:
+            continue
+        if bound.hidden_as is not None and not bound.describe_first:
+            hidden.add(action.resource_name)
+        elif bound.row is METADATA_TOPIC and action.resource_name in hidden:
             continue
         if any(need.names for need in bound.needs):  # each alternative has another name
             if action.resource_type is bound.needs[0].resource_type:

@@ -5,7 +5,7 @@ from typing import Any
 
 from kafka_shim.shim.explaining.request_remedy import rule_text
 
-_WIDER = "Write of a producer and Read of a consumer include Describe"
+_NEXT_NEEDS = "\n  (a producer also needs Write, a consumer Read; each includes Describe)"
 
 
 def denials_text(rows: Iterable[Mapping[str, Any]]) -> str:
@@ -43,9 +43,9 @@ def _advice(row: Mapping[str, Any], remedy: Mapping[str, Any]) -> str:
 
 
 def _hint(row: Mapping[str, Any], rule: Mapping[str, Any]) -> str:
-    """Return what clients ask for next; the metadata of a topic come before its records."""
+    """Return what clients need after the metadata of a topic, which they request first."""
     is_first_request = row["api"] == "Metadata" and rule.get("allow") == ["Describe"]
-    return f" ({_WIDER})" if is_first_request else ""
+    return _NEXT_NEEDS if is_first_request else ""
 
 
 def _times(count: int) -> str:

@@ -143,23 +143,12 @@ class RequestRow(Row):
     decisions_left_out: int
 
 
-class RequestRemedyRow(Row):
-    """ACLs to add and to remove together, as rules of a state file.
-
-    Without `complete`, the broker may check further names after the change.
-    """
-
-    remove: list[dict[str, Any]]
-    add: list[dict[str, Any]]
-    complete: bool
-
-
 class DecisionRow(Row):
     """A decision; `number` is that of its request.
 
     `would_allow` is the smallest change of the ACLs after which the whole request would have
-    succeeded; None if this was allowed, or if no change of ACLs helps. `logged`: Kafka's audit log
-    has the decision.
+    succeeded, `{"remove": rules, "add": rules, "complete": bool}`; None if this was allowed, or if
+    no change of ACLs helps. `logged`: Kafka's audit log has the decision.
     """
 
     number: int
@@ -175,7 +164,7 @@ class DecisionRow(Row):
     allowed: bool
     because: str
     rule: str
-    would_allow: RequestRemedyRow | MaybeNone
+    would_allow: dict[str, Any] | MaybeNone
     count: int
     logged: bool
 

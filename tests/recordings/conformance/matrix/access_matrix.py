@@ -68,6 +68,11 @@ class Matrix:
             for case in _cases(bound):
                 yield self._scene(bound, version, case)
 
+    def allowed_scenes(self) -> Iterator[tuple[BoundRequirement, Scenario]]:
+        """Yield each row with the scenario in which everything is allowed."""
+        for bound, version in self._asked():
+            yield bound, self._scene(bound, version, Case("all there", ()))
+
     def rows(self, response_to: Answering) -> Iterator[Asked]:
         """Yield each row with the outcomes on a broker."""
         for bound, version in self._asked():
