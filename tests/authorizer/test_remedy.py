@@ -101,7 +101,7 @@ class DenyingAuthorizer:
         self._store = AclStore(acls)
 
     def configure(self, config: Mapping[str, str]) -> None:
-        raise NotImplementedError
+        raise AssertionError
 
     def authorize(self, actor: Actor, action: Action) -> Decision:
         return Decision(allowed=False, because=Because.DEFAULT_DENY)
@@ -109,13 +109,13 @@ class DenyingAuthorizer:
     def authorize_by_resource_type(
         self, actor: Actor, operation: Operation, resource_type: ResourceType
     ) -> Decision:
-        raise NotImplementedError
+        raise AssertionError
 
     def create_acls(self, actor: Actor, acls: Sequence[Acl]) -> list[AclCreateResult]:
-        raise NotImplementedError
+        raise AssertionError
 
     def delete_acls(self, actor: Actor, filters: Sequence[AclFilter]) -> list[AclDeleteResult]:
-        raise NotImplementedError
+        raise AssertionError
 
     def acls(self, acl_filter: AclFilter) -> Iterable[Acl]:
         return self._store.matching(acl_filter)

@@ -53,7 +53,8 @@ class Request:
         authorizer = peer.stage.cluster.policy.authorizer
         assert isinstance(authorizer, StandardAuthorizer)
         store, dispatcher = authorizer.store, peer.stage.dispatcher
-        dispatcher.history = history = History()
+        history = History()
+        dispatcher.set_history(history)
         dispatch, last = dispatcher.dispatch, self._scenario.steps[-1]
         earlier = [s for s in self._scenario.steps[:-1] if (s.user, s.api) == (USER, last.api)]
         requests: list[Seen] = []
