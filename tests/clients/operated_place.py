@@ -23,12 +23,12 @@ from kafka_shim.protocol.messages.metadata_request import MetadataRequest, Metad
 from kafka_shim.protocol.messages.metadata_response import MetadataResponse
 from kafka_shim.shim.client.acls import describe_acls
 from kafka_shim.shim.client.client import Client, connect
+from kafka_shim.shim.conformance.fixtures import Setup
+from kafka_shim.shim.conformance.proxying import RecordingProxies
+from kafka_shim.shim.conformance.real_cluster import RealCluster, wait_until_zero
 from kafka_shim.shim.settings.defaults import LISTENERS
 from kafka_shim.shim.state.coordinators import KeyType
 from kafka_shim.shim.state.java_collections import java_hash
-from kafka_shim.shim.traffic.suite.forwarding import Forwarding
-from kafka_shim.shim.traffic.suite.real_place import RealPlace, until_done
-from kafka_shim.shim.traffic.suite.stages import Setup
 from tests.oracle.operated_kafka import OperatedKafka
 from tests.oracle.real_kafka import PASSWORDS
 
@@ -41,7 +41,7 @@ class OperatedPlaces:
     """Brokers with the set-up of the cases that are played on them."""
 
     def __init__(self, brokers: Sequence[OperatedKafka], release: str) -> None:
-        self._forwarding = None if len(brokers) > 1 or brokers[0].has_tls else Forwarding()
+        self._forwarding = None if len(brokers) > 1 or brokers[0].has_tls else RecordingProxies()
         self._place = OperatedPlace(brokers, release, self._forwarding)
         self.release = release
         self.authority = str(brokers[0].authority)
@@ -49,7 +49,7 @@ class OperatedPlaces:
     def same(self) -> "OperatedPlaces":
         return self
 
-    async def place(self, setup: Setup, title: str) -> RealPlace:
+    async def cluster(self, setup: Setup, title: str) -> RealCluster:
         """Return the place, emptied."""
         del setup
         await asyncio.to_thread(self._place.run_all)
@@ -65,17 +65,17 @@ class OperatedPlaces:
             await self._forwarding.stop()
 
 
-class OperatedPlace(RealPlace):
+class OperatedPlace(RealCluster):
     """A place that can stop its brokers; of two brokers, the second leads new partitions."""
 
     def __init__(
-        self, brokers: Sequence[OperatedKafka], release: str, forwarding: Forwarding | None
+        self, brokers: Sequence[OperatedKafka], release: str, proxies: RecordingProxies | None
     ) -> None:
-        super().__init__({}, release, forwarding)
+        super().__init__({}, release, proxies)
         self._brokers = {broker.node_id: broker for broker in brokers}
 
     @property
-    def operator(self) -> "RealOperator":
+    def cluster_control(self) -> "RealOperator":
         return RealOperator(self, self._brokers)
 
     def addresses(self, security: str) -> str:
@@ -112,9 +112,11 @@ class OperatedPlace(RealPlace):
                     return WAITING
             return 0
 
-        until_done("see the brokers", missing)
+        wait_until_zero("see the brokers", missing)
         if len(running) > 1:
-            until_done("see the same ACLs at all brokers", lambda: self._differ(running.values()))
+            wait_until_zero(
+                "see the same ACLs at all brokers", lambda: self._differ(running.values())
+            )
 
     @staticmethod
     def _differ(brokers: Iterable[OperatedKafka]) -> int:
@@ -133,8 +135,8 @@ class OperatedPlace(RealPlace):
 class RealOperator:
     """Moves leaders by requests, and stops brokers by signals."""
 
-    def __init__(self, place: OperatedPlace, brokers: dict[int, OperatedKafka]) -> None:
-        self._place = place
+    def __init__(self, cluster: OperatedPlace, brokers: dict[int, OperatedKafka]) -> None:
+        self._place = cluster
         self._brokers = brokers
 
     async def leader(self, topic: str) -> int:
@@ -193,7 +195,7 @@ class RealOperator:
                             return WAITING
             return 0
 
-        until_done(f"move the leader of {topic}-{partition}", left)
+        wait_until_zero(f"move the leader of {topic}-{partition}", left)
 
 
 def _described(client: Client, topic: str) -> MetadataResponse:

@@ -24,13 +24,13 @@ from kafka_shim.protocol.messages.alter_user_scram_credentials_request import (
 )
 from kafka_shim.shim.cli import EXIT_MISMATCH
 from kafka_shim.shim.client.client import ClientError, connect
-from kafka_shim.shim.traffic.suite import signing
-from kafka_shim.shim.traffic.suite.case import Case, Result
-from kafka_shim.shim.traffic.suite.cases import all_cases
-from kafka_shim.shim.traffic.suite.forms import as_text
-from kafka_shim.shim.traffic.suite.play import Told, chosen, play
-from kafka_shim.shim.traffic.suite.report import report_of
-from kafka_shim.shim.traffic.suite.stages import PASSWORD, USER, Setup
+from kafka_shim.shim.conformance import signing
+from kafka_shim.shim.conformance.case import Case, Result
+from kafka_shim.shim.conformance.cases import all_cases
+from kafka_shim.shim.conformance.fixtures import PASSWORD, USER, Setup
+from kafka_shim.shim.conformance.output_formats import as_text
+from kafka_shim.shim.conformance.report import report_of
+from kafka_shim.shim.conformance.runner import ResultListener, run_cases, select_cases
 from tests.clients.operated_place import OperatedPlaces
 from tests.clients.suite_compared import differences
 from tests.clients.suite_drivers import COMMANDS
@@ -87,7 +87,7 @@ def played(
     """Play the cases that are possible on a release; return the client's name and the results."""
     results: list[Result] = []
     name = ""
-    fitting = [case for case in chosen(all_cases(), patterns) if _is_possible(case, release)]
+    fitting = [case for case in select_cases(all_cases(), patterns) if _is_possible(case, release)]
     fitting.sort(key=lambda case: str(case.setup))
 
     def told(result: Result) -> None:
@@ -110,14 +110,14 @@ def played(
 
 
 def _played_on_own(
-    words: Sequence[str], release: str, setup: Setup, cases: Sequence[Case], told: Told
+    words: Sequence[str], release: str, setup: Setup, cases: Sequence[Case], told: ResultListener
 ) -> str:
     """Play the cases of one set-up on new brokers; ClientError if these do not respond."""
     with _brokers(release, setup) as brokers:
         if (3,) > numbers(release) >= SCRAM_BY_REQUEST:
             _set_passwords(brokers[0].plain)
-        places = OperatedPlaces(brokers, parse_release(release))
-        return asyncio.run(play(words, cases, places.release, told, places=places.same))
+        clusters = OperatedPlaces(brokers, parse_release(release))
+        return asyncio.run(run_cases(words, cases, clusters.release, told, clusters=clusters.same))
 
 
 def _is_possible(case: Case, release: str) -> bool:

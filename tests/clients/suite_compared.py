@@ -3,8 +3,8 @@
 import asyncio
 from collections.abc import Iterator, Sequence
 
-from kafka_shim.shim.traffic.suite.case import Result
-from kafka_shim.shim.traffic.suite.play import play
+from kafka_shim.shim.conformance.case import Result
+from kafka_shim.shim.conformance.runner import run_cases
 
 JOBS = 4
 
@@ -13,7 +13,7 @@ def differences(words: Sequence[str], release: str, real: Sequence[Result]) -> I
     """Play the cases of these results on the shim; yield a line for each difference."""
     by_case = {result.case.id: result for result in real}
     played: list[Result] = []
-    asyncio.run(play(words, [each.case for each in real], release, played.append, jobs=JOBS))
+    asyncio.run(run_cases(words, [each.case for each in real], release, played.append, jobs=JOBS))
     for own in played:
         other = by_case[own.case.id]
         if _kind(own) != _kind(other):

@@ -19,9 +19,9 @@ from typing import Any
 import pytest
 
 from kafka_shim.schemas.pins import read_pins
-from kafka_shim.shim.traffic.suite.cases import all_cases
-from kafka_shim.shim.traffic.suite.page_forms import PAGE_FORMS
-from kafka_shim.shim.traffic.suite.report import read_report
+from kafka_shim.shim.conformance.cases import all_cases
+from kafka_shim.shim.conformance.page_forms import PAGE_FORMS
+from kafka_shim.shim.conformance.report import read_report
 from tests.clients.suite_drivers import COMMANDS
 from tests.clients.suite_findings import Finding, read_findings
 

@@ -5,27 +5,27 @@ import asyncio
 import pytest
 
 from kafka_shim.protocol.api_versions import RELEASES
-from kafka_shim.shim.traffic.suite.case import Outcome, Result
-from kafka_shim.shim.traffic.suite.cases import all_cases
-from kafka_shim.shim.traffic.suite.play import chosen, play
+from kafka_shim.shim.conformance.case import Outcome, Result
+from kafka_shim.shim.conformance.cases import all_cases
+from kafka_shim.shim.conformance.runner import run_cases, select_cases
 from tests.clients.suite_drivers import COMMANDS
 
 pytestmark = [pytest.mark.client, pytest.mark.timeout(300, func_only=True)]
 
 CASES = (
-    "denials.create-topic.half",
+    "denials.create-topic.partial-success",
     "denials.delete-group.*",
     "denials.create-acls.*",
-    "denials.delete-acls.tells",
-    "denials.alter-topic-configs.half",
-    "denials.group-offsets.tells",
-    "denials.list-offsets.half",
-    "denials.produce.goes-on",
-    "denials.transactional-id.tells",
-    "denials.delete-group-offsets-by-group.tells",
-    "denials.tokens-disabled-create.tells",
-    "denials.consume-by-topic.tells",
-    "trouble.create-topics-unknown-server-error.told",
+    "denials.delete-acls.reports-error",
+    "denials.alter-topic-configs.partial-success",
+    "denials.group-offsets.reports-error",
+    "denials.list-offsets.partial-success",
+    "denials.produce.recovers",
+    "denials.transactional-id.reports-error",
+    "denials.delete-group-offsets-by-group.reports-error",
+    "denials.tokens-disabled-create.reports-error",
+    "denials.consume-by-topic.reports-error",
+    "trouble.create-topics-unknown-server-error.reports-final-error",
 )
 """One or two cases for each kind of command; together they take a second or two."""
 
@@ -33,14 +33,23 @@ QUICK = {"confluent-kafka", "kafka-python"}
 """Other drivers must be built with their own toolchains: `make drivers`."""
 
 FAILED = {
-    "kafka-python": {"denials.delete-group.half", "denials.list-offsets.half"},
-    "aiokafka": {"denials.list-offsets.half"},
-    "franz-go": {"denials.list-offsets.half"},
-    "platformatic": {"denials.delete-group.half", "denials.list-offsets.half"},
-    "rust-rdkafka": {"denials.group-offsets.tells", "denials.list-offsets.half"},
+    "kafka-python": {
+        "denials.delete-group.partial-success",
+        "denials.list-offsets.partial-success",
+    },
+    "aiokafka": {"denials.list-offsets.partial-success"},
+    "franz-go": {"denials.list-offsets.partial-success"},
+    "platformatic": {
+        "denials.delete-group.partial-success",
+        "denials.list-offsets.partial-success",
+    },
+    "rust-rdkafka": {"denials.group-offsets.reports-error", "denials.list-offsets.partial-success"},
     "kafkajs": {
-        *(f"denials.delete-group.{aspect}" for aspect in ("tells", "half", "goes-on")),
-        *("denials.group-offsets.tells", "denials.transactional-id.tells"),
+        *(
+            f"denials.delete-group.{aspect}"
+            for aspect in ("reports-error", "partial-success", "recovers")
+        ),
+        *("denials.group-offsets.reports-error", "denials.transactional-id.reports-error"),
     },
 }
 """Failing cases by driver; the page of the reports explains them."""
@@ -52,8 +61,8 @@ FAILED = {
 )
 def test_a_driver_passes_its_cases(name: str) -> None:
     results: list[Result] = []
-    cases = chosen(all_cases(), CASES)
-    asyncio.run(play(COMMANDS[name](), cases, RELEASES[-1], results.append))
+    cases = select_cases(all_cases(), CASES)
+    asyncio.run(run_cases(COMMANDS[name](), cases, RELEASES[-1], results.append))
     assert len(results) >= len(CASES)
     done = {result.case.id: (result.outcome, result.done) for result in results}
     failed = {name for name, (outcome, _) in done.items() if outcome is Outcome.FAILED}

@@ -1,6 +1,6 @@
 """The page of the conformance reports, made from two reports."""
 
-from kafka_shim.shim.traffic.suite.cases import all_cases
+from kafka_shim.shim.conformance.cases import all_cases
 from tests.clients.suite_drivers import COMMANDS
 from tests.clients.suite_findings import Finding, read_findings
 from tests.clients.suite_reports import PAGE, causes, merged, table
@@ -11,13 +11,13 @@ def row(case: str, outcome: str, *, breaks: bool = False) -> dict[str, str | boo
 
 
 REPORTS = {
-    "java": {"client": "Java 1", "results": [row("denials.a.tells", "passed")]},
+    "java": {"client": "Java 1", "results": [row("denials.a.reports-error", "passed")]},
     "kafkajs": {
         "client": "kafkajs 2",
         "results": [
-            row("denials.a.tells", "failed", breaks=True),
-            row("trouble.b.told", "failed"),
-            row("trouble.c.told", "unsupported"),
+            row("denials.a.reports-error", "failed", breaks=True),
+            row("trouble.b.reports-final-error", "failed"),
+            row("trouble.c.reports-final-error", "unsupported"),
         ],
     },
 }
@@ -45,10 +45,10 @@ def test_cases_played_again_replace_those_of_the_run_before_in_their_order() -> 
 
 def test_findings_explain_cases_and_others_are_unknown() -> None:
     finding = Finding(("kafkajs",), ("denials.a.*",), "drops the error", "by hand")
-    lines = list(causes(["denials.a.tells", "denials.b.tells"], [finding]))
+    lines = list(causes(["denials.a.reports-error", "denials.b.reports-error"], [finding]))
     assert lines[2:] == [
-        "| `denials.a.tells` | drops the error | by hand |",
-        "| `denials.b.tells` | not looked at yet | |",
+        "| `denials.a.reports-error` | drops the error | by hand |",
+        "| `denials.b.reports-error` | not looked at yet | |",
     ]
 
 

@@ -19,7 +19,7 @@ BROKERS = {
 }
 """The broker that a page's scripts expect to be running."""
 SNIPPETS, PAGES = "tests/docs/test_snippets.py", "tests/test_pages.py"
-CONTRACT = "tests/shim/traffic/suite/test_contract.py"
+CONTRACT = "tests/shim/conformance/test_contract.py"
 EXAMPLES = (
     "tests/clients/test_examples.py::test_an_example_is_green",
     "tests/docs/test_control_page.py::test_code_on_the_page_is_that_of_the_examples",

@@ -2,7 +2,7 @@
 
     python -m tests.oracle.error_versions 4.4.0 2.8.2
 
-Writes tests/shim/traffic/suite/error_versions_recorded.json. Each row is a situation, with the
+Writes tests/shim/conformance/error_versions_recorded.json. Each row is a situation, with the
 error code for each version that the release supports. Needs Java 17 and Maven.
 """
 
@@ -24,7 +24,7 @@ from tests.oracle.operated_kafka import OperatedKafka
 from tests.oracle.real_kafka import numbers
 from tests.recordings.codes import codes_of
 
-RECORDED = Path(__file__).parents[1] / "shim/traffic/suite/error_versions_recorded.json"
+RECORDED = Path(__file__).parents[1] / "shim/conformance/error_versions_recorded.json"
 OFFLINE_S = 60.0
 LOST = "other"
 FOLDERS = {

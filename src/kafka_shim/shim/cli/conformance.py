@@ -30,7 +30,7 @@ from kafka_shim.shim.logs import set_up_logs
 from kafka_shim.shim.signals import Relay
 
 if TYPE_CHECKING:
-    from kafka_shim.shim.traffic.conformance.scorecard import Scorecard
+    from kafka_shim.shim.conformance.scorecard.scorecard import Scorecard
 
 DESCRIPTION = """\
 Judge a Kafka client (docs/conformance.md). `suite` puts the client into prepared situations and
@@ -148,7 +148,7 @@ async def _clients(broker: Broker, commands: list[list[str]]) -> int:
 
 def write_scorecard(trace: Path, form: str, name: str, file: Path | None = None) -> int:
     """Print the scorecard of a trace, or write it to a file; return the exit code."""
-    from kafka_shim.shim.traffic.conformance.scorecard import FORMS, scorecard  # it reads schemas
+    from kafka_shim.shim.conformance.scorecard.scorecard import FORMS, scorecard  # it reads schemas
 
     with Progress("reading", trace_bytes(trace)) as progress:
         card = scorecard(trace, progress)
@@ -183,7 +183,7 @@ def _say(text: str) -> None:
 
 
 def _list(is_json: bool) -> int:
-    from kafka_shim.shim.traffic.conformance.scorecard import CATALOGUE
+    from kafka_shim.shim.conformance.scorecard.scorecard import CATALOGUE
 
     if is_json:
         names = ("id", "kip", "text", "seen")

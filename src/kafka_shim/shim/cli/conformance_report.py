@@ -18,8 +18,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    from kafka_shim.shim.traffic.suite.page_forms import PAGE_FORMS
-    from kafka_shim.shim.traffic.suite.report import read_report
+    from kafka_shim.shim.conformance.page_forms import PAGE_FORMS
+    from kafka_shim.shim.conformance.report import read_report
 
     print(PAGE_FORMS[args.to]([read_report(file) for file in args.files]), end="")
     return 0

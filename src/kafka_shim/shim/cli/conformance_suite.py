@@ -20,8 +20,8 @@ from kafka_shim.shim.logs import set_up_logs
 from kafka_shim.shim.settings.defaults import LISTENERS
 
 if TYPE_CHECKING:
-    from kafka_shim.shim.traffic.suite.case import Case, Result
-    from kafka_shim.shim.traffic.suite.stages import Places
+    from kafka_shim.shim.conformance.case import Case, Result
+    from kafka_shim.shim.conformance.fixtures import ClusterProvider
 
 DESCRIPTION = """\
 Put a client into one prepared situation (a case) after another, and judge both the requests that it
@@ -95,13 +95,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    from kafka_shim.shim.traffic.suite.cases import all_cases
-    from kafka_shim.shim.traffic.suite.play import chosen
+    from kafka_shim.shim.conformance.cases import all_cases
+    from kafka_shim.shim.conformance.runner import select_cases
 
     if args.contract:
         print(_contract(args.to))
         return 0
-    cases = chosen(all_cases(), args.case)
+    cases = select_cases(all_cases(), args.case)
     if not cases:
         raise ConfigError(f"no case matches {' or '.join(args.case)}; --list prints all cases")
     if args.list:
@@ -116,14 +116,14 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _contract(form: str) -> str:
-    from kafka_shim.shim.traffic.suite.contract import schema
-    from kafka_shim.shim.traffic.suite.contract_tables import page
+    from kafka_shim.shim.conformance.contract import schema
+    from kafka_shim.shim.conformance.contract_tables import page
 
     return "\n".join(page()) if form == "markdown" else json.dumps(schema(), indent=2)
 
 
 def _listed(cases: "list[Case]", form: str) -> str:
-    from kafka_shim.shim.traffic.suite.references import tables
+    from kafka_shim.shim.conformance.references import tables
 
     if form == "markdown":
         return "".join(f"{line}\n" for line in tables(cases))
@@ -164,10 +164,10 @@ def _releases(text: str) -> Sequence[str]:
 def _play(
     words: list[str], cases: "list[Case]", releases: Sequence[str], args: argparse.Namespace
 ) -> int:
-    from kafka_shim.shim.traffic.suite.forms import FORMS
-    from kafka_shim.shim.traffic.suite.page_forms import PAGE_FORMS
-    from kafka_shim.shim.traffic.suite.play import play
-    from kafka_shim.shim.traffic.suite.report import report_of
+    from kafka_shim.shim.conformance.output_formats import FORMS
+    from kafka_shim.shim.conformance.page_forms import PAGE_FORMS
+    from kafka_shim.shim.conformance.report import report_of
+    from kafka_shim.shim.conformance.runner import run_cases
 
     against = _addresses(args.against)
     if against is not None:
@@ -186,13 +186,13 @@ def _play(
                 )
 
         for release in releases:
-            played = play(
+            played = run_cases(
                 words,
                 cases,
                 release,
                 told,
                 jobs=1 if args.watch or against else args.jobs,
-                places=_places(release, against, is_watched=args.watch),
+                clusters=_places(release, against, is_watched=args.watch),
             )
             name = asyncio.run(played)
             if len(releases) > 1:
@@ -207,7 +207,7 @@ def _play(
 
 def _is_common(case: "Case") -> bool:
     """Return whether clients can prepare the case on any real cluster."""
-    from kafka_shim.shim.traffic.suite.stages import DEFAULT_SETUP
+    from kafka_shim.shim.conformance.fixtures import DEFAULT_SETUP
 
     return case.is_real and not case.is_own and case.setup == DEFAULT_SETUP
 
@@ -225,14 +225,14 @@ def _addresses(listeners: Sequence[str]) -> dict[str, str] | None:
 
 def _places(
     release: str, against: Mapping[str, str] | None, *, is_watched: bool
-) -> "Callable[[], Places]":
-    from kafka_shim.shim.traffic.suite.real_place import RealPlaces
-    from kafka_shim.shim.traffic.suite.stages import Stages
+) -> "Callable[[], ClusterProvider]":
+    from kafka_shim.shim.conformance.fixtures import ShimClusters
+    from kafka_shim.shim.conformance.real_cluster import RealClusters
 
-    tell = _watch if is_watched else None
+    on_frame = _watch if is_watched else None
     if against is not None:
-        return partial(RealPlaces, against, release, tell)
-    return partial(Stages, release, tell)
+        return partial(RealClusters, against, release, on_frame)
+    return partial(ShimClusters, release, on_frame)
 
 
 def _watch(line: str) -> None:

@@ -1,0 +1,94 @@
+"""The cluster of a case: creates topics, groups and ACLs in it."""
+
+import asyncio
+from collections.abc import Iterable
+from typing import Protocol
+
+from kafka_shim.authorizer.model import Acl, AclFilter, Actor
+from kafka_shim.shim.broker import Broker
+from kafka_shim.shim.config import GroupSeed, TopicSeed
+from kafka_shim.shim.conformance.cluster_control import ClusterControl, ShimClusterControl
+from kafka_shim.shim.conformance.frames import HistoryWithResponses
+from kafka_shim.shim.conformance.writing import write_record
+from kafka_shim.shim.initial_state import commit_offsets, create_topic
+from kafka_shim.shim.settings.defaults import PLAINTEXT
+
+ADMIN = Actor("User:admin", "127.0.0.1")
+
+
+class ClusterUnderTest(Protocol):
+    """A cluster that is empty when a case begins."""
+
+    @property
+    def release(self) -> str: ...
+    @property
+    def cluster_control(self) -> ClusterControl | None: ...
+    @property
+    def frames(self) -> HistoryWithResponses | None: ...
+    def now_ms(self) -> int: ...
+    def servers(self, security: str) -> str: ...
+    async def create_topic(self, name: str, partitions: int) -> None: ...
+    async def delete_topic(self, name: str) -> None: ...
+    async def commit(self, group: str, topic: str) -> None: ...
+    async def write(self, topic: str, value: bytes) -> None: ...
+    async def acls(self) -> list[Acl]: ...
+    async def create_acls(self, acls: Iterable[Acl]) -> None: ...
+    async def delete_acls(self, acls: Iterable[Acl]) -> None: ...
+    async def settle(self) -> None: ...
+
+
+class ShimCluster:
+    """A shim; what a case needs is added to its state directly."""
+
+    def __init__(self, broker: Broker) -> None:
+        self.broker = broker
+
+    @property
+    def release(self) -> str:
+        return self.broker.cluster.release
+
+    @property
+    def cluster_control(self) -> ClusterControl:
+        return ShimClusterControl(self.broker)
+
+    @property
+    def frames(self) -> HistoryWithResponses:
+        history = self.broker.dispatcher.history
+        assert isinstance(history, HistoryWithResponses)
+        return history
+
+    def now_ms(self) -> int:
+        return self.broker.cluster.clock.now_ms()
+
+    def servers(self, security: str) -> str:
+        return self.broker.bootstrap_servers(security)
+
+    async def create_topic(self, name: str, partitions: int) -> None:
+        create_topic(self.broker.cluster, TopicSeed(name, partitions))
+
+    async def delete_topic(self, name: str) -> None:
+        self.broker.cluster.topics.delete(name)
+
+    async def commit(self, group: str, topic: str) -> None:
+        commit_offsets(self.broker.cluster, GroupSeed(group, {topic: {0: 0}}))
+
+    async def write(self, topic: str, value: bytes) -> None:
+        await asyncio.to_thread(write_record, self.servers(PLAINTEXT), topic, value)
+
+    async def acls(self) -> list[Acl]:
+        authorizer = self.broker.cluster.policy.authorizer
+        assert authorizer is not None
+        return list(authorizer.acls(AclFilter()))
+
+    async def create_acls(self, acls: Iterable[Acl]) -> None:
+        authorizer = self.broker.cluster.policy.authorizer
+        assert authorizer is not None
+        authorizer.create_acls(ADMIN, list(acls))
+
+    async def delete_acls(self, acls: Iterable[Acl]) -> None:
+        authorizer = self.broker.cluster.policy.authorizer
+        assert authorizer is not None
+        authorizer.delete_acls(ADMIN, [acl.exactly() for acl in acls])
+
+    async def settle(self) -> None:
+        """Return; changes of a shim take effect at once."""

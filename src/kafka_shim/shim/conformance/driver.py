@@ -1,0 +1,189 @@
+"""The driver, a process that uses a client: it reads commands as JSON lines and writes answers."""
+
+import asyncio
+import contextlib
+import itertools
+from collections.abc import Mapping, Sequence, Set
+from typing import Any, Self
+
+import msgspec
+
+from kafka_shim.shim.conformance.commands import COMMANDS
+from kafka_shim.shim.conformance.contract import CAPABILITIES, VERSION
+from kafka_shim.shim.errors import ConfigError
+
+LINE_BYTES_MAX = 64 * 1024 * 1024
+_STOP_SECONDS = 5.0
+
+
+class ClientError(msgspec.Struct, frozen=True):
+    """An error that the client reported to its caller."""
+
+    name: str = msgspec.field(name="class")
+    code: int | None
+    text: str
+    retriable: bool | None = None
+    fatal: bool | None = None
+    abortable: bool | None = None
+
+    def __str__(self) -> str:
+        return f"{self.name} ({'no code' if self.code is None else self.code}): {self.text}"
+
+
+class Response(msgspec.Struct, frozen=True):
+    """A driver's answer: exactly one of `ok`, `error` and `unsupported`."""
+
+    ok: dict[str, Any] | None = None
+    error: ClientError | None = None
+    unsupported: bool = False
+
+    def item(self, name: str) -> "Response":
+        """Return the answer for one name; an error of the whole request applies to each name."""
+        if self.ok is None:
+            return self
+        items = self.ok.get("items")
+        found = items.get(name) if isinstance(items, dict) else None
+        if not isinstance(found, dict):
+            raise ContractError(f"the driver answered nothing for {name}")
+        if "class" in found:
+            return Response(error=_error(found))
+        return Response(ok=found)
+
+    def first(self) -> "Response":
+        """Return the answer for the first name, or the whole answer if it has no names."""
+        items = list((self.ok or {}).get("items", {}))
+        return self.item(items[0]) if items else self
+
+    def __str__(self) -> str:
+        if self.unsupported:
+            return "unsupported"
+        if self.error is not None:
+            return str(self.error)
+        return f"ok {msgspec.json.encode(self.ok).decode()}"
+
+
+class ContractError(Exception):
+    """The driver violates the contract, or has ended."""
+
+
+class DriverTimeoutError(Exception):
+    """The driver did not answer in time."""
+
+
+def _error(content: Any) -> ClientError:
+    try:
+        return msgspec.convert(content, ClientError)
+    except msgspec.ValidationError as error:
+        raise ContractError(f"the driver reported an invalid error: {error}") from error
+
+
+class Driver:
+    """A running driver, which does one command at a time."""
+
+    def __init__(self, process: asyncio.subprocess.Process) -> None:
+        self._process = process
+        self._ids = itertools.count(1)
+        self.name = "client"
+        self.version = ""
+        self.commands: frozenset[str] = frozenset()
+        self.capabilities: frozenset[str] = frozenset()
+
+    @classmethod
+    async def start(cls, words: Sequence[str]) -> Self:
+        """Start the program and ask for its `hello`; ConfigError if it is not a driver."""
+        try:
+            process = await asyncio.create_subprocess_exec(
+                *words,
+                stdin=asyncio.subprocess.PIPE,
+                stdout=asyncio.subprocess.PIPE,
+                limit=LINE_BYTES_MAX,
+            )
+        except OSError as error:
+            raise ConfigError(f"cannot start `{words[0]}`: {error.strerror}") from error
+        driver = cls(process)
+        try:
+            hello = await driver.ask("hello", seconds=60)
+            driver._read_hello(hello)
+        except (ContractError, DriverTimeoutError) as error:
+            await driver.stop()
+            raise ConfigError(f"`{' '.join(words)}` is not a driver: {error}") from error
+        except BaseException:
+            await driver.stop()
+            raise
+        return driver
+
+    def _read_hello(self, hello: Response) -> None:
+        said = hello.ok
+        if said is None:
+            raise ContractError(f"it answered `hello` with {hello}")
+        spoken = said.get("contract", VERSION)
+        if spoken != VERSION:
+            raise ContractError(f"it implements version {spoken} of the contract, not {VERSION}")
+        self.name = said["name"]
+        self.version = said["version"]
+        self.commands = frozenset(said["commands"])
+        self.capabilities = frozenset(said.get("capabilities", CAPABILITIES))
+
+    def missing_features(self, commands: Set[str], capabilities: Set[str]) -> str:
+        """Return the first missing command or capability; empty if the driver has all of them."""
+        if missing := commands - self.commands:
+            return f"command `{min(missing)}`"
+        if missing := capabilities - self.capabilities:
+            return f"capability `{min(missing)}`"
+        return ""
+
+    async def ask(
+        self, command: str, fields: Mapping[str, Any] = {}, *, seconds: float
+    ) -> Response:
+        """Run a command and return its answer.
+
+        Raise ContractError if the driver violates the contract, and SilenceError without an answer
+        after `seconds`. The driver is then unusable.
+        """
+        number = next(self._ids)
+        line = msgspec.json.encode({"id": number, "command": command, **fields}) + b"\n"
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        with contextlib.suppress(OSError):  # it has ended; its answer may still be readable
+            self._process.stdin.write(line)
+            await self._process.stdin.drain()
+        try:
+            read = await asyncio.wait_for(self._process.stdout.readline(), seconds)
+        except TimeoutError as error:
+            raise DriverTimeoutError(f"no answer to `{command}` within {seconds:g} s") from error
+        except (OSError, ValueError) as error:
+            raise ContractError(f"the driver ended before it answered `{command}`") from error
+        if not read:
+            raise ContractError(f"the driver ended before it answered `{command}`")
+        response = _response(read, number)
+        wrong = None if response.ok is None else COMMANDS[command].wrong(response.ok)
+        if wrong is not None:
+            raise ContractError(f"the driver answered `{command}` wrongly: {wrong}")
+        return response
+
+    async def stop(self) -> None:
+        """Close the program's input, and kill it if it does not end soon."""
+        if self._process.stdin is not None:
+            self._process.stdin.close()
+        try:
+            await asyncio.wait_for(self._process.wait(), _STOP_SECONDS)
+        except TimeoutError:
+            with contextlib.suppress(ProcessLookupError):
+                self._process.kill()
+            await self._process.wait()
+
+
+def _response(line: bytes, number: int) -> Response:
+    try:
+        content = msgspec.json.decode(line)
+    except msgspec.DecodeError as error:
+        raise ContractError(f"the driver wrote a line that is not JSON: {line[:200]!r}") from error
+    if not isinstance(content, Mapping) or content.get("id") != number:
+        raise ContractError(f"the driver answered another command than {number}: {line[:200]!r}")
+    if content.get("unsupported") is True:
+        return Response(unsupported=True)
+    if "error" in content:
+        return Response(error=_error(content["error"]))
+    if not isinstance(content.get("ok"), dict):
+        raise ContractError(f"the driver answered neither ok nor error: {line[:200]!r}")
+    return Response(ok=content["ok"])

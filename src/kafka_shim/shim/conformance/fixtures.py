@@ -1,0 +1,108 @@
+"""Shims on which cases run: one per set-up, started when it is first needed."""
+
+import tempfile
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Protocol
+
+import msgspec
+
+from kafka_shim.shim.broker import Broker
+from kafka_shim.shim.config import Config, ListenerConfig, SecurityProtocol
+from kafka_shim.shim.conformance import signing
+from kafka_shim.shim.conformance.cluster import ClusterUnderTest, ShimCluster
+from kafka_shim.shim.conformance.frames import FrameListener, HistoryWithResponses
+from kafka_shim.shim.settings.defaults import default_super_users
+
+USER = "alice"
+PASSWORD = "alice-secret"  # noqa: S105 - of a test broker
+OTHER_USER = "bob"
+OTHER_PASSWORD = "bob-secret"  # noqa: S105 - likewise
+MECHANISMS = ("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512", "OAUTHBEARER")
+
+
+class Setup(msgspec.Struct, frozen=True):
+    """The cluster's configuration for a case."""
+
+    brokers: int = 1
+    has_tls: bool = False
+    authorizer: str = "standard"
+    properties: tuple[tuple[str, str], ...] = ()
+    mechanisms: tuple[str, ...] = MECHANISMS
+    has_signed_tokens: bool = False
+    """Tokens are checked with the key of `signing`; otherwise they need no signature."""
+
+
+DEFAULT_SETUP = Setup()
+
+
+class ClusterProvider(Protocol):
+    """Provides an empty cluster for each case."""
+
+    @property
+    def authority(self) -> str | None: ...
+    async def cluster(self, setup: Setup, title: str) -> ClusterUnderTest: ...
+    async def stop(self) -> None: ...
+
+
+class ShimClusters:
+    """The shims of one release; `tell` is called with a line for each message."""
+
+    def __init__(self, release: str, on_frame: FrameListener | None = None) -> None:
+        self._release = release
+        self._tell = on_frame
+        self._brokers: dict[Setup, Broker] = {}
+        self._folder = tempfile.TemporaryDirectory(prefix="kafka-shim-suite-")
+        self._cleanup = ExitStack()
+        self._cleanup.enter_context(self._folder)
+
+    async def cluster(self, setup: Setup, title: str) -> ShimCluster:
+        """Return an empty broker; `title` is reported first. Raise ConfigError as `broker` does."""
+        if self._tell is not None:
+            self._tell(title)
+        return ShimCluster(await self.broker(setup))
+
+    async def broker(self, setup: Setup) -> Broker:
+        """Return an empty broker; ConfigError if an extra is missing: `tls`, `oauth`."""
+        if setup in self._brokers:
+            broker = self._brokers[setup]
+            broker.reset()
+            await broker.start_all_nodes()
+            return broker
+        broker = Broker(self._config(setup))
+        broker.dispatcher.set_history(HistoryWithResponses(self._tell))
+        # no cached responses: cases change the state directly, and inspect every response
+        self._cleanup.enter_context(broker.cluster.changes.noted())
+        await broker.start()
+        self._brokers[setup] = broker
+        return broker
+
+    def _config(self, setup: Setup) -> Config:
+        protocols = [each for each in SecurityProtocol if setup.has_tls or not each.tls]
+        return Config(
+            listeners=tuple(ListenerConfig(p.value, p, "127.0.0.1", 0) for p in protocols),
+            super_users=default_super_users(()),
+            release=self._release,
+            users={USER: PASSWORD, OTHER_USER: OTHER_PASSWORD},
+            mechanisms=setup.mechanisms,
+            auto_create_topics=False,
+            authorizer=setup.authorizer,
+            brokers=setup.brokers,
+            properties=self._properties(setup),
+        )
+
+    def _properties(self, setup: Setup) -> dict[str, str]:
+        folder = Path(self._folder.name)
+        keys = signing.settings(folder) if setup.has_signed_tokens else {}
+        return {"shim.tls.directory": str(folder), **keys, **dict(setup.properties)}
+
+    @property
+    def authority(self) -> str:
+        """The path of the CA certificate that clients trust."""
+        return str(Path(self._folder.name) / "ca.pem")
+
+    async def stop(self) -> None:
+        for broker in self._brokers.values():
+            await broker.stop()
+            await broker.abort_connections(0)
+        self._cleanup.close()

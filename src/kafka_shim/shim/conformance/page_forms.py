@@ -1,0 +1,66 @@
+"""Reports as an HTML page (clients by cases) and as a badge."""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from xml.sax.saxutils import escape
+
+import msgspec
+
+from kafka_shim.shim.conformance.case import Outcome
+from kafka_shim.shim.conformance.report import Report
+
+_PAGE = Path(__file__).parent / "page"
+_LABEL = "kafka conformance"
+_CHARACTER_PX, _PADDING_PX = 6.6, 12
+_GOOD, _FAIR, _POOR = "#1a7f4b", "#b07a12", "#c22b37"
+FAIR_SHARE = 0.9
+
+
+def as_html(reports: Sequence[Report]) -> str:
+    """Return an HTML page without references to other files."""
+    data = msgspec.json.encode(reports).decode().replace("</", "<\\/")
+    page = _part("html").replace("/*CSS*/", _part("css")).replace("/*JS*/", _part("js"))
+    return page.replace("/*DATA*/", data)
+
+
+def _part(kind: str) -> str:
+    return (_PAGE / f"report.{kind}").read_text(encoding="utf-8")
+
+
+def as_badge(reports: Sequence[Report]) -> str:
+    """Return an SVG badge for a README: passed cases of those that the clients can play.
+
+    It is green if no MUST failed, red if more than a tenth of them failed, and otherwise amber.
+    """
+    rows = [
+        row for report in reports for row in report.results if row.outcome != Outcome.UNSUPPORTED
+    ]
+    passed = sum(row.outcome is Outcome.PASSED for row in rows)
+    failures = sum(report.failures for report in reports)
+    color = _GOOD
+    if failures:
+        color = _FAIR if 1 - failures / len(rows) >= FAIR_SHARE else _POOR
+    return _badge(_LABEL, f"{passed} of {len(rows)}", color)
+
+
+def _badge(label: str, value: str, color: str) -> str:
+    left, right = (round(len(text) * _CHARACTER_PX) + _PADDING_PX for text in (label, value))
+    width = left + right
+    text = escape(f"{label}: {value}")
+    return f"""\
+<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="20" role="img" aria-label="{text}">
+<title>{text}</title>
+<clipPath id="r"><rect width="{width}" height="20" rx="3"/></clipPath>
+<g clip-path="url(#r)">
+<rect width="{left}" height="20" fill="#444d56"/>
+<rect x="{left}" width="{right}" height="20" fill="{color}"/>
+</g>
+<g fill="#fff" font-family="Verdana,DejaVu Sans,sans-serif" font-size="11" text-anchor="middle">
+<text x="{left / 2}" y="14">{escape(label)}</text>
+<text x="{left + right / 2}" y="14">{escape(value)}</text>
+</g>
+</svg>
+"""
+
+
+PAGE_FORMS: dict[str, Callable[[Sequence[Report]], str]] = {"html": as_html, "badge": as_badge}

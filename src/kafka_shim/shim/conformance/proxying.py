@@ -1,0 +1,93 @@
+"""Proxies between a client and a real cluster, which show its requests to the suite."""
+
+from collections.abc import Iterable, Sequence
+
+from kafka_shim.protocol.errors import ProtocolError
+from kafka_shim.protocol.headers import RequestHeader
+from kafka_shim.protocol.response_frames import read_response_frame
+from kafka_shim.shim.conformance.frames import FrameListener, HistoryWithResponses
+from kafka_shim.shim.observing.history import Seen
+from kafka_shim.shim.request.access import AccessRecord
+from kafka_shim.shim.request.session import Session
+from kafka_shim.shim.system_clock import SystemClock
+from kafka_shim.shim.traffic.proxy.proxy import Proxy
+
+_LOCAL = ("127.0.0.1", 0)
+
+
+class RecordingProxies:
+    """Has a proxy for each address of a cluster; all of them keep their frames in one place."""
+
+    def __init__(self, on_frame: FrameListener | None = None) -> None:
+        self.frames = HistoryWithResponses(on_frame)
+        self._tell = on_frame
+        self._proxies: dict[str, Proxy] = {}
+        self._local: dict[str, str] = {}
+
+    async def start(self, servers: Iterable[str]) -> None:
+        """Open proxies for these addresses."""
+        for server in servers:
+            if server not in self._local:
+                host, _, port = server.rpartition(":")
+                proxy = Proxy((host.strip("[]"), int(port)), _LOCAL, _FrameRecorder(self.frames))
+                self._local[server] = await proxy.start()
+                self._proxies[server] = proxy
+
+    def local(self, server: str) -> str:
+        """Return the proxy's address in place of the cluster's."""
+        return self._local[server]
+
+    def begin(self, title: str) -> None:
+        """Drop the frames of the case before; report the title of the next one."""
+        self.frames.forget()
+        if self._tell is not None:
+            self._tell(title)
+
+    async def stop(self) -> None:
+        for proxy in self._proxies.values():
+            await proxy.stop()
+
+
+class _FrameRecorder:
+    """Passes what a proxy observes to the frames."""
+
+    def __init__(self, frames: HistoryWithResponses) -> None:
+        self._frames = frames
+        self._open_requests: dict[tuple[Session, int], Seen] = {}
+        self._clock = SystemClock()
+
+    def request(self, session: Session, header: RequestHeader, frame: bytes) -> int:
+        seen = self._frames.request(session, header, frame, self._clock.now_us())
+        self._open_requests[session, seen.number] = seen
+        return seen.number
+
+    def responded(
+        self,
+        session: Session,
+        sequence: int,
+        header: RequestHeader,
+        decided: Sequence[AccessRecord],
+        frame: bytes | None,
+    ) -> None:
+        del decided  # a proxy does not know them
+        seen = self._open_requests.pop((session, sequence), None)
+        if seen is None or frame is None:
+            return
+        try:
+            response, _ = read_response_frame(header.api_key, header.api_version, frame)
+        except ProtocolError:
+            return
+        self._frames.responded(seen, response, self._clock.now_us())
+
+    def catch_up(self) -> None:
+        """Return; nothing is put off."""
+
+    def closed(self, session: Session, reason: str) -> None:
+        """Forget the requests that got no answer."""
+        del reason
+        self._open_requests = {
+            at: seen for at, seen in self._open_requests.items() if at[0] is not session
+        }
+
+    def close(self) -> None:
+        """Return; the frames are kept."""

@@ -1,0 +1,83 @@
+"""Which cases are also played on real brokers, and why the others cannot be."""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from fnmatch import fnmatchcase
+
+from kafka_shim.shim.conformance.case import Case
+
+UNREAL = (
+    ("kips.acls.unknown-*", "returns a number that no release defines"),
+    ("kips.acls.delete-*", "refuses one of several filters, or fails to delete one ACL"),
+    ("kips.operations.*-bit-by-bit", "returns one operation at a time"),
+    ("kips.operations.*-unknown-bits", "returns bits that no release defines"),
+    (
+        "kips.operations.*-minimum",
+        "returns Int32.MIN, which means that operations are unknown",
+    ),
+    ("kips.operations.*-none", "returns no operation for a resource that may be described"),
+    ("versions.disjoint.*", "lists versions that no release has"),
+    ("versions.vanished.*", "does not list an API that the release has"),
+    ("versions.unknown-apis", "lists APIs that no release has"),
+    ("versions.newer-versions", "lists versions that no release has"),
+    ("versions.unknown-code.*", "returns an error code that no release defines"),
+    ("versions.unknown-tags.*", "returns a tagged field that no release has"),
+    ("versions.ten-megabytes.*", "returns an unknown tagged field of 10 MB"),
+    ("versions.null.*", "returns null in a field that brokers fill"),
+    ("versions.empty.*", "returns an empty list where a broker has entries"),
+    ("versions.throttle.*", "inspects when requests arrive, since only this shows the behaviour"),
+    ("versions.rebootstrap-required", "returns REBOOTSTRAP_REQUIRED (129), as proxies do"),
+    ("logins.illegal-state.*", "returns ILLEGAL_SASL_STATE (34), like a listener without SASL"),
+    ("logins.unknown-code", "returns an error code that no release defines"),
+    ("trouble.*.retried", "returns the error for one request"),
+    ("trouble.*.reports-final-error", "returns the error for one request, whatever it contains"),
+    ("trouble.*.closed-*", "closes the connection at one request"),
+    ("trouble.*.cut-off", "sends the first bytes of a response, and closes the connection"),
+    ("trouble.cut-off.*", "sends the first bytes of a response, and closes the connection"),
+    (
+        "trouble.leader-moved.*-without-hint",
+        "leaves out the leader, which real brokers of the release include",
+    ),
+    (
+        "trouble.reports-final-error.*",
+        "returns the error for every request of the API, whatever it contains",
+    ),
+    ("trouble.recovers.*", "returns the error for one request"),
+    ("trouble.rebalance.in-commit", "returns the error for one request"),
+    ("trouble.oversized.*", "announces a response of 2 GiB"),
+    ("trouble.negative-size.*", "announces a response of a negative length"),
+    ("trouble.wrong-correlation-id.*", "returns another correlation id"),
+    ("trouble.garbled.*", "returns a response with inverted bits"),
+    ("trouble.slow.*", "answers one request late"),
+    ("trouble.never.*", "does not answer a request"),
+)
+"""What the shim does in cases that cannot be played on a real broker, by patterns of ids."""
+
+
+def tables(cases: Sequence[Case]) -> Iterator[str]:
+    """Yield two tables: cases that are played on real brokers, and those that cannot be."""
+    yield "| family | cases | on a real broker | on one with TLS | on two real brokers | on none |"
+    yield "|---|---|---|---|---|---|"
+    for family in dict.fromkeys(case.family for case in cases):
+        yield _row(f"`{family}`", [case for case in cases if case.family == family])
+    yield _row("all", cases)
+    yield ""
+    yield "| on no real broker | cases | what the shim does there |"
+    yield "|---|---|---|"
+    unreal = [case for case in cases if not case.is_real]
+    patterns = Counter(_pattern(case) for case in unreal)
+    for pattern, does in UNREAL:
+        if patterns[pattern]:
+            yield f"| `{pattern}` | {patterns[pattern]} | {does} |"
+
+
+def _pattern(case: Case) -> str:
+    return next(pattern for pattern, _ in UNREAL if fnmatchcase(case.id, pattern))
+
+
+def _row(name: str, cases: Sequence[Case]) -> str:
+    real = [case for case in cases if case.is_real]
+    two = sum(case.setup.brokers > 1 for case in real)
+    tls = sum(case.setup.has_tls for case in real)
+    cells = (len(cases), len(real) - two - tls, tls, two, len(cases) - len(real))
+    return f"| {name} | {' | '.join(map(str, cells))} |"

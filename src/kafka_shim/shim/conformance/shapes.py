@@ -1,0 +1,149 @@
+"""Shapes (JSON schemas) of the contract's fields, and the check of an answer against them."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import msgspec
+
+Shape = Mapping[str, Any]
+
+STRING: Shape = {"type": "string"}
+INTEGER: Shape = {"type": "integer"}
+NUMBER: Shape = {"type": "number"}
+BOOLEAN: Shape = {"type": "boolean"}
+STRINGS: Shape = {"type": "array", "items": STRING}
+INTEGERS: Shape = {"type": "array", "items": INTEGER}
+STRING_BY_NAME: Shape = {"type": "object", "additionalProperties": STRING}
+INTEGER_BY_NAME: Shape = {"type": "object", "additionalProperties": INTEGER}
+
+
+def nullable(shape: Shape) -> Shape:
+    return {"anyOf": [shape, {"type": "null"}]}
+
+
+def named(name: str) -> Shape:
+    """Return a reference to a shared shape."""
+    return {"$ref": f"#/$defs/{name}"}
+
+
+def array_of(shape: Shape) -> Shape:
+    return {"type": "array", "items": shape}
+
+
+def one_of(*texts: str) -> Shape:
+    return {"type": "string", "enum": list(texts)}
+
+
+def object_of(**fields: Shape) -> Shape:
+    """Return the shape of an object; a field whose name ends with `_` is optional."""
+    return {
+        "type": "object",
+        "properties": {name.rstrip("_"): shape for name, shape in fields.items()},
+        "required": [name for name in fields if not name.endswith("_")],
+    }
+
+
+def items_of(**fields: Shape) -> Mapping[str, Shape]:
+    """Return the shape of results by name: each is an object with these fields, or an error."""
+    each = {"anyOf": [object_of(**fields), named("error")]}
+    return {"items": {"type": "object", "additionalProperties": each}}
+
+
+MECHANISMS = ("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512", "OAUTHBEARER")
+_ACL = {"operation": STRING, "permission": STRING}
+SHARED: Mapping[str, Shape] = {
+    "error": object_of(
+        **{"class": STRING, "code": nullable(INTEGER), "text": STRING},
+        retriable_=nullable(BOOLEAN),
+        fatal_=nullable(BOOLEAN),
+        abortable_=nullable(BOOLEAN),
+    ),
+    "login": object_of(
+        mechanism=STRING,
+        user_=nullable(STRING),
+        password_=nullable(STRING),
+        token_=nullable(STRING),
+        is_delegation_token_=BOOLEAN,
+    ),
+    "tls": object_of(ca=nullable(STRING), certificate_=nullable(STRING), key_=nullable(STRING)),
+    "acl": object_of(
+        resource_type=STRING,
+        name=STRING,
+        pattern_type=STRING,
+        principal=STRING,
+        host=STRING,
+        **_ACL,
+    ),
+    "acl_filter": object_of(
+        resource_type=STRING,
+        name=nullable(STRING),
+        pattern_type=STRING,
+        principal=nullable(STRING),
+        host=nullable(STRING),
+        **_ACL,
+    ),
+    "token": object_of(token_id=STRING, hmac_=STRING, owner_=STRING),
+}
+"""Shapes that several commands use; the contract has them as `$defs`."""
+
+_TYPES: Mapping[str, tuple[type, ...]] = {
+    "string": (str,),
+    "integer": (int,),
+    "number": (int, float),
+    "boolean": (bool,),
+    "array": (list,),
+    "object": (dict,),
+    "null": (type(None),),
+}
+
+
+def shape_errors(value: Any, shape: Shape, path: str) -> Iterator[str]:
+    """Yield each violation of a shape, with its place; knows only the JSON schema used here."""
+    if "$ref" in shape:
+        yield from shape_errors(value, SHARED[shape["$ref"].rpartition("/")[2]], path)
+    elif "anyOf" in shape:
+        found = [list(shape_errors(value, option, path)) for option in shape["anyOf"]]
+        if all(found):
+            yield from min(found, key=len)
+    elif not _is_of_type(value, shape["type"]):
+        yield f"{path} is not of type {shape['type']}"
+    elif shape["type"] == "array":
+        for at, each in enumerate(value):
+            yield from shape_errors(each, shape["items"], f"{path}[{at}]")
+    elif shape["type"] == "object":
+        yield from _object_errors(value, shape, path)
+
+
+def _is_of_type(value: Any, kind: str) -> bool:
+    if isinstance(value, bool):
+        return kind == "boolean"
+    return isinstance(value, _TYPES[kind])
+
+
+def _object_errors(value: Mapping[str, Any], shape: Shape, path: str) -> Iterator[str]:
+    fields = shape.get("properties", {})
+    for name in shape.get("required", ()):
+        if name not in value:
+            yield f"{path}.{name} is missing"
+    for name, each in value.items():
+        known = fields.get(name, shape.get("additionalProperties"))
+        if known is not None:
+            yield from shape_errors(each, known, f"{path}.{name}")
+
+
+class Command(msgspec.Struct, frozen=True):
+    """A command with its description, its fields, and the fields of `ok`; a field whose name ends
+    with `_` is optional.
+    """
+
+    what: str
+    fields: Mapping[str, Shape] = {}
+    ok: Mapping[str, Shape] = {}
+    has_client: bool = True
+
+    def response(self) -> Shape:
+        return object_of(**self.ok)
+
+    def wrong(self, ok: Any) -> str | None:
+        """Return what is wrong with this `ok`; None if it is valid."""
+        return next(shape_errors(ok, self.response(), "ok"), None)

@@ -1,0 +1,58 @@
+"""Cases on a cluster that is prepared by Kafka requests only, here a broker of the shim."""
+
+import asyncio
+import sys
+from functools import partial
+from pathlib import Path
+
+from confluent_kafka.admin import AdminClient
+
+from kafka_shim.protocol.api_versions import RELEASES
+from kafka_shim.shim.conformance.case import Outcome, Result
+from kafka_shim.shim.conformance.cases import all_cases
+from kafka_shim.shim.conformance.fixtures import DEFAULT_SETUP, PASSWORD, USER
+from kafka_shim.shim.conformance.real_cluster import RealClusters
+from kafka_shim.shim.conformance.runner import run_cases, select_cases
+from kafka_shim.testing import start
+
+DRIVERS = Path(__file__).parents[3] / "conformance" / "drivers"
+LIBRDKAFKA = [sys.executable, str(DRIVERS / "confluent_kafka_driver.py")]
+RETRIES = [sys.executable, str(Path(__file__).parent / "mutant_driver.py"), "retries"]
+PATTERNS = ["denials.delete-topic.*", "denials.group-offsets.*", "versions.basics.transaction"]
+
+
+def test_cases_are_set_up_by_requests_and_leave_nothing_behind() -> None:
+    results: list[Result] = []
+    with start(users={USER: PASSWORD}) as broker:
+        servers = broker.listeners
+        admin = AdminClient(broker.config())
+        clusters = partial(RealClusters, servers, RELEASES[-1])
+        cases = select_cases(all_cases(), PATTERNS)
+        asyncio.run(run_cases(LIBRDKAFKA, cases, RELEASES[-1], results.append, clusters=clusters))
+        assert not [name for name in admin.list_topics(timeout=5).topics if name[0] != "_"]
+        assert broker.acls.list() == []
+    assert [result.outcome for result in results] == [Outcome.PASSED] * 6
+    responded = [
+        frame for result in results for frame in result.frames if frame.response is not None
+    ]
+    assert {"DeleteTopics", "OffsetFetch", "EndTxn"} <= {frame.api for frame in responded}
+
+
+def test_requests_to_a_real_cluster_are_judged() -> None:
+    results: list[Result] = []
+    cases = select_cases(all_cases(), ["denials.delete-group.reports-error"])
+    with start(users={USER: PASSWORD}) as broker:
+        clusters = partial(RealClusters, broker.listeners, RELEASES[-1])
+        running = run_cases(RETRIES, cases, RELEASES[-1], results.append, clusters=clusters)
+        asyncio.run(running)
+    (failed,) = results
+    assert failed.expected == (
+        "at most 20 equal requests a second after GROUP_AUTHORIZATION_FAILED (30)"
+    )
+
+
+def test_cases_for_any_real_cluster_change_no_brokers() -> None:
+    real = [case for case in all_cases() if case.is_real]
+    assert sum(not case.is_own and case.setup == DEFAULT_SETUP for case in real) >= 180
+    assert all(case.is_own for case in real if case.setup.brokers > 1)
+    assert not any(case.is_own and not case.is_real for case in all_cases())
