@@ -86,8 +86,13 @@ def _assigned(
     if asked["assignor"] == "range":
         return assign_range(members, counts)
     if asked["assignor"] == "uniform":
-        saves_extra = facts_of(release).groups.saves_extra
-        return assign_uniform(members, counts, alike=asked["alike"], saves_extra=saves_extra)
+        uniform_keeps_surplus_with_owner = facts_of(release).groups.uniform_keeps_surplus_with_owner
+        return assign_uniform(
+            members,
+            counts,
+            alike=asked["alike"],
+            uniform_keeps_surplus_with_owner=uniform_keeps_surplus_with_owner,
+        )
     assignable = {_id(topic): held for topic, held in asked["assignable"].items()}
     return assign_simple(members, assignable, alike=asked["alike"])
 

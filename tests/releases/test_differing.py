@@ -95,7 +95,7 @@ LISTING = """\
   public static final void $anonfun$handleReadRequest$2(kafka.server.KafkaApis);
     Code:
        4: getstatic     #40  // Field org/apache/kafka/common/protocol/Errors.NONE:Lorg/x;
-       5: invokespecial #41  // Method answer:()V
+       5: invokespecial #41  // Method response:()V
 """
 
 

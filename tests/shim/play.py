@@ -104,7 +104,7 @@ class Stage:
     def compact(self, topic: str) -> None:
         """Compact partition 0 of a topic."""
         log = self.found(topic).partitions[0].log
-        horizon = self.cluster.facts.records.stamps_delete_horizon
+        horizon = self.cluster.facts.records.tombstones_have_delete_horizon
         clean([log], self.clock.now_ms(), stamps_horizon=horizon)
 
     def found(self, name: str) -> Topic:

@@ -13,38 +13,55 @@ class TelemetryFacts(msgspec.Struct, frozen=True, kw_only=True):
     """Facts of a release about clients' metrics."""
 
     # subscriptions
-    empty_match_is_none: bool
+    empty_metrics_match_selects_all_clients: bool
     """An empty `match` matches all clients (False: it is an invalid pattern)."""
-    match_values_are_trimmed: bool
+    metrics_match_ignores_spaces: bool
     """Spaces around `=` are ignored (False: they are part of the pattern)."""
-    bad_interval_error: ErrorCode  # error code of an interval that is not a number
-    intervals_are_trimmed: bool  # spaces around an interval are ignored (False: it is invalid)
+    invalid_metrics_interval_error: ErrorCode  # error code of an interval that is not a number
+    metrics_interval_ignores_spaces: bool
+    """Spaces around an interval are ignored (False: it is invalid)."""
     # requests
-    asks_after_errors: bool  # a client with an outdated subscription may ask again at once
-    decompresses: bool  # pushed metrics are decompressed (False: receivers get the bytes as sent)
-    limits_decompressed: bool  # the limit for a push also applies to its decompressed size
+    outdated_subscription_allows_immediate_get: bool
+    """A client with an outdated subscription may ask again at once."""
+    pushed_metrics_are_decompressed: bool
+    """Pushed metrics are decompressed (False: receivers get the bytes as sent)."""
+    push_limit_counts_decompressed_bytes: bool
+    """The limit for a push also applies to its decompressed size."""
 
 
 OLDEST = TelemetryFacts(
-    empty_match_is_none=False,
-    match_values_are_trimmed=False,
-    bad_interval_error=ErrorCode.UNKNOWN_SERVER_ERROR,
-    intervals_are_trimmed=False,
-    asks_after_errors=False,
-    decompresses=False,
-    limits_decompressed=False,
+    empty_metrics_match_selects_all_clients=False,
+    metrics_match_ignores_spaces=False,
+    invalid_metrics_interval_error=ErrorCode.UNKNOWN_SERVER_ERROR,
+    metrics_interval_ignores_spaces=False,
+    outdated_subscription_allows_immediate_get=False,
+    pushed_metrics_are_decompressed=False,
+    push_limit_counts_decompressed_bytes=False,
 )
 """The facts of 3.7, the first release with them."""
 
 CHANGES: tuple[Change, ...] = (
-    Change("3.8", "pushes are decompressed", decompresses=True, match_values_are_trimmed=True),
+    Change(
+        "3.8",
+        "pushes are decompressed",
+        pushed_metrics_are_decompressed=True,
+        metrics_match_ignores_spaces=True,
+    ),
     Change(
         "4.0",
-        "settings of subscriptions are checked as others are",
-        empty_match_is_none=True,
-        bad_interval_error=ErrorCode.INVALID_CONFIG,
-        intervals_are_trimmed=True,
+        "settings of subscriptions are validated like other settings",
+        empty_metrics_match_selects_all_clients=True,
+        invalid_metrics_interval_error=ErrorCode.INVALID_CONFIG,
+        metrics_interval_ignores_spaces=True,
     ),
-    Change("4.0.1", "subscriptions after errors", asks_after_errors=True),
-    Change("4.2.2", "small pushes cannot become large ones", limits_decompressed=True),
+    Change(
+        "4.0.1",
+        "clients fetch a new subscription immediately after errors",
+        outdated_subscription_allows_immediate_get=True,
+    ),
+    Change(
+        "4.2.2",
+        "the limit also applies to decompressed pushes",
+        push_limit_counts_decompressed_bytes=True,
+    ),
 )

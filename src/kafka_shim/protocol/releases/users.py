@@ -20,134 +20,144 @@ class UserFacts(msgspec.Struct, frozen=True, kw_only=True):
 
     # log-ins
     scram_nonce_check: NonceCheck
-    tokens_end_sessions: bool
+    sessions_end_with_their_token: bool
     """A session ends when its token expires, even without connections.max.reauth.ms."""
-    late_handshake_tells_mechanisms: bool
+    late_handshake_lists_mechanisms: bool
     """A SaslHandshake after the log-in, an error, lists the mechanisms."""
-    versions_are_told_once: bool  # a second ApiVersions before the log-in closes the connection
-    unknown_mechanism_closes: bool
+    second_api_versions_closes_connection: bool
+    """A second ApiVersions before the log-in closes the connection."""
+    unknown_sasl_mechanism_closes_connection: bool
     """SaslHandshake with an unsupported mechanism closes the connection."""
-    plain_drops_ending_nuls: bool  # NUL characters after the password of PLAIN are ignored
+    plain_ignores_nuls_after_password: bool
+    """NUL characters after the password of PLAIN are ignored."""
     # delegation tokens
-    failed_token_expiry: int
+    failed_token_request_expiry: int
     """Expiry in the response to a failed RenewDelegationToken or ExpireDelegationToken."""
-    caps_token_renewal: bool
+    token_renewal_is_capped_by_default_period: bool
     """A token is renewed for at most the default period; 0 means that period."""
-    tokens_renewed_by_owner: bool
+    renew_token_checks_owner_before_expiry: bool
     """RenewDelegationToken: a missing permission is reported before expiry."""
-    tokens_ended_by_owner: bool
+    expire_token_checks_owner_before_expiry: bool
     """ExpireDelegationToken: a missing permission is reported before expiry."""
-    expired_tokens_end: bool
+    expire_token_removes_expired_tokens: bool
     """ExpireDelegationToken with a negative period also removes expired tokens."""
-    ended_token_has_period: bool  # its response then has that period (False: the current time)
-    token_ends_are_bounded: bool  # expiry times end at the largest number (False: they overflow)
+    removed_token_returns_requested_period: bool
+    """Its response then has that period (False: the current time)."""
+    token_expiry_never_overflows: bool
+    """Expiry times end at the largest number (False: they overflow)."""
     # credentials
-    scram_success_message: str | None  # error message of a successful AlterUserScramCredentials
-    scram_denial: str | None  # error message of a denied AlterUserScramCredentials
-    scram_alters_users_once: bool
+    alter_scram_ok_message: str | None  # error message of a successful AlterUserScramCredentials
+    alter_scram_denial_message: str | None  # error message of a denied AlterUserScramCredentials
+    alter_scram_rejects_repeated_users: bool
     """A user named twice is an error (False: only with the same mechanism)."""
-    scram_denial_counts_users: bool
+    denied_describe_scram_lists_users: bool
     """A denied DescribeUserScramCredentials has a result for each user."""
     # quotas
-    quota_success_message: str | None  # error message of a successful DescribeClientQuotas
-    quota_denial: str | None  # error message of a denied AlterClientQuotas
+    describe_quotas_ok_message: str | None  # error message of a successful DescribeClientQuotas
+    alter_quotas_denial_message: str | None  # error message of a denied AlterClientQuotas
     quota_entity_types: tuple[str, ...]  # entity types of quotas
-    quota_matches_are_checked: bool
+    describe_quotas_rejects_invalid_filter: bool
     """An invalid filter is INVALID_REQUEST (42) (False: it matches nothing)."""
-    quota_may_be_zero: bool  # 0 is a valid quota
-    quotas_are_finite: bool  # NaN and infinity are no quotas
-    quotas_alter_entities_once: bool
+    quota_of_zero_is_valid: bool  # 0 is a valid quota
+    quotas_must_be_finite: bool  # NaN and infinity are no quotas
+    alter_quotas_rejects_repeated_entities: bool
     """A repeated entity or key is an error (False: the last one counts)."""
-    quota_filter_may_be_empty: bool
+    quota_filter_accepts_empty_name: bool
     """An exact match may have an empty name (False: UNKNOWN_SERVER_ERROR (-1))."""
-    quotas_count_validations: bool
+    validate_only_counts_for_mutation_quota: bool
     """Validate_only requests count for the controller_mutation_rate quota."""
-    quota_types_are_checked_first: bool
+    describe_quotas_checks_entity_type_first: bool
     """An unknown entity type is reported before other errors of a filter."""
 
 
 OLDEST = UserFacts(
     scram_nonce_check=NonceCheck.NONE,
-    tokens_end_sessions=False,
-    late_handshake_tells_mechanisms=True,
-    versions_are_told_once=False,
-    unknown_mechanism_closes=False,
-    plain_drops_ending_nuls=True,
-    failed_token_expiry=-1,
-    caps_token_renewal=False,
-    tokens_renewed_by_owner=True,
-    tokens_ended_by_owner=True,
-    expired_tokens_end=False,
-    ended_token_has_period=False,
-    token_ends_are_bounded=False,
-    scram_success_message="",
-    scram_denial=None,
-    scram_alters_users_once=False,
-    scram_denial_counts_users=False,
-    quota_success_message=None,
-    quota_denial=None,
+    sessions_end_with_their_token=False,
+    late_handshake_lists_mechanisms=True,
+    second_api_versions_closes_connection=False,
+    unknown_sasl_mechanism_closes_connection=False,
+    plain_ignores_nuls_after_password=True,
+    failed_token_request_expiry=-1,
+    token_renewal_is_capped_by_default_period=False,
+    renew_token_checks_owner_before_expiry=True,
+    expire_token_checks_owner_before_expiry=True,
+    expire_token_removes_expired_tokens=False,
+    removed_token_returns_requested_period=False,
+    token_expiry_never_overflows=False,
+    alter_scram_ok_message="",
+    alter_scram_denial_message=None,
+    alter_scram_rejects_repeated_users=False,
+    denied_describe_scram_lists_users=False,
+    describe_quotas_ok_message=None,
+    alter_quotas_denial_message=None,
     quota_entity_types=("user", "client-id"),
-    quota_matches_are_checked=False,
-    quota_may_be_zero=True,
-    quotas_are_finite=False,
-    quotas_alter_entities_once=False,
-    quota_filter_may_be_empty=False,
-    quotas_count_validations=False,
-    quota_types_are_checked_first=False,
+    describe_quotas_rejects_invalid_filter=False,
+    quota_of_zero_is_valid=True,
+    quotas_must_be_finite=False,
+    alter_quotas_rejects_repeated_entities=False,
+    quota_filter_accepts_empty_name=False,
+    validate_only_counts_for_mutation_quota=False,
+    describe_quotas_checks_entity_type_first=False,
 )
 """The facts of 0.11."""
 
 CHANGES: tuple[Change, ...] = (
     Change(
         "1.0",
-        "KIP-152: log-ins that fail are answered",
-        versions_are_told_once=True,
-        unknown_mechanism_closes=True,
+        "KIP-152: failed authentications get a response",
+        second_api_versions_closes_connection=True,
+        unknown_sasl_mechanism_closes_connection=True,
     ),
-    Change("1.1", "late handshakes", late_handshake_tells_mechanisms=False),
-    Change("2.3", "messages of PLAIN are read more strictly", plain_drops_ending_nuls=False),
+    Change(
+        "1.1", "a late SaslHandshake lists no mechanisms", late_handshake_lists_mechanisms=False
+    ),
+    Change(
+        "2.3", "PLAIN messages are parsed more strictly", plain_ignores_nuls_after_password=False
+    ),
     Change(
         "2.8",
-        "quotas in generated answers",
-        quota_success_message="",
-        quota_denial="cluster authorization failed",
+        "quotas in generated messages",
+        describe_quotas_ok_message="",
+        alter_quotas_denial_message="cluster authorization failed",
     ),
-    Change("2.8", "KIP-612: quotas of addresses", quota_entity_types=("user", "client-id", "ip")),
     Change(
-        "3.0",
-        "credentials and tokens are kept by controllers: as 3.9.1 answers",
-        scram_alters_users_once=True,
-        scram_denial_counts_users=True,
-        scram_success_message=None,
-        scram_denial="cluster authorization failed",
-        failed_token_expiry=0,
-        caps_token_renewal=True,
-        tokens_renewed_by_owner=False,
-        tokens_ended_by_owner=False,
-        ended_token_has_period=True,
+        "2.8", "KIP-612: quotas for IP addresses", quota_entity_types=("user", "client-id", "ip")
     ),
     Change(
         "3.0",
-        "quotas are kept by controllers",
-        quota_matches_are_checked=True,
-        quotas_alter_entities_once=True,
-        quota_filter_may_be_empty=True,
-        quotas_count_validations=True,
-        quota_types_are_checked_first=True,
+        "controllers manage credentials and tokens, recorded on 3.9.1",
+        alter_scram_rejects_repeated_users=True,
+        denied_describe_scram_lists_users=True,
+        alter_scram_ok_message=None,
+        alter_scram_denial_message="cluster authorization failed",
+        failed_token_request_expiry=0,
+        token_renewal_is_capped_by_default_period=True,
+        renew_token_checks_owner_before_expiry=False,
+        expire_token_checks_owner_before_expiry=False,
+        removed_token_returns_requested_period=True,
     ),
-    Change("3.3", "KAFKA-13848: a log-in ends with its token", tokens_end_sessions=True),
-    Change("3.5", "a quota of 0 is none", quota_may_be_zero=False),
+    Change(
+        "3.0",
+        "controllers manage quotas",
+        describe_quotas_rejects_invalid_filter=True,
+        alter_quotas_rejects_repeated_entities=True,
+        quota_filter_accepts_empty_name=True,
+        validate_only_counts_for_mutation_quota=True,
+        describe_quotas_checks_entity_type_first=True,
+    ),
+    Change("3.3", "KAFKA-13848: a session ends with its token", sessions_end_with_their_token=True),
+    Change("3.5", "a quota of 0 is invalid", quota_of_zero_is_valid=False),
     Change(
         "3.7",
-        "tokens that end",
-        tokens_ended_by_owner=True,
-        expired_tokens_end=True,
-        ended_token_has_period=False,
+        "expired tokens are removed on request",
+        expire_token_checks_owner_before_expiry=True,
+        expire_token_removes_expired_tokens=True,
+        removed_token_returns_requested_period=False,
     ),
-    Change("3.7.2", "CVE-2024-56128: the nonce in SCRAM", scram_nonce_check=NonceCheck.ENDING),
+    Change("3.7.2", "CVE-2024-56128: SCRAM checks the nonce", scram_nonce_check=NonceCheck.ENDING),
     Change("3.8.0", "CVE-2024-56128: not in 3.8.0", scram_nonce_check=NonceCheck.NONE),
-    Change("3.8.1", "CVE-2024-56128: the nonce in SCRAM", scram_nonce_check=NonceCheck.ENDING),
+    Change("3.8.1", "CVE-2024-56128: SCRAM checks the nonce", scram_nonce_check=NonceCheck.ENDING),
     Change("4.0", "SCRAM: nothing goes before the nonces", scram_nonce_check=NonceCheck.WHOLE),
-    Change("4.0", "tokens that never end", token_ends_are_bounded=True),
-    Change("4.4", "quotas that are no finite number", quotas_are_finite=True),
+    Change("4.0", "expiry times do not overflow", token_expiry_never_overflows=True),
+    Change("4.4", "quotas must be finite numbers", quotas_must_be_finite=True),
 )

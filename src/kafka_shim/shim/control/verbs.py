@@ -158,7 +158,7 @@ class Control:
         if not logs[0].settings.compacts:
             policy = "`cleanup.policy` is without `compact`"
             raise ControlError(409, f"topic `{name}` cannot be compacted: its {policy}")
-        horizon = self._cluster.facts.records.stamps_delete_horizon
+        horizon = self._cluster.facts.records.tombstones_have_delete_horizon
         try:
             cleaned = clean(logs, self._cluster.clock.now_ms(), stamps_horizon=horizon)
         except (DecodeError, MissingPackageError) as error:

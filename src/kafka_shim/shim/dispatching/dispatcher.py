@@ -363,7 +363,7 @@ class Dispatcher:
             session.phase = Phase.FAILED
             response = api.error_response(None, ErrorCode.ILLEGAL_SASL_STATE, None)
             return response_frame(api, header, response)
-        has_range = self.cluster.facts.cluster.refused_version_tells_range
+        has_range = self.cluster.facts.cluster.unsupported_version_returns_range
         versions = self.apis.advertised[ApiKey.API_VERSIONS] if has_range else None
         return response_frame(api, header, refuse_version(versions))
 

@@ -110,14 +110,14 @@ def _add(
 def _topic_errors(topics: Iterable[AddPartitionsToTxnTopic], context: RequestContext) -> Errors:
     errors: Errors = {}
     facts, known = context.facts, context.cluster.topics
-    needs_partitions = not facts.records.adds_missing_partitions
+    needs_partitions = not facts.records.transaction_accepts_missing_partitions
     for topic in topics:
         name = topic.name
         if name in known.internal_names:
-            error, denial_counts = facts.records.internal_partition_error, True
+            error, denial_counts = facts.records.add_internal_partition_error, True
         else:
             error = topic_error(context, ADD_PARTITIONS_TO_TXN_TOPIC, name)
-            denial_counts = not facts.access.hides_denied_topics
+            denial_counts = not facts.access.denied_topics_are_unknown
         needs_partition = needs_partitions and not (error and denial_counts)
         for index in topic.partitions:
             errors[name, index] = error
@@ -168,7 +168,7 @@ def _spoken(error: ErrorCode, context: RequestContext) -> ErrorCode:
     if error is ErrorCode.PRODUCER_FENCED and context.version < FENCED_SINCE:
         return ErrorCode.INVALID_PRODUCER_EPOCH
     if error is ErrorCode.INVALID_TXN_STATE:
-        return context.facts.records.unverified_error
+        return context.facts.records.unverified_partition_error
     return error
 
 
@@ -180,7 +180,7 @@ def _all(
     topics: Iterable[AddPartitionsToTxnTopic], error: ErrorCode, context: RequestContext
 ) -> list[AddPartitionsToTxnTopicResult]:
     """Return one error for every partition."""
-    if context.facts.records.merges_added_partitions:
+    if context.facts.records.add_partitions_merges_repeated_partitions:
         return _by_topic(dict.fromkeys(_partitions(topics), error), context)
     return _as_asked(topics, error)
 

@@ -33,13 +33,15 @@ from kafka_shim.shim.state.quotas.quotas import (
 
 
 def handle(request: AlterClientQuotasRequest, context: RequestContext) -> AlterClientQuotasResponse:
-    context.access.require(ALTER_CLIENT_QUOTAS, message=context.facts.users.quota_denial)
+    context.access.require(
+        ALTER_CLIENT_QUOTAS, message=context.facts.users.alter_quotas_denial_message
+    )
     counts = Counter(_key(entry) for entry in request.entries)
     results: dict[EntityKey, EntryData] = {}
     alterations: list[Alteration] = []
     for entry in request.entries:
         key = _key(entry)
-        if key not in results or not context.facts.users.quotas_alter_entities_once:
+        if key not in results or not context.facts.users.alter_quotas_rejects_repeated_entities:
             results[key] = _checked(entry, counts[key], context)
             if results[key].error_code == ErrorCode.NONE:
                 changes = {op.key: None if op.remove else op.value for op in entry.ops}
@@ -75,7 +77,7 @@ def _key(entry: AskedEntry) -> EntityKey:
 def _checked(entry: AskedEntry, count: int, context: RequestContext) -> EntryData:
     entity = _entity(entry)
     is_repeated = count > 1 or len({op.key for op in entry.ops}) < len(entry.ops)
-    if is_repeated and context.facts.users.quotas_alter_entities_once:
+    if is_repeated and context.facts.users.alter_quotas_rejects_repeated_entities:
         text = "the entity, or one of its quotas, is duplicate"
         return _result(entity, ErrorCode.INVALID_REQUEST, text)
     try:
@@ -86,8 +88,8 @@ def _checked(entry: AskedEntry, count: int, context: RequestContext) -> EntryDat
                     entity,
                     op.key,
                     op.value,
-                    zero_is_allowed=context.facts.users.quota_may_be_zero,
-                    is_finite=context.facts.users.quotas_are_finite,
+                    zero_is_allowed=context.facts.users.quota_of_zero_is_valid,
+                    is_finite=context.facts.users.quotas_must_be_finite,
                 )
     except QuotaError as problem:
         return _result(entity, ErrorCode.INVALID_REQUEST, str(problem))

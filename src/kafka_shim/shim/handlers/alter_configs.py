@@ -49,9 +49,9 @@ REQUIREMENTS: Mapping[int, Requirement] = {
 def handle(request: AlterConfigsRequest, context: RequestContext) -> AlterConfigsResponse:
     context.access.nothing_more()  # a malformed resource is answered without asking
     resources = request.resources
-    if context.facts.configs.controllers_alter_alone:
+    if context.facts.configs.controller_alters_configs_unchecked:
         return _by_controllers(request, context)
-    if context.facts.configs.alterations_are_forwarded:
+    if context.facts.configs.brokers_check_configs_before_permission:
         counts = Counter((resource.resource_type, resource.resource_name) for resource in resources)
     else:
         resources = list(
@@ -126,7 +126,7 @@ def _check_all(request: AlterConfigsRequest, context: RequestContext) -> None:
     for resource in request.resources:
         if not _is_alterable(resource.resource_type, context):
             raise not_alterable(resource.resource_type)
-    null_outcome = context.facts.configs.altered_null
+    null_outcome = context.facts.configs.alter_configs_null_value_effect
     if null_outcome != "fail resource" and any(
         config.value is None for resource in request.resources for config in resource.configs
     ):
@@ -143,7 +143,7 @@ def _alter(resource: AlterConfigsResource, context: RequestContext, *, validate_
     kind, name = resource.resource_type, resource.resource_name
     new = {config.name: config.value for config in resource.configs if config.value is not None}
     nulls = [config.name for config in resource.configs if config.value is None]
-    if context.facts.configs.alterations_are_forwarded:
+    if context.facts.configs.brokers_check_configs_before_permission:
         if nulls:
             message = f"settings need a value: {', '.join(nulls)}"
             raise ResourceError(ErrorCode.INVALID_REQUEST, message)
@@ -151,7 +151,10 @@ def _alter(resource: AlterConfigsResource, context: RequestContext, *, validate_
             raise ResourceError(ErrorCode.INVALID_REQUEST, "duplicate setting")
     if not _is_alterable(kind, context):
         raise not_alterable(kind)
-    if context.facts.configs.alterations_are_forwarded and kind == ConfigResourceType.BROKER:
+    if (
+        context.facts.configs.brokers_check_configs_before_permission
+        and kind == ConfigResourceType.BROKER
+    ):
         require_broker(context, REQUIREMENTS[kind], name)
         config_change.current(kind, name, context)
         config_change.check_broker(name, new, context)

@@ -36,12 +36,12 @@ def handle(
         return AlterPartitionReassignmentsResponse(error_message="")
     topics = (
         request.topics
-        if context.facts.topics.reassignments_repeat
+        if context.facts.topics.reassignment_lists_repeated_partitions
         else context.offload(_merged, request)
     )
     return AlterPartitionReassignmentsResponse(
         allow_replication_factor_change=request.allow_replication_factor_change,
-        error_message=context.facts.topics.reassignment_success_message,
+        error_message=context.facts.topics.reassignment_ok_message,
         responses=[
             ReassignableTopicResponse(
                 name=topic.name,
@@ -91,7 +91,7 @@ def _move(
     request: AlterPartitionReassignmentsRequest,
     context: RequestContext,
 ) -> None:
-    sees_topic_first = context.facts.topics.reassignments_see_topic_first
+    sees_topic_first = context.facts.topics.reassignment_checks_topic_first
     if wish.replicas is None and not sees_topic_first:
         text = "no reassignment is in progress"
         raise TopicError(ErrorCode.NO_REASSIGNMENT_IN_PROGRESS, text)
@@ -111,7 +111,7 @@ def _move(
     epoch = partition.leader_epoch
     context.cluster.topics.reassign(partition, replicas)
     context.cluster.replicas_placed()
-    if context.facts.topics.reassignments_begin_epochs and partition.leader_epoch == epoch:
+    if context.facts.topics.reassignment_raises_leader_epoch and partition.leader_epoch == epoch:
         context.cluster.topics.elect(partition, partition.leader_id)
 
 

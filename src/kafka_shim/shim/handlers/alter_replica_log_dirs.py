@@ -25,7 +25,7 @@ def handle(
 ) -> AlterReplicaLogDirsResponse:
     denial = context.access.error(ALTER_REPLICA_LOG_DIRS)
     if denial is not ErrorCode.NONE:
-        if context.facts.topics.log_dir_denials_repeat:
+        if context.facts.topics.denied_alter_log_dirs_lists_each_partition:
             return error_response(request, denial, None)
         return context.offload(_response, _all(request, denial))
     log_dir = context.cluster.configs.log_dir(context.node_id)
@@ -79,7 +79,7 @@ def _is_too_long(topic_name: str, index: int) -> bool:
 def _error(topic_name: str, index: int, context: RequestContext) -> int:
     partition = context.cluster.topics.partition(topic_name, index)
     if partition is None or context.node_id not in partition.replicas:
-        return context.facts.topics.missing_replica_error
+        return context.facts.topics.alter_log_dir_missing_replica_error
     return ErrorCode.NONE
 
 

@@ -33,20 +33,24 @@ DONE: Outcome = (ErrorCode.NONE, None)
 def handle(
     request: AlterUserScramCredentialsRequest, context: RequestContext
 ) -> AlterUserScramCredentialsResponse:
-    context.access.require(ALTER_USER_SCRAM_CREDENTIALS, message=context.facts.users.scram_denial)
+    context.access.require(
+        ALTER_USER_SCRAM_CREDENTIALS, message=context.facts.users.alter_scram_denial_message
+    )
     by_user: dict[str, list[Alteration]] = {}
     asked: list[Alteration] = [*request.deletions, *request.upsertions]
     for alteration in context.time_sliced(asked):
         by_user.setdefault(alteration.name, []).append(alteration)
     failure_of = (
-        _failure_of_one if context.facts.users.scram_alters_users_once else _failure_of_several
+        _failure_of_one
+        if context.facts.users.alter_scram_rejects_repeated_users
+        else _failure_of_several
     )
     outcomes: dict[str, Outcome] = {}
     for name, alterations in context.time_sliced(by_user.items()):
         failure = failure_of(alterations, context)
         error, message = failure or _altered(alterations, context.cluster.users)
         if error is ErrorCode.NONE:
-            message = context.facts.users.scram_success_message
+            message = context.facts.users.alter_scram_ok_message
         outcomes[name] = error, message
     return _response(context.time_sliced(outcomes.items()))
 

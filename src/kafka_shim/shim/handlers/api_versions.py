@@ -44,7 +44,10 @@ def handle(request: ApiVersionsRequest, context: RequestContext) -> ApiVersionsR
         error = _destination_error(request, context)
         if error is not ErrorCode.NONE:
             return error_response(request, error, None)
-    if context.session.phase is Phase.HANDSHAKE and context.facts.users.versions_are_told_once:
+    if (
+        context.session.phase is Phase.HANDSHAKE
+        and context.facts.users.second_api_versions_closes_connection
+    ):
         context.session.phase = Phase.MECHANISM
     context.session.runs(request.client_software_name, request.client_software_version)
     return _told(context)

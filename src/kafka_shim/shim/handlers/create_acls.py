@@ -28,12 +28,12 @@ def handle(request: CreateAclsRequest, context: RequestContext) -> CreateAclsRes
         return error_response(request, ErrorCode.SECURITY_DISABLED, NO_AUTHORIZER)
     acls = context.long([acl for acl in read if isinstance(acl, Acl)])
     created = iter(authorizer.create_acls(context.access.actor, acls))
-    says_unexpected = context.facts.access.unexpected_acl_errors_are_said
+    says_unexpected = context.facts.access.unexpected_acl_error_has_message
     results = []
     for acl in context.time_sliced(read):
         outcome = acl if isinstance(acl, Refusal) else next(created)
         if outcome.error is None:
-            message = context.facts.access.acl_success_message
+            message = context.facts.access.acl_request_ok_message
             results.append(AclCreationResult(error_message=message))
         else:
             is_said = outcome.error is not ErrorCode.UNKNOWN_SERVER_ERROR or says_unexpected

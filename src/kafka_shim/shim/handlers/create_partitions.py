@@ -53,18 +53,20 @@ def _grow_all(
     request: CreatePartitionsRequest, context: RequestContext
 ) -> CreatePartitionsResponse:
     context.access.nothing_more()  # a topic given twice is answered without asking
-    unlikely_fail = context.facts.topics.unlikely_names_fail_all
+    unlikely_fail = context.facts.topics.zookeeper_invalid_name_fails_create_partitions
     counts = Counter(topic.name for topic in request.topics)
     once = [topic for topic in request.topics if counts[topic.name] == 1]
     allowed, denied = context.access.split(CREATE_PARTITIONS_TOPIC, once, lambda topic: topic.name)
-    validate_only = request.validate_only and context.facts.topics.create_partitions_validates
+    validate_only = (
+        request.validate_only and context.facts.topics.create_partitions_honours_validate_only
+    )
     results = [
         _failed(name, ErrorCode.INVALID_REQUEST, "duplicate topic")
         for name, count in context.time_sliced(counts.items())
         if count > 1
     ]
     error = context.cluster.policy.bound(CREATE_PARTITIONS_TOPIC).error
-    is_said = context.facts.topics.create_partitions_says_why
+    is_said = context.facts.topics.create_partitions_denial_has_message
     message = "topic authorization failed" if is_said else None
     results.extend(_failed(topic.name, error, message) for topic in context.time_sliced(denied))
     room = Room()
@@ -93,20 +95,20 @@ def _grow(
     cluster = context.cluster
     topic = cluster.topics.get(wish.name)
     if topic is None:
-        is_said = context.facts.topics.create_partitions_says_why
+        is_said = context.facts.topics.create_partitions_denial_has_message
         message = f"unknown topic `{wish.name}`" if is_said else None
         raise TopicError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, message)
     added = wish.count - len(topic.partitions)
     if added <= 0:
         message = f"the topic has {len(topic.partitions)} partitions, {wish.count} is not more"
         raise TopicError(ErrorCode.INVALID_PARTITIONS, message)
-    records_max = context.facts.topics.records_per_request_max
+    records_max = context.facts.topics.created_records_per_request_max
     if records_max is not None and added > records_max:
         raise TopicError(ErrorCode.UNKNOWN_SERVER_ERROR, None)  # as by KRaft: no code for it
     check_count(wish.count)
     room.take(added)
     assignments = _assignments(wish, topic, added, context)
-    if not validate_only or context.facts.users.quotas_count_validations:
+    if not validate_only or context.facts.users.validate_only_counts_for_mutation_quota:
         check_mutations(context, added, STRICT_QUOTAS_SINCE)
     if not validate_only:
         cluster.topics.add_partitions(topic, assignments)

@@ -62,12 +62,14 @@ def _create_all(request: CreateTopicsRequest, context: RequestContext) -> Create
     _check_size(creatable, context)
     results = {}
     room = Room()
-    validate_only = request.validate_only and context.facts.topics.create_topics_validates
+    validate_only = (
+        request.validate_only and context.facts.topics.create_topics_honours_validate_only
+    )
     for topic in context.time_sliced(creatable):
         results[topic.name] = _create(
             topic, context, room, validate_only=validate_only, is_told=topic.name in describable
         )
-    if context.facts.topics.responds_to_each_duplicate:
+    if context.facts.topics.topic_admin_lists_each_repeated_name:
         responses = []
         for topic in request.topics:
             response = results.get(topic.name) or _rejected(topic.name, counts, allowed, context)
@@ -108,7 +110,7 @@ def _describable(names: Collection[str], context: RequestContext) -> frozenset[s
 
 
 def _is_forbidden(name: str, context: RequestContext) -> bool:
-    is_kept = context.facts.topics.metadata_topic_error != ErrorCode.NONE
+    is_kept = context.facts.topics.create_metadata_topic_error != ErrorCode.NONE
     return name == CLUSTER_METADATA_TOPIC and is_kept
 
 
@@ -120,18 +122,18 @@ def _rejected(
     if counts[name] > 1:
         error, message = ErrorCode.INVALID_REQUEST, f"topic `{name}` is duplicate"
     elif _is_forbidden(name, context):
-        error = ErrorCode(context.facts.topics.metadata_topic_error)
+        error = ErrorCode(context.facts.topics.create_metadata_topic_error)
         message = f"topic `{name}` is reserved for the controllers"
     else:
         assert name not in allowed
         error = context.cluster.policy.bound(CREATE_TOPICS).error
-        message = context.facts.topics.create_topics_denial
+        message = context.facts.topics.create_topics_denial_message
     return CreatableTopicResult(name=name, error_code=error, error_message=message)
 
 
 def _check_size(topics: list[CreatableTopic], context: RequestContext) -> None:
     """Raise POLICY_VIOLATION if the request exceeds a batch of the metadata log (KAFKA-14996)."""
-    records_max = context.facts.topics.records_per_request_max
+    records_max = context.facts.topics.created_records_per_request_max
     if records_max is None:
         return
     records = len(topics) + sum(max(topic.num_partitions, 0) for topic in topics)
@@ -152,14 +154,18 @@ def _create(
         room.check(topic.num_partitions)  # placing that many replicas would block other clients
         made = plan(topic, context.cluster)
         room.take(len(made.assignments))
-        if not validate_only or context.facts.users.quotas_count_validations:
+        if not validate_only or context.facts.users.validate_only_counts_for_mutation_quota:
             check_mutations(context, len(made.assignments), STRICT_QUOTAS_SINCE)
     except TopicError as failure:
         return CreatableTopicResult(
             name=topic.name, error_code=failure.error, error_message=failure.message
         )
     topic_id = _topic_id(made, context, validate_only=validate_only)
-    told_id = topic_id if is_told or context.facts.topics.created_ids_are_told else NO_ID
+    told_id = (
+        topic_id
+        if is_told or context.facts.topics.create_topics_returns_ids_without_configs
+        else NO_ID
+    )
     topic_made = context.cluster.topics.get(made.name)
     if topic_made is not None and not has_all_leaders(topic_made):
         return CreatableTopicResult(
@@ -185,12 +191,14 @@ def _topic_id(made: TopicPlan, context: RequestContext, *, validate_only: bool) 
         topic = topics.create(made.name, made.assignments, made.configs)
         context.cluster.replicas_placed()
         return topic.topic_id
-    return topics.new_id() if context.facts.topics.created_ids_are_told else NO_ID
+    return (
+        topics.new_id() if context.facts.topics.create_topics_returns_ids_without_configs else NO_ID
+    )
 
 
 def _told(made: TopicPlan, topic_id: bytes, context: RequestContext) -> CreatableTopicResult:
     configs = []
-    if context.version >= 5 and context.facts.topics.create_topics_tells_configs:
+    if context.version >= 5 and context.facts.topics.create_topics_returns_configs:
         configs = [
             CreatableTopicConfigs(
                 name=entry.name,
@@ -200,7 +208,7 @@ def _told(made: TopicPlan, topic_id: bytes, context: RequestContext) -> Creatabl
                 is_sensitive=entry.is_sensitive,
             )
             for entry in context.cluster.configs.topic_entries(
-                made.configs, as_given=context.facts.topics.created_configs_are_as_given
+                made.configs, as_given=context.facts.topics.create_topics_returns_configs_as_sent
             )
         ]
     return CreatableTopicResult(

@@ -79,7 +79,7 @@ def _delete(
     offset = log.high_watermark if wanted.offset == HIGH_WATERMARK else wanted.offset
     if offset > log.start_offset:
         log.trim_before(offset)
-        if context.facts.records.deletion_forgets_producers:
+        if context.facts.records.delete_records_forgets_producers:
             log.producers.forget_written_before(offset)
     return DeleteRecordsPartitionResult(
         partition_index=wanted.partition_index, low_watermark=log.start_offset

@@ -41,7 +41,7 @@ def handle(
     names = _names(request, context)
     errors = [topic_error(context, DELETE_SHARE_GROUP_OFFSETS_TOPIC, name) for name in names]
     group = None
-    always = context.facts.groups.share_deletion_always_asks
+    always = context.facts.groups.share_offset_deletion_always_checks_group
     if always or ErrorCode.NONE in errors:
         group = _group(request.group_id, context)
     tells_all = group is None or group.has_begun

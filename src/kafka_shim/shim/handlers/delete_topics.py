@@ -41,7 +41,7 @@ def handle(request: DeleteTopicsRequest, context: RequestContext) -> DeleteTopic
     _check_enabled(context)
     topics = context.long(_asked(request))
     context.access.nothing_more()  # malformed entries are answered without a check
-    if context.facts.topics.deletes_topics_once:
+    if context.facts.topics.delete_topics_rejects_repeated_topics:
         results, doomed = _judge(topics, context)
         results.extend(_deleted(topic) for topic in context.time_sliced(doomed))
         results = context.offload(_shuffled, results, context.cluster.random.getrandbits(32))
@@ -87,7 +87,7 @@ def _asked(request: DeleteTopicsRequest) -> list[DeleteTopicState]:
 
 
 def _check_enabled(context: RequestContext) -> None:
-    if not context.facts.topics.topic_deletion_has_code:
+    if not context.facts.topics.disabled_topic_deletion_has_own_error:
         return
     if not context.cluster.configs.broker_bool("delete.topic.enable", context.node_id):
         error = ErrorCode.TOPIC_DELETION_DISABLED
@@ -213,7 +213,7 @@ def _judge_in_order(
         raise RequestRejected(ErrorCode.INVALID_REQUEST)
     results, doomed = [], {}
     entries = list(topics)
-    if not context.facts.topics.responds_to_each_duplicate:
+    if not context.facts.topics.topic_admin_lists_each_repeated_name:
         entries = list({entry.name: entry for entry in topics}.values())
     for entry in context.time_sliced(entries):
         result = DeletableTopicResult(name=entry.name, topic_id=entry.topic_id)

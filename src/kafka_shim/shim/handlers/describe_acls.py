@@ -48,7 +48,7 @@ def handle(request: DescribeAclsRequest, context: RequestContext) -> DescribeAcl
         key = (acl.resource_type, acl.resource_name, acl.pattern_type)
         resources.setdefault(key, []).append(_described(acl))
     return DescribeAclsResponse(
-        error_message=context.facts.access.acl_success_message,
+        error_message=context.facts.access.acl_request_ok_message,
         resources=[
             DescribeAclsResource(
                 resource_type=kind, resource_name=name, pattern_type=pattern, acls=acls

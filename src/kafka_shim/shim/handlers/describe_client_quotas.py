@@ -32,7 +32,7 @@ def handle(
     context.access.require(DESCRIBE_CLIENT_QUOTAS)
     _check(request.components, context)
     return DescribeClientQuotasResponse(
-        error_message=context.facts.users.quota_success_message,
+        error_message=context.facts.users.describe_quotas_ok_message,
         entries=[
             _entry(entity, limits)
             for entity, limits in context.cluster.quotas.all()
@@ -50,7 +50,7 @@ def _check(components: list[ComponentData], context: RequestContext) -> None:
     kinds = [component.entity_type for component in components]
     for component in components:
         _check_match(component, context)
-    if not context.facts.users.quota_filter_may_be_empty and any(
+    if not context.facts.users.quota_filter_accepts_empty_name and any(
         component.match_type == EXACT and component.match == "" for component in components
     ):
         raise RequestRejected(
@@ -66,10 +66,10 @@ def _check(components: list[ComponentData], context: RequestContext) -> None:
 
 def _check_match(component: ComponentData, context: RequestContext) -> None:
     known = context.facts.users.quota_entity_types
-    is_checked = context.facts.users.quota_matches_are_checked
+    is_checked = context.facts.users.describe_quotas_rejects_invalid_filter
     if not component.entity_type:
         raise RequestRejected(ErrorCode.INVALID_REQUEST, "an entity type is empty")
-    if context.facts.users.quota_types_are_checked_first:
+    if context.facts.users.describe_quotas_checks_entity_type_first:
         _check_known(component, known)
     is_malformed = component.match_type == EXACT and component.match is None
     if component.match_type not in (EXACT, DEFAULT, SPECIFIED) or is_malformed:

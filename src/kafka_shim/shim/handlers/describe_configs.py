@@ -85,7 +85,7 @@ def handle(request: DescribeConfigsRequest, context: RequestContext) -> Describe
             if settings > SETTINGS_MAX:
                 raise CloseConnection(f"DescribeConfigs asks for more than {SETTINGS_MAX} settings")
         else:
-            text = context.facts.configs.config_denials.get(error)
+            text = context.facts.configs.describe_configs_denial_messages.get(error)
             denied.append(_failed(resource, error, text, context))
     return DescribeConfigsResponse(results=[*described, *denied])
 
@@ -99,7 +99,7 @@ def _distinct(
     """Merge duplicate resources, of which the last counts, in releases
     before generated messages.
     """
-    if context.facts.configs.generated_config_messages:
+    if context.facts.configs.describe_configs_uses_generated_messages:
         return list(resources)
     return list(
         {
@@ -131,11 +131,13 @@ def _describe(
     except ResourceError as failure:
         return _failed(resource, failure.error, failure.message, context)
     keys = resource.configuration_keys
-    if keys is not None and (keys or not context.facts.configs.generated_config_messages):
+    if keys is not None and (
+        keys or not context.facts.configs.describe_configs_uses_generated_messages
+    ):
         wanted = frozenset(keys)
         entries = (entry for entry in entries if entry.name in wanted)
     return DescribeConfigsResult(
-        error_message=context.facts.configs.config_success_message,
+        error_message=context.facts.configs.describe_configs_ok_message,
         resource_type=resource.resource_type,
         resource_name=resource.resource_name,
         configs=[_told(entry, resource, request, context) for entry in entries],
@@ -148,15 +150,17 @@ def _entries(resource: DescribeConfigsResource, context: RequestContext) -> Iter
         case ConfigResourceType.TOPIC:
             return _topic_entries(name, context)
         case ConfigResourceType.BROKER:
-            node_id = broker_of(name, context, may_be_all=context.facts.configs.dynamic_brokers)
+            node_id = broker_of(
+                name, context, may_be_all=context.facts.configs.broker_configs_can_be_altered
+            )
             facts = context.facts.configs
             if node_id is None:
-                return configs.all_brokers_entries(facts.shown_fixed)
+                return configs.all_brokers_entries(facts.configs_wrongly_shown_as_read_only)
             return configs.broker_entries(
                 node_id,
-                with_unknown=facts.dynamic_brokers,
-                shown_dynamic=facts.shown_dynamic,
-                shown_fixed=facts.shown_fixed,
+                with_unknown=facts.broker_configs_can_be_altered,
+                configs_wrongly_shown_as_alterable=facts.configs_wrongly_shown_as_alterable,
+                configs_wrongly_shown_as_read_only=facts.configs_wrongly_shown_as_read_only,
             )
         case ConfigResourceType.BROKER_LOGGER:
             node_id = broker_of(name, context, may_be_all=False)
@@ -170,7 +174,7 @@ def _entries(resource: DescribeConfigsResource, context: RequestContext) -> Iter
             if not name:
                 raise ResourceError(ErrorCode.INVALID_REQUEST, "the subscription has no name")
             return configs.client_metrics_entries(
-                name, with_defaults=context.facts.configs.client_metrics_have_defaults
+                name, with_defaults=context.facts.configs.client_metrics_describe_default_configs
             )
 
 
@@ -180,8 +184,8 @@ def _topic_entries(name: str, context: RequestContext) -> Iterator[ConfigEntry]:
         raise ResourceError(ErrorCode.INVALID_TOPIC_EXCEPTION, message)
     topics = context.cluster.topics
     topic = topics.get(name)
-    if topics.known(name) is None and context.facts.configs.missing_topics_have_no_configs:
-        message = context.facts.configs.config_success_message
+    if topics.known(name) is None and context.facts.configs.describe_configs_rejects_missing_topics:
+        message = context.facts.configs.describe_configs_ok_message
         raise ResourceError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, message)
     if topic is not None and topic.unreadable:
         raise ResourceError(ErrorCode.UNKNOWN_SERVER_ERROR, None)
@@ -203,7 +207,9 @@ def _told(
     if context.version == 0:
         # since the generated messages version 0 never says so, a bug of theirs
         is_default = entry.source is Source.DEFAULT
-        result.is_default = is_default and not context.facts.configs.generated_config_messages
+        result.is_default = (
+            is_default and not context.facts.configs.describe_configs_uses_generated_messages
+        )
         return result
     result.config_source = entry.source
     if request.include_synonyms:
@@ -231,7 +237,7 @@ def _documented(
         return ""
     if (
         kind == ConfigResourceType.CLIENT_METRICS
-        and not context.facts.configs.client_metrics_are_documented
+        and not context.facts.configs.client_metrics_configs_have_documentation
     ):
         return ""
     if not request.include_documentation:

@@ -36,7 +36,7 @@ def takes_long(request: DescribeGroupsRequest, cluster: Cluster) -> bool:
 
 def handle(request: DescribeGroupsRequest, context: RequestContext) -> DescribeGroupsResponse:
     names = request.groups
-    if not context.facts.groups.describes_each_duplicate:
+    if not context.facts.groups.describe_groups_lists_each_repeated_group:
         names = list(dict.fromkeys(names))
     allowed, denied = context.access.split(DESCRIBE_GROUPS, names, str)
     refused = ErrorCode.GROUP_AUTHORIZATION_FAILED
@@ -63,7 +63,7 @@ def _failed(group_id: str, error: ErrorCode, context: RequestContext) -> Describ
 def _unasked(context: RequestContext) -> int:
     """Return the value of authorized operations that were not requested."""
     known = context.version >= OPERATIONS_SINCE
-    return context.facts.access.unasked_operations if known else NO_OPERATIONS
+    return context.facts.access.unrequested_operations_value if known else NO_OPERATIONS
 
 
 def _described(group_id: str, wants_operations: bool, context: RequestContext) -> DescribedGroup:
@@ -107,7 +107,7 @@ def _described(group_id: str, wants_operations: bool, context: RequestContext) -
 def _in_order(members: Iterable[MemberView], context: RequestContext) -> list[MemberView]:
     """Return groups in the coordinator's order, which is that of a HashMap in newer releases."""
     by_id = {member.member_id: member for member in members}
-    if not context.facts.groups.new_coordinator:
+    if not context.facts.groups.java_group_coordinator:
         return list(by_id.values())
     names = context.offload(ordered, by_id) if len(by_id) > MANY else ordered(by_id)
     return [by_id[member_id] for member_id in names]

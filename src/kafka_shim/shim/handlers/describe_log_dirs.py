@@ -38,7 +38,7 @@ def handle(request: DescribeLogDirsRequest, context: RequestContext) -> Describe
         wanted = {}
         for topic in request.topics:
             wanted.setdefault(topic.topic, set()).update(topic.partitions)
-    lists_all = context.facts.topics.log_dirs_list_all_topics
+    lists_all = context.facts.topics.describe_log_dirs_lists_unrequested_topics
     here = ((topic, _here(topic, context)) for topic in context.time_sliced(context.cluster.topics))
     held = (
         _topic(topic, context.time_sliced(partitions), wanted)

@@ -33,13 +33,17 @@ error_response = mirrored_error(
 
 
 def _topic(topic: TopicRequest, context: RequestContext) -> TopicResponse:
-    message = name_error(topic.name) if context.facts.records.describes_legal_names else None
+    message = (
+        name_error(topic.name)
+        if context.facts.records.describe_producers_checks_name_first
+        else None
+    )
     if message is not None:
         error = ErrorCode.INVALID_TOPIC_EXCEPTION
     else:
         error = context.access.error(DESCRIBE_PRODUCERS_TOPIC, topic.name)
         if error is not ErrorCode.NONE:
-            message = context.facts.records.producers_denial
+            message = context.facts.records.describe_producers_denial_message
     rows = []
     for index in topic.partition_indexes:
         if error is not ErrorCode.NONE:
@@ -52,7 +56,7 @@ def _topic(topic: TopicRequest, context: RequestContext) -> TopicResponse:
 def _partition(name: str, index: int, context: RequestContext) -> PartitionResponse:
     partition = context.cluster.topics.partition(name, index)
     if partition is None:
-        is_said = context.facts.records.producers_denial is not None
+        is_said = context.facts.records.describe_producers_denial_message is not None
         is_said = is_said and name not in context.cluster.topics
         message = "unknown topic" if is_said else None
         return _failed(index, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, message)

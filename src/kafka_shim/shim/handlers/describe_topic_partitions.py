@@ -64,7 +64,7 @@ def handle(
         context.cluster.configs.broker_int("max.request.partition.size.limit"),
     )
     topics, next_cursor = _page(allowed, cursor, max(limit, 1), context)
-    if next_cursor is not None and not context.facts.topics.pages_tell_later_denials:
+    if next_cursor is not None and not context.facts.topics.every_page_lists_all_denials:
         start = next_cursor.topic_name
         denied = [name for name in context.time_sliced(denied) if name < start]
     return DescribeTopicPartitionsResponse(

@@ -24,7 +24,7 @@ def handle(
 ) -> DescribeUserScramCredentialsResponse:
     error = context.access.error(DESCRIBE_USER_SCRAM_CREDENTIALS)
     if error is not ErrorCode.NONE:
-        if context.facts.users.scram_denial_counts_users:
+        if context.facts.users.denied_describe_scram_lists_users:
             return error_response(request, error, None)
         return DescribeUserScramCredentialsResponse(error_code=error, error_message=None)
     if request.users:

@@ -35,7 +35,7 @@ def takes_long(request: ElectLeadersRequest, cluster: Cluster) -> bool:
 
 def handle(request: ElectLeadersRequest, context: RequestContext) -> ElectLeadersResponse:
     response = _response(request, context)
-    if not context.facts.topics.elections_repeat:
+    if not context.facts.topics.elect_leaders_lists_partitions_as_requested:
         response.replica_election_results = context.offload(
             _merged, response.replica_election_results
         )
@@ -61,22 +61,22 @@ def _merged(results: list[ReplicaElectionResult]) -> list[ReplicaElectionResult]
 
 
 def _response(request: ElectLeadersRequest, context: RequestContext) -> ElectLeadersResponse:
-    if context.facts.topics.holds_elections:
+    if context.facts.topics.elect_leaders_is_supported:
         error = context.access.error(ELECT_LEADERS)
     else:
         context.access.nothing_more()
         # DEVIATION: a real broker never answers if all topics are requested.
         error = ErrorCode.UNSUPPORTED_VERSION
     if error is not ErrorCode.NONE:
-        denied = error_response(request, error, context.facts.topics.election_denial)
+        denied = error_response(request, error, context.facts.topics.elect_leaders_denial_message)
         if context.version == 0:
             denied.error_code = ErrorCode.NONE
         return denied
-    if request.topic_partitions == [] and not context.facts.topics.empty_election_is_checked:
+    if request.topic_partitions == [] and not context.facts.topics.empty_election_checks_type:
         return ElectLeadersResponse()  # even with an invalid type (the oracle's seed 93060)
     if context.version > 0 and request.election_type not in (PREFERRED, UNCLEAN):
-        error = ErrorCode(context.facts.topics.unknown_election_error)
-        has_text = context.facts.topics.unknown_election_has_text
+        error = ErrorCode(context.facts.topics.unknown_election_type_error)
+        has_text = context.facts.topics.unknown_election_type_has_message
         message = f"election type {request.election_type} is unknown" if has_text else None
         raise RequestRejected(error, message)
     if request.topic_partitions is None:

@@ -57,7 +57,7 @@ def handle(request: FetchRequest, context: RequestContext) -> FetchResponse | Wa
     if fetch_round.error is not ErrorCode.NONE:
         return FetchResponse(error_code=fetch_round.error)
     if request.isolation_level not in ISOLATION_LEVELS:
-        if context.facts.records.odd_isolation_closes:
+        if context.facts.records.unknown_isolation_level_closes_connection:
             raise CloseConnection(f"unknown isolation level {request.isolation_level}")
         return _refused(request, ErrorCode.UNKNOWN_SERVER_ERROR, context)
     return _Fetch(request, context, fetch_round).start()
@@ -68,9 +68,9 @@ def _refused(request: FetchRequest, error: ErrorCode, context: RequestContext) -
     response = error_response(request, error, None)
     for topic in response.responses:
         for row in topic.partitions:
-            if not context.facts.records.errors_list_aborted:
+            if not context.facts.records.fetch_error_has_empty_aborted_list:
                 row.aborted_transactions = None
-            if not context.facts.records.refusals_have_records:
+            if not context.facts.records.failed_fetch_has_empty_records:
                 row.records = None
     return response
 
@@ -79,9 +79,9 @@ def _replica_error(replica_id: int, context: RequestContext) -> ErrorCode:
     """Return the early releases' error for an unknown replica id, or the leader's own."""
     facts = context.facts.records
     if replica_id == context.node_id:
-        return facts.leader_as_replica_error
+        return facts.leader_fetches_itself_error
     is_stranger = replica_id >= 0 and replica_id not in context.cluster.nodes
-    return facts.stranger_error if is_stranger else ErrorCode.NONE
+    return facts.unknown_replica_error if is_stranger else ErrorCode.NONE
 
 
 def error_response(
@@ -179,7 +179,9 @@ class _Fetch:
                 index = wanted.partition.partition
                 partition = self._context.cluster.topics.partition(wanted.topic, index)
                 if partition is None and self.reader.replica_id == DEBUGGER:
-                    error = ErrorCode(self._context.facts.topics.missing_replica_error)
+                    error = ErrorCode(
+                        self._context.facts.topics.alter_log_dir_missing_replica_error
+                    )
                 elif partition is None:
                     error = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
                 elif self._is_of_another_topic(wanted):
@@ -196,7 +198,10 @@ class _Fetch:
 
     def _spoken(self, error: ErrorCode, wanted: Wanted) -> ErrorCode:
         """Return the error of this release: some return a missing partition as a zstd error."""
-        if self.reader.version >= ZSTD_SINCE or not self.reader.facts.missing_looks_compressed:
+        if (
+            self.reader.version >= ZSTD_SINCE
+            or not self.reader.facts.missing_partition_is_unsupported_compression
+        ):
             return error
         topic, index = wanted.topic or "", wanted.partition.partition
         is_missing = self._context.cluster.topics.partition(topic, index) is None
@@ -208,7 +213,7 @@ class _Fetch:
         known = self._topics
         if topic not in known:
             topics = self._context.cluster.topics
-            if not self.reader.is_follower or self.reader.facts.followers_read_topics:
+            if not self.reader.is_follower or self.reader.facts.followers_require_topic_read:
                 known[topic] = topic_error(self._context, FETCH_TOPIC, topic)
             elif topics.known(topic):
                 known[topic] = ErrorCode.NONE
@@ -298,7 +303,7 @@ class _Fetch:
         topics.
         """
         is_readable = self._topics.get(topic or "") is ErrorCode.NONE
-        return is_readable and self.reader.facts.missing_partitions_in_place
+        return is_readable and self.reader.facts.fetch_keeps_missing_partitions_in_order
 
 
 def _by_topic(rows: Iterable[tuple[Wanted, PartitionData]]) -> list[FetchableTopicResponse]:

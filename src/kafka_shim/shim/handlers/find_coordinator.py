@@ -52,7 +52,7 @@ def handle(request: FindCoordinatorRequest, context: RequestContext) -> FindCoor
             found.append(_find(key_type, key, context))  # noqa: PERF401
         return FindCoordinatorResponse(coordinators=found)
     single = _find(request.key_type, request.key, context)
-    message = context.facts.groups.found_message
+    message = context.facts.groups.find_coordinator_ok_message
     if single.error_code != NO_ERROR and message is not None:
         message = _DENIALS.get(KeyType(request.key_type))
     return FindCoordinatorResponse(
@@ -100,23 +100,23 @@ def _error(key_type: int, key: str, context: RequestContext) -> ErrorCode:
 
 def _share_error(key: str, context: RequestContext) -> ErrorCode:
     facts = context.facts.groups
-    if facts.share_key_error is not None and context.version in SHARE_TOLD_BY_KEY:
+    if facts.find_coordinator_share_key_error is not None and context.version in SHARE_TOLD_BY_KEY:
         return ErrorCode.INVALID_REQUEST
-    if facts.share_key_error is None or context.version < SHARE_SINCE:
+    if facts.find_coordinator_share_key_error is None or context.version < SHARE_SINCE:
         raise _unknown_type(KeyType.SHARE, context)
     denial = context.access.error(FIND_COORDINATOR_SHARE, key)
     if denial is not NO_ERROR:
-        if facts.share_denial_refuses_all:
+        if facts.one_denied_share_key_fails_all:
             raise RequestRejected(denial, _DENIALS[KeyType.SHARE])
         return denial
-    if facts.share_key_error:
-        return ErrorCode(facts.share_key_error)
-    is_key = is_share_key(key, with_colons=facts.share_groups_with_colons)
+    if facts.find_coordinator_share_key_error:
+        return ErrorCode(facts.find_coordinator_share_key_error)
+    is_key = is_share_key(key, with_colons=facts.share_group_id_accepts_colons)
     return NO_ERROR if is_key else ErrorCode.INVALID_REQUEST
 
 
 def _unknown_type(key_type: int, context: RequestContext) -> Exception:
     """Return the error for an unknown key type, which fails the whole request."""
     text = f"coordinator type {int(key_type)} is unknown"
-    code = context.facts.groups.unknown_key_type_error
+    code = context.facts.groups.find_coordinator_unknown_type_error
     return CloseConnection(text) if code is None else RequestRejected(ErrorCode(code), text)

@@ -57,10 +57,10 @@ def handle(
 ) -> IncrementalAlterConfigsResponse:
     context.access.nothing_more()  # a malformed resource is answered without asking
     resources = request.resources
-    if context.facts.configs.controllers_alter_alone:
+    if context.facts.configs.controller_alters_configs_unchecked:
         return _by_controllers(request, context)
     counts: Counter[tuple[int, str]] = Counter()
-    if context.facts.configs.alterations_are_forwarded:
+    if context.facts.configs.brokers_check_configs_before_permission:
         counts = Counter((resource.resource_type, resource.resource_name) for resource in resources)
     else:
         _check_types(request, context)
@@ -70,7 +70,7 @@ def handle(
             }.values()
         )
     asked = [(resource, _response(resource)) for resource in context.time_sliced(resources)]
-    if not context.facts.configs.alterations_are_forwarded:
+    if not context.facts.configs.brokers_check_configs_before_permission:
         for resource, response in context.time_sliced(asked):
             with _telling(response):
                 _alter(resource, context, validate_only=request.validate_only)
@@ -140,7 +140,7 @@ def _alter(resource: AlterConfigsResource, context: RequestContext, *, validate_
         return
     require_config(context, REQUIREMENTS[resource.resource_type], resource.resource_name)
     _check_form(resource, context)
-    is_said = context.facts.configs.unexpected_errors_are_said
+    is_said = context.facts.configs.unexpected_alter_configs_error_has_message
     check_operations(resource, message="null" if is_said else None)
     _change(resource, context, validate_only=validate_only)
 
@@ -208,14 +208,14 @@ def _check_form(resource: AlterConfigsResource, context: RequestContext) -> None
         if config.value is None and config.config_operation != ConfigOperation.DELETE
     ]
     if nulls:
-        error = ErrorCode(context.facts.configs.altered_null_error)
+        error = ErrorCode(context.facts.configs.alter_configs_null_value_error)
         is_said = error is not ErrorCode.UNKNOWN_SERVER_ERROR
         message = f"settings need a value: {', '.join(nulls)}" if is_said else None
         raise ResourceError(error, message)
     if len({config.name for config in resource.configs}) < len(resource.configs):
         raise ResourceError(ErrorCode.INVALID_REQUEST, "duplicate setting")
     is_nameless = not resource.resource_name and resource.resource_type == ConfigResourceType.TOPIC
-    if is_nameless and context.facts.configs.empty_topic_name_first:
+    if is_nameless and context.facts.configs.alter_configs_checks_empty_name_first:
         raise ResourceError(ErrorCode.INVALID_REQUEST, "the topic has no name")
 
 
@@ -243,23 +243,24 @@ def _extended(
     definitions = context.cluster.configs.definitions_of(kind)
     definition = definitions.get(config.name)
     is_like_no_list = (
-        kind != ConfigResourceType.BROKER and context.facts.configs.unknown_topic_list_is_no_list
+        kind != ConfigResourceType.BROKER
+        and context.facts.configs.append_to_unknown_topic_config_is_not_list_error
     )
     if (definition is None or not definition.defined) and not is_like_no_list:
-        error = ErrorCode(context.facts.configs.unknown_list_error)
+        error = ErrorCode(context.facts.configs.append_to_unknown_broker_config_error)
         raise config_change.failed(error, f"unknown setting {config.name}", context)
     if definition is None or definition.type != "list" or kind not in WITH_LISTS:
-        error = ErrorCode(context.facts.configs.altered_config_error)
+        error = ErrorCode(context.facts.configs.invalid_topic_config_value_error)
         raise ResourceError(error, f"{config.name} is not a list")
     start = held.get(config.name)
     if start is None:
-        if not context.facts.configs.lists_start_as_default:
+        if not context.facts.configs.append_to_unset_list_starts_with_default:
             raise ResourceError(ErrorCode.UNKNOWN_SERVER_ERROR, f"{config.name} is not set")
         start = definition.default or ""
     parts, given = _split(start), _split(config.value or "")
     if config.config_operation == ConfigOperation.SUBTRACT:
         return ",".join(part for part in parts if part not in given)
-    if context.facts.configs.append_skips_present:
+    if context.facts.configs.append_skips_present_elements:
         parts = [part for part in parts if part]
         given = list(dict.fromkeys(part for part in given if part not in parts))
     return ",".join([*parts, *given])

@@ -27,7 +27,7 @@ def handle(request: InitProducerIdRequest, context: RequestContext) -> InitProdu
     try:
         _check_access(request, context)
     except RequestRejected as denial:
-        epoch = context.facts.records.denied_producer_epoch
+        epoch = context.facts.records.denied_init_producer_epoch
         return InitProducerIdResponse(error_code=denial.error, producer_id=-1, producer_epoch=epoch)
     if (request.producer_id == -1) != (request.producer_epoch == -1):
         raise RequestRejected(ErrorCode.INVALID_REQUEST)

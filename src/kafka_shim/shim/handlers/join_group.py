@@ -32,7 +32,7 @@ def handle(
     def answer(joined: Joined) -> None:
         response = _response(joined, context)
         if joined.error is not ErrorCode.NONE:
-            response.generation_id = context.facts.groups.failed_generation
+            response.generation_id = context.facts.groups.failed_join_generation
         wait.complete(response)
 
     error = context.coordinator_error(request.group_id)

@@ -25,7 +25,7 @@ def handle(request: LeaderAndIsrRequest, context: RequestContext) -> LeaderAndIs
     error = orders.refusal(LEADER_AND_ISR, request.broker_epoch, context)
     if context.version >= BY_ID_SINCE:
         return _by_id(request, error)
-    lists_stale = context.facts.cluster.stale_controller_lists_partitions
+    lists_stale = context.facts.cluster.stale_controller_error_lists_partitions
     if error is ErrorCode.STALE_CONTROLLER_EPOCH and not lists_stale:
         return LeaderAndIsrResponse(error_code=error)
     return _by_name(error, orders.responded(_partitions(request), context))

@@ -19,7 +19,7 @@ def handle(request: LeaveGroupRequest, context: RequestContext) -> LeaveGroupRes
     if error is ErrorCode.NONE:
         error = context.coordinator_error(request.group_id)
     if error is not ErrorCode.NONE:
-        odd = context.facts.groups.leaves_alone_error
+        odd = context.facts.groups.single_leave_error
         if odd is not None and context.version < MANY_SINCE:
             error = ErrorCode(odd)
         return error_response(request, error, None)

@@ -54,7 +54,7 @@ def _visible(groups: list[Group], context: RequestContext) -> list[Group]:
 
 
 def _in_order(groups: list[Group], context: RequestContext) -> list[Group]:
-    if not context.facts.groups.new_coordinator:
+    if not context.facts.groups.java_group_coordinator:
         return groups
     by_id = {group.group_id: group for group in groups}
     return [
@@ -65,6 +65,6 @@ def _in_order(groups: list[Group], context: RequestContext) -> list[Group]:
 def _matches(text: str, wanted: list[str], context: RequestContext) -> bool:
     if not wanted:
         return True
-    if context.facts.groups.filters_ignore_case:
+    if context.facts.groups.list_groups_filters_ignore_case:
         return text.lower() in {name.lower() for name in wanted}
     return text in wanted

@@ -47,7 +47,7 @@ def handle(request: ListOffsetsRequest, context: RequestContext) -> ListOffsetsR
         LIST_OFFSETS_TOPIC, request.topics, lambda topic: topic.name
     )
     if request.isolation_level not in ISOLATION_LEVELS:
-        if context.facts.records.odd_isolation_closes:
+        if context.facts.records.unknown_isolation_level_closes_connection:
             raise CloseConnection(f"unknown isolation level {request.isolation_level}")
         raise RequestRejected(ErrorCode.UNKNOWN_SERVER_ERROR)
     named = [
@@ -63,8 +63,16 @@ def handle(request: ListOffsetsRequest, context: RequestContext) -> ListOffsetsR
     failed = [_failed_topic(topic, denial) for topic in context.time_sliced(denied)]
     return ListOffsetsResponse(
         topics=[
-            *(listed if facts.lists_each_duplicate else context.offload(_merged, listed)),
-            *(failed if facts.lists_denied_duplicates else context.offload(_merged, failed)),
+            *(
+                listed
+                if facts.list_offsets_lists_each_repeated_partition
+                else context.offload(_merged, listed)
+            ),
+            *(
+                failed
+                if facts.list_offsets_lists_each_denied_partition
+                else context.offload(_merged, failed)
+            ),
         ]
     )
 
@@ -99,7 +107,7 @@ class _Listing:
 
     @property
     def _refuses_duplicates(self) -> bool:
-        always = self._context.facts.records.duplicates_always_refused
+        always = self._context.facts.records.list_offsets_v0_rejects_repeated_partitions
         return self._context.version > 0 or always
 
     def _partition(self, name: str, wanted: ListOffsetsPartition) -> ListOffsetsPartitionResponse:
@@ -109,7 +117,7 @@ class _Listing:
         if error is NO_ERROR and partition is None:
             error = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
             if self._replica_id == DEBUGGER:
-                error = ErrorCode(self._context.facts.topics.missing_replica_error)
+                error = ErrorCode(self._context.facts.topics.alter_log_dir_missing_replica_error)
         if error is not NO_ERROR or partition is None:
             return _failed(index, error)
         error = self._error(partition, wanted)
@@ -131,7 +139,7 @@ class _Listing:
 
     def _time_error(self, wanted: ListOffsetsPartition) -> ErrorCode:
         facts = self._context.facts.records
-        error_responses = wanted.timestamp < 0 and facts.refuses_unknown_times
+        error_responses = wanted.timestamp < 0 and facts.unknown_negative_timestamps_are_rejected
         if error_responses and special_since(wanted.timestamp, facts) > self._context.version:
             return ErrorCode.UNSUPPORTED_VERSION
         return NO_ERROR

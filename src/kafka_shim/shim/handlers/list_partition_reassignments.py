@@ -26,7 +26,7 @@ def handle(
         raise RequestRejected(error, "cluster authorization failed")
     require_controller(context)
     return ListPartitionReassignmentsResponse(
-        error_message=context.facts.topics.reassignment_success_message
+        error_message=context.facts.topics.reassignment_ok_message
     )
 
 

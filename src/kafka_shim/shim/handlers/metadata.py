@@ -162,13 +162,17 @@ def _missing(
 ) -> MetadataResponseTopic:
     """Return the entry of a missing topic, which exists next time if topics are created."""
     error: int = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
-    is_checked = auto_creates or context.facts.topics.metadata_checks_names
+    is_checked = auto_creates or context.facts.topics.metadata_rejects_invalid_topic_names
     if name_error(name) is not None:
         if is_checked:
             error = ErrorCode.INVALID_TOPIC_EXCEPTION
     elif _creates(name, context, auto_creates=auto_creates):
         facts, at_controller = context.facts.topics, is_controller(context)
-        error = facts.controller_auto_create_error if at_controller else facts.auto_create_error
+        error = (
+            facts.controller_auto_created_topic_error
+            if at_controller
+            else facts.auto_created_topic_error
+        )
     return MetadataResponseTopic(
         error_code=error,
         name=name,
@@ -182,7 +186,9 @@ def _creates(name: str, context: RequestContext, *, auto_creates: bool) -> bool:
     or before and is not visible yet.
     """
     is_internal = name in context.cluster.topics.internal_names
-    if not auto_creates and not (is_internal and context.facts.topics.metadata_creates_internal):
+    if not auto_creates and not (
+        is_internal and context.facts.topics.metadata_creates_internal_topics
+    ):
         return False
     is_made = name in context.cluster.topics
     return is_made or _create_automatically(context.cluster, name) is not None
@@ -254,7 +260,9 @@ def _topic_operations(name: str, request: MetadataRequest, context: RequestConte
 
 
 def _unasked_operations(context: RequestContext) -> int:
-    return context.facts.access.unasked_operations if context.version >= 8 else NO_OPERATIONS
+    return (
+        context.facts.access.unrequested_operations_value if context.version >= 8 else NO_OPERATIONS
+    )
 
 
 def _cluster_operations(request: MetadataRequest, context: RequestContext) -> int:
@@ -262,7 +270,7 @@ def _cluster_operations(request: MetadataRequest, context: RequestContext) -> in
     if not 8 <= context.version <= 10:
         return NO_OPERATIONS
     if not request.include_cluster_authorized_operations:
-        return context.facts.access.unasked_operations
+        return context.facts.access.unrequested_operations_value
     if not context.access.allows(METADATA_CLUSTER_OPERATIONS):
         return 0
     return context.access.operations(ResourceType.CLUSTER)

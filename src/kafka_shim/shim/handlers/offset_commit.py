@@ -76,26 +76,32 @@ def handle(request: OffsetCommitRequest, context: RequestContext) -> OffsetCommi
         denial = context.coordinator_error(request.group_id)
     if denial is not NO_ERROR:
         response = error_response(request, denial, None)
-        return response if facts.denied_commits_repeat else context.offload(merged, response)
+        return (
+            response
+            if facts.denied_commit_lists_each_partition
+            else context.offload(merged, response)
+        )
     rows = _Rows()
     wanted = [commit for topic in request.topics for commit in _allowed(topic, rows, context)]
-    if not facts.new_coordinator:
+    if not facts.java_group_coordinator:
         wanted = last_of_each(
             context.time_sliced(wanted),
             lambda commit: (commit.asked.name, commit.partition.partition_index),
         )
     # where the coordinator answers for everything, it does so as often as it was asked
-    rows.merges = bool(rows.topics) or not facts.new_coordinator
+    rows.merges = bool(rows.topics) or not facts.java_group_coordinator
     if not wanted:
         pass
     elif context.version != TO_ZOOKEEPER:
         _commit(request, wanted, rows, context)
-    elif not facts.commits_to_zookeeper:
+    elif not facts.zookeeper_offset_commit_is_supported:
         return error_response(request, ErrorCode.UNSUPPORTED_VERSION, None)
     else:
         _commit_to_zookeeper(request.group_id, wanted, rows, context)
     response = rows.response()
-    return response if facts.failed_commits_repeat else context.offload(merged, response)
+    return (
+        response if facts.failed_commit_lists_each_partition else context.offload(merged, response)
+    )
 
 
 error_response = mirrored_error(OffsetCommitResponse)
@@ -108,7 +114,7 @@ def _allowed(
     """Return the existing permitted partitions of a topic; add the errors of the others."""
     by_id = context.version >= BY_ID_SINCE
     error, topic = topic_of(context, OFFSET_COMMIT_TOPIC, asked, by_id=by_id)
-    checks = context.facts.groups.commit_checks_partition
+    checks = context.facts.groups.commit_rejects_missing_partition
     for partition in asked.partitions:
         if error is not NO_ERROR or topic is None:
             rows.add(asked, partition.partition_index, error)
@@ -139,7 +145,10 @@ def _commit(
         if metadata_fits(commit.partition, bytes_max)
     ]
     retention_ms: Retention = request.retention_time_ms
-    if context.version >= BY_ID_SINCE and not context.facts.groups.offset_records_have_ids:
+    if (
+        context.version >= BY_ID_SINCE
+        and not context.facts.groups.all_offset_records_have_topic_ids
+    ):
         retention_ms = None
     error = groups.commit(request.group_id, who, context.long(commits), retention_ms=retention_ms)
     for commit in context.time_sliced(wanted):

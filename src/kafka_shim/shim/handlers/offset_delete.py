@@ -57,11 +57,11 @@ def handle(request: OffsetDeleteRequest, context: RequestContext) -> OffsetDelet
         for topic in context.time_sliced(topics)
         for partition in context.time_sliced(topic.partitions)
     }
-    if not (context.facts.groups.new_coordinator and codes <= BY_GROUP):
+    if not (context.facts.groups.java_group_coordinator and codes <= BY_GROUP):
         topics = context.offload(_merged, topics, context.facts.groups)
     if ErrorCode.NONE in codes:
         context.cluster.groups.offsets_deleted(group)
-    if context.facts.groups.deleted_offsets_repeat:
+    if context.facts.groups.offset_delete_lists_topic_per_partition:
         _check_size(topics)
         topics = [topic for topic in topics for _ in topic.partitions]
     return OffsetDeleteResponse(topics=topics)
@@ -86,7 +86,9 @@ def _merged(
     for place, (name, partition) in enumerate(responses):
         rows = found.setdefault(name, {})
         is_by_group = partition.error_code in BY_GROUP
-        repeats = facts.new_coordinator or (facts.failed_commits_repeat and not is_by_group)
+        repeats = facts.java_group_coordinator or (
+            facts.failed_commit_lists_each_partition and not is_by_group
+        )
         key = name, partition.partition_index
         if not repeats:
             for former in places.pop(key, ()):

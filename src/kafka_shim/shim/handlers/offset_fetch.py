@@ -119,12 +119,12 @@ def _each_or_once(
     rows: list[OffsetFetchResponseGroup], facts: GroupFacts
 ) -> list[OffsetFetchResponseGroup]:
     """Return the rows of a request that may list a group twice, as this release answers it."""
-    if facts.fetches_group_twice:
+    if facts.offset_fetch_lists_each_repeated_group:
         return rows
     by_name = {row.group_id: row for row in rows}
     times = Counter(row.group_id for row in rows)
     denied = ErrorCode.GROUP_AUTHORIZATION_FAILED
-    if facts.fetching_twice_fails and any(
+    if facts.offset_fetch_fails_for_repeated_group and any(
         times[name] > 1 and row.error_code is not denied for name, row in by_name.items()
     ):
         error = ErrorCode.UNKNOWN_SERVER_ERROR
@@ -177,7 +177,10 @@ def _fetch(group: _Group, require_stable: bool, context: RequestContext) -> _Res
         effect = context.cluster.policy.bound(OFFSET_FETCH_GROUP).effect(context.version)
         each = effect is Effect.EACH and context.version < MANY_SINCE
         return _Response(error, _failures(group, error, context) if each else [])
-    if context.version == FROM_ZOOKEEPER and not context.facts.groups.commits_to_zookeeper:
+    if (
+        context.version == FROM_ZOOKEEPER
+        and not context.facts.groups.zookeeper_offset_commit_is_supported
+    ):
         return _Response(error, _failures(group, ErrorCode.UNSUPPORTED_VERSION, context))
     error = context.coordinator_error(group.group_id)
     found = context.cluster.groups.find(group.group_id)
@@ -207,14 +210,14 @@ def _named_topics(group: _Group, require_stable: bool, context: RequestContext) 
             found.append(_looked_up(group.group_id, asked, name, require_stable, context))
         else:
             failed.append(_denied(asked, error))
-    if context.facts.groups.denied_fetches_repeat:
+    if context.facts.groups.denied_offset_fetch_lists_each_topic:
         return _responded(found, context) + failed
     return _responded(found + failed, context)
 
 
 def _responded(topics: list[_Topic], context: RequestContext) -> list[_Topic]:
     """Merge the rows of older releases: each partition once, and no topic without partitions."""
-    if context.facts.groups.new_coordinator:
+    if context.facts.groups.java_group_coordinator:
         return topics
     rows: dict[str, dict[int, CommittedOffset | ErrorCode]] = {}
     for topic in context.time_sliced(topics):
@@ -228,10 +231,10 @@ def _responded(topics: list[_Topic], context: RequestContext) -> list[_Topic]:
 
 def _failures(group: _Group, error: ErrorCode, context: RequestContext) -> list[_Topic]:
     facts, from_zookeeper = context.facts.groups, context.version == FROM_ZOOKEEPER
-    if facts.failed_fetch_is_empty and not from_zookeeper:
+    if facts.failed_offset_fetch_v1_is_empty and not from_zookeeper:
         return []
     topics = [_denied(asked, error) for asked in context.time_sliced(group.topics or ())]
-    repeats = facts.denied_fetches_repeat and not from_zookeeper
+    repeats = facts.denied_offset_fetch_lists_each_topic and not from_zookeeper
     return topics if repeats else _responded(topics, context)
 
 
@@ -247,7 +250,7 @@ def _looked_up(
         ]
     else:
         ids = [] if topic is None else [topic.topic_id]
-        if not context.facts.groups.commit_checks_partition:
+        if not context.facts.groups.commit_rejects_missing_partition:
             ids.append(stray_id(name))
         rows = [
             _committed(groups.offsets, group_id, ids, at, require_stable)
@@ -273,7 +276,7 @@ def _in_zookeeper(
     group_id: str, topic: Topic | None, partition: int, context: RequestContext
 ) -> CommittedOffset | ErrorCode:
     """Return the offset from ZooKeeper, which has no metadata."""
-    checks = context.facts.groups.commit_checks_partition
+    checks = context.facts.groups.commit_rejects_missing_partition
     if topic is None or (checks and topic.partition(partition) is None):
         return ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
     if not group_id:

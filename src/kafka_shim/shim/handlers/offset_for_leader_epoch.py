@@ -27,7 +27,7 @@ def handle(
     request: OffsetForLeaderEpochRequest, context: RequestContext
 ) -> OffsetForLeaderEpochResponse:
     topics = request.topics
-    if context.facts.records.epochs_by_partition:
+    if context.facts.records.epoch_lookup_merges_repeated_partitions:
         topics = context.offload(_merged, topics)
     allowed, denied = context.access.split(
         OFFSET_FOR_LEADER_EPOCH, topics, lambda topic: topic.topic
@@ -85,7 +85,7 @@ def _end(name: str, wanted: OffsetForLeaderPartition, context: RequestContext) -
     log = partition.log
     leader_epoch, end_offset = log.end_of_epoch(wanted.leader_epoch)
     is_before = wanted.leader_epoch < 0 or log.end_offset == 0
-    if is_before and not context.facts.records.epochs_from_creation:
+    if is_before and not context.facts.records.first_leader_epoch_starts_at_creation:
         leader_epoch, end_offset = -1, -1
     return EpochEndOffset(
         partition=wanted.partition,

@@ -107,7 +107,7 @@ def _request_error(
     request: ProduceRequest, first_batches: list[Batch], context: RequestContext
 ) -> ErrorCode:
     """Return the error for which the whole request fails."""
-    if context.facts.records.last_batch_counts:
+    if context.facts.records.last_partition_makes_produce_transactional:
         first_batches = first_batches[-1:]
     is_transactional = is_idempotent = False
     for batch in first_batches:
@@ -116,7 +116,7 @@ def _request_error(
         if batch.producer_id > NO_PRODUCER:
             is_idempotent = True
     if is_transactional:
-        error = context.facts.records.nameless_transaction_error
+        error = context.facts.records.missing_transactional_id_error
         if request.transactional_id is None and error:
             context.access.nothing_more()
             return error
@@ -140,7 +140,7 @@ def _append_all(
         found.append((rows, name, error))
         has_nulls = has_nulls or rows.has_nulls
     null_error = NO_ERROR
-    if has_nulls and facts.null_records_stop_all:
+    if has_nulls and facts.null_records_fail_whole_produce:
         null_error = null_records_error(found, context)
     if slices is not None and not null_error:
         _check_beforehand(found, context)
@@ -203,7 +203,7 @@ def _response(
     partition = context.cluster.topics.partition(name, index)
     if partition is None:
         return _failed(index, _missing(name, request, context))
-    if not facts.reads_duplicates:
+    if not facts.repeated_produce_partition_checks_all_batches:
         rows = rows[-1:]
     readable: Row | None = rows[0]
     unreadable = None
@@ -225,7 +225,7 @@ def _response(
 
 def _missing(name: str, request: ProduceRequest, context: RequestContext) -> RefusedRecords:
     """Return the error for a missing partition; releases that check topics only find it late."""
-    if context.facts.records.missing_partitions_in_place:
+    if context.facts.records.fetch_keeps_missing_partitions_in_order:
         try:
             check_request(name, request, context)
         except RefusedRecords as refused:

@@ -28,10 +28,10 @@ def handle(request: SaslHandshakeRequest, context: RequestContext) -> SaslHandsh
     if _renews(context):
         return _begin_renewal(request, context)
     if session.phase not in _BEFORE:
-        told = mechanisms if context.facts.users.late_handshake_tells_mechanisms else []
+        told = mechanisms if context.facts.users.late_handshake_lists_mechanisms else []
         return SaslHandshakeResponse(error_code=ErrorCode.ILLEGAL_SASL_STATE, mechanisms=told)
     if not login.begin(request.mechanism, session, context.cluster, _next_phase(context)):
-        if context.facts.users.unknown_mechanism_closes:
+        if context.facts.users.unknown_sasl_mechanism_closes_connection:
             session.phase = Phase.FAILED
         return SaslHandshakeResponse(
             error_code=ErrorCode.UNSUPPORTED_SASL_MECHANISM, mechanisms=mechanisms

@@ -109,7 +109,7 @@ def error_response(
 
 def _check_supported(request: StreamsGroupHeartbeatRequest, context: RequestContext) -> None:
     """Raise Refused for fields that the release does not support yet."""
-    is_early = not context.facts.groups.streams_static_members
+    is_early = not context.facts.groups.streams_supports_static_members
     reported = (request.task_offsets, request.task_end_offsets)
     subtopologies = [] if request.topology is None else request.topology.subtopologies
     for is_unsupported, what in (

@@ -73,24 +73,26 @@ def handle(request: TxnOffsetCommitRequest, context: RequestContext) -> TxnOffse
         response = error_response(request, denial, None)
         return (
             response
-            if context.facts.records.denied_txn_commits_repeat
+            if context.facts.records.denied_txn_commit_lists_each_partition
             else context.offload(merged, response)
         )
     rows: Rows = {}
     wanted = [commit for topic in request.topics for commit in _allowed(topic, rows, context)]
     facts = context.facts.groups
-    if not facts.new_coordinator:
+    if not facts.java_group_coordinator:
         wanted = last_of_each(
             context.time_sliced(wanted),
             lambda commit: (commit.asked.name, commit.partition.partition_index),
         )
     codes = _commit(request, wanted, context) if wanted else []
-    if facts.new_coordinator and not rows:
+    if facts.java_group_coordinator and not rows:
         return _as_asked(request, codes)
     for commit, code in context.time_sliced(zip(wanted, codes, strict=True)):
         _add(rows, commit.asked, commit.partition.partition_index, code)
     response = TxnOffsetCommitResponse(topics=list(rows.values()))
-    return response if facts.failed_commits_repeat else context.offload(merged, response)
+    return (
+        response if facts.failed_commit_lists_each_partition else context.offload(merged, response)
+    )
 
 
 error_response = mirrored_error(TxnOffsetCommitResponse)
@@ -122,7 +124,7 @@ def _allowed(
     """Return the existing permitted partitions of a topic; add the errors of the others."""
     by_id = context.version >= BY_ID_SINCE
     error, topic = topic_of(context, TXN_OFFSET_COMMIT_TOPIC, asked, by_id=by_id)
-    checks_partition = context.facts.records.checks_committed_partition
+    checks_partition = context.facts.records.txn_commit_rejects_missing_partition
     for partition in asked.partitions:
         index = partition.partition_index
         if error is not ErrorCode.NONE or topic is None:
@@ -171,7 +173,7 @@ def _commit(
 
 
 def _group_error(request: TxnOffsetCommitRequest, context: RequestContext) -> ErrorCode:
-    if not request.group_id and context.facts.records.checks_committed_group:
+    if not request.group_id and context.facts.records.txn_commit_rejects_empty_group_id:
         return ErrorCode.INVALID_GROUP_ID
     return context.coordinator_error(request.group_id)
 
@@ -189,7 +191,7 @@ def _transaction_error(request: TxnOffsetCommitRequest, context: RequestContext)
     target, log = _log(request, context)
     facts = context.facts.records
     producer = request.producer_id, request.producer_epoch
-    if not facts.verifies_offsets or is_open(log, *producer, facts):
+    if not facts.offset_commit_verifies_transaction_group or is_open(log, *producer, facts):
         return ErrorCode.NONE
     if not request.transactional_id:
         return ErrorCode.INVALID_REQUEST
@@ -197,8 +199,8 @@ def _transaction_error(request: TxnOffsetCommitRequest, context: RequestContext)
         (request.transactional_id, *producer),
         target,
         context,
-        facts.adds_offsets_since,
-        facts.abortable_offsets_since,
+        facts.txn_offset_commit_adds_group_since,
+        facts.txn_offset_commit_abortable_error_since,
     )
     context.cluster.transactions.write_gathered()
     return error
@@ -211,14 +213,14 @@ def _append_error(
 
     Before 4.0 those of no producer are committed as if there were no transaction.
     """
-    if request.producer_id == NO_PRODUCER and not context.facts.groups.new_coordinator:
+    if request.producer_id == NO_PRODUCER and not context.facts.groups.java_group_coordinator:
         return ErrorCode.NONE
     _, log = _log(request, context)
     known = log.producers.get(request.producer_id)
     if request.producer_epoch < 0:
         return ErrorCode.UNKNOWN_SERVER_ERROR
     is_old = known is not None and request.producer_epoch < known.epoch
-    if is_old and context.facts.records.checks_committed_epoch:
+    if is_old and context.facts.records.txn_commit_rejects_older_epoch:
         return ErrorCode.INVALID_PRODUCER_EPOCH
     now_ms = context.cluster.clock.now_ms()
     written = ProducedBatch(NO_SEQUENCE, NO_SEQUENCE, log.end_offset, now_ms)

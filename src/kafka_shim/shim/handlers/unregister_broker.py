@@ -10,7 +10,7 @@ from kafka_shim.shim.request.context import RequestContext
 
 
 def handle(request: UnregisterBrokerRequest, context: RequestContext) -> UnregisterBrokerResponse:
-    says_why = context.facts.cluster.unregistering_says_why
+    says_why = context.facts.cluster.unregister_has_message
     message = "cluster authorization failed" if says_why else ""
     context.access.require(UNREGISTER_BROKER, message=message)
     if request.broker_id not in context.cluster.nodes:

@@ -27,20 +27,20 @@ METADATA_VERSION = "metadata.version"
 
 
 def handle(request: UpdateFeaturesRequest, context: RequestContext) -> UpdateFeaturesResponse:
-    if not context.facts.cluster.updates_features:
+    if not context.facts.cluster.update_features_is_supported:
         context.access.nothing_more()
         raise RequestRejected(ErrorCode.UNKNOWN_SERVER_ERROR, None)
     context.access.require(UPDATE_FEATURES, message="cluster authorization failed")
     results = []
     updates = request.feature_updates
-    if not context.facts.cluster.feature_updates_fail_together:
+    if not context.facts.cluster.one_failed_feature_update_fails_all:
         updates = list({update.feature: update for update in updates}.values())
     for update in context.time_sliced(updates):
         problem = _problem(update, context)
-        error = context.facts.cluster.feature_update_error if problem else ErrorCode.NONE
-        if problem and context.facts.cluster.feature_updates_fail_together:
+        error = context.facts.cluster.unsupported_feature_level_error if problem else ErrorCode.NONE
+        if problem and context.facts.cluster.one_failed_feature_update_fails_all:
             raise RequestRejected(error, f"nothing was updated: {problem}")
-        text = problem or context.facts.cluster.feature_update_message
+        text = problem or context.facts.cluster.feature_update_ok_message
         results.append(
             UpdatableFeatureResult(feature=update.feature, error_code=error, error_message=text)
         )
@@ -50,7 +50,7 @@ def handle(request: UpdateFeaturesRequest, context: RequestContext) -> UpdateFea
             if update.feature not in failed:
                 context.cluster.set_feature_level(update.feature, update.max_version_level)
     return UpdateFeaturesResponse(
-        error_message=context.facts.cluster.feature_updates_message,
+        error_message=context.facts.cluster.update_features_ok_message,
         results=[] if context.version >= 2 else results,
     )
 
@@ -65,7 +65,7 @@ def _problem(update: FeatureUpdateKey, context: RequestContext) -> str | None:
     feature = known.get(update.feature)
     if feature is None:
         is_removed = update.max_version_level == 0
-        is_fine = is_removed and context.facts.cluster.unknown_feature_may_be_zero
+        is_fine = is_removed and context.facts.cluster.unknown_feature_accepts_level_zero
         return None if is_fine else f"feature `{update.feature}` is not supported"
     span = f"{feature.min_version}-{feature.max_version}"
     if not feature.min_version <= update.max_version_level <= feature.max_version:

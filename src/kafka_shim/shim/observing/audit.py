@@ -84,18 +84,18 @@ def line(record: AccessRecord, context: RequestContext, api: ApiKey) -> str:
     action, actor, facts = record.action, context.access.actor, context.facts.access
     outcome = "Allowed" if record.decision.allowed else "Denied"
     operation = f"operation = {action.operation.name}"
-    if not facts.audit_names_rule:  # AclAuthorizer and its predecessor
+    if not facts.audit_line_has_deciding_rule:  # AclAuthorizer and its predecessor
         operation = f"Operation = {_camel_case(action.operation.name)}"
-    pattern = "LITERAL:" if facts.audit_names_pattern else ""
+    pattern = "LITERAL:" if facts.audit_line_has_pattern_type else ""
     resource = f"{_camel_case(action.resource_type.name)}:{pattern}{action.resource_name}"
     text = (
         f"Principal = {actor.principal} is {outcome} {operation} from host = {actor.host}"
         f" on resource = {resource}"
     )
-    if facts.audit_names_request:
+    if facts.audit_line_has_api_name:
         text += f" for request = {api.wire_name} with resourceRefCount = {record.count}"
-    if facts.audit_names_rule:
-        text += f" based on rule {_rule(record.decision, facts.audit_acl_brackets)}"
+    if facts.audit_line_has_deciding_rule:
+        text += f" based on rule {_rule(record.decision, facts.audit_line_acl_brackets)}"
     return text
 
 

@@ -36,12 +36,12 @@ def token_validator(
     expected = Expected(
         issuer=own.get("expected.issuer", ""),
         audiences=tuple(audience.strip() for audience in audiences if audience.strip()),
-        takes_any_audience=facts.tokens_need_origin,
+        takes_any_audience=facts.signed_tokens_require_issuer_and_audience,
         subject_claim=own.get("sub.claim.name", "sub"),
         scope_claim=own.get("scope.claim.name", "scope"),
         skew_s=int(skew),
     )
-    if facts.tokens_need_origin:
+    if facts.signed_tokens_require_issuer_and_audience:
         for kind, is_known in (("audience", expected.audiences), ("issuer", expected.issuer)):
             if not is_known and own.get(f"allow.unverified.{kind}", "false").lower() != "true":
                 text = f"set {_PREFIX}expected.{kind}, or {_PREFIX}allow.unverified.{kind}=true"

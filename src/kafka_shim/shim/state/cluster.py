@@ -140,7 +140,7 @@ def _make_transactions(cluster: "Cluster") -> "Transactions":
         cluster.coordinators,
         cluster.clock,
         partial(_transaction_version, cluster),
-        stamps_horizon=facts.stamps_delete_horizon,
+        stamps_horizon=facts.tombstones_have_delete_horizon,
     )
     return Transactions(cluster.clock, partial(write_markers, cluster), log, settings, facts)
 
@@ -200,7 +200,7 @@ def _make_group_log(cluster: "Cluster") -> "GroupLog":
         cluster.groups.settings,
         facts.groups,
         cluster.clock,
-        stamps_horizon=facts.records.stamps_delete_horizon,
+        stamps_horizon=facts.records.tombstones_have_delete_horizon,
     )
 
 
@@ -326,14 +326,14 @@ class Cluster:
             settings_of_features(self.features),
             config.first_broker_id,
         )
-        if not self.facts.configs.settings_are_checked:
+        if not self.facts.configs.topic_configs_are_validated:
             self.topics.is_readable = self.configs.is_topic_value
-        if not self.facts.topics.given_replicas_exist:
+        if not self.facts.topics.assigned_replicas_must_exist:
             self.topics.can_lead = self._is_alive
         self.topics.in_force = lambda own: InForce(own, self.configs)
         if self.upkeep is not None:
             self.upkeep.stop()
-        horizon = self.facts.records.stamps_delete_horizon
+        horizon = self.facts.records.tombstones_have_delete_horizon
         self.upkeep = LogMaintenance(self.topics, self.configs, self.clock, stamps_horizon=horizon)
         self.topics.when_filled = self.upkeep.plan
         self.throttles = None
@@ -354,7 +354,7 @@ class Cluster:
 
     def stopped_hosts(self) -> list[Node]:
         """Return the stopped brokers that new replicas may be placed on: in KRaft, all."""
-        if not self.facts.topics.stopped_get_replicas:
+        if not self.facts.topics.stopped_brokers_receive_new_replicas:
             return []
         return [node for node in self.nodes.values() if not node.is_alive]
 
@@ -368,8 +368,8 @@ class Cluster:
             settings = static_settings(
                 self.config,
                 node,
-                self.facts.access.authorizer_class,
-                has_process_roles=self.facts.cluster.has_process_roles,
+                self.facts.access.default_authorizer_class,
+                brokers_have_process_roles=self.facts.cluster.brokers_have_process_roles,
             )
             known = (dict(node.bound), dict(node.endpoints), MappingProxyType(settings))
             self._static[node_id] = known

@@ -118,12 +118,13 @@ class DelegationTokens:
     def renew(self, token_hmac: bytes, principal: str, period_ms: int) -> int:
         """Return the new expiry; raise Refused with 61, 62, 63 or 66."""
         token = self._find(token_hmac)
-        if self._facts.tokens_renewed_by_owner:
+        if self._facts.renew_token_checks_owner_before_expiry:
             self._require_own(token, principal)
         self._require_alive(token)
         self._require_own(token, principal)
         if period_ms < 0 or (
-            self._facts.caps_token_renewal and not 0 < period_ms < self._renewal_ms
+            self._facts.token_renewal_is_capped_by_default_period
+            and not 0 < period_ms < self._renewal_ms
         ):
             period_ms = self._renewal_ms
         # this sum overflows in every release
@@ -133,22 +134,28 @@ class DelegationTokens:
     def expire(self, token_hmac: bytes, principal: str, period_ms: int) -> int:
         """Return the new expiry, at once for a negative period; raise Refused as `renew` does."""
         token = self._find(token_hmac)
-        if self._facts.tokens_ended_by_owner:
+        if self._facts.expire_token_checks_owner_before_expiry:
             self._require_own(token, principal)
         ends = period_ms < 0
-        if not (ends and self._facts.expired_tokens_end):
+        if not (ends and self._facts.expire_token_removes_expired_tokens):
             self._require_alive(token)
         self._require_own(token, principal)
         if ends:
             del self._by_id[token.token_id]
-            return period_ms if self._facts.ended_token_has_period else self._clock.now_ms()
+            return (
+                period_ms
+                if self._facts.removed_token_returns_requested_period
+                else self._clock.now_ms()
+            )
         token.expires_ms = min(token.max_ms, self._after(period_ms))
         return token.expires_ms
 
     def _after(self, period_ms: int) -> int:
         """Return the time after a period, as the release computes what no long can hold."""
         end_ms = self._clock.now_ms() + period_ms
-        return min(end_ms, _LONGEST) if self._facts.token_ends_are_bounded else wrapped(end_ms)
+        return (
+            min(end_ms, _LONGEST) if self._facts.token_expiry_never_overflows else wrapped(end_ms)
+        )
 
     def _find(self, token_hmac: bytes) -> DelegationToken:
         self.require_enabled()

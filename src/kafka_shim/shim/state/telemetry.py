@@ -150,7 +150,10 @@ class Telemetry:
     def subscription(self, instance_id: bytes, client: Client) -> Subscription:
         """Return the client's subscription; raise Refused before the interval is over."""
         instance = self._instance(instance_id, client)
-        may_again = self._facts.asks_after_errors and instance.last_error in MAY_ASK_AGAIN
+        may_again = (
+            self._facts.outdated_subscription_allows_immediate_get
+            and instance.last_error in MAY_ASK_AGAIN
+        )
         if not (instance.may_get(self._clock.now_ms()) or may_again):
             raise RequestRejected(
                 ErrorCode.THROTTLING_QUOTA_EXCEEDED,
@@ -195,10 +198,10 @@ class Telemetry:
     def _came(self, pushed: Pushed) -> Push:
         compression = Compression(pushed.compression)
         size: int | None = None
-        limits = self._facts.limits_decompressed
+        limits = self._facts.push_limit_counts_decompressed_bytes
         bytes_max = self.bytes_max if limits else DECOMPRESSED_BYTES_MAX
         try:
-            if self._facts.decompresses:
+            if self._facts.pushed_metrics_are_decompressed:
                 size = len(decompress(compression, pushed.metrics, bytes_max))
         except MissingPackageError:
             pass  # it may be right

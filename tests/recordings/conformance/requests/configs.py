@@ -60,7 +60,9 @@ def _type(draw: Draw) -> int:
     """Return a resource type, mostly one that the release supports."""
     if draw.chance(0.03):
         return draw.pick(0, UNMAPPED)
-    known = [kind for kind in SETTINGS if kind in draw.facts.configs.config_resource_types]
+    known = [
+        kind for kind in SETTINGS if kind in draw.facts.configs.describable_config_resource_types
+    ]
     if draw.chance(0.04):
         known = list(SETTINGS)
     return draw.pick(TOPIC, *known)

@@ -104,7 +104,11 @@ def _topic(teller: Teller, name: str) -> CreatableTopic:
 
 def _odd_replicas(teller: Teller) -> list[list[tuple[int, int]]]:
     """Return odd replica assignments that brokers on ZooKeeper accept, but the shim does not."""
-    return [[(0, 1), (2, 1)], [(0, 9)]] if teller.draw.facts.topics.given_replicas_exist else []
+    return (
+        [[(0, 1), (2, 1)], [(0, 9)]]
+        if teller.draw.facts.topics.assigned_replicas_must_exist
+        else []
+    )
 
 
 def _grown(teller: Teller, names: list[str]) -> Story:

@@ -61,7 +61,7 @@ REFUSALS = (
         "new",
         ErrorCode.INVALID_CONFIG,
         ApiKey.CREATE_TOPICS,
-        lambda release: facts_of(release).topics.bad_config_error,
+        lambda release: facts_of(release).topics.unparsable_topic_config_error,
     ),
     Refusal(
         "unknown-topic",
@@ -89,7 +89,7 @@ REFUSALS = (
         TOPIC,
         ErrorCode.INVALID_CONFIG,
         ApiKey.INCREMENTAL_ALTER_CONFIGS,
-        lambda release: facts_of(release).configs.altered_config_error,
+        lambda release: facts_of(release).configs.invalid_topic_config_value_error,
     ),
     Refusal(
         "unknown-group",

@@ -61,7 +61,7 @@ def check_running(new: Mapping[str, str], context: RequestContext) -> None:
     Their values were already checked against their definitions.
     """
     if new.get("log.cleaner.threads", "").strip() == "0":
-        raise ResourceError(ErrorCode(context.facts.configs.no_cleaner_error), None)
+        raise ResourceError(ErrorCode(context.facts.configs.zero_cleaner_threads_error), None)
     for text in _objections(_Settings(new, context)):
         raise ResourceError(ErrorCode.INVALID_REQUEST, text)
 

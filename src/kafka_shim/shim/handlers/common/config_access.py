@@ -29,11 +29,12 @@ def require_config(
     if error is not ErrorCode.NONE:
         text = error.name.lower().replace("_", " ")
         raise ResourceError(
-            error, text if is_said and context.facts.configs.altered_denial_is_said else None
+            error,
+            text if is_said and context.facts.configs.denied_alter_configs_has_message else None,
         )
 
 
 def require_broker(context: RequestContext, requirement: Requirement, name: str) -> None:
     """Check the permission to alter a broker before its settings, in releases that do so."""
-    if context.facts.configs.brokers_are_authorized_first:
+    if context.facts.configs.alter_broker_configs_checks_permission_first:
         require_config(context, requirement, name, is_said=False)

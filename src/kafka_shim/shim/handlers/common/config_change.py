@@ -43,7 +43,7 @@ def current(resource_type: int, name: str, context: RequestContext) -> dict[str,
         case ConfigResourceType.TOPIC:
             topic = context.cluster.topics.get(name)
             return {} if topic is None else dict(topic.configs)
-        case ConfigResourceType.BROKER if not context.facts.configs.dynamic_brokers:
+        case ConfigResourceType.BROKER if not context.facts.configs.broker_configs_can_be_altered:
             raise ResourceError(ErrorCode.INVALID_REQUEST, "settings of brokers cannot be altered")
         case ConfigResourceType.BROKER:
             node_id = broker_of(name, context, may_be_all=True)
@@ -58,7 +58,7 @@ def current(resource_type: int, name: str, context: RequestContext) -> dict[str,
 def failed(error: ErrorCode, message: str, context: RequestContext) -> ResourceError:
     """Return the error of a failed alteration; unexpected ones may have no message."""
     is_expected = error is not ErrorCode.UNKNOWN_SERVER_ERROR
-    is_said = is_expected or context.facts.configs.unexpected_errors_are_said
+    is_said = is_expected or context.facts.configs.unexpected_alter_configs_error_has_message
     return ResourceError(error, message if is_said else None)
 
 
@@ -67,7 +67,7 @@ def check(resource_type: int, name: str, new: Mapping[str, str], context: Reques
     match resource_type:
         case ConfigResourceType.TOPIC:
             _check_topic_name(name, context)
-            if not context.facts.configs.altered_values_before_topics:
+            if not context.facts.configs.alter_configs_checks_values_before_topic:
                 _check_exists(name, context)
             check_topic_settings(new, context)
             _check_exists(name, context)
@@ -91,7 +91,7 @@ def check_topic_settings(new: Mapping[str, str], context: RequestContext) -> Non
     """Raise ResourceError unless a topic can have these settings."""
     definitions = context.cluster.configs.topic_definitions
     _check_known(context.time_sliced(new), definitions, ErrorCode.INVALID_CONFIG)
-    bad_value = ErrorCode(context.facts.configs.altered_config_error)
+    bad_value = ErrorCode(context.facts.configs.invalid_topic_config_value_error)
     _check_values(new, definitions, bad_value)
     if (text := unfit_settings(new, context.cluster)) is not None:
         raise ResourceError(bad_value, text)
@@ -134,25 +134,25 @@ def check_broker(name: str, new: Mapping[str, str], context: RequestContext) -> 
         message = f"settings that cannot be the same for all brokers: {', '.join(single)}"
         raise ResourceError(ErrorCode.INVALID_REQUEST, message)
     _check_values({key: new[key] for key in known}, definitions, ErrorCode.INVALID_REQUEST)
-    if context.facts.configs.broker_lists_are_distinct:
+    if context.facts.configs.broker_list_config_rejects_duplicates:
         _check_distinct({key: new[key] for key in known}, definitions, ErrorCode.INVALID_REQUEST)
     check_running({key: new[key] for key in known}, context)
 
 
 def _check_topic_name(name: str, context: RequestContext) -> None:
     message = name_error(name)
-    if message is not None and context.facts.configs.altered_names_are_checked:
+    if message is not None and context.facts.configs.alter_configs_checks_topic_name:
         error = (
             int(ErrorCode.INVALID_TOPIC_EXCEPTION)
             if name
-            else context.facts.configs.empty_topic_name_error
+            else context.facts.configs.alter_configs_empty_topic_name_error
         )
         raise ResourceError(ErrorCode(error), message)
 
 
 def _check_exists(name: str, context: RequestContext) -> None:
     topics = context.cluster.topics
-    error = ErrorCode(context.facts.configs.altered_topic_missing_error)
+    error = ErrorCode(context.facts.configs.alter_configs_missing_topic_error)
     is_known = name in topics
     if error is ErrorCode.UNKNOWN_TOPIC_OR_PARTITION:  # else it is ZooKeeper that is asked
         is_known = topics.known(name) is not None
@@ -214,11 +214,11 @@ def check_subscription(new: Mapping[str, str], cluster: Cluster) -> None:
     """Raise ResourceError for an invalid subscription of client metrics (KIP-714)."""
     definitions = cluster.configs.client_metrics_definitions
     _check_known(new, definitions, ErrorCode.INVALID_REQUEST)
-    _check_values(new, definitions, cluster.facts.telemetry.bad_interval_error)
+    _check_values(new, definitions, cluster.facts.telemetry.invalid_metrics_interval_error)
     interval_ms = new.get("interval.ms")
     has_blanks = interval_ms is not None and interval_ms != interval_ms.strip()
-    if has_blanks and not cluster.facts.telemetry.intervals_are_trimmed:
-        raise ResourceError(cluster.facts.telemetry.bad_interval_error, None)
+    if has_blanks and not cluster.facts.telemetry.metrics_interval_ignores_spaces:
+        raise ResourceError(cluster.facts.telemetry.invalid_metrics_interval_error, None)
     if interval_ms is not None and not INTERVAL_MS_MIN <= int(interval_ms) <= INTERVAL_MS_MAX:
         message = f"interval.ms of {interval_ms}: expected {INTERVAL_MS_MIN} to {INTERVAL_MS_MAX}"
         raise ResourceError(ErrorCode.INVALID_REQUEST, message)

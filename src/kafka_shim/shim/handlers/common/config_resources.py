@@ -27,18 +27,18 @@ def check_single(count: int) -> None:
 
 def is_known_type(resource_type: int, context: RequestContext) -> bool:
     """Whether resources of this type have settings in the emulated release."""
-    return resource_type in context.facts.configs.config_resource_types
+    return resource_type in context.facts.configs.describable_config_resource_types
 
 
 def echoed_type(resource_type: int, context: RequestContext) -> int:
     """Return the type in an error; older brokers return 0 for unknown types."""
-    echoed = context.facts.configs.echoed_resource_types
+    echoed = context.facts.configs.config_errors_echo_resource_types
     return resource_type if echoed is None or resource_type in echoed else 0
 
 
 def altered_type(resource_type: int, context: RequestContext) -> int:
     """Return the type in a response of AlterConfigs."""
-    if context.facts.configs.altered_types_are_echoed:
+    if context.facts.configs.alter_configs_echoes_unknown_types:
         return resource_type
     return echoed_type(resource_type, context)
 

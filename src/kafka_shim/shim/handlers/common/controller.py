@@ -10,7 +10,10 @@ from kafka_shim.shim.request.context import RequestContext
 
 def is_controller(context: RequestContext) -> bool:
     """Whether this broker may answer for the controller."""
-    return context.facts.cluster.brokers_forward or context.node_id == context.cluster.controller_id
+    return (
+        context.facts.cluster.brokers_forward_admin_requests
+        or context.node_id == context.cluster.controller_id
+    )
 
 
 def require_controller(context: RequestContext) -> None:

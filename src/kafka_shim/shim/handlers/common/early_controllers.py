@@ -96,7 +96,7 @@ def held(kind: int, name: str, context: RequestContext) -> Mapping[str, str]:
 
 def check(kind: int, new: Mapping[str, str], context: RequestContext) -> None:
     """Raise ResourceError for settings that a topic cannot have, where that is looked at."""
-    if kind == ConfigResourceType.TOPIC and context.facts.configs.settings_are_checked:
+    if kind == ConfigResourceType.TOPIC and context.facts.configs.topic_configs_are_validated:
         config_change.check_topic_settings(new, context)
 
 

@@ -44,7 +44,7 @@ def _value(
         case ConfigOperation.SET:
             return config.value
         case ConfigOperation.DELETE:
-            if config.value is not None and context.facts.configs.deletion_takes_no_value:
+            if config.value is not None and context.facts.configs.config_delete_rejects_value:
                 raise ResourceError(ErrorCode.INVALID_REQUEST, "a deletion has no value")
             return None
     definition = context.cluster.configs.definitions_of(kind).get(config.name)

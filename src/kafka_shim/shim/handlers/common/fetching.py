@@ -70,7 +70,7 @@ def partition_error(partition: Partition, wanted: FetchPartition, reader: Reader
     if error is not ErrorCode.NONE:
         return error
     epoch = wanted.current_leader_epoch
-    if epoch < 0 and not reader.facts.fences_negative_epochs:
+    if epoch < 0 and not reader.facts.negative_leader_epoch_is_fenced:
         epoch = -1
     return (
         epoch_error(partition, epoch)
@@ -90,7 +90,7 @@ def _replica_error(partition: Partition, epoch: int, reader: Reader) -> ErrorCod
     """Return the error for a broker that is not a replica; retriable if it knows the leader epoch
     (KIP-841).
     """
-    error = reader.facts.no_replica_error
+    error = reader.facts.fetch_without_replica_error
     if not _is_no_replica(partition, reader) or error is ErrorCode.NONE:
         return ErrorCode.NONE
     return error if epoch < 0 else ErrorCode.UNKNOWN_LEADER_EPOCH
@@ -132,7 +132,7 @@ def read(
     log = partition.log
     is_committed = reader.reads_committed
     asks_stable = reader.isolation_level == IsolationLevel.READ_COMMITTED
-    tells_stable = asks_stable or reader.facts.always_tells_stable
+    tells_stable = asks_stable or reader.facts.fetch_always_returns_last_stable_offset
     response = PartitionData(
         partition_index=wanted.partition,
         high_watermark=log.high_watermark,
@@ -164,7 +164,7 @@ def read(
             AbortedTransaction(transaction.producer_id, transaction.first_offset)
             for transaction in log.producers.aborted(wanted.fetch_offset, beyond)
             if transaction.first_offset < transaction.last_offset
-            or reader.facts.lists_empty_aborted
+            or reader.facts.aborted_transactions_without_records_are_listed
         ]
     return response
 
@@ -177,7 +177,9 @@ def failed(
         partition_index=index,
         error_code=error,
         high_watermark=-1,
-        aborted_transactions=[] if partition is None and reader.facts.errors_list_aborted else None,
+        aborted_transactions=[]
+        if partition is None and reader.facts.fetch_error_has_empty_aborted_list
+        else None,
         records=b"",
     )
     knows_leader = error in (ErrorCode.NOT_LEADER_OR_FOLLOWER, ErrorCode.FENCED_LEADER_EPOCH)
@@ -189,7 +191,7 @@ def failed(
 def _unsupported(index: int, reader: Reader) -> PartitionData:
     """Return the row for records that this version of Fetch cannot contain."""
     response = failed(index, ErrorCode.UNSUPPORTED_COMPRESSION_TYPE, reader)
-    if not reader.facts.refusals_have_records:
+    if not reader.facts.failed_fetch_has_empty_records:
         response.records = None
     return response
 
@@ -220,7 +222,7 @@ def converted(
     if response.error_code != ErrorCode.NONE:
         return response
     is_zstd = partition.log.settings.is_zstd and reader.version < ZSTD_SINCE
-    if is_zstd and reader.facts.hides_zstd_topics:
+    if is_zstd and reader.facts.zstd_topic_is_unsupported_compression:
         return _unsupported(response.partition_index, reader)
     if not response.records:
         return response
@@ -230,7 +232,7 @@ def converted(
             from kafka_shim.protocol.records.message_sets import down_convert  # noqa: PLC0415 - old clients
 
             message_set = _from(down_convert(response.records, magic), offset)
-            if message_set or not reader.facts.unconverted_is_whole:
+            if message_set or not reader.facts.emptied_batches_are_returned_unconverted:
                 response.records = message_set
     except (EncodeError, MissingPackageError):
         return _unsupported(response.partition_index, reader)
@@ -254,8 +256,8 @@ def _aborted_up_to(log: Log, offset: int, end: int, bytes_max: int, facts: Recor
     readable = log.bytes_between(offset, end)
     if readable:
         return log.indexed_after(offset, min(bytes_max, readable))
-    at_end = facts.aborted_at_stable and offset == end
-    return log.end_offset if at_end or facts.aborted_beyond_stable else 0
+    at_end = facts.fetch_at_stable_offset_lists_all_aborted and offset == end
+    return log.end_offset if at_end or facts.empty_fetch_lists_all_aborted_transactions else 0
 
 
 def diverging(partition: Partition, wanted: FetchPartition) -> EpochEndOffset | None:

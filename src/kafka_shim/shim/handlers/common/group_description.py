@@ -56,7 +56,7 @@ class GroupDescription(msgspec.Struct, Generic[Group, Row], frozen=True):
             context.access.nothing_more()
             raise RequestRejected(ErrorCode.UNSUPPORTED_VERSION)
         allowed, denied = context.access.split(self.group_requirement, request.group_ids, str)
-        if "" in allowed and not context.facts.groups.describes_empty_group_id:
+        if "" in allowed and not context.facts.groups.describe_rejects_empty_group_id_alone:
             raise RequestRejected(ErrorCode.UNKNOWN_SERVER_ERROR)
         refused = ErrorCode.GROUP_AUTHORIZATION_FAILED
         wants_operations = request.include_authorized_operations

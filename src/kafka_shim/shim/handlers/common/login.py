@@ -50,7 +50,7 @@ def _exchange(mechanism: str, session: Session, cluster: Cluster) -> SaslExchang
         return _scram_exchange(_SCRAM[mechanism], cluster)
     from kafka_shim.shim.sasl.plain import PlainExchange  # noqa: PLC0415 - see above
 
-    drops = cluster.facts.users.plain_drops_ending_nuls
+    drops = cluster.facts.users.plain_ignores_nuls_after_password
     return PlainExchange(cluster.users.passwords, drops_ending_nuls=drops)
 
 
@@ -106,7 +106,7 @@ def _log_in(step: SaslStep, principal: str, session: Session, cluster: Cluster) 
     ends = [step.expires_at_ms] if step.expires_at_ms is not None else []
     if cluster.reauthentication_ms > 0:
         ends.append(now_ms + cluster.reauthentication_ms)
-    elif not cluster.facts.users.tokens_end_sessions:
+    elif not cluster.facts.users.sessions_end_with_their_token:
         ends.clear()
     session.expires_at_ms = min(ends, default=None)
     session.belongs_to(principal)

@@ -32,6 +32,6 @@ def responded(
     partitions: Iterable[TopicPartition], context: RequestContext
 ) -> Iterable[TopicPartition]:
     """Return the partitions of the request that the response lists."""
-    if context.facts.cluster.orders_list_each_duplicate:
+    if context.facts.cluster.denied_replica_requests_list_each_partition:
         return partitions
     return dict.fromkeys(partitions)

@@ -19,4 +19,4 @@ def expiry_of_failure(error: ErrorCode, context: RequestContext) -> int:
     """Return the expiry in the answer of a failed renewal or expiration."""
     if error is ErrorCode.DELEGATION_TOKEN_REQUEST_NOT_ALLOWED:
         return -1
-    return context.facts.users.failed_token_expiry
+    return context.facts.users.failed_token_request_expiry

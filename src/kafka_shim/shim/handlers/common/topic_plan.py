@@ -41,14 +41,14 @@ class TopicPlan(msgspec.Struct, frozen=True):
 
 def plan(topic: CreatableTopic, cluster: Cluster) -> TopicPlan:
     """Check a topic of the request; TopicError if it is invalid."""
-    if cluster.facts.topics.create_topics_sees_name_first:
+    if cluster.facts.topics.create_topics_checks_name_first:
         _check_name(topic.name, cluster)
         configs = _configs(topic.configs, cluster)
         return TopicPlan(topic.name, _assignments(topic, cluster), configs)
-    if cluster.facts.topics.create_topics_sees_existing_first:
+    if cluster.facts.topics.create_topics_checks_existing_topic_first:
         _check_is_new(topic.name, cluster)
     _check_null_values(topic.configs, cluster)
-    if cluster.facts.topics.create_topics_sees_settings_first:
+    if cluster.facts.topics.create_topics_checks_configs_before_partitions:
         _configs(topic.configs, cluster)
     assignments = _assignments(topic, cluster)
     _check_name(topic.name, cluster)
@@ -58,7 +58,11 @@ def plan(topic: CreatableTopic, cluster: Cluster) -> TopicPlan:
 
 def _check_name(name: str, cluster: Cluster) -> None:
     message = name_error(name)
-    others = cluster.topics.colliding(name) if cluster.facts.topics.topic_names_collide else []
+    others = (
+        cluster.topics.colliding(name)
+        if cluster.facts.topics.topic_names_collide_by_dot_and_underscore
+        else []
+    )
     if message is None and others:
         message = f"topic name `{name}` differs from {', '.join(others)} in `.` and `_` only"
     if message is not None:
@@ -79,18 +83,18 @@ def _configs(configs: Iterable[CreatableTopicConfig], cluster: Cluster) -> dict[
         if config.value is None:
             continue
         definition = definitions.get(config.name)
-        if definition is None and cluster.facts.configs.settings_are_checked:
+        if definition is None and cluster.facts.configs.topic_configs_are_validated:
             message = f"unknown topic setting {config.name}"
             raise TopicError(ErrorCode.INVALID_CONFIG, message)
         found[config.name] = config.value
-    if not cluster.facts.configs.settings_are_checked:
+    if not cluster.facts.configs.topic_configs_are_validated:
         return found
     for name, value in found.items():
         try:
             canonical(name, definitions[name], value)
         except ConfigValueError as failure:
             raise TopicError(
-                ErrorCode(cluster.facts.topics.bad_config_error), str(failure)
+                ErrorCode(cluster.facts.topics.unparsable_topic_config_error), str(failure)
             ) from None
     if (text := unfit_settings(found, cluster)) is not None:
         raise TopicError(ErrorCode.INVALID_CONFIG, text)
@@ -99,7 +103,7 @@ def _configs(configs: Iterable[CreatableTopicConfig], cluster: Cluster) -> dict[
 
 def _check_null_values(configs: Iterable[CreatableTopicConfig], cluster: Cluster) -> None:
     nulls = [config.name for config in configs if config.value is None]
-    error = ErrorCode(cluster.facts.topics.null_config_error)
+    error = ErrorCode(cluster.facts.topics.create_topics_null_config_error)
     if nulls and error is not ErrorCode.NONE:
         is_said = error is not ErrorCode.UNKNOWN_SERVER_ERROR
         message = f"settings need a value: {', '.join(nulls)}" if is_said else None
@@ -109,7 +113,7 @@ def _check_null_values(configs: Iterable[CreatableTopicConfig], cluster: Cluster
 def unfit_settings(configs: Mapping[str, str], cluster: Cluster) -> str | None:
     """Return which settings exclude each other, or need remote storage (KIP-405, KIP-354)."""
     is_remote = configs.get("remote.storage.enable", "").strip().lower() == "true"
-    if is_remote and cluster.facts.topics.remote_storage_is_checked:
+    if is_remote and cluster.facts.topics.remote_storage_requires_broker_support:
         return "the broker has no remote storage: remote.storage.enable cannot be true"
     lags = [
         cluster.configs.topic_value(configs, name)
@@ -124,7 +128,7 @@ def unfit_settings(configs: Mapping[str, str], cluster: Cluster) -> str | None:
 def _assignments(topic: CreatableTopic, cluster: Cluster) -> Sequence[Sequence[int]]:
     if topic.assignments:
         return _given_assignments(topic, cluster)
-    has_defaults = cluster.facts.topics.create_topics_has_defaults
+    has_defaults = cluster.facts.topics.create_topics_accepts_default_counts
     partitions, factor = topic.num_partitions, topic.replication_factor
     if partitions == UNSET and has_defaults:
         partitions = cluster.configs.broker_int("num.partitions")
@@ -139,7 +143,9 @@ def _assignments(topic: CreatableTopic, cluster: Cluster) -> Sequence[Sequence[i
         message = f"replication factor {factor}: expected at least 1"
         failures.append(TopicError(ErrorCode.INVALID_REPLICATION_FACTOR, message))
     if failures:
-        raise failures[-1 if cluster.facts.topics.create_topics_sees_factor_first else 0]
+        raise failures[
+            -1 if cluster.facts.topics.create_topics_checks_replication_factor_first else 0
+        ]
     if factor > len(alive) + len(stopped):
         count = len(alive) + len(stopped)
         message = f"replication factor {factor}: there are only {count} brokers"
@@ -184,7 +190,7 @@ def _given_assignments(topic: CreatableTopic, cluster: Cluster) -> list[list[int
     replicas = {
         assignment.partition_index: list(assignment.broker_ids) for assignment in topic.assignments
     }
-    if not cluster.facts.topics.given_replicas_exist:
+    if not cluster.facts.topics.assigned_replicas_must_exist:
         # DEVIATION: gaps between the partitions are closed
         return [replicas[index] for index in sorted(replicas)]
     if len(replicas) < len(topic.assignments):
@@ -222,12 +228,12 @@ def _check_lengths(assignments: Iterable[Sequence[int]]) -> None:
 
 
 def _check_gaps(indexes: Iterable[int], cluster: Cluster) -> None:
-    error = ErrorCode(cluster.facts.topics.partition_gap_error)
+    error = ErrorCode(cluster.facts.topics.assignment_gap_error)
     given = sorted(set(indexes))
     if error is ErrorCode.NONE or given == list(range(len(given))):
         return
     if given[0] < 0:
-        error = ErrorCode(cluster.facts.topics.negative_partition_error)
+        error = ErrorCode(cluster.facts.topics.negative_assigned_partition_error)
     if error is ErrorCode.UNKNOWN_SERVER_ERROR:
         raise TopicError(ErrorCode.UNKNOWN_SERVER_ERROR, None)
     raise _bad_assignment("partitions must be numbered from 0 without gaps")

@@ -15,7 +15,7 @@ def is_open(log: Log, producer_id: int, epoch: int, facts: RecordFacts) -> bool:
     known = log.producers.get(producer_id)
     if known is None or not known.is_open:
         return False
-    return known.epoch == epoch or not facts.verifies_epochs
+    return known.epoch == epoch or not facts.open_transaction_verifies_producer_epoch
 
 
 def verification_error(

@@ -186,7 +186,7 @@ class ShareReading:
                 bytes_left = max(0, bytes_left - size)
                 whole_first = whole_first and not size
                 rows.append((source.shared, data))
-        if deleted and not self._context.facts.groups.share_deleted_fail_alone:
+        if deleted and not self._context.facts.groups.share_fetch_deleted_topic_fails_alone:
             return None
         return rows + deleted + self._failures
 
@@ -208,7 +208,7 @@ class ShareReading:
             records_max=records_max,
             batch_size=self._request.batch_size,
             is_strict=self._request.share_acquire_mode == STRICT,
-            throttles=self._context.facts.groups.share_throttles,
+            throttles=self._context.facts.groups.share_limits_redelivered_records,
         )
         aborted = self._aborted(source.partition, offset, found) if found else []
         taken = acquire(sharing, taking, offset, found, aborted)

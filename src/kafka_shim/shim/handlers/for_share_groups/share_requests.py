@@ -16,7 +16,7 @@ def check_request(
     """Refuse a request whose group or member cannot be, or whose group may not be read."""
     if "share" not in context.cluster.groups.settings.protocols:
         raise RequestRejected(ErrorCode.UNSUPPORTED_VERSION)
-    null_error = ErrorCode(context.facts.groups.share_null_id_error)
+    null_error = ErrorCode(context.facts.groups.share_session_null_id_error)
     if group_id is None:
         raise RequestRejected(null_error)
     context.access.require(requirement, group_id)

@@ -38,9 +38,9 @@ def append_checked(
         batch is not None
         and batch.attributes
         and batch.is_transactional
-        and facts.verifies_partitions
+        and facts.produce_verifies_transaction_partitions
     ):
-        if not facts.verifies_before_acks and not ALL <= request.acks <= 1:
+        if not facts.transaction_is_verified_before_acks and not ALL <= request.acks <= 1:
             raise RefusedRecords(ErrorCode.INVALID_REQUIRED_ACKS)
         if not partition.is_led_by(context.node_id):
             raise RefusedRecords(ErrorCode.NOT_LEADER_OR_FOLLOWER)
@@ -95,26 +95,26 @@ def _check_transaction(
     partition.log.producer_tried(
         owner,
         batch.base_sequence,
-        begins_at_zero=context.version >= facts.begins_at_zero_since,
+        begins_at_zero=context.version >= facts.unknown_producer_must_start_at_zero_since,
     )
     error = verification_error(
         (request.transactional_id, *owner),
         (name, partition.index),
         context,
-        facts.adds_partitions_since,
-        facts.abortable_since,
+        facts.produce_adds_partitions_since,
+        facts.produce_abortable_error_since,
     )
     message = None
     if error is ErrorCode.INVALID_TXN_STATE:
         message = "the partition was not added to the transaction"
-    elif error is not ErrorCode.TRANSACTION_ABORTABLE and facts.says_what_is_unverified:
+    elif error is not ErrorCode.TRANSACTION_ABORTABLE and facts.unverified_partition_has_message:
         message = "the transaction belongs to another producer"
     if error is not NO_ERROR:
         raise RefusedRecords(error, message)
 
 
 def _check_replicas(partition: Partition, needed: int, facts: RecordFacts) -> None:
-    if facts.caps_min_isr:
+    if facts.min_isr_is_capped_by_replicas:
         needed = min(needed, len(partition.replicas))
     if len(partition.isr) < needed:
         raise RefusedRecords(ErrorCode.NOT_ENOUGH_REPLICAS, tells_start=True)

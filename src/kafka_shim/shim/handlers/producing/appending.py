@@ -53,7 +53,7 @@ def append(partition: Partition, batch: Batch, limits: Limits, newest: int) -> A
         return _store(partition, batch, limits, newest)
     last_sequence = (batch.base_sequence + batch.last_offset_delta) % SEQUENCES
     owner = (batch.producer_id, batch.producer_epoch)
-    remembered = limits.facts.batches_remembered
+    remembered = limits.facts.producer_batches_remembered
     known = log.producers.duplicate(*owner, batch.base_sequence, last_sequence, remembered)
     if known is not None:
         return Appended(known.base_offset, known.timestamp)
@@ -62,7 +62,7 @@ def append(partition: Partition, batch: Batch, limits: Limits, newest: int) -> A
     )
     is_new = not error and log.producers.get(batch.producer_id) is None
     if is_new and batch.base_sequence != 0:
-        error = limits.facts.lost_producer_error
+        error = limits.facts.unknown_producer_error
     if error:
         raise RefusedRecords(error, tells_start=True)
     # who waits for committed records is woken by the append, and must find the transaction open

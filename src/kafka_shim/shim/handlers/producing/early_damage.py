@@ -32,7 +32,7 @@ def is_unexpected(batch: Batch, facts: RecordFacts, scope: Scope) -> bool | None
         content = _inflated(content)
     elif batch.compression:
         return None
-    if batch.compression and not facts.builds_compressed:
+    if batch.compression and not facts.compressed_records_ignore_claimed_size:
         return False if _is_invalid(content, batch, scope) else None
     try:
         _read_all(content, batch, facts)
@@ -103,7 +103,7 @@ def _read(body: bytes, pos: int, facts: RecordFacts) -> int:
         if size < 0:
             raise _InvalidError
         if size > len(body) - pos:
-            raise _UnexpectedError if facts.header_names_fail else _InvalidError
+            raise _UnexpectedError if facts.oversized_header_name_fails_produce else _InvalidError
         pos = _skip(body, pos + size)
     return pos
 

@@ -94,10 +94,10 @@ def _check_form(formats: list[int], context: RequestContext) -> None:
     facts = context.facts.records
     is_unreadable = not formats or formats[0] > 2
     if context.version < FORMAT_2_SINCE:
-        if is_unreadable and facts.unreadable_old_closes:
+        if is_unreadable and facts.empty_produce_v0_to_v2_closes_connection:
             raise CloseConnection("a partition has no readable message")
-    elif (is_unreadable and facts.unreadable_closes) or (
-        formats != [2] and facts.wrong_format_closes
+    elif (is_unreadable and facts.unreadable_produce_closes_connection) or (
+        formats != [2] and facts.wrong_batch_format_closes_connection
     ):
         raise CloseConnection("a partition has no readable batch, or more than one")
 

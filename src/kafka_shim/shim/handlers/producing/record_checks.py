@@ -68,9 +68,9 @@ class Limits(msgspec.Struct, frozen=True, gc=False):
         self, error: ErrorCode | None = None, records: Sequence[tuple[int, str]] = ()
     ) -> RefusedRecords:
         """Return a release's errors for invalid records, and for single rejected records."""
-        tells_start = self.facts.invalid_record_tells_start
+        tells_start = self.facts.invalid_record_returns_log_start_offset
         message = records[0][1] if records else None
-        if not self.facts.lists_every_record:
+        if not self.facts.every_rejected_record_is_listed:
             records = [(at, "") for at, _ in records[:1]]
         return RefusedRecords(
             self.facts.invalid_record_error if error is None else error,
@@ -96,7 +96,7 @@ def only_batch(records: bytes, facts: RecordFacts) -> Batch:
 
 def check_compression(batch: Batch, version: int, facts: RecordFacts) -> None:
     """Raise RefusedRecords for a compression that the version of Produce must not use (KIP-110)."""
-    if version >= ZSTD_SINCE or not facts.knows_zstd:
+    if version >= ZSTD_SINCE or not facts.zstd_is_supported:
         return
     if batch.compression == _ZSTD:
         raise RefusedRecords(ErrorCode.UNSUPPORTED_COMPRESSION_TYPE)
@@ -144,14 +144,14 @@ def _check_attributes(batch: Batch, limits: Limits) -> None:
 
 def check_known(compression: int, facts: RecordFacts) -> None:
     """Raise RefusedRecords for a code of a compression that the release does not know."""
-    if compression > (_ZSTD if facts.knows_zstd else _LZ4):
+    if compression > (_ZSTD if facts.zstd_is_supported else _LZ4):
         raise RefusedRecords(ErrorCode.UNKNOWN_SERVER_ERROR, tells_start=True)
 
 
 def _scope(limits: Limits) -> Scope:
     """Return the limits within which a compressed batch is read."""
     return Scope(
-        has_sizes=limits.facts.checks_compressed_sizes,
+        has_sizes=limits.facts.compressed_records_must_have_claimed_size,
         items_max=COMPRESSED_ITEMS_MAX,
         record_bytes_max=limits.settings.decompressed_bytes_max,
     )
@@ -160,7 +160,7 @@ def _scope(limits: Limits) -> Scope:
 def _unreadable(batch: Batch, limits: Limits, cause: DecodeError) -> RefusedRecords:
     """Return a release's error for unreadable records."""
     fails = None
-    if limits.facts.reads_one_by_one:
+    if limits.facts.record_damage_is_checked_one_by_one:
         scope = _scope(limits) if batch.compression else EVERYTHING
         fails = early_damage.is_unexpected(batch, limits.facts, scope)
     if fails is None:
@@ -176,7 +176,7 @@ def _check_records(batch: Batch, found: Survey, limits: Limits) -> None:
         _error_response(_keyless(batch.each_record()), limits)
     uses_append_time = settings.uses_append_time
     sets_append_time = batch.attributes and batch.is_append_time
-    if sets_append_time and (uses_append_time or limits.facts.refuses_append_time):
+    if sets_append_time and (uses_append_time or limits.facts.append_time_from_producer_is_invalid):
         rows = ((at, "a producer cannot set the append time") for at in range(batch.count))
         _error_response(rows, limits, ErrorCode.INVALID_TIMESTAMP)
     elif settings.limits_times and not uses_append_time:
@@ -186,7 +186,7 @@ def _check_records(batch: Batch, found: Survey, limits: Limits) -> None:
                 _untimely(batch.each_record(), limits), limits, ErrorCode.INVALID_TIMESTAMP
             )
     if found.has_other_offsets and batch.compression:
-        error = limits.facts.other_offsets_error
+        error = limits.facts.compressed_offset_gap_error
         if error is ErrorCode.INVALID_RECORD:
             _error_response(_misnumbered(batch.each_record()), limits, error)
         elif error:

@@ -147,7 +147,9 @@ class EpochGroup(Group, Generic[Member]):
         for member in members:
             self.drop(member)
             self.target.forget(member.member_id)
-        self.target.begin_epoch(is_empty=self._facts.assigns_to_nobody and not self.members)
+        self.target.begin_epoch(
+            is_empty=self._facts.recomputes_target_when_empty and not self.members
+        )
 
     def _expire(self, member_id: str) -> None:
         self.remove(self.members[member_id])
@@ -193,12 +195,12 @@ class EpochGroup(Group, Generic[Member]):
         )
 
     @property
-    def takes_back(self) -> bool:
+    def revoking_partitions_can_return(self) -> bool:
         """Whether a member may keep a partition it was to revoke, without waiting a heartbeat."""
         return False
 
     def _is_free_for(self, member: Member) -> IsFree:
-        given_up = {} if self.takes_back else member.revoking
+        given_up = {} if self.revoking_partitions_can_return else member.revoking
         asked = 0
         held: dict[bytes, set[int]] = {}
 
@@ -248,7 +250,7 @@ class EpochGroup(Group, Generic[Member]):
             return ErrorCode.UNSUPPORTED_VERSION
         epoch = commit.generation_id
         error = self._epoch_error(member, epoch)
-        if self._facts.commits_since_assigned and 0 <= epoch < member.epoch:
+        if self._facts.commit_accepts_epoch_since_assignment and 0 <= epoch < member.epoch:
             had = all(self.had_in(member, epoch, topic_id, at) for topic_id, at in partitions)
             error = ErrorCode.NONE if had else error
         if error is not ErrorCode.STALE_MEMBER_EPOCH or commit.version >= EPOCH_IN_COMMITS_SINCE:

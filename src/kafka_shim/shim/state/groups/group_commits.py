@@ -28,7 +28,7 @@ class GroupCommits(GroupStore):
 
     def group_id_error(self, group_id: str) -> ErrorCode:
         """Return INVALID_GROUP_ID for an empty id, in releases that reject it."""
-        wrong = not group_id and self.facts.checks_group_ids
+        wrong = not group_id and self.facts.empty_group_id_is_invalid_group_id
         return ErrorCode.INVALID_GROUP_ID if wrong else NO_ERROR
 
     def commit(
@@ -47,7 +47,7 @@ class GroupCommits(GroupStore):
         """
         group = self.find(group_id)
         identity.is_transactional = producer_id is not None
-        if identity.is_transactional and not self.facts.new_coordinator and group_id:
+        if identity.is_transactional and not self.facts.java_group_coordinator and group_id:
             group = self.classic_or_new(group_id)  # and then it judges
         partitions = [(commit.topic_id, commit.partition) for commit in commits]
         error = self._commit_error(group, identity, partitions)
@@ -57,12 +57,14 @@ class GroupCommits(GroupStore):
             return error
         error = append_error() if commits else NO_ERROR
         if error is not NO_ERROR:
-            if producer_id is not None and not self.facts.new_coordinator:
+            if producer_id is not None and not self.facts.java_group_coordinator:
                 self.offsets.drop(group_id, producer_id, partitions)
             return error
-        if group is None and (commits or not self.facts.new_coordinator):
+        if group is None and (commits or not self.facts.java_group_coordinator):
             self.classic_or_new(group_id)
-        if producer_id is not None and (producer_id != NO_PRODUCER or self.facts.new_coordinator):
+        if producer_id is not None and (
+            producer_id != NO_PRODUCER or self.facts.java_group_coordinator
+        ):
             rows = ((commit.topic_id, commit.partition, commit.offset) for commit in commits)
             self.offsets.hold(group_id, producer_id, rows)
             return NO_ERROR
@@ -97,7 +99,7 @@ class GroupCommits(GroupStore):
             return group.commit_error(identity, partitions)
         if identity.generation_id < 0:
             return NO_ERROR
-        if self.facts.new_coordinator and identity.version >= GROUP_ID_NOT_FOUND_SINCE:
+        if self.facts.java_group_coordinator and identity.version >= GROUP_ID_NOT_FOUND_SINCE:
             return ErrorCode.GROUP_ID_NOT_FOUND
         return ErrorCode.ILLEGAL_GENERATION
 

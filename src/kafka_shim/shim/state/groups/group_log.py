@@ -179,7 +179,7 @@ class GroupLog:
             yield Record(offset, time_ms, name, content)
 
     def _group(self, generation: Generation) -> bytes:
-        return versioned(group_value(generation), self._facts.group_value_version)
+        return versioned(group_value(generation), self._facts.classic_group_record_value_version)
 
     def _offset(
         self, topic_id: bytes, committed: CommittedOffset, time_ms: int, retention_ms: Retention
@@ -193,8 +193,8 @@ class GroupLog:
             metadata=committed.metadata,
             commit_timestamp=time_ms,
         )
-        version = self._facts.offset_value_version
-        if retention_ms is None or self._facts.offset_records_have_ids:
+        version = self._facts.offset_record_value_version
+        if retention_ms is None or self._facts.all_offset_records_have_topic_ids:
             value.topic_id = topic_id
         if retention_ms == DEFAULT_RETENTION and version == EXPIRING_VERSION:
             retention_ms = self._settings.offsets_retention_ms

@@ -136,7 +136,7 @@ class GroupStore:
     def delete(self, group_id: str) -> ErrorCode:
         """Delete a group with its offsets; it must have no members (KIP-229)."""
         group = self.find(group_id)
-        if not group_id and not self.facts.deletes_empty_group_id:
+        if not group_id and not self.facts.delete_groups_accepts_empty_group_id:
             return ErrorCode.INVALID_GROUP_ID
         if group is None:
             return ErrorCode.GROUP_ID_NOT_FOUND
@@ -150,7 +150,7 @@ class GroupStore:
         """End a deletion of offsets: remove an empty group without others, except in newer
         releases.
         """
-        keeps = self.facts.new_coordinator
+        keeps = self.facts.java_group_coordinator
         if not keeps and group.is_empty and not self.offsets.has_offsets(group.group_id):
             self._remove(group)
         else:
@@ -161,7 +161,7 @@ class GroupStore:
         group_id = group.group_id
         del self._groups[group_id]
         self.when_touched(group_id)
-        with_pending = self.facts.new_coordinator
+        with_pending = self.facts.java_group_coordinator
         for partition in self.offsets.partitions(group_id, with_pending=with_pending):
             self.records.delete(*partition)
         self.offsets.forget_group(group_id)
@@ -172,7 +172,7 @@ class GroupStore:
         if group.type is not GroupType.CLASSIC:
             return False
         has_generation = cast("ClassicGroup", group).cycle.generation_id > 0
-        return has_generation or self.facts.new_coordinator
+        return has_generation or self.facts.java_group_coordinator
 
     def write_records(self, index: int) -> None:
         """Write the records of a partition of the topic of groups: somebody looks at it."""
@@ -198,7 +198,7 @@ class GroupStore:
             for topic_id in self.offsets.topic_ids()
             if self._topics.by_id(topic_id) is None and stray_name(topic_id) is None
         }
-        with_pending = self.facts.new_coordinator
+        with_pending = self.facts.java_group_coordinator
         written = {
             group_id: list(self.offsets.partitions(group_id, gone, with_pending=with_pending))
             for group_id in self._groups
@@ -239,7 +239,7 @@ class GroupStore:
     def delete_offset(self, group_id: str, topic_id: bytes, partition: int) -> None:
         """Delete an offset; `offsets_deleted` follows."""
         if self.offsets.has_offset(
-            group_id, topic_id, partition, or_pending=self.facts.new_coordinator
+            group_id, topic_id, partition, or_pending=self.facts.java_group_coordinator
         ):
             self.records.delete(topic_id, partition)
         self.offsets.forget(group_id, topic_id, partition)

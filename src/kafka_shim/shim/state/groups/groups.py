@@ -84,7 +84,7 @@ class Groups(GroupCommits):
         if group is None:
             group = self._new_classic(group_id)
             self.keep(group)
-            if self.facts.new_coordinator:
+            if self.facts.java_group_coordinator:
                 self.records.new_group(group_id)
         return group
 

@@ -34,13 +34,13 @@ def special_since(timestamp: int, facts: RecordFacts) -> int:
         case -1 | -2:  # LATEST, EARLIEST
             return 0
         case -3:  # NEWEST
-            return facts.newest_since
+            return facts.max_timestamp_lookup_since
         case -4:  # EARLIEST_LOCAL
-            return facts.earliest_local_since
+            return facts.earliest_local_lookup_since
         case -5:  # LATEST_TIERED
-            return facts.latest_tiered_since
+            return facts.latest_tiered_lookup_since
         case -6:  # EARLIEST_PENDING_UPLOAD
-            return facts.pending_upload_since
+            return facts.pending_upload_lookup_since
     return NEVER
 
 
@@ -52,7 +52,7 @@ def find(log: Log, timestamp: int, isolation_level: int | None, facts: RecordFac
     found = _by_time(log, timestamp)
     if found.offset >= end_for(log, isolation_level):
         return NOTHING
-    return found if facts.lists_epochs else found._replace(leader_epoch=-1)
+    return found if facts.list_offsets_returns_leader_epoch else found._replace(leader_epoch=-1)
 
 
 def _special(log: Log, timestamp: int, isolation_level: int | None, facts: RecordFacts) -> Found:
@@ -64,7 +64,9 @@ def _special(log: Log, timestamp: int, isolation_level: int | None, facts: Recor
         offset = log.start_offset
     else:
         return NOTHING  # there is no tiered storage
-    return Found(offset, leader_epoch=log.epoch_at(offset) if facts.lists_epochs else -1)
+    return Found(
+        offset, leader_epoch=log.epoch_at(offset) if facts.list_offsets_returns_leader_epoch else -1
+    )
 
 
 def end_for(log: Log, isolation_level: int | None) -> int:
@@ -80,7 +82,7 @@ def _newest(log: Log, facts: RecordFacts) -> Found:
     batch = log.newest_batch()
     if batch is None:
         return NOTHING
-    if facts.newest_is_last:
+    if facts.max_timestamp_returns_last_record_of_batch:
         return Found(batch.last_offset, batch.max_timestamp, log.epoch_at(batch.last_offset))
     return _first_from(log, batch, batch.max_timestamp, 0)
 

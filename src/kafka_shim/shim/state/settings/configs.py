@@ -175,29 +175,34 @@ class Configs:
         node_id: int,
         *,
         with_unknown: bool,
-        shown_dynamic: tuple[str, ...] = (),
-        shown_fixed: tuple[str, ...] = (),
+        configs_wrongly_shown_as_alterable: tuple[str, ...] = (),
+        configs_wrongly_shown_as_read_only: tuple[str, ...] = (),
     ) -> Iterator[ConfigEntry]:
         """Yield every setting of a broker; internal ones only if they are set.
 
         `with_unknown` adds unknown settings of its static configuration, whose values are
-        sensitive. `shown_dynamic` settings are reported as not read-only, whether or not they can
-        be altered; `shown_fixed` ones as read-only.
+        sensitive. `configs_wrongly_shown_as_alterable` are reported as not read-only, and
+        `configs_wrongly_shown_as_read_only` as read-only, whether or not they can be altered.
         """
         for name, definition in self.broker_definitions.items():
             synonyms = self._broker_synonyms(name, node_id)
             if definition.internal and (not synonyms or synonyms[0].source is Source.DEFAULT):
                 continue
             value = self.broker_value(name, node_id)
-            is_dynamic = definition.dynamic and name not in shown_fixed
-            read_only = not is_dynamic and name not in shown_dynamic
+            is_dynamic = definition.dynamic and name not in configs_wrongly_shown_as_read_only
+            read_only = not is_dynamic and name not in configs_wrongly_shown_as_alterable
             yield entry(name, value, synonyms, definition, read_only=read_only)
         unknown = self._static_of(node_id).keys() - self.broker_definitions.keys()
         for name in sorted(unknown) if with_unknown else ():
             yield unknown_entry(name, Source.STATIC_BROKER)
 
-    def all_brokers_entries(self, shown_fixed: tuple[str, ...] = ()) -> Iterator[ConfigEntry]:
-        """Yield the values set on all brokers; `shown_fixed` settings are reported as read-only."""
+    def all_brokers_entries(
+        self, configs_wrongly_shown_as_read_only: tuple[str, ...] = ()
+    ) -> Iterator[ConfigEntry]:
+        """Yield the values set on all brokers.
+
+        `configs_wrongly_shown_as_read_only` are reported as read-only.
+        """
         for name, value in self.all_brokers.items():
             definition = self.broker_definitions.get(name)
             if definition is None:
@@ -205,7 +210,7 @@ class Configs:
                 continue
             shown = printed(name, definition, value)
             synonym = Synonym(name, shown, Source.DEFAULT_BROKER)
-            read_only = not definition.dynamic or name in shown_fixed
+            read_only = not definition.dynamic or name in configs_wrongly_shown_as_read_only
             yield entry(name, shown, [synonym], definition, read_only=read_only)
 
     def group_entries(self, group_id: str) -> Iterator[ConfigEntry]:

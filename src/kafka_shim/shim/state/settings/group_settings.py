@@ -89,7 +89,7 @@ class GroupSettings:
     def takes_classic(self) -> bool:
         """Whether classic members may join a consumer group that has members."""
         is_disabled = not (self.upgrades or self.downgrades)
-        return not (is_disabled and self._facts.disabled_migration_is_strict)
+        return not (is_disabled and self._facts.disabled_migration_rejects_classic_members)
 
     @property
     def upgrades(self) -> bool:
@@ -127,7 +127,7 @@ class GroupSettings:
         return self._of_group(group_id, "consumer.heartbeat.interval.ms", 5000)
 
     def consumer_assignment_interval_ms(self, group_id: str) -> int:
-        default = self._facts.assignment_interval_ms
+        default = self._facts.target_assignment_interval_ms
         return self._of_group(group_id, "consumer.assignment.interval.ms", default)
 
     # share groups
@@ -143,7 +143,7 @@ class GroupSettings:
         return self._of_group(group_id, "share.heartbeat.interval.ms", 5000)
 
     def share_assignment_interval_ms(self, group_id: str) -> int:
-        default = self._facts.assignment_interval_ms
+        default = self._facts.target_assignment_interval_ms
         return self._of_group(group_id, "share.assignment.interval.ms", default)
 
     def share_record_lock_duration_ms(self, group_id: str) -> int:
@@ -183,15 +183,15 @@ class GroupSettings:
         return self._of_group(group_id, "streams.heartbeat.interval.ms", 5000)
 
     def streams_assignment_interval_ms(self, group_id: str) -> int:
-        default = self._facts.assignment_interval_ms
+        default = self._facts.target_assignment_interval_ms
         return self._of_group(group_id, "streams.assignment.interval.ms", default)
 
     def streams_task_offset_interval_ms(self, group_id: str) -> int:
         default = self._facts.streams_task_offset_interval_ms
         return self._of_group(group_id, "streams.task.offset.interval.ms", default)
 
-    def streams_recovery_lag(self, group_id: str) -> int:
-        default = self._facts.streams_recovery_lag
+    def streams_acceptable_recovery_lag(self, group_id: str) -> int:
+        default = self._facts.streams_acceptable_recovery_lag
         return self._of_group(group_id, "streams.acceptable.recovery.lag", default)
 
     def streams_rack_tags(self, group_id: str) -> tuple[str, ...]:

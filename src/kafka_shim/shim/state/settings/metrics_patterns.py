@@ -33,7 +33,7 @@ def patterns_of(match: str, facts: TelemetryFacts) -> Mapping[str, Pattern]:
         field, *values = text.rstrip("=").split("=")
         if field.strip() not in FIELDS or len(values) != 1:
             raise ValueError(f"`{text}` is not a client pattern: expected field=expression")
-        value = values[0].strip() if facts.match_values_are_trimmed else values[0]
+        value = values[0].strip() if facts.metrics_match_ignores_spaces else values[0]
         try:
             found[field.strip()] = compile_pattern(value)
         except InvalidPatternError as error:
@@ -42,7 +42,7 @@ def patterns_of(match: str, facts: TelemetryFacts) -> Mapping[str, Pattern]:
 
 
 def _split(match: str, facts: TelemetryFacts) -> list[str]:
-    if facts.empty_match_is_none:
+    if facts.empty_metrics_match_selects_all_clients:
         return match.split(",") if match.strip() else []
     parts = match.split(",")  # as Java splits: empty parts at the end are none, unless it is all
     while parts and not parts[-1] and match:

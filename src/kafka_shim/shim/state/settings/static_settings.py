@@ -17,11 +17,11 @@ CLIENT_TELEMETRY = "shim.client.telemetry"
 def static_settings(
     config: Config,
     node: Node,
-    authorizer_class: str,
+    default_authorizer_class: str,
     *,
-    has_process_roles: bool,
+    brokers_have_process_roles: bool,
 ) -> dict[str, str]:
-    """Return the static settings of a broker; `authorizer_class` is the release's own."""
+    """Return the static settings of a broker; `default_authorizer_class` is the release's own."""
     settings = {
         "broker.id": str(node.node_id),
         "listeners": _listeners(node.bound),
@@ -30,12 +30,12 @@ def static_settings(
         # As in the server.properties that Kafka is delivered with: tests do not want to wait.
         "group.initial.rebalance.delay.ms": "0",
     }
-    if has_process_roles:
+    if brokers_have_process_roles:
         settings |= {"node.id": str(node.node_id), "process.roles": "broker,controller"}
     if node.rack is not None:
         settings["broker.rack"] = node.rack
     if config.authorizer == "standard":
-        settings["authorizer.class.name"] = authorizer_class
+        settings["authorizer.class.name"] = default_authorizer_class
     elif config.authorizer != "none":
         settings["authorizer.class.name"] = config.authorizer
     if config.super_users:

@@ -103,7 +103,7 @@ class ShareLog:
 
     def look_after(self) -> None:
         """Write snapshots and delete old records from now on: there are states."""
-        if self._facts.share_records:
+        if self._facts.share_records_have_current_form:
             self._idle.plan()
             self._pruning.plan()
 
@@ -153,10 +153,10 @@ class ShareLog:
         state.snapshot_offset = self._append(key, name, versioned(value, VERSION))
 
     def _complete(self, state: ShareState) -> int:
-        return state.complete if self._facts.share_record_counts else NOT_KNOWN
+        return state.complete if self._facts.share_records_have_delivery_count else NOT_KNOWN
 
     def _append(self, key: Key, name: bytes, value: bytes | None) -> int:
-        if not self._facts.share_records:
+        if not self._facts.share_records_have_current_form:
             return 0
         return append_record(self._partition(key), name, value, self._clock.now_ms())
 

@@ -67,7 +67,9 @@ class ShareStates:
         error = self._place_error(key)
         if error is not ErrorCode.NONE:
             return error
-        counts = start_offset != NOT_KNOWN and self._facts.share_counts_when_begun
+        counts = (
+            start_offset != NOT_KNOWN and self._facts.share_delivery_count_starts_with_given_offset
+        )
         complete = 0 if counts else NOT_KNOWN
         self._when_changed(key)
         state = ShareState(state_epoch, start_offset=start_offset, complete=complete)
@@ -112,7 +114,7 @@ class ShareStates:
         found = self._partitions.get(key)
         if found is None or self._is_refused(update.leader_epoch, update.state_epoch):
             return ErrorCode.INVALID_REQUEST
-        may_lack = self._facts.share_writers_may_be_unknown
+        may_lack = self._facts.share_write_accepts_unknown_leader_epoch
         if self._is_older(update.leader_epoch, found.leader_epoch, may_lack=may_lack):
             return ErrorCode.FENCED_LEADER_EPOCH
         if self._is_older(update.state_epoch, found.state_epoch, may_lack=may_lack):
@@ -128,14 +130,14 @@ class ShareStates:
                 return ErrorCode.POLICY_VIOLATION
         self._when_changed(key)
         found.start_offset, found.complete, found.deliveries = start, complete, deliveries
-        told = start if self._facts.share_states_go_forward else update.start_offset
+        told = start if self._facts.share_start_offset_never_decreases else update.start_offset
         self._log.changed(key, found, told, _combined(update.deliveries[:DELIVERIES_MAX], told))
         return error
 
     def _progress(self, found: ShareState, update: StateUpdate) -> tuple[int, int]:
         """Return the start offset and the number of finished records after an update."""
         start, complete = found.start_offset, update.complete
-        if self._facts.share_states_go_forward and update.start_offset <= start:
+        if self._facts.share_start_offset_never_decreases and update.start_offset <= start:
             is_same = update.start_offset == start
             return start, max(complete, found.complete) if is_same else found.complete
         return start if update.start_offset == NOT_KNOWN else update.start_offset, complete
@@ -157,10 +159,10 @@ class ShareStates:
         self._log.look_after()
 
     def _is_refused(self, *epochs: int) -> bool:
-        return self._facts.share_states_go_forward and min(epochs) < 0
+        return self._facts.share_start_offset_never_decreases and min(epochs) < 0
 
     def _is_older(self, epoch: int, known: int, *, may_lack: bool = False) -> bool:
-        may_lack = may_lack or self._facts.share_epochs_may_be_unknown
+        may_lack = may_lack or self._facts.share_read_accepts_unknown_leader_epoch
         return epoch < known and not (epoch == NO_EPOCH and may_lack)
 
     def _place_error(self, key: Key) -> ErrorCode:

@@ -69,7 +69,7 @@ def append_marker(
     payload = placed(batch, offset, partition.leader_epoch)
     # readers of committed records are woken by the append, and must find the transaction ended
     log.producers.ended(producer, coordinator_epoch, offset, now_ms, is_committed=commit)
-    if facts.markers_are_last_batches:
+    if facts.marker_replaces_last_producer_batch:
         log.producers.remember_marker(producer[0], offset, now_ms)
     log.append(StoredBatch(offset, offset, now_ms, payload), partition.leader_epoch)
 

@@ -145,7 +145,7 @@ class Transactions:
         found.timeout_ms = timeout_ms
         found.state = State.EMPTY
         found.partitions.clear()
-        if self._facts.forgets_start:
+        if self._facts.new_transaction_has_no_start_time:
             found.started_ms = NO_TIME
         found.updated_ms = self._clock.now_ms()
         self._log.write(found)
@@ -293,10 +293,12 @@ class Transactions:
     def _fence(self, transaction: Transaction) -> None:
         """Abort the open transaction of a producer that was replaced or has timed out."""
         self._bump(transaction)
-        if not self._facts.fencing_remembers:
+        if not self._facts.old_epoch_accepted_after_abort:
             transaction.last_epoch = NO_EPOCH
         transaction.client_version = VERSION_2 if self._log.version == VERSION_2 else 0
-        self._complete(transaction, commit=False, bumps_epoch=self._facts.fencing_bumps_twice)
+        self._complete(
+            transaction, commit=False, bumps_epoch=self._facts.fencing_raises_epoch_twice
+        )
 
     def _watch(self, transaction: Transaction, started_ms: int) -> None:
         """Have the transaction aborted when it is overdue; one that ends keeps its timer for the

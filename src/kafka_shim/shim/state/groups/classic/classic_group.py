@@ -61,7 +61,7 @@ class ClassicGroup(Group):
     @property
     def state_name(self) -> str:
         if self.state is ClassicState.COMPLETING:
-            return self._facts.awaiting_sync_name
+            return self._facts.awaiting_sync_state_name
         name: str = self.state.value
         return name
 
@@ -98,8 +98,8 @@ class ClassicGroup(Group):
     def _shown(self, member: ClassicMember) -> tuple[bytes, bytes]:
         """Return the metadata and assignment that the release shows in this state."""
         if self.state is not ClassicState.STABLE:
-            return b"", member.assignment if self._facts.new_coordinator else b""
-        if not self._facts.describes_metadata:
+            return b"", member.assignment if self._facts.java_group_coordinator else b""
+        if not self._facts.describe_groups_returns_member_metadata:
             return member.assignment, member.assignment
         return member.metadata(self.cycle.protocol_name), member.assignment
 
@@ -124,7 +124,7 @@ class ClassicGroup(Group):
     def _join_error(self, joining: Joining) -> ErrorCode:
         if not self._has_room_for(joining.member_id):
             return ErrorCode.GROUP_MAX_SIZE_REACHED
-        is_checked = self._facts.checks_protocol_type
+        is_checked = self._facts.join_requires_protocol_type
         if not self.roster.supports(
             joining.protocol_type, joining.protocols, is_checked=is_checked
         ):
@@ -164,7 +164,9 @@ class ClassicGroup(Group):
         """Handle a member's new JoinGroup: rebalance if it is the leader or has changed."""
         changed = member.protocols != joining.protocols
         leads = member.member_id == self.roster.leader_id
-        self.roster.update(member, joining, with_timeouts=self._facts.rejoin_changes_timeouts)
+        self.roster.update(
+            member, joining, with_timeouts=self._facts.rejoin_updates_member_timeouts
+        )
         if not changed and (
             self.state is ClassicState.COMPLETING
             or (self.state is ClassicState.STABLE and not leads)
@@ -188,22 +190,27 @@ class ClassicGroup(Group):
         self.cycle.complete_join(member, Joined(error=fenced, member_id=member.member_id))
         self.cycle.complete_sync(member, Synced(error=fenced))
         self.roster.replace(member, new_id)
-        self.roster.update(member, joining, with_timeouts=self._facts.rejoin_changes_timeouts)
+        self.roster.update(
+            member, joining, with_timeouts=self._facts.rejoin_updates_member_timeouts
+        )
         self.cycle.watch(member)
         if self._rejoin_rebalances():
             self.roster.hold(member, response)
             self.cycle.begin()
             return
-        if self.state is ClassicState.STABLE and self._facts.static_rejoin_checks_protocol:
+        if (
+            self.state is ClassicState.STABLE
+            and self._facts.static_rejoin_with_other_protocol_rebalances
+        ):
             self.cycle.when_settled()
         skips = joining.can_skip_assignment and self.roster.leader_id == new_id
         response(self.cycle.rejoined(member, None if skips else old_leader_id))
 
     def _rejoin_rebalances(self) -> bool:
         if self.state is ClassicState.COMPLETING:
-            return self._facts.static_rejoin_breaks_syncs
+            return self._facts.static_rejoin_before_assignment_rebalances
         return self.state is not ClassicState.STABLE or (
-            self._facts.static_rejoin_checks_protocol
+            self._facts.static_rejoin_with_other_protocol_rebalances
             and self.cycle.protocol_name != self.roster.selected_protocol()
         )
 
@@ -247,13 +254,13 @@ class ClassicGroup(Group):
         if error is not NO_ERROR:
             return error
         completing = self.state is ClassicState.COMPLETING
-        if completing and not self._facts.heartbeat_checks_generation:
+        if completing and not self._facts.heartbeat_checks_generation_before_state:
             return ErrorCode.REBALANCE_IN_PROGRESS
         if generation_id != self.cycle.generation_id:
             return ErrorCode.ILLEGAL_GENERATION
         self.cycle.watch(self.roster.members[member_id])
         if self.state is ClassicState.PREPARING or (
-            completing and not self._facts.heartbeats_while_completing
+            completing and not self._facts.heartbeat_succeeds_while_awaiting_assignment
         ):
             return ErrorCode.REBALANCE_IN_PROGRESS
         return NO_ERROR
@@ -278,7 +285,7 @@ class ClassicGroup(Group):
 
     def error_of(self, member_id: str, instance_id: str | None) -> ErrorCode:
         """Return NONE for a current member, else the error for its request."""
-        strict = self._facts.strict_members
+        strict = self._facts.unknown_instance_is_unknown_member
         return self.roster.error_of(member_id, instance_id, strict=strict)
 
     # offsets
@@ -323,14 +330,14 @@ class ClassicGroup(Group):
 
 def commit_error(cycle: ClassicRebalance, facts: GroupFacts, commit: CommitIdentity) -> ErrorCode:
     """Return NONE if offsets may be committed, and then restart the member's session timeout."""
-    if commit.is_transactional and not facts.strict_members:
+    if commit.is_transactional and not facts.unknown_instance_is_unknown_member:
         return _lenient_error(cycle, commit)
     if _is_nobody(cycle, commit):
         return NO_ERROR
     completing = cycle.state is ClassicState.COMPLETING and not commit.is_transactional
-    if completing and not facts.commit_checks_member:
+    if completing and not facts.commit_checks_member_before_state:
         return ErrorCode.REBALANCE_IN_PROGRESS
-    error = _membership_error(cycle, commit, strict=facts.strict_members)
+    error = _membership_error(cycle, commit, strict=facts.unknown_instance_is_unknown_member)
     if error is not NO_ERROR:
         return error
     if completing:

@@ -202,7 +202,7 @@ class ClassicRebalance:
         self.state = ClassicState.COMPLETING
         self.protocol_name = roster.selected_protocol()
         self._unsynced = set(roster.members)
-        if self._facts.sync_timeout:
+        if self._facts.member_without_sync_is_removed:
             self._restart_phase(roster.rebalance_timeout_ms(), self._drop_unsynced)
         for member in list(roster.members.values()):
             member.is_new = False

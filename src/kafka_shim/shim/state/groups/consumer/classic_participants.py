@@ -96,7 +96,7 @@ class ClassicParticipants:
             return Joined(error=ErrorCode.MEMBER_ID_REQUIRED, member_id=member_id), None, False
         told = subscription.read(joining.protocols[0][1])
         if told is None:
-            error = ErrorCode(self._facts.unreadable_subscription_error)
+            error = ErrorCode(self._facts.classic_unreadable_subscription_error)
             raise RequestRejected(error, "the member's metadata is not a subscription")
         member, replaced = self._joining_member(member_id, joining)
         before = member.subscription
@@ -107,7 +107,7 @@ class ClassicParticipants:
         member.rack_id = told.rack_id or member.rack_id
         member.topic_names = names_of(told.topics)
         is_last = replaced is not None and replaced.classic is None and group.turns_classic()
-        keeps = is_last and self._facts.downgrade_keeps_target
+        keeps = is_last and self._facts.downgraded_group_with_stale_target_rebalances
         epoch = group.target.epoch
         owned = subscription.owned_by(told, self._topics)
         group.advance(member, owned, before, keeps_target=keeps)
@@ -234,5 +234,5 @@ class ClassicParticipants:
     def _is_behind(self, member: ConsumerMember) -> bool:
         """Return whether the member must rejoin to get a newer epoch."""
         target = self._group.target
-        waits = self._facts.classics_await_target
+        waits = self._facts.classic_members_rejoin_after_target_exists
         return member.epoch < (target.target_epoch if waits else target.epoch)

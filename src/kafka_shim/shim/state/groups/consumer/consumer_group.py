@@ -95,7 +95,7 @@ class ConsumerGroup(EpochGroup[ConsumerMember]):
         self._topics = topics
         self._turn_classic = turn_classic
         self.subscriptions = TopicSubscriptions(topics)
-        first = facts.new_group_epoch
+        first = facts.empty_group_epoch
         self.target = GroupTarget(
             clock, partial(settings.consumer_assignment_interval_ms, group_id), (first, first)
         )
@@ -130,8 +130,8 @@ class ConsumerGroup(EpochGroup[ConsumerMember]):
         return self.target.assigned_partition_count + names
 
     @property
-    def takes_back(self) -> bool:
-        return self._facts.takes_back
+    def revoking_partitions_can_return(self) -> bool:
+        return self._facts.revoking_partitions_can_return
 
     # descriptions
 
@@ -141,7 +141,7 @@ class ConsumerGroup(EpochGroup[ConsumerMember]):
 
     def shown_assignment(self, member: ConsumerMember) -> Assignment:
         """Return the assignment that ConsumerGroupDescribe shows for a member."""
-        if self._facts.describes_revoking:
+        if self._facts.describe_lists_partitions_to_revoke:
             return merged(member.assigned, member.revoking)
         return member.assigned
 
@@ -206,7 +206,7 @@ class ConsumerGroup(EpochGroup[ConsumerMember]):
         newcomer = None if member.member_id in self.members else member.member_id
         self.members[member.member_id] = member
         is_other = (
-            self._facts.assignor_counts
+            self._facts.new_preferred_assignor_raises_epoch
             and assignor_before is not None
             and assignor_before != self.assignor_name
         )
@@ -231,8 +231,13 @@ class ConsumerGroup(EpochGroup[ConsumerMember]):
             return assign_range(subscribers, counts)
         members = in_order_of_members(subscribers, newcomer)
         alike = self.subscriptions.are_alike(self.members.values())
-        saves_extra = self._facts.saves_extra
-        return assign_uniform(members, counts, alike=alike, saves_extra=saves_extra)
+        uniform_keeps_surplus_with_owner = self._facts.uniform_keeps_surplus_with_owner
+        return assign_uniform(
+            members,
+            counts,
+            alike=alike,
+            uniform_keeps_surplus_with_owner=uniform_keeps_surplus_with_owner,
+        )
 
     def _is_changed(self, member: ConsumerMember, before: Subscription) -> bool:
         """Return whether the subscription changed. A new regular expression counts once it is
@@ -247,14 +252,14 @@ class ConsumerGroup(EpochGroup[ConsumerMember]):
         if member.topic_regex == old_regex:
             return False
         if member.topic_regex is None:
-            return self._facts.dropped_regex_counts
+            return self._facts.dropped_regex_changes_subscription
         return self.subscriptions.is_resolved(member.topic_regex)
 
     def _give_up(self, member: ConsumerMember, owned: Assignment | None) -> bool:
         """Revoke partitions of topics that the member unsubscribed from, before a new target
         exists.
         """
-        revokes = self._facts.revokes_unsubscribed
+        revokes = self._facts.unsubscribed_partitions_are_revoked_immediately
         if not (revokes and member.is_reconciled(self.target.target_epoch)):
             return False
         before = member.assigned
@@ -298,7 +303,7 @@ class ConsumerGroup(EpochGroup[ConsumerMember]):
         if joins and known is None:
             return ConsumerMember(heartbeat.member_id, None)
         known = self.member(heartbeat.member_id)
-        if not (joins and self._facts.rejoins_anytime):
+        if not (joins and self._facts.known_member_can_send_epoch_zero):
             check_epoch(known, heartbeat.member_epoch, heartbeat.owned)
         return known
 
@@ -373,7 +378,7 @@ class ConsumerGroup(EpochGroup[ConsumerMember]):
             member.instance_id: member.member_id for member in members if member.instance_id
         }
         self.target.begin_at(epoch, members)
-        if self._facts.upgrade_keeps_epoch:
+        if self._facts.upgraded_group_keeps_epoch:
             self.target.see(self.subscriptions, members)
         for member in members:
             self.start_session(member)

@@ -20,16 +20,21 @@ def assign_uniform(
     partition_counts: Mapping[bytes, int],
     *,
     alike: bool,
-    saves_extra: bool = True,
+    uniform_keeps_surplus_with_owner: bool = True,
 ) -> dict[str, Held]:
     """Assign every partition of a subscribed topic to one of its subscribers.
 
-    `alike`: all members subscribe to the same names. `saves_extra`: see the fact of that name.
+    `alike`: all members subscribe to the same names.
+    `uniform_keeps_surplus_with_owner`: see the release fact of this name.
     """
     if not any(member.topic_ids for member in members):
         return {member.member_id: NOTHING for member in members}
     if alike:
-        holdings = _assign_to_equals(members, partition_counts, saves_extra=saves_extra)
+        holdings = _assign_to_equals(
+            members,
+            partition_counts,
+            uniform_keeps_surplus_with_owner=uniform_keeps_surplus_with_owner,
+        )
     else:
         holdings = _assign_to_others(members, partition_counts)
     return {
@@ -39,7 +44,10 @@ def assign_uniform(
 
 
 def _assign_to_equals(
-    members: list[Subscriber], partition_counts: Mapping[bytes, int], *, saves_extra: bool
+    members: list[Subscriber],
+    partition_counts: Mapping[bytes, int],
+    *,
+    uniform_keeps_surplus_with_owner: bool,
 ) -> list[Holding]:
     topic_ids = [topic_id for topic_id in partition_counts if topic_id in members[0].topic_ids]
     wanted = copied(topic_ids, uuid_hash)
@@ -61,7 +69,7 @@ def _assign_to_equals(
         holdings.append(holding)
         has_extra = extra > 0
         room = _keep(holding, taken, share + has_extra, free)
-        if saves_extra and room and has_extra and len(members) - place > extra:
+        if uniform_keeps_surplus_with_owner and room and has_extra and len(members) - place > extra:
             room, has_extra = room - 1, False
         extra -= has_extra
         if room:

@@ -134,7 +134,7 @@ class ShareGroup(Group):
         self.has_begun = False
         """Whether initialising a partition was ever attempted, even one that does not exist."""
         self.subscriptions = TopicSubscriptions(topics)
-        first = facts.new_group_epoch
+        first = facts.empty_group_epoch
         self.target = GroupTarget(
             clock,
             partial(settings.share_assignment_interval_ms, group_id),
@@ -280,14 +280,16 @@ class ShareGroup(Group):
 
     def _start_of(self, topic_id: bytes) -> int:
         """Return a partition's start offset: 0 if it was added to a topic that the group reads."""
-        is_added = topic_id in self._begun and self._facts.share_additions_miss_nothing
+        is_added = topic_id in self._begun and self._facts.share_new_partitions_start_at_zero
         return 0 if is_added else NOT_FETCHED_YET
 
     def _remove(self, member: ShareMember) -> None:
         self._timers.stop(member.member_id)
         del self.members[member.member_id]
         self.target.forget(member.member_id)
-        self.target.begin_epoch(is_empty=self._facts.assigns_to_nobody and not self.members)
+        self.target.begin_epoch(
+            is_empty=self._facts.recomputes_target_when_empty and not self.members
+        )
 
     def start_session(self, member: ShareMember) -> None:
         """Start or restart the session timeout of a member."""

@@ -97,12 +97,14 @@ class StreamsGroup(EpochGroup[StreamsMember]):
         """The described topology's epoch and description; None once the description is deleted."""
         self._shut_down_by: str | None = None
         self._endpoint_epoch = 0
-        self._rules = StickyRules(facts.streams_states_count, facts.streams_passes_over)
+        self._rules = StickyRules(
+            facts.streams_assignor_uses_reported_offsets, facts.standby_prefers_other_owner
+        )
         self._assigned_by: tuple[object, ...] = ()  # assignor settings at the last heartbeat
         self.target = GroupTarget(
             clock,
             partial(settings.streams_assignment_interval_ms, group_id),
-            (FIRST_EPOCH, facts.new_group_epoch),
+            (FIRST_EPOCH, facts.empty_group_epoch),
             delay_ms=partial(settings.streams_initial_delay_ms, group_id),
         )
 
@@ -236,7 +238,9 @@ class StreamsGroup(EpochGroup[StreamsMember]):
         return current or self.members.get(heartbeat.member_id)
 
     def new_member(self, member_id: str) -> StreamsMember:
-        return StreamsMember(member_id, converts_tasks=self._facts.streams_states_count)
+        return StreamsMember(
+            member_id, converts_tasks=self._facts.streams_assignor_uses_reported_offsets
+        )
 
     def _member_of(
         self, heartbeat: StreamsHeartbeat, before: StreamsMember | None
@@ -265,7 +269,9 @@ class StreamsGroup(EpochGroup[StreamsMember]):
         """Update a member from its heartbeat; return whether a new assignment is needed."""
         told = member.told if heartbeat.instance_id is None else member.relevant
         before = told()
-        forgets = heartbeat.member_epoch == 0 and self._facts.streams_endpoints_change
+        forgets = (
+            heartbeat.member_epoch == 0 and self._facts.streams_members_learn_changed_endpoints
+        )
         member.update(heartbeat, forgets_endpoint=forgets)
         return not is_known or told() != before
 
@@ -287,7 +293,7 @@ class StreamsGroup(EpochGroup[StreamsMember]):
         self, member: StreamsMember, before: Endpoint | None, *, joins: bool, moved: bool
     ) -> bool:
         """Return whether the endpoint list has changed, so that all members get it again."""
-        if not self._facts.streams_endpoints_change:
+        if not self._facts.streams_members_learn_changed_endpoints:
             return member.endpoint is not None and (joins or moved)
         return member.endpoint != before or (moved and member.endpoint is not None)
 
@@ -302,7 +308,11 @@ class StreamsGroup(EpochGroup[StreamsMember]):
         runners = []
         for member_id in order if newcomer is None else [*order, newcomer]:
             member = self.members[member_id]
-            tasks = member.assigned if self._facts.streams_tasks_stay else targets[member_id]
+            tasks = (
+                member.assigned
+                if self._facts.streams_tasks_stay_with_current_owner
+                else targets[member_id]
+            )
             runners.append(runner_of(member, tasks))
         replicas = self._settings.streams_standby_replicas(self.group_id)
         stateful = self.tasks.stateful & task_counts.keys()
@@ -310,7 +320,7 @@ class StreamsGroup(EpochGroup[StreamsMember]):
 
     def _is_free_for(self, member: StreamsMember) -> IsFree:
         is_free = super()._is_free_for(member)
-        converts = self._facts.streams_states_count
+        converts = self._facts.streams_assignor_uses_reported_offsets
         return free_here(is_free, NearTasks(self.members, member, converts=converts))
 
     def _missing_tags(self, member: StreamsMember) -> list[str]:
@@ -349,7 +359,7 @@ class StreamsGroup(EpochGroup[StreamsMember]):
             tuple(self._statuses(member, configured, heartbeat)),
             tuple(to_make),
             self._settings.streams_task_offset_interval_ms(self.group_id),
-            self._settings.streams_recovery_lag(self.group_id),
+            self._settings.streams_acceptable_recovery_lag(self.group_id),
             self._endpoint_epoch,
             None if self._endpoint_epoch == heartbeat.endpoint_epoch else self._endpoints(),
         )
