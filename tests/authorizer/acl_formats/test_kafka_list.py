@@ -1,6 +1,5 @@
 """Lists of kafka-acls."""
 
-import msgspec
 import pytest
 from hypothesis import given
 
@@ -66,14 +65,3 @@ def test_invalid_lists_are_reported(text: str, complaint: str) -> None:
 @given(acls_of(LINES.filter(lambda text: ", host=" not in text and "patternType=" not in text)))
 def test_lists_survive_a_round_trip(acls: list[Acl]) -> None:
     assert set(read(kafka_list.write(acls), "list")) == set(acls)
-
-
-def test_control_characters_of_a_brokers_names_are_escaped() -> None:
-    (acl, *_) = ACLS_LISTED
-    hostile = msgspec.structs.replace(
-        acl, principal="User:\x1b]0;a\x07", host="*\n", resource_name="t\x1b[2J"
-    )
-    text = kafka_list.write([hostile])
-    assert set(text) - set(map(chr, range(32, 127))) <= {"\n", "\t"}
-    assert "name=t\\x1b[2J" in text
-    assert "principal=User:\\x1b]0;a\\x07, host=*\\n," in text

@@ -62,6 +62,17 @@ def test_the_output_of_list_is_that_of_kafka_acls(
     )
 
 
+def test_control_characters_of_a_brokers_names_are_escaped(
+    acls: Acls, capsys: pytest.CaptureFixture[str]
+) -> None:
+    acls("--add", "--allow-principal", "User:\x1b]0;a\x07", "--operation", "Read", "--group", "g")
+    capsys.readouterr()
+    assert acls("--list") == 0
+    out = capsys.readouterr().out
+    assert "(principal=User:\\x1b]0;a\\x07, host=*, operation=READ," in out
+    assert out.replace("\n", "").replace("\t", "").isprintable()
+
+
 @pytest.mark.parametrize(("response", "left"), [("n", 1), ("yes", 1), ("", 1), ("y", 0), ("Y", 0)])
 def test_remove_asks_for_confirmation_and_only_y_confirms(
     acls: Acls,

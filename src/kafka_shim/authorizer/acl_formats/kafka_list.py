@@ -33,7 +33,6 @@ _OLD_ENTRY = re.compile(
     r"(?P<principal>.*) has (?P<permission>\w+) permission for operations: (?P<operation>\w+)"
     r" from hosts: (?P<host>.*)"
 )
-_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 _HEADER_LINE = re.compile(r"ACLs for principal `.*`")
 
 
@@ -100,15 +99,15 @@ def pattern_text(about: Acl | AclFilter, tool: AclTool = NEWEST_TOOL) -> str:
     """
     if tool.heading is Heading.RESOURCE_PATTERN:
         return (
-            f"ResourcePattern(resourceType={about.resource_type.name}, name={_name(about)},"
+            f"ResourcePattern(resourceType={about.resource_type.name}, name={about.resource_name},"
             f" patternType={about.pattern_type.name})"
         )
     kind = camel_case(about.resource_type)
     if tool.heading is Heading.TYPE_AND_PATTERN:
-        return f"{kind}:{about.pattern_type.name}:{_name(about)}"
+        return f"{kind}:{about.pattern_type.name}:{about.resource_name}"
     if about.pattern_type is PatternType.PREFIXED:
         raise AclTextError("kafka-acls of releases before 2.0 does not know prefixed patterns")
-    return f"{kind}:{_name(about)}"
+    return f"{kind}:{about.resource_name}"
 
 
 def entries_text(acls: Iterable[Acl], *, objects: bool = True) -> str:
@@ -118,25 +117,15 @@ def entries_text(acls: Iterable[Acl], *, objects: bool = True) -> str:
 
 def entry_text(acl: Acl, *, objects: bool = True) -> str:
     """Return `(principal=User:a, host=*, operation=READ, permissionType=ALLOW)` or a sentence."""
-    principal, host = _escaped(acl.principal), _escaped(acl.host)
     if objects:
         return (
-            f"(principal={principal}, host={host}, operation={acl.operation.name},"
+            f"(principal={acl.principal}, host={acl.host}, operation={acl.operation.name},"
             f" permissionType={acl.permission.name})"
         )
     return (
-        f"{principal} has {camel_case(acl.permission)} permission for operations:"
-        f" {camel_case(acl.operation)} from hosts: {host}"
+        f"{acl.principal} has {camel_case(acl.permission)} permission for operations:"
+        f" {camel_case(acl.operation)} from hosts: {acl.host}"
     )
-
-
-def _name(about: Acl | AclFilter) -> str | None:
-    return about.resource_name if about.resource_name is None else _escaped(about.resource_name)
-
-
-def _escaped(text: str) -> str:
-    """Escape control characters, with which a broker's names could move the terminal's cursor."""
-    return _CONTROL.sub(lambda match: ascii(match[0])[1:-1], text)
 
 
 def acl_text(acl: Acl) -> str:

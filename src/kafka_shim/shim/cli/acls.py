@@ -9,6 +9,8 @@ import sys
 from collections.abc import Iterable, Sequence
 from typing import TextIO
 
+import msgspec
+
 from kafka_shim.authorizer.acl_formats import FORMATS, write
 from kafka_shim.authorizer.acl_formats.command_options import (
     add_actions,
@@ -40,6 +42,7 @@ from kafka_shim.shim.cli.usage import UsageError, release_named
 from kafka_shim.shim.client.acls import create_acls, delete_acls, describe_acls
 from kafka_shim.shim.client.client import Client, ClientError
 from kafka_shim.shim.errors import ConfigError
+from kafka_shim.shim.logs import printable
 from kafka_shim.shim.settings.input_files import read_acls
 
 DESCRIPTION = """\
@@ -185,10 +188,26 @@ def _list(client: Client, args: argparse.Namespace) -> None:
         print(write(_sorted(wanted), args.to or "json"), end="")
         return
     if not principals:
-        print(listing(acls, args.style, resources(args)), end="")
+        print(listing(_displayable(acls), args.style, resources(args)), end="")
     for principal in principals:
         print(f"ACLs for principal `{principal}`")
-        print(listing((acl for acl in acls if acl.principal == principal), args.style), end="")
+        print(
+            listing(_displayable(acl for acl in acls if acl.principal == principal), args.style),
+            end="",
+        )
+
+
+def _displayable(acls: Iterable[Acl]) -> list[Acl]:
+    """Return ACLs for a terminal: a broker's names could move the cursor, or begin a line."""
+    return [
+        msgspec.structs.replace(
+            acl,
+            principal=printable(acl.principal),
+            host=printable(acl.host),
+            resource_name=printable(acl.resource_name),
+        )
+        for acl in acls
+    ]
 
 
 def _stored(client: Client, filters: Iterable[AclFilter]) -> list[Acl]:
@@ -223,7 +242,7 @@ def _add(client: Client, plan: Targets, args: argparse.Namespace) -> None:
 
 def _list_after_changes(client: Client, plan: Targets, args: argparse.Namespace) -> None:
     about = list(plan) if args.source else named(args)
-    print(listing(_stored(client, about), args.style, about), end="")
+    print(listing(_displayable(_stored(client, about)), args.style, about), end="")
 
 
 def _print_additions(

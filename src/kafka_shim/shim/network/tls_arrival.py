@@ -11,6 +11,7 @@ from kafka_shim.shim.config import ListenerConfig
 from kafka_shim.shim.network.connection import Connection
 from kafka_shim.shim.network.holder import Holder
 from kafka_shim.shim.request.session import java_host_text
+from kafka_shim.shim.tls.alerts import handshake_failure, send_alert
 
 
 class TlsArrival(asyncio.Protocol):
@@ -103,6 +104,7 @@ class TlsArrival(asyncio.Protocol):
         assert transport is not None
         try:
             if not transport.is_closing():
+                send_alert.set(transport.write)
                 tls = await asyncio.get_running_loop().start_tls(
                     transport,
                     self,
@@ -111,8 +113,7 @@ class TlsArrival(asyncio.Protocol):
                     ssl_handshake_timeout=self._holder.limits.login_ms_max / 1000,
                 )
         except ssl.SSLError as error:
-            why = (error.reason or "unknown reason").lower().replace("_", " ")
-            self._log(f"tls handshake failed: {why}")
+            self._log(f"tls handshake failed: {handshake_failure(error)}")
         except OSError:
             pass  # the peer went, or was too slow
         finally:

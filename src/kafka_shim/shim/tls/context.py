@@ -1,16 +1,40 @@
 """TLS contexts of Kafka's `ssl.*` settings: PEM files or texts, PKCS12 stores, generated ones.
 
+DEVIATION: client certificates with the name of their issuer, and the choice of TLS 1.3 suites.
 JKS is not supported: convert with `keytool -importkeystore ... -deststoretype PKCS12`.
 """
 
+import re
 import ssl
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from kafka_shim.shim.errors import ConfigError
+from kafka_shim.shim.logs import Log
 from kafka_shim.shim.tls import selfmade
+from kafka_shim.shim.tls.alerts import AlertingContext
 
+log = Log("shim.tls")
+
+_PROTOCOLS = {"TLSv1.2": ssl.TLSVersion.TLSv1_2, "TLSv1.3": ssl.TLSVersion.TLSv1_3}
+_OLD_PROTOCOLS = ("TLSv1", "TLSv1.1", "SSLv3", "SSLv2Hello")
+"""Java 17 knows them but has them disabled."""
+_SUITE = re.compile(
+    r"TLS_(?P<exchange>(?:(?:ECDHE|DHE)_(?:RSA|ECDSA))|RSA)_WITH_"
+    r"(?:AES_(?P<size>128|256)_(?P<mode>GCM|CBC)_(?P<hash>SHA(?:256|384)?)"
+    r"|CHACHA20_POLY1305_SHA256)"
+)
+_WITHOUT_EFFECT = {
+    "ssl.allow.dn.changes",
+    "ssl.allow.san.changes",
+    "ssl.engine.factory.class",
+    "ssl.keymanager.algorithm",
+    "ssl.protocol",
+    "ssl.provider",
+    "ssl.secure.random.implementation",
+    "ssl.trustmanager.algorithm",
+}
 _CLIENT_AUTH = {
     "none": ssl.CERT_NONE,
     "requested": ssl.CERT_OPTIONAL,
@@ -21,7 +45,7 @@ _CLIENT_AUTH = {
 def server_context(settings: Mapping[str, str], listener: str, host: str) -> ssl.SSLContext:
     """Return a listener's context; `listener.name.<name>.ssl.*` takes precedence over `ssl.*`."""
     own = _of_listener(settings, listener)
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context = AlertingContext(ssl.PROTOCOL_TLS_SERVER)
     # as in Java: any certificate of the truststore is trusted, not only self-signed authorities
     context.verify_flags |= ssl.VERIFY_X509_PARTIAL_CHAIN
     mode = own.get("ssl.client.auth", "none")
@@ -36,7 +60,66 @@ def server_context(settings: Mapping[str, str], listener: str, host: str) -> ssl
     except (OSError, ValueError) as error:
         raise ConfigError(f"listener {listener}: cannot set up TLS: {_why(error)}") from error
     context.verify_mode = _CLIENT_AUTH[mode]
+    if context.verify_mode != ssl.CERT_NONE:
+        context.remember_certificates()
+    _restrict(context, own)
+    ignored = sorted(own.keys() & _WITHOUT_EFFECT)
+    if ignored:
+        log.warning("tls settings without effect here", listener=listener, settings=ignored)
     return context
+
+
+def _restrict(context: ssl.SSLContext, own: Mapping[str, str]) -> None:
+    """Enable only the protocols and cipher suites of the settings, and TLS 1.2 or later."""
+    protocols = _list_of(own.get("ssl.enabled.protocols", "")) or list(_PROTOCOLS)
+    unknown = [name for name in protocols if name not in (*_PROTOCOLS, *_OLD_PROTOCOLS)]
+    if unknown:
+        raise ConfigError(
+            f"ssl.enabled.protocols: unknown protocol `{unknown[0]}`: expected"
+            f" {' or '.join(_PROTOCOLS)}"
+        )
+    suites = _list_of(own.get("ssl.cipher.suites", ""))
+    newest = {suite for suite in suites if "_WITH_" not in suite}
+    older = [_openssl_name(suite) for suite in suites if "_WITH_" in suite]
+    has_suites = {"TLSv1.2": not suites or bool(older), "TLSv1.3": not suites or bool(newest)}
+    enabled = [
+        version for name, version in _PROTOCOLS.items() if has_suites[name] and name in protocols
+    ]
+    if not enabled:
+        raise ConfigError(
+            "ssl.enabled.protocols and ssl.cipher.suites leave neither TLSv1.2 nor TLSv1.3"
+        )
+    context.minimum_version, context.maximum_version = enabled[0], enabled[-1]
+    _set_ciphers(context, newest, older)
+
+
+def _set_ciphers(context: ssl.SSLContext, newest: set[str], older: Sequence[str]) -> None:
+    known = {cipher["name"] for cipher in context.get_ciphers() if cipher["name"][:4] == "TLS_"}
+    if newest - known:
+        raise ConfigError(f"ssl.cipher.suites: unknown suite `{min(newest - known)}`")
+    if newest and newest != known:
+        log.warning("all TLS 1.3 suites are enabled: they cannot be chosen", suites=sorted(newest))
+    if older:
+        try:
+            context.set_ciphers(":".join(older))
+        except ssl.SSLError:
+            raise ConfigError(f"ssl.cipher.suites: none of {', '.join(older)} is known") from None
+
+
+def _openssl_name(suite: str) -> str:
+    """Return OpenSSL's name of a suite up to TLS 1.2, such as ECDHE-RSA-AES128-GCM-SHA256."""
+    match = _SUITE.fullmatch(suite)
+    if match is None:
+        raise ConfigError(f"ssl.cipher.suites: unknown suite `{suite}`")
+    exchange = "" if match["exchange"] == "RSA" else match["exchange"].replace("_", "-") + "-"
+    if match["size"] is None:
+        return f"{exchange}CHACHA20-POLY1305"
+    mode = "" if match["mode"] == "CBC" else f"{match['mode']}-"
+    return f"{exchange}AES{match['size']}-{mode}{match['hash']}"
+
+
+def _list_of(text: str) -> list[str]:
+    return [part.strip() for part in text.split(",") if part.strip()]
 
 
 def _why(error: OSError | ValueError) -> str:
