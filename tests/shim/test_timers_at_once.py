@@ -115,7 +115,7 @@ def test_members_whose_sessions_expire_at_once_are_removed_in_turns() -> None:
     def begin(clock: Clock, seen: list[str]) -> None:
         cluster = Cluster(Config(properties={"group.min.session.timeout.ms": "1"}), clock)
         for number in range(10):
-            cluster.groups.join(f"g{number}", JOINING, lambda _: None)
+            cluster.member_requests.join(f"g{number}", JOINING, lambda _: None)
             group = cluster.groups.classic(f"g{number}")
             assert group is not None
             group.cycle.remove = lambda member: seen.append(member.member_id)  # type: ignore[method-assign]

@@ -16,7 +16,7 @@ from kafka_shim.shim.handlers.common.config_resources import ResourceError
 from kafka_shim.shim.handlers.common.topic_plan import TopicError, plan
 from kafka_shim.shim.state.cluster import Cluster
 from kafka_shim.shim.state.groups.group import CommitIdentity
-from kafka_shim.shim.state.groups.group_commits import Commit
+from kafka_shim.shim.state.groups.groups import Commit
 from kafka_shim.shim.state.groups.offsets import CommittedOffset
 
 _BATCH = 1000

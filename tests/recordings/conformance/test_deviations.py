@@ -54,8 +54,8 @@ from kafka_shim.shim.dispatching.dispatcher import Pending
 from kafka_shim.shim.request.session import Phase, Session
 from kafka_shim.shim.state.coordinators import KeyType
 from kafka_shim.shim.state.groups.group import CommitIdentity
-from kafka_shim.shim.state.groups.group_commits import Commit
 from kafka_shim.shim.state.groups.group_records import NOTES_MAX
+from kafka_shim.shim.state.groups.groups import Commit
 from kafka_shim.shim.state.groups.offsets import CommittedOffset
 from kafka_shim.shim.state.transactions import transaction_log
 from kafka_shim.shim.state.transactions.transaction import State, Transaction

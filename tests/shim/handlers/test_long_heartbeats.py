@@ -46,15 +46,15 @@ def test_a_heartbeat_that_assigns_many_members_is_handled_in_time_slices(
     monkeypatch.setattr(long_requests, "MANY_MEMBERS", 3)
     stage, is_long = Stage("4.3"), consumer_group_heartbeat.takes_long
     stage.topic("a", 9)
-    groups = stage.cluster.groups
+    requests = stage.cluster.member_requests
     joins = heartbeat(member_id="z", member_epoch=0, subscribed_topic_names=["a"])
     for number in range(4):
         assert is_long(joins, stage.cluster) == (number == 3)
-        groups.consumer_heartbeat("g", beat(f"m{number}", "a"))
+        requests.consumer_heartbeat("g", beat(f"m{number}", "a"))
         stage.clock.advance(10_000)
     stays = heartbeat(member_id="m3", member_epoch=4)
     assert not is_long(stays, stage.cluster)
-    groups.consumer_heartbeat("g", beat("m0", epoch=-1))
+    requests.consumer_heartbeat("g", beat("m0", epoch=-1))
     assert is_long(stays, stage.cluster)
 
 
@@ -65,18 +65,18 @@ def test_a_heartbeat_that_may_move_many_partitions_is_handled_in_time_slices(
     monkeypatch.setattr(consumer_group_heartbeat, "MANY_TOPICS", 2)
     stage, is_long = Stage("4.3"), consumer_group_heartbeat.takes_long
     stage.topic("a", 9)
-    groups = stage.cluster.groups
+    requests = stage.cluster.member_requests
     stays = heartbeat(member_id="m0", member_epoch=2)
     assert not is_long(stays, stage.cluster), "the group does not exist"
     joins = heartbeat(member_id="m0", member_epoch=0, subscribed_topic_names=["a"])
     assert is_long(joins, stage.cluster), "the new group has many partitions"
-    groups.consumer_heartbeat("g", beat("m0", "a"))
+    requests.consumer_heartbeat("g", beat("m0", "a"))
     stage.clock.advance(10_000)
     assert not is_long(stays, stage.cluster)
     held = [TopicPartitions(bytes(16), [0])]
     reports = heartbeat(member_id="m0", member_epoch=2, topic_partitions=held)
     assert is_long(reports, stage.cluster)
-    groups.consumer_heartbeat("g", beat("m1", "a"))
+    requests.consumer_heartbeat("g", beat("m1", "a"))
     assert is_long(stays, stage.cluster), "m0 has nine partitions and must revoke some"
     assert not is_long(heartbeat(member_id="m1", member_epoch=3), stage.cluster)
     joins = heartbeat(member_id="m2", member_epoch=0, subscribed_topic_names=["a"])
@@ -85,7 +85,7 @@ def test_a_heartbeat_that_may_move_many_partitions_is_handled_in_time_slices(
     assert is_long(matches, stage.cluster)
     stage.topic("b", 1)
     assert is_long(heartbeat(member_id="m1", member_epoch=3), stage.cluster)
-    groups.consumer_heartbeat("g", beat("m3", "b"))
+    requests.consumer_heartbeat("g", beat("m3", "b"))
     assert is_long(joins, stage.cluster), "members subscribe to two topics"
 
 
@@ -104,11 +104,11 @@ def test_a_heartbeat_of_a_large_share_group_is_handled_in_time_slices(
     stage, is_long = Stage("4.3"), share_group_heartbeat.takes_long
     for name, partitions in (("a", 5), ("b", 2), ("large", 9)):
         stage.topic(name, partitions)
-    groups, joins = stage.cluster.groups, share_heartbeat("a", "b")
+    requests, joins = stage.cluster.member_requests, share_heartbeat("a", "b")
     assert not is_long(joins, stage.cluster)
     assert is_long(share_heartbeat("large"), stage.cluster)
     for number in range(2):
-        groups.share_heartbeat("g", msgspec.structs.replace(SHARING, member_id=f"m{number}"))
+        requests.share_heartbeat("g", msgspec.structs.replace(SHARING, member_id=f"m{number}"))
     stays = share_heartbeat(member_id="m1", epoch=1)
     assert not is_long(joins, stage.cluster)
     stage.clock.advance(10_000)

@@ -12,7 +12,7 @@ from kafka_shim.protocol.messages.offset_delete_response import OffsetDeleteResp
 from kafka_shim.shim.errors import CloseConnection
 from kafka_shim.shim.handlers import offset_delete
 from kafka_shim.shim.state.groups.group import CommitIdentity
-from kafka_shim.shim.state.groups.group_commits import Commit
+from kafka_shim.shim.state.groups.groups import Commit
 from kafka_shim.shim.state.groups.offsets import CommittedOffset
 from tests.shim.play import Stage
 

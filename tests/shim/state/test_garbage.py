@@ -71,9 +71,9 @@ def test_a_reset_leaves_no_objects(cluster: Cluster) -> None:
 
 def test_a_member_has_few_objects_for_the_collector() -> None:
     """With 18 objects a member, a full collection took 60 ms for 10,000 members of a group."""
-    groups = Cluster(Config(), ManualClock()).groups
-    groups.join("another", JOINING, lambda _: None)
+    requests = Cluster(Config(), ManualClock()).member_requests
+    requests.join("another", JOINING, lambda _: None)
     before = objects()
     for _ in range(TOPICS):
-        groups.join("g", JOINING, lambda _: None)
+        requests.join("g", JOINING, lambda _: None)
     assert (objects() - before) / TOPICS < MEMBER_OBJECTS_MAX + 0.5

@@ -7,7 +7,7 @@ from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.protocol.messages.init_producer_id_request import InitProducerIdRequest
 from kafka_shim.shim.state.coordinators import KeyType
 from kafka_shim.shim.state.groups.group import CommitIdentity
-from kafka_shim.shim.state.groups.group_commits import Commit
+from kafka_shim.shim.state.groups.groups import Commit
 from kafka_shim.shim.state.groups.offsets import CommittedOffset
 from kafka_shim.shim.state.share_partitions.share_values import Deliveries, StateUpdate
 from tests.shim.storage.kept import KeptStage

@@ -22,7 +22,7 @@ from kafka_shim.shim.initial_state import seed
 from kafka_shim.shim.sasl.scram_credential import ScramMechanism, salted_credential
 from kafka_shim.shim.state.cluster import Cluster
 from kafka_shim.shim.state.groups.group import CommitIdentity
-from kafka_shim.shim.state.groups.group_commits import Commit
+from kafka_shim.shim.state.groups.groups import Commit
 from kafka_shim.shim.state.groups.offsets import CommittedOffset
 from kafka_shim.shim.state.logs.log import Log
 from kafka_shim.shim.state.transactions.transaction import State

@@ -9,7 +9,7 @@ from kafka_shim.shim.control.state_shapes import NewOffsets
 from kafka_shim.shim.state.cluster import Cluster
 from kafka_shim.shim.state.groups.assignors import Assignment
 from kafka_shim.shim.state.groups.group import Group, GroupType
-from kafka_shim.shim.state.groups.group_commits import Commit
+from kafka_shim.shim.state.groups.groups import Commit
 from kafka_shim.shim.state.groups.offsets import CommittedOffset
 from kafka_shim.shim.state.groups.streams.task_kinds import named
 from kafka_shim.shim.state.topics import Partition, Topic

@@ -54,7 +54,7 @@ def handle(
     error = context.coordinator_error(request.group_id)
     if error is not ErrorCode.NONE:
         raise RequestRejected(error)
-    group = context.cluster.groups.share_to_alter(request.group_id)
+    group = context.cluster.member_requests.share_to_alter(request.group_id)
     rows: dict[str, AlterShareGroupOffsetsResponseTopic] = {}
     for topic, denial in zip(request.topics, errors, strict=True):
         row = _altered(group, topic, denial, context)

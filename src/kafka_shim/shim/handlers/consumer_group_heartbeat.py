@@ -105,7 +105,7 @@ def handle(
     error = context.coordinator_error(request.group_id)
     if error is not ErrorCode.NONE:
         raise RequestRejected(error)
-    response = context.cluster.groups.consumer_heartbeat(
+    response = context.cluster.member_requests.consumer_heartbeat(
         request.group_id, _heartbeat(request, context), context.access.slices
     )
     return context.offload(_response, response)
@@ -160,10 +160,9 @@ def _check_regex(regex: str | None) -> None:
 def _heartbeat(
     request: ConsumerGroupHeartbeatRequest, context: RequestContext
 ) -> ConsumerHeartbeat:
-    groups = context.cluster.groups
     member_id = request.member_id
     if not member_id:  # version 0, joining
-        member_id = groups.new_member_id()
+        member_id = context.cluster.member_requests.new_member_id()
     owned: Assignment | None = None
     if request.topic_partitions is not None:
         owned = {topic.topic_id: frozenset(topic.partitions) for topic in request.topic_partitions}

@@ -38,7 +38,7 @@ def handle(
     error = context.coordinator_error(request.group_id)
     if error is ErrorCode.NONE:
         joining, slices = _joining(request, context), context.access.slices
-        context.cluster.groups.join(request.group_id, joining, answer, slices)
+        context.cluster.member_requests.join(request.group_id, joining, answer, slices)
     else:
         answer(Joined(error=error, member_id=request.member_id))
     return wait

@@ -33,8 +33,8 @@ from kafka_shim.shim.handlers.common.offset_commits import (
 )
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.state.groups.group import CommitIdentity
-from kafka_shim.shim.state.groups.group_commits import Commit
 from kafka_shim.shim.state.groups.group_records import Retention
+from kafka_shim.shim.state.groups.groups import Commit
 from kafka_shim.shim.state.topics import Topic
 
 BY_ID_SINCE = 10

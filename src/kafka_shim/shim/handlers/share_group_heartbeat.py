@@ -75,7 +75,7 @@ def handle(
         client_id=context.header.client_id or "",
         client_host=f"/{context.session.host}",
     )
-    response = context.cluster.groups.share_heartbeat(
+    response = context.cluster.member_requests.share_heartbeat(
         request.group_id, heartbeat, context.access.slices
     )
     return context.offload(_response, response)

@@ -35,6 +35,7 @@ from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.state.cluster import Cluster
 from kafka_shim.shim.state.groups.assignors import Assignment
 from kafka_shim.shim.state.groups.groups import Groups
+from kafka_shim.shim.state.groups.member_requests import MemberRequests
 from kafka_shim.shim.state.groups.streams.streams_group import StreamsGroup
 from kafka_shim.shim.state.groups.streams.streams_member import StreamsMember, TaskOffsets
 from kafka_shim.shim.state.groups.streams.streams_topology import InternalTopic
@@ -55,13 +56,13 @@ def handle(
     groups = DESCRIPTION.all(request, context)
     for group in groups if request.include_topology_description else ():
         if not group.error_code:
-            _describe_topology(group, context.cluster.groups)
+            _describe_topology(group, context.cluster.member_requests)
     return StreamsGroupDescribeResponse(groups=groups)
 
 
-def _describe_topology(described: DescribedGroup, groups: Groups) -> None:
-    group = groups.streams(described.group_id)
-    kept = None if group is None else groups.descriptions.of(group)
+def _describe_topology(described: DescribedGroup, requests: MemberRequests) -> None:
+    group = requests.groups.streams(described.group_id)
+    kept = None if group is None else requests.descriptions.of(group)
     if kept is None:
         described.topology_description_status = _NOT_STORED
     else:

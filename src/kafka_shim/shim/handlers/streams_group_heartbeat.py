@@ -95,7 +95,7 @@ def handle(
     error = context.coordinator_error(request.group_id)
     if error is not ErrorCode.NONE:
         raise RequestRejected(error)
-    response = context.cluster.groups.streams_heartbeat(
+    response = context.cluster.member_requests.streams_heartbeat(
         request.group_id, _heartbeat(request, topology, context), context.access.slices
     )
     return context.offload(_response, response, _uncreated(response, context))

@@ -27,7 +27,8 @@ def handle(
     if "streams" not in groups.settings.protocols:
         raise RequestRejected(ErrorCode.UNSUPPORTED_VERSION)
     context.access.require(STREAMS_GROUP_TOPOLOGY_DESCRIPTION_UPDATE_GROUP, request.group_id)
-    if not groups.descriptions.are_kept:
+    descriptions = context.cluster.member_requests.descriptions
+    if not descriptions.are_kept:
         text = "the broker has no plugin for topology descriptions"
         raise RequestRejected(ErrorCode.UNSUPPORTED_VERSION, text)
     if not (request.member_id.strip() and request.group_id.strip()):
@@ -44,7 +45,7 @@ def handle(
         text = f"the group runs the topology of epoch {group.topology_epoch}"
         raise RequestRejected(ErrorCode.INVALID_REQUEST, text)
     _check(request.topology_description)
-    groups.descriptions.keep(group, request.topology_description)
+    descriptions.keep(group, request.topology_description)
     return StreamsGroupTopologyDescriptionUpdateResponse()
 
 

@@ -36,7 +36,7 @@ def handle(request: SyncGroupRequest, context: RequestContext) -> Wait[SyncGroup
 
     error = context.coordinator_error(request.group_id)
     if error is ErrorCode.NONE:
-        context.cluster.groups.sync(request.group_id, _syncing(request), response)
+        context.cluster.member_requests.sync(request.group_id, _syncing(request), response)
     else:
         response(Synced(error=error))
     return wait

@@ -42,8 +42,8 @@ from kafka_shim.shim.handlers.common.verification import is_open, verification_e
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.state.coordinators import KeyType
 from kafka_shim.shim.state.groups.group import CommitIdentity
-from kafka_shim.shim.state.groups.group_commits import Commit
 from kafka_shim.shim.state.groups.group_records import AT_ONCE_MAX, Note
+from kafka_shim.shim.state.groups.groups import Commit
 from kafka_shim.shim.state.logs.log import Log
 from kafka_shim.shim.state.logs.producers import NO_SEQUENCE, ProducedBatch
 from kafka_shim.shim.state.topics import Topic

@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from kafka_shim.shim.state.fetch_sessions import FetchSessions
     from kafka_shim.shim.state.groups.group_log import GroupLog
     from kafka_shim.shim.state.groups.groups import Groups
+    from kafka_shim.shim.state.groups.member_requests import MemberRequests
     from kafka_shim.shim.state.logs.log import Log
     from kafka_shim.shim.state.quotas.quotas import Quotas
     from kafka_shim.shim.state.quotas.throttles import Throttles
@@ -111,12 +112,21 @@ def _make_groups(cluster: "Cluster") -> "Groups":
     facts = cluster.facts.groups
     settings = GroupSettings(cluster.configs, facts, cluster.lowered_features)
     clock = cluster.group_clock or cluster.clock
-    groups = Groups(settings, facts, cluster.topics, cluster.share_states, clock, cluster.random)
+    groups = Groups(settings, facts, cluster.topics, clock, cluster.random)
     groups.records = GroupRecords(
         cluster.coordinators, cluster.clock, partial(_make_group_log, cluster)
     )
     cluster.partition_factory.write_records = groups.write_records
     return groups
+
+
+def _make_member_requests(cluster: "Cluster") -> "MemberRequests":
+    from kafka_shim.shim.state.groups.member_requests import MemberRequests
+
+    clock = cluster.group_clock or cluster.clock
+    return MemberRequests(
+        cluster.groups, cluster.topics, cluster.share_states, clock, cluster.random
+    )
 
 
 def _make_transactions(cluster: "Cluster") -> "Transactions":
@@ -268,6 +278,7 @@ class Cluster:
 
     coordinators = LazyStore(_make_coordinators)
     groups = LazyStore(_make_groups, stop=lambda groups: groups.stop())
+    member_requests = LazyStore(_make_member_requests)
     transactions = LazyStore(_make_transactions, stop=lambda transactions: transactions.stop())
     quotas = LazyStore(_make_quotas)
     share_states = LazyStore(_make_share_states, stop=lambda states: states.stop())

@@ -13,7 +13,7 @@ from kafka_shim.authorizer.model import Acl, AclFilter, Actor
 from kafka_shim.shim.sasl.scram_credential import ScramCredential, ScramMechanism
 from kafka_shim.shim.state.cluster import Cluster
 from kafka_shim.shim.state.groups.group import CommitIdentity
-from kafka_shim.shim.state.groups.group_commits import Commit
+from kafka_shim.shim.state.groups.groups import Commit
 from kafka_shim.shim.state.logs.log import Log, StoredBatch
 from kafka_shim.shim.state.logs.producers import AbortedTransaction, Producer
 

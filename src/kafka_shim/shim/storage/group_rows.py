@@ -109,7 +109,7 @@ def put_groups(cluster: Cluster, rows: Mapping[str, Kept]) -> None:
             | member_rows.ShareRow
             | member_rows.StreamsRow,
         )
-        made = cluster.groups.put_back(group_id, _TYPES[type(row)])
+        made = cluster.member_requests.put_back(group_id, _TYPES[type(row)])
         cluster.groups.joins += len(row.members)
         if isinstance(row, member_rows.ConsumerRow):
             member_rows.put_consumer(cast("ConsumerGroup", made), row)

@@ -18,7 +18,7 @@ from kafka_shim.protocol.messages.offset_commit_value import OffsetCommitValue
 from kafka_shim.protocol.records.batches import Record, batches
 from kafka_shim.shim.dispatching.dispatcher import Pending
 from kafka_shim.shim.state.coordinators import KeyType
-from kafka_shim.shim.state.groups import group_commits, group_log, group_records
+from kafka_shim.shim.state.groups import group_log, group_records, groups
 from kafka_shim.shim.state.groups.offsets import CommittedOffset
 from kafka_shim.shim.state.lazy_partition import LazyPartition
 from kafka_shim.shim.state.logs.log import Log
@@ -185,7 +185,7 @@ def test_of_many_unread_groups_the_newest_ones_are_kept(
 
 
 def test_a_large_commit_leaves_few_notes(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(group_commits, "ROOM", group_records.ROOM)
+    monkeypatch.setattr(groups, "ROOM", group_records.ROOM)
     most = 0
     count = stage.cluster.groups.offsets.commit
 

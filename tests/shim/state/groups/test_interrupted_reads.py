@@ -35,6 +35,7 @@ class Members(ABC):
     def __init__(self, stage: Stage) -> None:
         self.stage = stage
         self.groups = stage.cluster.groups
+        self.requests = stage.cluster.member_requests
         self.epochs: dict[str, int] = {}
         self.assigned: dict[str, Assignment] = {}
 
@@ -90,7 +91,7 @@ class ConsumerMembers(Members):
     def send(self, member_id: str, epoch: int, slices: Slices) -> Any:
         owned = self.assigned.get(member_id, {}) if epoch else {}
         heartbeat = beat(member_id, *NAMES, epoch=epoch, owned=owned)
-        self.groups.consumer_heartbeat("g", heartbeat, slices)
+        self.requests.consumer_heartbeat("g", heartbeat, slices)
         group = self.groups.consumer("g")
         assert group is not None
         return group.members[member_id]
@@ -106,7 +107,7 @@ class ShareMembers(Members):
             client_id="c",
             client_host="/h",
         )
-        self.groups.share_heartbeat("g", heartbeat, slices)
+        self.requests.share_heartbeat("g", heartbeat, slices)
         group = self.groups.share("g")
         assert group is not None
         return group.members[member_id]
@@ -139,7 +140,7 @@ class StreamsMembers(Members):
             client_id="c",
             client_host="/h",
         )
-        self.groups.streams_heartbeat("g", heartbeat, slices)
+        self.requests.streams_heartbeat("g", heartbeat, slices)
         group = self.groups.streams("g")
         assert group is not None
         return group.members[member_id]

@@ -13,8 +13,8 @@ from kafka_shim.shim.request.time_slices import AbandonedError
 from kafka_shim.shim.state.groups.classic.classic_member import Joined, Joining
 from kafka_shim.shim.state.groups.consumer.consumer_group import ConsumerGroup
 from kafka_shim.shim.state.groups.consumer.consumer_member import ConsumerHeartbeat
-from kafka_shim.shim.state.groups.groups import Groups
 from kafka_shim.shim.state.groups.long_heartbeats import TRIES
+from kafka_shim.shim.state.groups.member_requests import MemberRequests
 from kafka_shim.shim.state.groups.share.share_group import ShareGroup, ShareHeartbeat
 from tests.recordings.comparing import differing
 from tests.recordings.groups.recording import KIND
@@ -53,11 +53,11 @@ class Interrupted:
             self.meanwhile()
 
 
-def groups_of(names: Iterable[str]) -> Groups:
+def requests_of(names: Iterable[str]) -> MemberRequests:
     stage = Stage(RELEASE)
     for name in names:
         stage.topic(name, 2)
-    return stage.cluster.groups
+    return stage.cluster.member_requests
 
 
 def beat(member_id: str, *names: str, epoch: int = 0, **more: Any) -> ConsumerHeartbeat:
@@ -76,9 +76,9 @@ def beat(member_id: str, *names: str, epoch: int = 0, **more: Any) -> ConsumerHe
     return ConsumerHeartbeat(member_id=member_id, member_epoch=epoch, **told | more)
 
 
-def has(groups: Groups) -> dict[str, tuple[int, int]]:
+def has(requests: MemberRequests) -> dict[str, tuple[int, int]]:
     """Return each member's epoch and the number of topics assigned to it."""
-    group = groups.consumer("g")
+    group = requests.groups.consumer("g")
     members = {} if group is None else group.members
     return {name: (member.epoch, len(member.assigned)) for name, member in members.items()}
 
@@ -92,52 +92,52 @@ def test_responses_in_turns_are_those_of_the_real_broker(
 ) -> None:
     slices = Interrupted()
     for way in (
-        Groups.consumer_heartbeat,
-        Groups.share_heartbeat,
-        Groups.streams_heartbeat,
-        Groups.join,
+        MemberRequests.consumer_heartbeat,
+        MemberRequests.share_heartbeat,
+        MemberRequests.streams_heartbeat,
+        MemberRequests.join,
     ):
-        monkeypatch.setattr(Groups, way.__name__, _in_turns(way, slices))
+        monkeypatch.setattr(MemberRequests, way.__name__, _in_turns(way, slices))
     assert not differing(KIND, RELEASE, name)
 
 
 def _in_turns(way: Callable[..., Any], slices: Interrupted) -> Callable[..., Any]:
-    return lambda groups, *given: way(groups, *given[:-1], slices)
+    return lambda requests, *arguments: way(requests, *arguments[:-1], slices)
 
 
 def test_others_see_the_old_group_until_the_heartbeat_is_complete() -> None:
-    groups = groups_of(["a", "b"])
-    groups.consumer_heartbeat("g", beat("first", "a", "b"))
+    requests = requests_of(["a", "b"])
+    requests.consumer_heartbeat("g", beat("first", "a", "b"))
     seen: list[dict[str, tuple[int, int]]] = []
-    before = has(groups)
-    slices = Interrupted(lambda: seen.append(has(groups)))
-    groups.consumer_heartbeat("g", beat("second", "a", "b"), slices)
+    before = has(requests)
+    slices = Interrupted(lambda: seen.append(has(requests)))
+    requests.consumer_heartbeat("g", beat("second", "a", "b"), slices)
     assert seen
     assert all(state == before for state in seen)
-    assert has(groups).keys() == {"first", "second"}
+    assert has(requests).keys() == {"first", "second"}
 
 
 def test_a_member_that_joins_meanwhile_is_not_lost() -> None:
-    groups = groups_of(["a", "b"])
-    groups.consumer_heartbeat("g", beat("first", "a", "b"))
+    requests = requests_of(["a", "b"])
+    requests.consumer_heartbeat("g", beat("first", "a", "b"))
 
     def joins() -> None:
-        if "third" not in has(groups):
-            groups.consumer_heartbeat("g", beat("third", "a", "b"))
+        if "third" not in has(requests):
+            requests.consumer_heartbeat("g", beat("third", "a", "b"))
 
     slices = Interrupted(joins)
 
-    response = groups.consumer_heartbeat("g", beat("second", "a", "b"), slices)
-    alike = groups_of(["a", "b"])
+    response = requests.consumer_heartbeat("g", beat("second", "a", "b"), slices)
+    alike = requests_of(["a", "b"])
     for member_id in ("first", "third"):
         alike.consumer_heartbeat("g", beat(member_id, "a", "b"))
     assert response == alike.consumer_heartbeat("g", beat("second", "a", "b"))
-    assert list(has(groups).items()) == list(has(alike).items())
+    assert list(has(requests).items()) == list(has(alike).items())
 
 
 def test_a_classic_member_joins_a_consumer_group_while_others_are_served() -> None:
-    groups = groups_of(["a", "b"])
-    groups.consumer_heartbeat("g", beat("first", "a", "b"))
+    requests = requests_of(["a", "b"])
+    requests.consumer_heartbeat("g", beat("first", "a", "b"))
     seen: list[int] = []
     joined: list[Joined] = []
     metadata = b"\0\0" + codecs.write_message(ConsumerProtocolSubscription(topics=["a", "b"]), 0)
@@ -151,56 +151,56 @@ def test_a_classic_member_joins_a_consumer_group_while_others_are_served() -> No
         protocol_type="consumer",
         protocols=(("range", metadata),),
     )
-    groups.join("g", joining, joined.append, Interrupted(lambda: seen.append(len(has(groups)))))
+    requests.join("g", joining, joined.append, Interrupted(lambda: seen.append(len(has(requests)))))
     assert joined[0].error is ErrorCode.NONE
     assert seen == [1]
-    assert len(has(groups)) == 2
+    assert len(has(requests)) == 2
 
 
 def test_two_members_that_create_the_group_create_one() -> None:
-    groups = groups_of(["a"])
+    requests = requests_of(["a"])
 
     def joins() -> None:
-        if not has(groups):
-            groups.consumer_heartbeat("g", beat("other", "a"))
+        if not has(requests):
+            requests.consumer_heartbeat("g", beat("other", "a"))
 
     slices = Interrupted(joins)
 
     with pytest.raises(RequestRejected) as refused:
-        groups.consumer_heartbeat("g", beat("m", "a"), slices)
+        requests.consumer_heartbeat("g", beat("m", "a"), slices)
     assert refused.value.error is ErrorCode.COORDINATOR_LOAD_IN_PROGRESS
-    assert has(groups).keys() == {"other"}
-    groups.consumer_heartbeat("g", beat("m", "a"), slices)
-    assert has(groups).keys() == {"other", "m"}
+    assert has(requests).keys() == {"other"}
+    requests.consumer_heartbeat("g", beat("m", "a"), slices)
+    assert has(requests).keys() == {"other", "m"}
 
 
 def test_a_heartbeat_of_a_group_that_keeps_changing_is_rejected() -> None:
-    groups = groups_of(["a"])
-    groups.consumer_heartbeat("g", beat("m0", "a"))
-    slices = Interrupted(lambda: groups.consumer_heartbeat("g", beat(f"m{slices.count}", "a")))
+    requests = requests_of(["a"])
+    requests.consumer_heartbeat("g", beat("m0", "a"))
+    slices = Interrupted(lambda: requests.consumer_heartbeat("g", beat(f"m{slices.count}", "a")))
     with pytest.raises(RequestRejected) as refused:
-        groups.consumer_heartbeat("g", beat("late", "a"), slices)
+        requests.consumer_heartbeat("g", beat("late", "a"), slices)
     assert refused.value.error is ErrorCode.COORDINATOR_LOAD_IN_PROGRESS
-    assert has(groups).keys() == {f"m{number}" for number in range(TRIES + 1)}
+    assert has(requests).keys() == {f"m{number}" for number in range(TRIES + 1)}
 
 
 def test_a_client_that_disconnects_leaves_the_group_unchanged() -> None:
-    groups = groups_of(["a"])
-    groups.consumer_heartbeat("g", beat("m", "a"))
-    before = has(groups)
+    requests = requests_of(["a"])
+    requests.consumer_heartbeat("g", beat("m", "a"))
+    before = has(requests)
 
     def hang_up() -> None:
         raise AbandonedError
 
     with pytest.raises(AbandonedError):
-        groups.consumer_heartbeat("g", beat("gone", "a"), Interrupted(hang_up))
-    assert has(groups) == before
-    groups.consumer_heartbeat("g", beat("next", "a"), Interrupted())
-    assert has(groups).keys() == {"m", "next"}
+        requests.consumer_heartbeat("g", beat("gone", "a"), Interrupted(hang_up))
+    assert has(requests) == before
+    requests.consumer_heartbeat("g", beat("next", "a"), Interrupted())
+    assert has(requests).keys() == {"m", "next"}
 
 
 def test_a_second_long_heartbeat_of_a_group_waits_for_the_first() -> None:
-    long_heartbeats = groups_of([]).long_heartbeats
+    long_heartbeats = requests_of([]).long_heartbeats
     waiting: list[object] = []
 
     class Waiting(Interrupted):
@@ -221,25 +221,25 @@ def test_a_second_long_heartbeat_of_a_group_waits_for_the_first() -> None:
 def test_a_static_member_that_rejoins_has_one_timer() -> None:
     stage = Stage(RELEASE)
     stage.topic("a", 2)
-    groups = stage.cluster.groups
+    requests = stage.cluster.member_requests
     slices = Interrupted()
-    groups.consumer_heartbeat("g", beat("old", "a", instance_id="i"), slices)
-    groups.consumer_heartbeat("g", beat("old", epoch=-2, instance_id="i"), slices)
-    groups.consumer_heartbeat("g", beat("new", "a", instance_id="i"), slices)
+    requests.consumer_heartbeat("g", beat("old", "a", instance_id="i"), slices)
+    requests.consumer_heartbeat("g", beat("old", epoch=-2, instance_id="i"), slices)
+    requests.consumer_heartbeat("g", beat("new", "a", instance_id="i"), slices)
     stage.clock.advance(40_000)
-    epoch = has(groups)["new"][0]
-    groups.consumer_heartbeat("g", beat("new", epoch=epoch, instance_id="i"), slices)
+    epoch = has(requests)["new"][0]
+    requests.consumer_heartbeat("g", beat("new", epoch=epoch, instance_id="i"), slices)
     stage.clock.advance(40_000)
-    assert has(groups).keys() == {"new"}
+    assert has(requests).keys() == {"new"}
     stage.clock.advance(10_000)
-    assert has(groups) == {}
+    assert has(requests) == {}
 
 
 def test_a_regular_expression_matches_the_topics_at_its_start() -> None:
     """A topic that is created while names are matched is seen by the next heartbeat."""
     stage = Stage(RELEASE)
     stage.topic("a", 1)
-    groups = stage.cluster.groups
+    requests = stage.cluster.member_requests
 
     def visible(names: list[str]) -> list[str]:
         if "b" not in stage.cluster.topics:
@@ -247,13 +247,13 @@ def test_a_regular_expression_matches_the_topics_at_its_start() -> None:
         return names
 
     joining = beat("m", topic_regex=".", visible=visible)
-    groups.consumer_heartbeat("g", joining, Interrupted())
-    groups.consumer_heartbeat("g", beat("m", epoch=1, visible=visible), Interrupted())
-    assert has(groups) == {"m": (2, 1)}
+    requests.consumer_heartbeat("g", joining, Interrupted())
+    requests.consumer_heartbeat("g", beat("m", epoch=1, visible=visible), Interrupted())
+    assert has(requests) == {"m": (2, 1)}
     stage.clock.advance(11_000)
     for epoch in (2, 2):
-        groups.consumer_heartbeat("g", beat("m", epoch=epoch, visible=visible), Interrupted())
-    assert has(groups) == {"m": (3, 2)}
+        requests.consumer_heartbeat("g", beat("m", epoch=epoch, visible=visible), Interrupted())
+    assert has(requests) == {"m": (3, 2)}
 
 
 def test_share_partitions_are_initialized_once(
@@ -268,15 +268,15 @@ def test_share_partitions_are_initialized_once(
 
     monkeypatch.setattr(ShareGroup, "begin_at", count)
     names = [f"t{number}" for number in range(10)]
-    groups = groups_of(names)
+    requests = requests_of(names)
 
     def look() -> None:
-        group = groups.share("g")
+        group = requests.groups.share("g")
         if group is not None and group.members.keys() == {"m"} and places:
-            groups.share_heartbeat("g", sharing("other", names))
+            requests.share_heartbeat("g", sharing("other", names))
 
-    groups.share_heartbeat("g", sharing("m", names), Interrupted(look))
-    group = groups.share("g")
+    requests.share_heartbeat("g", sharing("m", names), Interrupted(look))
+    group = requests.groups.share("g")
     assert group is not None
     assert sum(map(len, group.begun.values())) == 20
     assert len(places) == 21
@@ -294,6 +294,6 @@ def sharing(member_id: str, names: list[str], epoch: int = 0) -> ShareHeartbeat:
 
 
 def test_a_group_of_the_right_type_is_created() -> None:
-    groups = groups_of(["a"])
-    groups.consumer_heartbeat("g", beat("m", "a"), Interrupted())
-    assert isinstance(groups.find("g"), ConsumerGroup)
+    requests = requests_of(["a"])
+    requests.consumer_heartbeat("g", beat("m", "a"), Interrupted())
+    assert isinstance(requests.groups.find("g"), ConsumerGroup)

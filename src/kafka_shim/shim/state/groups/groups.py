@@ -1,367 +1,347 @@
-"""The requests of members to groups, by protocol."""
+"""All groups by id, with their offsets: creation, lookup, removal, and commits.
 
-from base64 import urlsafe_b64encode
-from collections.abc import Callable, Collection, Sequence
-from functools import cached_property, partial
-from typing import TYPE_CHECKING, TypeVar, cast
+A group is created by its first member or its first committed offset. Offsets outlive members but
+not the group.
+"""
+
+import random
+from collections.abc import Callable, Collection, Iterator, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, cast
 
 import msgspec
 
 from kafka_shim.protocol.error_codes import NO_ERROR, ErrorCode
-from kafka_shim.shim.errors import RequestRejected
-from kafka_shim.shim.state.groups.classic.classic_member import (
-    Joined,
-    Joining,
-    OnJoined,
-    OnSynced,
-    Synced,
-    Syncing,
+from kafka_shim.protocol.records.batches import NO_PRODUCER
+from kafka_shim.protocol.releases.groups import GroupFacts
+from kafka_shim.shim.clock import Clock
+from kafka_shim.shim.state.groups.group import CommitIdentity, Group, GroupType
+from kafka_shim.shim.state.groups.group_records import (
+    DEFAULT_RETENTION,
+    FOLLOWS,
+    ROOM,
+    GroupRecords,
+    Retention,
 )
-from kafka_shim.shim.state.groups.group import Group, GroupType
-from kafka_shim.shim.state.groups.group_commits import GroupCommits
+from kafka_shim.shim.state.groups.offsets import CommittedOffset, Offsets, stray_name
+from kafka_shim.shim.state.lazy_partition import GROUPS_TOPIC
+from kafka_shim.shim.state.periodic_work import PeriodicWork
+from kafka_shim.shim.state.settings.group_settings import GroupSettings
+from kafka_shim.shim.state.topics import Topics
 
 if TYPE_CHECKING:  # a kind of groups is imported with the first group of it
     from kafka_shim.shim.state.groups.classic.classic_group import ClassicGroup
-    from kafka_shim.shim.state.groups.consumer.classic_participants import ClassicParticipants
     from kafka_shim.shim.state.groups.consumer.consumer_group import ConsumerGroup
-    from kafka_shim.shim.state.groups.consumer.consumer_member import (
-        ConsumerHeartbeat,
-        ConsumerMember,
-    )
-    from kafka_shim.shim.state.groups.group_target import HeartbeatResult
-    from kafka_shim.shim.state.groups.long_heartbeats import LongHeartbeats, TimeSlices
-    from kafka_shim.shim.state.groups.share.share_group import ShareGroup, ShareHeartbeat
+    from kafka_shim.shim.state.groups.share.share_group import ShareGroup
     from kafka_shim.shim.state.groups.streams.streams_group import StreamsGroup
-    from kafka_shim.shim.state.groups.streams.streams_member import (
-        StreamsHeartbeat,
-        StreamsHeartbeatResult,
-    )
-    from kafka_shim.shim.state.groups.streams.topology_descriptions import TopologyDescriptions
-
-Response = TypeVar("Response")
-
-_CLASSIC = GroupType.CLASSIC  # by itself for the reason that NO_ERROR is
 
 
-class Groups(GroupCommits):
-    """The groups of a cluster, and the requests of their members."""
+GROUP_ID_NOT_FOUND_SINCE = 9
+"""The OffsetCommit version that can say that the group is unknown (KIP-848)."""
 
-    # the classic protocol
 
-    def join(
+class Commit(msgspec.Struct, frozen=True, gc=False):
+    """One partition's offset in a commit."""
+
+    topic_id: bytes
+    partition: int
+    offset: CommittedOffset
+
+
+class Groups:
+    """The groups of a cluster and their offsets; each API has its own error for a missing group."""
+
+    records: GroupRecords
+    """What they write into their internal topic; the cluster provides it."""
+
+    def __init__(
         self,
-        group_id: str,
-        joining: Joining,
-        response: OnJoined,
-        slices: "TimeSlices | None" = None,
+        settings: GroupSettings,
+        facts: GroupFacts,
+        topics: Topics,
+        clock: Clock,
+        rng: random.Random,
     ) -> None:
-        """Handle JoinGroup; it is answered at once with an error, or when the next generation
-        begins.
+        self.settings = settings
+        self.offsets = Offsets(clock)
+        self.zookeeper_offsets = Offsets(clock)
+        """Version 0 of OffsetCommit and OffsetFetch knew of these alone, as long as there was
+        ZooKeeper; no group comes to be by them."""
+        self.facts = facts
+        self._topics = topics
+        self._clock = clock
+        self._random = rng
+        self._groups: dict[str, Group] = {}
+        self._deletions = topics.deletions
+        self.joins = 0
+        """How often somebody joined a group: it tells that no group is large."""
+        self._kept_in: bytes | None = None  # the id of the topic of groups
+        self.when_touched: Callable[[str], None] = lambda _: None
+        """Called with the id of a group that may change now, or be new, or go."""
+        self._rounds = PeriodicWork(clock, lambda: settings.offsets_check_interval_ms, self._expire)
 
-        With turns, others are served while the assignment of a consumer group is computed.
-        """
-        self.joins += 1
-        error = self._join_error(group_id, joining)
-        if error is ErrorCode.INCONSISTENT_GROUP_PROTOCOL:  # and it says nothing else
-            response(Joined(error=error, member_id=""))
-            return
-        if error is not NO_ERROR:
-            response(Joined(error=error, member_id=joining.member_id))
-            return
-        group = self.consumer(group_id)
-        if group is not None and not group.is_empty:
-            participants, new_id = self._participants(group), self.new_member_id()
-            if slices is None:
-                participants.join(joining, new_id, response)
-            else:
-                apart = partial(self.long_heartbeats.classic, slices)
-                participants.join(joining, new_id, response, apart)
-        else:
-            self._classic_to_join(group_id).join(joining, response)
+    def stop(self) -> None:
+        """Stop periodic work."""
+        self._rounds.stop()
 
-    def _classic_to_join(self, group_id: str) -> "ClassicGroup":
+    def __len__(self) -> int:
+        return len(self._groups)
+
+    def __iter__(self) -> Iterator[Group]:
+        self._notice_deleted_topics()
+        return iter(list(self._groups.values()))
+
+    def find(self, group_id: str) -> Group | None:
+        self._notice_deleted_topics()
+        self.when_touched(group_id)
+        return self._groups.get(group_id)
+
+    def ids(self) -> set[str]:
+        """Return the ids of all groups."""
+        return set(self._groups)
+
+    def kept(self, group_id: str) -> Group | None:
+        """Return the group's state for a snapshot."""
+        return self._groups.get(group_id)
+
+    def classic(self, group_id: str) -> "ClassicGroup | None":
+        """Return the group if it exists and uses the classic protocol."""
+        return cast("ClassicGroup | None", self._of_type(group_id, GroupType.CLASSIC))
+
+    def consumer(self, group_id: str) -> "ConsumerGroup | None":
+        """Return the group if it exists and uses the consumer protocol."""
+        return cast("ConsumerGroup | None", self._of_type(group_id, GroupType.CONSUMER))
+
+    def share(self, group_id: str) -> "ShareGroup | None":
+        """Return the group if it exists and is a share group."""
+        return cast("ShareGroup | None", self._of_type(group_id, GroupType.SHARE))
+
+    def streams(self, group_id: str) -> "StreamsGroup | None":
+        """Return the group if it exists and is a streams group."""
+        return cast("StreamsGroup | None", self._of_type(group_id, GroupType.STREAMS))
+
+    def _of_type(self, group_id: str, wanted: GroupType) -> Group | None:
+        group = self.find(group_id)
+        return group if group is not None and group.type is wanted else None
+
+    def classic_or_new(self, group_id: str) -> "ClassicGroup":
+        """Return the classic group; create it if it does not exist."""
         group = self.classic(group_id)
         if group is None:
-            group = self._new_classic(group_id)
+            group = self.new_classic(group_id)
             self.keep(group)
-            if self.facts.java_group_coordinator:
-                self.records.new_group(group_id)
         return group
 
-    def _join_error(self, group_id: str, joining: Joining) -> ErrorCode:
-        if not group_id:
-            return ErrorCode.INVALID_GROUP_ID
-        if joining.session_timeout_ms not in self.settings.session_timeouts_ms:
-            return ErrorCode.INVALID_SESSION_TIMEOUT
+    def new_classic(self, group_id: str) -> "ClassicGroup":
+        from kafka_shim.shim.state.groups.classic.classic_group import ClassicGroup  # noqa: PLC0415 - see above
+
+        made = ClassicGroup(group_id, self.settings, self.facts, self._clock, self._random)
+        made.cycle.when_settled = partial(self.records.group, made)
+        return made
+
+    def keep(self, group: Group) -> None:
+        """Store the group, replacing another one with its id."""
+        replaced = self._groups.get(group.group_id)
+        if replaced is not None and replaced is not group:
+            replaced.close()
+            if replaced.type is GroupType.CLASSIC and group.type is not GroupType.CLASSIC:
+                self.records.end_deletion(group.group_id, with_group=True)
+        self._groups[group.group_id] = group
+        self.when_touched(group.group_id)
+        kept_in = self._topics.get(GROUPS_TOPIC)
+        self._kept_in = None if kept_in is None else kept_in.topic_id
+        self._rounds.plan()
+
+    def delete(self, group_id: str) -> ErrorCode:
+        """Delete a group with its offsets; it must have no members (KIP-229)."""
         group = self.find(group_id)
-        if joining.member_id and group is None:
-            return ErrorCode.UNKNOWN_MEMBER_ID
-        if group is not None and not self._takes_classic(group):
-            return ErrorCode.INCONSISTENT_GROUP_PROTOCOL
+        if not group_id and not self.facts.delete_groups_accepts_empty_group_id:
+            return ErrorCode.INVALID_GROUP_ID
+        if group is None:
+            return ErrorCode.GROUP_ID_NOT_FOUND
+        group.expire_overdue()
+        if not group.is_empty:
+            return ErrorCode.NON_EMPTY_GROUP
+        self._remove(group)
         return NO_ERROR
 
-    def _takes_classic(self, group: Group) -> bool:
-        """Return whether a classic member may join: empty consumer and streams groups are replaced,
-        and consumer groups may accept it.
+    def offsets_deleted(self, group: Group) -> None:
+        """End a deletion of offsets: remove an empty group without others, except in newer
+        releases.
         """
-        if group.type is GroupType.STREAMS:
-            return group.is_empty
-        if group.type is GroupType.CONSUMER:
-            return group.is_empty or self.settings.takes_classic
-        return _is_classic(group)
-
-    def sync(self, group_id: str, syncing: Syncing, response: OnSynced) -> None:
-        """Handle SyncGroup; it is answered at once with an error, or
-        when the leader has assigned.
-        """
-        group = self._with_classic_members(group_id)
-        if group is None:
-            response(Synced(error=self._no_member(group_id)))
-            return
-        group.sync(syncing, response)
-
-    def heartbeat(
-        self, group_id: str, member_id: str, instance_id: str | None, generation_id: int
-    ) -> ErrorCode:
-        """Handle a classic member's heartbeat; return NONE if it is up to date."""
-        group = self._with_classic_members(group_id)
-        if group is None:
-            return self._no_member(group_id)
-        return group.heartbeat(member_id, instance_id, generation_id)
-
-    def leave(self, group_id: str, identities: Sequence[tuple[str, str | None]]) -> list[ErrorCode]:
-        """Handle LeaveGroup of members, each by its id, or only by its instance id (KIP-345)."""
-        group = self._with_classic_members(group_id)
-        if group is None:
-            return [self._no_member(group_id)] * len(identities)
-        return group.leave(identities)
-
-    def _with_classic_members(self, group_id: str) -> "ClassicGroup | ClassicParticipants | None":
-        """Return the group; None also for a group without a name, which may have only offsets."""
-        if self.group_id_error(group_id) is not NO_ERROR:
-            return None
-        group = self.find(group_id)
-        if group is None or group.type is _CLASSIC:
-            return cast("ClassicGroup | None", group)
-        if group.type is GroupType.CONSUMER:
-            return self._participants(cast("ConsumerGroup", group))
-        return None
-
-    def _participants(self, group: "ConsumerGroup") -> "ClassicParticipants":
-        from kafka_shim.shim.state.groups.consumer.classic_participants import ClassicParticipants  # noqa: PLC0415 - see above
-
-        return ClassicParticipants(group, self.facts, self._topics)
-
-    def _no_member(self, group_id: str) -> ErrorCode:
-        error = self.group_id_error(group_id)
-        return ErrorCode.UNKNOWN_MEMBER_ID if error is NO_ERROR else error
-
-    # the consumer protocol
-
-    def consumer_heartbeat(
-        self, group_id: str, heartbeat: "ConsumerHeartbeat", slices: "TimeSlices | None" = None
-    ) -> "HeartbeatResult":
-        """Handle a heartbeat; raises Refused with the error of the whole request.
-
-        With turns, others are served meanwhile.
-        """
-        self.joins += heartbeat.member_epoch == 0
-        if slices is not None and heartbeat.member_epoch >= 0:
-            with self.long_heartbeats.one_of(group_id, slices):
-                return self._consumer_heartbeat(group_id, heartbeat, slices)
-        return self._consumer_heartbeat(group_id, heartbeat, None)
-
-    def _consumer_heartbeat(
-        self, group_id: str, heartbeat: "ConsumerHeartbeat", slices: "TimeSlices | None"
-    ) -> "HeartbeatResult":
-        group = self.consumer(group_id)
-        if group is not None and slices is not None:
-            return self.long_heartbeats.consumer(group, group, heartbeat, slices)
-        if group is not None:
-            return group.heartbeat(heartbeat)
-        old = self.classic(group_id)
-        has_members = old is not None and not old.is_empty
-        joins = heartbeat.member_epoch == 0
-        if not (joins and has_members):
-            self._check_replaceable(self.find(group_id), group_id, joins=joins)
-        made = self._make_consumer(group_id)
-        if old is not None and has_members:
-            if slices is None:
-                return self._upgrade(old, made, lambda: made.heartbeat(heartbeat))
-            self._upgrade(old, made, lambda: made.check_joining(heartbeat))
-            return self.long_heartbeats.consumer(made, made, heartbeat, slices)
-        if slices is not None:
-            found = self.find(group_id)
-            return self.long_heartbeats.consumer(made, found, heartbeat, slices)
-        response = made.heartbeat(heartbeat)
-        self.keep(made)
-        return response
-
-    def _make_consumer(self, group_id: str) -> "ConsumerGroup":
-        from kafka_shim.shim.state.groups.consumer.consumer_group import ConsumerGroup  # noqa: PLC0415 - see above
-
-        return ConsumerGroup(
-            group_id,
-            self.settings,
-            self.facts,
-            self._topics,
-            self._clock,
-            self._turn_classic,
-        )
-
-    def _upgrade(
-        self, old: "ClassicGroup", made: "ConsumerGroup", enter: Callable[[], Response]
-    ) -> Response:
-        """Upgrade a classic group for a member of the consumer protocol, if it may `enter`
-        (KIP-848).
-        """
-        from kafka_shim.shim.state.groups import migration  # noqa: PLC0415 - see above
-
-        migration.check_upgrade(old, self.settings)
-        old.cycle.break_off()
-        try:
-            migration.upgrade(old, made, self._topics)
-            response = enter()
-        except RequestRejected:
-            made.close()
-            raise
+        keeps = self.facts.java_group_coordinator
+        if not keeps and group.is_empty and not self.offsets.has_offsets(group.group_id):
+            self._remove(group)
         else:
-            self.keep(made)
-        finally:
-            old.cycle.speak()
-        return response
+            self.records.end_deletion(group.group_id)
 
-    def _turn_classic(
-        self, group: "ConsumerGroup", leaving: Collection["ConsumerMember"], rebalances: bool
-    ) -> bool:
-        """Downgrade a group without members of the consumer protocol to a classic one (KIP-848)."""
-        from kafka_shim.shim.state.groups import migration  # noqa: PLC0415 - see above
+    def _remove(self, group: Group) -> None:
+        group.close()
+        group_id = group.group_id
+        del self._groups[group_id]
+        self.when_touched(group_id)
+        with_pending = self.facts.java_group_coordinator
+        for partition in self.offsets.partitions(group_id, with_pending=with_pending):
+            self.records.delete(*partition)
+        self.offsets.forget_group(group_id)
+        self.records.end_deletion(group_id, with_group=self._is_written(group))
 
-        if not migration.may_downgrade(group, leaving, self.settings):
+    def _is_written(self, group: Group) -> bool:
+        """Whether a group has a tombstone when it is deleted."""
+        if group.type is not GroupType.CLASSIC:
             return False
-        for member in leaving:
-            group.drop(member)
-        made = self._new_classic(group.group_id)
-        migration.downgrade(group, made, self._topics)
-        self.keep(made)
-        made.cycle.when_settled()
-        if rebalances:
-            made.cycle.begin()
-            made.cycle.speak()
-        return True
+        has_generation = cast("ClassicGroup", group).cycle.generation_id > 0
+        return has_generation or self.facts.java_group_coordinator
 
-    # the share protocol
+    def write_records(self, index: int) -> None:
+        """Write the records of a partition of the topic of groups: somebody looks at it."""
+        self._notice_deleted_topics()
+        self.records.write(index)
 
-    def share_heartbeat(
-        self, group_id: str, heartbeat: "ShareHeartbeat", slices: "TimeSlices | None" = None
-    ) -> "HeartbeatResult":
-        """Handle a heartbeat like `consumer_heartbeat`."""
-        self.joins += heartbeat.member_epoch == 0
-        if slices is not None and heartbeat.member_epoch >= 0:
-            with self.long_heartbeats.one_of(group_id, slices):
-                found = self.find(group_id)
-                group = self._share_group_of(group_id, heartbeat)
-                return self.long_heartbeats.share(group, found, heartbeat, slices)
-        group = self._share_group_of(group_id, heartbeat)
-        response = group.heartbeat(heartbeat)
-        self.keep(group)
-        return response
-
-    @cached_property
-    def long_heartbeats(self) -> "LongHeartbeats":
-        """Heartbeats that are computed while others are served."""
-        from kafka_shim.shim.state.groups.long_heartbeats import LongHeartbeats  # noqa: PLC0415 - see above
-
-        return LongHeartbeats(self)
-
-    def _share_group_of(self, group_id: str, heartbeat: "ShareHeartbeat") -> "ShareGroup":
-        joins = heartbeat.member_epoch == 0
-        return self.share(group_id) or self._new_share_group(group_id, may_be_new=joins)
-
-    def share_to_alter(self, group_id: str) -> "ShareGroup":
-        """Return a share group without members, or a new one, which `keep` stores."""
-        group = self.share(group_id) or self._new_share_group(group_id, may_be_new=True)
-        if not group.is_empty:
-            raise RequestRejected(ErrorCode.NON_EMPTY_GROUP, f"group `{group_id}` has members")
-        return group
-
-    def _new_share_group(self, group_id: str, *, may_be_new: bool) -> "ShareGroup":
-        if not may_be_new or self.find(group_id) is not None:
-            text = f"unknown share group `{group_id}`"
-            raise RequestRejected(ErrorCode.GROUP_ID_NOT_FOUND, text)
-        from kafka_shim.shim.state.groups.share.share_group import ShareGroup  # noqa: PLC0415 - see above
-
-        return ShareGroup(
-            group_id, self.settings, self.facts, self._topics, self._states, self._clock
-        )
-
-    # the streams protocol
-
-    def streams_heartbeat(
-        self, group_id: str, heartbeat: "StreamsHeartbeat", slices: "TimeSlices | None" = None
-    ) -> "StreamsHeartbeatResult":
-        """Handle a heartbeat like `consumer_heartbeat`."""
-        self.joins += heartbeat.member_epoch == 0
-        if slices is not None and heartbeat.member_epoch >= 0:
-            with self.long_heartbeats.one_of(group_id, slices):
-                found = self.find(group_id)
-                group = self._streams_group_of(group_id, heartbeat)
-                response = self.long_heartbeats.streams(group, found, heartbeat, slices)
-        else:
-            group = self._streams_group_of(group_id, heartbeat)
-            response = group.heartbeat(heartbeat)
-            self.keep(group)
-        may_be_asked = heartbeat.is_version_1 and heartbeat.member_epoch >= 0
-        if may_be_asked and not response.is_stale and self.descriptions.asks(group):
-            return msgspec.structs.replace(response, asks_description=True)
-        return response
-
-    def _streams_group_of(self, group_id: str, heartbeat: "StreamsHeartbeat") -> "StreamsGroup":
-        group = self.streams(group_id)
-        if group is None:
-            joins = heartbeat.member_epoch == 0
-            self._check_replaceable(self.find(group_id), group_id, joins=joins)
-            group = self._make_streams(group_id)
-        return group
-
-    def _make_streams(self, group_id: str) -> "StreamsGroup":
-        from kafka_shim.shim.state.groups.streams.streams_group import StreamsGroup  # noqa: PLC0415 - see above
-
-        return StreamsGroup(group_id, self.settings, self.facts, self._topics, self._clock)
-
-    def put_back(self, group_id: str, group_type: GroupType) -> Group:
-        """Restore an empty group of a type from a snapshot."""
-        group: Group
-        if group_type is GroupType.CONSUMER:
-            group = self._make_consumer(group_id)
-        elif group_type is GroupType.SHARE:
-            group = self._new_share_group(group_id, may_be_new=True)
-        elif group_type is GroupType.STREAMS:
-            group = self._make_streams(group_id)
-        else:
-            group = self._new_classic(group_id)
-        self.keep(group)
-        return group
-
-    @cached_property
-    def descriptions(self) -> "TopologyDescriptions":
-        """The known topologies of streams groups."""
-        from kafka_shim.shim.state.groups.streams.topology_descriptions import TopologyDescriptions  # noqa: PLC0415 - see above
-
-        return TopologyDescriptions(self.settings, self._clock, self._random)
-
-    def new_member_id(self) -> str:
-        """Return an id for a new member: a UUID in URL-safe base64, as Kafka prints it."""
-        return urlsafe_b64encode(self._random.randbytes(16)).decode().rstrip("=")
-
-    def _check_replaceable(self, group: Group | None, group_id: str, *, joins: bool) -> None:
-        """Check that a first member may replace an empty classic group,
-        and take over its offsets.
+    def _notice_deleted_topics(self) -> None:
+        """Remove offsets of deleted topics, and in older releases empty groups without other
+        offsets; remove all groups if their internal topic was deleted.
         """
-        if not joins or (group is not None and not (_is_classic(group) and group.is_empty)):
-            text = f"unknown group `{group_id}` of this protocol"
-            raise RequestRejected(ErrorCode.GROUP_ID_NOT_FOUND, text)
+        if self._deletions == self._topics.deletions:
+            return
+        self._deletions = self._topics.deletions
+        if self._kept_in is not None and self._topics.by_id(self._kept_in) is None:
+            self._kept_in = None
+            for group in list(self._groups.values()):
+                if group.type is GroupType.CLASSIC:
+                    cast("ClassicGroup", group).cycle.break_off()
+                self._remove(group)
+            self.records.forget()
+        gone = {
+            topic_id
+            for topic_id in self.offsets.topic_ids()
+            if self._topics.by_id(topic_id) is None and stray_name(topic_id) is None
+        }
+        with_pending = self.facts.java_group_coordinator
+        written = {
+            group_id: list(self.offsets.partitions(group_id, gone, with_pending=with_pending))
+            for group_id in self._groups
+            if gone
+        }
+        for topic_id in gone:
+            self.offsets.forget_topic(topic_id)
+        for group in list(self._groups.values()):
+            for partition in written.get(group.group_id, ()):
+                self.records.delete(*partition)
+            self.offsets_deleted(group)
 
+    def _expire(self) -> Iterator[bool]:
+        """Forget old offsets, and empty groups without any; yield for each group whether it is
+        left.
+        """
+        for group in list(self._groups.values()):
+            if self._groups.get(group.group_id) is group and group.expires:
+                self._expire_offsets(group)
+                if group.is_empty and not self.offsets.has_offsets(group.group_id):
+                    self._remove(group)
+                self.records.end_deletion(group.group_id)
+            yield group.group_id in self._groups
 
-def _is_classic(group: Group) -> bool:
-    return group.type is GroupType.CLASSIC
+    def _expire_offsets(self, group: Group) -> None:
+        before_ms = self._clock.now_ms() - self.settings.offsets_retention_ms
+        for topic_id, offsets in list(self.offsets.of_group(group.group_id)):
+            topic = self._topics.by_id(topic_id)
+            name = stray_name(topic_id) if topic is None else topic.name
+            if name is None:
+                continue
+            for partition, offset in list(offsets.items()):
+                idle_since_ms = group.idle_since_ms(name, offset.committed_ms)
+                is_old = idle_since_ms is not None and idle_since_ms <= before_ms
+                if is_old and not self.offsets.is_unstable(group.group_id, topic_id, partition):
+                    self.delete_offset(group.group_id, topic_id, partition)
+
+    def delete_offset(self, group_id: str, topic_id: bytes, partition: int) -> None:
+        """Delete an offset; `offsets_deleted` follows."""
+        if self.offsets.has_offset(
+            group_id, topic_id, partition, or_pending=self.facts.java_group_coordinator
+        ):
+            self.records.delete(topic_id, partition)
+        self.offsets.forget(group_id, topic_id, partition)
+
+    # commits of offsets
+
+    def group_id_error(self, group_id: str) -> ErrorCode:
+        """Return INVALID_GROUP_ID for an empty id, in releases that reject it."""
+        wrong = not group_id and self.facts.empty_group_id_is_invalid_group_id
+        return ErrorCode.INVALID_GROUP_ID if wrong else NO_ERROR
+
+    def commit(
+        self,
+        group_id: str,
+        identity: CommitIdentity,
+        commits: Sequence[Commit],
+        producer_id: int | None = None,
+        append_error: Callable[[], ErrorCode] = lambda: NO_ERROR,
+        retention_ms: Retention = DEFAULT_RETENTION,
+    ) -> ErrorCode:
+        """Store offsets; those with a producer id count after its transaction (`end_transaction`).
+
+        An error applies to the whole commit, and nothing is stored. `append_error` is called last:
+        it returns whether the coordinator's log accepts the offsets.
+        """
+        group = self.find(group_id)
+        identity.is_transactional = producer_id is not None
+        if identity.is_transactional and not self.facts.java_group_coordinator and group_id:
+            group = self.classic_or_new(group_id)  # and then it judges
+        partitions = [(commit.topic_id, commit.partition) for commit in commits]
+        error = self._commit_error(group, identity, partitions)
+        if producer_id is not None and not group_id:
+            error = self.group_id_error(group_id)
+        if error is not NO_ERROR:
+            return error
+        error = append_error() if commits else NO_ERROR
+        if error is not NO_ERROR:
+            if producer_id is not None and not self.facts.java_group_coordinator:
+                self.offsets.drop(group_id, producer_id, partitions)
+            return error
+        if group is None and (commits or not self.facts.java_group_coordinator):
+            self.classic_or_new(group_id)
+        if producer_id is not None and (
+            producer_id != NO_PRODUCER or self.facts.java_group_coordinator
+        ):
+            rows = ((commit.topic_id, commit.partition, commit.offset) for commit in commits)
+            self.offsets.hold(group_id, producer_id, rows)
+            return NO_ERROR
+        self.store(group_id, commits, retention_ms)
+        if commits and self.find(group_id) is None:
+            self.classic_or_new(group_id)
+        return NO_ERROR
+
+    def store(
+        self, group_id: str, commits: Sequence[Commit], retention_ms: Retention = DEFAULT_RETENTION
+    ) -> None:
+        """Store offsets that count at once."""
+        records, mark = self.records, retention_ms
+        for commit in commits:  # not at once, if it is a large request
+            topic_id, partition = commit.topic_id, commit.partition
+            offset = self.offsets.commit(group_id, topic_id, partition, commit.offset)
+            records.new += (group_id, topic_id, partition, offset, mark)
+            mark = FOLLOWS
+            if len(records.new) > ROOM:  # which takes a moment, so not after all of them
+                records.look_after()
+                mark = retention_ms
+        if len(records.new) > records.room:
+            records.look_after()
+
+    def _commit_error(
+        self,
+        group: Group | None,
+        identity: CommitIdentity,
+        partitions: Collection[tuple[bytes, int]],
+    ) -> ErrorCode:
+        if group is not None:
+            return group.commit_error(identity, partitions)
+        if identity.generation_id < 0:
+            return NO_ERROR
+        if self.facts.java_group_coordinator and identity.version >= GROUP_ID_NOT_FOUND_SINCE:
+            return ErrorCode.GROUP_ID_NOT_FOUND
+        return ErrorCode.ILLEGAL_GENERATION
+
+    def end_transaction(self, producer_id: int, *, committed: bool) -> None:
+        """Commit or discard the pending offsets of a producer's transaction."""
+        self.offsets.settle(producer_id, committed=committed)

@@ -16,8 +16,8 @@ from kafka_shim.shim.errors import RequestRejected
 from kafka_shim.shim.state.groups.consumer.consumer_group import ConsumerGroup
 from kafka_shim.shim.state.groups.consumer.consumer_member import ConsumerHeartbeat
 from kafka_shim.shim.state.groups.group import Group
-from kafka_shim.shim.state.groups.group_store import GroupStore
 from kafka_shim.shim.state.groups.group_target import HeartbeatResult
+from kafka_shim.shim.state.groups.groups import Groups
 from kafka_shim.shim.state.groups.share.share_group import ShareGroup, ShareHeartbeat
 
 if TYPE_CHECKING:  # only those who have such a group need it
@@ -68,7 +68,7 @@ Drafted = TypeVar("Drafted", bound=DraftableGroup[Any])
 class LongHeartbeats:
     """Computes one heartbeat of a group at a time; fast ones may be answered in between."""
 
-    def __init__(self, groups: GroupStore) -> None:
+    def __init__(self, groups: Groups) -> None:
         self._groups = groups
         self._locks: WeakValueDictionary[str, _Lock] = WeakValueDictionary()
 

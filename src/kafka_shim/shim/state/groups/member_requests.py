@@ -1,0 +1,387 @@
+"""The requests of members to their groups, by protocol."""
+
+import random
+from base64 import urlsafe_b64encode
+from collections.abc import Callable, Collection, Sequence
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, TypeVar, cast
+
+import msgspec
+
+from kafka_shim.protocol.error_codes import NO_ERROR, ErrorCode
+from kafka_shim.shim.clock import Clock
+from kafka_shim.shim.errors import RequestRejected
+from kafka_shim.shim.state.groups.classic.classic_member import (
+    Joined,
+    Joining,
+    OnJoined,
+    OnSynced,
+    Synced,
+    Syncing,
+)
+from kafka_shim.shim.state.groups.group import Group, GroupType
+from kafka_shim.shim.state.groups.groups import Groups
+from kafka_shim.shim.state.share_partitions.share_state import ShareStates
+from kafka_shim.shim.state.topics import Topics
+
+if TYPE_CHECKING:  # a kind of groups is imported with the first group of it
+    from kafka_shim.shim.state.groups.classic.classic_group import ClassicGroup
+    from kafka_shim.shim.state.groups.consumer.classic_participants import ClassicParticipants
+    from kafka_shim.shim.state.groups.consumer.consumer_group import ConsumerGroup
+    from kafka_shim.shim.state.groups.consumer.consumer_member import (
+        ConsumerHeartbeat,
+        ConsumerMember,
+    )
+    from kafka_shim.shim.state.groups.group_target import HeartbeatResult
+    from kafka_shim.shim.state.groups.long_heartbeats import LongHeartbeats, TimeSlices
+    from kafka_shim.shim.state.groups.share.share_group import ShareGroup, ShareHeartbeat
+    from kafka_shim.shim.state.groups.streams.streams_group import StreamsGroup
+    from kafka_shim.shim.state.groups.streams.streams_member import (
+        StreamsHeartbeat,
+        StreamsHeartbeatResult,
+    )
+    from kafka_shim.shim.state.groups.streams.topology_descriptions import TopologyDescriptions
+
+Response = TypeVar("Response")
+
+_CLASSIC = GroupType.CLASSIC  # module constant: enum attribute lookup is slow on CPython 3.11
+
+
+class MemberRequests:
+    """The requests of members to the groups of a cluster."""
+
+    def __init__(
+        self,
+        groups: Groups,
+        topics: Topics,
+        share_states: ShareStates,
+        clock: Clock,
+        rng: random.Random,
+    ) -> None:
+        self.groups = groups
+        self._settings = groups.settings
+        self._facts = groups.facts
+        self._topics = topics
+        self._share_states = share_states
+        self._clock = clock
+        self._random = rng
+
+    # the classic protocol
+
+    def join(
+        self,
+        group_id: str,
+        joining: Joining,
+        response: OnJoined,
+        slices: "TimeSlices | None" = None,
+    ) -> None:
+        """Handle JoinGroup; it is answered at once with an error, or when the next generation
+        begins.
+
+        With turns, others are served while the assignment of a consumer group is computed.
+        """
+        self.groups.joins += 1
+        error = self._join_error(group_id, joining)
+        if error is ErrorCode.INCONSISTENT_GROUP_PROTOCOL:  # and it says nothing else
+            response(Joined(error=error, member_id=""))
+            return
+        if error is not NO_ERROR:
+            response(Joined(error=error, member_id=joining.member_id))
+            return
+        group = self.groups.consumer(group_id)
+        if group is not None and not group.is_empty:
+            participants, new_id = self._participants(group), self.new_member_id()
+            if slices is None:
+                participants.join(joining, new_id, response)
+            else:
+                apart = partial(self.long_heartbeats.classic, slices)
+                participants.join(joining, new_id, response, apart)
+        else:
+            self._classic_to_join(group_id).join(joining, response)
+
+    def _classic_to_join(self, group_id: str) -> "ClassicGroup":
+        group = self.groups.classic(group_id)
+        if group is None:
+            group = self.groups.new_classic(group_id)
+            self.groups.keep(group)
+            if self._facts.java_group_coordinator:
+                self.groups.records.new_group(group_id)
+        return group
+
+    def _join_error(self, group_id: str, joining: Joining) -> ErrorCode:
+        if not group_id:
+            return ErrorCode.INVALID_GROUP_ID
+        if joining.session_timeout_ms not in self._settings.session_timeouts_ms:
+            return ErrorCode.INVALID_SESSION_TIMEOUT
+        group = self.groups.find(group_id)
+        if joining.member_id and group is None:
+            return ErrorCode.UNKNOWN_MEMBER_ID
+        if group is not None and not self._takes_classic(group):
+            return ErrorCode.INCONSISTENT_GROUP_PROTOCOL
+        return NO_ERROR
+
+    def _takes_classic(self, group: Group) -> bool:
+        """Return whether a classic member may join: empty consumer and streams groups are replaced,
+        and consumer groups may accept it.
+        """
+        if group.type is GroupType.STREAMS:
+            return group.is_empty
+        if group.type is GroupType.CONSUMER:
+            return group.is_empty or self._settings.takes_classic
+        return _is_classic(group)
+
+    def sync(self, group_id: str, syncing: Syncing, response: OnSynced) -> None:
+        """Handle SyncGroup; it is answered at once with an error, or
+        when the leader has assigned.
+        """
+        group = self._with_classic_members(group_id)
+        if group is None:
+            response(Synced(error=self._no_member(group_id)))
+            return
+        group.sync(syncing, response)
+
+    def heartbeat(
+        self, group_id: str, member_id: str, instance_id: str | None, generation_id: int
+    ) -> ErrorCode:
+        """Handle a classic member's heartbeat; return NONE if it is up to date."""
+        group = self._with_classic_members(group_id)
+        if group is None:
+            return self._no_member(group_id)
+        return group.heartbeat(member_id, instance_id, generation_id)
+
+    def leave(self, group_id: str, identities: Sequence[tuple[str, str | None]]) -> list[ErrorCode]:
+        """Handle LeaveGroup of members, each by its id, or only by its instance id (KIP-345)."""
+        group = self._with_classic_members(group_id)
+        if group is None:
+            return [self._no_member(group_id)] * len(identities)
+        return group.leave(identities)
+
+    def _with_classic_members(self, group_id: str) -> "ClassicGroup | ClassicParticipants | None":
+        """Return the group; None also for a group without a name, which may have only offsets."""
+        if self.groups.group_id_error(group_id) is not NO_ERROR:
+            return None
+        group = self.groups.find(group_id)
+        if group is None or group.type is _CLASSIC:
+            return cast("ClassicGroup | None", group)
+        if group.type is GroupType.CONSUMER:
+            return self._participants(cast("ConsumerGroup", group))
+        return None
+
+    def _participants(self, group: "ConsumerGroup") -> "ClassicParticipants":
+        from kafka_shim.shim.state.groups.consumer.classic_participants import ClassicParticipants  # noqa: PLC0415 - see above
+
+        return ClassicParticipants(group, self._facts, self._topics)
+
+    def _no_member(self, group_id: str) -> ErrorCode:
+        error = self.groups.group_id_error(group_id)
+        return ErrorCode.UNKNOWN_MEMBER_ID if error is NO_ERROR else error
+
+    # the consumer protocol
+
+    def consumer_heartbeat(
+        self, group_id: str, heartbeat: "ConsumerHeartbeat", slices: "TimeSlices | None" = None
+    ) -> "HeartbeatResult":
+        """Handle a heartbeat; raises Refused with the error of the whole request.
+
+        With turns, others are served meanwhile.
+        """
+        self.groups.joins += heartbeat.member_epoch == 0
+        if slices is not None and heartbeat.member_epoch >= 0:
+            with self.long_heartbeats.one_of(group_id, slices):
+                return self._consumer_heartbeat(group_id, heartbeat, slices)
+        return self._consumer_heartbeat(group_id, heartbeat, None)
+
+    def _consumer_heartbeat(
+        self, group_id: str, heartbeat: "ConsumerHeartbeat", slices: "TimeSlices | None"
+    ) -> "HeartbeatResult":
+        group = self.groups.consumer(group_id)
+        if group is not None and slices is not None:
+            return self.long_heartbeats.consumer(group, group, heartbeat, slices)
+        if group is not None:
+            return group.heartbeat(heartbeat)
+        old = self.groups.classic(group_id)
+        has_members = old is not None and not old.is_empty
+        joins = heartbeat.member_epoch == 0
+        if not (joins and has_members):
+            self._check_replaceable(self.groups.find(group_id), group_id, joins=joins)
+        made = self._make_consumer(group_id)
+        if old is not None and has_members:
+            if slices is None:
+                return self._upgrade(old, made, lambda: made.heartbeat(heartbeat))
+            self._upgrade(old, made, lambda: made.check_joining(heartbeat))
+            return self.long_heartbeats.consumer(made, made, heartbeat, slices)
+        if slices is not None:
+            found = self.groups.find(group_id)
+            return self.long_heartbeats.consumer(made, found, heartbeat, slices)
+        response = made.heartbeat(heartbeat)
+        self.groups.keep(made)
+        return response
+
+    def _make_consumer(self, group_id: str) -> "ConsumerGroup":
+        from kafka_shim.shim.state.groups.consumer.consumer_group import ConsumerGroup  # noqa: PLC0415 - see above
+
+        return ConsumerGroup(
+            group_id,
+            self._settings,
+            self._facts,
+            self._topics,
+            self._clock,
+            self._turn_classic,
+        )
+
+    def _upgrade(
+        self, old: "ClassicGroup", made: "ConsumerGroup", enter: Callable[[], Response]
+    ) -> Response:
+        """Upgrade a classic group for a member of the consumer protocol, if it may `enter`
+        (KIP-848).
+        """
+        from kafka_shim.shim.state.groups import migration  # noqa: PLC0415 - see above
+
+        migration.check_upgrade(old, self._settings)
+        old.cycle.break_off()
+        try:
+            migration.upgrade(old, made, self._topics)
+            response = enter()
+        except RequestRejected:
+            made.close()
+            raise
+        else:
+            self.groups.keep(made)
+        finally:
+            old.cycle.speak()
+        return response
+
+    def _turn_classic(
+        self, group: "ConsumerGroup", leaving: Collection["ConsumerMember"], rebalances: bool
+    ) -> bool:
+        """Downgrade a group without members of the consumer protocol to a classic one (KIP-848)."""
+        from kafka_shim.shim.state.groups import migration  # noqa: PLC0415 - see above
+
+        if not migration.may_downgrade(group, leaving, self._settings):
+            return False
+        for member in leaving:
+            group.drop(member)
+        made = self.groups.new_classic(group.group_id)
+        migration.downgrade(group, made, self._topics)
+        self.groups.keep(made)
+        made.cycle.when_settled()
+        if rebalances:
+            made.cycle.begin()
+            made.cycle.speak()
+        return True
+
+    # the share protocol
+
+    def share_heartbeat(
+        self, group_id: str, heartbeat: "ShareHeartbeat", slices: "TimeSlices | None" = None
+    ) -> "HeartbeatResult":
+        """Handle a heartbeat like `consumer_heartbeat`."""
+        self.groups.joins += heartbeat.member_epoch == 0
+        if slices is not None and heartbeat.member_epoch >= 0:
+            with self.long_heartbeats.one_of(group_id, slices):
+                found = self.groups.find(group_id)
+                group = self._share_group_of(group_id, heartbeat)
+                return self.long_heartbeats.share(group, found, heartbeat, slices)
+        group = self._share_group_of(group_id, heartbeat)
+        response = group.heartbeat(heartbeat)
+        self.groups.keep(group)
+        return response
+
+    @cached_property
+    def long_heartbeats(self) -> "LongHeartbeats":
+        """Heartbeats that are computed while others are served."""
+        from kafka_shim.shim.state.groups.long_heartbeats import LongHeartbeats  # noqa: PLC0415 - see above
+
+        return LongHeartbeats(self.groups)
+
+    def _share_group_of(self, group_id: str, heartbeat: "ShareHeartbeat") -> "ShareGroup":
+        joins = heartbeat.member_epoch == 0
+        return self.groups.share(group_id) or self._new_share_group(group_id, may_be_new=joins)
+
+    def share_to_alter(self, group_id: str) -> "ShareGroup":
+        """Return a share group without members, or a new one, which `keep` stores."""
+        group = self.groups.share(group_id) or self._new_share_group(group_id, may_be_new=True)
+        if not group.is_empty:
+            raise RequestRejected(ErrorCode.NON_EMPTY_GROUP, f"group `{group_id}` has members")
+        return group
+
+    def _new_share_group(self, group_id: str, *, may_be_new: bool) -> "ShareGroup":
+        if not may_be_new or self.groups.find(group_id) is not None:
+            text = f"unknown share group `{group_id}`"
+            raise RequestRejected(ErrorCode.GROUP_ID_NOT_FOUND, text)
+        from kafka_shim.shim.state.groups.share.share_group import ShareGroup  # noqa: PLC0415 - see above
+
+        return ShareGroup(
+            group_id, self._settings, self._facts, self._topics, self._share_states, self._clock
+        )
+
+    # the streams protocol
+
+    def streams_heartbeat(
+        self, group_id: str, heartbeat: "StreamsHeartbeat", slices: "TimeSlices | None" = None
+    ) -> "StreamsHeartbeatResult":
+        """Handle a heartbeat like `consumer_heartbeat`."""
+        self.groups.joins += heartbeat.member_epoch == 0
+        if slices is not None and heartbeat.member_epoch >= 0:
+            with self.long_heartbeats.one_of(group_id, slices):
+                found = self.groups.find(group_id)
+                group = self._streams_group_of(group_id, heartbeat)
+                response = self.long_heartbeats.streams(group, found, heartbeat, slices)
+        else:
+            group = self._streams_group_of(group_id, heartbeat)
+            response = group.heartbeat(heartbeat)
+            self.groups.keep(group)
+        may_be_asked = heartbeat.is_version_1 and heartbeat.member_epoch >= 0
+        if may_be_asked and not response.is_stale and self.descriptions.asks(group):
+            return msgspec.structs.replace(response, asks_description=True)
+        return response
+
+    def _streams_group_of(self, group_id: str, heartbeat: "StreamsHeartbeat") -> "StreamsGroup":
+        group = self.groups.streams(group_id)
+        if group is None:
+            joins = heartbeat.member_epoch == 0
+            self._check_replaceable(self.groups.find(group_id), group_id, joins=joins)
+            group = self._make_streams(group_id)
+        return group
+
+    def _make_streams(self, group_id: str) -> "StreamsGroup":
+        from kafka_shim.shim.state.groups.streams.streams_group import StreamsGroup  # noqa: PLC0415 - see above
+
+        return StreamsGroup(group_id, self._settings, self._facts, self._topics, self._clock)
+
+    def put_back(self, group_id: str, group_type: GroupType) -> Group:
+        """Restore an empty group of a type from a snapshot."""
+        group: Group
+        if group_type is GroupType.CONSUMER:
+            group = self._make_consumer(group_id)
+        elif group_type is GroupType.SHARE:
+            group = self._new_share_group(group_id, may_be_new=True)
+        elif group_type is GroupType.STREAMS:
+            group = self._make_streams(group_id)
+        else:
+            group = self.groups.new_classic(group_id)
+        self.groups.keep(group)
+        return group
+
+    @cached_property
+    def descriptions(self) -> "TopologyDescriptions":
+        """The known topologies of streams groups."""
+        from kafka_shim.shim.state.groups.streams.topology_descriptions import TopologyDescriptions  # noqa: PLC0415 - see above
+
+        return TopologyDescriptions(self._settings, self._clock, self._random)
+
+    def new_member_id(self) -> str:
+        """Return an id for a new member: a UUID in URL-safe base64, as Kafka prints it."""
+        return urlsafe_b64encode(self._random.randbytes(16)).decode().rstrip("=")
+
+    def _check_replaceable(self, group: Group | None, group_id: str, *, joins: bool) -> None:
+        """Check that a first member may replace an empty classic group,
+        and take over its offsets.
+        """
+        if not joins or (group is not None and not (_is_classic(group) and group.is_empty)):
+            text = f"unknown group `{group_id}` of this protocol"
+            raise RequestRejected(ErrorCode.GROUP_ID_NOT_FOUND, text)
+
+
+def _is_classic(group: Group) -> bool:
+    return group.type is GroupType.CLASSIC
