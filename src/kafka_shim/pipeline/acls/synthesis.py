@@ -9,10 +9,10 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from kafka_shim.authorizer.least_acls import Cell, smallest_entries
 from kafka_shim.authorizer.model import WILDCARD, Acl
 from kafka_shim.pipeline.acls.generalise import Known, generalise
 from kafka_shim.pipeline.acls.grants import Grant, What, parse_what, what_of
-from kafka_shim.pipeline.acls.smallest import Cell, smallest
 from kafka_shim.pipeline.acls.verdict import is_about_any
 from kafka_shim.protocol.enums import PatternType, Permission, ResourceType
 
@@ -91,7 +91,7 @@ def _grants(principal: str, needs: _Cells, denied: _Cells) -> Iterator[Grant]:
     found = [
         (kind, name, entry)
         for kind, name in resources
-        for entry in smallest(allowed_on[kind, name], denied_on.get((kind, name), {}))
+        for entry in smallest_entries(allowed_on[kind, name], denied_on.get((kind, name), {}))
     ]
     for kind, name, entry in sorted(found, key=lambda grant: grant[2].permission, reverse=True):
         what, who = (kind, name, PatternType.LITERAL), (principal, entry.host)

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 import msgspec
 
+from kafka_shim.authorizer.least_acls import least_acls
 from kafka_shim.authorizer.model import Acl
 from kafka_shim.shim.cli import EXIT_FAILURE, EXIT_MISMATCH, EXIT_USAGE
 from kafka_shim.shim.cli.broker_options import add_broker_arguments, config_from
@@ -15,7 +16,6 @@ from kafka_shim.shim.cli.usage import check_principal, guarded
 from kafka_shim.shim.config import Config
 from kafka_shim.shim.logs import set_up_logs
 from kafka_shim.shim.traffic.least_acls.attempt import Attempt, learn, prove
-from kafka_shim.shim.traffic.least_acls.minimal import minimal_acls
 from kafka_shim.shim.traffic.least_acls.printing import FORMS, printed
 
 DESCRIPTION = """\
@@ -93,8 +93,8 @@ def _run(args: argparse.Namespace) -> int:
     if learned.exit_code != 0:
         _say(f"the program ended with {learned.exit_code} although everything was allowed")
         return EXIT_FAILURE
-    acls = minimal_acls(learned.questions, args.prefix, optional=args.optional)
-    everything = minimal_acls(learned.questions, args.prefix, optional=True)
+    acls = least_acls(learned.needs, args.prefix, optional=args.optional)
+    everything = least_acls(learned.needs, args.prefix, optional=True)
     optional = [acl for acl in everything if acl not in acls]
     proof = None if args.no_proof else asyncio.run(prove(config, words, acls))
     facts = {"proven": None if proof is None else proof.exit_code == 0}

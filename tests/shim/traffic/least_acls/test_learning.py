@@ -1,6 +1,7 @@
 """ACLs learned from requests that the real handlers process."""
 
 from kafka_shim.authorizer.acl_formats.rules import to_rules
+from kafka_shim.authorizer.least_acls import least_acls
 from kafka_shim.authorizer.model import Action
 from kafka_shim.protocol.enums import ApiKey, Operation, ResourceType
 from kafka_shim.protocol.messages.create_topics_request import CreatableTopic, CreateTopicsRequest
@@ -13,7 +14,6 @@ from kafka_shim.shim.traffic.least_acls.learning import (
     ProvingAuthorizer,
     put_in_charge,
 )
-from kafka_shim.shim.traffic.least_acls.minimal import minimal_acls
 from tests.shim.play import Stage
 
 APP = "User:app"
@@ -33,7 +33,7 @@ def test_all_accesses_are_allowed_and_the_narrowest_acls_are_learned() -> None:
     assert [topic.error_code for topic in response.topics] == [0]
     request = DeleteTopicsRequest(topic_names=["orders"], timeout_ms=1000)
     assert stage.ask(ApiKey.DELETE_TOPICS, 4, request, APP).responses[0].error_code == 0
-    assert to_rules(minimal_acls(learned.questions)) == [
+    assert to_rules(least_acls(learned.needs)) == [
         {"principal": APP, "allow": ["Create", "Delete"], "topic": "orders"}
     ]
 
@@ -43,17 +43,15 @@ def test_no_acls_are_learned_from_authorized_operations() -> None:
     request = DescribeClusterRequest(include_cluster_authorized_operations=True)
     response = stage.ask(ApiKey.DESCRIBE_CLUSTER, 0, request, APP)
     assert response.cluster_authorized_operations > 0
-    assert minimal_acls(learned.questions) == []
+    assert least_acls(learned.needs) == []
 
 
 def test_a_list_of_all_topics_is_optional() -> None:
     stage, learned = learning()
     stage.topic("orders")
     assert stage.ask(ApiKey.METADATA, 12, MetadataRequest(topics=None), APP).topics
-    assert minimal_acls(learned.questions) == []
-    assert [acl.resource_name for acl in minimal_acls(learned.questions, optional=True)] == [
-        "orders"
-    ]
+    assert least_acls(learned.needs) == []
+    assert [acl.resource_name for acl in least_acls(learned.needs, optional=True)] == ["orders"]
 
 
 def test_the_proof_records_denials_but_not_denied_wider_alternatives() -> None:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 import msgspec
 
+from kafka_shim.authorizer.least_acls import CheckedNeed
 from kafka_shim.authorizer.model import Acl, Action
 from kafka_shim.shim.broker import Broker
 from kafka_shim.shim.config import Config
@@ -15,7 +16,6 @@ from kafka_shim.shim.signals import Relay
 from kafka_shim.shim.traffic.least_acls.learning import (
     LearningAuthorizer,
     ProvingAuthorizer,
-    Question,
     put_in_charge,
 )
 
@@ -29,7 +29,7 @@ class Attempt(msgspec.Struct, frozen=True):
     """
 
     exit_code: int
-    questions: tuple[Question, ...] = ()
+    needs: tuple[CheckedNeed, ...] = ()
     denied: tuple[tuple[str, Action], ...] = ()
 
 
@@ -39,7 +39,7 @@ async def learn(config: Config, words: Sequence[str]) -> Attempt:
     learning = LearningAuthorizer(broker.cluster.policy.rules)
     put_in_charge(broker.cluster, learning)
     exit_code = await _run(broker, words)
-    return Attempt(exit_code, questions=tuple(learning.questions))
+    return Attempt(exit_code, needs=tuple(learning.needs))
 
 
 async def prove(config: Config, words: Sequence[str], acls: Sequence[Acl]) -> Attempt:

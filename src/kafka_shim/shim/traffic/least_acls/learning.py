@@ -7,9 +7,8 @@ requirements table. So every alternative is checked, and no wider one is recorde
 
 from collections.abc import Iterable
 
-import msgspec
-
 from kafka_shim.authorizer.authorizer import StandardAuthorizer
+from kafka_shim.authorizer.least_acls import CheckedNeed
 from kafka_shim.authorizer.model import WILDCARD, Acl, Action, Actor, Because, Decision
 from kafka_shim.authorizer.requirement import BoundRequirement, Requirement
 from kafka_shim.authorizer.rules import AclRules
@@ -20,20 +19,6 @@ from kafka_shim.shim.state.cluster import Cluster
 
 ALLOWED = Decision(allowed=True, because=Because.DEFAULT_ALLOW)
 TURNED_DOWN = Decision(allowed=False, because=Because.DEFAULT_DENY)
-
-
-class Question(msgspec.Struct, frozen=True):
-    """A requirement for a name, which any of `alternatives` meets.
-
-    `any_name`: the last alternative is met on any resource of its type. `is_optional`: a denial is
-    not visible as an error, so whether the program needs it is unknown.
-    """
-
-    principal: str
-    requirement: str
-    alternatives: tuple[Action, ...]
-    any_name: bool
-    is_optional: bool
 
 
 class AttentiveAuthorizer(StandardAuthorizer):
@@ -68,7 +53,7 @@ class LearningAuthorizer(AttentiveAuthorizer):
 
     def __init__(self, rules: AclRules) -> None:
         super().__init__(rules)
-        self.questions: dict[Question, None] = {}
+        self.needs: dict[CheckedNeed, None] = {}
         self._asked: list[Action] = []
 
     def begin(self, bound: BoundRequirement) -> None:
@@ -92,8 +77,8 @@ class LearningAuthorizer(AttentiveAuthorizer):
             return TURNED_DOWN
         asked = tuple(self._asked)
         is_optional = not bound.denial_is_error
-        question = Question(actor.principal, bound.row.id, asked, any_name, is_optional)
-        self.questions[question] = None
+        need = CheckedNeed(actor.principal, bound.row.id, asked, any_name, is_optional)
+        self.needs[need] = None
         return ALLOWED
 
 

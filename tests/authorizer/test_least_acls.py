@@ -3,10 +3,9 @@
 import pytest
 
 from kafka_shim.authorizer.acl_formats.rules import to_rules
+from kafka_shim.authorizer.least_acls import CheckedNeed, least_acls
 from kafka_shim.authorizer.model import Action
 from kafka_shim.protocol.enums import CLUSTER_NAME, Operation, ResourceType
-from kafka_shim.shim.traffic.least_acls.learning import Question
-from kafka_shim.shim.traffic.least_acls.minimal import minimal_acls
 
 TOPIC, GROUP, CLUSTER = ResourceType.TOPIC, ResourceType.GROUP, ResourceType.CLUSTER
 CREATE_ANYWHERE = Action(Operation.CREATE, CLUSTER, CLUSTER_NAME)
@@ -18,12 +17,14 @@ def on(operation: Operation, name: str = "orders", resource: ResourceType = TOPI
     return Action(operation, resource, name)
 
 
-def question(*actions: Action, any_name: bool = False, optional: bool = False) -> Question:
-    return Question("User:app", "Some.row", actions, any_name, optional)
+def question(*actions: Action, any_name: bool = False, optional: bool = False) -> CheckedNeed:
+    return CheckedNeed("User:app", "Some.row", actions, any_name, optional)
 
 
-def short(*questions: Question, prefixes: tuple[str, ...] = (), optional: bool = False) -> object:
-    rules = to_rules(minimal_acls(questions, prefixes, optional=optional))
+def short(
+    *questions: CheckedNeed, prefixes: tuple[str, ...] = (), optional: bool = False
+) -> object:
+    rules = to_rules(least_acls(needs, prefixes, optional=optional))
     for rule in rules:
         assert rule.pop("principal") == "User:app"
     return rules
@@ -72,4 +73,4 @@ def test_names_with_a_prefix_share_an_acl() -> None:
 @pytest.mark.parametrize(("optional", "count"), [(False, 0), (True, 1)])
 def test_acls_that_only_make_more_topics_visible_are_optional(optional: bool, count: int) -> None:
     asked = question(on(Operation.DESCRIBE), optional=True)
-    assert len(minimal_acls([asked], optional=optional)) == count
+    assert len(least_acls([asked], optional=optional)) == count

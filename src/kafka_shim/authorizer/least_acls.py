@@ -1,0 +1,208 @@
+"""The fewest ACLs for what was allowed, of one resource and principal, or of a whole program.
+
+`smallest_entries` is exact for observations with hosts and denials. `least_acls` uses it for the
+checks of a program that was allowed everything; the pipeline does for observed accesses.
+"""
+
+import itertools
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+
+import msgspec
+
+from kafka_shim.authorizer.implied import allowing
+from kafka_shim.authorizer.model import WILDCARD, Acl, Action
+from kafka_shim.protocol.enums import Operation, PatternType, Permission, ResourceType
+
+Cell = tuple[Operation, str]
+"""An operation from a host; in an entry the host may be `*`."""
+
+_INCLUDED = (Operation.DESCRIBE, Operation.DESCRIBE_CONFIGS)
+"""Operations that others include; they are looked at last."""
+
+
+class Entry(msgspec.Struct, frozen=True, order=True):
+    """An ACL without its resource and principal, with the number of requests that need it."""
+
+    operation: Operation
+    host: str
+    permission: Permission
+    requests: int = 0
+
+
+class CheckedNeed(msgspec.Struct, frozen=True):
+    """A requirement that was checked for a name; any of `alternatives` meets it.
+
+    `any_name`: the last alternative is met on any resource of its type. `is_optional`: a denial is
+    not visible as an error, so whether the program needs it is unknown.
+    """
+
+    principal: str
+    requirement: str
+    alternatives: tuple[Action, ...]
+    any_name: bool
+    is_optional: bool
+
+
+_Resource = tuple[str, ResourceType, str, PatternType]
+"""A principal, and a resource pattern for it."""
+
+
+def least_acls(
+    needs: Iterable[CheckedNeed], prefixes: Sequence[str] = (), *, optional: bool = False
+) -> list[Acl]:
+    """Return the fewest and narrowest ACLs that meet the needs, the optional ones only on demand.
+
+    Names that begin with one of `prefixes` are granted by that prefix. Of alternatives, the last
+    one that names a resource is granted, unless an ACL for another need meets one of them.
+    """
+    granted: dict[_Resource, dict[Cell, int]] = defaultdict(dict)
+    required = [need for need in needs if optional or not need.is_optional]
+    for need in sorted(required, key=lambda need: (need.any_name, len(need.alternatives))):
+        if not _is_met(need, granted):
+            action = _narrowest(need)
+            granted[_pattern(need.principal, action, prefixes)][action.operation, WILDCARD] = 1
+    return [
+        Acl(kind, name, pattern, principal, entry.host, entry.operation, entry.permission)
+        for principal, kind, name, pattern in sorted(granted)
+        for entry in sorted(smallest_entries(granted[principal, kind, name, pattern], {}))
+    ]
+
+
+def _narrowest(need: CheckedNeed) -> Action:
+    """Return the narrowest alternative; any resource of a type only if there is no other."""
+    if need.any_name and len(need.alternatives) > 1:
+        return need.alternatives[-2]
+    return need.alternatives[-1]
+
+
+def _pattern(principal: str, action: Action, prefixes: Sequence[str]) -> _Resource:
+    name = action.resource_name
+    matches = [prefix for prefix in prefixes if name.startswith(prefix)]
+    if matches and action.resource_type is not ResourceType.CLUSTER:
+        return principal, action.resource_type, max(matches, key=len), PatternType.PREFIXED
+    return principal, action.resource_type, name, PatternType.LITERAL
+
+
+def _is_met(need: CheckedNeed, granted: Mapping[_Resource, Mapping[Cell, int]]) -> bool:
+    for action in need.alternatives:
+        is_any = need.any_name and action == need.alternatives[-1]
+        # KIP-679: implied operations do not count for a whole type
+        operations = {action.operation} if is_any else allowing(action.operation)
+        if any(
+            principal == need.principal
+            and kind is action.resource_type
+            and (is_any or _covers(name, pattern, action.resource_name))
+            and any(operation in operations for operation, _ in cells)
+            for (principal, kind, name, pattern), cells in granted.items()
+        ):
+            return True
+    return False
+
+
+def _covers(name: str, pattern: PatternType, resource_name: str) -> bool:
+    if pattern is PatternType.PREFIXED:
+        return resource_name.startswith(name)
+    return resource_name == name
+
+
+def smallest_entries(allowed: Mapping[Cell, int], denied: Mapping[Cell, int]) -> list[Entry]:
+    """Return entries for what was allowed and denied, with the number of requests of each.
+
+    Of several smallest sets, return the one with the fewest DENY entries, then with the most
+    entries for all hosts.
+    """
+    operations = sorted({operation for operation, _ in allowed})
+    if not denied:
+        return _entries(_granted(allowed, frozenset(operations)), (), allowed, denied)
+    return min(
+        (
+            _candidate(allowed, denied, frozenset(itertools.compress(operations, is_everywhere)))
+            for is_everywhere in itertools.product((True, False), repeat=len(operations))
+        ),
+        key=_cost,
+    )
+
+
+def _cost(entries: list[Entry]) -> tuple[int, int, int]:
+    denying = sum(entry.permission is Permission.DENY for entry in entries)
+    return len(entries), denying, sum(entry.host != WILDCARD for entry in entries)
+
+
+def _candidate(
+    allowed: Mapping[Cell, int], denied: Mapping[Cell, int], everywhere: Set[Operation]
+) -> list[Entry]:
+    granted = _granted(allowed, everywhere)
+    excess = {cell for cell in denied if _granting(granted, cell)}
+    return _entries(granted, _fewest_denials(excess, allowed), allowed, denied)
+
+
+def _granted(allowed: Mapping[Cell, int], everywhere: Set[Operation]) -> dict[Cell, None]:
+    """Return the necessary ALLOW entries, for all hosts if the operation is in `everywhere`."""
+    granted: dict[Cell, None] = {}
+    for cell in sorted(allowed, key=lambda cell: (cell[0] in _INCLUDED, cell)):
+        if not _granting(granted, cell):
+            operation, host = cell
+            granted[operation, WILDCARD if operation in everywhere else host] = None
+    return granted
+
+
+def _granting(granted: Mapping[Cell, None], cell: Cell) -> Cell | None:
+    """Return the first entry that allows the cell, preferably with the same operation."""
+    operation, host = cell
+    for other in (operation, *sorted(allowing(operation) - {operation})):
+        for entry_host in (WILDCARD, host):
+            if (other, entry_host) in granted:
+                return other, entry_host
+    return None
+
+
+def _fewest_denials(excess: Set[Cell], allowed: Iterable[Cell]) -> tuple[Cell, ...]:
+    """Return the fewest DENY entries for `excess`: by operation, by host, or by both."""
+    allowed_operations = {operation for operation, _ in allowed}
+    allowed_hosts = {host for _, host in allowed}
+    never_allowed = sorted({operation for operation, _ in excess} - allowed_operations)
+    choices = (
+        _denials(excess, allowed_hosts, everywhere)
+        for count in range(len(never_allowed) + 1)
+        for everywhere in itertools.combinations(never_allowed, count)
+    )
+    return min(choices, key=lambda denials: (len(denials), denials))
+
+
+def _denials(
+    excess: Set[Cell], allowed_hosts: Set[str], everywhere: tuple[Operation, ...]
+) -> tuple[Cell, ...]:
+    """Return DENY entries, those for these operations with all hosts."""
+    rest = sorted(cell for cell in excess if cell[0] not in everywhere)
+    by_host = {host: [cell for cell in rest if cell[1] == host] for _, host in rest}
+    denials = [(operation, WILDCARD) for operation in everywhere]
+    for host, cells in by_host.items():
+        is_all = len(cells) > 1 and host not in allowed_hosts
+        denials += [(Operation.ALL, host)] if is_all else cells
+    return tuple(denials)
+
+
+def _entries(
+    granted: Mapping[Cell, None],
+    denying: Iterable[Cell],
+    allowed: Mapping[Cell, int],
+    denied: Mapping[Cell, int],
+) -> list[Entry]:
+    """Return the entries with numbers of requests; each request counts for one entry."""
+    counts = dict.fromkeys(granted, 0)
+    for cell, requests in allowed.items():
+        counts[_granting(granted, cell) or cell] += requests
+    entries = [Entry(*cell, Permission.ALLOW, requests) for cell, requests in counts.items()]
+    for operation, host in denying:
+        requests = sum(_requests_denied_by(denied, operation, host))
+        entries.append(Entry(operation, host, Permission.DENY, requests))
+    return entries
+
+
+def _requests_denied_by(
+    denied: Mapping[Cell, int], operation: Operation, host: str
+) -> Iterator[int]:
+    for (denied_operation, denied_host), requests in denied.items():
+        if operation in (denied_operation, Operation.ALL) and host in (denied_host, WILDCARD):
+            yield requests
