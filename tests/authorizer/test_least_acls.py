@@ -22,7 +22,7 @@ def question(*actions: Action, any_name: bool = False, optional: bool = False) -
 
 
 def short(
-    *questions: CheckedNeed, prefixes: tuple[str, ...] = (), optional: bool = False
+    *needs: CheckedNeed, prefixes: tuple[str, ...] = (), optional: bool = False
 ) -> object:
     rules = to_rules(least_acls(needs, prefixes, optional=optional))
     for rule in rules:
