@@ -21,9 +21,7 @@ def question(*actions: Action, any_name: bool = False, optional: bool = False) -
     return CheckedNeed("User:app", "Some.row", actions, any_name, optional)
 
 
-def short(
-    *needs: CheckedNeed, prefixes: tuple[str, ...] = (), optional: bool = False
-) -> object:
+def short(*needs: CheckedNeed, prefixes: tuple[str, ...] = (), optional: bool = False) -> object:
     rules = to_rules(least_acls(needs, prefixes, optional=optional))
     for rule in rules:
         assert rule.pop("principal") == "User:app"

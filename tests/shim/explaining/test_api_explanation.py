@@ -19,7 +19,7 @@ from kafka_shim.protocol.enums import (
     ResourceType,
 )
 from kafka_shim.protocol.error_codes import ErrorCode
-from kafka_shim.shim.explaining.api_explanation import Caller, Outcome, explain_api
+from kafka_shim.shim.explaining.api_explanation import Caller, RequirementOutcome, explain_api
 from kafka_shim.shim.request.access import Access
 from kafka_shim.shim.state.authorization import Policy
 
@@ -38,7 +38,7 @@ def ask(
     acls: Sequence[Acl] = (),
     release: str = NEWEST,
     version: int | None = None,
-) -> dict[str, Outcome]:
+) -> dict[str, RequirementOutcome]:
     caller = Caller(StandardAuthorizer(store=AclStore(acls)), Actor("User:a", "127.0.0.1"))
     version = served(release)[api][1] if version is None else version
     outcomes = explain_api(caller, api, version, release, names)

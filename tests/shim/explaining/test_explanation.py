@@ -10,7 +10,7 @@ from kafka_shim.authorizer.remedy import Step
 from kafka_shim.authorizer.rules import AclRules
 from kafka_shim.authorizer.store import AclStore
 from kafka_shim.protocol.enums import Operation, PatternType, Permission, ResourceType
-from kafka_shim.shim.explaining.explanation import Miss, because_text, explain
+from kafka_shim.shim.explaining.explanation import InapplicableAcl, because_text, explain
 
 ALICE = Actor("User:alice", "10.0.0.1")
 READ_ORDERS = Action(Operation.READ, ResourceType.TOPIC, "orders")
@@ -86,7 +86,7 @@ def test_a_deny_must_be_removed_and_a_missing_allow_added() -> None:
 )
 def test_the_reason_is_given_for_acls_that_do_not_apply(entry: Acl, why: str) -> None:
     found = explain(authorizer(entry), ALICE, READ_ORDERS)
-    assert found.misses == (Miss(entry, why),)
+    assert found.misses == (InapplicableAcl(entry, why),)
     assert because_text(found) == "no ACL allows it; 1 ACL for the principal does not apply"
 
 
@@ -95,7 +95,7 @@ def test_denying_read_does_not_deny_describe() -> None:
     describe = Action(Operation.DESCRIBE, ResourceType.TOPIC, "orders")
     found = explain(authorizer(deny, acl(operation=Operation.WRITE)), ALICE, describe)
     assert found.decision.allowed
-    assert found.misses == (Miss(deny, "denying READ does not deny DESCRIBE"),)
+    assert found.misses == (InapplicableAcl(deny, "denying READ does not deny DESCRIBE"),)
 
 
 def test_acls_of_others_are_counted() -> None:

@@ -165,7 +165,7 @@ ROWS = [
 
 
 @pytest.mark.parametrize(("release", "row"), ROWS)
-@pytest.mark.parametrize("is_open", [False, True])
+@pytest.mark.parametrize("is_open", [False, pytest.param(True, marks=pytest.mark.deep)])
 def test_a_request_succeeds_after_its_remedy_and_not_after_less(
     release: str, row: str, is_open: bool
 ) -> None:

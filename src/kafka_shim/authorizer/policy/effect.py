@@ -6,7 +6,7 @@ from kafka_shim.authorizer.authorizer import StandardAuthorizer
 from kafka_shim.authorizer.implied import allowing, denying
 from kafka_shim.authorizer.model import ANY_USER, Acl, Action, Actor, Decision
 from kafka_shim.authorizer.networks import covers_host
-from kafka_shim.authorizer.policy.apart import Apart
+from kafka_shim.authorizer.policy.distinct_regions import DistinctRegions
 from kafka_shim.authorizer.policy.names import names_of, regions
 from kafka_shim.authorizer.policy.questions import (
     asked_by_type,
@@ -34,7 +34,7 @@ class Effects:
             rules=authorizer.rules,
             store=AclStore(authorizer.store),
         )
-        self._apart = Apart(authorizer)
+        self._distinct = DistinctRegions(authorizer)
         self._operations = asked_operations(release)
         self._by_type = asked_by_type(release)
 
@@ -66,8 +66,8 @@ class Effects:
         operations = self._operations_of(acl)
         for principal in self._principals(acl):
             hosts = self._hosts(acl, principal)
-            told_apart = self._apart.names(kind, principal, names_of(acl))
-            for region in regions(kind, told_apart, rules, names_of(acl)):
+            distinct_names = self._distinct.names(kind, principal, names_of(acl))
+            for region in regions(kind, distinct_names, rules, names_of(acl)):
                 for host in hosts:
                     actor = Actor(asker(principal), place(host))
                     for operation in operations:
@@ -90,14 +90,14 @@ class Effects:
     def _principals(self, acl: Acl) -> Iterator[str]:
         yield acl.principal
         if acl.principal == ANY_USER:
-            named = self._apart.principals(acl.resource_type, names_of(acl))
+            named = self._distinct.principals(acl.resource_type, names_of(acl))
             yield from sorted(named - {ANY_USER})
         elif self._with.allow_everyone:
             yield ANY_USER
 
     def _hosts(self, acl: Acl, principal: str) -> list[str]:
         """Return the ACL's hosts; all hosts if resources without ACLs are open to everyone."""
-        found = self._apart.hosts(acl.resource_type, principal)
+        found = self._distinct.hosts(acl.resource_type, principal)
         if self._with.allow_everyone:
             return found
         networks = self._with.rules.host_networks

@@ -9,7 +9,7 @@ from kafka_shim.authorizer.authorizer import StandardAuthorizer
 from kafka_shim.authorizer.model import ANY_USER, WILDCARD, Acl, AclFilter, Action, Actor, Decision
 from kafka_shim.authorizer.networks import covers_host
 from kafka_shim.authorizer.policy.access_steps import Access, to_allow, to_deny
-from kafka_shim.authorizer.policy.apart import Apart
+from kafka_shim.authorizer.policy.distinct_regions import DistinctRegions
 from kafka_shim.authorizer.policy.expectation import Expectation, Kind, Unwanted
 from kafka_shim.authorizer.policy.globs import Glob
 from kafka_shim.authorizer.policy.names import ALL_NAMES, STARRED, Names, Region, names_of, regions
@@ -61,7 +61,7 @@ class Judge:
     def __init__(self, authorizer: StandardAuthorizer) -> None:
         check_exact(authorizer)
         self._authorizer = authorizer
-        self._apart = Apart(authorizer)
+        self._distinct = DistinctRegions(authorizer)
 
     def verdict(self, expectation: Expectation) -> Verdict:
         """Return whether the expectation holds, and otherwise the steps that make it hold."""
@@ -143,10 +143,10 @@ class Judge:
         try:
             for step in steps:
                 (store.add if step.is_addition else store.remove)(step.acl)
-            self._apart.tried = [step.acl for step in steps if step.is_addition]
+            self._distinct.trial_acls = [step.acl for step in steps if step.is_addition]
             yield
         finally:
-            self._apart.tried = []
+            self._distinct.trial_acls = []
             for step in steps:
                 (store.add if step.acl in present else store.remove)(step.acl)
 
@@ -174,7 +174,7 @@ class Judge:
     def _hosts(self, clause: Clause, principal: str, given: Sequence[str]) -> list[str]:
         """Return the hosts to check; given hosts include the hosts in ACLs that lie in them."""
         types = {clause.resource_type, *(need.resource_type for need in clause.needs)}
-        every = set().union(*(self._apart.hosts(kind, principal) for kind in types))
+        every = set().union(*(self._distinct.hosts(kind, principal) for kind in types))
         if not given:
             return sorted(every)
         networks = self._authorizer.rules.host_networks
@@ -189,8 +189,8 @@ class Judge:
         if not clause.names.is_prefix:
             return [Region(clause.names, clause.names.text, -1)]
         within = msgspec.structs.replace(clause.names, like="")
-        told_apart = self._apart.names(clause.resource_type, principal, within)
-        found = regions(clause.resource_type, told_apart, self._authorizer.rules, within)
+        distinct_names = self._distinct.names(clause.resource_type, principal, within)
+        found = regions(clause.resource_type, distinct_names, self._authorizer.rules, within)
         if wanted and not clause.names.text:  # all names that literal `*` covers
             found = [region for region in found if not STARRED.includes(region.names)]
         return Glob(clause.names.like).examples(found) if clause.names.like else found
@@ -245,7 +245,7 @@ class Judge:
                     names = Names(CLUSTER_NAME)
                 elif need.any_name:
                     names = ALL_NAMES
-                found |= self._apart.principals(need.resource_type, names)
+                found |= self._distinct.principals(need.resource_type, names)
         return found
 
     def _unwanted(self, unwanted: Unwanted) -> Iterator[Acl]:

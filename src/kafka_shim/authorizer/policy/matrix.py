@@ -6,7 +6,7 @@ import msgspec
 
 from kafka_shim.authorizer.authorizer import StandardAuthorizer
 from kafka_shim.authorizer.model import ANY_USER, Acl, Action, Actor
-from kafka_shim.authorizer.policy.apart import Apart
+from kafka_shim.authorizer.policy.distinct_regions import DistinctRegions
 from kafka_shim.authorizer.policy.names import ALL_NAMES, STARRED, Names, names_of, regions
 from kafka_shim.authorizer.policy.questions import asked_operations, asker, check_exact, place
 from kafka_shim.protocol.enums import CLUSTER_NAME, Operation, ResourceType
@@ -56,7 +56,7 @@ def matrix(
     Raise OverlookingError for a release whose decisions cannot be computed for all names.
     """
     check_exact(authorizer)
-    apart = Apart(authorizer)
+    distinct = DistinctRegions(authorizer)
     asked = asked_operations(release)
     wanted = set(operations) or set(Operation)
     return [
@@ -65,7 +65,7 @@ def matrix(
             tuple(
                 _cell(
                     authorizer,
-                    apart,
+                    distinct,
                     principal,
                     resource,
                     [op for op in asked.get(resource.kind, ()) if op in wanted],
@@ -79,15 +79,15 @@ def matrix(
 
 def _cell(
     authorizer: StandardAuthorizer,
-    apart: Apart,
+    distinct: DistinctRegions,
     principal: str,
     resource: Resource,
     operations: Iterable[Operation],
 ) -> Cell:
     actors = [
-        Actor(asker(principal), place(host)) for host in apart.hosts(resource.kind, principal)
+        Actor(asker(principal), place(host)) for host in distinct.hosts(resource.kind, principal)
     ]
-    names = _samples(authorizer, apart, principal, resource)
+    names = _samples(authorizer, distinct, principal, resource)
     always, partly = [], []
     for operation in operations:
         responses = {
@@ -103,12 +103,12 @@ def _cell(
 
 
 def _samples(
-    authorizer: StandardAuthorizer, apart: Apart, principal: str, resource: Resource
+    authorizer: StandardAuthorizer, distinct: DistinctRegions, principal: str, resource: Resource
 ) -> list[str]:
     """Return one name per region; for all names, those that literal `*` covers."""
     if resource.kind is ResourceType.CLUSTER:
         return [CLUSTER_NAME]
-    told_apart = apart.names(resource.kind, principal, resource.names)
-    found = regions(resource.kind, told_apart, authorizer.rules, resource.names)
+    distinct_names = distinct.names(resource.kind, principal, resource.names)
+    found = regions(resource.kind, distinct_names, authorizer.rules, resource.names)
     is_all = resource.names == ALL_NAMES and not authorizer.rules.wildcard_covers_starred
     return [region.sample for region in found if not (is_all and STARRED.includes(region.names))]

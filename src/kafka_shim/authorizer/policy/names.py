@@ -66,9 +66,9 @@ def pattern_of(names: Names) -> tuple[str, PatternType]:
 
 
 def regions(
-    resource_type: ResourceType, told_apart: Iterable[Names], rules: AclRules, within: Names
+    resource_type: ResourceType, distinct_names: Iterable[Names], rules: AclRules, within: Names
 ) -> list[Region]:
-    """Divide `within` into regions that no pattern in `told_apart` divides further.
+    """Divide `within` into regions that no pattern in `distinct_names` divides further.
 
     Outer regions come before the regions inside them. The cluster has one name.
     """
@@ -76,7 +76,7 @@ def regions(
         return [Region(Names(CLUSTER_NAME), CLUSTER_NAME, -1)]
     if not within.is_prefix:
         return [Region(within, within.text, -1)]
-    found = {names for names in told_apart if within.includes(names)}
+    found = {names for names in distinct_names if within.includes(names)}
     if not rules.wildcard_covers_starred:
         found |= {names for names in (STARRED, Names(WILDCARD)) if within.includes(names)}
     found.add(within)

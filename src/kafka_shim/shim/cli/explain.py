@@ -26,7 +26,7 @@ from kafka_shim.shim.cli.usage import (
 )
 from kafka_shim.shim.explaining.api_explanation import (
     Caller,
-    Outcome,
+    RequirementOutcome,
     explain_api,
     steps_for_request,
 )
@@ -187,7 +187,7 @@ def _version(wanted: int | None, api: ApiKey, release: str) -> int:
     return wanted
 
 
-def _check_named(api: ApiKey, outcomes: list[Outcome]) -> None:
+def _check_named(api: ApiKey, outcomes: list[RequirementOutcome]) -> None:
     """Raise UsageError without a check to explain, or if an unconditional check lacks its name."""
     asked = [outcome for outcome in outcomes if outcome.counts and outcome.cases]
     wanting = [outcome for outcome in outcomes if outcome.counts and outcome.missing]

@@ -12,7 +12,7 @@ from kafka_shim.authorizer.remedy import Step
 from kafka_shim.authorizer.requirement import Effect
 from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.shim.cli.resource_arguments import NAMED, action_text
-from kafka_shim.shim.explaining.api_explanation import Asked, Case, Outcome
+from kafka_shim.shim.explaining.api_explanation import NameOutcome, NeedDecision, RequirementOutcome
 from kafka_shim.shim.explaining.explanation import Explanation, because_text
 
 
@@ -49,7 +49,7 @@ def _step_command(step: Step, bootstrap: str | None) -> str:
     return command(f"--{step.verb}", step.acl, bootstrap=bootstrap)
 
 
-def outcome_lines(outcome: Outcome) -> Iterator[str]:
+def outcome_lines(outcome: RequirementOutcome) -> Iterator[str]:
     """Yield the lines for one requirement of an API, with its cases."""
     row = outcome.bound.row
     condition = f" (only if {row.when})" if row.when else ""
@@ -63,7 +63,7 @@ def outcome_lines(outcome: Outcome) -> Iterator[str]:
         yield from (f"  {line}" for line in _case_lines(case, outcome))
 
 
-def _case_lines(case: Case, outcome: Outcome) -> Iterator[str]:
+def _case_lines(case: NameOutcome, outcome: RequirementOutcome) -> Iterator[str]:
     for response in case.asked:
         yield f"{_need_text(response)}: {'allowed' if response.decision.allowed else 'denied'}"
         yield from (f"  {line}" for line in _reason_lines(response))
@@ -74,7 +74,7 @@ def _case_lines(case: Case, outcome: Outcome) -> Iterator[str]:
         yield f"note: {outcome.bound.row.note}"
 
 
-def _reason_lines(response: Asked) -> Iterator[str]:
+def _reason_lines(response: NeedDecision) -> Iterator[str]:
     if response.explanation is not None:
         yield f"because {because_text(response.explanation)}"
     elif response.decision.allowed:
@@ -85,7 +85,7 @@ def _reason_lines(response: Asked) -> Iterator[str]:
         yield f"  {acl_text(response.decision.acl)}"
 
 
-def _need_text(response: Asked) -> str:
+def _need_text(response: NeedDecision) -> str:
     if response.explanation is None:
         kind = response.need.resource_type.name.lower().replace("_", " ")
         return f"{camel_case(response.need.operation)} on any {kind}"
@@ -138,7 +138,7 @@ def steps_objects(steps: Iterable[Step], bootstrap: str | None) -> list[dict[str
     ]
 
 
-def outcome_object(outcome: Outcome, bootstrap: str | None) -> dict[str, Any]:
+def outcome_object(outcome: RequirementOutcome, bootstrap: str | None) -> dict[str, Any]:
     """Return one requirement of an API as a JSON object."""
     row = outcome.bound.row
     return {
@@ -162,7 +162,7 @@ def outcome_object(outcome: Outcome, bootstrap: str | None) -> dict[str, Any]:
     }
 
 
-def _asked_object(response: Asked, bootstrap: str | None) -> dict[str, Any]:
+def _asked_object(response: NeedDecision, bootstrap: str | None) -> dict[str, Any]:
     if response.explanation is not None:
         return question_object(response.explanation, bootstrap)
     return {

@@ -22,7 +22,7 @@ Names = Mapping[ResourceType, Sequence[str]]
 """The resources that the question is about, by type."""
 
 
-class Asked(msgspec.Struct, frozen=True):
+class NeedDecision(msgspec.Struct, frozen=True):
     """One need of a row with its answer; `explanation` is None if any name will do."""
 
     need: Need
@@ -30,24 +30,24 @@ class Asked(msgspec.Struct, frozen=True):
     explanation: Explanation | None
 
 
-class Case(msgspec.Struct, frozen=True):
+class NameOutcome(msgspec.Struct, frozen=True):
     """A row for one name: the checks, and the error if all of them are denied.
 
     `accesses` are what the actor needs for it, all of them.
     """
 
     name: str
-    asked: tuple[Asked, ...]
+    asked: tuple[NeedDecision, ...]
     allowed: bool
     error: ErrorCode
     accesses: tuple[RequiredAccess, ...]
 
 
-class Outcome(msgspec.Struct, frozen=True):
+class RequirementOutcome(msgspec.Struct, frozen=True):
     """A row of the API; without cases it was not checked, since one of `missing` was not named."""
 
     bound: BoundRequirement
-    cases: tuple[Case, ...]
+    cases: tuple[NameOutcome, ...]
     counts: bool
     effect: Effect
     missing: tuple[ResourceType, ...]
@@ -67,9 +67,9 @@ class Caller(msgspec.Struct, frozen=True):
 
 def explain_api(
     caller: Caller, api: ApiKey, version: int, release: str, names: Names
-) -> list[Outcome]:
+) -> list[RequirementOutcome]:
     """Return the rows that this version of the API checks in the release, each with its outcome."""
-    outcomes: list[Outcome] = []
+    outcomes: list[RequirementOutcome] = []
     taken: set[ResourceType] = set()
     for bound in in_force(release):
         if bound.row.api is not api or not bound.asks(version):
@@ -85,11 +85,11 @@ def explain_api(
         if missing and ResourceType.CLUSTER in names and ResourceType.CLUSTER in types:
             missing = ()
         cases = () if missing else _cases(caller, bound, names)
-        outcomes.append(Outcome(bound, cases, counts, effect, missing))
+        outcomes.append(RequirementOutcome(bound, cases, counts, effect, missing))
     return outcomes
 
 
-def steps_for_request(caller: Caller, outcomes: Iterable[Outcome]) -> tuple[Step, ...]:
+def steps_for_request(caller: Caller, outcomes: Iterable[RequirementOutcome]) -> tuple[Step, ...]:
     """Return the smallest change of ACLs after which all rows that count allow the request."""
     counted = [outcome for outcome in outcomes if outcome.counts]
     accesses = [access for outcome in counted for case in outcome.cases for access in case.accesses]
@@ -107,15 +107,15 @@ def _nameable(bound: BoundRequirement) -> tuple[ResourceType, ...]:
     )
 
 
-def _cases(caller: Caller, bound: BoundRequirement, names: Names) -> tuple[Case, ...]:
+def _cases(caller: Caller, bound: BoundRequirement, names: Names) -> tuple[NameOutcome, ...]:
     named = next((kind for kind in _nameable(bound) if kind in names), ResourceType.CLUSTER)
     each = names[named] if named is not ResourceType.CLUSTER else (CLUSTER_NAME,)
     return tuple(_case(caller, bound, dict(names) | {named: (name,)}, name) for name in each)
 
 
-def _case(caller: Caller, bound: BoundRequirement, names: Names, name: str) -> Case:
+def _case(caller: Caller, bound: BoundRequirement, names: Names, name: str) -> NameOutcome:
     """Check the needs from left to right until one is met, as a broker does."""
-    asked: list[Asked] = []
+    asked: list[NeedDecision] = []
     for need in bound.needs:
         response = _ask(caller, need, names)
         if response is not None:
@@ -133,7 +133,7 @@ def _case(caller: Caller, bound: BoundRequirement, names: Names, name: str) -> C
         if response is not None and not response.decision.allowed:
             asked.insert(0, response)
             allowed, error = False, bound.hidden_as
-    return Case(name, tuple(asked), allowed, error, tuple(accesses))
+    return NameOutcome(name, tuple(asked), allowed, error, tuple(accesses))
 
 
 def _required(caller: Caller, needs: Iterable[Need], names: Names) -> RequiredAccess:
@@ -154,7 +154,7 @@ def _checked_action(need: Need, names: Names) -> CheckedAction | None:
     return CheckedAction(action, any_name=need.any_name)
 
 
-def _ask(caller: Caller, need: Need, names: Names) -> Asked | None:
+def _ask(caller: Caller, need: Need, names: Names) -> NeedDecision | None:
     """Return the decision about a need; None if its resource is not named."""
     check = _checked_action(need, names)
     if check is None:
@@ -163,6 +163,6 @@ def _ask(caller: Caller, need: Need, names: Names) -> Asked | None:
         decision = caller.authorizer.authorize_by_resource_type(
             caller.actor, need.operation, need.resource_type
         )
-        return Asked(need, decision, None)
+        return NeedDecision(need, decision, None)
     explanation = explain(caller.authorizer, caller.actor, check.action, caller.host)
-    return Asked(need, explanation.decision, explanation)
+    return NeedDecision(need, explanation.decision, explanation)

@@ -20,7 +20,7 @@ from kafka_shim.authorizer.store import AclStore
 from kafka_shim.protocol.enums import PatternType, Permission
 
 
-class Miss(msgspec.Struct, frozen=True):
+class InapplicableAcl(msgspec.Struct, frozen=True):
     """An ACL on the resource, for this principal, that does not apply; and why not."""
 
     acl: Acl
@@ -38,7 +38,7 @@ class Explanation(msgspec.Struct, frozen=True):
     action: Action
     decision: Decision
     also: tuple[Acl, ...]
-    misses: tuple[Miss, ...]
+    misses: tuple[InapplicableAcl, ...]
     others: int
     steps: tuple[Step, ...]
 
@@ -51,7 +51,7 @@ def explain(
     name = action.resource_name
     on_resource = authorizer.acls(AclFilter(action.resource_type, name, PatternType.MATCH))
     applying: list[Acl] = []
-    misses: list[Miss] = []
+    misses: list[InapplicableAcl] = []
     others = 0
     access = RequiredAccess(actor, ((CheckedAction(action),),))
     for acl in sorted(on_resource, key=_order):
@@ -61,7 +61,7 @@ def explain(
         if _applies(authorizer, actor, action, acl):
             applying.append(acl)
         else:
-            misses.append(Miss(acl, _why_not(authorizer, actor, action, acl)))
+            misses.append(InapplicableAcl(acl, _why_not(authorizer, actor, action, acl)))
     return Explanation(
         actor,
         action,

@@ -39,8 +39,8 @@ class Right(msgspec.Struct, frozen=True):
     acls: tuple[Acl, ...]
     denials: tuple[Acl, ...]
 
-    def is_only_everyone_s(self, everyone: "Right | None") -> bool:
-        """Return whether it adds nothing to the right of everyone."""
+    def adds_nothing_to_everyone(self, everyone: "Right | None") -> bool:
+        """Return whether everyone has the same right."""
         return everyone is not None and self == msgspec.structs.replace(
             everyone, principal=self.principal
         )
@@ -75,13 +75,13 @@ def who_can(authorizer: StandardAuthorizer, action: Action) -> Response:
         decisions = _decisions(authorizer, action, principal, acls)
         right = _right(principal, decisions)
         if right is None:
-            if _would_be_allowed(authorizer, action, principal, acls):
+            if _allowed_without_denies(authorizer, action, principal, acls):
                 refusals.append(Refusal(principal, _denying(decisions.values())))
-        elif not right.is_only_everyone_s(everyone):
+        elif not right.adds_nothing_to_everyone(everyone):
             rights.append(right)
     if everyone is not None:
         rights.append(everyone)
-    elif _would_be_allowed(authorizer, action, ANY_USER, acls):
+    elif _allowed_without_denies(authorizer, action, ANY_USER, acls):
         denied = _decisions(authorizer, action, ANY_USER, acls)
         refusals.append(Refusal(ANY_USER, _denying(denied.values())))
     return Response(tuple(rights), tuple(refusals))
@@ -119,10 +119,10 @@ def _denying(decisions: Iterable[Decision]) -> tuple[Acl, ...]:
     return tuple(dict.fromkeys(d.acl for d in decisions if d.acl is not None and not d.allowed))
 
 
-def _would_be_allowed(
+def _allowed_without_denies(
     authorizer: StandardAuthorizer, action: Action, principal: str, acls: list[Acl]
 ) -> bool:
-    """Whether an ALLOW applies that only a DENY outdoes."""
+    """Return whether the principal would be allowed without the DENY ACLs."""
     without_denials = StandardAuthorizer(rules=authorizer.rules)
     for acl in acls:
         if acl.permission is Permission.ALLOW:
