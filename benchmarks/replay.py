@@ -15,7 +15,7 @@ from pathlib import Path
 from benchmarks.broker import Broker, requests
 from benchmarks.command import finish, parse_arguments
 from kafka_shim.shim.traffic.replay.events import read_recording
-from kafka_shim.shim.traffic.replay.player import Player
+from kafka_shim.shim.traffic.replay.replayer import Replayer
 from kafka_shim.shim.traffic.replay.target import Target
 
 ROUNDS = 9
@@ -58,9 +58,9 @@ def replay(folder: Path, trace: Path) -> dict[str, float]:
     folder.mkdir()
     broker = Broker(folder)
     try:
-        player = Player(read_recording(trace), Target(broker.address))
+        player = Replayer(read_recording(trace), Target(broker.address))
         shim, own, clock = broker.processor_s(), time.process_time(), time.monotonic()
-        report = player.play()
+        report = player.replay()
         taken = {
             "replayer": time.process_time() - own,
             "shim": broker.processor_s() - shim,

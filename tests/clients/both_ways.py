@@ -32,7 +32,7 @@ from kafka_shim.protocol.messages.metadata_request import MetadataRequest, Metad
 from kafka_shim.schemas.pins import read_pins
 from kafka_shim.shim.client.client import connect
 from kafka_shim.shim.traffic.replay.events import read_recording
-from kafka_shim.shim.traffic.replay.player import Player
+from kafka_shim.shim.traffic.replay.replayer import Replayer
 from kafka_shim.shim.traffic.replay.report import Report
 from kafka_shim.shim.traffic.replay.target import OnMiss, Target
 from tests.clients.captured import captured, compare
@@ -68,15 +68,15 @@ class Workload(NamedTuple):
     """A play of the kit, or the members of one group, which start `apart_s` after each other."""
 
     clients: Sequence[str]
-    play: str = "permissions"
+    replay: str = "permissions"
     apart_s: float = 0
 
     def give(self, addresses: Sequence[str]) -> None:
-        if self.play == "member":
+        if self.replay == "member":
             _make_topic(addresses[0])
         children = []
         for client in self.clients:
-            children.append(_given(client, self.play, addresses))
+            children.append(_given(client, self.replay, addresses))
             time.sleep(self.apart_s)
         _wait_for(children)
 
@@ -170,10 +170,10 @@ def _make_topic(address: str) -> None:
             time.sleep(0.1)
 
 
-def _given(client: str, play: str, addresses: Sequence[str]) -> subprocess.Popen[bytes]:
+def _given(client: str, replay: str, addresses: Sequence[str]) -> subprocess.Popen[bytes]:
     told = {f"KAFKA_BOOTSTRAP_SERVERS_{n}": a for n, a in zip(NAMES, addresses, strict=True)}
     return subprocess.Popen(
-        [sys.executable, "-m", "tests.clients.kit", play, client],
+        [sys.executable, "-m", "tests.clients.kit", replay, client],
         env=os.environ | told,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
@@ -198,7 +198,7 @@ def _replay(trace: Path, addresses: Sequence[str], *, real_is_recorded: bool) ->
         on_miss=OnMiss.SKIP,
         speed=None if real_is_recorded else 1.0,
     )
-    report = Player(recording, target).play()
+    report = Replayer(recording, target).replay()
     return _tell(report, Lateness(recording, real_is_recorded=real_is_recorded))
 
 

@@ -75,7 +75,7 @@ class Lateness:
         self._changes: list[Change] = []
         for event in recording.events:
             if isinstance(event.entry, Request):
-                self._asked[*event.line, event.entry.sequence] = event.entry
+                self._asked[*event.connection_id, event.entry.sequence] = event.entry
                 self._changes += _change(event.entry)
 
     def explains(self, place: Place, found: Difference) -> str | None:

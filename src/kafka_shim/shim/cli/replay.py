@@ -13,9 +13,8 @@ from kafka_shim.shim.cli.trace_source import existing_trace, tell_damage
 from kafka_shim.shim.cli.usage import api_named, guarded
 from kafka_shim.shim.config import parse_address
 from kafka_shim.shim.errors import ConfigError
-from kafka_shim.shim.traffic.replay.events import Recording, TraceEvents
-from kafka_shim.shim.traffic.replay.foresight import Foresight
-from kafka_shim.shim.traffic.replay.player import Player
+from kafka_shim.shim.traffic.replay.events import Recording, RecordingFacts, TraceEvents
+from kafka_shim.shim.traffic.replay.replayer import Replayer
 from kafka_shim.shim.traffic.replay.target import MissError, OnMiss, Target
 
 NUMBER_MAX = 1_000_000
@@ -119,15 +118,15 @@ def _run(args: argparse.Namespace) -> int:
     existing_trace(args.trace)
     with Progress("reading", trace_bytes(args.trace)) as progress:
         first = TraceEvents(args.trace, progress)
-        foresight = Foresight(first)
+        recording_facts = RecordingFacts(first)
     tell_damage(first.damage)
-    if not foresight.count:
+    if not recording_facts.count:
         print_error(args, f"the trace `{args.trace}` is empty")
         return EXIT_FAILURE
-    player = Player(Recording(TraceEvents(args.trace), first.damage), target, foresight)
+    player = Replayer(Recording(TraceEvents(args.trace), first.damage), target, recording_facts)
     try:
-        with Progress("replaying", foresight.count) as progress:
-            player.play(progress)
+        with Progress("replaying", recording_facts.count) as progress:
+            player.replay(progress)
     except MissError as error:
         print_error(args, str(error))
     if args.json:

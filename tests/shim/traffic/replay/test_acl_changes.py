@@ -14,7 +14,7 @@ from kafka_shim.shim.client.config import ClientConfig, Login
 from kafka_shim.shim.config import Config, SecurityProtocol, parse_address
 from kafka_shim.shim.state.authorization import PROPAGATION_DELAY
 from kafka_shim.shim.traffic.replay.events import Recording, TraceEvents
-from kafka_shim.shim.traffic.replay.player import Player
+from kafka_shim.shim.traffic.replay.replayer import Replayer
 from kafka_shim.shim.traffic.replay.target import Target
 from tests.shim.cli.conftest import PLAINTEXT, SASL, USERS, Running
 
@@ -72,6 +72,6 @@ def test_a_replay_waits_until_acl_changes_take_effect(trace: Path, late: Running
         routes={"SASL_PLAINTEXT": parse_address(late.sasl, "")},
         users={"alice": "alice-secret"},
     )
-    report = Player(Recording(TraceEvents(trace), []), target).play()
+    report = Replayer(Recording(TraceEvents(trace), []), target).replay()
     assert report.holds, "\n".join(report.lines())
     assert report.responses >= 4 * ROUNDS

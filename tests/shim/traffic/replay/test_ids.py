@@ -78,9 +78,9 @@ def test_producer_ids_are_replaced_in_requests_and_in_batches() -> None:
 def test_fetch_session_ids_are_replaced_for_each_connection() -> None:
     ids = Ids()
     ids.learn("line", FetchRequest(), FetchResponse(session_id=5), FetchResponse(session_id=9))
-    for line, actual in (("line", 9), ("another line", 5)):
+    for connection_id, actual in (("line", 9), ("another line", 5)):
         request = FetchRequest(session_id=5)
-        assert ids.rewrite(line, request) == (actual == 9)
+        assert ids.rewrite(connection_id, request) == (actual == 9)
         assert request.session_id == actual
     none = FetchRequest(session_id=0)
     ids.learn("line", FetchRequest(), FetchResponse(session_id=0), FetchResponse(session_id=4))

@@ -7,8 +7,7 @@ import pytest
 from kafka_shim.protocol.messages.heartbeat_request import HeartbeatRequest
 from kafka_shim.protocol.messages.join_group_request import JoinGroupRequest
 from kafka_shim.protocol.messages.join_group_response import JoinGroupResponse
-from kafka_shim.shim.traffic.replay.ids import Ids
-from kafka_shim.shim.traffic.replay.leaders import Leaders
+from kafka_shim.shim.traffic.replay.ids import Ids, LeaderExchanges
 
 GROUP = "g"
 
@@ -32,30 +31,30 @@ def ids() -> Ids:
     return ids
 
 
-def take(leaders: Leaders, leader: str, actual: str, **fields: Any) -> bool:
+def take(leaders: LeaderExchanges, leader: str, actual: str, **fields: Any) -> bool:
     request = JoinGroupRequest(group_id=GROUP, **fields)
     return leaders.learn(request, joined("old-c", leader), joined("new-c", actual))
 
 
 def test_the_recorded_leader_continues_as_the_actual_leader(ids: Ids) -> None:
-    leaders = Leaders(ids)
+    leaders = LeaderExchanges(ids)
     assert take(leaders, "old-a", "new-b")
     assert [sent_as(ids, f"old-{name}") for name in "abc"] == ["new-b", "new-a", "new-c"]
-    assert leaders.has_changed(GROUP, 2)
-    assert not leaders.has_changed(GROUP, 3)
+    assert leaders.has_exchanged_members(GROUP, 2)
+    assert not leaders.has_exchanged_members(GROUP, 3)
     assert not take(leaders, "old-a", "new-b")  # the same member leads from now on
 
 
 def test_nothing_changes_if_the_same_member_leads(ids: Ids) -> None:
-    leaders = Leaders(ids)
+    leaders = LeaderExchanges(ids)
     assert not take(leaders, "old-a", "new-a")
     assert not take(leaders, "", "")  # MEMBER_ID_REQUIRED (79) has no leader
     assert [sent_as(ids, f"old-{name}") for name in "abc"] == ["new-a", "new-b", "new-c"]
 
 
 def test_static_and_unknown_members_keep_their_ids(ids: Ids) -> None:
-    leaders = Leaders(ids)
+    leaders = LeaderExchanges(ids)
     assert take(leaders, "old-a", "new-b", group_instance_id="instance")
     assert take(leaders, "old-a", "new-x")
     assert sent_as(ids, "old-a") == "new-a"
-    assert not leaders.has_changed(GROUP, 2)
+    assert not leaders.has_exchanged_members(GROUP, 2)

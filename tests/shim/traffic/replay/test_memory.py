@@ -11,10 +11,14 @@ from kafka_shim.protocol.trace.entries import Body, Connection, Entry, Request, 
 from kafka_shim.protocol.trace.segments import SegmentWriter
 from kafka_shim.shim.traffic.replay import report
 from kafka_shim.shim.traffic.replay.compare import Difference
-from kafka_shim.shim.traffic.replay.events import Recording, TraceEvents, read_recording
-from kafka_shim.shim.traffic.replay.foresight import Foresight
-from kafka_shim.shim.traffic.replay.offsets import Offsets
-from kafka_shim.shim.traffic.replay.player import Player
+from kafka_shim.shim.traffic.replay.counterparts import Offsets
+from kafka_shim.shim.traffic.replay.events import (
+    Recording,
+    RecordingFacts,
+    TraceEvents,
+    read_recording,
+)
+from kafka_shim.shim.traffic.replay.replayer import Replayer
 from kafka_shim.shim.traffic.replay.target import Target
 from tests.shim.traffic.replay.test_offsets import committed, committing, produced
 from tests.shim.traffic.replay.test_window import VERSION, answering, exchange, framed
@@ -53,8 +57,8 @@ def test_memory_does_not_grow_with_the_trace(tmp_path: Path) -> None:
     with answering(serve) as address:
         tracemalloc.start()
         events = TraceEvents(folder)
-        player = Player(Recording(events, events.damage), Target(address), Foresight(events))
-        done = player.play()
+        player = Replayer(Recording(events, events.damage), Target(address), RecordingFacts(events))
+        done = player.replay()
         _, peak = tracemalloc.get_traced_memory()
         tracemalloc.stop()
     assert (done.requests, done.responses, done.holds) == (COUNT, COUNT, True)
@@ -89,4 +93,4 @@ def test_a_report_keeps_the_first_of_many_differences(monkeypatch: pytest.Monkey
     row = found.row()
     assert [kind["count"] for kind in row["differences"]] == [10]
     assert (row["differing_responses"], row["misses"], len(row["missed"])) == (10, 10, 3)
-    assert any(line.startswith("    10  Fetch v12") for line in found.lines())
+    assert any(connection_id.startswith("    10  Fetch v12") for connection_id in found.lines())

@@ -12,7 +12,7 @@ from kafka_shim.protocol.messages.produce_response import (
     ProduceResponse,
     TopicProduceResponse,
 )
-from kafka_shim.shim.traffic.replay.offsets import Offsets
+from kafka_shim.shim.traffic.replay.counterparts import Offsets
 
 TOPIC_ID = b"t" * 16
 

@@ -12,8 +12,7 @@ from kafka_shim.protocol.messages.heartbeat_request import HeartbeatRequest
 from kafka_shim.protocol.messages.heartbeat_response import HeartbeatResponse
 from kafka_shim.protocol.trace.entries import Request, Response
 from kafka_shim.shim.traffic.replay.events import Event, Recording
-from kafka_shim.shim.traffic.replay.pace import Pace
-from kafka_shim.shim.traffic.replay.player import Player
+from kafka_shim.shim.traffic.replay.replayer import Replayer, ReplayPace
 from kafka_shim.shim.traffic.replay.target import Target
 from tests.addresses import split
 from tests.shim.wire import serving
@@ -50,9 +49,9 @@ async def test_pauses_depend_on_the_speed(
     speed: float | None, least_s: float, most_s: float
 ) -> None:
     async with serving() as broker:
-        player = Player(recording(), Target(split(broker.bootstrap_servers()), speed=speed))
+        player = Replayer(recording(), Target(split(broker.bootstrap_servers()), speed=speed))
         began = time.monotonic()
-        report = await asyncio.to_thread(player.play)
+        report = await asyncio.to_thread(player.replay)
         took = time.monotonic() - began
     assert (report.responses, report.holds) == (2, True)
     assert least_s <= took < most_s
@@ -73,14 +72,14 @@ class Clock:
 
 def test_a_late_replay_does_not_catch_up() -> None:
     clock = Clock()
-    pace = Pace(2.0, 7_000_000, clock.now, clock.sleep)
-    pace.wait(9_000_000)
+    replay_pace = ReplayPace(2.0, 7_000_000, clock.now, clock.sleep)
+    replay_pace.wait(9_000_000)
     assert clock.time_s == pytest.approx(101)
     clock.sleep(0.001)
-    pace.wait(9_000_000)
-    pace.wait(11_000_000)
+    replay_pace.wait(9_000_000)
+    replay_pace.wait(11_000_000)
     assert clock.time_s == pytest.approx(102)  # a short delay is caught up
     clock.sleep(3)  # a slow response of the target
-    pace.wait(11_000_000)
-    pace.wait(13_000_000)
+    replay_pace.wait(11_000_000)
+    replay_pace.wait(13_000_000)
     assert clock.time_s == pytest.approx(106)

@@ -20,9 +20,9 @@ from kafka_shim.protocol.messages.sync_group_request import SyncGroupRequest
 from kafka_shim.protocol.messages.sync_group_response import SyncGroupResponse
 from kafka_shim.protocol.response_frames import write_response_frame
 from kafka_shim.protocol.trace.entries import Request, Response
+from kafka_shim.shim.traffic.replay.error_codes import REBALANCE_IN_PROGRESS, is_before_join
 from kafka_shim.shim.traffic.replay.events import Event, Recording
-from kafka_shim.shim.traffic.replay.player import Player
-from kafka_shim.shim.traffic.replay.rebalances import REBALANCE_IN_PROGRESS, is_before_join
+from kafka_shim.shim.traffic.replay.replayer import Replayer
 from kafka_shim.shim.traffic.replay.target import Target
 
 JOIN, BEAT = (ApiKey.JOIN_GROUP, 9), (ApiKey.HEARTBEAT, 4)
@@ -101,7 +101,11 @@ def recording() -> Recording:
         (1, Response(0, 0, 0, *JOIN, joined)),
     )
     return Recording(
-        [Event(("w", line), "User:ANONYMOUS", 1, "PLAINTEXT", entry) for line, entry in entries], []
+        [
+            Event(("w", connection_id), "User:ANONYMOUS", 1, "PLAINTEXT", entry)
+            for connection_id, entry in entries
+        ],
+        [],
     )
 
 
@@ -139,6 +143,6 @@ def give(peer: socket.socket, frame: bytes) -> None:
 
 def test_a_heartbeat_that_overtook_a_join_is_repeated() -> None:
     with slow_broker() as address:
-        report = Player(recording(), Target(address)).play()
+        report = Replayer(recording(), Target(address)).replay()
     assert report.holds, "\n".join(report.lines())
     assert report.responses == 2

@@ -14,7 +14,7 @@ from kafka_shim.protocol.messages.api_versions_request import ApiVersionsRequest
 from kafka_shim.protocol.messages.api_versions_response import ApiVersionsResponse
 from kafka_shim.protocol.trace.entries import Request, Response
 from kafka_shim.shim.traffic.replay.events import Event, Recording
-from kafka_shim.shim.traffic.replay.player import Player
+from kafka_shim.shim.traffic.replay.replayer import Replayer
 from kafka_shim.shim.traffic.replay.target import Target
 
 VERSION = 3
@@ -83,7 +83,7 @@ def test_the_target_gets_further_requests_before_it_answers(asked_bytes: int) ->
                     peer.sendall(framed(exchanges[number - AHEAD][1]))
 
     with answering(serve) as address:
-        report = Player(recording(exchanges), Target(address, timeout_s=10)).play()
+        report = Replayer(recording(exchanges), Target(address, timeout_s=10)).replay()
     assert (report.responses, report.holds) == (COUNT, True)
 
 
@@ -98,7 +98,7 @@ def test_neither_side_blocks_on_writing() -> None:
             peer.sendall(framed(responded))
 
     with answering(serve) as address:
-        report = Player(recording(exchanges), Target(address, timeout_s=10)).play()
+        report = Replayer(recording(exchanges), Target(address, timeout_s=10)).replay()
     assert (report.responses, report.holds) == (len(exchanges), True)
 
 
@@ -120,6 +120,6 @@ def test_responses_that_the_recording_lacks_do_not_fill_the_window(responded: in
             peer.sendall(framed(frame))
 
     with answering(serve) as address:
-        report = Player(Recording(kept, []), Target(address, timeout_s=3)).play()
+        report = Replayer(Recording(kept, []), Target(address, timeout_s=3)).replay()
     assert (report.requests, report.responses, report.missed) == (COUNT, responded, [])
     assert report.unrecorded > COUNT / 2

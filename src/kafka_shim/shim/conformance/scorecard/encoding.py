@@ -7,7 +7,7 @@ from typing import Any
 from kafka_shim.protocol.enums import ApiKey, Operation, PatternType, Permission, ResourceType
 from kafka_shim.shim.conformance.scorecard.behaviour import Behaviour, Sight
 from kafka_shim.shim.conformance.scorecard.exchanges import Exchange
-from kafka_shim.shim.traffic.replay.events import Line
+from kafka_shim.shim.traffic.replay.events import ConnectionId
 
 _UNSUPPORTED_VERSION = 35
 _SOFTWARE = re.compile(r"[a-zA-Z0-9](?:[a-zA-Z0-9\-.]*[a-zA-Z0-9])?")
@@ -18,10 +18,10 @@ def _of(seen: list[Exchange], *apis: ApiKey) -> Iterator[Exchange]:
 
 
 def _negotiates(seen: list[Exchange]) -> Iterator[Sight]:
-    met: set[Line] = set()
+    met: set[ConnectionId] = set()
     for exchange in seen:
-        if exchange.line not in met:
-            met.add(exchange.line)
+        if exchange.connection_id not in met:
+            met.add(exchange.connection_id)
             yield Sight(exchange.api == ApiKey.API_VERSIONS, exchange, "first of its connection")
 
 
@@ -40,9 +40,9 @@ def _stays_within(seen: list[Exchange]) -> Iterator[Sight]:
 
 
 def _falls_back(seen: list[Exchange]) -> Iterator[Sight]:
-    refused: dict[Line, Exchange] = {}
+    refused: dict[ConnectionId, Exchange] = {}
     for exchange in seen:
-        before = refused.pop(exchange.line, None)
+        before = refused.pop(exchange.connection_id, None)
         if before is not None:
             rows = {row.api_key: row.max_version for row in before.response.api_keys}
             # brokers before KIP-511 reject without a list, so any lower version is right
@@ -51,7 +51,7 @@ def _falls_back(seen: list[Exchange]) -> Iterator[Sight]:
             yield Sight(is_lower, exchange, f"after error 35, which leaves up to {highest}")
         is_refused = exchange.response is not None and exchange.api == ApiKey.API_VERSIONS
         if is_refused and exchange.response.error_code == _UNSUPPORTED_VERSION:
-            refused[exchange.line] = exchange
+            refused[exchange.connection_id] = exchange
 
 
 def _names_its_software(seen: list[Exchange]) -> Iterator[Sight]:
@@ -95,9 +95,9 @@ def _sends_no_unknown_tags(seen: list[Exchange]) -> Iterator[Sight]:
 
 
 def _counts_its_requests(seen: list[Exchange]) -> Iterator[Sight]:
-    waiting: dict[Line, dict[int, Exchange]] = {}
+    waiting: dict[ConnectionId, dict[int, Exchange]] = {}
     for exchange in seen:
-        open_ones = waiting.setdefault(exchange.line, {})
+        open_ones = waiting.setdefault(exchange.connection_id, {})
         for number, other in list(open_ones.items()):
             if other.responded_us is not None and other.responded_us <= exchange.time_us:
                 del open_ones[number]

@@ -12,7 +12,7 @@ from kafka_shim.protocol.headers import RequestHeader, read_request_header, writ
 from kafka_shim.protocol.response_codes import error_codes
 from kafka_shim.protocol.response_frames import read_response_frame
 from kafka_shim.protocol.trace.entries import Request, Response
-from kafka_shim.shim.traffic.replay.events import Event, Line, Recording
+from kafka_shim.shim.traffic.replay.events import ConnectionId, Event, Recording
 
 
 class Exchange(msgspec.Struct):
@@ -23,7 +23,7 @@ class Exchange(msgspec.Struct):
     removed, since it is then unknown.
     """
 
-    line: Line
+    connection_id: ConnectionId
     sequence: int
     principal: str
     time_us: int
@@ -56,19 +56,19 @@ class Exchange(msgspec.Struct):
             api = ApiKey(self.api).wire_name
         except ValueError:
             api = f"api key {self.api}"
-        return f"connection {self.line[1]} request {self.sequence}: {api} v{self.version}"
+        return f"connection {self.connection_id[1]} request {self.sequence}: {api} v{self.version}"
 
 
 def exchanges(recording: Recording) -> list[Exchange]:
     """Return every request of a trace, in its order."""
-    found: dict[tuple[Line, int], Exchange] = {}
+    found: dict[tuple[ConnectionId, int], Exchange] = {}
     for event in recording.events:
         entry = event.entry
         if isinstance(entry, Request):
             for exchange in _request(event, entry):
-                found[event.line, entry.sequence] = exchange
-        elif isinstance(entry, Response) and (event.line, entry.sequence) in found:
-            _responded(found[event.line, entry.sequence], entry)
+                found[event.connection_id, entry.sequence] = exchange
+        elif isinstance(entry, Response) and (event.connection_id, entry.sequence) in found:
+            _responded(found[event.connection_id, entry.sequence], entry)
     return list(found.values())
 
 
@@ -78,7 +78,12 @@ def _request(event: Event, entry: Request) -> Iterator[Exchange]:
     except ProtocolError:
         return  # the broker closed the connection: so the API is unknown
     exchange = Exchange(
-        event.line, entry.sequence, event.principal, entry.time_us, header, entry.frame[at:]
+        event.connection_id,
+        entry.sequence,
+        event.principal,
+        entry.time_us,
+        header,
+        entry.frame[at:],
     )
     try:
         exchange.request = codecs.read_request(header.api_key, header.api_version, entry.frame, at)

@@ -137,9 +137,13 @@ def _asks_operations(attribute: str, *apis: ApiKey) -> Look:
 
 
 def _does_not_always_ask(seen: list[Exchange]) -> Iterator[Sight]:
-    lines = {exchange.line for exchange in seen if exchange.api in (ApiKey.PRODUCE, ApiKey.FETCH)}
+    record_connections = {
+        exchange.connection_id
+        for exchange in seen
+        if exchange.api in (ApiKey.PRODUCE, ApiKey.FETCH)
+    }
     for exchange in _of(seen, ApiKey.METADATA):
-        if exchange.line in lines:
+        if exchange.connection_id in record_connections:
             asked = (
                 exchange.request.include_topic_authorized_operations
                 or exchange.request.include_cluster_authorized_operations

@@ -113,7 +113,7 @@ def _joins_with_its_id(seen: list[Exchange]) -> Iterator[Sight]:
                 for other in seen[number + 1 :]
                 if other.api == ApiKey.JOIN_GROUP
                 and other.request is not None
-                and other.line == exchange.line
+                and other.connection_id == exchange.connection_id
             ),
             None,
         )

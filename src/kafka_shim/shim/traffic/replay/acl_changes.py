@@ -16,7 +16,7 @@ from kafka_shim.protocol.headers import (
 )
 from kafka_shim.protocol.messages.describe_acls_request import DescribeAclsRequest
 from kafka_shim.protocol.response_frames import read_response_frame
-from kafka_shim.shim.traffic.replay.peer import Peer
+from kafka_shim.shim.traffic.replay.target_connection import TargetConnection
 
 ACL_CHANGES = frozenset({ApiKey.CREATE_ACLS, ApiKey.DELETE_ACLS})
 RETRY_S = 0.02
@@ -37,14 +37,14 @@ Rule = tuple[str, str, int, int]
 """Principal, host, operation and permission."""
 
 
-class Change(msgspec.Struct, frozen=True):
+class AclChange(msgspec.Struct, frozen=True):
     """ACLs that a request added or removed, and its version."""
 
     created: frozenset[tuple[Place, Rule]]
     removed: frozenset[tuple[Place, Rule]]
     version: int
 
-    def is_known_to(self, peer: Peer) -> bool:
+    def is_applied_at(self, peer: TargetConnection) -> bool:
         """Return whether the broker has applied it; True if it cannot be
         asked. Raises GoneError.
         """
@@ -62,17 +62,17 @@ class Change(msgspec.Struct, frozen=True):
         }
         return self.created <= found and not self.removed & found
 
-    def wait(self, peers: Iterable[Peer], timeout_s: float) -> None:
+    def wait(self, peers: Iterable[TargetConnection], timeout_s: float) -> None:
         """Wait until all of these brokers have applied it, or the time
         is over. Raises GoneError.
         """
         deadline = time.monotonic() + timeout_s
         for peer in peers:
-            while not self.is_known_to(peer) and time.monotonic() < deadline:
+            while not self.is_applied_at(peer) and time.monotonic() < deadline:
                 time.sleep(RETRY_S)
 
 
-def change_of(request: bytes, frame: bytes) -> Change | None:
+def acl_change_of(request: bytes, frame: bytes) -> AclChange | None:
     """Return what a request of `ACL_CHANGES` changed; None if nothing, or if that is unknown."""
     header, at = read_request_header(request)
     response = _read(header.api_key, header.api_version, frame)
@@ -93,7 +93,7 @@ def change_of(request: bytes, frame: bytes) -> Change | None:
                 removed.add((place, _rule(acl)))
     if not created and not removed:
         return None
-    return Change(frozenset(created), frozenset(removed), header.api_version)
+    return AclChange(frozenset(created), frozenset(removed), header.api_version)
 
 
 def _rule(acl: Any) -> Rule:

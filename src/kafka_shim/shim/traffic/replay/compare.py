@@ -12,9 +12,14 @@ from kafka_shim.protocol.response_frames import read_response_frame
 from kafka_shim.protocol.trace.entries import Response
 from kafka_shim.shim.traffic.replay.counterparts import Counterparts, Pair
 from kafka_shim.shim.traffic.replay.events import Event
-from kafka_shim.shim.traffic.replay.fields import LONG_IDS, VALUE_BLIND
+from kafka_shim.shim.traffic.replay.fields import (
+    IGNORED_FIELDS,
+    LONG_IDS,
+    NO_PARTNERS,
+    Partners,
+    pairs,
+)
 from kafka_shim.shim.traffic.replay.ids import id_kinds
-from kafka_shim.shim.traffic.replay.rows import NOBODY, Partners, pairs
 
 MISSING = "missing"
 _MEMBERS = "members[]"
@@ -45,10 +50,10 @@ def compare(
     ids = learned.ids
     if frame == entry.frame and not (kinds and ids.differ):
         return []
-    pair = Pair(event.line, key, version, request[8:], entry.frame[4:], frame[4:])
+    pair = Pair(event.connection_id, key, version, request[8:], entry.frame[4:], frame[4:])
     if learned.knows(pair):
         return []
-    if kinds <= LONG_IDS and frame == ids.in_frame(entry.frame):
+    if kinds <= LONG_IDS and frame == ids.with_actual_ids(entry.frame):
         return []
     try:
         recorded, version = read_response_frame(key, version, entry.frame)
@@ -63,22 +68,22 @@ def compare(
     if is_led_by_another:
         found = [difference for difference in found if not difference.field.startswith(_MEMBERS)]
     if not found:
-        learned.remember(pair)
+        learned.note_equal(pair)
     return found
 
 
 def differences(
-    version: int, recorded: Any, actual: Any, partners: Partners = NOBODY
+    version: int, recorded: Any, actual: Any, partners: Partners = NO_PARTNERS
 ) -> list[Difference]:
     """Return the differences between two messages of the same type and version."""
     name = type(recorded).__name__
     found = list(_struct(load(name).struct, recorded, actual, Context(version, partners), ""))
     if name == f"{ApiKey.FETCH.wire_name}Response":
-        found = [difference for difference in found if not _is_silence(difference)]
+        found = [difference for difference in found if not _is_unchanged_partition(difference)]
     return found
 
 
-def _is_silence(difference: Difference) -> bool:
+def _is_unchanged_partition(difference: Difference) -> bool:
     """Return whether only an incremental Fetch left out a partition without new records."""
     return MISSING in (difference.recorded, difference.actual)
 
@@ -87,7 +92,7 @@ def _struct(
     spec: StructSpec, recorded: Any, actual: Any, context: Context, path: str
 ) -> Iterator[Difference]:
     for field in spec.fields:
-        if field.attribute in VALUE_BLIND or not field.versions.has(context.version):
+        if field.attribute in IGNORED_FIELDS or not field.versions.has(context.version):
             continue
         here = f"{path}.{field.attribute}" if path else field.attribute
         old, new = getattr(recorded, field.attribute), getattr(actual, field.attribute)

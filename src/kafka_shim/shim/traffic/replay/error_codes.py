@@ -1,10 +1,12 @@
-"""The error codes of responses, and which of them mean that the broker was not ready."""
+"""Error codes of responses, and responses of brokers that are not ready yet."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
+from kafka_shim.protocol.codec import codecs
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.errors import ProtocolError
+from kafka_shim.protocol.headers import read_request_header
 from kafka_shim.protocol.response_frames import read_response_frame
 from kafka_shim.protocol.trace.entries import Response
 from kafka_shim.shim.traffic.replay.fields import COORDINATED, NOT_YET
@@ -47,9 +49,45 @@ _PARTITION_CODES: dict[int, Callable[[Any], Iterator[int]]] = {
 }
 
 
-def is_put_off(entry: Response, frame: bytes | None = None) -> bool:
+def is_not_ready(entry: Response, frame: bytes | None = None) -> bool:
     """Return whether the broker was not ready (`NOT_YET`); decodes only if that is possible."""
     if entry.api_key not in COORDINATED:
         return False
     seen = entry.frame if frame is None else frame
     return any(code in seen for code in _NOT_YET_BYTES) and error_code(entry, frame) in NOT_YET
+
+
+REBALANCE_IN_PROGRESS = 27
+_RETRYABLE_MEMBER_REQUESTS = frozenset({ApiKey.HEARTBEAT, ApiKey.SYNC_GROUP})
+"""Requests of members that change nothing if they are sent again."""
+
+
+def is_before_join(
+    request: bytes, entry: Response, actual: bytes, unanswered: Iterable[bytes]
+) -> bool:
+    """Return whether the target answered a member's `request` as if the group were not rebalancing.
+
+    `entry` is the recorded response, `actual` the target's; `unanswered` are requests in flight.
+    """
+    if (
+        entry.api_key not in _RETRYABLE_MEMBER_REQUESTS
+        or error_code(entry) != REBALANCE_IN_PROGRESS
+    ):
+        return False
+    if error_code(entry, actual) != 0:
+        return False
+    group = _read(request).group_id
+    return any(
+        int.from_bytes(frame[:2], "big") == ApiKey.JOIN_GROUP
+        and getattr(_read(frame), "group_id", None) == group
+        for frame in unanswered
+    )
+
+
+def _read(frame: bytes) -> Any:
+    """Return a decoded request; None if it cannot be decoded."""
+    header, at = read_request_header(frame)
+    try:
+        return codecs.read_request(header.api_key, header.api_version, frame, at)
+    except ProtocolError:
+        return None

@@ -1,4 +1,4 @@
-"""The events of a trace for a replay: requests, responses and ends, in recorded order."""
+"""The events of a trace for a replay, and facts that the replay needs before it begins."""
 
 import heapq
 from collections.abc import Callable, Iterable, Iterator
@@ -7,17 +7,19 @@ from pathlib import Path
 
 import msgspec
 
+from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.trace.entries import Access, Closed, Request, Response
 from kafka_shim.protocol.trace.segments import Block, Damage, read_segment, read_trace, segments
+from kafka_shim.shim.traffic.replay.error_codes import is_not_ready
 
-Line = tuple[str, int]
+ConnectionId = tuple[str, int]
 """One recorded connection: its writer and its number among that writer's."""
 
 
 class Event(msgspec.Struct, frozen=True):
     """An entry with its connection."""
 
-    line: Line
+    connection_id: ConnectionId
     principal: str
     node_id: int
     listener: str
@@ -83,7 +85,7 @@ def read_recording(
         else:
             watch(block)
             events += _events(block)
-    if len({event.line[0] for event in events}) > 1:
+    if len({event.connection_id[0] for event in events}) > 1:
         events.sort(key=attrgetter("entry.time_us"))
     return Recording(events, damage)
 
@@ -95,9 +97,43 @@ def _events(block: Block) -> Iterator[Event]:
         if isinstance(entry, Access):
             continue
         who = people[entry.connection]
-        line = (writer, who.writer_connection)
-        yield Event(line, who.principal, who.node_id, who.listener, entry, who.host, who.port)
+        connection_id = (writer, who.writer_connection)
+        yield Event(
+            connection_id, who.principal, who.node_id, who.listener, entry, who.host, who.port
+        )
 
 
 def _writer(segment: Path) -> str:
     return segment.stem.rpartition("-")[0]
+
+
+LOGIN = frozenset({ApiKey.SASL_HANDSHAKE, ApiKey.SASL_AUTHENTICATE})
+
+_Place = tuple[ConnectionId, int]
+
+
+class RecordingFacts:
+    """`count` events from `first_us` on, the principal of each connection, responses to log-ins,
+    and requests for which the recorded broker was not ready.
+    """
+
+    def __init__(self, events: Iterable[Event]) -> None:
+        self.count = 0
+        self.first_us = 0
+        self.principals: dict[ConnectionId, str] = {}
+        self.logins: dict[_Place, Response] = {}
+        self.not_ready_requests: set[_Place] = set()
+        for event in events:
+            self._note(event)
+
+    def _note(self, event: Event) -> None:
+        if not self.count:
+            self.first_us = event.entry.time_us
+        self.count += 1
+        self.principals[event.connection_id] = event.principal
+        if isinstance(event.entry, Response):
+            place = event.connection_id, event.entry.sequence
+            if event.entry.api_key in LOGIN:
+                self.logins[place] = event.entry
+            if is_not_ready(event.entry):
+                self.not_ready_requests.add(place)

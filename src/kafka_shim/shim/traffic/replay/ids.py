@@ -1,21 +1,49 @@
-"""The ids of the recorded run and of the target.
+"""Recorded ids and their counterparts at the target, also in record batches and of group leaders.
 
-They are learned from pairs of responses, recorded and actual, and put into later requests.
+Ids are learned from pairs of responses, recorded and actual, and put into later requests.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cache, lru_cache
+from struct import Struct
 from typing import Any
 
 import msgspec
+from crc32c import crc32c
 
 from kafka_shim.protocol.codec import codecs
 from kafka_shim.protocol.codec.message_spec import FieldSpec, StructSpec, load
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.errors import ProtocolError
-from kafka_shim.shim.traffic.replay.batches import with_producer
-from kafka_shim.shim.traffic.replay.fields import IDS, NO_ID, NO_ID_EITHER
-from kafka_shim.shim.traffic.replay.rows import Partners, pairs
+from kafka_shim.shim.traffic.replay.fields import IDS, NO_ID, NO_ID_EITHER, Partners, pairs
+
+_LENGTH_AT, _MAGIC_AT, _CRC_AT, _CHECKED_AT, _PRODUCER_AT = 8, 16, 17, 21, 43
+_HEADER_BYTES = 61
+_PRODUCER = Struct(">qh")
+_LENGTH = Struct(">i")
+_CRC = Struct(">I")
+
+
+def with_actual_producers(records: bytes, actual: Callable[[int, int], tuple[int, int]]) -> bytes:
+    """Return the records with producer id and epoch of each batch replaced by `actual`.
+
+    Anything except whole batches of format 2 is unchanged.
+    """
+    changed = bytearray(records)
+    at = 0
+    while at + _HEADER_BYTES <= len(records):
+        end = at + _LENGTH_AT + 4 + _LENGTH.unpack_from(records, at + _LENGTH_AT)[0]
+        if records[at + _MAGIC_AT] != 2 or not at + _HEADER_BYTES <= end <= len(records):
+            break
+        old = _PRODUCER.unpack_from(records, at + _PRODUCER_AT)
+        new = old if old[0] < 0 else actual(*old)
+        if new != old:
+            _PRODUCER.pack_into(changed, at + _PRODUCER_AT, *new)
+            checksum = crc32c(bytes(changed[at + _CHECKED_AT : end]))
+            _CRC.pack_into(changed, at + _CRC_AT, checksum)
+        at = end
+    return bytes(changed)
+
 
 TEXT_BYTES = 16
 TEXTS_MAX = 16
@@ -56,7 +84,7 @@ class Ids:
         own = getattr(recorded, "member_id", None)
         for kind, scope, old, new in _ids(spec, recorded, actual, self.partners):
             if kind == "member":
-                self._learn_member(old, new, is_sure=old == own)
+                self._learn_member(old, new, is_certain=old == own)
             elif kind == "topic":
                 self._learn_topic(old, new)
             key = _key(kind, scope, old, connection, group)
@@ -64,11 +92,11 @@ class Ids:
             self._known[key] = new
             if old != new:
                 self.differ = True
-                self._note_text(old, new)
+                self._add_text_replacement(old, new)
 
-    def _learn_member(self, old: str, new: str, *, is_sure: bool) -> None:
+    def _learn_member(self, old: str, new: str, *, is_certain: bool) -> None:
         """Learn a member's id; a response to the member is certain and replaces guesses."""
-        if is_sure:
+        if is_certain:
             self._guessed.discard(old)
             for other in [guess for guess in self._guessed if self.members[guess] == new]:
                 self._guessed.discard(other)
@@ -97,18 +125,18 @@ class Ids:
         for member, actual in ((old, new), (others[0], own)):
             self._guessed.discard(member)
             self.members[member] = self._known["member", None, member] = actual
-            self._note_text(member, actual)
+            self._add_text_replacement(member, actual)
         self.changes += 1
         return True
 
-    def in_frame(self, frame: bytes) -> bytes:
+    def with_actual_ids(self, frame: bytes) -> bytes:
         """Return a frame with the target's long ids, which cannot occur by chance."""
         if len(self._texts) <= TEXTS_MAX:
             for old, new in self._texts.items():
                 frame = frame.replace(old, new)
         return frame
 
-    def _note_text(self, old: Any, new: Any) -> None:
+    def _add_text_replacement(self, old: Any, new: Any) -> None:
         if isinstance(old, str) and isinstance(new, str):
             old, new = old.encode(), new.encode()
         if isinstance(old, bytes) and isinstance(new, bytes) and len(old) == len(new) >= TEXT_BYTES:
@@ -145,7 +173,7 @@ class Ids:
             new = self._known.get(("producer", None, producer_id), producer_id)
             return new, self._known.get(("producer epoch", producer_id, epoch), epoch)
 
-        new = with_producer(records, actual)
+        new = with_actual_producers(records, actual)
         setattr(value, field.attribute, new)
         return new != records
 
@@ -210,23 +238,23 @@ def _kinds(spec: StructSpec, version: int) -> Iterator[str]:
 
 
 @lru_cache(maxsize=4096)
-def names_ids(frame_body: bytes, api_key: int, version: int) -> bool:
+def contains_ids(frame_body: bytes, api_key: int, version: int) -> bool:
     """Return whether the body of a request contains ids, or records, which may contain one."""
     try:
         message = codecs.read_request(api_key, version, frame_body, 0)
     except ProtocolError:
         return False
-    return _names_ids(load(type(message).__name__).struct, message)
+    return _contains_ids(load(type(message).__name__).struct, message)
 
 
-def _names_ids(spec: StructSpec, value: Any) -> bool:
+def _contains_ids(spec: StructSpec, value: Any) -> bool:
     for field in _fields_with_ids(spec):
         content = getattr(value, field.attribute)
         if content is None:
             continue
         if field.struct is not None:
             rows = content if field.is_array else (content,)
-            if any(_names_ids(field.struct, row) for row in rows):
+            if any(_contains_ids(field.struct, row) for row in rows):
                 return True
         elif field.kind == "records" or not _is_none(IDS[field.attribute], content):
             return True
@@ -250,3 +278,28 @@ def _fields_with_ids(spec: StructSpec) -> list[FieldSpec]:
         ]
         known = _found[id(spec)] = (spec, fields)
     return known[1]
+
+
+class LeaderExchanges:
+    """Learns from responses to JoinGroup; exchanges the two members in `ids`."""
+
+    def __init__(self, ids: Ids) -> None:
+        self._ids = ids
+        self._changed: set[tuple[str, int]] = set()
+
+    def has_exchanged_members(self, group: str, generation: int) -> bool:
+        """Return whether members exchanged their ids in this recorded generation.
+
+        Earlier responses to JoinGroup then do not show the ids.
+        """
+        return (group, generation) in self._changed
+
+    def learn(self, request: Any, recorded: Any, actual: Any) -> bool:
+        """Learn from two responses to the same JoinGroup; return whether another member leads."""
+        if not (recorded.leader and actual.leader):
+            return False
+        if self._ids.members.get(recorded.leader, recorded.leader) == actual.leader:
+            return False
+        if request.group_instance_id is None and self._ids.change(recorded.leader, actual.leader):
+            self._changed.add((request.group_id, recorded.generation_id))
+        return True

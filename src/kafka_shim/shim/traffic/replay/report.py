@@ -127,7 +127,7 @@ class Report(msgspec.Struct):
             )
 
 
-def place_of(event: Event) -> Place:
+def request_id_of(event: Event) -> Place:
     """Return the place of an event in the recording; its API is `?` if unknown."""
     api, version = "?", 0
     match event.entry:
@@ -136,7 +136,7 @@ def place_of(event: Event) -> Place:
             api = api_text(api_key)
         case Response(api_key=api_key, api_version=version):
             api = api_text(api_key)
-    writer, connection = event.line
+    writer, connection = event.connection_id
     return Place(connection, event.entry.sequence, api, version, event.principal, writer)
 
 

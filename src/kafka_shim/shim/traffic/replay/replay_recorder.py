@@ -6,23 +6,23 @@ from pathlib import Path
 from kafka_shim.protocol.trace.entries import DERIVED, Closed, Connection, Request, Response
 from kafka_shim.protocol.trace.redaction import response_without_secrets, without_secrets
 from kafka_shim.shim.traffic.replay.events import Event
-from kafka_shim.shim.traffic.replay.link import Sent
+from kafka_shim.shim.traffic.replay.target_connection import InFlightRequest
 from kafka_shim.shim.traffic.traces.writing import Writing
 
 
-class Rerecording:
+class ReplayRecorder:
     """Writes a trace with the recorded connections' numbers and all responses of the target."""
 
     def __init__(self, folder: Path) -> None:
         self._writing = Writing(folder, "replay")
 
-    def request(self, sent: Sent) -> None:
+    def request(self, sent: InFlightRequest) -> None:
         api_key = int.from_bytes(sent.frame[:2], "big")
         frame, redacted = without_secrets(sent.frame, api_key)
         place, sequence = self._place(sent.event), sent.event.entry.sequence
         self._writing.add(Request(place, sequence, _now_us(), frame, redacted))
 
-    def response(self, sent: Sent, answer: bytes) -> None:
+    def response(self, sent: InFlightRequest, answer: bytes) -> None:
         key, version = (int.from_bytes(sent.frame[at : at + 2], "big") for at in (0, 2))
         frame, redacted = response_without_secrets(answer, key, version)
         place, sequence = self._place(sent.event), sent.event.entry.sequence
@@ -46,9 +46,9 @@ class Rerecording:
         self._writing.close()
 
     def _place(self, event: Event) -> int:
-        number = self._writing.number(event.line)
-        line = (event.node_id, event.listener, event.host, event.port, event.principal)
-        who = Connection(0, number, *line, accesses=DERIVED)
+        number = self._writing.number(event.connection_id)
+        description = (event.node_id, event.listener, event.host, event.port, event.principal)
+        who = Connection(0, number, *description, accesses=DERIVED)
         return self._writing.in_block(who)
 
 

@@ -1,0 +1,281 @@
+"""Connections of a replay to the target: frames, pipelined requests, and authentication."""
+
+import socket
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping
+
+from kafka_shim.protocol.codec import codecs
+from kafka_shim.protocol.enums import ApiKey
+from kafka_shim.protocol.errors import ProtocolError
+from kafka_shim.protocol.headers import RequestHeader, read_request_header
+from kafka_shim.protocol.trace.entries import Response
+from kafka_shim.shim.client.config import Login
+from kafka_shim.shim.client.login import LoginError
+from kafka_shim.shim.client.login_frames import login_frames
+from kafka_shim.shim.traffic.replay.counterparts import RESPONSES_WITH_OFFSETS
+from kafka_shim.shim.traffic.replay.events import Event
+from kafka_shim.shim.traffic.replay.ids import id_kinds
+
+FRAME_BYTES_MAX = 104_857_600
+WINDOW_BYTES = 128 * 1024
+"""What may be sent ahead of its answers: the socket holds it, so that sending never waits for a
+target that waits for us to read."""
+
+
+class ConnectionLostError(Exception):
+    """The target closed the connection or did not answer in time; the text says which."""
+
+
+class TargetConnection:
+    """A connection; responses arrive in the order of the requests."""
+
+    def __init__(self, host: str, port: int, timeout_s: float) -> None:
+        """Connect; GoneError if that fails."""
+        self.address = host, port
+        try:
+            self._socket = socket.create_connection((host, port), timeout=timeout_s)
+        except OSError as error:
+            raise ConnectionLostError(
+                f"cannot connect to {host}:{port}: {error.strerror or error}"
+            ) from error
+        self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 2 * WINDOW_BYTES)
+        self._received = b""
+        self._at = 0  # bytes before this position were returned
+
+    def send(self, *frames: bytes) -> None:
+        """Send frames, given without their sizes, in one call."""
+        pieces = [piece for frame in frames for piece in (len(frame).to_bytes(4, "big"), frame)]
+        try:
+            self._socket.sendall(b"".join(pieces))
+        except OSError as error:
+            raise ConnectionLostError("the connection was closed") from error
+
+    @property
+    def has_response(self) -> bool:
+        """Return whether a whole frame was read that was not returned yet."""
+        begin = self._at + 4
+        size = int.from_bytes(self._received[self._at : begin], "big")
+        return len(self._received) >= begin + size
+
+    def receive(self) -> bytes:
+        """Return the next frame, without its size."""
+        self._fill(4)
+        begin = self._at + 4
+        size = int.from_bytes(self._received[self._at : begin], "big")
+        if size > FRAME_BYTES_MAX:
+            raise ConnectionLostError("the address is not a Kafka listener, or a TLS listener")
+        self._fill(4 + size)
+        begin = self._at + 4
+        self._at = begin + size
+        return self._received[begin : self._at]
+
+    def close(self) -> None:
+        self._socket.close()
+
+    def authenticate(self, login: Login) -> int:
+        """Log in; return the target's error code, 0 for success."""
+        exchange = login_frames(login)
+        try:
+            frame = next(exchange)
+            while True:
+                self.send(frame)
+                frame = exchange.send(self.receive())
+        except StopIteration as done:
+            return int(done.value)
+        except LoginError as error:
+            raise ConnectionLostError(f"the log-in failed: {error}") from error
+
+    def _fill(self, count: int) -> None:
+        """Read until this number of bytes is available."""
+        left = len(self._received) - self._at
+        if left >= count:
+            return
+        pieces = [self._received[self._at :]]
+        try:
+            while left < count:
+                chunk = self._socket.recv(1 << 18)
+                if not chunk:
+                    raise ConnectionLostError("the connection was closed")
+                pieces.append(chunk)
+                left += len(chunk)
+        except TimeoutError as error:
+            raise ConnectionLostError("no response in time") from error
+        except OSError as error:
+            raise ConnectionLostError("the connection was closed") from error
+        self._received, self._at = b"".join(pieces), 0
+
+
+WINDOW_REQUESTS = 200
+"""A window is sent in halves. Once it is full, answers are taken until the first half has left room
+for another: the target always has work.
+"""
+
+
+class InFlightRequest:
+    """A request in flight: its sent frame, and its recorded event."""
+
+    __slots__ = ("event", "frame", "recorded")
+
+    def __init__(self, event: Event, frame: bytes, recorded: bytes) -> None:
+        self.event = event
+        self.frame = frame
+        self.recorded = recorded
+
+    @property
+    def expects_response(self) -> bool:
+        """Whether it gets a response; Produce with acks=0 does not."""
+        try:
+            header, at = read_request_header(self.recorded)
+            if header.api_key != ApiKey.PRODUCE:
+                return True
+            message = codecs.read_request(header.api_key, header.api_version, self.recorded, at)
+        except ProtocolError:
+            return True
+        return bool(message.acks != 0)
+
+
+class ReplayConnection:
+    """A connection of the replay.
+
+    A broker answers the requests of a connection one after another, so a request can be sent before
+    earlier ones are answered. `due` are the responses that the recording has reached and that were
+    not received from the target yet.
+    """
+
+    def __init__(self, peer: TargetConnection | None, failure: str) -> None:
+        self.peer = peer
+        self.failure = failure
+        self.sent: dict[int, InFlightRequest] = {}
+        self.due: deque[tuple[Event, Response]] = deque()
+        self.due_contain_ids = False  # whether due responses may contain ids
+        self.due_contain_offsets = False
+        self.mechanism = "PLAIN"
+        self.login_error: int | None = None
+        self._ahead: list[bytes] = []
+        self._ahead_bytes = 0
+        self._open_bytes = 0  # of requests without a received response
+
+    @property
+    def is_full(self) -> bool:
+        """Whether responses must be received before more is sent, of those that can be."""
+        if self._open_bytes > WINDOW_BYTES:
+            return bool(self.due)
+        return len(self.due) >= WINDOW_REQUESTS
+
+    @property
+    def can_send_more(self) -> bool:
+        """Whether more can be sent again, and no response is available at once."""
+        if self.peer is not None and self.peer.has_response:
+            return False
+        return 3 * self._open_bytes < 2 * WINDOW_BYTES and 3 * len(self.due) < 2 * WINDOW_REQUESTS
+
+    @property
+    def has_many_unrecorded(self) -> bool:
+        """Whether many requests are in flight whose responses are not in the recording."""
+        return len(self.sent) >= 2 * WINDOW_REQUESTS
+
+    @property
+    def should_flush(self) -> bool:
+        """Whether queued requests should be sent, even if no response is due."""
+        return 2 * self._ahead_bytes > WINDOW_BYTES or 2 * len(self._ahead) >= WINDOW_REQUESTS
+
+    def put(self, sent: InFlightRequest, sequence: int) -> None:
+        """Queue a request for the next `flush`."""
+        self.sent[sequence] = sent
+        size = len(sent.frame)
+        self._ahead.append(sent.frame)
+        self._ahead_bytes += size
+        self._open_bytes += size
+
+    def responded(self, sequence: int) -> InFlightRequest:
+        """Return the request of a received response."""
+        sent = self.sent.pop(sequence)
+        self._open_bytes -= len(sent.frame)
+        return sent
+
+    def flush(self) -> None:
+        """Send queued requests. Raises GoneError."""
+        if self._ahead and self.peer is not None:
+            frames, self._ahead, self._ahead_bytes = self._ahead, [], 0
+            self.peer.send(*frames)
+
+    def expect(self, event: Event, entry: Response) -> None:
+        """Mark a response as due."""
+        self.due.append((event, entry))
+        kinds = id_kinds(entry.api_key, entry.api_version, "Response") - {"records"}
+        self.due_contain_ids = self.due_contain_ids or bool(kinds)
+        self.due_contain_offsets = (
+            self.due_contain_offsets or entry.api_key in RESPONSES_WITH_OFFSETS
+        )
+
+    def unrecorded(self, until: int | None = None) -> Iterator[tuple[InFlightRequest, bytes]]:
+        """Yield the responses before that of a request, or all, that the recording does not have.
+
+        Raises GoneError.
+        """
+        while self.sent and self.peer is not None:
+            sequence = next(iter(self.sent))
+            if sequence == until:
+                return
+            sent = self.sent[sequence]
+            frame = self.peer.receive() if sent.expects_response else None
+            self.responded(sequence)
+            if frame is not None:
+                yield sent, frame
+
+    def take(self) -> None:
+        """Mark the first due response as received."""
+        self.due.popleft()
+        self.due_contain_ids = self.due_contain_ids and bool(self.due)
+        self.due_contain_offsets = self.due_contain_offsets and bool(self.due)
+
+    def close_with_reason(self, why: str) -> list[Event]:
+        """Close the connection; return the events whose responses are outstanding."""
+        if self.peer is not None:
+            self.peer.close()
+        self.peer, self.failure = None, why
+        self._ahead, self._ahead_bytes, self._open_bytes = [], 0, 0
+        lost = [event for event, _ in self.due]
+        self.due.clear()
+        self.sent.clear()
+        return lost
+
+
+WRONG_PASSWORD = Login("PLAIN", "kafka-shim-replay", "a password that nobody has")
+"""For a rejected log-in: the trace contains neither its user nor its password."""
+
+
+class NoPasswordError(Exception):
+    """The password of a recorded user is missing; the message says what to do."""
+
+
+def login_for_recorded_user(
+    name: str, mechanism: str, passwords: Mapping[str, str], *, was_refused: bool
+) -> Login:
+    """Return the log-in for a recorded user. Raises NoPasswordError."""
+    if was_refused:
+        return WRONG_PASSWORD
+    if name not in passwords:
+        raise NoPasswordError(f"no password of `{name}`: --user {name}:PASSWORD")
+    return Login(mechanism, name, passwords[name])
+
+
+def authenticate(
+    connection: ReplayConnection,
+    header: RequestHeader,
+    frame: bytes,
+    at: int,
+    login: Callable[[str], Login],
+) -> None:
+    """Remember the mechanism; at the first message of the exchange, do a complete log-in.
+
+    Raise GoneError if the target closes the connection, and the errors of `login`.
+    """
+    if header.api_key == ApiKey.SASL_HANDSHAKE:
+        request = codecs.read_request(header.api_key, header.api_version, frame, at)
+        connection.mechanism = request.mechanism
+        connection.login_error = None
+    elif connection.login_error is None:
+        assert connection.peer is not None
+        connection.login_error = connection.peer.authenticate(login(connection.mechanism))
