@@ -90,7 +90,7 @@ def write_forms(names: Sequence[str]) -> None:
 
 def played(driver: Sequence[str], cases: Sequence[str]) -> bytes:
     """Play the suite with a driver; return its report as JSON."""
-    words = [sys.executable, "-m", "kafka_shim", "conformance", "suite", "--to", "json"]
+    words = [sys.executable, "-m", "kafka_shim", "conformance", "suite", "--format", "json"]
     words += [
         "--driver",
         shlex.join(driver),

@@ -86,7 +86,7 @@ def test_least_acls_can_be_used_as_they_are_printed(
 ) -> None:
     assert spark
     trace, _, _ = traced
-    assert cli.run(parsed("least-acls", str(trace), "--to", "yaml")) == 0
+    assert cli.run(parsed("least-acls", str(trace), "--format", "yaml")) == 0
     printed = capsys.readouterr()
     path = tmp_path / "least.yaml"
     path.write_text(printed.out)
@@ -139,8 +139,8 @@ def test_invalid_options_are_reported_before_spark_starts(
         (("denials", trace, "--parquet", "nosuch://x/y"), 'No FileSystem for scheme "nosuch"'),
         (("ingest", trace, "-o", trace), "the folder contains a trace; use another one"),
         (
-            ("least-acls", trace, "--to", "yaml", "--json"),
-            "--to cannot be combined with --json or --csv",
+            ("least-acls", trace, "--format", "yaml", "--json"),
+            "--format cannot be combined with --json or --csv",
         ),
         (("denials", trace, "--since", "yesterday"), "invalid time `yesterday` for since"),
         (("denials", trace, "--apis", "Fetsch"), "unknown API `Fetsch`"),
@@ -173,7 +173,16 @@ def test_trends_clients_damage_and_a_page_of_all(
     some = [response(capsys, "denials", str(path), *limits)["accesses"] for path in (trace, lake)]
     assert 0 < some[0] == some[1] < 100
     assert response(capsys, "damage", str(trace))["rows"] == []
-    words = ("report", str(lake), "--acls", str(candidate), "--from", OLD, "--to", NEW)
+    words = (
+        "report",
+        str(lake),
+        "--acls",
+        str(candidate),
+        "--from-release",
+        OLD,
+        "--to-release",
+        NEW,
+    )
     report = response(capsys, *words, "--html", str(page))
     jobs = [part["job"] for part in report["parts"]]
     assert {"timeline", "denials", "least-acls", "what-breaks", "unused-acls"} <= set(jobs)

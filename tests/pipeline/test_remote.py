@@ -74,7 +74,7 @@ def test_jobs_return_the_same_on_a_server(tmp_path: Path) -> None:
         ["least-acls", trace],
         ["clients", trace],
         ["timeline", trace],
-        ["readiness", trace, "--from", "3.9", "--to", "4.0"],
+        ["readiness", trace, "--from-release", "3.9", "--to-release", "4.0"],
         ["diff", trace, "--with", trace],
         ["damage", trace],
         ["report", trace],

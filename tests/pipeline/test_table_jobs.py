@@ -103,7 +103,7 @@ def test_readiness_decides_added_checks(
     api = ApiKey.CONSUMER_GROUP_HEARTBEAT
     maker.ask("User:a", "h", api, asked, frame(api, 0, heartbeat))
     maker.close()
-    words = ("readiness", str(tmp_path / "trace"), "--from", "3.9", "--to", "4.0")
+    words = ("readiness", str(tmp_path / "trace"), "--from-release", "3.9", "--to-release", "4.0")
     if not is_denied:  # without ACLs the decision is unknown, which is no finding
         assert cli.run(parsed(*words, "--fail")) == 0
         assert "the decisions of 1 checks that are new in 4.0" in capsys.readouterr().out

@@ -85,7 +85,7 @@ def as_old_clients_do(address: str) -> None:
 
 def replayed(trace: Path, target: Running, users: dict[str, str], capsys: Any) -> dict[str, Any]:
     """Replay a trace, skipping requests that cannot be replayed; return the report."""
-    options = ["--to", target.bootstrap("SASL_PLAINTEXT"), "--on-miss", "skip", "--json"]
+    options = ["--target", target.bootstrap("SASL_PLAINTEXT"), "--on-miss", "skip", "--json"]
     for user, password in users.items():
         options += ["--user", f"{user}:{password}"]
     code = main(["replay", str(trace), "--ignore", "ApiVersions", *options])
@@ -110,9 +110,9 @@ def test_a_ready_workload_gets_the_same_responses(
     words = (
         "readiness",
         str(tmp_path / "trace"),
-        "--from",
+        "--from-release",
         OLD,
-        "--to",
+        "--to-release",
         NEWEST,
         "--fail",
         "--json",
@@ -142,7 +142,7 @@ def test_the_run_of_a_real_broker_is_ready_for_the_newest_release(
     assert spark
     ARCHIVES.extract(RELEASE, tmp_path)
     trace = tmp_path / PROXY
-    ready = ("readiness", str(trace), "--from", "4.3", "--to", NEWEST, "--fail")
+    ready = ("readiness", str(trace), "--from-release", "4.3", "--to-release", NEWEST, "--fail")
     assert cli.run(parsed(*ready)) == 0
     capsys.readouterr()
     supers = ("User:ANONYMOUS", "User:admin")

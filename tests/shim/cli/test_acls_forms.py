@@ -32,7 +32,7 @@ def table(tmp_path: Path) -> str:
 def test_a_file_is_converted_without_a_broker(
     form: str, table: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main(["acls", "--from", table, "--to", form]) == 0
+    assert main(["acls", "--acls", table, "--format", form]) == 0
     assert set(read(capsys.readouterr().out, form)) == set(read(TABLE))
 
 
@@ -40,7 +40,7 @@ def test_standard_input_is_converted_too(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(sys, "stdin", io.StringIO(TABLE))
-    assert main(["acls", "--from", "-", "--json"]) == 0
+    assert main(["acls", "--acls", "-", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)[1]["permission"] == "DENY"
 
 
@@ -48,19 +48,19 @@ def test_the_acls_of_a_file_are_added_listed_and_removed(
     broker: Running, table: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     words = ["acls", "--bootstrap-server", broker.plaintext]
-    assert main([*words, "--add", "--from", table]) == 0
+    assert main([*words, "--add", "--acls", table]) == 0
     assert "Adding ACLs for resource `ResourcePattern(resourceType=GROUP" in capsys.readouterr().out
     assert main([*words, "--list", "--csv"]) == 0
     listed = capsys.readouterr().out
     assert sorted(listed.splitlines()) == sorted(TABLE.splitlines())
-    assert main([*words, "--list", "--to", "strimzi", "--topic", "orders-"]) == 0
+    assert main([*words, "--list", "--format", "strimzi", "--topic", "orders-"]) == 0
     assert (
         capsys.readouterr().out
         == (  # `--topic` selects ACLs with this literal name, of which there are none
             "# each user needs the label strimzi.io/cluster with your cluster's name\n"
         )
     )
-    assert main([*words, "--remove", "--force", "--from", table]) == 0
+    assert main([*words, "--remove", "--force", "--acls", table]) == 0
     capsys.readouterr()
     assert main([*words, "--list", "--json"]) == 0
     assert json.loads(capsys.readouterr().out) == []
@@ -69,14 +69,17 @@ def test_the_acls_of_a_file_are_added_listed_and_removed(
 @pytest.mark.parametrize(
     ("words", "complaint"),
     [
-        ("--from FILE", "--to is missing: expected one of yaml, json"),
-        ("--from FILE --list --to csv", "--from requires --add or --remove"),
+        ("--acls FILE", "--format is missing: expected one of yaml, json"),
+        ("--acls FILE --list --format csv", "--acls requires --add or --remove"),
         (
-            "--from FILE --add --topic t",
-            "--from cannot be combined with options that describe an ACL",
+            "--acls FILE --add --topic t",
+            "--acls cannot be combined with options that describe an ACL",
         ),
-        ("--add --topic t --allow-principal User:a --to csv", "--to and --csv require --list"),
-        ("--from FILE --to xml", "unknown value `xml`: expected "),
+        (
+            "--add --topic t --allow-principal User:a --format csv",
+            "--format and --csv require --list",
+        ),
+        ("--acls FILE --format xml", "unknown value `xml`: expected "),
         ("--list --csv --json", "not allowed with argument"),
         ("--list --kafka-version 9.9", "--kafka-version: "),
     ],
@@ -98,14 +101,14 @@ def test_incompatible_options_are_rejected(
             "yaml",
             "acls.csv: line 2: unknown resource type `Subject`",
         ),
-        (TABLE.replace("alice", "Alice"), "strimzi", "--to strimzi: `User:Alice` cannot be a"),
+        (TABLE.replace("alice", "Alice"), "strimzi", "--format strimzi: `User:Alice` cannot be a"),
     ],
 )
 def test_acls_that_cannot_be_converted_are_reported(
     text: str, form: str, complaint: str, table: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     Path(table).write_text(text)
-    assert main(["acls", "--from", table, "--to", form]) == 2
+    assert main(["acls", "--acls", table, "--format", form]) == 2
     captured = capsys.readouterr()
     assert complaint in captured.err
     assert captured.out == ""

@@ -75,7 +75,7 @@ def test_errors_cut_long_values_and_escape_control_characters() -> None:
             "--log-level inf",
             "argument -l/--log-level: unknown value `inf`; did you mean info?",
         ),
-        ("replay", "", "the following arguments are required: trace, --to"),
+        ("replay", "", "the following arguments are required: trace, --target"),
         (
             "who-can",
             "Read topic: --acls x",
@@ -118,7 +118,10 @@ def test_invalid_options_are_reported_in_one_line(
             "--listener-principal: no listener is named X; expected one of PLAINTEXT",
         ),
         ("serve --super-user alice", "super user `alice` (super.users): expected Type:name"),
-        ("trace import --from pcap pyproject.toml x", "`pyproject.toml`: not a network capture"),
+        (
+            "trace import --input-format pcap pyproject.toml x",
+            "`pyproject.toml`: not a network capture",
+        ),
     ],
 )
 def test_an_invalid_value_is_named_with_what_was_expected(
@@ -254,7 +257,7 @@ ACLS = "acls: [{principal: 'User:jürgen✓', allow: Read, topic: orders}]"
 
 @pytest.mark.parametrize("encoding", ["ascii", "latin-1"])
 def test_names_are_utf_8_whatever_the_locale(encoding: str) -> None:
-    done = spoken(["acls", "--from", "-", "--to", "csv"], ACLS, PYTHONIOENCODING=encoding)
+    done = spoken(["acls", "--acls", "-", "--format", "csv"], ACLS, PYTHONIOENCODING=encoding)
     assert done.returncode == 0, done.stderr
     assert "User:jürgen✓" in done.stdout.decode("utf-8")
 

@@ -58,13 +58,13 @@ def test_run_and_check_print_the_scorecard_of_a_client(driver: str, tmp_path: Pa
         "sasl.wrapped",
     ):
         assert found[right] == "passed", (right, card)
-    checked = conformance("check", str(trace), "--to", "junit", "--name", driver)
+    checked = conformance("check", str(trace), "--format", "junit", "--name", driver)
     suite = ET.fromstring(checked.stdout)
     assert int(suite.attrib["failures"]) == len(failed) == len(suite.findall(".//failure"))
     assert len(suite) == len(found)
     text = conformance("check", str(trace)).stdout
     assert text.startswith(f"client: {list(found.values()).count('passed')} passed")
-    markdown = conformance("check", str(trace), "--to", "markdown").stdout
+    markdown = conformance("check", str(trace), "--format", "markdown").stdout
     assert "✅ `versions.negotiated` | 35 |" in markdown
 
 
@@ -117,7 +117,7 @@ def test_a_client_that_is_denied_everything_does_not_pass(
     assert found["producer.checksums"]["denied"] == "DESCRIBE on TOPIC orders"
     assert not any(row["status"] == "failed" for row in card["behaviours"])
 
-    checked = conformance("check", str(trace), "--to", "junit")
+    checked = conformance("check", str(trace), "--format", "junit")
     assert checked.returncode == 3
     suite = ET.fromstring(checked.stdout)
     assert suite.attrib["failures"] == "1"

@@ -63,7 +63,7 @@ def test_the_program_gets_the_address_of_every_listener() -> None:
 
 
 def test_a_producer_and_consumer_need_four_acls(program: str, tmp_path: Path) -> None:
-    done = least_acls("--principal", "User:etl", "--to", "yaml", "--", sys.executable, program)
+    done = least_acls("--principal", "User:etl", "--format", "yaml", "--", sys.executable, program)
     assert done.returncode == 0, done.stderr
     assert "proven" in done.stderr
     path = tmp_path / "acls.yaml"

@@ -154,7 +154,7 @@ def test_drift_of_a_cluster_is_found(
 ) -> None:
     words = ["policy", "diff", str(tmp_path / "old.yaml"), "--fail-on", "any"]
     at = ["--bootstrap-server", broker.plaintext]
-    assert main(["acls", *at, "--add", "--from", str(tmp_path / "old.yaml")]) == 0
+    assert main(["acls", *at, "--add", "--acls", str(tmp_path / "old.yaml")]) == 0
     assert main([*words, *at]) == 0
     add = ["--add", "--allow-principal", "User:eve", "--operation", "All", "--topic", "t"]
     assert main(["acls", *at, *add]) == 0

@@ -43,7 +43,7 @@ def files(tmp_path: Path) -> Files:
 def at(broker: Running, files: Files) -> list[str]:
     """Return the options to connect to a cluster with the old ACLs."""
     words = ["--bootstrap-server", broker.plaintext]
-    assert main(["acls", *words, "--add", "--from", files[0]]) == 0
+    assert main(["acls", *words, "--add", "--acls", files[0]]) == 0
     return words
 
 

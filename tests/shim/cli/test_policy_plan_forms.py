@@ -90,9 +90,9 @@ def test_applying_both_stages_leads_to_the_new_acls(
 def test_a_single_stage_can_be_piped_into_the_tool(
     files: Files, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main(["policy", "plan", *files, "--to", "strimzi", "--stage", "2"]) == 0
+    assert main(["policy", "plan", *files, "--format", "strimzi", "--stage", "2"]) == 0
     assert capsys.readouterr().out == STRIMZI_2
-    assert main(["policy", "plan", *files, "--to", "terraform"]) == 0
+    assert main(["policy", "plan", *files, "--format", "terraform"]) == 0
     out = capsys.readouterr().out
     assert out.startswith('# stage 1 of 2: add the new ACLs\nresource "kafka_acl" "deny_bob_write')
     assert f'\n# # {files[0]}:3\n# resource "kafka_acl" "deny_eve_read_topic_orders" {{\n' in out
@@ -102,22 +102,22 @@ def test_a_single_stage_can_be_piped_into_the_tool(
 def test_a_principal_without_acls_is_deleted_in_jikkou(
     files: Files, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main(["policy", "plan", *files, "--to", "jikkou", "--stage", "2"]) == 0
+    assert main(["policy", "plan", *files, "--format", "jikkou", "--stage", "2"]) == 0
     _, eve = yaml.safe_load_all(capsys.readouterr().out)
     assert eve["metadata"] == {"name": "User:eve", "annotations": {"jikkou.io/delete": True}}
     assert eve["spec"] == {"acls": []}
 
 
 def test_equal_acls_need_no_stages(files: Files, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["policy", "plan", files[0], files[0], "--to", "strimzi"]) == 0
+    assert main(["policy", "plan", files[0], files[0], "--format", "strimzi"]) == 0
     assert capsys.readouterr().out == "# 0 ACLs to add, 0 to remove\n"
 
 
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("--to", "strimzi", "--json"), "leave out --apply and --json"),
-        (("--stage", "1"), "--stage requires --to"),
+        (("--format", "strimzi", "--json"), "leave out --apply and --json"),
+        (("--stage", "1"), "--stage requires a --format"),
     ],
 )
 def test_usage_errors_are_reported(
@@ -133,5 +133,5 @@ def test_acls_that_a_tool_cannot_express_are_reported(
 ) -> None:
     (tmp_path / "new.yaml").write_text("- {principal: Group:x, allow: Read, topic: t}")
     with pytest.raises(SystemExit):
-        main(["policy", "plan", *files, "--to", "strimzi"])
-    assert "--to strimzi: `Group:x` cannot be a KafkaUser" in capsys.readouterr().err
+        main(["policy", "plan", *files, "--format", "strimzi"])
+    assert "--format strimzi: `Group:x` cannot be a KafkaUser" in capsys.readouterr().err

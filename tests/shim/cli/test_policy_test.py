@@ -211,7 +211,7 @@ def test_missing_acls_are_a_usage_error(test: Test, capsys: pytest.CaptureFixtur
 def test_a_cluster_is_tested(test: Test, broker: Running, nobody: str, tmp_path: Path) -> None:
     at = ["--bootstrap-server", broker.plaintext]
     assert test(HELD, *at) == 3
-    assert main(["acls", *at, "--add", "--from", str(tmp_path / "acls.yaml")]) == 0
+    assert main(["acls", *at, "--add", "--acls", str(tmp_path / "acls.yaml")]) == 0
     assert test(HELD, *at) == 0
     assert test(HELD, "--bootstrap-server", nobody) == 1
 

@@ -42,10 +42,10 @@ COMMANDS = [
     ("reading", ["trace", "cat", "{trace}"]),
     ("reading", ["trace", "grep", "{trace}"]),
     ("exporting", ["trace", "export", "{trace}", "--output", "{new}"]),
-    ("exporting", ["trace", "export", "{trace}", "--as", "pcap", "--output", "{new}"]),
-    ("reading lines", ["trace", "import", "--from", "audit-log", "{log}", "{new}"]),
-    ("reading packets", ["trace", "import", "--from", "pcap", "{capture}", "{new}"]),
-    ("replaying", ["replay", "{trace}", "--to", "{broker}", "--on-miss", "skip"]),
+    ("exporting", ["trace", "export", "{trace}", "--format", "pcap", "--output", "{new}"]),
+    ("reading lines", ["trace", "import", "--input-format", "audit-log", "{log}", "{new}"]),
+    ("reading packets", ["trace", "import", "--input-format", "pcap", "{capture}", "{new}"]),
+    ("replaying", ["replay", "{trace}", "--target", "{broker}", "--on-miss", "skip"]),
     ("reading", ["conformance", "check", "{trace}"]),
 ]
 

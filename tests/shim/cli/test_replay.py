@@ -72,7 +72,7 @@ def trace(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def replay(
     capsys: pytest.CaptureFixture[str], trace: Path, target: Running, *options: str
 ) -> tuple[int, dict[str, Any]]:
-    words = ["--to", target.plaintext, "--route", f"SASL_PLAINTEXT={target.sasl}", "--json"]
+    words = ["--target", target.plaintext, "--route", f"SASL_PLAINTEXT={target.sasl}", "--json"]
     code = main(["replay", str(trace), *words, *options])
     out = capsys.readouterr().out
     return code, json.loads(out[out.index("{\n") :])  # brokers in this process log before it
@@ -124,7 +124,7 @@ def test_a_login_without_a_password_ends_the_replay_or_is_reported(
 ) -> None:
     words = ["replay", str(trace)]
     target = start()
-    to = ["--to", target.plaintext, "--route", f"SASL_PLAINTEXT={target.sasl}"]
+    to = ["--target", target.plaintext, "--route", f"SASL_PLAINTEXT={target.sasl}"]
     assert main([*words, *to]) == 3
     said = capsys.readouterr()
     assert "--user alice:PASSWORD" in said.err
@@ -144,22 +144,22 @@ def test_a_wrong_password_is_a_difference(
 def test_an_unreachable_target_is_reported(
     trace: Path, nobody: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main(["replay", str(trace), "--to", nobody]) == 3
+    assert main(["replay", str(trace), "--target", nobody]) == 3
     assert f"cannot connect to {nobody}" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
     ("options", "says"),
     [
-        (["--to", "nonsense"], "HOST:PORT"),
-        (["--to", "h:70000"], "port 70000 is out of range"),
-        (["--to", "h:1", "--speed", "0"], "--speed"),
-        (["--to", "h:1", "--speed", "nan"], "--speed `nan`: expected"),
-        (["--to", "h:1", "--timeout", "0"], "--timeout `0`: expected"),
-        (["--to", "h:1", "--timeout", "inf"], "--timeout `inf`: expected"),
-        (["--to", "h:1", "--timeout", "soon"], "--timeout `soon`: expected"),
-        (["--to", "h:1", "--user", "alice"], "NAME:PASSWORD"),
-        (["--to", "h:1", "--route", "x"], "LISTENER="),
+        (["--target", "nonsense"], "HOST:PORT"),
+        (["--target", "h:70000"], "port 70000 is out of range"),
+        (["--target", "h:1", "--speed", "0"], "--speed"),
+        (["--target", "h:1", "--speed", "nan"], "--speed `nan`: expected"),
+        (["--target", "h:1", "--timeout", "0"], "--timeout `0`: expected"),
+        (["--target", "h:1", "--timeout", "inf"], "--timeout `inf`: expected"),
+        (["--target", "h:1", "--timeout", "soon"], "--timeout `soon`: expected"),
+        (["--target", "h:1", "--user", "alice"], "NAME:PASSWORD"),
+        (["--target", "h:1", "--route", "x"], "LISTENER="),
     ],
 )
 def test_invalid_options_are_reported(
@@ -173,6 +173,6 @@ def test_an_unknown_api_to_ignore_is_reported(
     trace: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with pytest.raises(SystemExit) as ended:
-        main(["replay", str(trace), "--to", "h:1", "--ignore", "Fetsch.error_code"])
+        main(["replay", str(trace), "--target", "h:1", "--ignore", "Fetsch.error_code"])
     assert ended.value.code == EXIT_USAGE
     assert "--ignore: unknown Kafka API `Fetsch`; did you mean Fetch" in capsys.readouterr().err

@@ -60,7 +60,7 @@ def cut_off(tmp_path: Path) -> Path:
 def replay(
     capsys: pytest.CaptureFixture[str], trace: Path, target: Running, *options: str
 ) -> tuple[int, dict[str, object]]:
-    code = main(["replay", str(trace), "--to", target.plaintext, "--json", *options])
+    code = main(["replay", str(trace), "--target", target.plaintext, "--json", *options])
     out = capsys.readouterr().out
     return code, json.loads(out[out.index("{\n") :])
 
@@ -103,7 +103,7 @@ def test_requests_are_sent_to_the_broker_with_the_same_id(
     writer.close()
     target = start(brokers=2)
     target.record(tmp_path / "seen")
-    words = ["--to", target.plaintext.partition(",")[0], "--json"]
+    words = ["--target", target.plaintext.partition(",")[0], "--json"]
     main(["replay", str(tmp_path / "trace"), *words])
     seen: list[int] = []
     deadline = time.monotonic() + 10
@@ -118,5 +118,5 @@ def test_requests_are_sent_to_the_broker_with_the_same_id(
 def test_on_miss_record_and_the_option_record_require_each_other(
     cut_off: Path, capsys: pytest.CaptureFixture[str], words: list[str]
 ) -> None:
-    assert main(["replay", str(cut_off), "--to", "h:1", *words]) == 2
+    assert main(["replay", str(cut_off), "--target", "h:1", *words]) == 2
     assert "require each other" in capsys.readouterr().err

@@ -96,7 +96,7 @@ def test_grep_returns_matching_entries(
 
 
 @pytest.mark.parametrize(
-    "words", [["info"], ["cat"], ["grep"], ["export"], ["export", "--as", "protocol-log"]]
+    "words", [["info"], ["cat"], ["grep"], ["export"], ["export", "--format", "protocol-log"]]
 )
 def test_every_subcommand_reports_damage(
     words: list[str], trace: Path, capsys: pytest.CaptureFixture[str]

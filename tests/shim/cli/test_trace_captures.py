@@ -21,7 +21,7 @@ def capture(tmp_path: Path) -> Path:
 def test_an_import_reports_entries_and_losses(
     capture: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    words = ["trace", "import", "--from", "pcap", str(capture)]
+    words = ["trace", "import", "--input-format", "pcap", str(capture)]
     assert main([*words, str(tmp_path / "one")]) == 0
     said = capsys.readouterr().err
     assert "1 connections to Kafka (ports: 9092), 2 requests, 3 responses" in said
@@ -39,24 +39,30 @@ def test_an_exported_capture_is_imported(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     file = str(tmp_path / "out.pcap")
-    assert main(["trace", "export", str(trace), "--as", "pcap", "--output", file]) == 0
+    assert main(["trace", "export", str(trace), "--format", "pcap", "--output", file]) == 0
     again = str(tmp_path / "again")
-    assert main(["trace", "import", "--from", "pcap", file, again, "--port", "9092"]) == 0
+    assert main(["trace", "import", "--input-format", "pcap", file, again, "--port", "9092"]) == 0
     assert "4 requests, 4 responses" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        (["import", "--from", "pcap", "{nonsense}", "{folder}"], "neither pcap nor pcapng"),
-        (["import", "--from", "pcap", "{nonsense}", "{nonsense}"], "cannot record to"),
-        (["import", "--from", "request-log", "{nonsense}", "{nonsense}"], "File exists"),
+        (["import", "--input-format", "pcap", "{nonsense}", "{folder}"], "neither pcap nor pcapng"),
+        (["import", "--input-format", "pcap", "{nonsense}", "{nonsense}"], "cannot record to"),
+        (["import", "--input-format", "request-log", "{nonsense}", "{nonsense}"], "File exists"),
         (["export", "{trace}", "--output", "{nonsense}/x"], "/nonsense/x`: Not a directory"),
-        (["export", "{trace}", "--as", "pcap", "--output", "/dev"], "`/dev`: Is a directory"),
-        (["import", "--from", "pcap", "no-such-file", "{folder}"], "No such file"),
-        (["import", "--from", "audit-log", "{nonsense}", "{folder}", "--port", "1"], "--port"),
-        (["import", "--from", "pcap", "{nonsense}", "{folder}", "--port", "70000"], "`70000`"),
-        (["export", "{trace}", "--as", "pcap"], "requires --output"),
+        (["export", "{trace}", "--format", "pcap", "--output", "/dev"], "`/dev`: Is a directory"),
+        (["import", "--input-format", "pcap", "no-such-file", "{folder}"], "No such file"),
+        (
+            ["import", "--input-format=audit-log", "{nonsense}", "{folder}", "--port", "1"],
+            "--port",
+        ),
+        (
+            ["import", "--input-format=pcap", "{nonsense}", "{folder}", "--port", "70000"],
+            "`70000`",
+        ),
+        (["export", "{trace}", "--format", "pcap"], "requires --output"),
     ],
 )
 def test_errors_are_reported(

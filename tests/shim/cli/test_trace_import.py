@@ -62,7 +62,7 @@ def test_an_exported_trace_imports_to_the_same_requests(
     prefix, suffix = "[2024-05-01 10:00:00,250] DEBUG Completed request:", " (kafka.request.logger)"
     log.write_text("".join(f"{prefix}{json.dumps(row)}{suffix}\n" for row in rows))
     again = tmp_path / "again"
-    assert main(["trace", "import", "--from", "request-log", str(log), str(again)]) == 0
+    assert main(["trace", "import", "--input-format", "request-log", str(log), str(again)]) == 0
     assert "4 lines, 8 entries, 0 entries not read" in capsys.readouterr().err
     kept = ("requestHeader", "request", "response", "principal", "listener", "clientInformation")
     found = exported(again, capsys)
@@ -77,7 +77,7 @@ def test_lines_of_an_audit_log_are_imported_as_accesses(
 ) -> None:
     log, folder = tmp_path / "kafka-authorizer.log", tmp_path / "trace"
     log.write_text(f"{LATER}\nsomething else\n{OLDEST}\n{RULE}")
-    assert main(["trace", "import", "--from", "audit-log", str(log), str(folder)]) == 0
+    assert main(["trace", "import", "--input-format", "audit-log", str(log), str(folder)]) == 0
     capsys.readouterr()
     assert main(["trace", "info", str(folder), "--json"]) == 0
     info = json.loads(capsys.readouterr().out)
@@ -101,7 +101,7 @@ def test_unreadable_lines_are_reported(
 ) -> None:
     log = tmp_path / "log"
     log.write_text(text)
-    words = ["trace", "import", "--from", "request-log", str(log), str(tmp_path / "t")]
+    words = ["trace", "import", "--input-format", "request-log", str(log), str(tmp_path / "t")]
     assert main(words) == 1
     assert says in capsys.readouterr().err
     assert main([*words[:4], str(tmp_path / "none"), str(tmp_path / "t")]) == 2
@@ -117,7 +117,7 @@ def test_a_failed_import_leaves_no_files(tmp_path: Path, is_there: bool) -> None
         folder.mkdir(parents=True)
         kept.write_text("mine")
     for form in ("audit-log", "request-log", "protocol-log"):
-        assert main(["trace", "import", "--from", form, str(log), str(folder)]) == 1
+        assert main(["trace", "import", "--input-format", form, str(log), str(folder)]) == 1
     assert list(tmp_path.rglob("*")) == [
         log,
         *([kept.parents[1], folder, kept] if is_there else []),
@@ -138,5 +138,5 @@ def test_an_interrupted_import_leaves_no_files(
     monkeypatch.setattr(AuthorizerLogImport, "_write", interrupted)
     folder = tmp_path / "new" / "trace"
     log = Path(__file__).parents[1] / "traffic" / "importers" / "kafka_authorizer.txt"
-    assert main(["trace", "import", "--from", "audit-log", str(log), str(folder)]) == 130
+    assert main(["trace", "import", "--input-format", "audit-log", str(log), str(folder)]) == 130
     assert list(tmp_path.rglob("*")) == []

@@ -52,7 +52,7 @@ def test_the_examples_of_the_pages_satisfy_the_contract(name: str) -> None:
 
 
 def test_the_tables_of_the_pages_are_up_to_date() -> None:
-    """Update: `kafka-shim conformance suite --contract --to markdown`, `--list --to markdown`."""
+    """Update: `kafka-shim conformance suite --contract --format markdown`, and with `--list`."""
     contract = (ROOT / "docs" / "driver-contract.md").read_text()
     assert contract.endswith("\n".join(contract_tables.page()) + "\n")
     assert EXAMPLES.keys() == COMMANDS.keys()

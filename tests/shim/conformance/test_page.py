@@ -160,7 +160,7 @@ def test_reports_are_read_from_files(tmp_path: Path) -> None:
         files.append(tmp_path / f"{number}.json")
         files[-1].write_text(as_json(each))
     words = [str(file) for file in files]
-    assert report(*words, "--to", "badge").stdout == as_badge(REPORTS)
+    assert report(*words, "--format", "badge").stdout == as_badge(REPORTS)
     assert report(*words).stdout == as_html(REPORTS)
     files[0].write_text(json.dumps({"client": "x"}))
     done = report(words[0])

@@ -127,7 +127,7 @@ def _add_options(job: argparse.ArgumentParser) -> None:
         help=f"show what to add to and remove from these ACLs; {ACL_FORMATS}",
     )
     job.add_argument(
-        "--to", choices=FORMATS, metavar="FORMAT", help="print only the ACLs, in this format"
+        "--format", choices=FORMATS, metavar="FORMAT", help="print only the ACLs, in this format"
     )
 
 
@@ -138,8 +138,8 @@ def _count(text: str) -> int:
 
 
 def _check(args: argparse.Namespace) -> None:
-    if args.to and (args.json or args.csv):
-        raise PipelineError("--to cannot be combined with --json or --csv")
+    if args.format and (args.json or args.csv):
+        raise PipelineError("--format cannot be combined with --json or --csv")
 
 
 def _run(args: argparse.Namespace, source: "TraceInput") -> Outcome:
@@ -152,8 +152,8 @@ def _run(args: argparse.Namespace, source: "TraceInput") -> Outcome:
     outcome.notes += [*_super_user_notes(seen), *_prefix_notes(acls)]
     if args.against:
         outcome.notes += _difference(read_acls(args.against), acls)
-    if args.to:
-        outcome.text = _written(acls, args.to)
+    if args.format:
+        outcome.text = _written(acls, args.format)
     return outcome
 
 
@@ -201,7 +201,7 @@ def _written(acls: list[Acl], form: str) -> str:
     try:
         return write(acls, form)
     except AclTextError as error:
-        raise PipelineError(f"--to {form}: {error}") from error
+        raise PipelineError(f"--format {form}: {error}") from error
 
 
 def _difference(present: list[Acl], wanted: list[Acl]) -> list[str]:

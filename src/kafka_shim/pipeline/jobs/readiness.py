@@ -135,8 +135,10 @@ TO_HELP = "Kafka release to upgrade to, such as 4.4"
 
 
 def _add_options(job: argparse.ArgumentParser) -> None:
-    job.add_argument("--from", dest="present", required=True, metavar="RELEASE", help=FROM_HELP)
-    job.add_argument("--to", dest="target", required=True, metavar="RELEASE", help=TO_HELP)
+    job.add_argument(
+        "--from-release", dest="present", required=True, metavar="RELEASE", help=FROM_HELP
+    )
+    job.add_argument("--to-release", dest="target", required=True, metavar="RELEASE", help=TO_HELP)
     add_present_acls(job, "to use instead of the observed decisions")
     add_fail(job)
 

@@ -21,13 +21,16 @@ def _add_options(job: argparse.ArgumentParser) -> None:
         help=f"also run what-breaks and unused-acls with these ACLs; {ACL_FORMATS}",
     )
     job.add_argument(
-        "--from",
+        "--from-release",
         dest="present",
         metavar="RELEASE",
-        help="with --to: also run readiness, from this release",
+        help="with --to-release: also run readiness, from this release",
     )
     job.add_argument(
-        "--to", dest="target", metavar="RELEASE", help="with --from: release to upgrade to"
+        "--to-release",
+        dest="target",
+        metavar="RELEASE",
+        help="with --from-release: release to upgrade to",
     )
 
 
@@ -47,7 +50,7 @@ def _run(args: argparse.Namespace, source: "TraceInput") -> Outcome:
 
 
 def _parts(args: argparse.Namespace, interval: str) -> list[argparse.Namespace]:
-    """Return the jobs of the report with their options; some need --acls, or --from and --to."""
+    """Return the jobs of the report with their options; some need --acls, or both releases."""
     jobs: dict[str, dict[str, object]] = {
         "timeline": {"interval": interval},
         "clients": {},

@@ -20,7 +20,7 @@ def import_hint(path: Path) -> str:
     formats = [name for file in files if file.is_file() and (name := _format(file))]
     if not formats:
         return ""
-    command = f"kafka-shim trace import --from {formats[0]} {path} TRACE"
+    command = f"kafka-shim trace import --input-format {formats[0]} {path} TRACE"
     return f"; import a log or a capture first: `{command}`"
 
 

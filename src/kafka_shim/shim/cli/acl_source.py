@@ -32,7 +32,7 @@ def add_source_arguments(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--acls",
         metavar="FILE",
-        help="file with ACLs instead of a broker, in any format that `acls --from` reads",
+        help="file with ACLs instead of a broker, in any format of `acls --format`",
     )
     add_connection_arguments(group)
     group.add_argument(

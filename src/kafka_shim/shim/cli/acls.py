@@ -55,11 +55,11 @@ kafka-shim or a real one; the protocol version is negotiated.
   kafka-shim acls --bootstrap-server 127.0.0.1:9092 --add --allow-principal User:alice \\
       --consumer --topic orders --group billing
 
---from reads ACLs from a file, --to prints them in another format:
+--acls reads ACLs from a file, --format prints them in another format:
 
-  kafka-shim acls --from kafka-users.yaml --to csv
-  kafka-shim acls --bootstrap-server 127.0.0.1:9092 --list --to terraform
-  kafka-shim acls --bootstrap-server 127.0.0.1:9092 --add --from acls.csv
+  kafka-shim acls --acls kafka-users.yaml --format csv
+  kafka-shim acls --bootstrap-server 127.0.0.1:9092 --list --format terraform
+  kafka-shim acls --bootstrap-server 127.0.0.1:9092 --add --acls acls.csv
 
 Exit codes: 0 done, 1 the broker refused or cannot be reached, 2 usage error (an invalid option or
 file).
@@ -90,7 +90,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     try:
-        return _convert(args) if args.source and not _has_action(args) else _ask(args)
+        return _convert(args) if args.acls and not _has_action(args) else _ask(args)
     except (UsageError, AclTextError) as error:
         args.exit_with_usage_error(str(error))
     except ConfigError as error:
@@ -104,23 +104,22 @@ def run(args: argparse.Namespace) -> int:
 def _add_forms(group: argparse._ArgumentGroup) -> None:
     forms = "".join(f"; {name}: {what}" for name, what in FORMATS.items())
     group.add_argument(
-        "--from",
-        dest="source",
+        "--acls",
         metavar="FILE",
         help="file with the ACLs to convert, add or remove; - is standard input",
     )
     group.add_argument(
-        "--form",
+        "--input-format",
         choices=FORMATS,
         metavar="FORMAT",
-        help="format of the file, as for --to (default: detected from its content)",
+        help="format of the file, as for --format (default: detected from its content)",
     )
     output = group.add_mutually_exclusive_group()
     output.add_argument(
-        "--to", choices=FORMATS, metavar="FORMAT", help=f"format to print the ACLs in{forms}"
+        "--format", choices=FORMATS, metavar="FORMAT", help=f"format to print the ACLs in{forms}"
     )
     output.add_argument(
-        "--csv", action="store_const", const="csv", dest="to", help="same as --to csv"
+        "--csv", action="store_const", const="csv", dest="format", help="same as --format csv"
     )
     output.add_argument("--json", action="store_true", help="print JSON instead of text")
 
@@ -131,25 +130,25 @@ def _has_action(args: argparse.Namespace) -> bool:
 
 def _convert(args: argparse.Namespace) -> int:
     """Convert a file to standard output, without a broker."""
-    form = "json" if args.json else args.to
+    form = "json" if args.json else args.format
     if form is None:
-        raise UsageError(f"--to is missing: expected one of {', '.join(FORMATS)}")
+        raise UsageError(f"--format is missing: expected one of {', '.join(FORMATS)}")
     try:
-        print(write(read_acls(args.source, "--from", args.form), form), end="")
+        print(write(read_acls(args.acls, "--acls", args.input_format), form), end="")
     except AclTextError as error:
-        raise ConfigError(f"--to {form}: {error}") from error
+        raise ConfigError(f"--format {form}: {error}") from error
     return 0
 
 
 def _ask(args: argparse.Namespace) -> int:
     args.style = acl_tool_of(release_named(args.kafka_version) or RELEASES[-1])
-    if args.source:
+    if args.acls:
         plan = _plan_of_file(args)
     else:
         check(args)
         plan = {} if args.list else targets(args, args.style)
-    if args.to and not args.list:
-        raise UsageError("--to and --csv require --list, or --from without an action")
+    if args.format and not args.list:
+        raise UsageError("--format and --csv require --list, or --acls without an action")
     if args.bootstrap_controller:
         args.bootstrap_server = args.bootstrap_controller
     if not args.bootstrap_server:
@@ -167,14 +166,14 @@ def _ask(args: argparse.Namespace) -> int:
 def _plan_of_file(args: argparse.Namespace) -> Targets:
     """Return the file's ACLs by resource; UsageError for options that also name ACLs."""
     if sum((args.add, args.remove, args.list)) != 1 or args.list:
-        raise UsageError("--from requires --add or --remove, or --to without an action")
+        raise UsageError("--acls requires --add or --remove, or --format without an action")
     named = (args.operation, args.allow_principal, args.deny_principal, resources(args))
     if any(named) or args.producer or args.consumer:
         raise UsageError(
-            "--from cannot be combined with options that describe an ACL, such as --topic"
+            "--acls cannot be combined with options that describe an ACL, such as --topic"
         )
     plan: Targets = {}
-    for acl in read_acls(args.source, "--from", args.form):
+    for acl in read_acls(args.acls, "--acls", args.input_format):
         resource = AclFilter(acl.resource_type, acl.resource_name, acl.pattern_type)
         plan.setdefault(resource, []).append(acl)
     return plan
@@ -183,9 +182,9 @@ def _plan_of_file(args: argparse.Namespace) -> Targets:
 def _list(client: Client, args: argparse.Namespace) -> None:
     principals = [principal.strip() for principal in args.principal]
     acls = _stored(client, resources(args))
-    if args.json or args.to:
+    if args.json or args.format:
         wanted = [acl for acl in acls if not principals or acl.principal in principals]
-        print(write(_sorted(wanted), args.to or "json"), end="")
+        print(write(_sorted(wanted), args.format or "json"), end="")
         return
     if not principals:
         print(listing(_displayable(acls), args.style, resources(args)), end="")
@@ -241,8 +240,8 @@ def _add(client: Client, plan: Targets, args: argparse.Namespace) -> None:
 
 
 def _list_after_changes(client: Client, plan: Targets, args: argparse.Namespace) -> None:
-    about = list(plan) if args.source else named(args)
-    print(listing(_displayable(_stored(client, about)), args.style, about), end="")
+    filters = list(plan) if args.acls else named(args)
+    print(listing(_displayable(_stored(client, filters)), args.style, filters), end="")
 
 
 def _print_additions(

@@ -108,7 +108,7 @@ def _add_permission_arguments(group: argparse._ArgumentGroup) -> None:
     group.add_argument(
         "--acls",
         metavar="FILE",
-        help="file with the initial ACLs, in any format that `acls --from` reads",
+        help="file with the initial ACLs, in any format of `acls --format`",
     )
     _add_propagation_argument(group)
 

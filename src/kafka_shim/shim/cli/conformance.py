@@ -39,7 +39,7 @@ needs a driver, a small program that operates the client; `report` shows the res
 ACLs and permissions, and says for each whether the client passed, failed, or did not exercise it.
 
   kafka-shim conformance run --client-command "python my_client.py"
-  kafka-shim conformance check TRACE --to junit
+  kafka-shim conformance check TRACE --format junit
 
 Exit codes of run and check: 0 nothing failed, 3 a behaviour failed or the client was denied
 everything, 2 usage error (an invalid option or trace, a client that does not start), 1 the client
@@ -83,13 +83,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         )
         form = verb.add_mutually_exclusive_group()
         form.add_argument(
-            "--to",
+            "--format",
             choices=OUTPUTS,
             default=OUTPUTS[0],
             help="format of the scorecard (default: text)",
         )
         form.add_argument(
-            "--json", action="store_const", const="json", dest="to", help="same as --to json"
+            "--json",
+            action="store_const",
+            const="json",
+            dest="format",
+            help="same as --format json",
         )
     listing = verbs.add_parser("list", help=LIST, description=LIST)
     listing.add_argument("--json", action="store_true", help="print one JSON array")
@@ -103,7 +107,7 @@ def run(args: argparse.Namespace) -> int:
     if args.verb == "list":
         return _list(args.json)
     if args.verb == "check":
-        return write_scorecard(existing_trace(args.trace), args.to, args.name)
+        return write_scorecard(existing_trace(args.trace), args.format, args.name)
     config = config_from(args)
     set_up_logs("error", config.log_format)
     if args.record is not None:
@@ -120,7 +124,7 @@ def _run(args: argparse.Namespace, config: Config, folder: Path) -> int:
     code = asyncio.run(_clients(broker, commands))
     if code != 0:
         _say(f"the client ended with {code}")
-    return outcome(broker.recorder) or write_scorecard(folder, args.to, args.name)
+    return outcome(broker.recorder) or write_scorecard(folder, args.format, args.name)
 
 
 async def _clients(broker: Broker, commands: list[list[str]]) -> int:

@@ -1,4 +1,4 @@
-"""`kafka-shim conformance report`: make a page of reports of `conformance suite --to json`."""
+"""`kafka-shim conformance report`: make a page of reports of `conformance suite --format json`."""
 
 import argparse
 
@@ -7,13 +7,16 @@ PAGES = ("html", "badge")
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.description = (
-        "Read reports that `kafka-shim conformance suite --to json` wrote, and print one page\n"
+        "Read reports that `kafka-shim conformance suite --format json` wrote, and print one page\n"
         "with all of them, without other files (html), or the share of passed cases as an SVG\n"
         "for a README (badge)."
     )
     parser.add_argument("files", nargs="+", metavar="FILE", help="JSON report of a client")
     parser.add_argument(
-        "--to", choices=PAGES, default=PAGES[0], help=f"format of the output (default: {PAGES[0]})"
+        "--format",
+        choices=PAGES,
+        default=PAGES[0],
+        help=f"format of the output (default: {PAGES[0]})",
     )
 
 
@@ -21,5 +24,5 @@ def run(args: argparse.Namespace) -> int:
     from kafka_shim.shim.conformance.page_forms import PAGE_FORMS
     from kafka_shim.shim.conformance.report import read_report
 
-    print(PAGE_FORMS[args.to]([read_report(file) for file in args.files]), end="")
+    print(PAGE_FORMS[args.format]([read_report(file) for file in args.files]), end="")
     return 0

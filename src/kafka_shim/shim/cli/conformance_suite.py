@@ -79,18 +79,21 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--list",
         action="store_true",
-        help="list the cases without playing them; with --to markdown, count those that also run on"
-        " real brokers",
+        help="list the cases without running them; with --format markdown, count those that also"
+        " run on real brokers",
     )
     parser.add_argument(
         "--contract",
         action="store_true",
-        help="print the commands that a driver must support, as JSON schema or, with --to markdown,"
-        " as tables",
+        help="print the commands that a driver must support, as JSON schema or, with --format"
+        " markdown, as tables",
     )
     forms = (*OUTPUTS, *PAGES)
     parser.add_argument(
-        "--to", choices=forms, default=forms[0], help=f"format of the report (default: {forms[0]})"
+        "--format",
+        choices=forms,
+        default=forms[0],
+        help=f"format of the report (default: {forms[0]})",
     )
 
 
@@ -99,13 +102,13 @@ def run(args: argparse.Namespace) -> int:
     from kafka_shim.shim.conformance.runner import select_cases
 
     if args.contract:
-        print(_contract(args.to))
+        print(_contract(args.format))
         return 0
     cases = select_cases(all_cases(), args.case)
     if not cases:
         raise ConfigError(f"no case matches {' or '.join(args.case)}; --list prints all cases")
     if args.list:
-        print(_listed(cases, args.to), end="")
+        print(_listed(cases, args.format), end="")
         return 0
     if args.driver is None:
         raise ConfigError(
@@ -200,7 +203,7 @@ def _play(
     order = {case.id: at for at, case in enumerate(cases)}
     results.sort(key=lambda each: (releases.index(each.release), order[each.case.id]))
     report = report_of(name, results)
-    text = PAGE_FORMS[args.to]([report]) if args.to in PAGES else FORMS[args.to](report)
+    text = PAGE_FORMS[args.format]([report]) if args.format in PAGES else FORMS[args.format](report)
     print(text, end="")
     return EXIT_MISMATCH if report.failures else 0
 

@@ -6,12 +6,18 @@ import sys
 from typing import Final
 
 VALUE_MAX: Final = 80
-"""Characters that a message repeats of a value between backticks."""
+"""Characters that a message repeats of a value between backticks, unless it has a path."""
 WORD_MAX: Final = 300
-"""Characters that a message repeats of a word without spaces, such as a path."""
+"""Characters that a message repeats of a path, or of a word without spaces."""
 
-_VALUE: Final = re.compile(rf"`([^`]{{{VALUE_MAX}}})[^`]+`")
+_VALUE: Final = re.compile(
+    rf"`(?:([^`/\\]{{{VALUE_MAX}}})[^`/\\]+|([^`]{{{WORD_MAX}}})[^`]+)`"
+)
 _WORD: Final = re.compile(rf"(\S{{{WORD_MAX}}})\S+")
+
+
+def _cut(match: re.Match[str]) -> str:
+    return f"`{match[1] or match[2]}…`"
 
 
 def print_error(args: argparse.Namespace, text: str) -> None:
@@ -27,7 +33,7 @@ def readable(text: str) -> str:
     """Return a message with long values cut, and with control characters, line breaks and
     surrogates escaped.
     """
-    shorter = _WORD.sub(r"\1…", _VALUE.sub(r"`\1…`", text))
+    shorter = _WORD.sub(r"\1…", _VALUE.sub(_cut, text))
     return "".join(
         char if char.isprintable() else char.encode("unicode_escape").decode() for char in shorter
     )

@@ -20,9 +20,9 @@ EXAMPLES: Final = {
     "kafka-shim conformance run": (
         'kafka-shim conformance run --client-command "python my_client.py"',
     ),
-    "kafka-shim conformance check": ("kafka-shim conformance check trace --to junit",),
+    "kafka-shim conformance check": ("kafka-shim conformance check trace --format junit",),
     "kafka-shim conformance report": (
-        "kafka-shim conformance report librdkafka.json franz-go.json --to html",
+        "kafka-shim conformance report librdkafka.json franz-go.json --format html",
     ),
     "kafka-shim conformance list": ("kafka-shim conformance list --json",),
     "kafka-shim trace info": ("kafka-shim trace info trace",),
@@ -32,11 +32,11 @@ EXAMPLES: Final = {
     ),
     "kafka-shim trace view": ("kafka-shim trace view trace --port 8080",),
     "kafka-shim trace import": (
-        "kafka-shim trace import --from pcap kafka.pcapng trace",
-        "kafka-shim trace import --from audit-log kafka-authorizer.log trace",
+        "kafka-shim trace import --input-format pcap kafka.pcapng trace",
+        "kafka-shim trace import --input-format audit-log kafka-authorizer.log trace",
     ),
     "kafka-shim trace export": (
-        "kafka-shim trace export trace --as pcap --output kafka.pcap",
+        "kafka-shim trace export trace --format pcap --output kafka.pcap",
     ),
     "kafka-shim requirements": (
         "kafka-shim requirements --api Fetch",
@@ -49,13 +49,13 @@ EXAMPLES: Final = {
     "kafka-shim pipeline unused-acls": (
         "kafka-shim pipeline unused-acls trace --acls acls.yaml",
     ),
-    "kafka-shim pipeline least-acls": ("kafka-shim pipeline least-acls trace --to yaml",),
+    "kafka-shim pipeline least-acls": ("kafka-shim pipeline least-acls trace --format yaml",),
     "kafka-shim pipeline denials": (
         "kafka-shim pipeline denials trace --since 2026-11-01 --interval '1 hour'",
     ),
     "kafka-shim pipeline clients": ("kafka-shim pipeline clients trace",),
     "kafka-shim pipeline readiness": (
-        "kafka-shim pipeline readiness trace --from 3.9 --to 4.4",
+        "kafka-shim pipeline readiness trace --from-release 3.9 --to-release 4.4",
     ),
     "kafka-shim pipeline diff": ("kafka-shim pipeline diff before --with after --fail",),
     "kafka-shim pipeline timeline": (

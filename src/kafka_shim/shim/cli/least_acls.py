@@ -9,10 +9,10 @@ import msgspec
 
 from kafka_shim.authorizer.least_acls import least_acls
 from kafka_shim.authorizer.model import Acl
-from kafka_shim.shim.cli import EXIT_FAILURE, EXIT_MISMATCH, EXIT_USAGE
+from kafka_shim.shim.cli import EXIT_FAILURE, EXIT_MISMATCH
 from kafka_shim.shim.cli.broker_options import add_broker_arguments, config_from
 from kafka_shim.shim.cli.policy.words import counted
-from kafka_shim.shim.cli.usage import check_principal, guarded
+from kafka_shim.shim.cli.usage import UsageError, check_principal, guarded
 from kafka_shim.shim.config import Config
 from kafka_shim.shim.logs import set_up_logs
 from kafka_shim.shim.traffic.least_acls.attempt import Attempt, learn, prove
@@ -23,7 +23,7 @@ Run a program against a broker that allows everything, and print the fewest and 
 the program needed. Then run it again, against a new broker with only these ACLs, to prove them.
 
   kafka-shim least-acls --topic orders -- python consumer.py
-  kafka-shim least-acls --principal User:etl --to yaml -- bin/tool --server {bootstrap}
+  kafka-shim least-acls --principal User:etl --format yaml -- bin/tool --server {bootstrap}
 
 The program gets the broker's address in $KAFKA_BOOTSTRAP_SERVERS (and in
 $KAFKA_BOOTSTRAP_SERVERS_<LISTENER>), and `{bootstrap}` in its arguments is replaced by it; its
@@ -55,14 +55,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     form = parser.add_mutually_exclusive_group()
     form.add_argument(
-        "--to",
+        "--format",
         choices=FORMS,
         default="text",
         metavar="FORMAT",
         help=f"format of the ACLs: {', '.join(FORMS)} (default: text, kafka-acls command lines)",
     )
     form.add_argument(
-        "--json", action="store_const", const="json", dest="to", help="same as --to json"
+        "--json", action="store_const", const="json", dest="format", help="same as --format json"
     )
     add(
         "--optional",
@@ -74,7 +74,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="skip the second run, which proves that the ACLs suffice",
     )
-    add("words", nargs=argparse.REMAINDER, metavar="-- COMMAND")
+    parser.usage = "%(prog)s [OPTION ...] -- COMMAND [ARG ...]"
+    add(
+        "words",
+        nargs=argparse.REMAINDER,
+        metavar="COMMAND",
+        help="program to run, after --, and its arguments",
+    )
 
 
 def run(args: argparse.Namespace) -> int:
@@ -84,8 +90,7 @@ def run(args: argparse.Namespace) -> int:
 def _run(args: argparse.Namespace) -> int:
     words = args.words[1:] if args.words[:1] == ["--"] else args.words
     if not words:
-        _say("no command given; expected one after --, as in: kafka-shim least-acls -- bin/tool")
-        return EXIT_USAGE
+        raise UsageError("no command given; expected one after --, as in: least-acls -- bin/tool")
     check_principal("--principal", args.principal)
     config = _with_principal(config_from(args), args.principal)
     set_up_logs("error", config.log_format)
@@ -98,7 +103,7 @@ def _run(args: argparse.Namespace) -> int:
     optional = [acl for acl in everything if acl not in acls]
     proof = None if args.no_proof else asyncio.run(prove(config, words, acls))
     facts = {"proven": None if proof is None else proof.exit_code == 0}
-    text, left_out = printed(args.to, acls, optional, facts)
+    text, left_out = printed(args.format, acls, optional, facts)
     print(text, end="")
     if left_out:
         _say(

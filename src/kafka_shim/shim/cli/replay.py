@@ -1,4 +1,4 @@
-"""`kafka-shim replay TRACE --to HOST:PORT`: send the requests again, compare the responses."""
+"""`kafka-shim replay TRACE --target HOST:PORT`: send the requests again, compare the responses."""
 
 import argparse
 import json
@@ -24,8 +24,8 @@ DESCRIPTION = """\
 Send the requests of a trace to a broker, in the recorded order, and compare its responses with the
 recorded ones. Ids, offsets, times, texts and addresses are not compared (docs/replay.md).
 
-  kafka-shim replay trace --to 127.0.0.1:9092
-  kafka-shim replay trace --to 127.0.0.1:9093 --user alice:alice-secret --on-miss skip --json
+  kafka-shim replay trace --target 127.0.0.1:9092
+  kafka-shim replay trace --target 127.0.0.1:9093 --user alice:alice-secret --on-miss skip --json
 
 Ids that brokers generate (of producers, members, topics ...) are replaced by the target's.
 Exit codes: 0 all responses agree, 3 some differ or are missing, 2 usage error, 1 the target
@@ -38,7 +38,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("trace", type=Path, help="folder of a trace, or one segment")
     add = parser.add_argument_group("target").add_argument
-    add("--to", required=True, metavar="HOST:PORT", help="broker to send the requests to")
+    add("--target", required=True, metavar="HOST:PORT", help="broker to send the requests to")
     add(
         "--route",
         action="append",
@@ -105,7 +105,7 @@ def _run(args: argparse.Namespace) -> int:
     if (on_miss is OnMiss.RECORD) != (args.record is not None):
         raise ConfigError("--on-miss record and --record DIR require each other")
     target = Target(
-        address=parse_address(args.to, "--to"),
+        address=parse_address(args.target, "--target"),
         routes=dict(_route(text) for text in args.route),
         users=dict(parse_user(text) for text in args.user),
         speed=_speed(args.speed),

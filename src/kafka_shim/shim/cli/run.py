@@ -28,7 +28,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_broker_arguments(parser)
     add_control_arguments(parser)
     add_broker_record_options(parser)
-    parser.add_argument("words", nargs=argparse.REMAINDER, metavar="-- COMMAND")
+    parser.usage = "%(prog)s [OPTION ...] -- COMMAND [ARG ...]"
+    parser.add_argument(
+        "words",
+        nargs=argparse.REMAINDER,
+        metavar="COMMAND",
+        help=f"command to run, after --; it gets the broker's addresses in ${BOOTSTRAP}",
+    )
 
 
 def run(args: argparse.Namespace) -> int:

@@ -18,16 +18,16 @@ Wireshark; requires --output"""
 
 
 def add_export_arguments(verb: argparse.ArgumentParser) -> None:
-    verb.add_argument("--as", dest="form", choices=FORMS, default=FORMS[0], help=FORMS_HELP)
+    verb.add_argument("--format", choices=FORMS, default=FORMS[0], help=FORMS_HELP)
     verb.add_argument(
         "--output", type=Path, metavar="FILE", help="file to write (default: standard output)"
     )
 
 
 def run_export(args: argparse.Namespace) -> int:
-    if args.form == "pcap":
+    if args.format == "pcap":
         return _capture(args)
-    if args.form == "protocol-log":
+    if args.format == "protocol-log":
         from kafka_shim.shim.traffic.importers.protocol_log_export import export_entries as rows
     else:
         from kafka_shim.shim.traffic.importers.request_log_export import export_rows as rows
@@ -48,11 +48,11 @@ def _progress(args: argparse.Namespace) -> Progress:
 
 def _capture(args: argparse.Namespace) -> int:
     if args.output is None:
-        raise ConfigError("--as pcap requires --output FILE, since a capture is binary")
+        raise ConfigError("--format pcap requires --output FILE, since a capture is binary")
     try:
         from kafka_shim.shim.traffic.captures.export import export_capture
     except ImportError as error:
-        raise ConfigError(requires("--as pcap", "capture")) from error
+        raise ConfigError(requires("--format pcap", "capture")) from error
     with args.output.open("wb") as file, _progress(args) as progress:
         report = export_capture(args.trace, file, progress)
     tell_damage(report.damage)

@@ -42,7 +42,7 @@ def add_import_arguments(verb: argparse.ArgumentParser) -> None:
         help="capture, or log files and folders, also compressed (gzip, zstd, bzip2, xz, tar);"
         " - is a log on standard input",
     )
-    verb.add_argument("--from", dest="form", required=True, choices=FORMS, help=FORMS_HELP)
+    verb.add_argument("--input-format", required=True, choices=FORMS, help=FORMS_HELP)
     verb.add_argument(
         "--port",
         type=int,
@@ -101,19 +101,19 @@ def run_import(args: argparse.Namespace) -> int:
 
     Return 1 if nothing was imported, 3 if more than `--max-unread` of a log could not be read.
     """
-    if args.port and args.form != "pcap":
-        raise ConfigError("--port requires --from pcap")
+    if args.port and args.input_format != "pcap":
+        raise ConfigError("--port requires --input-format pcap")
     for port in args.port:
         if not 0 < port <= PORT_MAX:
             raise ConfigError(f"--port `{port}`: expected 1 to {PORT_MAX}")
-    if args.key_log is not None and args.form != "pcap":
-        raise ConfigError("--key-log requires --from pcap")
-    if args.form == "pcap" and len(args.sources) > 1:
-        raise ConfigError("--from pcap reads one capture; merge captures first, with mergecap")
+    if args.key_log is not None and args.input_format != "pcap":
+        raise ConfigError("--key-log requires --input-format pcap")
+    if args.input_format == "pcap" and len(args.sources) > 1:
+        raise ConfigError("--input-format pcap reads one capture; merge them first, with mergecap")
     before = _Before.of(args.trace)
     code = EXIT_FAILURE
     try:
-        code = _capture(args) if args.form == "pcap" else _log(args)
+        code = _capture(args) if args.input_format == "pcap" else _log(args)
     finally:  # also after errors and Ctrl-C
         if code not in (0, EXIT_MISMATCH):
             before.bring_back()
@@ -198,13 +198,13 @@ def _import_logs(args: argparse.Namespace) -> "ImportReport":
 def _read_sources(
     args: argparse.Namespace, sources: Iterator[tuple["LogSource", Iterator[str]]]
 ) -> "ImportReport":
-    if args.form == "protocol-log":
+    if args.input_format == "protocol-log":
         from kafka_shim.shim.traffic.importers.protocol_log_import import import_protocol_log
 
         return import_protocol_log(chain.from_iterable(lines for _, lines in sources), args.trace)
     from kafka_shim.shim.traffic.importers.log_import import AuthorizerLogImport, RequestLogImport
 
-    kind = AuthorizerLogImport if args.form == "audit-log" else RequestLogImport
+    kind = AuthorizerLogImport if args.input_format == "audit-log" else RequestLogImport
     with closing(kind(args.trace, args.time_zone)) as importing:
         for source, lines in sources:
             importing.read(lines, source.name)
@@ -215,7 +215,7 @@ def _outcome(args: argparse.Namespace, entries: int) -> int:
     if entries:
         return 0
     name = ", ".join(str(source) for source in args.sources)
-    print_error(args, f"`{name}` contains nothing in the format {args.form}")
+    print_error(args, f"`{name}` contains nothing in the format {args.input_format}")
     return EXIT_FAILURE
 
 

@@ -86,7 +86,7 @@ def _row(result: Result) -> Row:
 
 
 def read_report(path: str) -> Report:
-    """Read a report that `--to json` wrote; ConfigError if the file is not one."""
+    """Read a report that `--format json` wrote; ConfigError if the file is not one."""
     try:
         return msgspec.json.decode(Path(path).read_bytes(), type=Report)
     except OSError as error:

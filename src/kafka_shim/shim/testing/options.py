@@ -23,7 +23,7 @@ class Options(TypedDict, total=False):
     users: Mapping[str, str] | None
     """Passwords by name of users who can log in; `admin` always can."""
     acls: Sequence[Mapping[str, Any]] | Path | None
-    """Rules as in the state file, or a file in any form that `kafka-shim acls --from` reads."""
+    """Rules as in the state file, or a file in any format of `kafka-shim acls --format`."""
     super_users: Sequence[str] | None
     """Principals that ACLs do not restrict; by default User:ANONYMOUS and User:admin."""
     allow_everyone_if_no_acl_found: bool | None

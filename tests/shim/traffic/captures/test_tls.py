@@ -191,7 +191,7 @@ def test_damage_ends_the_decryption(at: int, tmp_path: Path) -> None:
 def test_the_command_takes_a_key_log(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     pieces = spoken(Pair(tmp_path / "keys", ssl.TLSVersion.TLSv1_3))
     (tmp_path / "some.pcap").write_bytes(capture_of(connection(pieces)).getvalue())
-    words = ["trace", "import", "--from", "pcap", str(tmp_path / "some.pcap")]
+    words = ["trace", "import", "--input-format", "pcap", str(tmp_path / "some.pcap")]
     assert main([*words, str(tmp_path / "one"), "--key-log", str(tmp_path / "keys")]) == 0
     assert f"{COUNT} requests, {COUNT} responses" in capsys.readouterr().err
     assert main([*words, str(tmp_path / "two")]) == 1

@@ -279,7 +279,7 @@ def test_packed_logs_and_folders_are_read(
     source = log.parent if is_folder else log
     if is_folder:
         (log.parent / "index.bin").write_bytes(b"\0\1\2")
-    words = ["trace", "import", "--from", "audit-log", str(source), str(tmp_path / "trace")]
+    words = ["trace", "import", "--input-format", "audit-log", str(source), str(tmp_path / "trace")]
     assert main([*words, "--json"]) == 0
     report = json.loads(capsys.readouterr().out)
     assert (report["entries"], report["unread"]) == (len(LINES), 0)
@@ -291,7 +291,7 @@ def test_of_several_logs_the_earliest_is_read_first(tmp_path: Path) -> None:
         (tmp_path / name).write_text(OLD_LINE.replace("2020", year))
     sources = [str(tmp_path / name) for name in ("kafka.log", "kafka.log.1", "kafka.log.2")]
     trace = tmp_path / "trace"
-    assert main(["trace", "import", "--from", "audit-log", *sources, str(trace)]) == 0
+    assert main(["trace", "import", "--input-format", "audit-log", *sources, str(trace)]) == 0
     blocks = [block for block in read_trace(trace) if not isinstance(block, Damage)]
     times = [entry.time_us for block in blocks for entry in block.body.entries]
     assert times == sorted(times)
@@ -306,7 +306,7 @@ def test_too_many_unread_entries_have_exit_code_3(
 ) -> None:
     log, trace = tmp_path / "log", tmp_path / "trace"
     log.write_text(OLD_LINE * 2 + TORN)
-    words = ["trace", "import", "--from", "audit-log", str(log), str(trace)]
+    words = ["trace", "import", "--input-format", "audit-log", str(log), str(trace)]
     words += [] if limit is None else ["--max-unread", limit]
     if code == 2:
         with pytest.raises(SystemExit):
@@ -323,7 +323,7 @@ def test_too_many_unread_entries_have_exit_code_3(
 def test_the_zone_of_times_is_an_option(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     log = tmp_path / "log"
     log.write_text(OLD_LINE)
-    words = ["trace", "import", "--from", "audit-log", str(log)]
+    words = ["trace", "import", "--input-format", "audit-log", str(log)]
     for zone, name in (("Europe/Berlin", "a"), ("+01:00", "b")):
         assert main([*words, str(tmp_path / name), "--time-zone", zone]) == 0
         (block,) = read_trace(tmp_path / name)
@@ -350,4 +350,6 @@ def test_a_log_given_as_a_trace_names_the_import(
     source = log.parent if is_folder else log
     assert main([*command, str(source)]) == 2
     form = "audit-log" if text == OLD_LINE else "request-log"
-    assert f"`kafka-shim trace import --from {form} {source} TRACE`" in capsys.readouterr().err
+    assert (
+        f"`kafka-shim trace import --input-format {form} {source} TRACE`" in capsys.readouterr().err
+    )

@@ -90,9 +90,11 @@ def test_without_session_ids_each_client_id_is_a_connection(tmp_path: Path) -> N
 
 def test_an_exported_trace_is_imported_unchanged(trace: Path, tmp_path: Path) -> None:  # noqa: F811
     log = tmp_path / "log"
-    assert main(["trace", "export", str(trace), "--as", "protocol-log", "--output", str(log)]) == 0
+    assert (
+        main(["trace", "export", str(trace), "--format", "protocol-log", "--output", str(log)]) == 0
+    )
     assert len(log.read_text().splitlines()) == len(list(export_entries(trace))) == 8
-    words = ["trace", "import", "--from", "protocol-log", str(log), str(tmp_path / "again")]
+    words = ["trace", "import", "--input-format", "protocol-log", str(log), str(tmp_path / "again")]
     assert main(words) == 0
     kept = ("requestHeader", "request", "response")
     assert [{key: row[key] for key in kept} for row in export_rows(tmp_path / "again")] == [

@@ -51,5 +51,5 @@ def test_acls_that_a_format_cannot_express_are_reported() -> None:
             Permission.ALLOW,
         )
     ]
-    with pytest.raises(ConfigError, match="--to strimzi"):
+    with pytest.raises(ConfigError, match="--format strimzi"):
         printed("strimzi", odd, [], {})

@@ -33,8 +33,8 @@ VERBS: dict[str, _Verb] = {
 }
 
 SUMMARY = """\
-Test, compare, review and apply ACLs that are kept in files, in any format that `kafka-shim acls
---from` reads. A folder stands for all files in it.
+Test, compare, review and apply ACLs that are kept in files, in any format of `kafka-shim acls
+--format`. A folder stands for all files in it.
 
 Exit codes: 0 the check passed, 3 it failed, 2 usage error (an invalid option or file), 1 the broker
 failed.

@@ -38,6 +38,10 @@ USED = "  (used {count} times in the trace)"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.usage = (
+        "%(prog)s [OPTION ...] OLD NEW\n"
+        "       %(prog)s [OPTION ...] NEW [NEW ...] --bootstrap-server HOST:PORT"
+    )
     add = parser.add_argument
     add(
         "files",

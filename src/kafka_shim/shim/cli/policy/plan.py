@@ -41,10 +41,10 @@ confirmation; if one fails, all are undone.
 
   kafka-shim policy plan old.yaml new.yaml
   kafka-shim policy plan acls/ --bootstrap-server 127.0.0.1:9092 --apply
-  kafka-shim policy plan old.yaml new.yaml --to strimzi --stage 1
+  kafka-shim policy plan old.yaml new.yaml --format strimzi --stage 1
 
-With --to, the output is for a declarative tool, in two stages: stage 1 adds the new ACLs, and stage
-2 removes the old ones. Without --stage, both are printed.
+With --format, the output is for a declarative tool, in two stages: stage 1 adds the new ACLs, and
+stage 2 removes the old ones. Without --stage, both are printed.
 
 Exit codes: 0 done or nothing to do, 2 usage error, 1 the broker failed or the confirmation was no.
 """
@@ -53,6 +53,10 @@ BATCH = 1000
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.usage = (
+        "%(prog)s [OPTION ...] OLD NEW\n"
+        "       %(prog)s [OPTION ...] NEW [NEW ...] --bootstrap-server HOST:PORT"
+    )
     add = parser.add_argument
     add(
         "files",
@@ -63,7 +67,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--apply", action="store_true", help="make the changes in the cluster")
     add("--yes", "-y", action="store_true", help="with --apply: do not ask for confirmation")
     add(
-        "--to",
+        "--format",
         choices=FORMS,
         default="commands",
         metavar="FORMAT",
@@ -103,26 +107,26 @@ def run(args: argparse.Namespace) -> int:
 
 def _check(args: argparse.Namespace) -> None:
     """Raise UsageError for options that cannot be combined."""
-    is_staged = args.to != "commands"
+    is_staged = args.format != "commands"
     if is_staged and (args.apply or args.json):
         raise UsageError(
-            f"--to {args.to} prints a plan for that tool; leave out --apply and --json"
+            f"--format {args.format} prints a plan for that tool; leave out --apply and --json"
         )
     if args.stage and not is_staged:
-        raise UsageError("--stage requires --to with a declarative tool, such as --to terraform")
+        raise UsageError("--stage requires a --format of a declarative tool, such as terraform")
 
 
 def _text(args: argparse.Namespace, steps: Sequence[Step], old: Mapping[Acl, str]) -> str:
     if args.json:
         return json.dumps(_objects(steps), indent=2, ensure_ascii=False) + "\n"
     total = "" if args.stage else f"# {_total(steps)}\n"
-    if args.to == "commands":
+    if args.format == "commands":
         lines = _commands(steps, args.bootstrap_server)
         return "".join(f"{line}\n" for line in lines) + total
     try:
-        return staged(stages(steps, old, args.to), args.stage) + total
+        return staged(stages(steps, old, args.format), args.stage) + total
     except AclTextError as error:
-        raise UsageError(f"--to {args.to}: {error}") from error
+        raise UsageError(f"--format {args.format}: {error}") from error
 
 
 def _apply(args: argparse.Namespace, live: Live | None, steps: Sequence[Step]) -> int:

@@ -64,4 +64,4 @@ def printed(
     try:
         return write(acls, form), len(optional)
     except AclTextError as error:
-        raise ConfigError(f"--to {form}: {error}") from error
+        raise ConfigError(f"--format {form}: {error}") from error
