@@ -188,6 +188,24 @@ def test_passes_though_denied(kafka_broker):
 """
 
 
+REFUSED = """
+from kafka_shim.shim.client.client import ClientError, connect
+from kafka_shim.shim.client.config import ClientConfig, Login
+from kafka_shim.shim.config import SecurityProtocol
+
+def test_refused(kafka_broker):
+    login = Login("PLAIN", "alice", "wrong")
+    config = ClientConfig(SecurityProtocol.SASL_PLAINTEXT, login)
+    connect(kafka_broker.listeners["SASL_PLAINTEXT"], config)
+"""
+
+
+def test_a_failed_test_reports_who_was_not_authenticated(tmp_path: Path) -> None:
+    done = run(tmp_path, REFUSED)
+    assert "Not authenticated by the Kafka broker" in done.stdout, done.stdout
+    assert "alice was refused on SASL_PLAINTEXT by PLAIN: " in done.stdout
+
+
 def test_a_failed_test_reports_what_was_denied(tmp_path: Path) -> None:
     done = run(tmp_path, DENIED)
     assert "4 failed, 1 passed" in done.stdout, done.stdout

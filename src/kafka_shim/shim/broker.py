@@ -135,6 +135,7 @@ class Broker:
         self.cluster.begin()
         if self.storage is not None:
             self.storage.begin_anew(self.cluster)
+        self.cluster.authentications.clear()
         if self.dispatcher.history is not None:
             self.dispatcher.history.forget()
 

@@ -5,7 +5,7 @@ nothing.
 """
 
 import sys
-from collections.abc import Generator, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from kafka_shim.shim.testing.options import Options
     from kafka_shim.shim.testing.policy import KafkaPolicy
 
-_IN_USE: "pytest.StashKey[list[tuple[KafkaBroker, int]]]" = pytest.StashKey()
-"""The brokers of a test, with the number of the last request before it."""
+_IN_USE: "pytest.StashKey[list[tuple[KafkaBroker, int, int]]]" = pytest.StashKey()
+"""The brokers of a test, with the numbers of the last request and authentication before it."""
 
 _SHARED: "pytest.StashKey[dict[str, KafkaBroker]]" = pytest.StashKey()
 """The brokers of a session, by what they were started with."""
@@ -117,32 +117,45 @@ def pytest_runtest_call(item: pytest.Item) -> None:
     if broker is None:
         return
     try:
-        after = broker.last_request()
+        after = broker.last_request(), broker.last_authentication()
     except Exception:  # noqa: BLE001 - whether the test needs the broker is for the test to say
-        after = 0
-    _note_use(item, broker, after)
+        after = 0, 0
+    _note_use(item, broker, *after)
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(
     item: pytest.Item, call: pytest.CallInfo[None]
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """Add its brokers' denials to the report of a failed test."""
+    """Add denials and refused authentications to the report of a failed test."""
     report = yield
     if call.when == "call" and report.failed:
-        for broker, after in item.stash.get(_IN_USE, []):
-            text = _denials(broker, after)
-            if text:
-                report.sections.append(("Denied by the Kafka broker", text))
+        for broker, last_request, last_authentication in item.stash.get(_IN_USE, []):
+            denials = _text_or_error(lambda: _denials(broker, last_request))  # noqa: B023
+            refusals = _text_or_error(lambda: _refusals(broker, last_authentication))  # noqa: B023
+            if denials:
+                report.sections.append(("Denied by the Kafka broker", denials))
+            if refusals and refusals != denials:
+                report.sections.append(("Not authenticated by the Kafka broker", refusals))
     return report
 
 
 def _denials(broker: "KafkaBroker", after: int) -> str:
-    """Return the denials, or why they are unknown; an exception here would end the session."""
-    try:
-        from kafka_shim.shim.testing.denials import denials_text  # noqa: PLC0415 - only failed tests need it
+    from kafka_shim.shim.testing.denials import denials_text  # noqa: PLC0415 - only failed tests need it
 
-        text = denials_text(broker.denials(after=after))
+    return denials_text(broker.denials(after=after))
+
+
+def _refusals(broker: "KafkaBroker", after: int) -> str:
+    from kafka_shim.shim.testing.denials import refusals_text  # noqa: PLC0415 - as above
+
+    return refusals_text(broker.authentications(after=after), broker.mechanisms())
+
+
+def _text_or_error(text_of: "Callable[[], str]") -> str:
+    """Return the text, or why it is unknown; an exception here would end the session."""
+    try:
+        text = text_of()
     except Exception as error:  # noqa: BLE001 - the docstring says why
         text = f"unknown: {_why(error)}"
     return text.encode(errors="backslashreplace").decode()
@@ -152,8 +165,11 @@ def _why(error: Exception) -> str:
     return f"{type(error).__name__}: {error}"
 
 
-def _note_use(node: Any, broker: "KafkaBroker", after: int = 0) -> None:
-    node.stash.setdefault(_IN_USE, []).append((broker, after))
+def _note_use(
+    node: Any, broker: "KafkaBroker", last_request: int = 0, last_authentication: int = 0
+) -> None:
+    entry = (broker, last_request, last_authentication)
+    node.stash.setdefault(_IN_USE, []).append(entry)
 
 
 def _fresh(config: pytest.Config, param: Any) -> "KafkaBroker":

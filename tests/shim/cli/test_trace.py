@@ -121,7 +121,7 @@ def test_an_invalid_trace_is_reported_in_one_line(
         place = tmp_path / name
         assert main(["trace", *words, str(place)]) == EXIT_USAGE
         out, err = capsys.readouterr()
-        assert (out, err) == ("", f"kafka-shim: {says.format(place)}\n")
+        assert (out, err) == ("", f"kafka-shim trace {words[0]}: {says.format(place)}\n")
 
 
 def test_an_empty_segment_is_a_valid_trace(
@@ -163,7 +163,7 @@ def test_unwritable_output_is_reported_in_one_line(words: list[str], trace: Path
             env=environment(),
         )
     assert done.returncode == EXIT_FAILURE
-    assert done.stderr == "kafka-shim trace: No space left on device\n"
+    assert done.stderr == f"kafka-shim trace {words[0]}: No space left on device\n"
 
 
 def test_a_trace_is_viewed_until_ctrl_c(trace: Path) -> None:

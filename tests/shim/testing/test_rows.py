@@ -20,6 +20,7 @@ SHAPES: dict[type[Row], type[msgspec.Struct]] = {
     rows.AclRow: shapes.AclRow,
     rows.GroupRow: shapes.GroupRow,
     rows.StateRow: shapes.State,
+    rows.AuthenticationRow: shapes.AuthenticationRow,
     rows.NodeRow: shapes.NodeRow,
     rows.PushRow: shapes.PushRow,
     rows.RequestRow: shapes.RequestRow,

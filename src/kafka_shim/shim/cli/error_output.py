@@ -10,9 +10,7 @@ VALUE_MAX: Final = 80
 WORD_MAX: Final = 300
 """Characters that a message repeats of a path, or of a word without spaces."""
 
-_VALUE: Final = re.compile(
-    rf"`(?:([^`/\\]{{{VALUE_MAX}}})[^`/\\]+|([^`]{{{WORD_MAX}}})[^`]+)`"
-)
+_VALUE: Final = re.compile(rf"`(?:([^`/\\]{{{VALUE_MAX}}})[^`/\\]+|([^`]{{{WORD_MAX}}})[^`]+)`")
 _WORD: Final = re.compile(rf"(\S{{{WORD_MAX}}})\S+")
 
 

@@ -1,6 +1,9 @@
 """Verbs about the brokers of the cluster: stopping and starting them, and who leads what."""
 
+from collections.abc import Mapping
 from typing import Any
+
+import msgspec
 
 from kafka_shim.shim.broker import Broker
 from kafka_shim.shim.control.problem import ControlError
@@ -48,6 +51,17 @@ class Nodes:
                 for listener in self._cluster.config.listeners
             ]
         }
+
+    def authentications(self, query: Mapping[str, str]) -> dict[str, Any]:
+        """Return the authentications, all or those after a number."""
+        after = whole_number(query.get("after", "0"))
+        if after is None:
+            raise ControlError(
+                400, f"invalid after `{query['after']}`; expected a number of 0 or more"
+            )
+        log = self._cluster.authentications
+        rows = [msgspec.structs.asdict(row) for row in log if row.number > after]
+        return {"authentications": rows, "last": log.last_number}
 
     async def stop(self, node_id: str) -> dict[str, Any]:
         await self._broker.stop_node(self._known(node_id))

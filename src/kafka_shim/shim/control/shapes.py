@@ -66,6 +66,27 @@ class State(msgspec.Struct):
     groups: list[GroupRow]
 
 
+class AuthenticationRow(msgspec.Struct):
+    """An authentication by SASL; `user` is the name that the client sent, null if unreadable;
+    `error` is null if it succeeded.
+    """
+
+    number: int
+    time_ms: int
+    listener: str
+    host: str
+    mechanism: str
+    user: str | None
+    error: str | None
+
+
+class AuthenticationRows(msgspec.Struct):
+    """Authentications, oldest first; `last` is the number of the newest one, for `after`."""
+
+    authentications: list[AuthenticationRow]
+    last: int
+
+
 class ListenerRow(msgspec.Struct):
     """The addresses of a listener; `sasl_mechanisms` is empty without SASL."""
 

@@ -26,6 +26,7 @@ class Session:
     """One client connection as handlers see it."""
 
     __slots__ = (
+        "claimed_name",
         "client_software_name",
         "client_software_version",
         "expires_at_ms",
@@ -75,6 +76,7 @@ class Session:
         self.token_id: str | None = None  # the delegation token that was the proof
         self.mechanism: str | None = None
         self.sasl: object | None = None  # the mechanism's state between two messages
+        self.claimed_name: str | None = None  # the user that this authentication is for
         self.client_software_name = ""
         self.client_software_version = ""
 

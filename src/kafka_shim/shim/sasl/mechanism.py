@@ -4,6 +4,9 @@ from typing import Protocol
 
 import msgspec
 
+BEARER_REFUSAL = '{"status":"invalid_token"}'
+"""The error of every refused bearer token."""
+
 
 class SaslFailure(Exception):  # noqa: N818 - the client's failure, not ours
     """The log-in failed; the response has this text, and SASL_AUTHENTICATION_FAILED (58)."""
@@ -12,13 +15,15 @@ class SaslFailure(Exception):  # noqa: N818 - the client's failure, not ours
 class SaslStep(msgspec.Struct, frozen=True):
     """The server's next message; with a principal, the exchange has succeeded.
 
-    `expires_at_ms` is when the log-in expires (a token's expiry); None if it does not.
+    `expires_at_ms` is when the log-in expires (a token's expiry); None if it does not. `refusal`:
+    the reason, if the reply is an error that the client must acknowledge.
     """
 
     reply: bytes
     principal: str | None = None
     expires_at_ms: int | None = None
     token_id: str | None = None
+    refusal: str | None = None
 
 
 class SaslExchange(Protocol):

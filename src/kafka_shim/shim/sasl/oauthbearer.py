@@ -9,9 +9,7 @@ from collections.abc import Callable
 
 from kafka_shim.shim.errors import CloseConnection
 from kafka_shim.shim.sasl.bearer_token import TokenRefusedError, TokenValidator
-from kafka_shim.shim.sasl.mechanism import SaslFailure, SaslStep
-
-REFUSAL = '{"status":"invalid_token"}'
+from kafka_shim.shim.sasl.mechanism import BEARER_REFUSAL, SaslFailure, SaslStep
 
 _FIRST = re.compile(
     r"n,(?:a=(?P<who>(?:[^\x00=,\x80-\U0010ffff]|=2C|=3D)+))?,"
@@ -30,13 +28,13 @@ class BearerExchange:
 
     def step(self, message: bytes) -> SaslStep:
         if self._is_refused:
-            raise SaslFailure(REFUSAL)
+            raise SaslFailure(BEARER_REFUSAL)
         who, text = _read(message)
         try:
             token = self._validator.validate(text, self._now_ms())
-        except TokenRefusedError:
+        except TokenRefusedError as error:
             self._is_refused = True
-            return SaslStep(REFUSAL.encode())
+            return SaslStep(BEARER_REFUSAL.encode(), refusal=f"the token is refused: {error}")
         if who not in ("", token.subject):
             raise SaslFailure("authentication failed: authorization id differs from the token's")
         return SaslStep(b"", f"User:{token.subject}", expires_at_ms=token.expires_ms)

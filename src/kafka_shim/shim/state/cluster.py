@@ -23,6 +23,7 @@ from kafka_shim.protocol.releases.facts import Facts, facts_of
 from kafka_shim.shim.clock import Clock
 from kafka_shim.shim.config import Config, ListenerConfig
 from kafka_shim.shim.errors import ConfigError
+from kafka_shim.shim.state.authentications import AuthenticationLog
 from kafka_shim.shim.state.authorization import policy_of
 from kafka_shim.shim.state.delegation_tokens import DelegationTokens
 from kafka_shim.shim.state.lazy_partition import PartitionFactory
@@ -304,6 +305,7 @@ class Cluster:
         self.token_validators = _token_validators(config, self.mechanisms, self.facts.access)
         self.reauthentication_ms = int(config.properties.get("connections.max.reauth.ms", 0))
         self.counters = Counters()
+        self.authentications = AuthenticationLog()
         self.changes = Changes()
         self._static: dict[int, tuple[object, object, Mapping[str, str]]] = {}
         self.upkeep: LogMaintenance | None = None

@@ -8,11 +8,22 @@ from kafka_shim.shim.testing.client_configs import Certificates, Login, Security
 from kafka_shim.shim.testing.faults import Faults
 from kafka_shim.shim.testing.nodes import Nodes
 from kafka_shim.shim.testing.resources import Acls, Clock, Topics, Users
-from kafka_shim.shim.testing.rows import DecisionRow, HealthRow, PushRow, RequestRow, Row, StateRow
+from kafka_shim.shim.testing.rows import (
+    AuthenticationRow,
+    DecisionRow,
+    HealthRow,
+    PushRow,
+    RequestRow,
+    Row,
+    StateRow,
+)
 from kafka_shim.shim.testing.settings import Settings, principal_of
 from kafka_shim.shim.testing.transport import BrokerError, Transport
+from kafka_shim.shim.testing.unknown import unknown
 
 _PAGE = 1000
+_NUMBER_MAX = 2**31 - 1
+_PASSWORD_MECHANISMS = ("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512")
 _AnyRow = TypeVar("_AnyRow", bound=Row)
 
 
@@ -55,6 +66,11 @@ class KafkaBroker:
         found = self._transport.listeners
         return {name: ",".join(addresses) for name, addresses in found.items()}
 
+    def mechanisms(self) -> dict[str, list[str]]:
+        """Return the enabled SASL mechanisms by listener name; none for those without SASL."""
+        rows = self._ask("GET", "/listeners")["listeners"]
+        return {row["name"]: row["sasl_mechanisms"] for row in rows}
+
     @property
     def control_url(self) -> str | None:
         """The URL of the control API; None with `in_process`."""
@@ -64,7 +80,7 @@ class KafkaBroker:
         self,
         user: str | None = None,
         style: str = "confluent-kafka",
-        mechanism: str = "PLAIN",
+        mechanism: str | None = None,
         listener: str | None = None,
         **more: Any,
     ) -> dict[str, Any]:
@@ -72,7 +88,9 @@ class KafkaBroker:
 
         `style` selects the names of settings: `confluent-kafka`, `kafka-python`, `aiokafka` or
         `java`. The listener is one with a log-in if there is a user, and one with TLS if the broker
-        was started with `tls`. `more` is added to the result.
+        was started with `tls`. `mechanism` is PLAIN by default, or the first one with passwords
+        that is enabled. `more` is added to the result. Raise ValueError for a mechanism that is not
+        enabled.
         """
         name = self._listener_for(user) if listener is None else listener
         if name not in self.listeners:
@@ -84,9 +102,27 @@ class KafkaBroker:
                 raise BrokerError(
                     f"user {user} cannot log in on listener {name}, which is {protocol}"
                 )
+            mechanism = self._mechanism_for(name, mechanism)
             login = (mechanism, user, self._passwords.get(user) or self.users.add(user))
         security = Security(protocol, login, self._certificates(name, protocol))
         return client_config(style, self.listeners[name], security) | more
+
+    def _mechanism_for(self, listener: str, mechanism: str | None) -> str:
+        """Return an enabled mechanism; raise ValueError for another one, BrokerError if none of
+        those that are enabled takes a password.
+        """
+        enabled = self.mechanisms()[listener]
+        if mechanism is None:
+            by_password = [name for name in _PASSWORD_MECHANISMS if name in enabled]
+            if not by_password:
+                raise BrokerError(
+                    f"no enabled mechanism takes a password: {', '.join(enabled)}; add another one"
+                    " to sasl.enabled.mechanisms"
+                )
+            return by_password[0]
+        if mechanism not in enabled:
+            raise ValueError(unknown("or disabled mechanism", mechanism, enabled))
+        return mechanism
 
     def _listener_for(self, user: str | None) -> str:
         """Return the first listener that fits; BrokerError if the broker has none."""
@@ -129,6 +165,17 @@ class KafkaBroker:
     def denials(self, *, after: int = 0) -> list[DecisionRow]:
         """Return the denials that Kafka's audit log would have."""
         return self.decisions(allowed=False, logged=True, after=after)
+
+    def authentications(self, *, after: int = 0) -> list[AuthenticationRow]:
+        """Return the authentications by SASL, also refused ones with their `error`; `after`: only
+        those with a greater number.
+        """
+        rows = self._ask("GET", "/authentications", query={"after": str(after)})
+        return [AuthenticationRow(row) for row in rows["authentications"]]
+
+    def last_authentication(self) -> int:
+        """Return the number of the newest authentication, for `after`."""
+        return int(self._ask("GET", "/authentications", query={"after": str(_NUMBER_MAX)})["last"])
 
     def last_request(self) -> int:
         """Return the number of the newest request, for `after`."""

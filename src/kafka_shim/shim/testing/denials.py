@@ -1,4 +1,4 @@
-"""The denials of a broker as text, for the report of a failed test."""
+"""The denials and refused authentications of a broker as text, for a failed test's report."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -25,6 +25,25 @@ def denials_text(rows: Iterable[Mapping[str, Any]]) -> str:
         f"{what} ({api}{_times(count)}): {why}{advice}"
         for (what, api, why, advice), count in counts.items()
     )
+
+
+def refusals_text(rows: Iterable[Mapping[str, Any]], enabled: Mapping[str, Iterable[str]]) -> str:
+    """Return one line for each distinct refused authentication.
+
+    `enabled`: the mechanisms by listener.
+    """
+    counts: dict[str, int] = {}
+    for row in rows:
+        if row["error"] is None:
+            continue
+        user = "a client without a readable name" if row["user"] is None else row["user"]
+        mechanisms = ", ".join(enabled.get(row["listener"], ())) or "nothing"
+        line = (
+            f"{user} was refused on {row['listener']} by {row['mechanism']}: {row['error']}"
+            f" (enabled: {mechanisms})"
+        )
+        counts[line] = counts.get(line, 0) + 1
+    return "\n".join(f"{line}{_times(count)}" for line, count in counts.items())
 
 
 def _advice(row: Mapping[str, Any], remedy: Mapping[str, Any]) -> str:

@@ -94,6 +94,20 @@ class StateRow(Row):
         self["groups"] = [GroupRow(group) for group in columns["groups"]]
 
 
+class AuthenticationRow(Row):
+    """An authentication by SASL; `user` is the name that the client sent, `error` is None if it
+    succeeded.
+    """
+
+    number: int
+    time_ms: int
+    listener: str
+    host: str
+    mechanism: str
+    user: str | None
+    error: str | None
+
+
 class NodeRow(Row):
     """A broker of the cluster; `listeners` are `host:port` by name."""
 

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, cast
 from kafka_shim.shim.errors import CloseConnection
 from kafka_shim.shim.logs import Log
 from kafka_shim.shim.request.session import Phase, Session
-from kafka_shim.shim.sasl.mechanism import SaslExchange, SaslFailure, SaslStep
+from kafka_shim.shim.sasl.mechanism import BEARER_REFUSAL, SaslExchange, SaslFailure, SaslStep
 from kafka_shim.shim.sasl.scram_credential import ScramMechanism, salted_credential
+from kafka_shim.shim.state.authentications import NAME_MAX, claimed_name
 from kafka_shim.shim.state.cluster import Cluster
 
 if TYPE_CHECKING:  # a mechanism is imported with the first log-in by it
@@ -32,7 +33,11 @@ def failed_login_delay_ms(cluster: Cluster, node_id: int) -> int:
 
 def begin(mechanism: str, session: Session, cluster: Cluster, next_phase: Phase) -> bool:
     """Start an exchange on this connection; False if the mechanism is not enabled."""
+    session.claimed_name = None
     if mechanism not in cluster.mechanisms:
+        enabled = ", ".join(sorted(cluster.mechanisms))
+        error = f"the mechanism is not enabled; enabled are {enabled}"
+        _record(session, cluster, mechanism[:NAME_MAX], error)
         return False
     session.mechanism = mechanism
     session.sasl = _exchange(mechanism, session, cluster)
@@ -81,6 +86,9 @@ def _token_account(kind: ScramMechanism, token_id: str, cluster: Cluster) -> "Sc
 def advance(message: bytes, session: Session, cluster: Cluster) -> SaslStep:
     """Process a message of the exchange; on success, set the session's principal."""
     exchange = cast("SaslExchange", session.sasl)
+    mechanism = str(session.mechanism)
+    if session.claimed_name is None:
+        session.claimed_name = claimed_name(mechanism, message)
     try:
         step = exchange.step(message)
         if step.principal is not None:
@@ -94,8 +102,26 @@ def advance(message: bytes, session: Session, cluster: Cluster) -> SaslStep:
             host=session.host,
             reason=str(failure),
         )
+        if str(failure) != BEARER_REFUSAL:  # which was recorded with its reason
+            _record(session, cluster, mechanism, str(failure))
         raise
+    if step.principal is not None:
+        session.claimed_name = step.principal.removeprefix("User:")
+        _record(session, cluster, mechanism, None)
+    elif step.refusal is not None:
+        _record(session, cluster, mechanism, step.refusal)
     return step
+
+
+def _record(session: Session, cluster: Cluster, mechanism: str, error: str | None) -> None:
+    cluster.authentications.add(
+        cluster.clock.now_ms(),
+        listener=session.listener.name,
+        host=session.host,
+        mechanism=mechanism,
+        user=session.claimed_name,
+        error=error,
+    )
 
 
 def _log_in(step: SaslStep, principal: str, session: Session, cluster: Cluster) -> None:
