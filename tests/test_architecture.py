@@ -60,3 +60,8 @@ def test_imports_of_a_package_by_its_modules_are_no_cycle(graph: grimp.ImportGra
     graph.add_import(importer="p.b.z", imported="p")
     assert report(graph)[1] == 0
     assert layers(next(siblings_of(graph))) == [["p.a"], ["p.b", "p.c"]]
+
+
+def test_the_package_has_no_cycle_at_any_depth() -> None:
+    text, cycles = report(grimp.build_graph("kafka_shim"))
+    assert cycles == 0, text

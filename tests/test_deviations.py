@@ -17,8 +17,10 @@ def test_every_mark_in_the_code_is_on_the_page() -> None:
 
 
 def test_files_and_tests_that_the_page_names_exist() -> None:
-    for name in re.findall(r"`((?:shim|protocol|authorizer)/[\w/]+\.py)`", PAGE):
-        assert (ROOT / name).exists(), name
+    files = re.findall(r"`((?:shim|protocol|authorizer|pipeline|schemas)/[\w/]+\.py)`", PAGE)
+    assert files
+    for name in files:
+        assert (PACKAGE / name).exists(), name
     tests = "\n".join(path.read_text() for path in (ROOT / "tests").rglob("test_*.py"))
     named = re.findall(r"`(test_\w+)`", PAGE)
     assert len(named) >= 6

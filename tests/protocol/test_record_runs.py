@@ -8,7 +8,7 @@ from hypothesis import example, given, strategies as st
 
 from kafka_shim.protocol.errors import DecodeError
 from kafka_shim.protocol.records.record_codec import Record, write_records
-from kafka_shim.protocol.records.uniform_runs import BEYOND, look_at_runs
+from kafka_shim.protocol.records.uniform_runs import TIMESTAMP_DELTA_LIMIT, check_uniform_runs
 from kafka_shim.protocol.records.validation import EVERYTHING, UNLIMITED, Scope, _walk, survey
 from tests.protocol.record_lists import NOW
 
@@ -23,7 +23,13 @@ def walked(content: bytes, count: int, timestamp: int, scope: Scope) -> Any:
     if not 0 < count <= scope.items_max:
         return "limit"
     try:
-        return _walk(content, count, timestamp, scope, (0, 0, BEYOND, -BEYOND, False))
+        return _walk(
+            content,
+            count,
+            timestamp,
+            scope,
+            (0, 0, TIMESTAMP_DELTA_LIMIT, -TIMESTAMP_DELTA_LIMIT, False),
+        )
     except (DecodeError, IndexError) as error:
         return type(error), str(error)
 
@@ -89,7 +95,9 @@ def test_offsets_of_one_to_three_bytes(count: int, slow: int, size: int, random:
     rows = [Record(at, at // (slow + 1), None, b"v" * size) for at in range(count)]
     whole = write_records(rows, 0, 0)
     assert (
-        look_at_runs(whole, 0, count, NOW, UNLIMITED)[:2] >= (count - 6, 0) or count < 6 or not slow
+        check_uniform_runs(whole, 0, count, NOW, UNLIMITED)[:2] >= (count - 6, 0)
+        or count < 6
+        or not slow
     )
     for _ in range(3):
         damaged = bytearray(whole)
@@ -101,4 +109,4 @@ def test_offsets_of_one_to_three_bytes(count: int, slow: int, size: int, random:
 
 def test_runs_of_any_length_take_few_steps() -> None:
     pairs = [Record(at, 0, None, b"v" * (at // 2 % 60)) for at in range(2000)]
-    assert look_at_runs(write_records(pairs, 0, 0), 0, 2000, NOW, UNLIMITED)[0] < 20
+    assert check_uniform_runs(write_records(pairs, 0, 0), 0, 2000, NOW, UNLIMITED)[0] < 20

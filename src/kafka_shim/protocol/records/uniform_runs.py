@@ -1,135 +1,170 @@
-"""Looking at records of one shape together, by columns of bytes.
+"""Check runs of uniform records together, one byte column at a time.
 
-Records of one shape have the same lengths, no headers, and times and offsets of as many bytes. In a
-load tool's batch the shape changes only where the offsets or the times need a byte more.
+The records of a run have the same sizes, no headers, and timestamps and offsets of equally many
+bytes. Bytes at one position in all records of a run form a column: a slice with the record size as
+its step, which C code compares. In a load tool's batch, a run ends only where an offset or a
+timestamp needs another byte.
 """
+
+from typing import NamedTuple
 
 from kafka_shim.protocol.errors import DecodeError
 from kafka_shim.protocol.records.record_codec import INT_VARINT, SHORT_VARINTS, raw_varint
 
-BEYOND = 1 << 65
-"""Further than times can be apart."""
-ALIKE = 6
-"""Number of records from which it is faster to look at them together."""
-_RUNS = 4
-"""Shapes that are tried, and one more for each 16 records that were found alike."""
-_BLOCK = 1 << 13
-_OFFSETS_MAX = 1 << 20
-_SHORT = bytes(range(0, 128, 2))
-"""Offsets 0 to 63 as varints; then the bytes of those up to 8191, whose pattern repeats."""
-_LOW = bytes(range(128, 256, 2)) * 128
-_LAST = b"".join(bytes((byte,)) * 64 for byte in range(128))
-_MIDDLE = b"".join(bytes((byte,)) * 64 for byte in range(128, 256))
-_CONTINUED = bytes(range(128, 256))
-WRAPS = 1 << 62
-"""Times from here on may wrap around 64 bits, even with a difference of one or two bytes."""
+TIMESTAMP_DELTA_LIMIT = 1 << 65
+"""Larger than any difference between two timestamps."""
+RUN_RECORDS_MIN = 6
+"""From this number of records on, checking them together is faster than one by one."""
+_RUNS_MAX = 4
+"""Give up after this many runs, plus one for each 16 records that they had."""
+_TWO_BYTE_OFFSETS_END = 1 << 13
+_THREE_BYTE_OFFSETS_END = 1 << 20
+_ONE_BYTE_OFFSETS = bytes(range(0, 128, 2))
+"""Offsets 0 to 63 as varints."""
+_FIRST_BYTES = bytes(range(128, 256, 2)) * 128
+"""First bytes of longer offsets. They repeat every 64 offsets, the second bytes every 8192."""
+_LAST_SECOND_BYTES = b"".join(bytes((byte,)) * 64 for byte in range(128))
+_CONTINUED_SECOND_BYTES = b"".join(bytes((byte,)) * 64 for byte in range(128, 256))
+_CONTINUED_BYTES = bytes(range(128, 256))
+"""Bytes that are followed by another one of the same varint."""
+WRAPPING_TIMESTAMP = 1 << 62
+"""A sum with a base timestamp from here on may wrap around 64 bits, even for a short delta."""
 
 
-Seen = tuple[int, int, int, int, bool]
-"""What is true of the first records: their number, where they end, the least and the greatest time,
-and whether some have no key. Times are differences from the batch's.
+CheckedRecords = tuple[int, int, int, int, bool]
+"""The first records of a batch: their number, the position after them, the smallest and the largest
+timestamp delta, and whether some have no key.
 """
 
 
-_Shape = tuple[int, list[int], int, int, bool]
-"""A run: the size of its records, the positions in the first one of the bytes that all have, of the
-time and of the offset, and whether they have keys.
-"""
+class _RecordShape(NamedTuple):
+    """What the records of a run have in common; positions are those in its first record."""
+
+    size: int
+    constant_at: list[int]
+    """Positions of the bytes that must be the same in all records: lengths and header count."""
+    timestamp_at: int
+    offset_at: int
+    has_key: bool
 
 
-def look_at_runs(content: bytes, start: int, count: int, timestamp: int, size_max: int) -> Seen:
-    """Look at the first records of `count` as far as they form runs and have the offsets 0, 1, 2...
+def check_uniform_runs(
+    content: bytes, start: int, count: int, timestamp: int, record_bytes_max: int
+) -> CheckedRecords:
+    """Check the first of `count` records, as far as they form runs and have offsets 0, 1, 2 ...
 
-    They begin at `start`. `size_max` is the greatest size that a record may claim. The other
-    records may have any form, or be damaged.
+    The records begin at `start`, and `timestamp` is the base timestamp of their batch. The check
+    ends before a record that claims more than `record_bytes_max` bytes, or that is not in a run:
+    it and all later ones may have any form, or be damaged.
     """
-    at, pos, earliest, latest, lacks_key = 0, start, BEYOND, -BEYOND, False
+    checked, pos, lacks_key = 0, start, False
+    earliest, latest = TIMESTAMP_DELTA_LIMIT, -TIMESTAMP_DELTA_LIMIT
     runs = 0
-    while count - at >= ALIKE and runs <= _RUNS + (at >> 4):
+    while count - checked >= RUN_RECORDS_MIN and runs <= _RUNS_MAX + (checked >> 4):
         try:
-            shape = _shape(content, pos, at, size_max)
+            shape = _read_shape(content, pos, checked, record_bytes_max)
         except (IndexError, DecodeError):
             break
         if shape is None:
             break
-        number = _number_alike(content, count, pos, at, shape)
-        size, _, time_at, offset_at, has_key = shape
+        number = _count_uniform_records(content, count, pos, checked, shape)
+        size, _, timestamp_at, offset_at, has_key = shape
         end = pos + number * size
-        low, high = content[time_at:end:size], None
-        if offset_at - time_at == 2:
-            high = content[time_at + 1 : end : size]
-        deltas = _times(low, high, timestamp)
+        first_bytes, second_bytes = content[timestamp_at:end:size], None
+        if offset_at - timestamp_at == 2:
+            second_bytes = content[timestamp_at + 1 : end : size]
+        deltas = _timestamp_deltas(first_bytes, second_bytes, timestamp)
         if not deltas:
             break
         earliest, latest = min(earliest, *deltas), max(latest, *deltas)
         lacks_key = lacks_key or not has_key
-        at, pos, runs = at + number, end, runs + 1
-    return at, pos, earliest, latest, lacks_key
+        checked, pos, runs = checked + number, end, runs + 1
+    return checked, pos, earliest, latest, lacks_key
 
 
-def _shape(content: bytes, pos: int, at: int, size_max: int) -> _Shape | None:
-    """Return the shape of the record at `pos`; None if records of its kind are not for here."""
+def _read_shape(content: bytes, pos: int, index: int, record_bytes_max: int) -> _RecordShape | None:
+    """Return the shape of record number `index`, which begins at `pos`.
+
+    None if the fast check does not support it: it has headers, is too large or damaged, or the next
+    record has another size. Raise IndexError or DecodeError if the content ends in it.
+    """
     length, body = content[pos], pos + 1
     if length > 127:
         length, body = raw_varint(content, pos, *INT_VARINT)
     end = body + (length >> 1)
-    if content[pos:body] != content[end : end + body - pos]:  # the next record is no such one
+    if content[pos:body] != content[end : end + body - pos]:  # sizes differ: no run begins here
         return None
-    time_at = body + 1  # the attributes byte before it is unused
-    offset_at = time_at + (1 if content[time_at] < 128 else 2)
-    key_at = offset_at + (1 if at < 64 else 2 if at < _BLOCK else 3)
+    timestamp_at = body + 1  # the attributes byte before it is unused
+    offset_at = timestamp_at + (1 if content[timestamp_at] < 128 else 2)
+    key_at = offset_at + (1 if index < 64 else 2 if index < _TWO_BYTE_OFFSETS_END else 3)
     key, key_end = content[key_at], key_at + 1
     if key > 127:
         key, key_end = raw_varint(content, key_at, *INT_VARINT)
     value_at = key_end if key & 1 else key_end + (key >> 1)
     value, value_end = raw_varint(content, value_at, *INT_VARINT)
     headers_at = value_end if value & 1 else value_end + (value >> 1)
-    is_too_long = length & 1 or end - body > size_max
+    is_too_long = length & 1 or end - body > record_bytes_max
     if is_too_long or headers_at + 1 != end or content[headers_at]:
         return None
-    same = [*range(pos, body), *range(key_at, key_end), *range(value_at, value_end), headers_at]
-    return end - pos, same, time_at, offset_at, not key & 1
+    constant_at = [
+        *range(pos, body),
+        *range(key_at, key_end),
+        *range(value_at, value_end),
+        headers_at,
+    ]
+    return _RecordShape(end - pos, constant_at, timestamp_at, offset_at, not key & 1)
 
 
-def _number_alike(content: bytes, count: int, pos: int, at: int, shape: _Shape) -> int:
-    """Return how many records from number `at` at `pos` have a shape, 0 if offsets are others."""
-    if at >= _OFFSETS_MAX:
+def _count_uniform_records(
+    content: bytes, count: int, pos: int, index: int, shape: _RecordShape
+) -> int:
+    """Count consecutive records of a shape, from record number `index` at `pos` on.
+
+    Return 0 if their offsets are not consecutive.
+    """
+    if index >= _THREE_BYTE_OFFSETS_END:
         return 0
-    size, same, _, offset_at, _ = shape
-    number = min(count, 64 if at < 64 else (at & -_BLOCK) + _BLOCK) - at
-    number = min(number, (len(content) - pos) // size)
+    size, constant_at, _, offset_at, _ = shape
+    block_end = 64 if index < 64 else (index & -_TWO_BYTE_OFFSETS_END) + _TWO_BYTE_OFFSETS_END
+    number = min(min(count, block_end) - index, (len(content) - pos) // size)
     end = pos + number * size
-    for place in same:
-        column = content[place:end:size]
-        if column.count(content[place]) != number:
+    for at in constant_at:
+        column = content[at:end:size]
+        if column.count(content[at]) != number:
             number -= len(column.lstrip(column[:1]))
             end = pos + number * size
-    for place, expected in enumerate(_offsets(at), offset_at):
-        if content[place:end:size] != expected[:number]:
+    for at, expected in enumerate(_offset_columns(index), offset_at):
+        if content[at:end:size] != expected[:number]:
             return 0
     return number
 
 
-def _offsets(at: int) -> tuple[bytes, ...]:
-    """Return the bytes of varints from number `at` on, by columns, as far as they are as long."""
-    if at < 64:
-        return (_SHORT[at:],)
-    low, block = at & (_BLOCK - 1), at >> 13
-    if not block:
-        return _LOW[low:], _LAST[low:]
-    return _LOW[low:], _MIDDLE[low:], bytes((block,)) * (_BLOCK - low)
+def _offset_columns(index: int) -> tuple[bytes, ...]:
+    """Return the varints of the offsets from `index` on: columns of first bytes, second bytes ...
 
-
-def _times(low: bytes, high: bytes | None, timestamp: int) -> list[int]:
-    """Return the different times of a run by the bytes of their varints: one, or low and high.
-
-    There are none if they are not all of one length, or may wrap around.
+    The columns end before the first offset whose varint is longer.
     """
-    if not -WRAPS < timestamp < WRAPS:
+    if index < 64:
+        return (_ONE_BYTE_OFFSETS[index:],)
+    in_block, block = index & (_TWO_BYTE_OFFSETS_END - 1), index >> 13
+    if not block:
+        return _FIRST_BYTES[in_block:], _LAST_SECOND_BYTES[in_block:]
+    third_bytes = bytes((block,)) * (_TWO_BYTE_OFFSETS_END - in_block)
+    return _FIRST_BYTES[in_block:], _CONTINUED_SECOND_BYTES[in_block:], third_bytes
+
+
+def _timestamp_deltas(first_bytes: bytes, second_bytes: bytes | None, timestamp: int) -> list[int]:
+    """Return the different timestamp deltas of a run, from the columns of their varints.
+
+    Empty if not all varints have one byte (two, if there are second bytes), or if a sum with the
+    base timestamp may wrap around.
+    """
+    if not -WRAPPING_TIMESTAMP < timestamp < WRAPPING_TIMESTAMP:
         return []
-    if high is None:
-        return [SHORT_VARINTS[byte] for byte in set(low)] if low.isascii() else []
-    if low.translate(None, _CONTINUED) or not high.isascii():
+    if second_bytes is None:
+        return [SHORT_VARINTS[byte] for byte in set(first_bytes)] if first_bytes.isascii() else []
+    if first_bytes.translate(None, _CONTINUED_BYTES) or not second_bytes.isascii():
         return []
-    raws = {(more << 7) + byte - 128 for more, byte in set(zip(high, low, strict=True))}
+    pairs = set(zip(second_bytes, first_bytes, strict=True))
+    raws = {(second << 7) + first - 128 for second, first in pairs}
     return [(raw >> 1) ^ -(raw & 1) for raw in raws]

@@ -16,7 +16,13 @@ from kafka_shim.protocol.records.record_codec import (
     raw_varint,
     wrapped,
 )
-from kafka_shim.protocol.records.uniform_runs import ALIKE, BEYOND, WRAPS, Seen, look_at_runs
+from kafka_shim.protocol.records.uniform_runs import (
+    RUN_RECORDS_MIN,
+    TIMESTAMP_DELTA_LIMIT,
+    WRAPPING_TIMESTAMP,
+    CheckedRecords,
+    check_uniform_runs,
+)
 
 UNLIMITED = sys.maxsize
 
@@ -69,11 +75,11 @@ def survey(
     """
     if not 0 < count <= scope.items_max:
         raise DecodeError(f"a batch claims {count} records")
-    seen = (0, start, BEYOND, -BEYOND, False)
-    if count >= ALIKE:
-        seen = look_at_runs(content, start, count, timestamp, scope.record_bytes_max)
+    checked = (0, start, TIMESTAMP_DELTA_LIMIT, -TIMESTAMP_DELTA_LIMIT, False)
+    if count >= RUN_RECORDS_MIN:
+        checked = check_uniform_runs(content, start, count, timestamp, scope.record_bytes_max)
     try:
-        found = _walk(content, count, timestamp, scope, seen)
+        found = _walk(content, count, timestamp, scope, checked)
     except IndexError as error:
         early = DecodeError("a batch ends before its records do")
         raise early if damage is None else UnreadableError(damage) from error
@@ -83,12 +89,12 @@ def survey(
 
 
 def _walk(  # noqa: C901, PLR0912, PLR0915 - inlined: calls would dominate its time
-    content: bytes, count: int, timestamp: int, scope: Scope, seen: Seen
+    content: bytes, count: int, timestamp: int, scope: Scope, checked: CheckedRecords
 ) -> Survey:
     """Check the remaining records one by one; varints of one or two bytes are decoded inline."""
     record_bytes_max, headers_left = scope.record_bytes_max, scope.items_max - count
-    (begin, pos, earliest, latest, lacks_key), has_other_offsets = seen, False
-    inline_below = 128 if -WRAPS < timestamp < WRAPS else 0  # other times may wrap around
+    (begin, pos, earliest, latest, lacks_key), has_other_offsets = checked, False
+    inline_below = 128 if -WRAPPING_TIMESTAMP < timestamp < WRAPPING_TIMESTAMP else 0
     for at in range(begin, count):
         size = content[pos]
         if size < 128:
