@@ -7,10 +7,14 @@ brokers log nothing.
 import logging
 import os
 import re
+import select
 import sys
+import threading
+import time
+from collections import deque
 from collections.abc import MutableMapping
 from functools import cache
-from typing import Any
+from typing import Any, TextIO
 
 LEVELS = {
     "none": logging.CRITICAL + 10,
@@ -19,6 +23,12 @@ LEVELS = {
     "info": logging.INFO,
     "debug": logging.DEBUG,
 }
+
+LINES_MAX = 10_000
+"""Lines that wait for a reader."""
+LAST_WAIT_S = 0.5
+"""How long the end of the process waits for a reader."""
+RETRY_S = 0.01
 
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 
@@ -61,9 +71,107 @@ class Log:
 
 
 def set_up_logs(level: str, log_format: str) -> None:
-    """Send every log line to standard error in the chosen form."""
-    logging.basicConfig(level=LEVELS[level], stream=sys.stderr, format="%(message)s", force=True)
+    """Send every log line to standard error in the chosen form, without waiting for a reader."""
+    handler = NonBlockingHandler(sys.stderr)
+    logging.basicConfig(level=LEVELS[level], handlers=[handler], format="%(message)s", force=True)
     _chosen["format"] = log_format
+
+
+class NonBlockingHandler(logging.StreamHandler[TextIO]):
+    """Writes lines to a pipe or terminal as long as it takes them immediately.
+
+    If nobody reads them, up to LINES_MAX lines wait in memory, and further ones are only counted.
+    A thread, which runs only then, writes the waiting lines when somebody reads again.
+    """
+
+    def __init__(self, stream: TextIO) -> None:
+        super().__init__(stream)
+        self._descriptor = _descriptor_of(stream)
+        self._condition = threading.Condition()
+        self._waiting: deque[bytes] = deque()
+        self._dropped = 0
+        self._is_stuck = False
+
+    def emit(self, record: logging.LogRecord) -> None:
+        if self._descriptor is None:
+            super().emit(record)
+            return
+        try:
+            line = f"{self.format(record)}{self.terminator}".encode(errors="backslashreplace")
+        except (TypeError, ValueError):  # values that do not fit the message
+            self.handleError(record)
+            return
+        with self._condition:
+            if self._is_stuck:
+                self._append(line)
+                return
+            rest = _written(self._descriptor, line, wait=False)
+            if rest:
+                self._is_stuck = True
+                self._waiting.append(rest)
+                threading.Thread(target=self._drain, name="logs", daemon=True).start()
+
+    def flush(self) -> None:
+        """Wait a moment for the lines that wait, for example at the end of the process."""
+        if self._descriptor is None:
+            super().flush()
+            return
+        with self._condition:
+            self._condition.wait_for(lambda: not self._is_stuck, LAST_WAIT_S)
+
+    def _append(self, line: bytes) -> None:
+        if len(self._waiting) < LINES_MAX:
+            self._waiting.append(line)
+        else:
+            self._dropped += 1
+
+    def _drain(self) -> None:
+        """Write the waiting lines, in a thread that may wait for a reader."""
+        assert self._descriptor is not None
+        while True:
+            with self._condition:
+                if not self._waiting and self._dropped:
+                    text = f"{self._dropped} log lines were dropped, since nobody read them\n"
+                    self._waiting.append(text.encode())
+                    self._dropped = 0
+                if not self._waiting:
+                    self._is_stuck = False
+                    self._condition.notify_all()
+                    return
+                line = self._waiting.popleft()
+            _written(self._descriptor, line, wait=True)
+
+
+def _descriptor_of(stream: TextIO) -> int | None:
+    """Return the descriptor of a stream that can be polled, None for any other one."""
+    if not hasattr(select, "poll"):
+        return None
+    try:
+        stream.flush()
+        return stream.fileno()
+    except (OSError, ValueError):
+        return None
+
+
+def _written(descriptor: int, data: bytes, *, wait: bool) -> bytes:
+    """Write data; return what is left if that would have to wait, which `wait` allows.
+
+    A pipe that is ready takes PIPE_BUF bytes. If its reader has gone, the data is lost.
+    """
+    poll = select.poll()
+    poll.register(descriptor, select.POLLOUT)
+    while data:
+        if not poll.poll(None if wait else 0):
+            return data
+        try:
+            count = os.write(descriptor, data[: select.PIPE_BUF])
+        except BlockingIOError:
+            time.sleep(RETRY_S)
+            continue
+        except OSError:
+            return b""
+        data = data[count:]
+    return b""
 
 
 def prepare_logs() -> None:

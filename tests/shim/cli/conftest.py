@@ -11,6 +11,7 @@ import pytest
 
 from kafka_shim.shim.broker import Broker
 from kafka_shim.shim.config import Config, ListenerConfig, SecurityProtocol
+from kafka_shim.shim.logs import NonBlockingHandler
 from kafka_shim.shim.state.cluster import Cluster
 
 PLAINTEXT = ListenerConfig("PLAINTEXT", SecurityProtocol.PLAINTEXT, "127.0.0.1", 0)
@@ -64,7 +65,7 @@ def logs_as_before() -> Iterator[None]:
     yield
     root.setLevel(level)
     for handler in root.handlers[:]:
-        if type(handler) is logging.StreamHandler:  # pytest's own handlers are of subclasses
+        if isinstance(handler, NonBlockingHandler):
             root.removeHandler(handler)
 
 
