@@ -14,7 +14,7 @@ from kafka_shim.protocol.errors import ProtocolError
 from kafka_shim.protocol.headers import read_request_header
 from kafka_shim.shim.dispatching.dispatcher import Pending
 from kafka_shim.shim.errors import CloseConnection
-from kafka_shim.shim.request.garbage import set_aside
+from kafka_shim.shim.request.garbage_collection import freeze_gc
 from kafka_shim.shim.request.session import Phase, Session
 from kafka_shim.shim.wait import NoResponse
 from tests.fuzz.frames import CORRELATION_ID, USERS, Frames, stage_of
@@ -170,7 +170,7 @@ def fuzz(seed: object, releases: list[str], frames: int) -> Report:
             count = min(FRAMES_OF_A_CLUSTER, frames - first)
             _play(report, errors, (seed, release, authorizer), range(first, first + count))
             gc.collect()
-            set_aside()  # as a broker does when it starts; the fuzzer alone loads message specs
+            freeze_gc()  # as a broker does when it starts; the fuzzer alone loads message specs
             if turn < len(releases):  # the codecs of each release are compiled once
                 start_bytes = _resident_bytes()
             else:

@@ -21,7 +21,7 @@ from kafka_shim.protocol.enums import (
     ResourceType,
 )
 from kafka_shim.shim.explaining.request_remedy import RequestRemedy
-from kafka_shim.shim.observing.history import History, Seen
+from kafka_shim.shim.observing.history import History, HistoryEntry
 from kafka_shim.shim.request.session import Session
 from tests.recordings.conformance.matrix.access_matrix import USER, Matrix
 from tests.recordings.conformance.play import Play
@@ -44,7 +44,7 @@ class Request:
         self._mode = "open" if is_open else "authorizer"
         self._scenario = scenario
 
-    def sent_with(self, acls: Sequence[Acl] | None) -> Seen:
+    def sent_with(self, acls: Sequence[Acl] | None) -> HistoryEntry:
         """Run the scenario on a new broker; return the request, decided with these ACLs.
 
         None: with those of the scenario, which allow everything.
@@ -57,7 +57,7 @@ class Request:
         dispatcher.set_history(history)
         dispatch, last = dispatcher.dispatch, self._scenario.steps[-1]
         earlier = [s for s in self._scenario.steps[:-1] if (s.user, s.api) == (USER, last.api)]
-        requests: list[Seen] = []
+        requests: list[HistoryEntry] = []
 
         def dispatch_with_acls(frame: bytes, session: Session) -> Any:
             api = ApiKey(int.from_bytes(frame[:2], "big")).wire_name
@@ -79,7 +79,7 @@ class Request:
         return requests[-1]
 
 
-def errors_of(seen: Seen) -> tuple[int, ...] | None:
+def errors_of(seen: HistoryEntry) -> tuple[int, ...] | None:
     """Return the errors of a response, without those that are only shown in a separate field."""
     if seen.api is not ApiKey.CREATE_TOPICS or seen.response is None:
         return seen.errors

@@ -52,10 +52,10 @@ async def test_other_clients_are_answered_meanwhile_and_the_response_is_the_same
         loop.set_debug(True)  # in debug mode requests are not handled in turns
         try:
             await busy.send(large(busy))
-            in_one_turn = await busy.frame()
+            disable_time_slices = await busy.frame()
         finally:
             loop.set_debug(False)
-        assert time_sliced[4:] == in_one_turn[4:]
+        assert time_sliced[4:] == disable_time_slices[4:]
         assert len(time_sliced) > 10 * NAMES
 
 

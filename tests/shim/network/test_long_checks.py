@@ -21,7 +21,7 @@ from kafka_shim.protocol.records.record_codec import Record
 from kafka_shim.shim.clock import ManualClock
 from kafka_shim.shim.config import Config, TopicSeed
 from kafka_shim.shim.dispatching.dispatcher import Dispatcher
-from kafka_shim.shim.handlers.producing.beforehand import takes_long
+from kafka_shim.shim.handlers.producing.checks_before_append import takes_long
 from kafka_shim.shim.network.large_produces import is_soon_appended
 from kafka_shim.shim.network.large_requests import LargeRequests, Working
 from kafka_shim.shim.request.session import Session

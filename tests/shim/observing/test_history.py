@@ -3,7 +3,7 @@
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.messages.metadata_request import MetadataRequest, MetadataRequestTopic
 from kafka_shim.shim.control.past_requests import PastRequests
-from kafka_shim.shim.observing.history import ANSWER_BYTES_MAX, DECISIONS_MAX, History
+from kafka_shim.shim.observing.history import DECISIONS_MAX, RESPONSE_BYTES_MAX, History
 from tests.acl_filters import ANY_ACL
 from tests.shim.play import Stage
 
@@ -37,12 +37,12 @@ def test_the_limit_in_bytes_includes_the_responses_of_kept_requests() -> None:
     assert first.response is not None
     assert first.response_bytes == len(first.response) - 4
     before = history.held_bytes
-    history.framed(last, bytes(104))
+    history.add_response_frame(last, bytes(104))
     assert history.held_bytes == before + 100
-    history.framed(last, bytes(ANSWER_BYTES_MAX + 5))
-    assert (history.held_bytes, last.response_bytes) == (before + 100, ANSWER_BYTES_MAX + 1)
+    history.add_response_frame(last, bytes(RESPONSE_BYTES_MAX + 5))
+    assert (history.held_bytes, last.response_bytes) == (before + 100, RESPONSE_BYTES_MAX + 1)
     history.forget()
-    history.framed(last, bytes(104))
+    history.add_response_frame(last, bytes(104))
     assert history.held_bytes == 0
 
 

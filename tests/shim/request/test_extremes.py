@@ -17,7 +17,7 @@ from benchmarks.arrays.cluster import advertised
 from benchmarks.arrays.messages import Case
 from kafka_shim.protocol.codec.message_spec import load
 from kafka_shim.protocol.enums import ApiKey
-from kafka_shim.shim.request.garbage import set_aside
+from kafka_shim.shim.request.garbage_collection import freeze_gc
 from tests.shim.request.busy_cluster import NONE, Values
 from tests.shim.request.consequences import Outcome
 from tests.shim.request.extremes import FEW, Extreme, numbers, settings, texts
@@ -45,7 +45,7 @@ KNOWN: tuple[tuple[str, ApiKey, str, Any, Values], ...] = (
 def no_collections() -> Iterator[None]:
     """Collect garbage only between clusters, as it is not measured here."""
     gc.collect()
-    set_aside()
+    freeze_gc()
     gc.disable()
     yield
     gc.enable()

@@ -13,7 +13,7 @@ import pytest
 
 from kafka_shim.shim.errors import CloseConnection
 from kafka_shim.shim.request import time_slices as turns_module
-from kafka_shim.shim.request.garbage import NEVER, set_aside
+from kafka_shim.shim.request.garbage_collection import NEVER, freeze_gc
 from kafka_shim.shim.request.long_arrays import LongArray
 from kafka_shim.shim.request.time_slices import AbandonedError, TimeSlices
 
@@ -200,7 +200,7 @@ def test_full_garbage_collections_are_off_until_all_large_requests_end() -> None
 
 
 def test_the_garbage_collector_ignores_objects_created_at_startup() -> None:
-    set_aside()
+    freeze_gc()
     try:
         assert len(gc.get_objects()) < 1_000 < gc.get_freeze_count()
     finally:

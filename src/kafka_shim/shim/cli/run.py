@@ -14,7 +14,7 @@ from kafka_shim.shim.cli.error_output import print_note
 from kafka_shim.shim.cli.open_files import expect_many_connections
 from kafka_shim.shim.cli.record_options import add_broker_record_options, outcome, record
 from kafka_shim.shim.logs import set_up_logs
-from kafka_shim.shim.request.garbage import set_aside
+from kafka_shim.shim.request.garbage_collection import freeze_gc
 from kafka_shim.shim.signals import Relay
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ def run(args: argparse.Namespace) -> int:
     environment = dict(os.environ)
     if args.control_token is not None:
         environment[TOKEN] = args.control_token
-    set_aside()
+    freeze_gc()
     return asyncio.run(_run(broker, control, words, environment))
 
 

@@ -25,7 +25,7 @@ from kafka_shim.shim.cli.record_options import (
 from kafka_shim.shim.cli.scorecard_forms import OUTPUTS
 from kafka_shim.shim.errors import ConfigError
 from kafka_shim.shim.logs import prepare_logs, set_up_logs
-from kafka_shim.shim.request.garbage import set_aside
+from kafka_shim.shim.request.garbage_collection import freeze_gc
 from kafka_shim.shim.signals import on_stop
 
 if TYPE_CHECKING:
@@ -96,7 +96,7 @@ def _conformance(broker: Broker, control: "ControlServer | None", args: argparse
 
 async def _serve(broker: Broker, control: "ControlServer | None", args: argparse.Namespace) -> int:
     expect_many_connections()
-    set_aside()
+    freeze_gc()
     say_who_may_what(broker, has_control=control is not None)
     await broker.start()
     stopped = asyncio.Event()
@@ -119,7 +119,7 @@ async def _serve(broker: Broker, control: "ControlServer | None", args: argparse
         if control is not None:
             await control.stop()
         await broker.stop()
-        set_aside()
+        freeze_gc()
     if broker.storage is not None and broker.storage.failure is not None:
         return EXIT_FAILURE
     return outcome(broker.recorder)

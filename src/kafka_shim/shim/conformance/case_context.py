@@ -15,7 +15,7 @@ from kafka_shim.shim.conformance.cluster_control import ClusterControl
 from kafka_shim.shim.conformance.driver import ClientError, Driver, Response
 from kafka_shim.shim.conformance.fixtures import PASSWORD, USER
 from kafka_shim.shim.conformance.frames import Frame, HistoryWithResponses
-from kafka_shim.shim.observing.history import Seen
+from kafka_shim.shim.observing.history import HistoryEntry
 
 if TYPE_CHECKING:
     from kafka_shim.shim.faults.fault import Fault
@@ -247,12 +247,12 @@ class CaseContext:
             raise UnmetError(f"{command} succeeds", f"the client reported {response}")
         return response.ok
 
-    def requests(self, api: ApiKey | None = None) -> list[Seen]:
+    def requests(self, api: ApiKey | None = None) -> list[HistoryEntry]:
         """Return the requests of this case, oldest first; empty if they cannot be inspected."""
         frames = self._frames
         return [] if frames is None else [seen for seen in frames if api in (None, seen.api)]
 
-    def refused(self, code: int) -> list[Seen]:
+    def refused(self, code: int) -> list[HistoryEntry]:
         """Return the requests whose responses have this error."""
         return [seen for seen in self.requests() if seen.errors and code in seen.errors]
 

@@ -10,7 +10,7 @@ from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.headers import RequestHeader
 from kafka_shim.protocol.wire_json import message_json
 from kafka_shim.shim.client.client import CLIENT_ID
-from kafka_shim.shim.observing.history import History, Seen
+from kafka_shim.shim.observing.history import History, HistoryEntry
 from kafka_shim.shim.request.session import Session
 
 FrameListener = Callable[[str], None]
@@ -41,14 +41,16 @@ class HistoryWithResponses(History):
         self._tell = on_frame
         self._responses: dict[int, msgspec.Struct] = {}
 
-    def request(self, session: Session, header: RequestHeader, frame: bytes, time_us: int) -> Seen:
+    def request(
+        self, session: Session, header: RequestHeader, frame: bytes, time_us: int
+    ) -> HistoryEntry:
         seen = super().request(session, header, frame, time_us)
         if self._tell is not None:
             self._tell(f"  {_head(seen)} {_text(seen.row()['request'])}")
         return seen
 
-    def responded(self, seen: Seen, response: msgspec.Struct, now_us: int) -> None:
-        super().responded(seen, response, now_us)
+    def add_response(self, seen: HistoryEntry, response: msgspec.Struct, now_us: int) -> None:
+        super().add_response(seen, response, now_us)
         self._responses[seen.number] = response
         if self._tell is not None:
             self._tell(
@@ -59,7 +61,7 @@ class HistoryWithResponses(History):
         super().forget()
         self._responses.clear()
 
-    def frame(self, seen: Seen) -> Frame:
+    def frame(self, seen: HistoryEntry) -> Frame:
         """Return a request with its response."""
         response = self._responses.get(seen.number)
         return Frame(
@@ -71,7 +73,7 @@ class HistoryWithResponses(History):
             bool(seen.faults),
         )
 
-    def response_of(self, seen: Seen) -> Any:
+    def response_of(self, seen: HistoryEntry) -> Any:
         """Return the response to a request; None if it had none."""
         return self._responses.get(seen.number)
 
@@ -93,7 +95,7 @@ class HistoryWithResponses(History):
         )
 
 
-def _head(seen: Seen) -> str:
+def _head(seen: HistoryEntry) -> str:
     return f"{seen.principal} {seen.api.wire_name} v{seen.version}"
 
 

@@ -6,7 +6,7 @@ from kafka_shim.protocol.errors import ProtocolError
 from kafka_shim.protocol.headers import RequestHeader
 from kafka_shim.protocol.response_frames import read_response_frame
 from kafka_shim.shim.conformance.frames import FrameListener, HistoryWithResponses
-from kafka_shim.shim.observing.history import Seen
+from kafka_shim.shim.observing.history import HistoryEntry
 from kafka_shim.shim.request.access import AccessRecord
 from kafka_shim.shim.request.session import Session
 from kafka_shim.shim.system_clock import SystemClock
@@ -53,7 +53,7 @@ class _FrameRecorder:
 
     def __init__(self, frames: HistoryWithResponses) -> None:
         self._frames = frames
-        self._open_requests: dict[tuple[Session, int], Seen] = {}
+        self._open_requests: dict[tuple[Session, int], HistoryEntry] = {}
         self._clock = SystemClock()
 
     def request(self, session: Session, header: RequestHeader, frame: bytes) -> int:
@@ -77,7 +77,7 @@ class _FrameRecorder:
             response, _ = read_response_frame(header.api_key, header.api_version, frame)
         except ProtocolError:
             return
-        self._frames.responded(seen, response, self._clock.now_us())
+        self._frames.add_response(seen, response, self._clock.now_us())
 
     def catch_up(self) -> None:
         """Return; nothing is put off."""

@@ -8,7 +8,7 @@ from kafka_shim.authorizer.model import is_principal
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.shim.control.problem import ControlError
 from kafka_shim.shim.faults.spec import FaultError, api_named
-from kafka_shim.shim.observing.history import History, Seen
+from kafka_shim.shim.observing.history import History, HistoryEntry
 from kafka_shim.shim.whole_number import whole_number
 
 _ROWS_MAX = 1000
@@ -42,7 +42,7 @@ class PastRequests:
 
         left_out = 0
 
-        def matching(seen: Seen) -> list[dict[str, Any]]:
+        def matching(seen: HistoryEntry) -> list[dict[str, Any]]:
             nonlocal left_out
             left_out += seen.left_out
             return [
@@ -55,7 +55,7 @@ class PastRequests:
         return {"decisions": rows, "last": last, "left_out": left_out}
 
     def _rows(
-        self, query: Mapping[str, str], rows_of: Callable[[Seen], list[dict[str, Any]]]
+        self, query: Mapping[str, str], rows_of: Callable[[HistoryEntry], list[dict[str, Any]]]
     ) -> tuple[list[dict[str, Any]], int]:
         """Return rows of whole requests, about as many as the limit, and the number to continue
         with.
@@ -70,7 +70,7 @@ class PastRequests:
             before = seen.number
         return rows, self._history.last_number
 
-    def _seen(self, query: Mapping[str, str]) -> Iterator[Seen]:
+    def _seen(self, query: Mapping[str, str]) -> Iterator[HistoryEntry]:
         """Return the requests that match the query, oldest first."""
         api = _api(query.get("api"))
         principal, client_id = query.get("principal"), query.get("client_id")

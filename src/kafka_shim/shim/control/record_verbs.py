@@ -17,7 +17,7 @@ from kafka_shim.protocol.records.compression import Compression, MissingPackageE
 from kafka_shim.shim.control.problem import ControlError
 from kafka_shim.shim.control.state_shapes import NewRecord
 from kafka_shim.shim.handlers.producing.appending import append
-from kafka_shim.shim.handlers.producing.record_checks import Limits, RefusedRecords, check
+from kafka_shim.shim.handlers.producing.record_checks import Limits, RecordsRejected, check
 from kafka_shim.shim.state.cluster import Cluster
 from kafka_shim.shim.state.topics import Partition
 from kafka_shim.shim.whole_number import whole_number
@@ -74,7 +74,7 @@ class Records:
         limits = Limits(partition.log.settings, self._cluster.facts.records, now_ms)
         try:
             stored = append(partition, batch, limits, check(batch, limits))
-        except RefusedRecords as error:
+        except RecordsRejected as error:
             text = f": {error.message}" if error.message else ""
             raise ControlError(
                 400, f"topic `{topic}` refuses the record: {error.error.name}{text}"

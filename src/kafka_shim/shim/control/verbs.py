@@ -31,7 +31,7 @@ from kafka_shim.shim.control.time_sliced import time_sliced
 from kafka_shim.shim.control.transaction_verbs import transactions
 from kafka_shim.shim.control.who_may import who_may
 from kafka_shim.shim.errors import ConfigError
-from kafka_shim.shim.faults.striking import remove_acls
+from kafka_shim.shim.faults.fault_effects import remove_acls
 from kafka_shim.shim.initial_state import create_topic
 from kafka_shim.shim.state.logs.log_cleaner import clean
 from kafka_shim.shim.state.snapshot import Snapshot

@@ -34,11 +34,11 @@ from kafka_shim.shim.dispatching.onlookers import (
 from kafka_shim.shim.dispatching.response_cache import READ_ONLY_KEYS, CachedResponse, ResponseCache
 from kafka_shim.shim.errors import CloseConnection, RequestRejected, TakesLong
 from kafka_shim.shim.faults.faults import Faults
-from kafka_shim.shim.handlers.api_versions import refuse_version
+from kafka_shim.shim.handlers.api_versions import unsupported_version_response
 from kafka_shim.shim.logs import Log
 from kafka_shim.shim.observing import audit
 from kafka_shim.shim.request.access import Access
-from kafka_shim.shim.request.before_login import check_phase
+from kafka_shim.shim.request.authentication_phase import check_request_allowed
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.request.session import Phase, Session
 from kafka_shim.shim.state.cluster import Cluster
@@ -125,7 +125,7 @@ class Dispatcher:
             self._raise_if_long(api, request)
         context = self._context(header, session)
         context.request = request
-        context.takes_pieces = api.key is _FETCH and session.pieces is not None
+        context.accepts_chunks = api.key is _FETCH and session.pieces is not None
         version_before = self._version_before(api)
         response = self._handle(api, request, context)
         cluster.counters.requests += 1
@@ -242,8 +242,8 @@ class Dispatcher:
             hook(exchange)
         context = exchange.context
         framed = self._encode(exchange.api, context, exchange.response)
-        if context.spoil is not None:
-            framed = context.spoil(framed)
+        if context.damage_frame is not None:
+            framed = context.damage_frame(framed)
         exchange.response_frame = framed
         for hook in self.onlookers.on_response_frame:
             hook(exchange)
@@ -256,7 +256,7 @@ class Dispatcher:
         CloseConnection if it is not allowed in this phase of the connection, or no request.
         """
         if session.phase is not _READY or session.expires_at_ms is not None:
-            check_phase(header, session, self.cluster, len(frame))
+            check_request_allowed(header, session, self.cluster, len(frame))
         api = self.apis.by_start.get(frame[:4])
         if api is None:
             api = self.apis.find(header.api_key, header.api_version)
@@ -338,7 +338,7 @@ class Dispatcher:
     def _encode(self, api: ServedApi, context: RequestContext, response: Any) -> bytes:
         """Return the frame of a response. Raise CloseConnection if it cannot be encoded."""
         try:
-            if context.takes_pieces:
+            if context.accepts_chunks:
                 may_split = not self.onlookers.are_present and self.cluster.throttles is None
                 return response_frame_in_chunks(api, context, response, may_split=may_split)
             return response_frame(api, context.header, response, context.session.slices)
@@ -365,7 +365,7 @@ class Dispatcher:
             return response_frame(api, header, response)
         has_range = self.cluster.facts.cluster.unsupported_version_returns_range
         versions = self.apis.advertised[ApiKey.API_VERSIONS] if has_range else None
-        return response_frame(api, header, refuse_version(versions))
+        return response_frame(api, header, unsupported_version_response(versions))
 
     def disconnected(self, session: Session, reason: str) -> None:
         """Note the end of a connection; the reason is empty if the client closed it."""

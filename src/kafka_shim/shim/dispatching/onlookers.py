@@ -185,7 +185,7 @@ class QuotaOnlooker(Onlooker):
         if exchange.api.key is ApiKey.PRODUCE:
             wait_ms = max(wait_ms, throttles.count(PRODUCED, client, len(exchange.frame)))
         context.throttle_ms = max(context.throttle_ms, wait_ms)
-        context.session.muted_ms = context.throttle_ms
+        context.session.throttle_pause_ms = context.throttle_ms
 
     def on_response(self, exchange: Exchange) -> None:
         """Set the response's throttle time, if there is one; a Fetch then has no records."""
@@ -199,7 +199,7 @@ class QuotaOnlooker(Onlooker):
             if context.throttle_ms:
                 throttles.take_back(FETCHED, client, size)
                 response = FetchResponse(session_id=response.session_id, responses=[])
-        context.session.muted_ms = context.throttle_ms
+        context.session.throttle_pause_ms = context.throttle_ms
         if context.throttle_ms and hasattr(response, "throttle_time_ms"):
             response = msgspec.structs.replace(response, throttle_time_ms=context.throttle_ms)
         exchange.response = response
@@ -218,7 +218,7 @@ class FaultOnlooker(Onlooker):
         faults = self._faults.matching(api.key, context, exchange.frame, exchange.body_at)
         if not faults:
             return handle(exchange)
-        from kafka_shim.shim.faults.striking import response_with_faults  # noqa: PLC0415 - faults are rare
+        from kafka_shim.shim.faults.fault_effects import response_with_faults  # noqa: PLC0415 - faults are rare
 
         exchange.fault_ids = [fault.fault_id for fault in faults]
         return response_with_faults(
@@ -244,21 +244,21 @@ class HistoryOnlooker(Onlooker):
         entry = exchange.notes.get(self)
         if entry is not None:
             entry.faults = exchange.fault_ids
-            self._history.decided(entry, exchange.context)
+            self._history.add_decisions(entry, exchange.context)
 
     def on_response(self, exchange: Exchange) -> None:
         entry = exchange.notes.get(self)
         if entry is None:  # the request came before the history
             return
         if exchange.errors is None:
-            self._history.responded(entry, exchange.response, self._clock.now_us())
+            self._history.add_response(entry, exchange.response, self._clock.now_us())
         else:
-            self._history.responded_with(entry, exchange.errors, self._clock.now_us())
+            self._history.add_response_errors(entry, exchange.errors, self._clock.now_us())
 
     def on_response_frame(self, exchange: Exchange) -> None:
         entry = exchange.notes.get(self)
         if entry is not None and exchange.response_frame is not None:
-            self._history.framed(entry, exchange.response_frame)
+            self._history.add_response_frame(entry, exchange.response_frame)
 
 
 class TraceOnlooker(Onlooker):

@@ -138,7 +138,7 @@ class ResponseCache:
         if cached.software is not None:
             session.runs(*cached.software)
         self._counters.requests += 1
-        if cached.is_denied or (cached.records and audit.writes_allowed()):
+        if cached.is_denied or (cached.records and audit.logs_allowed_accesses()):
             audit.write(cached.context, ApiKey(cached.context.header.api_key))
 
     def _clear(self) -> None:

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from kafka_shim.protocol.enums import ApiKey
-from kafka_shim.shim.faults.altering import advertising, alteration
-from kafka_shim.shim.faults.names import Names
+from kafka_shim.shim.faults.requested_names import Names
+from kafka_shim.shim.faults.response_changes import advertising, alteration
 from kafka_shim.shim.faults.spec import (
     FaultError,
     FaultSpec,

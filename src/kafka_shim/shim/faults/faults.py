@@ -51,7 +51,7 @@ class Faults:
         self, api: ApiKey, context: "RequestContext", frame: bytes, body_at: int
     ) -> list["Fault"]:
         """Return the faults that apply to this request; every matching fault counts it."""
-        from kafka_shim.shim.faults.names import Names  # noqa: PLC0415 - see above
+        from kafka_shim.shim.faults.requested_names import Names  # noqa: PLC0415 - see above
 
         names = Names(context, frame, body_at)
         return [

@@ -47,7 +47,7 @@ REQUIREMENTS: Mapping[int, Requirement] = {
 
 
 def handle(request: AlterConfigsRequest, context: RequestContext) -> AlterConfigsResponse:
-    context.access.nothing_more()  # a malformed resource is answered without asking
+    context.access.check_nothing_further()  # a malformed resource is answered without asking
     resources = request.resources
     if context.facts.configs.controller_alters_configs_unchecked:
         return _by_controllers(request, context)

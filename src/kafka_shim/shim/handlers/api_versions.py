@@ -96,7 +96,7 @@ def error_response(
     return ApiVersionsResponse(error_code=error)
 
 
-def refuse_version(known: tuple[int, int] | None) -> ApiVersionsResponse:
+def unsupported_version_response(known: tuple[int, int] | None) -> ApiVersionsResponse:
     """Return the response to an unsupported version: the supported ones, for another try."""
     response = ApiVersionsResponse(error_code=ErrorCode.UNSUPPORTED_VERSION)
     if known is not None:

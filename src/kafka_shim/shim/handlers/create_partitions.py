@@ -19,9 +19,9 @@ from kafka_shim.protocol.messages.create_partitions_response import (
 )
 from kafka_shim.shim.errors import RequestRejected
 from kafka_shim.shim.handlers.common.controller import require_controller
-from kafka_shim.shim.handlers.common.leaderless import has_all_leaders, in_time
+from kafka_shim.shim.handlers.common.leaderless import had_all_leaders, hold_until_timeout
 from kafka_shim.shim.handlers.common.mirrored_error import mirrored_error
-from kafka_shim.shim.handlers.common.mutations import check_mutations
+from kafka_shim.shim.handlers.common.mutations import check_mutation_quota
 from kafka_shim.shim.handlers.common.topic_plan import Room, TopicError, check_count
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.state.cluster import Cluster
@@ -46,13 +46,13 @@ def handle(
     require_controller(context)
     response = _grow_all(request, context)
     codes = {result.error_code for result in response.results}
-    return in_time(response, codes, request.timeout_ms, context)
+    return hold_until_timeout(response, codes, request.timeout_ms, context)
 
 
 def _grow_all(
     request: CreatePartitionsRequest, context: RequestContext
 ) -> CreatePartitionsResponse:
-    context.access.nothing_more()  # a topic given twice is answered without asking
+    context.access.check_nothing_further()  # a topic given twice is answered without asking
     unlikely_fail = context.facts.topics.zookeeper_invalid_name_fails_create_partitions
     counts = Counter(topic.name for topic in request.topics)
     once = [topic for topic in request.topics if counts[topic.name] == 1]
@@ -109,11 +109,11 @@ def _grow(
     room.take(added)
     assignments = _assignments(wish, topic, added, context)
     if not validate_only or context.facts.users.validate_only_counts_for_mutation_quota:
-        check_mutations(context, added, STRICT_QUOTAS_SINCE)
+        check_mutation_quota(context, added, STRICT_QUOTAS_SINCE)
     if not validate_only:
         cluster.topics.add_partitions(topic, assignments)
         cluster.replicas_placed()
-        if not has_all_leaders(topic):
+        if not had_all_leaders(topic):
             raise TopicError(ErrorCode.REQUEST_TIMED_OUT, None)
 
 

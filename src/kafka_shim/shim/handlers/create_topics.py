@@ -20,8 +20,8 @@ from kafka_shim.protocol.messages.create_topics_response import (
 )
 from kafka_shim.shim.errors import RequestRejected
 from kafka_shim.shim.handlers.common.controller import require_controller
-from kafka_shim.shim.handlers.common.leaderless import has_all_leaders, in_time
-from kafka_shim.shim.handlers.common.mutations import check_mutations
+from kafka_shim.shim.handlers.common.leaderless import had_all_leaders, hold_until_timeout
+from kafka_shim.shim.handlers.common.mutations import check_mutation_quota
 from kafka_shim.shim.handlers.common.topic_plan import Room, TopicError, TopicPlan, plan
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.state.cluster import Cluster
@@ -47,7 +47,7 @@ def handle(
     require_controller(context)
     response = _create_all(request, context)
     codes = {topic.error_code for topic in response.topics}
-    return in_time(response, codes, request.timeout_ms, context)
+    return hold_until_timeout(response, codes, request.timeout_ms, context)
 
 
 def _create_all(request: CreateTopicsRequest, context: RequestContext) -> CreateTopicsResponse:
@@ -155,7 +155,7 @@ def _create(
         made = plan(topic, context.cluster)
         room.take(len(made.assignments))
         if not validate_only or context.facts.users.validate_only_counts_for_mutation_quota:
-            check_mutations(context, len(made.assignments), STRICT_QUOTAS_SINCE)
+            check_mutation_quota(context, len(made.assignments), STRICT_QUOTAS_SINCE)
     except TopicError as failure:
         return CreatableTopicResult(
             name=topic.name, error_code=failure.error, error_message=failure.message
@@ -167,7 +167,7 @@ def _create(
         else NO_ID
     )
     topic_made = context.cluster.topics.get(made.name)
-    if topic_made is not None and not has_all_leaders(topic_made):
+    if topic_made is not None and not had_all_leaders(topic_made):
         return CreatableTopicResult(
             name=made.name,
             topic_id=told_id,

@@ -20,7 +20,7 @@ from kafka_shim.protocol.messages.delete_topics_response import (
 )
 from kafka_shim.shim.errors import RequestRejected
 from kafka_shim.shim.handlers.common.controller import require_controller
-from kafka_shim.shim.handlers.common.mutations import check_mutations
+from kafka_shim.shim.handlers.common.mutations import check_mutation_quota
 from kafka_shim.shim.handlers.common.topic_access import topic_error
 from kafka_shim.shim.handlers.common.topic_plan import TopicError
 from kafka_shim.shim.request.context import RequestContext
@@ -40,7 +40,7 @@ def handle(request: DeleteTopicsRequest, context: RequestContext) -> DeleteTopic
     require_controller(context)
     _check_enabled(context)
     topics = context.long(_asked(request))
-    context.access.nothing_more()  # malformed entries are answered without a check
+    context.access.check_nothing_further()  # malformed entries are answered without a check
     if context.facts.topics.delete_topics_rejects_repeated_topics:
         results, doomed = _judge(topics, context)
         results.extend(_deleted(topic) for topic in context.time_sliced(doomed))
@@ -59,7 +59,7 @@ def _affordable(
     """Yield the topics that the client's quota allows to delete; set the error of the others."""
     for topic in context.time_sliced(doomed):
         try:
-            check_mutations(context, len(topic.partitions), STRICT_QUOTAS_SINCE)
+            check_mutation_quota(context, len(topic.partitions), STRICT_QUOTAS_SINCE)
         except TopicError as failure:
             for result in results:
                 if result.topic_id == topic.topic_id or result.name == topic.name:

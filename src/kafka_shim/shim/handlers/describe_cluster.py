@@ -50,7 +50,7 @@ def _check_endpoint_type(endpoint_type: int, context: RequestContext) -> None:
     """Check the endpoint type: brokers describe brokers only (KIP-919); version 0 has no such
     field.
     """
-    context.access.nothing_more()
+    context.access.check_nothing_further()
     if endpoint_type == CONTROLLERS:
         raise RequestRejected(
             ErrorCode.MISMATCHED_ENDPOINT_TYPE, "this is a broker, not a controller"

@@ -51,7 +51,7 @@ REQUIREMENTS: Mapping[int, Requirement] = {
 
 
 def handle(request: DescribeConfigsRequest, context: RequestContext) -> DescribeConfigsResponse:
-    context.access.nothing_more()  # an unknown type is answered without asking
+    context.access.check_nothing_further()  # an unknown type is answered without asking
     resources = _distinct(request.resources, context)
     unknown = [
         resource

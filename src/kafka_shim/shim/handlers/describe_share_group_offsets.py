@@ -55,7 +55,7 @@ def takes_long(request: DescribeShareGroupOffsetsRequest, cluster: Cluster) -> b
 def handle(
     request: DescribeShareGroupOffsetsRequest, context: RequestContext
 ) -> DescribeShareGroupOffsetsResponse:
-    context.access.nothing_more()  # a request without groups asks nothing
+    context.access.check_nothing_further()  # a request without groups asks nothing
     return DescribeShareGroupOffsetsResponse(
         groups=[_described(group, context) for group in request.groups]
     )
@@ -94,7 +94,7 @@ def _described(
             # Kafka asks for the state of share partitions, whose keys cannot be made
             text = "an empty group id, or a topic without partitions"
             return _failed(group_id, ErrorCode.UNKNOWN_SERVER_ERROR, text)
-    topics += [_refused_topic(topic) for topic in context.time_sliced(denied)]
+    topics += [_denied_topic(topic) for topic in context.time_sliced(denied)]
     return DescribeShareGroupOffsetsResponseGroup(group_id=group_id, topics=topics)
 
 
@@ -126,7 +126,7 @@ def _named(
     return rows
 
 
-def _refused_topic(
+def _denied_topic(
     topic: DescribeShareGroupOffsetsRequestTopic,
 ) -> DescribeShareGroupOffsetsResponseTopic:
     refused = ErrorCode.TOPIC_AUTHORIZATION_FAILED

@@ -64,7 +64,7 @@ def _response(request: ElectLeadersRequest, context: RequestContext) -> ElectLea
     if context.facts.topics.elect_leaders_is_supported:
         error = context.access.error(ELECT_LEADERS)
     else:
-        context.access.nothing_more()
+        context.access.check_nothing_further()
         # DEVIATION: a real broker never answers if all topics are requested.
         error = ErrorCode.UNSUPPORTED_VERSION
     if error is not ErrorCode.NONE:

@@ -49,7 +49,7 @@ NO_LIMIT = 2**31 - 1
 
 
 def handle(request: FetchRequest, context: RequestContext) -> FetchResponse | Wait[FetchResponse]:
-    context.access.nothing_more()  # an empty session has no topic to check
+    context.access.check_nothing_further()  # an empty session has no topic to check
     if context.version < SESSIONS_SINCE:
         request.session_id, request.session_epoch = 0, -1
     sessions = context.cluster.fetch_sessions[context.node_id]
@@ -131,7 +131,7 @@ class _Fetch:
                 request.max_bytes if limited else NO_LIMIT, context, is_follower=replica_id >= 0
             ),
             facts=context.facts.records,
-            takes_pieces=context.takes_pieces,
+            accepts_chunks=context.accepts_chunks,
         )
         self._request = request
         self._context = context
@@ -262,7 +262,7 @@ class _Fetch:
         response = FetchResponse(session_id=session_id, responses=topics)
         if self.reader.version >= LEADERS_SINCE:
             leaders = {data.current_leader.leader_id for _, data in told} - {-1}
-            brokers = self._context.brokers_among(leaders)
+            brokers = self._context.brokers_with_ids(leaders)
             response.node_endpoints = [NodeEndpoint(*broker) for broker in brokers]
         return response
 
@@ -294,7 +294,7 @@ class _Fetch:
             offset = wanted.partition.fetch_offset
             found.append((wanted, converted(data, partition, offset, reader)))
         if reader.bytes_max - left < LONG_BYTES:
-            self._context.takes_pieces = False
+            self._context.accepts_chunks = False
         failures.sort(key=lambda row: row[1].error_code != ErrorCode.UNKNOWN_TOPIC_ID)
         return found + failures
 

@@ -45,7 +45,7 @@ _DENIALS = {
 
 
 def handle(request: FindCoordinatorRequest, context: RequestContext) -> FindCoordinatorResponse:
-    context.access.nothing_more()  # a request without keys asks nothing
+    context.access.check_nothing_further()  # a request without keys asks nothing
     if context.version >= MANY_SINCE:
         found, key_type = [], request.key_type
         for key in request.coordinator_keys:  # with what is outside of it, a comprehension is slow

@@ -55,7 +55,7 @@ WITH_LISTS = frozenset({ConfigResourceType.TOPIC, ConfigResourceType.BROKER})
 def handle(
     request: IncrementalAlterConfigsRequest, context: RequestContext
 ) -> IncrementalAlterConfigsResponse:
-    context.access.nothing_more()  # a malformed resource is answered without asking
+    context.access.check_nothing_further()  # a malformed resource is answered without asking
     resources = request.resources
     if context.facts.configs.controller_alters_configs_unchecked:
         return _by_controllers(request, context)

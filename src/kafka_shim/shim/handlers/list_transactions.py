@@ -22,7 +22,7 @@ KNOWN_STATES = frozenset(state.value for state in State)
 
 
 def handle(request: ListTransactionsRequest, context: RequestContext) -> ListTransactionsResponse:
-    context.access.nothing_more()  # there may be nothing to list
+    context.access.check_nothing_further()  # there may be nothing to list
     pattern = _pattern(request.transactional_id_pattern)
     now_ms = context.cluster.clock.now_ms()
     found = [

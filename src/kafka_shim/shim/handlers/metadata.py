@@ -49,7 +49,8 @@ def takes_long(request: MetadataRequest, cluster: Cluster) -> bool:
 
 
 def handle(request: MetadataRequest, context: RequestContext) -> MetadataResponse:
-    context.access.nothing_more()  # brokers, cluster id and controller id are for everybody
+    # brokers, cluster id and controller id are for everybody
+    context.access.check_nothing_further()
     _check_form(request, context.version)
     if request.topics is None or (context.version == 0 and not request.topics):
         topics = _all_topics(request, context)

@@ -22,7 +22,7 @@ from kafka_shim.protocol.messages.offset_commit_response import (
     OffsetCommitResponsePartition,
     OffsetCommitResponseTopic,
 )
-from kafka_shim.shim.handlers.common.duplicates import last_of_each
+from kafka_shim.shim.handlers.common.duplicates import last_row_per_key
 from kafka_shim.shim.handlers.common.mirrored_error import mirrored_error
 from kafka_shim.shim.handlers.common.offset_commits import (
     kept_as,
@@ -84,7 +84,7 @@ def handle(request: OffsetCommitRequest, context: RequestContext) -> OffsetCommi
     rows = _Rows()
     wanted = [commit for topic in request.topics for commit in _allowed(topic, rows, context)]
     if not facts.java_group_coordinator:
-        wanted = last_of_each(
+        wanted = last_row_per_key(
             context.time_sliced(wanted),
             lambda commit: (commit.asked.name, commit.partition.partition_index),
         )

@@ -98,7 +98,7 @@ def takes_long(request: OffsetFetchRequest, cluster: Cluster) -> bool:
 
 def handle(request: OffsetFetchRequest, context: RequestContext) -> OffsetFetchResponse:
     if context.version >= MANY_SINCE:
-        context.access.nothing_more()  # a request without groups asks nothing
+        context.access.check_nothing_further()  # a request without groups asks nothing
         asked = context.offload(_many, request.groups)
         responses = [
             (group, _fetch(group, request.require_stable, context))

@@ -30,7 +30,7 @@ from kafka_shim.protocol.messages.produce_response import (
 from kafka_shim.protocol.records.batches import NO_PRODUCER, Batch
 from kafka_shim.protocol.releases.records import RecordFacts
 from kafka_shim.shim.handlers.common.topic_access import topic_error
-from kafka_shim.shim.handlers.producing import beforehand
+from kafka_shim.shim.handlers.producing import checks_before_append
 from kafka_shim.shim.handlers.producing.append_checked import append_checked, check_request
 from kafka_shim.shim.handlers.producing.appending import NOTHING_APPENDED
 from kafka_shim.shim.handlers.producing.produced_rows import (
@@ -41,7 +41,7 @@ from kafka_shim.shim.handlers.producing.produced_rows import (
     null_records_error,
     rows_of,
 )
-from kafka_shim.shim.handlers.producing.record_checks import Limits, RefusedRecords
+from kafka_shim.shim.handlers.producing.record_checks import Limits, RecordsRejected
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.wait import NoResponse
 
@@ -51,7 +51,7 @@ LEADERS_SINCE = 10
 SILENT = 0
 NAMELESS = ""
 """No transactional id, where old brokers ask for permission all the same: on any, or none."""
-takes_long = beforehand.takes_long
+takes_long = checks_before_append.takes_long
 
 
 def handle(request: ProduceRequest, context: RequestContext) -> ProduceResponse | NoResponse:
@@ -78,7 +78,7 @@ def error_response(
                 name=topic.name,
                 topic_id=topic.topic_id,
                 partition_responses=[
-                    _failed(partition.index, RefusedRecords(error, message))
+                    _failed(partition.index, RecordsRejected(error, message))
                     for partition in topic.partition_data
                 ],
             )
@@ -95,7 +95,7 @@ def _refused(topics: Iterable[TopicRows], error: ErrorCode) -> ProduceResponse:
                 name=rows.topic.name,
                 topic_id=rows.topic.topic_id,
                 partition_responses=[
-                    _failed(index, RefusedRecords(error)) for index in rows.partitions
+                    _failed(index, RecordsRejected(error)) for index in rows.partitions
                 ],
             )
             for rows in topics
@@ -118,12 +118,12 @@ def _request_error(
     if is_transactional:
         error = context.facts.records.missing_transactional_id_error
         if request.transactional_id is None and error:
-            context.access.nothing_more()
+            context.access.check_nothing_further()
             return error
         return context.access.error(PRODUCE_TRANSACTIONAL_ID, request.transactional_id or NAMELESS)
     if is_idempotent:
         return context.access.error(PRODUCE_IDEMPOTENT)
-    context.access.nothing_more()
+    context.access.check_nothing_further()
     return NO_ERROR
 
 
@@ -199,7 +199,7 @@ def _response(
     """
     index = rows[0].index
     if error:
-        return _failed(index, RefusedRecords(error))
+        return _failed(index, RecordsRejected(error))
     partition = context.cluster.topics.partition(name, index)
     if partition is None:
         return _failed(index, _missing(name, request, context))
@@ -215,7 +215,7 @@ def _response(
     try:
         if readable is not None:
             appended = append_checked(name, partition, readable, request, context, facts)
-    except RefusedRecords as refused:
+    except RecordsRejected as refused:
         unreadable = unreadable or refused
     start = partition.log.start_offset
     if unreadable is not None:
@@ -223,18 +223,18 @@ def _response(
     return PartitionProduceResponse(index, 0, appended.base_offset, appended.append_time_ms, start)
 
 
-def _missing(name: str, request: ProduceRequest, context: RequestContext) -> RefusedRecords:
+def _missing(name: str, request: ProduceRequest, context: RequestContext) -> RecordsRejected:
     """Return the error for a missing partition; releases that check topics only find it late."""
     if context.facts.records.fetch_keeps_missing_partitions_in_order:
         try:
             check_request(name, request, context)
-        except RefusedRecords as refused:
+        except RecordsRejected as refused:
             return refused
-    return RefusedRecords(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
+    return RecordsRejected(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
 
 
 def _failed(
-    index: int, refused: RefusedRecords, start_offset: int = -1
+    index: int, refused: RecordsRejected, start_offset: int = -1
 ) -> PartitionProduceResponse:
     return PartitionProduceResponse(
         index=index,
@@ -264,5 +264,5 @@ def _name_leaders(response: ProduceResponse, context: RequestContext) -> None:
             leaders.add(partition.leader_id)
     if leaders:
         response.node_endpoints = [
-            NodeEndpoint(*broker) for broker in context.brokers_among(leaders)
+            NodeEndpoint(*broker) for broker in context.brokers_with_ids(leaders)
         ]

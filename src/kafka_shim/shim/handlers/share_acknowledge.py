@@ -60,7 +60,7 @@ def _response(
     return ShareAcknowledgeResponse(
         acquisition_lock_timeout_ms=settings.share_record_lock_duration_ms(group_id),
         responses=list(topics.values()),
-        node_endpoints=[NodeEndpoint(*broker) for broker in context.brokers_among(leaders)],
+        node_endpoints=[NodeEndpoint(*broker) for broker in context.brokers_with_ids(leaders)],
     )
 
 

@@ -155,7 +155,7 @@ class _ShareFetch:
             row.current_leader.leader_id for topic in topics.values() for row in topic.partitions
         }
         response.node_endpoints = [
-            NodeEndpoint(*broker) for broker in context.brokers_among(leaders)
+            NodeEndpoint(*broker) for broker in context.brokers_with_ids(leaders)
         ]
         return response
 

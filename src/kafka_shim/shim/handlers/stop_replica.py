@@ -2,7 +2,7 @@
 
 CLUSTER_ACTION on the cluster, or the answer and every partition get CLUSTER_AUTHORIZATION_FAILED
 (31). The request is never applied, and then no partition is listed: see
-`kafka_shim.shim.handlers.common.orders`.
+`kafka_shim.shim.handlers.common.controller_requests`.
 """
 
 from collections.abc import Iterable
@@ -14,15 +14,15 @@ from kafka_shim.protocol.messages.stop_replica_response import (
     StopReplicaPartitionError,
     StopReplicaResponse,
 )
-from kafka_shim.shim.handlers.common import orders
+from kafka_shim.shim.handlers.common import controller_requests
 from kafka_shim.shim.request.context import RequestContext
 
 
 def handle(request: StopReplicaRequest, context: RequestContext) -> StopReplicaResponse:
-    error = orders.refusal(STOP_REPLICA, request.broker_epoch, context)
+    error = controller_requests.refusal(STOP_REPLICA, request.broker_epoch, context)
     if error is not ErrorCode.CLUSTER_AUTHORIZATION_FAILED:
         return StopReplicaResponse(error_code=error)
-    partitions = orders.responded(context.offload(_partitions, request), context)
+    partitions = controller_requests.responded(context.offload(_partitions, request), context)
     return context.offload(_response, error, partitions)
 
 
@@ -32,7 +32,7 @@ def error_response(
     return _response(error, _partitions(request))
 
 
-def _partitions(request: StopReplicaRequest) -> list[orders.TopicPartition]:
+def _partitions(request: StopReplicaRequest) -> list[controller_requests.TopicPartition]:
     """Return the partitions from the request's layout: that of versions 3, 1 and 2, or 0."""
     return [
         *(
@@ -45,7 +45,9 @@ def _partitions(request: StopReplicaRequest) -> list[orders.TopicPartition]:
     ]
 
 
-def _response(error: ErrorCode, partitions: Iterable[orders.TopicPartition]) -> StopReplicaResponse:
+def _response(
+    error: ErrorCode, partitions: Iterable[controller_requests.TopicPartition]
+) -> StopReplicaResponse:
     return StopReplicaResponse(
         error_code=error,
         partition_errors=[

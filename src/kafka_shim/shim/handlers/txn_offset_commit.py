@@ -29,7 +29,7 @@ from kafka_shim.protocol.messages.txn_offset_commit_response import (
     TxnOffsetCommitResponseTopic,
 )
 from kafka_shim.protocol.records.batches import NO_PRODUCER
-from kafka_shim.shim.handlers.common.duplicates import last_of_each
+from kafka_shim.shim.handlers.common.duplicates import last_row_per_key
 from kafka_shim.shim.handlers.common.mirrored_error import mirrored_error
 from kafka_shim.shim.handlers.common.offset_commits import (
     kept_as,
@@ -80,7 +80,7 @@ def handle(request: TxnOffsetCommitRequest, context: RequestContext) -> TxnOffse
     wanted = [commit for topic in request.topics for commit in _allowed(topic, rows, context)]
     facts = context.facts.groups
     if not facts.java_group_coordinator:
-        wanted = last_of_each(
+        wanted = last_row_per_key(
             context.time_sliced(wanted),
             lambda commit: (commit.asked.name, commit.partition.partition_index),
         )

@@ -248,7 +248,7 @@ class Connection(asyncio.BufferedProtocol):
             response.wait.when_done(self._complete)
         elif response is NoResponse.CLOSE:
             raise CloseConnection("a request that expects no response failed")
-        if session.muted_ms:
+        if session.throttle_pause_ms:
             self._mute.begin(session)
 
     def _part_later(self, session: Session) -> None:

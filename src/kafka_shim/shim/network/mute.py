@@ -17,8 +17,8 @@ class Mute:
 
     def begin(self, session: Session | None) -> None:
         """Stop answering if the last answer throttled the client."""
-        if session is not None and session.muted_ms:
-            delay_ms, session.muted_ms = session.muted_ms, 0
+        if session is not None and session.throttle_pause_ms:
+            delay_ms, session.throttle_pause_ms = session.throttle_pause_ms, 0
             self.cancel()
             self.timer = self._clock.call_later(delay_ms, self._end)
 

@@ -22,7 +22,7 @@ log = Log(LOGGER_NAME)
 _stdlib = logging.getLogger(LOGGER_NAME)
 
 
-def writes_allowed() -> bool:
+def logs_allowed_accesses() -> bool:
     """Whether accesses that were allowed are logged, too."""
     return _stdlib.isEnabledFor(logging.DEBUG)
 

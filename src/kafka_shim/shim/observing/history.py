@@ -31,8 +31,8 @@ from kafka_shim.shim.request.session import Session
 
 REQUESTS_MAX = 10_000
 BYTES_MAX = 32 * 1024 * 1024
-ANSWER_BYTES_MAX = 16 * 1024
-"""Longer answers are not kept: they would drive out others."""
+RESPONSE_BYTES_MAX = 16 * 1024
+"""Longer responses are not kept: they would drive out others."""
 _OVERHEAD_BYTES = 400
 """Roughly what is held of a request besides its frame."""
 DECISIONS_MAX = 1_000
@@ -42,7 +42,7 @@ _DECISION_BYTES = 250
 """Roughly what is held of a decision besides the name of its resource."""
 
 
-class Seen:
+class HistoryEntry:
     """A received request: its sender, decisions and response.
 
     `errors` are the error codes of the response except 0; None without a response so far.
@@ -176,7 +176,7 @@ class History:
     def __init__(self, requests_max: int = REQUESTS_MAX, bytes_max: int = BYTES_MAX) -> None:
         self._requests_max = requests_max
         self._bytes_max = bytes_max
-        self._seen: deque[Seen] = deque()
+        self._entries: deque[HistoryEntry] = deque()
         self.held_bytes = 0
         self._number = 0
         self._response_totals: Counter[tuple[ApiKey, int, int]] = Counter()
@@ -184,8 +184,8 @@ class History:
             Counter()
         )
 
-    def __iter__(self) -> Iterator[Seen]:
-        return iter(list(self._seen))
+    def __iter__(self) -> Iterator[HistoryEntry]:
+        return iter(list(self._entries))
 
     @property
     def responses(self) -> Counter[tuple[str, int, int]]:
@@ -208,32 +208,34 @@ class History:
         """Of the newest request; 0 before the first."""
         return self._number
 
-    def request(self, session: Session, header: RequestHeader, frame: bytes, time_us: int) -> Seen:
+    def request(
+        self, session: Session, header: RequestHeader, frame: bytes, time_us: int
+    ) -> HistoryEntry:
         """Note a request that is about to be handled."""
         self._number += 1
-        seen = Seen(self._number, time_us, session, header, frame)
-        self._seen.append(seen)
-        self.held_bytes += seen.size_bytes
+        entry = HistoryEntry(self._number, time_us, session, header, frame)
+        self._entries.append(entry)
+        self.held_bytes += entry.size_bytes
         self._make_room()
-        return seen
+        return entry
 
     def _make_room(self) -> None:
-        while len(self._seen) > self._requests_max or (
-            self.held_bytes > self._bytes_max and len(self._seen) > 1
+        while len(self._entries) > self._requests_max or (
+            self.held_bytes > self._bytes_max and len(self._entries) > 1
         ):
-            self.held_bytes -= self._seen.popleft().size_bytes
+            self.held_bytes -= self._entries.popleft().size_bytes
 
-    def decided(self, seen: Seen, context: RequestContext) -> None:
-        """Note what was decided for it."""
+    def add_decisions(self, entry: HistoryEntry, context: RequestContext) -> None:
+        """Add the decisions of a request."""
         records = context.access.records
         if any(not record.decision.allowed for record in records):
-            seen.remedy = request_remedy(context)
-        seen.records = kept = records if len(records) <= DECISIONS_MAX else records[:DECISIONS_MAX]
-        seen.left_out = len(records) - len(kept)
-        api, totals, size = seen.api, self._decision_totals, 0
+            entry.remedy = request_remedy(context)
+        entry.records = kept = records if len(records) <= DECISIONS_MAX else records[:DECISIONS_MAX]
+        entry.left_out = len(records) - len(kept)
+        api, totals, size = entry.api, self._decision_totals, 0
         for record in kept:
             size += _DECISION_BYTES + len(record.action.resource_name)
-        seen.size_bytes += size
+        entry.size_bytes += size
         self.held_bytes += size
         self._make_room()
         for record in records:
@@ -242,34 +244,36 @@ class History:
                 action.operation, action.resource_type, decision.allowed, decision.because, api
             ] += 1
 
-    def responded(self, seen: Seen, response: msgspec.Struct, now_us: int) -> None:
-        """Note the answer, and when it was there."""
-        self.responded_with(seen, tuple(error_codes(response, seen.version)), now_us)
+    def add_response(self, entry: HistoryEntry, response: msgspec.Struct, now_us: int) -> None:
+        """Add the error codes of a response, and its time."""
+        self.add_response_errors(entry, tuple(error_codes(response, entry.version)), now_us)
 
-    def responded_with(self, seen: Seen, errors: tuple[int, ...], now_us: int) -> None:
-        """Note the error codes of the answer."""
-        seen.errors = errors
-        seen.responded_us = now_us
+    def add_response_errors(
+        self, entry: HistoryEntry, errors: tuple[int, ...], now_us: int
+    ) -> None:
+        """Add the error codes of a response, and its time."""
+        entry.errors = errors
+        entry.responded_us = now_us
         for code in errors or (0,):
-            self._response_totals[seen.api, seen.version, code] += 1
+            self._response_totals[entry.api, entry.version, code] += 1
 
-    def framed(self, seen: Seen, frame: bytes) -> None:
-        """Note the answer's bytes, its size first; of a long one how many there are.
+    def add_response_frame(self, entry: HistoryEntry, frame: bytes) -> None:
+        """Add the frame of a response, with its size; of a long one only the size.
 
         A request that waited for long may be forgotten by then, and does not count any more.
         """
-        seen.response_bytes = size = max(len(frame) - 4, 0)  # a fault may have cut it off
-        is_kept = self._seen and seen.number >= self._seen[0].number
-        if size <= ANSWER_BYTES_MAX and is_kept:
-            seen.response = frame
-            seen.size_bytes += size
+        entry.response_bytes = size = max(len(frame) - 4, 0)  # a fault may have cut it off
+        is_kept = self._entries and entry.number >= self._entries[0].number
+        if size <= RESPONSE_BYTES_MAX and is_kept:
+            entry.response = frame
+            entry.size_bytes += size
             self.held_bytes += size
             if self.held_bytes > self._bytes_max:
                 self._make_room()
 
     def forget(self) -> None:
         """Drop the requests; the totals and the numbering go on."""
-        self._seen.clear()
+        self._entries.clear()
         self.held_bytes = 0
 
 

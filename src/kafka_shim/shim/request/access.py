@@ -161,7 +161,7 @@ class Access(msgspec.Struct, eq=False):
                 bits |= 1 << operation
         return bits
 
-    def nothing_more(self) -> None:
+    def check_nothing_further(self) -> None:
         """Declare that the rest of the response needs no permission."""
         self.asked = True
 

@@ -21,8 +21,8 @@ class RequestContext(msgspec.Struct, eq=False):
 
     `node_id` is the broker that the connection reached; `facts` what its release does;
     `request` is the decoded request, except in places that only check permissions;
-    `spoil` damages the answer, for a fault; `throttle_ms` is how long the client has to wait.
-    `takes_pieces`: long bytes in the response may be `Pieces`. `is_rejected`: the handler failed,
+    `damage_frame` damages the response, for a fault; `throttle_ms` is how long the client waits.
+    `accepts_chunks`: long bytes in the response may be `Pieces`. `is_rejected`: the handler failed,
     or was not called.
     """
 
@@ -34,9 +34,9 @@ class RequestContext(msgspec.Struct, eq=False):
     access: Access
     facts: Facts
     request: Any = None
-    spoil: Callable[[bytes], bytes] | None = None
+    damage_frame: Callable[[bytes], bytes] | None = None
     throttle_ms: int = 0
-    takes_pieces: bool = False
+    accepts_chunks: bool = False
     is_rejected: bool = False
 
     @property
@@ -72,7 +72,7 @@ class RequestContext(msgspec.Struct, eq=False):
         slices = self.access.slices
         return work(*arguments) if slices is None else slices.offload(work, *arguments)
 
-    def in_one_turn(self) -> None:
+    def disable_time_slices(self) -> None:
         """Handle no other request until this one is answered."""
         self.access.slices = None
 
@@ -109,6 +109,8 @@ class RequestContext(msgspec.Struct, eq=False):
             host, port = node.endpoints[self.session.listener.name]
             yield node.node_id, self.session.reachable(host), port, node.rack, not node.is_alive
 
-    def brokers_among(self, node_ids: Container[int]) -> Iterator[tuple[int, str, int, str | None]]:
+    def brokers_with_ids(
+        self, node_ids: Container[int]
+    ) -> Iterator[tuple[int, str, int, str | None]]:
         """Return the same for some brokers, such as the leaders in a response (KIP-951)."""
         return (row for row in self.brokers() if row[0] in node_ids)

@@ -36,7 +36,6 @@ class Session:
         "listener",
         "local_host",
         "mechanism",
-        "muted_ms",
         "node_id",
         "number",
         "phase",
@@ -48,6 +47,7 @@ class Session:
         "sasl",
         "seen_host",
         "slices",
+        "throttle_pause_ms",
         "token_id",
         "trace_row",
     )
@@ -63,7 +63,7 @@ class Session:
         self.slices: TimeSlices[Any] | None = None  # those of that request, if it is a large one
         self.identity = b""  # stands for who asks, and where; empty: not known yet
         self.pieces: list[bytes | memoryview] | None = None  # the rest of a frame, if it takes one
-        self.muted_ms = 0  # for how long nothing more may be read
+        self.throttle_pause_ms = 0  # for how long nothing more may be read
         self.host = host
         self.port = port
         self.local_host = local_host  # the local address that the client reached

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Generic, Protocol, TypeVar
 
 from kafka_shim.shim.clock import SLICE_S
-from kafka_shim.shim.request.garbage import full_collections
+from kafka_shim.shim.request.garbage_collection import full_gc_postponement
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -56,7 +56,7 @@ class TimeSlices(Generic[Result]):
 
     def start(self) -> None:
         """Take the first turn. Call it on the loop's thread."""
-        full_collections.begin()
+        full_gc_postponement.begin()
         self._thread.start()
         self._take()
 
@@ -126,7 +126,7 @@ class TimeSlices(Generic[Result]):
     def _end(self) -> None:
         if not self._is_over:
             self._is_over = True
-            full_collections.end()
+            full_gc_postponement.end()
 
     def _await_turn(self) -> None:
         self._may_work.acquire()

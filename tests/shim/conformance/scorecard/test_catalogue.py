@@ -49,7 +49,7 @@ class Step(msgspec.Struct):
     version: int
     request: Any
     response: Any = None
-    spoil: bytes = b""
+    damage_frame: bytes = b""
     correlation_id: int | None = None
     pause_us: int = 1000
 
@@ -62,7 +62,7 @@ def recording(steps: Sequence[Step], *, responds_late: bool = False) -> Recordin
         now += step.pause_us
         wanted = number if step.correlation_id is None else step.correlation_id
         head = write_request_header(RequestHeader(step.api, step.version, wanted, "c"))
-        frame = head + codecs.write_request(step.request, step.version) + step.spoil
+        frame = head + codecs.write_request(step.request, step.version) + step.damage_frame
         events.append(Event(LINE, "User:x", 1, "PLAINTEXT", Request(0, number, now, frame)))
         if step.response is not None:
             head = write_response_header(step.api, step.version, wanted)
@@ -164,7 +164,7 @@ REFUSED = Step(
 VERSIONS_0 = Step(ApiKey.API_VERSIONS, 0, ApiVersionsRequest())
 VERSIONS_3 = Step(ApiKey.API_VERSIONS, 3, ApiVersionsRequest("client", "1.0"))
 NAMELESS = Step(ApiKey.API_VERSIONS, 3, ApiVersionsRequest("", "1.0"))
-TRAILING = Step(ApiKey.METADATA, 12, MetadataRequest(topics=[]), spoil=b"\0")
+TRAILING = Step(ApiKey.METADATA, 12, MetadataRequest(topics=[]), damage_frame=b"\0")
 SASL_0, SASL_1 = (Step(ApiKey.SASL_HANDSHAKE, v, SaslHandshakeRequest("PLAIN")) for v in (0, 1))
 OFFER = offer((ApiKey.METADATA, 12), (ApiKey.DESCRIBE_ACLS, 3))
 ONLY_0 = offer((ApiKey.DESCRIBE_ACLS, 0))

@@ -19,6 +19,6 @@ def by_topic(rows: Iterable[tuple[str, int, Row]]) -> Iterator[tuple[str, list[R
         yield name, list(responses.values())
 
 
-def last_of_each(rows: Iterable[Row], key: Callable[[Row], Hashable]) -> list[Row]:
+def last_row_per_key(rows: Iterable[Row], key: Callable[[Row], Hashable]) -> list[Row]:
     """Return the last row of each key, at the position of the first one."""
     return list({key(row): row for row in rows}.values())

@@ -43,7 +43,7 @@ class Reader(msgspec.Struct, frozen=True):
     isolation_level: int
     bytes_max: int
     facts: RecordFacts
-    takes_pieces: bool = False
+    accepts_chunks: bool = False
 
     @property
     def is_follower(self) -> bool:
@@ -153,8 +153,8 @@ def read(
     if len(found) == 1:
         response.records = bytes(found[0])
     else:
-        takes_pieces = reader.takes_pieces and reader.version >= FORMAT_2_SINCE
-        is_long = takes_pieces and sum(map(len, found)) >= LONG_BYTES
+        accepts_chunks = reader.accepts_chunks and reader.version >= FORMAT_2_SINCE
+        is_long = accepts_chunks and sum(map(len, found)) >= LONG_BYTES
         response.records = cast("bytes", Pieces(found)) if is_long else b"".join(found)
     is_cut = not found and limit > 0 and log.bytes_between(wanted.fetch_offset, end) > 0
     if is_committed and not is_cut:  # null if the first batch was cut off

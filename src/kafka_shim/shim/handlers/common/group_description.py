@@ -53,7 +53,7 @@ class GroupDescription(msgspec.Struct, Generic[Group, Row], frozen=True):
     def all(self, request: Request, context: RequestContext) -> list[Row]:
         """Return an entry for each requested group; raises Refused if none can be described."""
         if self.protocol not in context.cluster.groups.settings.protocols:
-            context.access.nothing_more()
+            context.access.check_nothing_further()
             raise RequestRejected(ErrorCode.UNSUPPORTED_VERSION)
         allowed, denied = context.access.split(self.group_requirement, request.group_ids, str)
         if "" in allowed and not context.facts.groups.describe_rejects_empty_group_id_alone:

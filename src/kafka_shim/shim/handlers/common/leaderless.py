@@ -11,12 +11,12 @@ from kafka_shim.shim.wait import Wait
 Response = TypeVar("Response")
 
 
-def has_all_leaders(topic: Topic) -> bool:
+def had_all_leaders(topic: Topic) -> bool:
     """Return whether every partition has had a leader; only then a request about it is done."""
     return all(partition.was_led for partition in topic.partitions)
 
 
-def in_time(
+def hold_until_timeout(
     response: Response, codes: Iterable[int], timeout_ms: int, context: RequestContext
 ) -> Response | Wait[Response]:
     """Hold a response back for as long as the request may take, if something in it is not done."""

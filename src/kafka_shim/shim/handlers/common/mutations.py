@@ -5,7 +5,7 @@ from kafka_shim.shim.handlers.common.topic_plan import TopicError
 from kafka_shim.shim.request.context import RequestContext
 
 
-def check_mutations(context: RequestContext, count: int, strict_since: int) -> None:
+def check_mutation_quota(context: RequestContext, count: int, strict_since: int) -> None:
     """Raise TopicError above the quota; changes of older versions are made, and throttled."""
     throttles = context.cluster.throttles
     if throttles is None:

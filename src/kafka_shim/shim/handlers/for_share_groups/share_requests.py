@@ -33,5 +33,5 @@ def topic_denials(
     known = list(dict.fromkeys(names))
     if None in known:
         raise RequestRejected(ErrorCode.UNKNOWN_SERVER_ERROR)
-    context.access.nothing_more()  # a request may be about no topic at all
+    context.access.check_nothing_further()  # a request may be about no topic at all
     return {name: context.access.error(requirement, name) for name in known if name is not None}

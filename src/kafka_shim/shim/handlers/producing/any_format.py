@@ -15,7 +15,7 @@ from kafka_shim.protocol.records.batches import (
 from kafka_shim.protocol.records.compression import Compression
 from kafka_shim.shim.handlers.producing.record_checks import (
     Limits,
-    RefusedRecords,
+    RecordsRejected,
     check,
     check_known,
 )
@@ -34,7 +34,7 @@ def any_format(records: bytes, limits: Limits) -> Iterator[tuple[Batch, int]]:
             return
         rows, compression = _old_records(records, limits)
     except DecodeError as error:
-        raise RefusedRecords(ErrorCode.CORRUPT_MESSAGE, str(error)) from error
+        raise RecordsRejected(ErrorCode.CORRUPT_MESSAGE, str(error)) from error
     options = BatchOptions(compression=compression)
     for at, row in enumerate(rows):
         row.offset = at
@@ -48,7 +48,7 @@ def _old_records(records: bytes, limits: Limits) -> tuple[list[Record], Compress
     compression = Compression.NONE
     for start, end, magic in entry_sizes(records):
         if end - start > limits.settings.max_message_bytes:
-            raise RefusedRecords(ErrorCode.MESSAGE_TOO_LARGE)
+            raise RecordsRejected(ErrorCode.MESSAGE_TOO_LARGE)
         entry = records[start:end]
         if magic == 2:
             found = [row for batch in batches(entry) for row in batch.records()]
@@ -60,7 +60,7 @@ def _old_records(records: bytes, limits: Limits) -> tuple[list[Record], Compress
 
             (outer,) = messages(entry)
             if not outer.is_intact:
-                raise RefusedRecords(ErrorCode.CORRUPT_MESSAGE)
+                raise RecordsRejected(ErrorCode.CORRUPT_MESSAGE)
             check_known(outer.compression, limits.facts)
             compression = Compression(outer.compression)
             if compression is Compression.ZSTD:  # exists only in batches of format 2

@@ -10,9 +10,9 @@ from kafka_shim.shim.handlers.producing.appending import (
     append,
     append_all,
 )
-from kafka_shim.shim.handlers.producing.beforehand import checked
+from kafka_shim.shim.handlers.producing.checks_before_append import checked
 from kafka_shim.shim.handlers.producing.produced_rows import Row
-from kafka_shim.shim.handlers.producing.record_checks import Limits, RefusedRecords, check
+from kafka_shim.shim.handlers.producing.record_checks import Limits, RecordsRejected, check
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.state.topics import Partition
 
@@ -30,10 +30,10 @@ def append_checked(
     context: RequestContext,
     facts: RecordFacts,
 ) -> Appended:
-    """Check a partition in Kafka's order, and append to it; raises RefusedRecords."""
+    """Check a partition in Kafka's order, and append to it; raises RecordsRejected."""
     content, batch = row.content, row.batch
     if content is None:
-        raise RefusedRecords(ErrorCode.UNKNOWN_SERVER_ERROR, tells_start=True)
+        raise RecordsRejected(ErrorCode.UNKNOWN_SERVER_ERROR, tells_start=True)
     if (
         batch is not None
         and batch.attributes
@@ -41,13 +41,13 @@ def append_checked(
         and facts.produce_verifies_transaction_partitions
     ):
         if not facts.transaction_is_verified_before_acks and not ALL <= request.acks <= 1:
-            raise RefusedRecords(ErrorCode.INVALID_REQUIRED_ACKS)
+            raise RecordsRejected(ErrorCode.INVALID_REQUIRED_ACKS)
         if not partition.is_led_by(context.node_id):
-            raise RefusedRecords(ErrorCode.NOT_LEADER_OR_FOLLOWER)
+            raise RecordsRejected(ErrorCode.NOT_LEADER_OR_FOLLOWER)
         _check_transaction(name, partition, batch, request, context, facts)
     check_request(name, request, context)
     if not partition.is_led_by(context.node_id):
-        raise RefusedRecords(ErrorCode.NOT_LEADER_OR_FOLLOWER)
+        raise RecordsRejected(ErrorCode.NOT_LEADER_OR_FOLLOWER)
     settings = partition.log.settings
     if request.acks == ALL:
         _check_replicas(partition, settings.min_insync_replicas, facts)
@@ -69,12 +69,12 @@ def _append_any(partition: Partition, row: Row, content: bytes, limits: Limits) 
 
 
 def check_request(name: str, request: ProduceRequest, context: RequestContext) -> None:
-    """Check what needs no partition; raises RefusedRecords."""
+    """Check what needs no partition; raises RecordsRejected."""
     if not ALL <= request.acks <= 1:
-        raise RefusedRecords(ErrorCode.INVALID_REQUIRED_ACKS)
+        raise RecordsRejected(ErrorCode.INVALID_REQUIRED_ACKS)
     topics = context.cluster.topics
     if name in topics.internal_names and context.header.client_id != ADMIN_CLIENT_ID:
-        raise RefusedRecords(ErrorCode.INVALID_TOPIC_EXCEPTION)
+        raise RecordsRejected(ErrorCode.INVALID_TOPIC_EXCEPTION)
 
 
 def _check_transaction(
@@ -110,11 +110,11 @@ def _check_transaction(
     elif error is not ErrorCode.TRANSACTION_ABORTABLE and facts.unverified_partition_has_message:
         message = "the transaction belongs to another producer"
     if error is not NO_ERROR:
-        raise RefusedRecords(error, message)
+        raise RecordsRejected(error, message)
 
 
 def _check_replicas(partition: Partition, needed: int, facts: RecordFacts) -> None:
     if facts.min_isr_is_capped_by_replicas:
         needed = min(needed, len(partition.replicas))
     if len(partition.isr) < needed:
-        raise RefusedRecords(ErrorCode.NOT_ENOUGH_REPLICAS, tells_start=True)
+        raise RecordsRejected(ErrorCode.NOT_ENOUGH_REPLICAS, tells_start=True)

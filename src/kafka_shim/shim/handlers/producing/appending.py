@@ -6,7 +6,7 @@ import msgspec
 
 from kafka_shim.protocol.records.batches import NO_PRODUCER, Batch, assign
 from kafka_shim.protocol.records.checksum import crc32c
-from kafka_shim.shim.handlers.producing.record_checks import Limits, RefusedRecords
+from kafka_shim.shim.handlers.producing.record_checks import Limits, RecordsRejected
 from kafka_shim.shim.state.logs.log import StoredBatch
 from kafka_shim.shim.state.logs.producers import SEQUENCES, ProducedBatch
 from kafka_shim.shim.state.topics import Partition
@@ -64,7 +64,7 @@ def append(partition: Partition, batch: Batch, limits: Limits, newest: int) -> A
     if is_new and batch.base_sequence != 0:
         error = limits.facts.unknown_producer_error
     if error:
-        raise RefusedRecords(error, tells_start=True)
+        raise RecordsRejected(error, tells_start=True)
     # who waits for committed records is woken by the append, and must find the transaction open
     timestamp = limits.now_ms if limits.settings.uses_append_time else newest
     log.producers.appended(

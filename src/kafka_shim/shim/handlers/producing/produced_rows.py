@@ -11,11 +11,11 @@ from kafka_shim.protocol.messages.produce_request import ProduceRequest, TopicPr
 from kafka_shim.protocol.records.batches import Batch, batches, entry_sizes, lone_batch
 from kafka_shim.protocol.releases.records import RecordFacts
 from kafka_shim.shim.errors import CloseConnection
-from kafka_shim.shim.handlers.producing.beforehand import Checked, checked
+from kafka_shim.shim.handlers.producing.checks_before_append import Checked, checked
 from kafka_shim.shim.handlers.producing.record_checks import (
     FORMAT_2_SINCE,
     Limits,
-    RefusedRecords,
+    RecordsRejected,
     check_compression,
     only_batch,
 )
@@ -104,7 +104,7 @@ def _check_form(formats: list[int], context: RequestContext) -> None:
 
 def last_readable(
     rows: Iterable[Row], version: int, facts: RecordFacts
-) -> tuple[Row | None, RefusedRecords | None]:
+) -> tuple[Row | None, RecordsRejected | None]:
     """Return a partition's last entry that can be appended, and the errors of the others."""
     readable = unreadable = None
     for row in rows:
@@ -115,7 +115,7 @@ def last_readable(
                 if row.batch.attributes:
                     check_compression(row.batch, version, facts)
             readable = row
-        except RefusedRecords as refused:
+        except RecordsRejected as refused:
             unreadable = refused
     return readable, unreadable
 

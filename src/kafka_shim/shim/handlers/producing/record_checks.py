@@ -18,7 +18,7 @@ from kafka_shim.protocol.records.batches import NO_PRODUCER, Batch, Record, batc
 from kafka_shim.protocol.records.compression import Compression, MissingPackageError
 from kafka_shim.protocol.records.validation import EVERYTHING, Scope, Survey, UnreadableError
 from kafka_shim.protocol.releases.records import RecordFacts
-from kafka_shim.shim.handlers.producing import early_damage
+from kafka_shim.shim.handlers.producing import damage_up_to_2_8
 from kafka_shim.shim.state.logs.log_settings import FOREVER_MS, LogSettings
 
 FORMAT_2_SINCE = 3
@@ -32,7 +32,7 @@ LISTED_MAX = 10_000
 NO_TIMESTAMP = -1
 
 
-class RefusedRecords(Exception):  # noqa: N818 - an outcome, not an error
+class RecordsRejected(Exception):  # noqa: N818 - an outcome, not an error
     """Nothing is appended; `tells_start`: the response has the log start offset."""
 
     def __init__(
@@ -66,13 +66,13 @@ class Limits(msgspec.Struct, frozen=True, gc=False):
 
     def invalid(
         self, error: ErrorCode | None = None, records: Sequence[tuple[int, str]] = ()
-    ) -> RefusedRecords:
+    ) -> RecordsRejected:
         """Return a release's errors for invalid records, and for single rejected records."""
         tells_start = self.facts.invalid_record_returns_log_start_offset
         message = records[0][1] if records else None
         if not self.facts.every_rejected_record_is_listed:
             records = [(at, "") for at, _ in records[:1]]
-        return RefusedRecords(
+        return RecordsRejected(
             self.facts.invalid_record_error if error is None else error,
             message,
             tells_start=tells_start,
@@ -85,12 +85,12 @@ def only_batch(records: bytes, facts: RecordFacts) -> Batch:
     try:
         sizes = list(entry_sizes(records, partial=True))
         if any(magic > 2 for *_, magic in sizes[:2]):
-            raise RefusedRecords(ErrorCode.CORRUPT_MESSAGE, "unknown record format")
+            raise RecordsRejected(ErrorCode.CORRUPT_MESSAGE, "unknown record format")
         found = list(batches(records[: sizes[0][1]])) if sizes and sizes[0][2] == 2 else []
     except DecodeError as cause:
-        raise RefusedRecords(ErrorCode.CORRUPT_MESSAGE, str(cause)) from cause
+        raise RecordsRejected(ErrorCode.CORRUPT_MESSAGE, str(cause)) from cause
     if not found or len(sizes) > 1:
-        raise RefusedRecords(facts.invalid_record_error)
+        raise RecordsRejected(facts.invalid_record_error)
     return found[0]
 
 
@@ -99,7 +99,7 @@ def check_compression(batch: Batch, version: int, facts: RecordFacts) -> None:
     if version >= ZSTD_SINCE or not facts.zstd_is_supported:
         return
     if batch.compression == _ZSTD:
-        raise RefusedRecords(ErrorCode.UNSUPPORTED_COMPRESSION_TYPE)
+        raise RecordsRejected(ErrorCode.UNSUPPORTED_COMPRESSION_TYPE)
 
 
 def check(batch: Batch, limits: Limits) -> int:
@@ -112,9 +112,9 @@ def check(batch: Batch, limits: Limits) -> int:
     if batch.base_offset != 0:
         raise limits.invalid()
     if size > settings.max_message_bytes:
-        raise RefusedRecords(ErrorCode.MESSAGE_TOO_LARGE)
+        raise RecordsRejected(ErrorCode.MESSAGE_TOO_LARGE)
     if not batch.is_intact():
-        raise RefusedRecords(ErrorCode.CORRUPT_MESSAGE)
+        raise RecordsRejected(ErrorCode.CORRUPT_MESSAGE)
     has_other_delta = batch.count != batch.last_offset_delta + 1
     is_unnumbered = batch.base_sequence < 0 and batch.producer_id > NO_PRODUCER
     if batch.count <= 0 or has_other_delta or is_unnumbered:
@@ -132,7 +132,7 @@ def check(batch: Batch, limits: Limits) -> int:
         newest = found.latest
         _check_records(batch, found, limits)
     if size > settings.segment_bytes:
-        raise RefusedRecords(ErrorCode.RECORD_LIST_TOO_LARGE)
+        raise RecordsRejected(ErrorCode.RECORD_LIST_TOO_LARGE)
     return newest if newest > NO_TIMESTAMP else NO_TIMESTAMP  # noqa: FURB136 - a call takes longer
 
 
@@ -145,7 +145,7 @@ def _check_attributes(batch: Batch, limits: Limits) -> None:
 def check_known(compression: int, facts: RecordFacts) -> None:
     """Raise RefusedRecords for a code of a compression that the release does not know."""
     if compression > (_ZSTD if facts.zstd_is_supported else _LZ4):
-        raise RefusedRecords(ErrorCode.UNKNOWN_SERVER_ERROR, tells_start=True)
+        raise RecordsRejected(ErrorCode.UNKNOWN_SERVER_ERROR, tells_start=True)
 
 
 def _scope(limits: Limits) -> Scope:
@@ -157,16 +157,16 @@ def _scope(limits: Limits) -> Scope:
     )
 
 
-def _unreadable(batch: Batch, limits: Limits, cause: DecodeError) -> RefusedRecords:
+def _unreadable(batch: Batch, limits: Limits, cause: DecodeError) -> RecordsRejected:
     """Return a release's error for unreadable records."""
     fails = None
     if limits.facts.record_damage_is_checked_one_by_one:
         scope = _scope(limits) if batch.compression else EVERYTHING
-        fails = early_damage.is_unexpected(batch, limits.facts, scope)
+        fails = damage_up_to_2_8.is_unexpected(batch, limits.facts, scope)
     if fails is None:
         fails = isinstance(cause, UnreadableError)
     if fails:
-        return RefusedRecords(ErrorCode.UNKNOWN_SERVER_ERROR, tells_start=True)
+        return RecordsRejected(ErrorCode.UNKNOWN_SERVER_ERROR, tells_start=True)
     return limits.invalid()
 
 

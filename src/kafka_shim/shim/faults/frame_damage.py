@@ -9,7 +9,7 @@ from kafka_shim.shim.apis import ServedApi
 from kafka_shim.shim.errors import CloseConnection
 from kafka_shim.shim.faults.spec import Effect
 
-Spoil = Callable[[bytes], bytes]
+DamageFrame = Callable[[bytes], bytes]
 
 _CORRUPTED_FROM = 8
 """Size and correlation id stay: the client must take it for its answer."""
@@ -18,9 +18,9 @@ _TAG = 9999
 """No message has one of this number."""
 
 
-def spoiler(effects: Sequence[Effect], api: ServedApi) -> Spoil | None:
+def frame_damage(effects: Sequence[Effect], api: ServedApi) -> DamageFrame | None:
     """Return a function that applies the effects to a frame; None without such effects."""
-    steps: list[Spoil] = []
+    steps: list[DamageFrame] = []
     for effect in effects:
         if effect.tagged_bytes is not None:
             steps.append(_tagged(api, effect.tagged_bytes))
@@ -36,12 +36,12 @@ def spoiler(effects: Sequence[Effect], api: ServedApi) -> Spoil | None:
     if not steps:
         return None
 
-    def spoil(frame: bytes) -> bytes:
+    def damage_frame(frame: bytes) -> bytes:
         for step in steps:
             frame = step(frame)
         return frame
 
-    return spoil
+    return damage_frame
 
 
 def _corrupted(frame: bytes) -> bytes:
@@ -49,18 +49,18 @@ def _corrupted(frame: bytes) -> bytes:
     return head + bytes(byte ^ 0xFF for byte in body)
 
 
-def _at(place: int, number: int) -> Spoil:
+def _at(place: int, number: int) -> DamageFrame:
     return lambda frame: frame[:place] + _INT.pack(number) + frame[place + 4 :]
 
 
-def _cut(length: int) -> Spoil:
+def _cut(length: int) -> DamageFrame:
     def cut(frame: bytes) -> bytes:
         raise CloseConnection("a fault cut a response short", last_bytes=frame[:length])
 
     return cut
 
 
-def _tagged(api: ServedApi, length: int) -> Spoil:
+def _tagged(api: ServedApi, length: int) -> DamageFrame:
     """Put an unknown tagged field into the header of an answer that has room for one, and into its
     body if that never has one of its own: then its last byte counts them, and is 0.
     """
@@ -70,10 +70,10 @@ def _tagged(api: ServedApi, length: int) -> Spoil:
     has_tags = any(field.tagged.has(api.version) for field in spec.struct.fields)
     section = b"\x01" + varint_bytes(_TAG) + varint_bytes(length) + bytes(length)
 
-    def spoil(frame: bytes) -> bytes:
+    def damage_frame(frame: bytes) -> bytes:
         header, body = frame[4:8] + section, frame[9:]
         if not has_tags:
             body = body[:-1] + section
         return _INT.pack(len(header) + len(body)) + header + body
 
-    return spoil
+    return damage_frame

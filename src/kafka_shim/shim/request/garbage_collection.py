@@ -10,7 +10,7 @@ NEVER = 1_000_000
 """As many searches of the younger objects would have to come first."""
 
 
-class Postponement:
+class FullGcPostponement:
     """Postpones the process's full collections while any request has begun and not ended."""
 
     def __init__(self) -> None:
@@ -32,11 +32,11 @@ class Postponement:
                 gc.set_threshold(*self._thresholds)
 
 
-full_collections = Postponement()
+full_gc_postponement = FullGcPostponement()
 """One for the process, as the collector is."""
 
 
-def set_aside() -> None:
+def freeze_gc() -> None:
     """Exclude all present objects from collections: modules and tables, which stay.
 
     They are most of what a small broker's collections scan, 5 to 25 ms each time. When a broker has

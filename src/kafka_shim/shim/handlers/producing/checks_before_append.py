@@ -16,7 +16,7 @@ from kafka_shim.protocol.records.compression import (
     opened,
 )
 from kafka_shim.shim.handlers.producing.any_format import any_format
-from kafka_shim.shim.handlers.producing.record_checks import Limits, RefusedRecords, check
+from kafka_shim.shim.handlers.producing.record_checks import Limits, RecordsRejected, check
 from kafka_shim.shim.state.cluster import Cluster
 from kafka_shim.shim.state.logs.log_settings import LogSettings
 
@@ -35,7 +35,7 @@ class Checked(msgspec.Struct, frozen=True, gc=False):
 
     settings: LogSettings
     batches: list[tuple[Batch, int]]
-    refused: RefusedRecords | None
+    refused: RecordsRejected | None
 
 
 def checked(content: bytes, batch: Batch | None, limits: Limits) -> Checked:
@@ -47,7 +47,7 @@ def checked(content: bytes, batch: Batch | None, limits: Limits) -> Checked:
             found.append((batch, check(batch, limits)))
         elif content:
             found.extend(any_format(content, limits))
-    except RefusedRecords as error:
+    except RecordsRejected as error:
         refused = error
     return Checked(limits.settings, found, refused)
 

@@ -13,7 +13,7 @@ from kafka_shim.protocol.response_codes import replace_error_codes
 from kafka_shim.shim.apis import ServedApi
 from kafka_shim.shim.errors import CloseConnection
 from kafka_shim.shim.faults.fault import Fault
-from kafka_shim.shim.faults.spoiling import spoiler
+from kafka_shim.shim.faults.frame_damage import frame_damage
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.state.cluster import Cluster
 from kafka_shim.shim.wait import Wait
@@ -30,7 +30,7 @@ def response_with_faults(
     response = _response(faults, api, request, context, handle)
     if any(fault.spec.action.disconnect == "after" for fault in faults):
         raise CloseConnection("a fault closes the connection after its request was handled")
-    context.spoil = spoiler([fault.spec.action for fault in faults], api)
+    context.damage_frame = frame_damage([fault.spec.action for fault in faults], api)
     return _late(faults, response, context.cluster, context.version)
 
 
@@ -77,7 +77,7 @@ def _late(faults: list[Fault], response: Any, cluster: Cluster, version: int) ->
     hold = _Hold(faults, cluster, version)
     if not isinstance(response, Wait | msgspec.Struct):
         return response  # the protocol has no response here
-    if isinstance(response, msgspec.Struct) and not hold.holds_back:
+    if isinstance(response, msgspec.Struct) and not hold.is_delaying:
         return hold.marked(response)
     late: Wait[Any] = Wait(response.cancel if isinstance(response, Wait) else None)
     if isinstance(response, Wait):
@@ -103,7 +103,7 @@ class _Hold:
         self._is_lost = any(effect.black_hole for effect in effects)
 
     @property
-    def holds_back(self) -> bool:
+    def is_delaying(self) -> bool:
         return bool(self._delay_ms or self._pausing or self._is_lost)
 
     def came(self, response: Any, late: Wait[Any]) -> None:

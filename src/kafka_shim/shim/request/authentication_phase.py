@@ -18,7 +18,7 @@ BEFORE_LOGIN = {
 }
 
 
-def check_phase(
+def check_request_allowed(
     header: RequestHeader, session: Session, cluster: Cluster, frame_bytes: int
 ) -> None:
     """Before a log-in allow only what leads to it; after its lifetime only another one (KIP-368).
