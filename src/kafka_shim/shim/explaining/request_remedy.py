@@ -20,8 +20,8 @@ from kafka_shim.shim.request.access import AccessRecord
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.state.cluster import Cluster
 
-DENIALS_MAX = 50
-"""How many of a request's denials a remedy covers; there may be thousands."""
+DENIALS_MAX = 20
+"""How many denials of a request a remedy covers: its cost grows with their square."""
 _CLUSTER, _TOPIC = ResourceType.CLUSTER, ResourceType.TOPIC
 
 
