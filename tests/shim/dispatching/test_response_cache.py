@@ -121,7 +121,7 @@ VERBS = [
 def test_a_change_by_the_control_api_ends_caching(method: str, path: str, body: Any) -> None:
     broker = Broker(Config(listeners=(LISTENER,)), ManualClock())
     broker.cluster.topics.create("first", [[1]], {})
-    control, changes = Control(broker), broker.cluster.changes
+    control, changes = Control(broker), broker.cluster.state_version
     before = changes.number
     route, named = find(method, path)
     asyncio.run(call_route(control, route, Call(named, {}, body)))
@@ -131,16 +131,16 @@ def test_a_change_by_the_control_api_ends_caching(method: str, path: str, body: 
 
 def test_reading_through_the_control_api_does_not_end_caching() -> None:
     broker = Broker(Config(listeners=(LISTENER,)), ManualClock())
-    control, before = Control(broker), broker.cluster.changes.number
+    control, before = Control(broker), broker.cluster.state_version.number
     for path in ("/topics", "/state", "/requests", "/faults", "/health"):
         route, named = find("GET", path)
         asyncio.run(call_route(control, route, Call(named)))
-    assert broker.cluster.changes.number == before
+    assert broker.cluster.state_version.number == before
 
 
 def test_during_a_change_responses_are_neither_cached_nor_taken_from_the_cache() -> None:
     stage = KeepingStage()
-    with stage.cluster.changes.noted():
+    with stage.cluster.state_version.noted():
         stage.thrice()
     assert stage.kept.hits == 0
     stage.thrice()

@@ -5,7 +5,7 @@ import pytest
 from kafka_shim.authorizer.model import Action
 from kafka_shim.protocol.enums import Operation, ResourceType
 from kafka_shim.protocol.records.batches import Record, batches
-from kafka_shim.shim.state.authorization import brokers_may
+from kafka_shim.shim.state.authorization import broker_permission_check
 from kafka_shim.shim.state.share_partitions.dead_letters import (
     COPIES,
     MAKES,
@@ -84,5 +84,5 @@ def test_brokers_that_would_log_in_may_write_to_the_queue(
     told: dict[str, str], *, may: bool
 ) -> None:
     stage = Stage("4.4", properties=told)
-    asks = brokers_may(stage.cluster.config, stage.cluster.policy)
+    asks = broker_permission_check(stage.cluster.config, stage.cluster.policy)
     assert asks(Action(Operation.WRITE, ResourceType.TOPIC, "dlq.q")) is may

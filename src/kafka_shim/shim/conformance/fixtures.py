@@ -72,7 +72,7 @@ class ShimClusters:
         broker = Broker(self._config(setup))
         broker.dispatcher.set_history(HistoryWithResponses(self._tell))
         # no cached responses: cases change the state directly, and inspect every response
-        self._cleanup.enter_context(broker.cluster.changes.noted())
+        self._cleanup.enter_context(broker.cluster.state_version.noted())
         await broker.start()
         self._brokers[setup] = broker
         return broker

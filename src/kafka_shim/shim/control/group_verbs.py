@@ -61,8 +61,8 @@ class ControlGroups:
         groups = self._cluster.groups
         share = groups.share(group_id)
         if share is not None:
-            share.begin_at(topic.topic_id, partition.index, offset)
-            share.have_begun({topic.topic_id: {partition.index}})
+            share.initialize_partition(topic.topic_id, partition.index, offset)
+            share.note_initialized({topic.topic_id: {partition.index}})
             return
         if groups.find(group_id) is None:
             groups.classic_or_new(group_id)

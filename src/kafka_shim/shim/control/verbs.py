@@ -62,7 +62,7 @@ class Control:
     @contextmanager
     def changing(self) -> Iterator[None]:
         """Mark that the code in the `with` block may change the broker."""
-        with self._cluster.changes.noted():
+        with self._cluster.state_version.noted():
             yield
         storage = self._broker.storage
         if storage is not None:

@@ -146,7 +146,7 @@ class Dispatcher:
             hook(session)
         cache: ResponseCache | None = None
         if session.slices is not None:
-            with self.cluster.changes.noted():  # others are answered between the time slices
+            with self.cluster.state_version.noted():  # others are answered between the time slices
                 return self._exchange(frame, session, None)
         if self.cluster.throttles is None and not self.onlookers.need_handlers:
             cache = self.response_cache
@@ -286,7 +286,7 @@ class Dispatcher:
         """
         if api.is_read_only and not self.onlookers.need_handlers:
             return self._created_version()
-        self.cluster.changes.note()
+        self.cluster.state_version.note()
         return None
 
     def _created_version(self) -> int:
@@ -304,7 +304,7 @@ class Dispatcher:
     ) -> None:
         """Cache a response, unless it created a topic or failed."""
         if version_before != self._created_version():
-            self.cluster.changes.note()
+            self.cluster.state_version.note()
         elif cache.pending_key:
             cache.add(request, context, response, framed)
 

@@ -64,7 +64,7 @@ class ResponseCache:
     """
 
     def __init__(self, cluster: Cluster, bytes_max: int = BYTES_MAX) -> None:
-        self._changes = cluster.changes
+        self._changes = cluster.state_version
         self._clock = cluster.clock
         self._counters = cluster.counters
         self._bytes_max = bytes_max

@@ -63,7 +63,7 @@ def handle(
             known.partitions += row.partitions
     begun = context.offload(_begun, rows.values())
     if begun is not None:
-        group.have_begun(begun)
+        group.note_initialized(begun)
     return AlterShareGroupOffsetsResponse(responses=list(rows.values()))
 
 
@@ -119,4 +119,4 @@ def _alter(
     context: RequestContext,
 ) -> ErrorCode:
     context.cluster.groups.keep(group)  # though the partition is missing
-    return group.begin_at(topic_id, asked.partition_index, asked.start_offset)
+    return group.initialize_partition(topic_id, asked.partition_index, asked.start_offset)

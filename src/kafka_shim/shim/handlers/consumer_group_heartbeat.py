@@ -70,12 +70,12 @@ def _is_long_in(group: ConsumerGroup, request: ConsumerGroupHeartbeatRequest, na
         request.server_assignor,
     )
     changes = request.member_epoch == 0 or subscription != (None, None, None)
-    is_behind = not group.subscriptions.are_noticed
+    is_behind = not group.subscriptions.has_noted_topic_changes
     return group.target.is_near(changed=changes or is_behind) or (
         has_many
         and (
             is_behind
-            or (changes and group.target.topic_count >= MANY_TOPICS)
+            or (changes and group.target.assignable_topic_count >= MANY_TOPICS)
             or _moves_far(group, request)
         )
     )

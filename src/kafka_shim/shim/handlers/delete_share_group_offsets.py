@@ -44,7 +44,7 @@ def handle(
     always = context.facts.groups.share_offset_deletion_always_checks_group
     if always or ErrorCode.NONE in errors:
         group = _group(request.group_id, context)
-    tells_all = group is None or group.has_begun
+    tells_all = group is None or group.has_ever_initialized
     return DeleteShareGroupOffsetsResponse(
         responses=[
             _deleted(group, name, error, context)

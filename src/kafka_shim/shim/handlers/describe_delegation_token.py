@@ -31,7 +31,7 @@ def handle(
         tokens=[
             _described(token, context.version)
             for token in context.cluster.tokens
-            if (owners is None or any(token.is_of(owner) for owner in owners))
+            if (owners is None or any(token.is_visible_to(owner) for owner in owners))
             and _is_visible(token, context)
         ]
     )
@@ -41,7 +41,7 @@ error_response = mirrored_error(DescribeDelegationTokenResponse)
 
 
 def _is_visible(token: DelegationToken, context: RequestContext) -> bool:
-    if token.is_of(context.session.principal):
+    if token.is_visible_to(context.session.principal):
         return True
     return context.access.allows_either(DESCRIBE_DELEGATION_TOKEN, (token.token_id, token.owner))
 

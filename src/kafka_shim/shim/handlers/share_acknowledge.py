@@ -20,7 +20,7 @@ from kafka_shim.shim.handlers.common.mirrored_error import mirrored_error
 from kafka_shim.shim.handlers.for_share_groups.share_acknowledging import Acknowledger, Outcome
 from kafka_shim.shim.handlers.for_share_groups.share_requests import check_request, topic_denials
 from kafka_shim.shim.request.context import RequestContext
-from kafka_shim.shim.state.share_partitions.share_sessions import END, Place
+from kafka_shim.shim.state.share_partitions.share_sessions import END, TopicPartition
 
 
 def handle(request: ShareAcknowledgeRequest, context: RequestContext) -> ShareAcknowledgeResponse:
@@ -44,7 +44,7 @@ error_response = mirrored_error(ShareAcknowledgeResponse)
 
 
 def _response(
-    outcomes: dict[Place, Outcome], group_id: str, context: RequestContext
+    outcomes: dict[TopicPartition, Outcome], group_id: str, context: RequestContext
 ) -> ShareAcknowledgeResponse:
     settings = context.cluster.groups.settings
     topics: dict[bytes, ShareAcknowledgeTopicResponse] = {}

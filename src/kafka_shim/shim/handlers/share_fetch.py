@@ -30,7 +30,7 @@ from kafka_shim.shim.handlers.for_share_groups.share_acknowledging import (
 from kafka_shim.shim.handlers.for_share_groups.share_fetching import STRICT, Rows, ShareReading
 from kafka_shim.shim.handlers.for_share_groups.share_requests import check_request, topic_denials
 from kafka_shim.shim.request.context import RequestContext
-from kafka_shim.shim.state.share_partitions.share_sessions import END, Place, ShareRound
+from kafka_shim.shim.state.share_partitions.share_sessions import END, ShareRound, TopicPartition
 from kafka_shim.shim.wait import Wait
 
 ACQUIRE_MODES = (0, STRICT)
@@ -87,7 +87,7 @@ class _ShareFetch:
         self._context = context
         self._round = share_round
         self._acknowledges = acknowledges
-        self._outcomes: dict[Place, Outcome] = {}
+        self._outcomes: dict[TopicPartition, Outcome] = {}
 
     def start(self) -> ShareFetchResponse | Wait[ShareFetchResponse]:
         request, context = self._request, self._context

@@ -49,7 +49,7 @@ def takes_long(request: ShareGroupHeartbeatRequest, cluster: Cluster) -> bool:
     if len(group.members) + count < MANY_SHARED:
         return False
     changes = request.member_epoch == 0 or request.subscribed_topic_names is not None
-    return group.target.is_near(changed=changes or not group.subscriptions.are_noticed)
+    return group.target.is_near(changed=changes or not group.subscriptions.has_noted_topic_changes)
 
 
 def handle(

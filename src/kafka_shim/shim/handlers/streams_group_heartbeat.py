@@ -42,7 +42,10 @@ from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.state.cluster import Cluster
 from kafka_shim.shim.state.groups.assignors import Assignment
 from kafka_shim.shim.state.groups.reconciliation import LEAVING_FOR_A_WHILE
-from kafka_shim.shim.state.groups.streams.configured_topology import Configured, Shape
+from kafka_shim.shim.state.groups.streams.configured_topology import (
+    ConfiguredTopology,
+    TopologyIndex,
+)
 from kafka_shim.shim.state.groups.streams.streams_group import StreamsGroup
 from kafka_shim.shim.state.groups.streams.streams_member import (
     EndpointTasks,
@@ -180,12 +183,15 @@ def _topology(topology: Topology) -> StreamsTopology:
     )
 
 
-def _configured(topology: StreamsTopology, context: RequestContext) -> Configured:
-    shape = context.offload(Shape, topology)
+def _configured(topology: StreamsTopology, context: RequestContext) -> ConfiguredTopology:
+    shape = context.offload(TopologyIndex, topology)
     topics = context.cluster.topics
     epoch = topics.epoch  # before it is looked at, so that later changes are noticed
     return context.offload(
-        Configured, shape, shape.seen_in_turns(topics, context.time_sliced), epoch
+        ConfiguredTopology,
+        shape,
+        shape.existing_topics_cooperatively(topics, context.time_sliced),
+        epoch,
     )
 
 

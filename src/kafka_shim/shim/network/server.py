@@ -139,7 +139,7 @@ class Server:
             own = first_port + node_id - self.config.first_broker_id
             endpoint = (host, own if first_port else endpoint[1])
         node.endpoints[listener.name] = endpoint
-        self.dispatcher.cluster.changes.note()
+        self.dispatcher.cluster.state_version.note()
 
     async def _listen(self, listener: ListenerConfig, node_id: int, port: int) -> asyncio.Server:
         """Bind all addresses of the listener's host to one port, also if that is any free one."""

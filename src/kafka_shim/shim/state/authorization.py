@@ -24,7 +24,7 @@ from kafka_shim.shim.state.propagation import PropagatingAuthorizer
 from kafka_shim.shim.whole_number import whole_number
 
 PROPAGATION_DELAY = "shim.acl.propagation.delay.ms"
-"""Setting: the longest time that a change of ACLs may take to a broker; 0 is at once."""
+"""Setting: the longest time that a change of ACLs may take to a broker; 0 is immediately."""
 
 CONTROLLER = "ControllerApis"
 FORWARDED = frozenset({ApiKey.CREATE_ACLS, ApiKey.DELETE_ACLS})
@@ -43,7 +43,9 @@ class Policy:
         self.rules = rules
         self._bound: dict[Requirement, BoundRequirement] = {}
 
-    def deciding(self, node_id: int, requirement: Requirement | None = None) -> Authorizer | None:
+    def authorizer_for(
+        self, node_id: int, requirement: Requirement | None = None
+    ) -> Authorizer | None:
         """Return a broker's authorizer: its own copy of the ACLs, if copies are delayed.
 
         Forwarded requests are decided by the controller, which is never delayed.
@@ -62,7 +64,7 @@ class Policy:
         return self.authorizer is None or type(self.authorizer) in _STANDARD
 
     def catch_up(self) -> None:
-        """Bring every broker's ACLs up to date at once."""
+        """Bring every broker's ACLs up to date immediately."""
         if isinstance(self.authorizer, PropagatingAuthorizer):
             self.authorizer.catch_up()
 
@@ -106,7 +108,7 @@ NAMED = "inter.broker.listener.name"
 PROTOCOL = "security.inter.broker.protocol"
 
 
-def brokers_actor(config: Config) -> Actor | None:
+def inter_broker_actor(config: Config) -> Actor | None:
     """Return the principal of brokers on the inter-broker listener.
 
     None if the listener requires a log-in, since the brokers' credentials are unknown.
@@ -119,9 +121,9 @@ def brokers_actor(config: Config) -> Actor | None:
     return None
 
 
-def brokers_may(config: Config, policy: Policy) -> Callable[[Action], bool]:
+def broker_permission_check(config: Config, policy: Policy) -> Callable[[Action], bool]:
     """Return a check of the brokers' own operations; it allows all if brokers must log in."""
-    actor = brokers_actor(config)
+    actor = inter_broker_actor(config)
 
     def may(action: Action) -> bool:
         if policy.authorizer is None or actor is None:

@@ -38,7 +38,7 @@ from kafka_shim.shim.state.settings.static_settings import (
     settings_of_features,
     static_settings,
 )
-from kafka_shim.shim.state.state_version import Changes
+from kafka_shim.shim.state.state_version import StateVersion
 from kafka_shim.shim.state.topics import Topic, Topics
 from kafka_shim.shim.state.users import Users
 
@@ -173,11 +173,11 @@ def _make_share_states(cluster: "Cluster") -> "ShareStates":
 
 
 def _make_share_partitions(cluster: "Cluster") -> "SharePartitions":
-    from kafka_shim.shim.state.authorization import brokers_may
+    from kafka_shim.shim.state.authorization import broker_permission_check
     from kafka_shim.shim.state.share_partitions.dead_letters import DeadLetters
     from kafka_shim.shim.state.share_partitions.share_partitions import SharePartitions
 
-    may = brokers_may(cluster.config, cluster.policy)
+    may = broker_permission_check(cluster.config, cluster.policy)
     return SharePartitions(
         cluster.share_states,
         cluster.groups.settings,
@@ -306,7 +306,7 @@ class Cluster:
         self.reauthentication_ms = int(config.properties.get("connections.max.reauth.ms", 0))
         self.counters = Counters()
         self.authentications = AuthenticationLog()
-        self.changes = Changes()
+        self.state_version = StateVersion()
         self._static: dict[int, tuple[object, object, Mapping[str, str]]] = {}
         self.upkeep: LogMaintenance | None = None
         self.begin()
@@ -316,7 +316,7 @@ class Cluster:
 
         References to the old state become stale: disconnect clients first.
         """
-        self.changes.note()
+        self.state_version.note()
         config = self.config
         self.controller_id = min(self._live_ids(), default=config.first_broker_id)
         self.features: tuple[Feature, ...] = features_of(self.release)
@@ -390,7 +390,7 @@ class Cluster:
 
     def disconnected(self, node_id: int, connection: Hashable) -> None:
         """Handle the end of a connection to a broker."""
-        self.changes.note()
+        self.state_version.note()
         if node_id in self.share_sessions:
             self.share_sessions[node_id].disconnected(connection)
 
@@ -414,7 +414,7 @@ class Cluster:
 
     def settle(self) -> None:
         """Elect live leaders and a live controller where possible."""
-        self.changes.note()
+        self.state_version.note()
         alive = self._live_ids()
         if self.controller_id not in alive:
             self.controller_id = min(alive, default=self.controller_id)

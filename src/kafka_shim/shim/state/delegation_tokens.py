@@ -39,7 +39,7 @@ class DelegationToken(msgspec.Struct):
         """The password for SCRAM: the HMAC in base64."""
         return base64.b64encode(self.hmac).decode()
 
-    def is_of(self, principal: str) -> bool:
+    def is_visible_to(self, principal: str) -> bool:
         """Return whether this principal is the token's owner, requester
         or renewer, and may see it.
         """
@@ -116,7 +116,7 @@ class DelegationTokens:
         return None if token is None or self._is_over(token) else token
 
     def renew(self, token_hmac: bytes, principal: str, period_ms: int) -> int:
-        """Return the new expiry; raise Refused with 61, 62, 63 or 66."""
+        """Return the new expiry; raise RequestRejected with 61, 62, 63 or 66."""
         token = self._find(token_hmac)
         if self._facts.renew_token_checks_owner_before_expiry:
             self._require_own(token, principal)
@@ -132,7 +132,10 @@ class DelegationTokens:
         return token.expires_ms
 
     def expire(self, token_hmac: bytes, principal: str, period_ms: int) -> int:
-        """Return the new expiry, at once for a negative period; raise Refused as `renew` does."""
+        """Return the new expiry, immediately for a negative period.
+
+        Raise RequestRejected as `renew` does.
+        """
         token = self._find(token_hmac)
         if self._facts.expire_token_checks_owner_before_expiry:
             self._require_own(token, principal)

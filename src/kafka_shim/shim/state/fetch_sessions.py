@@ -1,7 +1,7 @@
 """Incremental fetch sessions (KIP-227), with topics by id since Fetch 13 (KIP-516), else by name.
 
 A session keeps the partitions that a client fetches, so that a request lists only changes. It also
-keeps the offsets last returned for each partition, so that an answer contains only changes.
+keeps the offsets last returned for each partition, so that a response contains only changes.
 """
 
 import random
@@ -40,7 +40,7 @@ class Wanted(msgspec.Struct):
     log_start_offset: int = -1
 
     def is_news(self, row: PartitionData) -> bool:
-        """Return whether `row` differs from the last answer, and remember it as the last answer."""
+        """Return whether `row` differs from the last response, and remember it."""
         is_news = (
             bool(row.records)
             or row.high_watermark != self.high_watermark
@@ -128,7 +128,7 @@ class FetchSessions:
         uses_ids: bool,
         is_follower: bool,
     ) -> tuple[int, list[tuple[Wanted, PartitionData]]]:
-        """Return the session id and the rows to include in the answer."""
+        """Return the session id and the rows to include in the response."""
         told = list(rows)
         session = fetch_round.session
         if fetch_round.is_incremental and session is not None:

@@ -57,7 +57,7 @@ class PropagatingAuthorizer(StandardAuthorizer):
         return results
 
     def catch_up(self) -> None:
-        """Update every copy at once, for the ACLs of the start."""
+        """Update every copy immediately, for the ACLs of the start."""
         for copy in self._copies.values():
             for acl in self.store:
                 copy.store.add(acl)

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 
-class Changes:
+class StateVersion:
     """Counts everything that may change a cluster, whether or not it does: each request that is not
     read-only, each call of the control API except GET, each closed connection, each stopped broker.
     Timers are counted by the clock.

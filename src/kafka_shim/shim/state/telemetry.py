@@ -41,7 +41,7 @@ PUSHES_KEPT: Final = 1000
 MAY_ASK_AGAIN: Final = frozenset(
     {ErrorCode.UNKNOWN_SUBSCRIPTION_ID, ErrorCode.UNSUPPORTED_COMPRESSION_TYPE}
 )
-"""After these errors a client asks for its subscription at once."""
+"""After these errors a client asks for its subscription immediately."""
 
 
 class Client(msgspec.Struct, frozen=True):
@@ -148,7 +148,7 @@ class Telemetry:
         return UUID(bytes=self._random.randbytes(16), version=4).bytes
 
     def subscription(self, instance_id: bytes, client: Client) -> Subscription:
-        """Return the client's subscription; raise Refused before the interval is over."""
+        """Return the client's subscription; raise RequestRejected before the interval is over."""
         instance = self._instance(instance_id, client)
         may_again = (
             self._facts.outdated_subscription_allows_immediate_get
@@ -163,7 +163,7 @@ class Telemetry:
         return instance.subscription
 
     def push(self, instance_id: bytes, subscription_id: int, pushed: Pushed) -> None:
-        """Receive metrics; raise Refused with the error."""
+        """Receive metrics; raise RequestRejected with the error."""
         instance = self._instance(instance_id, pushed.client)
         was_terminating, instance.is_terminating = instance.is_terminating, pushed.is_terminating
         try:

@@ -255,7 +255,7 @@ class Topics:
             (self._unled.discard if topic.was_led else self._unled.add)(topic.name)
 
     def configure(self, topic: Topic, configs: Mapping[str, str]) -> None:
-        """Replace the topic's own settings; its logs use the new ones at once."""
+        """Replace the topic's own settings; its logs use the new ones immediately."""
         assert self._by_name[topic.name] is topic
         self._set(topic, configs)
         self.when_changed(topic.name)

@@ -85,7 +85,7 @@ class ShareRow(msgspec.Struct, tag="share"):
     """A share group, and its initialised partitions."""
 
     target: TargetRow
-    has_begun: bool
+    has_ever_initialized: bool
     begun: Held
     members: list[ShareMemberRow]
 
@@ -166,13 +166,13 @@ def share_row(group: ShareGroup) -> ShareRow:
         for member in group.members.values()
     ]
     begun = [(topic_id, sorted(partitions)) for topic_id, partitions in group.begun.items()]
-    return ShareRow(_target(group.target), group.has_begun, begun, members)
+    return ShareRow(_target(group.target), group.has_ever_initialized, begun, members)
 
 
 def put_share(group: ShareGroup, row: ShareRow) -> None:
     """Restore a share group into a new one."""
-    group.has_begun = row.has_begun
-    group.have_begun({topic_id: set(partitions) for topic_id, partitions in row.begun})
+    group.has_ever_initialized = row.has_ever_initialized
+    group.note_initialized({topic_id: set(partitions) for topic_id, partitions in row.begun})
     for kept in row.members:
         member = ShareMember(kept.member_id)
         _set(member, kept, _SHARE_FIELDS)

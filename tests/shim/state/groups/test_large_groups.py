@@ -18,7 +18,7 @@ from kafka_shim.shim.dispatching.dispatcher import Pending
 from kafka_shim.shim.request.session import Phase, Session
 from kafka_shim.shim.state.groups.assignors import Subscriber
 from kafka_shim.shim.state.groups.classic.classic_member import ClassicMember, Joining
-from kafka_shim.shim.state.groups.classic.classic_rebalance import ANSWERS_AT_ONCE
+from kafka_shim.shim.state.groups.classic.classic_rebalance import RESPONSES_PER_FLUSH
 from kafka_shim.shim.state.groups.classic.classic_roster import Roster
 from kafka_shim.shim.state.groups.consumer.uniform_assignor import assign_uniform
 from kafka_shim.shim.state.groups.share.share_assignor import assign_simple
@@ -93,7 +93,7 @@ def test_others_are_served_between_the_join_responses_of_many_members() -> None:
         pending.wait.when_done(lambda _: responded.update([stage.clock.fired]))
     stage.clock.advance(60_000)
     assert responded.total() == 1_000
-    assert max(responded.values()) <= ANSWERS_AT_ONCE
+    assert max(responded.values()) <= RESPONSES_PER_FLUSH
 
 
 def test_the_work_of_members_that_join_is_linear() -> None:
@@ -183,4 +183,4 @@ def test_protocols_of_members_that_left_are_forgotten() -> None:
     roster.add(member, "consumer")
     assert roster.selected_protocol() == "p0"
     roster.remove(member)
-    assert not roster._speakers
+    assert not roster._members_by_protocol

@@ -7,7 +7,11 @@ from kafka_shim.protocol.messages.streams_group_heartbeat_request import (
     StreamsGroupHeartbeatRequest,
 )
 from kafka_shim.shim.state.groups.streams import streams_tasks
-from kafka_shim.shim.state.groups.streams.configured_topology import Configured, Seen, Shape
+from kafka_shim.shim.state.groups.streams.configured_topology import (
+    ConfiguredTopology,
+    ExistingTopics,
+    TopologyIndex,
+)
 from kafka_shim.shim.state.groups.streams.streams_topology import (
     InternalTopic,
     StreamsTopology,
@@ -37,8 +41,10 @@ def test_a_long_chain_of_subtopologies_is_computed_quickly() -> None:
     """Repeating the computation for all subtopologies took hours."""
     stage = Stage("4.4")
     stage.cluster.topics.create("source", [[1]] * 7, {})
-    shape = Shape(StreamsTopology(0, chain(MANY)))
-    configured = Configured(shape, shape.seen(stage.cluster.topics), stage.cluster.topics.epoch)
+    shape = TopologyIndex(StreamsTopology(0, chain(MANY)))
+    configured = ConfiguredTopology(
+        shape, shape.seen(stage.cluster.topics), stage.cluster.topics.epoch
+    )
     assert len(configured.partitions) == 2 * MANY
     assert set(configured.partitions.values()) == {7}
 
@@ -49,12 +55,12 @@ def test_a_topology_is_recomputed_only_when_its_topics_change(
     """A heartbeat of 100 bytes once cost as much as the member's topology of 1 MiB."""
     looks: list[int] = []
 
-    class Noted(Configured):
-        def __init__(self, shape: Shape, seen: Seen, epoch: int) -> None:
+    class Noted(ConfiguredTopology):
+        def __init__(self, shape: TopologyIndex, seen: ExistingTopics, epoch: int) -> None:
             super().__init__(shape, seen, epoch)
             looks.append(epoch)
 
-    monkeypatch.setattr(streams_tasks, "Configured", Noted)
+    monkeypatch.setattr(streams_tasks, "ConfiguredTopology", Noted)
     stage = Stage("4.4")
     joined(stage)
     for topic, looked in ((None, 0), ("of others", 0), ("orders", 1)):

@@ -260,13 +260,13 @@ def test_share_partitions_are_initialized_once(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     places: list[tuple[bytes, int]] = []
-    begin_at = ShareGroup.begin_at
+    initialize_partition = ShareGroup.initialize_partition
 
     def count(group: ShareGroup, topic_id: bytes, partition: int, offset: int) -> ErrorCode:
         places.append((topic_id, partition))
-        return begin_at(group, topic_id, partition, offset)
+        return initialize_partition(group, topic_id, partition, offset)
 
-    monkeypatch.setattr(ShareGroup, "begin_at", count)
+    monkeypatch.setattr(ShareGroup, "initialize_partition", count)
     names = [f"t{number}" for number in range(10)]
     requests = requests_of(names)
 

@@ -21,7 +21,7 @@ _KEYS = ("expect", "acls", "release", "super-users")
 _TABLE = re.compile(r"^[ \t]*\[\[[ \t]*expect[ \t]*\]\]", re.MULTILINE)
 
 
-class Placed(msgspec.Struct, frozen=True):
+class AssignedMember(msgspec.Struct, frozen=True):
     """An expectation with its path and line (0: unknown)."""
 
     path: str
@@ -32,7 +32,7 @@ class Placed(msgspec.Struct, frozen=True):
 class ExpectationFile(msgspec.Struct, frozen=True):
     """The content of a file: expectations, and paths of ACLs and super users if it names any."""
 
-    expectations: tuple[Placed, ...]
+    expectations: tuple[AssignedMember, ...]
     acls: tuple[str, ...]
     super_users: tuple[str, ...]
 
@@ -83,14 +83,14 @@ def _content(text: str, *, is_toml: bool) -> tuple[Any, Sequence[int]]:
 
 def _placed(
     path: str, entries: Sequence[object], lines: Sequence[int], release: str
-) -> tuple[Placed, ...]:
-    found: list[Placed] = []
+) -> tuple[AssignedMember, ...]:
+    found: list[AssignedMember] = []
     mistakes = Mistakes()
     for number, entry in enumerate(entries):
         line = lines[number] if number < len(lines) else 0
         with mistakes.at(line):
             expectation = parse_expectation(entry, f"expectation {number + 1}", release)
-            found.append(Placed(path, line, expectation))
+            found.append(AssignedMember(path, line, expectation))
     try:
         mistakes.check()
     except AclTextError as error:

@@ -14,7 +14,7 @@ from kafka_shim.authorizer.model import ANY_USER, Because, Decision
 from kafka_shim.authorizer.policy.judge import Response, Verdict
 from kafka_shim.authorizer.remedy import Step
 from kafka_shim.shim.cli.policy.annotations import annotation as github
-from kafka_shim.shim.cli.policy.expectation_files import Placed
+from kafka_shim.shim.cli.policy.expectation_files import AssignedMember
 from kafka_shim.shim.cli.policy.input_error import placed
 from kafka_shim.shim.cli.policy.words import acl_words, hosts_words, names_object, resource_words
 
@@ -29,7 +29,7 @@ _NO_CHANGE = "no ACL can change this"
 class Judged(msgspec.Struct, frozen=True):
     """An expectation with its place and its verdict."""
 
-    placed: Placed
+    placed: AssignedMember
     verdict: Verdict
 
     @property

@@ -144,7 +144,7 @@ def _log_in(step: SaslStep, principal: str, session: Session, cluster: Cluster) 
 
 def accept_token(frame: bytes, session: Session, cluster: Cluster) -> bytes:
     """Process a raw token and return one; a failure closes, since there is no error field."""
-    cluster.changes.note()
+    cluster.state_version.note()
     try:
         step = advance(frame, session, cluster)
     except SaslFailure as failure:

@@ -8,7 +8,7 @@ from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.protocol.messages import share_acknowledge_request, share_fetch_request
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.state.share_partitions.share_acknowledgement import RENEW, Acknowledgement
-from kafka_shim.shim.state.share_partitions.share_sessions import Place
+from kafka_shim.shim.state.share_partitions.share_sessions import TopicPartition
 
 AskedTopic = share_fetch_request.FetchTopic | share_acknowledge_request.AcknowledgeTopic
 RENEWS_SINCE = 2
@@ -39,14 +39,14 @@ class Acknowledger(msgspec.Struct, frozen=True):
     context: RequestContext
     denials: Mapping[str, ErrorCode]
 
-    def all(self, topics: Iterable[AskedTopic]) -> dict[Place, Outcome]:
+    def all(self, topics: Iterable[AskedTopic]) -> dict[TopicPartition, Outcome]:
         """Return the outcome by partition.
 
         Partitions without acknowledgements have one only if others have some (observed on 4.3.1).
         """
-        failed: dict[Place, Outcome] = {}
-        empty: dict[Place, Outcome] = {}
-        given: dict[Place, Sequence[Acknowledgement]] = {}
+        failed: dict[TopicPartition, Outcome] = {}
+        empty: dict[TopicPartition, Outcome] = {}
+        given: dict[TopicPartition, Sequence[Acknowledgement]] = {}
         for topic in topics:
             for row in topic.partitions:
                 place = (topic.topic_id, row.partition_index)
@@ -63,7 +63,7 @@ class Acknowledger(msgspec.Struct, frozen=True):
         done = {place: self._acknowledge(place, batches) for place, batches in time_sliced}
         return done | failed | empty
 
-    def _refusal(self, place: Place, batches: Sequence[Acknowledgement]) -> ErrorCode:
+    def _refusal(self, place: TopicPartition, batches: Sequence[Acknowledgement]) -> ErrorCode:
         topic = self.context.cluster.topics.by_id(place[0])
         if topic is None:
             return ErrorCode.UNKNOWN_TOPIC_ID
@@ -89,7 +89,7 @@ class Acknowledger(msgspec.Struct, frozen=True):
             before = batch.last_offset
         return True
 
-    def _acknowledge(self, place: Place, batches: Sequence[Acknowledgement]) -> Outcome:
+    def _acknowledge(self, place: TopicPartition, batches: Sequence[Acknowledgement]) -> Outcome:
         partition = self.context.cluster.share_partitions.find((self.group_id, *place))
         if partition is None:
             error = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION

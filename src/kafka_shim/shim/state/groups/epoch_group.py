@@ -96,7 +96,7 @@ class EpochGroup(Group, Generic[Member]):
 
     # static members
 
-    def released(self, instance_id: str) -> Member | None:
+    def released_static_member(self, instance_id: str) -> Member | None:
         """Return the former member of an instance.
 
         Raise RequestRejected if that member has not left.
@@ -120,7 +120,7 @@ class EpochGroup(Group, Generic[Member]):
             raise RequestRejected(ErrorCode.FENCED_INSTANCE_ID, text)
         return current
 
-    def leaving(self, member_id: str, instance_id: str | None) -> Member:
+    def leaving_member(self, member_id: str, instance_id: str | None) -> Member:
         """Return the member that leaves.
 
         Raise RequestRejected if it does not exist.
@@ -170,17 +170,17 @@ class EpochGroup(Group, Generic[Member]):
 
     def watch(self, member: Member) -> None:
         """Restart the session timeout, and set the rebalance timeout while it has to revoke."""
-        self.start_session(member)
+        self.restart_session(member)
         if member.state is MemberState.UNREVOKED:
-            self.limit_rebalance(member)
+            self.start_rebalance_timeout(member)
         else:
             self.timers.stop_rebalance(member.member_id)
 
-    def limit_rebalance(self, member: Member) -> None:
+    def start_rebalance_timeout(self, member: Member) -> None:
         """Start the rebalance timeout, unless it is running."""
         self.timers.start_rebalance(member.member_id, member.rebalance_timeout_ms)
 
-    def start_session(self, member: Member) -> None:
+    def restart_session(self, member: Member) -> None:
         """Start or restart the session timeout of a member."""
         timeout_ms = member.own_session_timeout_ms or self._session_timeout_ms()
         self.timers.restart_session(member.member_id, timeout_ms)
@@ -251,15 +251,17 @@ class EpochGroup(Group, Generic[Member]):
         epoch = commit.generation_id
         error = self._epoch_error(member, epoch)
         if self._facts.commit_accepts_epoch_since_assignment and 0 <= epoch < member.epoch:
-            had = all(self.had_in(member, epoch, topic_id, at) for topic_id, at in partitions)
+            had = all(
+                self.has_held_since(member, epoch, topic_id, at) for topic_id, at in partitions
+            )
             error = ErrorCode.NONE if had else error
         if error is not ErrorCode.STALE_MEMBER_EPOCH or commit.version >= EPOCH_IN_COMMITS_SINCE:
             return error
         return ErrorCode.ILLEGAL_GENERATION if commit.is_transactional else error
 
-    def had_in(self, member: Member, epoch: int, topic_id: bytes, partition: int) -> bool:
+    def has_held_since(self, member: Member, epoch: int, topic_id: bytes, partition: int) -> bool:
         """Return whether a member has held a partition since `epoch` or earlier."""
-        return member.had_in(epoch, topic_id, partition)
+        return member.has_held_since(epoch, topic_id, partition)
 
     def fetch_error(self, member_id: str | None, member_epoch: int) -> ErrorCode:
         if member_id is None:
@@ -286,7 +288,7 @@ class EpochGroup(Group, Generic[Member]):
 def check_epoch(member: ReconcilingMember, epoch: int, owned: Assignment | None) -> None:
     """Raise FENCED_MEMBER_EPOCH unless it is the member's current or previous epoch.
 
-    The previous one is valid if the answer with the current one may have been lost.
+    The previous one is valid if the response with the current one may have been lost.
     """
     if epoch == member.epoch:
         return

@@ -3,7 +3,7 @@
 A new epoch begins whenever a subscription, the set of members or the assignable partitions change.
 Its target is computed by the next heartbeat, at intervals (KIP-1263).
 
-DEVIATION: it is computed at once, as with `assignor.offload.enable=false` of 4.4.
+DEVIATION: it is computed immediately, as with `assignor.offload.enable=false` of 4.4.
 """
 
 from collections.abc import Callable, Collection, Mapping
@@ -25,7 +25,7 @@ class Assigned(Protocol):
     instance_id: str | None
 
 
-class Placed(Assigned, Protocol):
+class AssignedMember(Assigned, Protocol):
     """A member with an assignment."""
 
     assigned: Assignment
@@ -41,7 +41,7 @@ class Assignable(Protocol):
     def counts(self, members: Any) -> Mapping[bytes, int]:
         """Return the number of assignable partitions by topic id."""
 
-    def wanted_by(self, member: Any) -> frozenset[bytes]:
+    def subscribed_topic_ids(self, member: Any) -> frozenset[bytes]:
         """Return the topic ids to which a member subscribes."""
 
 
@@ -113,7 +113,7 @@ class GroupTarget:
         self._seen, self._counts = state.seen, state.counts
         self._has_more = state.has_more
 
-    def begin_at(self, epoch: int, members: Collection[Placed]) -> None:
+    def start_with_assigned(self, epoch: int, members: Collection[AssignedMember]) -> None:
         """Start with members whose current assignments are their targets."""
         self.epoch = self.target_epoch = epoch
         self._by_member = {member.member_id: member.assigned for member in members}
@@ -138,7 +138,7 @@ class GroupTarget:
         self._seen = assignable.changes
         self._counts = assignable.counts(members)
 
-    def wait_again(self) -> None:
+    def restart_initial_delay(self) -> None:
         """Apply the initial delay again after the next member joins, as none is left."""
         self._begun_ms = self._assigned_ms = None
 
@@ -156,7 +156,7 @@ class GroupTarget:
         self._by_member[new_id] = self.forget(old_id)
 
     @property
-    def topic_count(self) -> int:
+    def assignable_topic_count(self) -> int:
         """Number of topics with assignable partitions at the last refresh."""
         return len(self._counts)
 
@@ -204,7 +204,7 @@ class GroupTarget:
                 Subscriber(
                     member.member_id,
                     member.instance_id,
-                    assignable.wanted_by(member),
+                    assignable.subscribed_topic_ids(member),
                     self._in_order.get(member.member_id, self.of(member.member_id)),
                 )
                 for member in members
@@ -257,7 +257,7 @@ class GroupTarget:
         self.epoch += 1
 
     def begin_epoch(self, *, is_empty: bool) -> None:
-        """Begin a new epoch after a member left; with `is_empty` its target is set at once.
+        """Begin a new epoch after a member left; with `is_empty` its target is set immediately.
 
         Otherwise another member's heartbeat sets it. The target after that is due without delay.
         """
@@ -268,7 +268,7 @@ class GroupTarget:
 
 
 class HeartbeatResult(msgspec.Struct, frozen=True):
-    """The answer to a heartbeat; `assignment` is None if it has not changed."""
+    """The response to a heartbeat; `assignment` is None if it has not changed."""
 
     member_id: str
     member_epoch: int

@@ -209,7 +209,7 @@ class Groups:
             self._kept_in = None
             for group in list(self._groups.values()):
                 if group.type is GroupType.CLASSIC:
-                    cast("ClassicGroup", group).cycle.break_off()
+                    cast("ClassicGroup", group).cycle.abort_rebalance()
                 self._remove(group)
             self.records.forget()
         gone = {
@@ -315,7 +315,7 @@ class Groups:
     def store(
         self, group_id: str, commits: Sequence[Commit], retention_ms: Retention = DEFAULT_RETENTION
     ) -> None:
-        """Store offsets that count at once."""
+        """Store offsets that count immediately."""
         records, mark = self.records, retention_ms
         for commit in commits:  # not at once, if it is a large request
             topic_id, partition = commit.topic_id, commit.partition

@@ -108,7 +108,7 @@ class LongHeartbeats:
         expressions = set() if member.topic_regex is None else group.expressions_due()
         if expressions:
             matching = group.subscriptions.matching(expressions, heartbeat.visible, slices.offload)
-            self._change(group, group, slices, lambda draft: draft.take_matching(matching))
+            self._change(group, group, slices, lambda draft: draft.apply_matching(matching))
         group.subscriptions.forget(group.members.values())
         return response
 
@@ -119,8 +119,8 @@ class LongHeartbeats:
         response = self._change(group, stored, slices, lambda draft: draft.decide(heartbeat))
         self._groups.keep(group)
         member = group.members[heartbeat.member_id]
-        group.start_session(member)
-        group.begin_states(slices.over(slices.offload(group.without_state, member)))
+        group.restart_session(member)
+        group.initialize_states(slices.over(slices.offload(group.uninitialized_partitions, member)))
         return response
 
     def streams(

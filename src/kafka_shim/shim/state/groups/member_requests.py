@@ -75,10 +75,10 @@ class MemberRequests:
         response: OnJoined,
         slices: "TimeSlices | None" = None,
     ) -> None:
-        """Handle JoinGroup; it is answered at once with an error, or when the next generation
-        begins.
+        """Handle JoinGroup; the response follows immediately with an error, or when the next
+        generation begins.
 
-        With turns, others are served while the assignment of a consumer group is computed.
+        With time slices, others are served while the assignment of a consumer group is computed.
         """
         self.groups.joins += 1
         error = self._join_error(group_id, joining)
@@ -131,7 +131,7 @@ class MemberRequests:
         return _is_classic(group)
 
     def sync(self, group_id: str, syncing: Syncing, response: OnSynced) -> None:
-        """Handle SyncGroup; it is answered at once with an error, or
+        """Handle SyncGroup; the response follows immediately with an error, or
         when the leader has assigned.
         """
         group = self._with_classic_members(group_id)
@@ -181,9 +181,9 @@ class MemberRequests:
     def consumer_heartbeat(
         self, group_id: str, heartbeat: "ConsumerHeartbeat", slices: "TimeSlices | None" = None
     ) -> "HeartbeatResult":
-        """Handle a heartbeat; raises Refused with the error of the whole request.
+        """Handle a heartbeat; raise RequestRejected with the error of the whole request.
 
-        With turns, others are served meanwhile.
+        With time slices, others are served meanwhile.
         """
         self.groups.joins += heartbeat.member_epoch == 0
         if slices is not None and heartbeat.member_epoch >= 0:
@@ -226,7 +226,7 @@ class MemberRequests:
             self._facts,
             self._topics,
             self._clock,
-            self._turn_classic,
+            self._downgrade,
         )
 
     def _upgrade(
@@ -238,7 +238,7 @@ class MemberRequests:
         from kafka_shim.shim.state.groups import migration  # noqa: PLC0415 - see above
 
         migration.check_upgrade(old, self._settings)
-        old.cycle.break_off()
+        old.cycle.abort_rebalance()
         try:
             migration.upgrade(old, made, self._topics)
             response = enter()
@@ -248,10 +248,10 @@ class MemberRequests:
         else:
             self.groups.keep(made)
         finally:
-            old.cycle.speak()
+            old.cycle.flush_responses()
         return response
 
-    def _turn_classic(
+    def _downgrade(
         self, group: "ConsumerGroup", leaving: Collection["ConsumerMember"], rebalances: bool
     ) -> bool:
         """Downgrade a group without members of the consumer protocol to a classic one (KIP-848)."""
@@ -267,7 +267,7 @@ class MemberRequests:
         made.cycle.when_settled()
         if rebalances:
             made.cycle.begin()
-            made.cycle.speak()
+            made.cycle.flush_responses()
         return True
 
     # the share protocol

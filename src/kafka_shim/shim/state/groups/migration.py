@@ -11,7 +11,7 @@ from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.shim.errors import RequestRejected
 from kafka_shim.shim.state.groups.assignors import Assignment
 from kafka_shim.shim.state.groups.classic import subscription
-from kafka_shim.shim.state.groups.classic.classic_group import CONSUMERS, ClassicGroup
+from kafka_shim.shim.state.groups.classic.classic_group import CONSUMER_PROTOCOL_TYPE, ClassicGroup
 from kafka_shim.shim.state.groups.classic.classic_member import ClassicMember, Joining
 from kafka_shim.shim.state.groups.classic.classic_rebalance import ClassicState
 from kafka_shim.shim.state.groups.consumer.consumer_group import ConsumerGroup
@@ -22,10 +22,10 @@ from kafka_shim.shim.state.topics import Topics
 
 
 def check_upgrade(group: ClassicGroup, settings: GroupSettings) -> None:
-    """Raise Refused unless the group may become a consumer group."""
+    """Raise RequestRejected unless the group may become a consumer group."""
     if not settings.upgrades:
         why = "group.consumer.migration.policy does not allow it"
-    elif group.protocol_type != CONSUMERS:
+    elif group.protocol_type != CONSUMER_PROTOCOL_TYPE:
         why = f"its protocol type is `{group.protocol_type}`"
     elif len(group.roster) > settings.consumer_size_max:
         why = "it has more members than group.consumer.max.size"
@@ -38,7 +38,7 @@ def upgrade(old: ClassicGroup, new: ConsumerGroup, topics: Topics) -> None:
     """Move the members of a classic group to a new consumer group.
 
     Each keeps the assignment of the last generation, whose id becomes its epoch, and must rejoin
-    after its next heartbeat. Raises Refused if a member's metadata is not a consumer's.
+    after its next heartbeat. Raise RequestRejected if a member's metadata is not a consumer's.
     """
     members = [_upgraded(member, old, topics) for member in old.roster.members.values()]
     new.take_over(members, old.cycle.generation_id)
@@ -48,18 +48,18 @@ def _upgraded(old: ClassicMember, group: ClassicGroup, topics: Topics) -> Consum
     if group.cycle.protocol_name is None:  # a real broker fails with the same error
         text = f"the members of group `{group.group_id}` have not yet agreed on a protocol"
         raise RequestRejected(ErrorCode.UNKNOWN_SERVER_ERROR, text)
-    told = subscription.read(old.metadata(group.cycle.protocol_name))
+    metadata = subscription.read(old.metadata(group.cycle.protocol_name))
     assigned = subscription.read_assignment(old.assignment, topics)
-    if told is None or assigned is None:
+    if metadata is None or assigned is None:
         raise _not_upgraded(group, f"the metadata of `{old.member_id}` is not that of a consumer")
     member = ConsumerMember(old.member_id, old.instance_id)
-    member.rack_id = told.rack_id
+    member.rack_id = metadata.rack_id
     member.client_id = old.client_id
     member.client_host = old.client_host
     member.rebalance_timeout_ms = old.rebalance_timeout_ms
-    member.topic_names = names_of(told.topics)
+    member.topic_names = names_of(metadata.topics)
     member.classic = ClassicTerms(old.session_timeout_ms, old.protocols)
-    member.begin_at(group.cycle.generation_id, assigned)
+    member.start_in_epoch(group.cycle.generation_id, assigned)
     return member
 
 
@@ -95,7 +95,7 @@ def downgrade(old: ConsumerGroup, new: ClassicGroup, topics: Topics) -> None:
         _downgraded(member, member.classic) for member in old.members.values() if member.classic
     ]
     for member in members:
-        new.roster.add(member, CONSUMERS)
+        new.roster.add(member, CONSUMER_PROTOCOL_TYPE)
     cycle.protocol_name = new.roster.selected_protocol()
     for member in members:
         target: Assignment = old.target.of(member.member_id)
@@ -112,7 +112,7 @@ def _downgraded(old: ConsumerMember, terms: ClassicTerms) -> ClassicMember:
         client_host=old.client_host,
         session_timeout_ms=terms.session_timeout_ms,
         rebalance_timeout_ms=old.rebalance_timeout_ms,
-        protocol_type=CONSUMERS,
+        protocol_type=CONSUMER_PROTOCOL_TYPE,
         protocols=terms.protocols,
     )
     member = ClassicMember(old.member_id, joining)

@@ -77,15 +77,15 @@ class ReconcilingMember(msgspec.Struct):
         self.assigned = other.assigned
         self.assigned_in = dict(other.assigned_in)
 
-    def begin_at(self, epoch: int, assigned: Assignment) -> None:
+    def start_in_epoch(self, epoch: int, assigned: Assignment) -> None:
         """Start in an epoch with its target assigned."""
         self.epoch = self.previous_epoch = epoch
-        self._has_now(assigned, epoch)
+        self._set_assigned(assigned, epoch)
 
     def is_reconciled(self, target_epoch: int) -> bool:
         return self.state is MemberState.STABLE and self.epoch == target_epoch
 
-    def had_in(self, epoch: int, topic_id: bytes, partition: int) -> bool:
+    def has_held_since(self, epoch: int, topic_id: bytes, partition: int) -> bool:
         """Return whether it holds or is revoking a partition that it had at `epoch`."""
         at = topic_id, partition
         since = self.assigned_in.get(at, self.revoking_in.get(at))
@@ -119,14 +119,14 @@ class ReconcilingMember(msgspec.Struct):
         is_all_free = free == missing
         kept, revoking, free = self.converted(Step(kept, revoking, free), target, owned)
         before = self.assigned_in
-        self._has_now(kept, epoch)
+        self._set_assigned(kept, epoch)
         if revoking and overlaps(owned, revoking):
-            self._move_to(epoch)
-            self._gives_up(revoking, before)
+            self._advance_epoch(epoch)
+            self._set_revoking(revoking, before)
             return
-        self._move_to(target_epoch)
-        self._gives_up({})
-        self._has_now(merged(kept, free), target_epoch)
+        self._advance_epoch(target_epoch)
+        self._set_revoking({})
+        self._set_assigned(merged(kept, free), target_epoch)
         self.state = MemberState.STABLE if is_all_free else MemberState.UNRELEASED
 
     def converted(self, step: "Step", target: Assignment, owned: Assignment | None) -> "Step":  # noqa: ARG002 - for streams
@@ -138,11 +138,11 @@ class ReconcilingMember(msgspec.Struct):
         kept = {topic_id: held for topic_id, held in self.assigned.items() if topic_id in wanted}
         revoking = without(self.assigned, kept)
         before = self.assigned_in
-        self._has_now(kept, self.epoch)
+        self._set_assigned(kept, self.epoch)
         if revoking and overlaps(owned, revoking):
-            self._gives_up(revoking, before)
+            self._set_revoking(revoking, before)
 
-    def _gives_up(
+    def _set_revoking(
         self, revoking: Assignment, since: Mapping[tuple[bytes, int], int] = NEVER
     ) -> None:
         """Set the partitions to revoke; `since`: the epochs since which it held them."""
@@ -155,7 +155,7 @@ class ReconcilingMember(msgspec.Struct):
         if revoking:
             self.state = MemberState.UNREVOKED
 
-    def _has_now(self, assigned: Assignment, epoch: int) -> None:
+    def _set_assigned(self, assigned: Assignment, epoch: int) -> None:
         before = self.assigned_in
         self.assigned = assigned
         self.assigned_in = {
@@ -164,7 +164,7 @@ class ReconcilingMember(msgspec.Struct):
             for at in partitions
         }
 
-    def _move_to(self, epoch: int) -> None:
+    def _advance_epoch(self, epoch: int) -> None:
         if epoch != self.epoch:
             self.previous_epoch = self.epoch
             self.epoch = epoch
@@ -172,7 +172,7 @@ class ReconcilingMember(msgspec.Struct):
     def leave_for_a_while(self) -> None:
         """Leave temporarily as a static member, which keeps its assignment."""
         self.epoch = LEAVING_FOR_A_WHILE
-        self._gives_up({})
+        self._set_revoking({})
         self.assigned_in = dict.fromkeys(self.assigned_in, 0)
 
 

@@ -13,14 +13,14 @@ from kafka_shim.shim.state.topics import Topics
 RESOLVING_INTERVAL_MS: Final = 10_000
 """Minimum interval between two resolutions of expressions."""
 
-Beside = Callable[..., frozenset[str]]
+Offload = Callable[..., frozenset[str]]
 """Calls a function whose result depends only on its arguments."""
 
-Visible = Callable[[list[str]], list[str]]
+TopicNameFilter = Callable[[list[str]], list[str]]
 """Filters topic names by the caller's DESCRIBE permission."""
 
 
-def at_once(work: Callable[..., frozenset[str]], *arguments: object) -> frozenset[str]:
+def call_directly(work: Callable[..., frozenset[str]], *arguments: object) -> frozenset[str]:
     """Call the function synchronously."""
     return work(*arguments)
 
@@ -99,7 +99,7 @@ class TopicSubscriptions:
         self._resolved_epoch = self._seen_epoch = self._topics.epoch
 
     @property
-    def are_noticed(self) -> bool:
+    def has_noted_topic_changes(self) -> bool:
         """Whether no topic has changed since `notice`."""
         return self._seen_epoch == self._topics.epoch
 
@@ -117,7 +117,7 @@ class TopicSubscriptions:
         """Return its topic names and those that match its expression."""
         return member.topic_names | self._matching.get(member.topic_regex or "", frozenset())
 
-    def wanted_by(self, member: Subscribing) -> frozenset[bytes]:
+    def subscribed_topic_ids(self, member: Subscribing) -> frozenset[bytes]:
         """Return the ids of its topics that exist."""
         found = self._topics.named(self.topics_of(member))
         return frozenset(topic.topic_id for topic in found)
@@ -130,7 +130,7 @@ class TopicSubscriptions:
         in_order = [topics[name] for name in ordered(sorted(topics))]
         return {topic.topic_id: len(topic.partitions) for topic in in_order}
 
-    def are_alike(self, members: Collection[Subscribing]) -> bool:
+    def subscribe_alike(self, members: Collection[Subscribing]) -> bool:
         """Return whether all members have the same topic names, or all the same expression.
 
         Topics that do not exist count too; with both names and expression the result is False.
@@ -153,7 +153,7 @@ class TopicSubscriptions:
         return wanted if is_old or (is_new and is_due) else set()
 
     def matching(
-        self, expressions: Iterable[str], visible: Visible, offload: Beside = at_once
+        self, expressions: Iterable[str], visible: TopicNameFilter, offload: Offload = call_directly
     ) -> Matching:
         """Return the topics that match expressions, each among the topics that its caller may
         DESCRIBE, since the run time of the match would reveal others. The matching runs through

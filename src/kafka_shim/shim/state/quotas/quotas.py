@@ -19,7 +19,7 @@ Alteration = tuple[Entity, Changes]
 """An entity, and its limits by name; None removes one."""
 
 Limits = dict[EntityKey, dict[str, float]]
-Beside = Callable[..., Any]
+Offload = Callable[..., Any]
 """Calls a function that looks at its arguments only, perhaps while other requests are handled."""
 
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
@@ -106,7 +106,7 @@ class Quotas:
         self._hashes: dict[EntityKey, int] = {}
         self._connection_rates: dict[Address | None, float] = {}
 
-    def alter(self, alterations: Sequence[Alteration], offload: Beside = _at_once) -> None:
+    def alter(self, alterations: Sequence[Alteration], offload: Offload = _at_once) -> None:
         """Set limits, and remove those with value None; `beside` runs the expensive part."""
         changes = {key_of(entity): changed for entity, changed in alterations}
         before, hashes = self._limits, self._hashes

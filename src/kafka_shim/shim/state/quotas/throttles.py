@@ -21,7 +21,7 @@ MUTATIONS: Final = "controller_mutation_rate"
 _KEPT: Final = 1000
 """Clients; beyond that, those that did nothing for long are forgotten."""
 
-Who = tuple[str, str]
+QuotaClient = tuple[str, str]
 """A principal's name and a client id."""
 
 
@@ -39,12 +39,12 @@ class Throttles:
         self._quotas = quotas
         self._configs = configs
         self._clock = clock
-        self._rates: dict[tuple[str, Who], Rate] = {}
-        self._buckets: dict[Who, _Bucket] = {}
+        self._rates: dict[tuple[str, QuotaClient], Rate] = {}
+        self._buckets: dict[QuotaClient, _Bucket] = {}
 
-    def count(self, key: str, who: Who, amount: float) -> int:
+    def count(self, key: str, client: QuotaClient, amount: float) -> int:
         """Count bytes, or percents of a second; return the throttle time in ms."""
-        found = self._quotas.limit_of(key, *who)
+        found = self._quotas.limit_of(key, *client)
         if found is None:
             return 0
         shared, limit = found
@@ -55,29 +55,29 @@ class Throttles:
             return rate.excess_ms(now_ms, limit)
         return rate.whole_excess_ms(now_ms, limit)
 
-    def take_back(self, key: str, who: Who, amount: float) -> None:
+    def take_back(self, key: str, client: QuotaClient, amount: float) -> None:
         """Undo the last count."""
-        found = self._quotas.limit_of(key, *who)
+        found = self._quotas.limit_of(key, *client)
         if found is not None:
             self._rates[key, found[0]].take_back(amount)
 
-    def bytes_at_once(self, who: Who) -> int | None:
+    def bytes_at_once(self, client: QuotaClient) -> int | None:
         """Return the bytes that one fetch may return: the quota of a window, 0 if it is NaN; None
         without a quota.
         """
-        found = self._quotas.limit_of(FETCHED, *who)
+        found = self._quotas.limit_of(FETCHED, *client)
         if found is None:
             return None
         limit = found[1]
         return 0 if math.isnan(limit) else int(limit * (self._samples - 1) * self._sample_s)
 
-    def mutate(self, who: Who, count: int, *, is_strict: bool) -> tuple[bool, int]:
+    def mutate(self, client: QuotaClient, count: int, *, is_strict: bool) -> tuple[bool, int]:
         """Take topic changes from the bucket; return whether they are allowed, and the throttle
         time.
 
         Strict ones are rejected once the bucket is empty; others are allowed and throttled.
         """
-        found = self._quotas.limit_of(MUTATIONS, *who)
+        found = self._quotas.limit_of(MUTATIONS, *client)
         if found is None:
             return True, 0
         shared, limit = found
@@ -93,7 +93,7 @@ class Throttles:
             return True, 0
         return True, throttle_ms(-bucket.tokens / limit * 1000)
 
-    def _rate(self, key: tuple[str, Who], now_ms: int) -> Rate:
+    def _rate(self, key: tuple[str, QuotaClient], now_ms: int) -> Rate:
         rate = self._rates.get(key)
         if rate is None:
             if len(self._rates) >= _KEPT:

@@ -1,6 +1,7 @@
 """The share partitions that brokers lead (KIP-932), made at their first use, forgotten with it.
 
-DEVIATION: they are there at once; a real broker loads them after the first fetch that names them.
+DEVIATION: they are there immediately; a real broker loads them after the first fetch that names
+them.
 """
 
 from collections.abc import Callable

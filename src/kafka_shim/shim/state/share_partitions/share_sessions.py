@@ -22,14 +22,14 @@ EPOCH_MAX = 2**31 - 1
 
 SessionKey = tuple[str, str]
 """Group id and member id."""
-Place = tuple[bytes, int]
+TopicPartition = tuple[bytes, int]
 """Topic id and partition."""
 
 
 class Shared(msgspec.Struct):
     """One partition of a session; `topic` is None if the topic id was unknown when added.
 
-    `is_unsaid`: the next answer includes it even without changes.
+    `is_unsaid`: the next response includes it even without changes.
     """
 
     topic: str | None
@@ -38,7 +38,7 @@ class Shared(msgspec.Struct):
     is_unsaid: bool = False
 
     @property
-    def place(self) -> Place:
+    def place(self) -> TopicPartition:
         return self.topic_id, self.index
 
 
@@ -47,7 +47,7 @@ class ShareSession:
 
     __slots__ = ("connection", "epoch", "partitions")
 
-    def __init__(self, connection: Hashable, partitions: dict[Place, Shared]) -> None:
+    def __init__(self, connection: Hashable, partitions: dict[TopicPartition, Shared]) -> None:
         self.connection = connection
         self.epoch = 1
         self.partitions = partitions
@@ -60,12 +60,12 @@ class ShareRound(msgspec.Struct):
     """The partitions that one request fetches."""
 
     wanted: list[Shared]
-    session: ShareSession | None = None  # set if the answer has only changes
+    session: ShareSession | None = None  # set if the response has only changes
 
     def told(
         self, rows: Iterable[tuple[Shared, PartitionData]]
     ) -> list[tuple[Shared, PartitionData]]:
-        """Return the rows to include in the answer; move partitions with records to the end."""
+        """Return the rows to include in the response; move partitions with records to the end."""
         if self.session is None:
             return list(rows)
         told = []
@@ -94,7 +94,7 @@ class ShareSessions:
     def begin(
         self, request: ShareFetchRequest, connection: Hashable, *, acknowledges: bool
     ) -> ShareRound:
-        """Update the session from a ShareFetch; raise Refused if the session is invalid."""
+        """Update the session from a ShareFetch; raise RequestRejected if the session is invalid."""
         key = (request.group_id or "", request.member_id or "")
         epoch = request.share_session_epoch
         wanted = self._named(request)
@@ -127,9 +127,9 @@ class ShareSessions:
             if topic.partitions:
                 yield None if known is None else known.name
 
-    def _named(self, request: ShareFetchRequest) -> dict[Place, Shared]:
+    def _named(self, request: ShareFetchRequest) -> dict[TopicPartition, Shared]:
         """Return the requested partitions; of duplicates the last one counts."""
-        found: dict[Place, Shared] = {}
+        found: dict[TopicPartition, Shared] = {}
         for topic in request.topics:
             known = self._topics.by_id(topic.topic_id)
             name = None if known is None else known.name
@@ -139,7 +139,7 @@ class ShareSessions:
         return found
 
     def acknowledge(self, group_id: str, member_id: str, epoch: int) -> None:
-        """Advance the session for a ShareAcknowledge; raise Refused if the session is invalid."""
+        """Advance the session for a ShareAcknowledge. Raise RequestRejected if it is invalid."""
         if epoch == BEGIN:
             raise RequestRejected(ErrorCode.INVALID_SHARE_SESSION_EPOCH)
         key = (group_id, member_id)

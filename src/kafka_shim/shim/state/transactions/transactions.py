@@ -1,7 +1,7 @@
 """The transaction coordinator: transactional ids, their producers and open transactions.
 
 KIP-98, with epochs by KIP-360, and transactions version 2 by KIP-890, where every transaction has a
-new epoch. Markers are written at once, so the PREPARE states appear only in the log.
+new epoch. Markers are written immediately, so the PREPARE states appear only in the log.
 """
 
 from collections.abc import Callable, Iterator

@@ -27,7 +27,7 @@ from kafka_shim.shim.state.groups.classic.classic_roster import Roster, new_uuid
 from kafka_shim.shim.state.groups.group import CommitIdentity, Group, GroupType
 from kafka_shim.shim.state.settings.group_settings import GroupSettings
 
-CONSUMERS: Final = "consumer"
+CONSUMER_PROTOCOL_TYPE: Final = "consumer"
 """The protocol type of consumers; `connect` is another."""
 
 
@@ -109,7 +109,7 @@ class ClassicGroup(Group):
     # JoinGroup
 
     def join(self, joining: Joining, response: OnJoined) -> None:
-        """Join the next generation; `answer` is called when it begins, or at once with an error."""
+        """Join the next generation; `response` is called when it begins, or now with an error."""
         error = self._join_error(joining)
         if error is not NO_ERROR:
             response(Joined(error=error, member_id=joining.member_id))
@@ -119,7 +119,7 @@ class ClassicGroup(Group):
             self._enter(joining.member_id, joining, response)
         else:
             self._join_again(self.roster.members[joining.member_id], joining, response)
-        self.cycle.speak()
+        self.cycle.flush_responses()
 
     def _join_error(self, joining: Joining) -> ErrorCode:
         if not self._has_room_for(joining.member_id):
@@ -182,8 +182,8 @@ class ClassicGroup(Group):
     ) -> None:
         """Handle the JoinGroup of a static member that rejoined, if possible without a rebalance.
 
-        A leader that rejoined must not assign again (KIP-345). The answer says so (KIP-814), or, in
-        versions without that field, names the previous member id as the leader.
+        A leader that rejoined must not assign again (KIP-345). The response says so (KIP-814), or
+        in versions without that field, names the previous member id as the leader.
         """
         old_leader_id = self.roster.leader_id
         fenced = ErrorCode.FENCED_INSTANCE_ID
@@ -217,7 +217,7 @@ class ClassicGroup(Group):
     # SyncGroup, Heartbeat, LeaveGroup
 
     def sync(self, syncing: Syncing, response: OnSynced) -> None:
-        """Handle a SyncGroup; `answer` is called once the leader has sent the assignments."""
+        """Handle a SyncGroup; `response` is called once the leader has sent the assignments."""
         error = self._sync_error(syncing)
         if error is not NO_ERROR:
             response(Synced(error=error))
@@ -231,7 +231,7 @@ class ClassicGroup(Group):
         member.on_sync = response
         if member.member_id == self.roster.leader_id:
             self.cycle.assign(syncing.assignments)
-        self.cycle.speak()
+        self.cycle.flush_responses()
 
     def _sync_error(self, syncing: Syncing) -> ErrorCode:
         error = self.error_of(syncing.member_id, syncing.instance_id)
@@ -273,14 +273,14 @@ class ClassicGroup(Group):
         """Remove a member, named by member id or by instance id alone (KIP-345)."""
         if instance_id is None and self.roster.forget_promise(member_id):
             self.cycle.check()
-            self.cycle.speak()
+            self.cycle.flush_responses()
             return NO_ERROR
         if instance_id is not None and not member_id:
             member_id = self.roster.instances.get(instance_id, "")
         error = self.error_of(member_id, instance_id)
         if error is NO_ERROR:
             self.cycle.remove(self.roster.members[member_id])
-            self.cycle.speak()
+            self.cycle.flush_responses()
         return error
 
     def error_of(self, member_id: str, instance_id: str | None) -> ErrorCode:
@@ -300,13 +300,13 @@ class ClassicGroup(Group):
 
     def offset_delete_error(self) -> ErrorCode:
         """Return NON_EMPTY_GROUP if the group has members that are not consumers (KIP-496)."""
-        if self.is_empty or self.protocol_type == CONSUMERS:
+        if self.is_empty or self.protocol_type == CONSUMER_PROTOCOL_TYPE:
             return NO_ERROR
         return ErrorCode.NON_EMPTY_GROUP
 
     def subscribes_to(self, topic_name: str) -> bool:
         """Check the members' metadata; one that is not a subscription counts for every topic."""
-        if self.is_empty or self.protocol_type != CONSUMERS:
+        if self.is_empty or self.protocol_type != CONSUMER_PROTOCOL_TYPE:
             return False
         for member in self.roster.members.values():
             topics = subscription.topics_of(member.metadata(self.cycle.protocol_name))
@@ -320,7 +320,7 @@ class ClassicGroup(Group):
             return committed_ms
         if self.is_empty:
             return self.cycle.empty_since_ms
-        if self.state is not ClassicState.STABLE or self.protocol_type != CONSUMERS:
+        if self.state is not ClassicState.STABLE or self.protocol_type != CONSUMER_PROTOCOL_TYPE:
             return None
         return super().idle_since_ms(topic_name, committed_ms)
 
@@ -332,7 +332,7 @@ def commit_error(cycle: ClassicRebalance, facts: GroupFacts, commit: CommitIdent
     """Return NONE if offsets may be committed, and then restart the member's session timeout."""
     if commit.is_transactional and not facts.unknown_instance_is_unknown_member:
         return _lenient_error(cycle, commit)
-    if _is_nobody(cycle, commit):
+    if _is_memberless_commit(cycle, commit):
         return NO_ERROR
     completing = cycle.state is ClassicState.COMPLETING and not commit.is_transactional
     if completing and not facts.commit_checks_member_before_state:
@@ -367,7 +367,7 @@ def _membership_error(
     return NO_ERROR if own else ErrorCode.ILLEGAL_GENERATION
 
 
-def _is_nobody(cycle: ClassicRebalance, commit: CommitIdentity) -> bool:
+def _is_memberless_commit(cycle: ClassicRebalance, commit: CommitIdentity) -> bool:
     """Return whether the commit names no member and needs none: in an empty group, or in a
     transaction, which may name no member (before KIP-447 it could not).
     """

@@ -1,4 +1,4 @@
-"""A member of a classic group, with its requests and answers."""
+"""A member of a classic group, with its requests and responses."""
 
 from collections.abc import Callable
 
@@ -27,7 +27,7 @@ class Joining(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class JoinedMember(msgspec.Struct, frozen=True):
-    """A member in the leader's JoinGroup answer."""
+    """A member in the leader's JoinGroup response."""
 
     member_id: str
     instance_id: str | None
@@ -35,7 +35,7 @@ class JoinedMember(msgspec.Struct, frozen=True):
 
 
 class Joined(msgspec.Struct, frozen=True, kw_only=True):
-    """The answer to a JoinGroup request; only the leader's has `members`."""
+    """The response to a JoinGroup request; only the leader's has `members`."""
 
     error: ErrorCode = ErrorCode.NONE
     member_id: str = ""
@@ -59,7 +59,7 @@ class Syncing(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Synced(msgspec.Struct, frozen=True, kw_only=True):
-    """The answer to a SyncGroup request."""
+    """The response to a SyncGroup request."""
 
     error: ErrorCode = ErrorCode.NONE
     protocol_type: str | None = None
@@ -68,7 +68,7 @@ class Synced(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class MemberView(msgspec.Struct, frozen=True):
-    """A member in a DescribeGroups answer."""
+    """A member in a DescribeGroups response."""
 
     member_id: str
     instance_id: str | None
@@ -83,7 +83,7 @@ OnSynced = Callable[[Synced], None]
 
 
 class ClassicMember:
-    """One member: its protocols, its assignment and its pending answers."""
+    """One member: its protocols, its assignment and its pending responses."""
 
     __slots__ = (
         "assignment",
@@ -127,9 +127,9 @@ class ClassicMember:
         wanted = protocol_name or ""
         return next((metadata for name, metadata in self.protocols if name == wanted), b"")
 
-    def vote(self, all_speak: Callable[[str], bool]) -> str:
+    def vote(self, all_support: Callable[[str], bool]) -> str:
         """Return the first of its protocols that all members support."""
-        return next(name for name, _ in self.protocols if all_speak(name))
+        return next(name for name, _ in self.protocols if all_support(name))
 
     def stop_timer(self) -> None:
         if self.session_timer is not None:

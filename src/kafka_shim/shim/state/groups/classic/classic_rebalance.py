@@ -4,8 +4,8 @@
     CompletingRebalance --leader syncs--> Stable --join, leave, expiry--> PreparingRebalance
     PreparingRebalance --all have gone--> Empty
 
-Pending answers are sent only from here, and only when a change is complete: an answer can make its
-connection process the next request for the same group at once.
+Pending responses are sent only from here, and only when a change is complete: a response can make
+its connection process the next request for the same group immediately.
 """
 
 from collections import deque
@@ -24,8 +24,8 @@ from kafka_shim.shim.state.settings.group_settings import GroupSettings
 
 NEW_MEMBER_JOIN_TIMEOUT_MS = 300_000
 """Session timeout of a member that has not completed a rebalance yet."""
-ANSWERS_AT_ONCE = 250
-"""Number of answers sent without yielding to other work; takes about 15 ms."""
+RESPONSES_PER_FLUSH = 250
+"""Number of responses sent without yielding to other work; takes about 15 ms."""
 
 
 class ClassicState(Enum):
@@ -55,7 +55,7 @@ class ClassicRebalance:
         self._joined_meanwhile = False
         self._unsynced: set[str] = set()
         self._outbox: deque[Callable[[], None]] = deque()
-        self._speaks_on = False
+        self._flush_is_scheduled = False
         self.when_settled: Callable[[], None] = lambda: None
         """Called when a generation has its assignment or no members, or a member another id."""
 
@@ -108,7 +108,7 @@ class ClassicRebalance:
 
     def _session_ends(self, member: ClassicMember) -> None:
         self._expire(member)
-        self.speak()
+        self.flush_responses()
 
     def expire_overdue(self) -> None:
         """Remove members whose session has timed out, even if their timers have not run yet: a busy
@@ -118,7 +118,7 @@ class ClassicRebalance:
         for member in list(self.roster.members.values()):
             if member.session_ends_ms <= now_ms and member.member_id in self.roster.members:
                 self._expire(member)
-        self.speak()
+        self.flush_responses()
 
     def _expire(self, member: ClassicMember) -> None:
         waits = member.on_join is not None or member.on_sync is not None
@@ -128,12 +128,12 @@ class ClassicRebalance:
     # a rebalance
 
     def begin(self) -> None:
-        """Start a rebalance unless one is in progress; it may complete at once."""
+        """Start a rebalance unless one is in progress; it may complete immediately."""
         if self.state is ClassicState.PREPARING:
             self.check()
             return
         if self.state is ClassicState.COMPLETING:
-            self._break_off_syncs()
+            self._abort_pending_syncs()
         is_first = self.state is ClassicState.EMPTY
         self.state = ClassicState.PREPARING
         self._unsynced.clear()
@@ -181,7 +181,7 @@ class ClassicRebalance:
         self._stop_phase()
         self._gathering_left_ms = None
         self.generation_id += 1
-        if roster.members and not roster.speaks():
+        if roster.members and not roster.has_protocols():
             self._get_stuck()
         elif roster.members:
             self._tell_generation()
@@ -192,7 +192,7 @@ class ClassicRebalance:
             self.when_settled()
 
     def _get_stuck(self) -> None:
-        """Stay in this state for good: pending members get no answer and do not time out."""
+        """Stay in this state for good: pending members get no response and do not time out."""
         self.is_stuck = True
         for member in self.roster.members.values():
             member.is_new = False
@@ -210,7 +210,7 @@ class ClassicRebalance:
             self.complete_join(member, self.joined(member))
 
     def joined(self, member: ClassicMember) -> Joined:
-        """Return the JoinGroup answer for the current generation."""
+        """Return the JoinGroup response for the current generation."""
         roster = self.roster
         leads = member.member_id == roster.leader_id
         return Joined(
@@ -223,7 +223,7 @@ class ClassicRebalance:
         )
 
     def rejoined(self, member: ClassicMember, old_leader_id: str | None) -> Joined:
-        """Return the JoinGroup answer for a static member that rejoined; `old_leader_id` None: it
+        """Return the JoinGroup response for a static member that rejoined; `old_leader_id` None: it
         is the leader and need not assign (`skip_assignment`).
         """
         joined = self.joined(member)
@@ -263,54 +263,54 @@ class ClassicRebalance:
             assignment=member.assignment,
         )
 
-    def break_off(self) -> None:
+    def abort_rebalance(self) -> None:
         """Answer pending requests with REBALANCE_IN_PROGRESS, as the group changes its protocol."""
         error = ErrorCode.REBALANCE_IN_PROGRESS
         for member in self.roster.members.values():
             self.complete_join(member, Joined(error=error, member_id=member.member_id))
             self.complete_sync(member, Synced(error=error))
 
-    def _break_off_syncs(self) -> None:
+    def _abort_pending_syncs(self) -> None:
         for member in list(self.roster.members.values()):
             member.assignment = b""
             if self.complete_sync(member, Synced(error=ErrorCode.REBALANCE_IN_PROGRESS)):
                 self.watch(member)
 
-    # answers and timers
+    # responses and timers
 
     def complete_join(self, member: ClassicMember, response: Joined) -> None:
-        """Queue the answer to the member's pending JoinGroup, if there is one."""
+        """Queue the response to the member's pending JoinGroup, if there is one."""
         reply = self.roster.release(member)
         if reply is not None:
             self._outbox.append(partial(reply, response))
 
     def complete_sync(self, member: ClassicMember, response: Synced) -> bool:
-        """Queue the answer to the member's pending SyncGroup; return whether there is one."""
+        """Queue the response to the member's pending SyncGroup; return whether there is one."""
         reply, member.on_sync = member.on_sync, None
         if reply is not None:
             self._outbox.append(partial(reply, response))
         return reply is not None
 
-    def speak(self) -> None:
-        """Send queued answers, up to ANSWERS_AT_ONCE; the rest follow after other work. Every
+    def flush_responses(self) -> None:
+        """Send queued responses, up to RESPONSES_PER_FLUSH; the rest follow after other work. Every
         public change of the group ends with this call.
         """
-        for _ in range(ANSWERS_AT_ONCE):
+        for _ in range(RESPONSES_PER_FLUSH):
             if not self._outbox:
                 return
             self._outbox.popleft()()
-        if self._outbox and not self._speaks_on:
-            self._speaks_on = True
-            self._clock.call_later(0, self._speak_on)
+        if self._outbox and not self._flush_is_scheduled:
+            self._flush_is_scheduled = True
+            self._clock.call_later(0, self._continue_flush)
 
-    def _speak_on(self) -> None:
-        self._speaks_on = False
-        self.speak()
+    def _continue_flush(self) -> None:
+        self._flush_is_scheduled = False
+        self.flush_responses()
 
     def _later(self, delay_ms: float, then: Callable[[], None]) -> Deadline:
         def fire() -> None:
             then()
-            self.speak()
+            self.flush_responses()
 
         deadline = Deadline(self._clock, fire)
         deadline.restart(delay_ms)

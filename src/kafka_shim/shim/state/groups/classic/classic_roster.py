@@ -24,7 +24,7 @@ class Roster:
         self.leader_id = ""
         self.protocol_type = ""
         self._joining: set[ClassicMember] = set()
-        self._speakers: Counter[str] = Counter()  # members by protocol
+        self._members_by_protocol: Counter[str] = Counter()  # members by protocol
 
     def __len__(self) -> int:
         return len(self.members)
@@ -34,7 +34,7 @@ class Roster:
         if not self.members:
             self.protocol_type = protocol_type
         self.members[member.member_id] = member
-        self._speakers.update(_spoken(member))
+        self._members_by_protocol.update(_spoken(member))
         if member.instance_id is not None:
             self.instances[member.instance_id] = member.member_id
         if not self.leader_id:
@@ -56,14 +56,14 @@ class Roster:
         """Update a member's protocols from its JoinGroup request, and its timeouts."""
         self._forget_spoken(member)
         member.update(joining, with_timeouts=with_timeouts)
-        self._speakers.update(_spoken(member))
+        self._members_by_protocol.update(_spoken(member))
 
     def _forget_spoken(self, member: ClassicMember) -> None:
         """Uncount a member's protocols, and drop those without members: a client can name many."""
         for name in _spoken(member):
-            self._speakers[name] -= 1
-            if not self._speakers[name]:
-                del self._speakers[name]
+            self._members_by_protocol[name] -= 1
+            if not self._members_by_protocol[name]:
+                del self._members_by_protocol[name]
 
     def replace(self, old: ClassicMember, new_id: str) -> None:
         """Give a static member that rejoined its new id; it keeps everything else."""
@@ -99,13 +99,13 @@ class Roster:
                 return ErrorCode.FENCED_INSTANCE_ID
         return NO_ERROR if member_id in self.members else ErrorCode.UNKNOWN_MEMBER_ID
 
-    def all_speak(self, protocol_name: str) -> bool:
+    def all_support(self, protocol_name: str) -> bool:
         """Return whether every member supports the protocol."""
-        return self._speakers[protocol_name] == len(self.members)
+        return self._members_by_protocol[protocol_name] == len(self.members)
 
-    def speaks(self) -> bool:
+    def has_protocols(self) -> bool:
         """Return whether members have protocols, and so at least one in common."""
-        return bool(self._speakers)
+        return bool(self._members_by_protocol)
 
     def supports(self, protocol_type: str, protocols: Protocols, *, is_checked: bool) -> bool:
         """Return whether a client with these protocols can join; an empty group checks
@@ -114,14 +114,14 @@ class Roster:
         if not self.members:
             return not is_checked or (bool(protocols) and bool(protocol_type))
         return protocol_type == self.protocol_type and any(
-            self.all_speak(name) for name, _ in protocols
+            self.all_support(name) for name, _ in protocols
         )
 
     def selected_protocol(self) -> str:
         """Return the protocol with most votes; of equals, the one voted for first."""
         votes: dict[str, int] = {}
         for member in self.members.values():
-            name = member.vote(self.all_speak)
+            name = member.vote(self.all_support)
             votes[name] = votes.get(name, 0) + 1
         return max(votes, key=lambda name: votes[name])
 
@@ -130,7 +130,7 @@ class Roster:
         return max((member.rebalance_timeout_ms for member in self.members.values()), default=0)
 
     def hold(self, member: ClassicMember, response: OnJoined) -> None:
-        """Store the callback for a member's pending JoinGroup answer."""
+        """Store the callback for a member's pending JoinGroup response."""
         member.on_join = response
         self._joining.add(member)
 

@@ -37,9 +37,9 @@ def topics_of(metadata: bytes) -> frozenset[str] | None:
     return None if found is None else frozenset(found.topics)
 
 
-def owned_by(told: ConsumerProtocolSubscription, topics: Topics) -> Assignment:
+def owned_by(metadata: ConsumerProtocolSubscription, topics: Topics) -> Assignment:
     """Return the partitions that a member reports as owned, of existing topics."""
-    return _by_id(told.owned_partitions, topics)
+    return _by_id(metadata.owned_partitions, topics)
 
 
 def read_assignment(data: bytes, topics: Topics) -> Assignment | None:

@@ -1,8 +1,9 @@
 """Members of the classic protocol in a consumer group (KIP-848).
 
-The broker assigns partitions to them as to all other members. JoinGroup is answered at once with
-the member epoch as generation id, and SyncGroup with the member's current assignment. Heartbeat
-returns REBALANCE_IN_PROGRESS when the next step needs another JoinGroup. There is no leader.
+The broker assigns partitions to them as to all other members. The response to JoinGroup is sent
+immediately, with the member epoch as generation id, and that to SyncGroup with the member's current
+assignment. Heartbeat returns REBALANCE_IN_PROGRESS when the next step needs another JoinGroup.
+There is no leader.
 """
 
 from collections.abc import Callable, Sequence
@@ -21,7 +22,10 @@ from kafka_shim.shim.state.groups.classic.classic_member import (
     Synced,
     Syncing,
 )
-from kafka_shim.shim.state.groups.consumer.consumer_group import CONSUMERS, ConsumerGroup
+from kafka_shim.shim.state.groups.consumer.consumer_group import (
+    CONSUMER_PROTOCOL_TYPE,
+    ConsumerGroup,
+)
 from kafka_shim.shim.state.groups.consumer.consumer_member import ClassicTerms, ConsumerMember
 from kafka_shim.shim.state.groups.reconciliation import MemberState
 from kafka_shim.shim.state.groups.topic_subscriptions import names_of
@@ -60,7 +64,7 @@ class ClassicParticipants:
         response: OnJoined,
         change: ChangeGroup = change_directly,
     ) -> None:
-        """Handle a JoinGroup and pass its result to `answer`; `new_id` is for a new member."""
+        """Handle a JoinGroup and pass its result to `response`; `new_id` is for a new member."""
         try:
             joined = self._join(joining, new_id, change)
         except RequestRejected as refused:
@@ -78,10 +82,10 @@ class ClassicParticipants:
             return joined
         member = group.members[joined.member_id]
         group.timers.stop(member.member_id)
-        group.start_session(member)
-        group.limit_rebalance(member)
+        group.restart_session(member)
+        group.start_rebalance_timeout(member)
         if replaced is not None and replaced.classic is None:
-            group.turn_classic_if_possible(rebalances=is_stale)
+            group.downgrade_if_possible(rebalances=is_stale)
         return joined
 
     def _decide(self, joining: Joining, new_id: str) -> JoinResult:
@@ -94,8 +98,8 @@ class ClassicParticipants:
             raise RequestRejected(ErrorCode.INCONSISTENT_GROUP_PROTOCOL, text)
         if not joining.member_id and joining.needs_member_id and joining.instance_id is None:
             return Joined(error=ErrorCode.MEMBER_ID_REQUIRED, member_id=member_id), None, False
-        told = subscription.read(joining.protocols[0][1])
-        if told is None:
+        metadata = subscription.read(joining.protocols[0][1])
+        if metadata is None:
             error = ErrorCode(self._facts.classic_unreadable_subscription_error)
             raise RequestRejected(error, "the member's metadata is not a subscription")
         member, replaced = self._joining_member(member_id, joining)
@@ -104,12 +108,12 @@ class ClassicParticipants:
         member.classic = ClassicTerms(joining.session_timeout_ms, joining.protocols)
         member.client_id, member.client_host = joining.client_id, joining.client_host
         member.rebalance_timeout_ms = joining.rebalance_timeout_ms
-        member.rack_id = told.rack_id or member.rack_id
-        member.topic_names = names_of(told.topics)
-        is_last = replaced is not None and replaced.classic is None and group.turns_classic()
+        member.rack_id = metadata.rack_id or member.rack_id
+        member.topic_names = names_of(metadata.topics)
+        is_last = replaced is not None and replaced.classic is None and group.can_become_classic()
         keeps = is_last and self._facts.downgraded_group_with_stale_target_rebalances
         epoch = group.target.epoch
-        owned = subscription.owned_by(told, self._topics)
+        owned = subscription.owned_by(metadata, self._topics)
         group.advance(member, owned, before, keeps_target=keeps)
         is_stale = keeps and group.target.is_delayed
         if is_stale:
@@ -117,7 +121,7 @@ class ClassicParticipants:
         joined = Joined(
             member_id=member.member_id,
             generation_id=member.epoch,
-            protocol_type=CONSUMERS,
+            protocol_type=CONSUMER_PROTOCOL_TYPE,
             protocol_name=joining.protocols[0][0],
         )
         return joined, replaced, is_stale
@@ -129,7 +133,7 @@ class ClassicParticipants:
             for member in self._group.members.values()
             if member.classic is not None
         ]
-        return protocol_type == CONSUMERS and any(
+        return protocol_type == CONSUMER_PROTOCOL_TYPE and any(
             all(name in names for names in spoken) for name, _ in protocols
         )
 
@@ -144,12 +148,12 @@ class ClassicParticipants:
             return ConsumerMember(member_id) if known is None else copy(known), None
         if joining.member_id:
             return copy(group.instance(instance_id, member_id)), None
-        return group.taking_over(member_id, instance_id)
+        return group.replace_static_member(member_id, instance_id)
 
     # SyncGroup, Heartbeat, LeaveGroup
 
     def sync(self, syncing: Syncing, response: OnSynced) -> None:
-        """Answer a SyncGroup at once with the member's assignment in its epoch."""
+        """Answer a SyncGroup immediately with the member's assignment in its epoch."""
         try:
             response(self._sync(syncing))
         except RequestRejected as refused:
@@ -160,15 +164,15 @@ class ClassicParticipants:
         member, terms = self._member(syncing.member_id, syncing.instance_id, syncing.generation_id)
         wanted_type, wanted_name = syncing.protocol_type, syncing.protocol_name
         name, metadata = terms.protocols[0]
-        if wanted_type not in (None, CONSUMERS) or wanted_name not in (None, name):
+        if wanted_type not in (None, CONSUMER_PROTOCOL_TYPE) or wanted_name not in (None, name):
             raise RequestRejected(
                 ErrorCode.INCONSISTENT_GROUP_PROTOCOL, "the group uses another protocol"
             )
         if self._is_behind(member) and member.state is not MemberState.UNREVOKED:
-            group.limit_rebalance(member)
+            group.start_rebalance_timeout(member)
             raise RequestRejected(ErrorCode.REBALANCE_IN_PROGRESS, "the group has a newer epoch")
         group.timers.stop(member.member_id)
-        group.start_session(member)
+        group.restart_session(member)
         assignment = subscription.write_assignment(member.assigned, metadata, self._topics)
         return Synced(protocol_type=wanted_type, protocol_name=wanted_name, assignment=assignment)
 
@@ -182,11 +186,11 @@ class ClassicParticipants:
         except RequestRejected as refused:
             return refused.error
         group = self._group
-        group.start_session(member)
+        group.restart_session(member)
         takes = member.state is MemberState.UNRELEASED and not group.waits_for_others(member)
         if not (takes or self._is_behind(member) or member.state is MemberState.UNREVOKED):
             return ErrorCode.NONE
-        group.limit_rebalance(member)
+        group.start_rebalance_timeout(member)
         return ErrorCode.REBALANCE_IN_PROGRESS
 
     def leave(self, identities: Sequence[tuple[str, str | None]]) -> list[ErrorCode]:

@@ -41,11 +41,11 @@ from kafka_shim.shim.state.groups.topic_subscriptions import (
 from kafka_shim.shim.state.settings.group_settings import GroupSettings
 from kafka_shim.shim.state.topics import Topics
 
-CONSUMERS = "consumer"
+CONSUMER_PROTOCOL_TYPE = "consumer"
 RANGE = "range"
 
 
-TurnClassic = Callable[["ConsumerGroup", Collection[ConsumerMember], bool], bool]
+Downgrade = Callable[["ConsumerGroup", Collection[ConsumerMember], bool], bool]
 """Convert a group to a classic one without these members, if only classic members remain. The
 flag says whether they rebalance; the result says whether the group was converted.
 """
@@ -86,14 +86,14 @@ class ConsumerGroup(EpochGroup[ConsumerMember]):
         facts: GroupFacts,
         topics: Topics,
         clock: Clock,
-        turn_classic: TurnClassic,
+        turn_classic: Downgrade,
     ) -> None:
         super().__init__(
             group_id, partial(settings.consumer_session_timeout_ms, group_id), facts, clock
         )
         self._settings = settings
         self._topics = topics
-        self._turn_classic = turn_classic
+        self._downgrade = turn_classic
         self.subscriptions = TopicSubscriptions(topics)
         first = facts.empty_group_epoch
         self.target = GroupTarget(
@@ -137,7 +137,7 @@ class ConsumerGroup(EpochGroup[ConsumerMember]):
 
     @property
     def protocol_type(self) -> str:
-        return CONSUMERS
+        return CONSUMER_PROTOCOL_TYPE
 
     def shown_assignment(self, member: ConsumerMember) -> Assignment:
         """Return the assignment that ConsumerGroupDescribe shows for a member."""
@@ -163,7 +163,7 @@ class ConsumerGroup(EpochGroup[ConsumerMember]):
     # heartbeats
 
     def heartbeat(self, heartbeat: ConsumerHeartbeat) -> HeartbeatResult:
-        """Handle a heartbeat that joins, stays or leaves; raise Refused if it is rejected."""
+        """Handle a heartbeat that joins, stays or leaves. Raise RequestRejected if invalid."""
         if heartbeat.member_epoch in (LEAVING, LEAVING_FOR_A_WHILE):
             return self._leave(heartbeat)
         response = self.decide(heartbeat)
@@ -178,7 +178,7 @@ class ConsumerGroup(EpochGroup[ConsumerMember]):
         """Handle a heartbeat that joins or stays, without starting timers or resolving the member's
         regular expression.
         """
-        member = copy(self._member_of(heartbeat))
+        member = copy(self._validated_member(heartbeat))
         before = member.subscription
         votes = heartbeat.server_assignor not in (None, member.server_assignor)
         is_new = member.member_id not in self.members
@@ -221,7 +221,7 @@ class ConsumerGroup(EpochGroup[ConsumerMember]):
             return False
         moved = self.reconcile(member, owned)
         if member.subscription != before:
-            moved = self._give_up(member, owned) or moved
+            moved = self._revoke_unsubscribed(member, owned) or moved
         return moved
 
     def _assign(
@@ -230,7 +230,7 @@ class ConsumerGroup(EpochGroup[ConsumerMember]):
         if self.assignor_name == RANGE:
             return assign_range(subscribers, counts)
         members = in_order_of_members(subscribers, newcomer)
-        alike = self.subscriptions.are_alike(self.members.values())
+        alike = self.subscriptions.subscribe_alike(self.members.values())
         uniform_keeps_surplus_with_owner = self._facts.uniform_keeps_surplus_with_owner
         return assign_uniform(
             members,
@@ -255,7 +255,7 @@ class ConsumerGroup(EpochGroup[ConsumerMember]):
             return self._facts.dropped_regex_changes_subscription
         return self.subscriptions.is_resolved(member.topic_regex)
 
-    def _give_up(self, member: ConsumerMember, owned: Assignment | None) -> bool:
+    def _revoke_unsubscribed(self, member: ConsumerMember, owned: Assignment | None) -> bool:
         """Revoke partitions of topics that the member unsubscribed from, before a new target
         exists.
         """
@@ -263,7 +263,7 @@ class ConsumerGroup(EpochGroup[ConsumerMember]):
         if not (revokes and member.is_reconciled(self.target.target_epoch)):
             return False
         before = member.assigned
-        member.give_up(self.subscriptions.wanted_by(member), owned)
+        member.give_up(self.subscriptions.subscribed_topic_ids(member), owned)
         return member.assigned != before
 
     def _resolve(self, heartbeat: ConsumerHeartbeat) -> None:
@@ -273,14 +273,14 @@ class ConsumerGroup(EpochGroup[ConsumerMember]):
         wanted = self.expressions_due()
         if wanted:
             matching = self.subscriptions.matching(wanted, heartbeat.visible)
-            self.take_matching(matching)
+            self.apply_matching(matching)
 
     def expressions_due(self) -> set[str]:
         """Return the regular expressions that must be resolved now."""
         now_ms, refresh_ms = self._clock.now_ms(), self._settings.regex_refresh_interval_ms
         return self.subscriptions.due(self.members.values(), now_ms, refresh_ms)
 
-    def take_matching(self, matching: Matching) -> None:
+    def apply_matching(self, matching: Matching) -> None:
         """Apply resolved expressions; if their topics changed, renew the target."""
         members = self.members.values()
         if self.subscriptions.take(matching, members, self._clock.now_ms()):
@@ -292,7 +292,7 @@ class ConsumerGroup(EpochGroup[ConsumerMember]):
         interval_ms = self._settings.consumer_heartbeat_interval_ms(self.group_id)
         return HeartbeatResult(member_id, epoch, interval_ms, assignment)
 
-    def _member_of(self, heartbeat: ConsumerHeartbeat) -> ConsumerMember:
+    def _validated_member(self, heartbeat: ConsumerHeartbeat) -> ConsumerMember:
         """Return the validated member of a heartbeat; a new one is not yet in the group."""
         joins = heartbeat.member_epoch == 0
         known = self.members.get(heartbeat.member_id)
@@ -308,10 +308,10 @@ class ConsumerGroup(EpochGroup[ConsumerMember]):
         return known
 
     def check_joining(self, heartbeat: ConsumerHeartbeat) -> None:
-        """Raise Refused if the group does not accept this new member."""
+        """Raise RequestRejected if the group does not accept this new member."""
         self.check_room_for(heartbeat.member_id)
         if heartbeat.instance_id is not None:
-            self.released(heartbeat.instance_id)
+            self.released_static_member(heartbeat.instance_id)
 
     def check_room_for(self, member_id: str) -> None:
         """Raise GROUP_MAX_SIZE_REACHED if the group is full and this is a new member."""
@@ -325,12 +325,12 @@ class ConsumerGroup(EpochGroup[ConsumerMember]):
         instance_id = heartbeat.instance_id
         assert instance_id is not None
         if joins:
-            return self.taking_over(heartbeat.member_id, instance_id)[0]
+            return self.replace_static_member(heartbeat.member_id, instance_id)[0]
         known = self.instance(instance_id, heartbeat.member_id)
         check_epoch(known, heartbeat.member_epoch, heartbeat.owned)
         return known
 
-    def taking_over(
+    def replace_static_member(
         self, member_id: str, instance_id: str
     ) -> tuple[ConsumerMember, ConsumerMember | None]:
         """Create a member for a static instance; return it and the one it replaces, if any."""
@@ -344,7 +344,7 @@ class ConsumerGroup(EpochGroup[ConsumerMember]):
         return member, current
 
     def _leave(self, heartbeat: ConsumerHeartbeat) -> HeartbeatResult:
-        member = self.leaving(heartbeat.member_id, heartbeat.instance_id)
+        member = self.leaving_member(heartbeat.member_id, heartbeat.instance_id)
         if heartbeat.member_epoch == LEAVING_FOR_A_WHILE:
             self.leave_for_a_while(member)
         else:
@@ -352,12 +352,12 @@ class ConsumerGroup(EpochGroup[ConsumerMember]):
         return HeartbeatResult(heartbeat.member_id, heartbeat.member_epoch, 0, None)
 
     def remove(self, *members: ConsumerMember) -> None:
-        if self._turn_classic(self, members, bool(members)):
+        if self._downgrade(self, members, bool(members)):
             return
         super().remove(*members)
         self.subscriptions.forget(self.members.values())
 
-    def turns_classic(self) -> bool:
+    def can_become_classic(self) -> bool:
         """Return whether the group turns classic once its last
         consumer-protocol member is classic.
         """
@@ -367,9 +367,9 @@ class ConsumerGroup(EpochGroup[ConsumerMember]):
             and all(member.is_classic for member in self.members.values())
         )
 
-    def turn_classic_if_possible(self, *, rebalances: bool) -> None:
+    def downgrade_if_possible(self, *, rebalances: bool) -> None:
         """Convert the group if its last consumer-protocol member has become a classic one."""
-        self._turn_classic(self, (), rebalances)
+        self._downgrade(self, (), rebalances)
 
     def take_over(self, members: Collection[ConsumerMember], epoch: int) -> None:
         """Take the members of the group's previous protocol, with their assignments."""
@@ -377,11 +377,11 @@ class ConsumerGroup(EpochGroup[ConsumerMember]):
         self.instances = {
             member.instance_id: member.member_id for member in members if member.instance_id
         }
-        self.target.begin_at(epoch, members)
+        self.target.start_with_assigned(epoch, members)
         if self._facts.upgraded_group_keeps_epoch:
             self.target.see(self.subscriptions, members)
         for member in members:
-            self.start_session(member)
+            self.restart_session(member)
 
     def subscribes_to(self, topic_name: str) -> bool:
         members = self.members.values()

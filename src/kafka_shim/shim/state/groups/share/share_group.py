@@ -1,6 +1,6 @@
 """A share group (KIP-932): members share partitions, without a reconciliation phase.
 
-A member is assigned at once what the newest target has for it, of the topics it subscribes to.
+A member is assigned immediately what the newest target has for it, of the topics it subscribes to.
 Only partitions with initialised share state are assigned. The state is initialised after the first
 heartbeat of a member that subscribes to them, so the next heartbeat is the first to see them.
 """
@@ -36,7 +36,7 @@ from kafka_shim.shim.state.settings.group_settings import GroupSettings
 from kafka_shim.shim.state.share_partitions.share_state import ShareStates
 from kafka_shim.shim.state.topics import Topics
 
-SHARERS = "share"
+SHARE_PROTOCOL_TYPE = "share"
 ASSIGNOR = "simple"
 NOT_FETCHED_YET = -1
 """Start offset of a share partition that has not been read."""
@@ -131,7 +131,7 @@ class ShareGroup(Group):
         self._timers = MemberTimers(clock, lambda member_id: self._remove(self.members[member_id]))
         self.members: dict[str, ShareMember] = {}
         self._begun: dict[bytes, set[int]] = {}
-        self.has_begun = False
+        self.has_ever_initialized = False
         """Whether initialising a partition was ever attempted, even one that does not exist."""
         self.subscriptions = TopicSubscriptions(topics)
         first = facts.empty_group_epoch
@@ -173,7 +173,7 @@ class ShareGroup(Group):
 
     @property
     def protocol_type(self) -> str:
-        return SHARERS
+        return SHARE_PROTOCOL_TYPE
 
     @property
     def is_empty(self) -> bool:
@@ -191,15 +191,15 @@ class ShareGroup(Group):
     # heartbeats
 
     def heartbeat(self, heartbeat: ShareHeartbeat) -> HeartbeatResult:
-        """Handle a heartbeat that joins, stays or leaves; raise Refused if it is rejected."""
+        """Handle a heartbeat that joins, stays or leaves. Raise RequestRejected if invalid."""
         member = self.members.get(heartbeat.member_id)
         if heartbeat.member_epoch == LEAVING:
             self._remove(self._known(member, heartbeat))
             return HeartbeatResult(heartbeat.member_id, LEAVING, 0, None)
         response = self.decide(heartbeat)
         member = self.members[heartbeat.member_id]
-        self.start_session(member)
-        self.begin_states(self.without_state(member))
+        self.restart_session(member)
+        self.initialize_states(self.uninitialized_partitions(member))
         return response
 
     def decide(self, heartbeat: ShareHeartbeat) -> HeartbeatResult:
@@ -220,7 +220,7 @@ class ShareGroup(Group):
         self.target.refresh(self.subscriptions, self.members.values(), assign, changed=changed)
         before = member.assigned
         member.move_to(self.target.target_epoch)
-        member.assigned = self._share_of(member)
+        member.assigned = self._assigned_subset(member)
         tells = joins or heartbeat.topic_names is not None
         shown = member.assigned if tells or member.assigned != before else None
         interval_ms = self._settings.share_heartbeat_interval_ms(self.group_id)
@@ -238,8 +238,8 @@ class ShareGroup(Group):
                 ErrorCode.GROUP_MAX_SIZE_REACHED, "the group has reached its maximum size"
             )
 
-    def _share_of(self, member: ShareMember) -> Assignment:
-        wanted = self.subscriptions.wanted_by(member)
+    def _assigned_subset(self, member: ShareMember) -> Assignment:
+        wanted = self.subscriptions.subscribed_topic_ids(member)
         target = self.target.of(member.member_id)
         return {topic_id: held for topic_id, held in target.items() if topic_id in wanted}
 
@@ -251,20 +251,20 @@ class ShareGroup(Group):
             for topic_id, count in counts.items()
         }
         members = in_order_of_members(subscribers, newcomer)
-        alike = self.subscriptions.are_alike(self.members.values())
+        alike = self.subscriptions.subscribe_alike(self.members.values())
         return assign_simple(members, begun, alike=alike)
 
-    def without_state(self, member: ShareMember) -> list[tuple[bytes, int]]:
+    def uninitialized_partitions(self, member: ShareMember) -> list[tuple[bytes, int]]:
         """Return the subscribed partitions whose share state is not initialised."""
         return [
             (topic_id, partition.index)
-            for topic_id in self.subscriptions.wanted_by(member)
+            for topic_id in self.subscriptions.subscribed_topic_ids(member)
             if (topic := self._topics.by_id(topic_id)) is not None
             for partition in topic.partitions
             if partition.index not in self._begun.get(topic_id, ())
         ]
 
-    def begin_states(self, new: Iterable[tuple[bytes, int]]) -> None:
+    def initialize_states(self, new: Iterable[tuple[bytes, int]]) -> None:
         """Initialise the state of partitions, so that they can be assigned; other requests may be
         handled between two partitions.
         """
@@ -272,13 +272,15 @@ class ShareGroup(Group):
         errors = []
         for topic_id, index in new:
             if index not in self._begun.get(topic_id, ()):  # not initialised meanwhile
-                errors.append(self.begin_at(topic_id, index, self._start_of(topic_id)))
+                errors.append(
+                    self.initialize_partition(topic_id, index, self._initial_start_offset(topic_id))
+                )
                 begun.setdefault(topic_id, set()).add(index)
         if begun and not any(errors):  # else a state has a newer epoch; retried later
-            self.have_begun(begun)
+            self.note_initialized(begun)
             self.target.has_more_to_assign()
 
-    def _start_of(self, topic_id: bytes) -> int:
+    def _initial_start_offset(self, topic_id: bytes) -> int:
         """Return a partition's start offset: 0 if it was added to a topic that the group reads."""
         is_added = topic_id in self._begun and self._facts.share_new_partitions_start_at_zero
         return 0 if is_added else NOT_FETCHED_YET
@@ -291,7 +293,7 @@ class ShareGroup(Group):
             is_empty=self._facts.recomputes_target_when_empty and not self.members
         )
 
-    def start_session(self, member: ShareMember) -> None:
+    def restart_session(self, member: ShareMember) -> None:
         """Start or restart the session timeout of a member."""
         timeout_ms = self._settings.share_session_timeout_ms(self.group_id)
         self._timers.restart_session(member.member_id, timeout_ms)
@@ -299,17 +301,17 @@ class ShareGroup(Group):
     def put_back(self, member: ShareMember) -> None:
         """Restore a member and start a full session timeout."""
         self.members[member.member_id] = member
-        self.start_session(member)
+        self.restart_session(member)
 
     # start offsets
 
-    def begin_at(self, topic_id: bytes, partition: int, start_offset: int) -> ErrorCode:
+    def initialize_partition(self, topic_id: bytes, partition: int, start_offset: int) -> ErrorCode:
         """Initialise a partition's share state at `start_offset`, replacing any earlier state."""
-        self.has_begun = True
+        self.has_ever_initialized = True
         key = (self.group_id, topic_id, partition)
         return self._states.initialise(key, self.target.epoch, start_offset)
 
-    def have_begun(self, partitions: dict[bytes, set[int]]) -> None:
+    def note_initialized(self, partitions: dict[bytes, set[int]]) -> None:
         """Record these partitions, by topic id, as initialised.
 
         Partitions initialised together become visible together. The group keeps the sets passed in.
@@ -355,7 +357,7 @@ class ShareGroup(Group):
 def _check_epoch(member: ShareMember, heartbeat: ShareHeartbeat) -> None:
     """Raise FENCED_MEMBER_EPOCH unless it is the member's current or previous epoch.
 
-    The previous one is valid because the answer with the current one may have been lost.
+    The previous one is valid because the response with the current one may have been lost.
     """
     if heartbeat.member_epoch not in (member.epoch, member.previous_epoch):
         text = (

@@ -15,11 +15,11 @@ from kafka_shim.shim.state.groups.streams.streams_topology import (
 from kafka_shim.shim.state.topics import Topic, Topics
 
 Over = Callable[[Iterable[str]], Iterable[str]]
-Seen = Mapping[str, tuple[bytes, int]]
+ExistingTopics = Mapping[str, tuple[bytes, int]]
 """Topics that exist, by name: id and number of partitions."""
 
 
-class Shape:
+class TopologyIndex:
     """What follows from a topology alone, so that little is left to do when topics change."""
 
     def __init__(self, topology: StreamsTopology) -> None:
@@ -40,17 +40,17 @@ class Shape:
             self._add(at, subtopology)
         self.names = frozenset(self.sources).union(self.internal)
         """The topics that tasks need."""
-        self.has_setting_twins = topology.has_setting_twins
+        self.has_duplicate_settings = topology.has_duplicate_settings
 
     def reads(self, name: str) -> bool:
         """Whether a task reads a topic."""
         return name in self.sources_of or name in self.readers
 
-    def seen(self, topics: Topics) -> Seen:
+    def seen(self, topics: Topics) -> ExistingTopics:
         """Return the existing topics of the topology."""
         return _seen(topics.named(self.names))
 
-    def seen_in_turns(self, topics: Topics, over: Over) -> Seen:
+    def existing_topics_cooperatively(self, topics: Topics, over: Over) -> ExistingTopics:
         """Return the same, with interruptions: `over` iterates over the names."""
         return _seen(topic for name in over(self.names) if (topic := topics.get(name)) is not None)
 
@@ -66,17 +66,17 @@ class Shape:
             self.internal[topic.name] = topic
 
 
-def _seen(topics: Iterable[Topic]) -> Seen:
+def _seen(topics: Iterable[Topic]) -> ExistingTopics:
     return {topic.name: (topic.topic_id, len(topic.partitions)) for topic in topics}
 
 
-class Configured:
+class ConfiguredTopology:
     """A topology with the existing topics.
 
     It uses only its arguments, so it can be computed beside the event loop.
     """
 
-    def __init__(self, shape: Shape, seen: Seen, epoch: int) -> None:
+    def __init__(self, shape: TopologyIndex, seen: ExistingTopics, epoch: int) -> None:
         self.shape = shape
         self.seen = seen
         self.epoch = epoch
@@ -84,7 +84,7 @@ class Configured:
         self.missing_sources: list[str] = []
         if not shape.sources_of.keys() <= seen.keys():
             self.missing_sources = [name for name in shape.sources if name not in seen]
-        self.is_unusable = not self.missing_sources and shape.has_setting_twins
+        self.is_unusable = not self.missing_sources and shape.has_duplicate_settings
         """Whether Kafka fails, as it does at a setting given twice once all sources exist."""
         self.partitions = dict(shape.widths)
         """Partitions of the internal topics, as far as they are known."""

@@ -169,7 +169,7 @@ class _Sticky:
         left = []
         for task in sorted(_all(stateful), key=lambda task: (task[1], task[0]), reverse=True):
             kept = 0
-            while kept < replicas and self._keep_standby(task):
+            while kept < replicas and self._assign_standby(task):
                 kept += 1
             left.append((task, replicas - kept))
         by_load = PriorityQueue(self._processes, _Process.load)
@@ -178,7 +178,7 @@ class _Sticky:
                 if not self._spread_standby(task, by_load):
                     break
 
-    def _keep_standby(self, task: Task) -> bool:
+    def _assign_standby(self, task: Task) -> bool:
         """Leave a standby task with a member that ran the active task or a standby task of it."""
         holder = self._holders.get(task)
         if holder is None or not self._may_stand_by(holder, task):

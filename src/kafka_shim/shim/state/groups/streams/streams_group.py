@@ -23,7 +23,7 @@ from kafka_shim.shim.state.groups.epoch_group import EpochGroup, check_epoch
 from kafka_shim.shim.state.groups.group import GroupType
 from kafka_shim.shim.state.groups.group_target import GroupTarget, TargetState
 from kafka_shim.shim.state.groups.reconciliation import LEAVING, LEAVING_FOR_A_WHILE, IsFree
-from kafka_shim.shim.state.groups.streams.configured_topology import Configured
+from kafka_shim.shim.state.groups.streams.configured_topology import ConfiguredTopology
 from kafka_shim.shim.state.groups.streams.sticky_tasks import StickyRules, Wanted, assign_sticky
 from kafka_shim.shim.state.groups.streams.streams_member import (
     FIRST_EPOCH,
@@ -35,10 +35,10 @@ from kafka_shim.shim.state.groups.streams.streams_member import (
     StreamsMember,
 )
 from kafka_shim.shim.state.groups.streams.streams_tasks import (
-    NearTasks,
+    ProcessTasks,
     StreamsTasks,
     TasksState,
-    free_here,
+    free_in_process,
     runner_of,
 )
 from kafka_shim.shim.state.groups.streams.streams_topology import StreamsTopology
@@ -168,7 +168,7 @@ class StreamsGroup(EpochGroup[StreamsMember]):
     # heartbeats
 
     def heartbeat(self, heartbeat: StreamsHeartbeat) -> StreamsHeartbeatResult:
-        """Handle a heartbeat that joins, stays or leaves; raise Refused if it is rejected."""
+        """Handle a heartbeat that joins, stays or leaves. Raise RequestRejected if invalid."""
         if heartbeat.member_epoch in (LEAVING, LEAVING_FOR_A_WHILE):
             return self._leave(heartbeat)
         return self.decide(heartbeat, self.watch)
@@ -177,17 +177,17 @@ class StreamsGroup(EpochGroup[StreamsMember]):
         self, heartbeat: StreamsHeartbeat, watch: Callable[[StreamsMember], None]
     ) -> StreamsHeartbeatResult:
         """Handle a heartbeat that joins or stays; `watch` starts the timers of its member."""
-        before = self._speaker(heartbeat)
+        before = self._existing_member(heartbeat)
         is_new_group = self.tasks.topology is None
         if not self.members:
-            self.target.wait_again()
+            self.target.restart_initial_delay()
         self._check_topology(heartbeat.topology)
         self.tasks.configure(heartbeat.configured)
         if self.tasks.configured is not None and self.tasks.configured.is_unusable:
             raise RequestRejected(ErrorCode.UNKNOWN_SERVER_ERROR)
         if (text := self.tasks.unknown_task(heartbeat.reported)) is not None:
             raise RequestRejected(ErrorCode.INVALID_REQUEST, text)
-        member = self._member_of(heartbeat, before)
+        member = self._validated_member(heartbeat, before)
         endpoint, assigned = member.endpoint, member.assigned
         changed = self._update(member, heartbeat, is_known=before is not None)
         if heartbeat.shuts_down:
@@ -213,16 +213,16 @@ class StreamsGroup(EpochGroup[StreamsMember]):
         """
         is_other = (
             changes
-            or not self.tasks.are_noticed
+            or not self.tasks.has_noted_topic_changes
             or self._assigned_by != self._settings.streams_assignment(self.group_id)
         )
         return endpoint_epoch != self._endpoint_epoch or self.target.is_near(changed=is_other)
 
-    def _speaker(self, heartbeat: StreamsHeartbeat) -> StreamsMember | None:
+    def _existing_member(self, heartbeat: StreamsHeartbeat) -> StreamsMember | None:
         """Return the existing member of a heartbeat, or the static one it replaces; None if new."""
         instance_id = heartbeat.instance_id
         if heartbeat.member_epoch != 0:
-            known = self.leaving(heartbeat.member_id, instance_id)
+            known = self.leaving_member(heartbeat.member_id, instance_id)
             check_epoch(known, heartbeat.member_epoch, heartbeat.owned)
             return known
         is_full = len(self.members) >= self._settings.streams_size_max
@@ -234,7 +234,7 @@ class StreamsGroup(EpochGroup[StreamsMember]):
             raise RequestRejected(
                 ErrorCode.GROUP_MAX_SIZE_REACHED, "the group has reached its maximum size"
             )
-        current = None if instance_id is None else self.released(instance_id)
+        current = None if instance_id is None else self.released_static_member(instance_id)
         return current or self.members.get(heartbeat.member_id)
 
     def new_member(self, member_id: str) -> StreamsMember:
@@ -242,7 +242,7 @@ class StreamsGroup(EpochGroup[StreamsMember]):
             member_id, converts_tasks=self._facts.streams_assignor_uses_reported_offsets
         )
 
-    def _member_of(
+    def _validated_member(
         self, heartbeat: StreamsHeartbeat, before: StreamsMember | None
     ) -> StreamsMember:
         """Return the member of the heartbeat, after adding it to the group."""
@@ -267,13 +267,17 @@ class StreamsGroup(EpochGroup[StreamsMember]):
         self, member: StreamsMember, heartbeat: StreamsHeartbeat, *, is_known: bool
     ) -> bool:
         """Update a member from its heartbeat; return whether a new assignment is needed."""
-        told = member.told if heartbeat.instance_id is None else member.relevant
-        before = told()
+        assignment_inputs = (
+            member.assignment_inputs
+            if heartbeat.instance_id is None
+            else member.static_assignment_inputs
+        )
+        before = assignment_inputs()
         forgets = (
             heartbeat.member_epoch == 0 and self._facts.streams_members_learn_changed_endpoints
         )
         member.update(heartbeat, forgets_endpoint=forgets)
-        return not is_known or told() != before
+        return not is_known or assignment_inputs() != before
 
     def _assign(
         self, member: StreamsMember, heartbeat: StreamsHeartbeat, *, is_new: bool, changed: bool
@@ -321,14 +325,14 @@ class StreamsGroup(EpochGroup[StreamsMember]):
     def _is_free_for(self, member: StreamsMember) -> IsFree:
         is_free = super()._is_free_for(member)
         converts = self._facts.streams_assignor_uses_reported_offsets
-        return free_here(is_free, NearTasks(self.members, member, converts=converts))
+        return free_in_process(is_free, ProcessTasks(self.members, member, converts=converts))
 
     def _missing_tags(self, member: StreamsMember) -> list[str]:
         tags = self._settings.streams_rack_tags(self.group_id)
         return [tag for tag in tags if tag not in member.client_tags]
 
     def _check_topology(self, topology: StreamsTopology | None) -> None:
-        """Adopt the first member's topology; raise Refused for a newer or different one."""
+        """Adopt the first member's topology; raise RequestRejected for a newer or different one."""
         if topology is None:
             return
         known = self.tasks.topology
@@ -376,7 +380,10 @@ class StreamsGroup(EpochGroup[StreamsMember]):
         return tuple(found)
 
     def _statuses(
-        self, member: StreamsMember, configured: Configured | None, heartbeat: StreamsHeartbeat
+        self,
+        member: StreamsMember,
+        configured: ConfiguredTopology | None,
+        heartbeat: StreamsHeartbeat,
     ) -> "list[tuple[Status, str]]":
         found = []
         topology = self.tasks.topology
@@ -405,7 +412,7 @@ class StreamsGroup(EpochGroup[StreamsMember]):
     def _leave(self, heartbeat: StreamsHeartbeat) -> StreamsHeartbeatResult:
         if heartbeat.shuts_down and self._shut_down_by is None:
             self._shut_down_by = heartbeat.member_id
-        member = self.leaving(heartbeat.member_id, heartbeat.instance_id)
+        member = self.leaving_member(heartbeat.member_id, heartbeat.instance_id)
         if heartbeat.instance_id is not None and heartbeat.member_epoch == LEAVING_FOR_A_WHILE:
             self.leave_for_a_while(member)
         else:
@@ -414,9 +421,11 @@ class StreamsGroup(EpochGroup[StreamsMember]):
             self._shut_down_by = None
         return StreamsHeartbeatResult(heartbeat.member_id, heartbeat.member_epoch, 0, None)
 
-    def had_in(self, member: StreamsMember, epoch: int, topic_id: bytes, partition: int) -> bool:
+    def has_held_since(
+        self, member: StreamsMember, epoch: int, topic_id: bytes, partition: int
+    ) -> bool:
         subtopology_id = self.tasks.reader_of(topic_id)
-        return subtopology_id is not None and member.had_in(
+        return subtopology_id is not None and member.has_held_since(
             epoch, subtopology_id.encode(), partition
         )
 

@@ -1,4 +1,4 @@
-"""A member of a streams group (KIP-1071): its heartbeats, their answers and its state."""
+"""A member of a streams group (KIP-1071): its heartbeats, their responses and its state."""
 
 from collections.abc import Mapping
 from enum import IntEnum
@@ -15,7 +15,7 @@ from kafka_shim.shim.state.groups.reconciliation import (
     overlaps,
     without,
 )
-from kafka_shim.shim.state.groups.streams.configured_topology import Configured
+from kafka_shim.shim.state.groups.streams.configured_topology import ConfiguredTopology
 from kafka_shim.shim.state.groups.streams.streams_topology import InternalTopic, StreamsTopology
 from kafka_shim.shim.state.groups.streams.task_kinds import as_standby, standby_of
 
@@ -27,7 +27,7 @@ TaskOffsets = tuple[tuple[str, int, int], ...]
 
 
 class Status(IntEnum):
-    """Status codes of a StreamsGroupHeartbeat answer; the values are those on the wire."""
+    """Status codes of a StreamsGroupHeartbeat response; the values are those on the wire."""
 
     STALE_TOPOLOGY = 0
     MISSING_SOURCE_TOPICS = 1
@@ -50,7 +50,7 @@ class StreamsHeartbeat(msgspec.Struct, frozen=True, kw_only=True):
     rack_id: str | None
     rebalance_timeout_ms: int  # -1: not changed
     topology: StreamsTopology | None
-    configured: Configured | None  # `topology` resolved against the existing topics
+    configured: ConfiguredTopology | None  # `topology` resolved against the existing topics
     owned: Assignment | None
     reported: Mapping[str, frozenset[int]]  # task partitions of all kinds, by subtopology
     task_offsets: TaskOffsets | None
@@ -74,11 +74,11 @@ class EndpointTasks(msgspec.Struct, frozen=True):
 
 
 class StreamsHeartbeatResult(msgspec.Struct, frozen=True):
-    """The answer to a heartbeat.
+    """The response to a heartbeat.
 
     `tasks` is None if the member's tasks have not changed, `endpoints` if the member already has
     the list of `endpoint_epoch`. `to_make` are internal topics that must be created. The default
-    `task_offset_interval_ms` and `recovery_lag` are those of the answer to a leaving member.
+    `task_offset_interval_ms` and `recovery_lag` are those of the response to a leaving member.
     """
 
     member_id: str
@@ -151,7 +151,7 @@ class StreamsMember(ReconcilingMember):
         self.topology_epoch = other.topology_epoch
 
     def converted(self, step: Step, target: Assignment, owned: Assignment | None) -> Step:
-        """Grant standby tasks that were active at once; keep standby tasks that become active
+        """Grant standby tasks that were active immediately; keep standby tasks that become active
         until they are.
         """
         if not self.converts_tasks:
@@ -165,14 +165,14 @@ class StreamsMember(ReconcilingMember):
             promoted = without(promoted, as_standby(free))
         return Step(merged(kept, promoted), revoking, free)
 
-    def relevant(self) -> tuple[object, ...]:
+    def static_assignment_inputs(self) -> tuple[object, ...]:
         """Return the fields whose change triggers a new assignment for a static member."""
         return self.topology_epoch, self.rack_id, self.client_tags, self.process_id
 
-    def told(self) -> tuple[object, ...]:
+    def assignment_inputs(self) -> tuple[object, ...]:
         """Return the fields whose change triggers a new assignment for a dynamic member."""
         return (
-            *self.relevant(),
+            *self.static_assignment_inputs(),
             self.instance_id,
             self.client_id,
             self.client_host,

@@ -9,7 +9,11 @@ import msgspec
 
 from kafka_shim.shim.state.groups.assignors import Assignment, Held
 from kafka_shim.shim.state.groups.reconciliation import IsFree
-from kafka_shim.shim.state.groups.streams.configured_topology import Configured, Seen, Shape
+from kafka_shim.shim.state.groups.streams.configured_topology import (
+    ConfiguredTopology,
+    ExistingTopics,
+    TopologyIndex,
+)
 from kafka_shim.shim.state.groups.streams.sticky_tasks import Runner
 from kafka_shim.shim.state.groups.streams.streams_member import StreamsMember
 from kafka_shim.shim.state.groups.streams.streams_topology import StreamsTopology
@@ -27,8 +31,8 @@ class TasksState(msgspec.Struct, frozen=True):
     """What heartbeats change in the tasks of a topology; see the attributes of StreamsTasks."""
 
     topology: StreamsTopology | None
-    configured: Configured | None
-    known: Seen | None
+    configured: ConfiguredTopology | None
+    known: ExistingTopics | None
 
 
 class StreamsTasks:
@@ -40,8 +44,8 @@ class StreamsTasks:
     def __init__(self, topics: Topics) -> None:
         self._topics = topics
         self.topology: StreamsTopology | None = None
-        self.configured: Configured | None = None
-        self._known: Seen | None = None
+        self.configured: ConfiguredTopology | None = None
+        self._known: ExistingTopics | None = None
 
     def state(self) -> TasksState:
         """Return what heartbeats change; no value in it is ever changed in place."""
@@ -56,11 +60,11 @@ class StreamsTasks:
         return self._topics.epoch
 
     @property
-    def are_noticed(self) -> bool:
+    def has_noted_topic_changes(self) -> bool:
         """Whether no topic has changed since `configure`."""
         return self.configured is None or self.configured.epoch == self._topics.epoch
 
-    def configure(self, made: Configured | None) -> None:
+    def configure(self, made: ConfiguredTopology | None) -> None:
         """Configure the topology with the present topics; `made` is a topology computed before,
         whose topics may have changed since.
         """
@@ -70,13 +74,13 @@ class StreamsTasks:
         if self.topology is None or (known is not None and known.epoch == epoch):
             self.configured = known
             return
-        shape = Shape(self.topology) if known is None else known.shape
+        shape = TopologyIndex(self.topology) if known is None else known.shape
         seen = shape.seen(self._topics)
         if known is not None and known.seen == seen:
             self.configured = copy(known)
             self.configured.epoch = epoch
         else:
-            self.configured = Configured(shape, seen, epoch)
+            self.configured = ConfiguredTopology(shape, seen, epoch)
 
     def take_note(self) -> bool:
         """Return whether the topics have changed since the last call."""
@@ -95,7 +99,7 @@ class StreamsTasks:
         parts = () if self.topology is None else self.topology.subtopologies
         return frozenset(part.subtopology_id.encode() for part in parts if part.changelogs)
 
-    def wanted_by(self, member: object) -> frozenset[bytes]:
+    def subscribed_topic_ids(self, member: object) -> frozenset[bytes]:
         return frozenset(self.counts(member))
 
     def unknown_task(self, reported: Mapping[str, frozenset[int]]) -> str | None:
@@ -135,7 +139,7 @@ class StreamsTasks:
         return found
 
 
-class NearTasks:
+class ProcessTasks:
     """The tasks that members of the same process hold. A member's own tasks count if they do not
     change their kind (`converts`), or if it has to revoke them.
     """
@@ -163,7 +167,7 @@ class NearTasks:
         return found
 
 
-def free_here(is_free: IsFree, near: NearTasks) -> IsFree:
+def free_in_process(is_free: IsFree, near: ProcessTasks) -> IsFree:
     """Return whether no other member runs an active task (`is_free`), and no member of the process
     has the task.
     """

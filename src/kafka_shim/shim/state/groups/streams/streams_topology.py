@@ -63,7 +63,7 @@ class StreamsTopology(msgspec.Struct, frozen=True):
         )
 
     @property
-    def has_setting_twins(self) -> bool:
+    def has_duplicate_settings(self) -> bool:
         """Whether a setting of an internal topic is given twice."""
         return any(
             len(dict(topic.configs)) < len(topic.configs)
