@@ -11,6 +11,7 @@ from kafka_shim.shim.broker import Broker
 from kafka_shim.shim.cli.access_notes import access_notes
 from kafka_shim.shim.cli.broker_options import add_broker_arguments, config_from
 from kafka_shim.shim.config import Config
+from kafka_shim.shim.errors import ConfigError
 from kafka_shim.shim.settings.defaults import SUPER_USERS
 from kafka_shim.shim.testing.settings import Settings
 from tests.commands import SHIM, environment
@@ -79,12 +80,30 @@ def test_named_listeners_replace_the_defaults() -> None:
 print(publish("PLAINTEXT"), "KAFKA_BOOTSTRAP_SERVERS_SASL_PLAINTEXT" in os.environ)
 """
     done = run(code, *options)
+    assert done.stdout == "delivered False\n"
+    assert OPEN in done.stderr
+    done = run(code, *options, "--authorizer", "standard")
     assert done.stdout == "TOPIC_AUTHORIZATION_FAILED False\n"
     assert "note: nobody may do anything" in done.stderr
     assert "--super-user User:ANONYMOUS" in done.stderr
-    done = run(code, *options, "--super-user", "User:ANONYMOUS")
-    assert done.stdout == "delivered False\n"
-    assert OPEN in done.stderr
+
+
+@pytest.mark.parametrize("words", ["", "--port 19092", "--listener PLAINTEXT://localhost:19092"])
+def test_a_listener_alone_keeps_the_default_super_users(words: str, tmp_path: Path) -> None:
+    assert make(*words.split()).super_users == SUPER_USERS
+    acls = tmp_path / "acls"
+    acls.write_text("[{principal: User:a, allow: Read, topic: t}]")
+    expected = () if "listener" in words else SUPER_USERS
+    assert make(*words.split(), "--acls", str(acls)).super_users == expected
+
+
+def test_a_port_is_that_of_the_first_default_listener() -> None:
+    listeners = make("--port", "19092", "--brokers", "3").listeners
+    assert [listener.port for listener in listeners] == [19092, 19095]
+    with pytest.raises(ConfigError, match="--port requires the default listeners"):
+        make("--port", "1", "--listener", "PLAINTEXT://h:1")
+    with pytest.raises(ConfigError, match="--port `70000`: expected 0 to 65535"):
+        make("--port", "70000")
 
 
 def make(*words: str, **environ: str) -> Config:
@@ -148,12 +167,14 @@ TLS = "--listener SSL://127.0.0.1:0 --super-user User:CN=client"
         (f"{PLAIN} --user a:b --authorizer none", ["no listener lets users log in (a); add"]),
         (f"{SASL} -c sasl.enabled.mechanisms=OAUTHBEARER --user a:b --super-user User:c",
          ["users (a) cannot log in by OAUTHBEARER, which takes no passwords; add"]),
-        (PLAIN, ["there is no super user; add --super-user User:ANONYMOUS, or --acls FILE"]),
+        (PLAIN, ["every client of PLAINTEXT may do everything"]),
+        (f"{PLAIN} --authorizer standard",
+         ["there is no super user; add --super-user User:ANONYMOUS, or --acls FILE"]),
         (SASL, ["add --user admin:admin-secret --super-user User:admin, or --acls FILE"]),
         (f"{SASL} --user a:b", ["there is no super user; add --super-user User:a"]),
         (f"{SASL} --user a:b --super-user User:c", ["no client can be a super user (User:c)"]),
         ("--authorizer standard", ["add --super-user User:ANONYMOUS"]),
-        ("-c listeners=PLAINTEXT://:0", ["nobody may do anything"]),
+        ("-c listeners=PLAINTEXT://:0", ["every client of PLAINTEXT may do everything"]),
         ("--authorizer kafka.security.authorizer.AclAuthorizer", ["nobody may do anything"]),
         (f"{SASL} --user a:b --super-user User:a", []),
         (f"{SASL} --user a:b --acls acls", []),
@@ -166,7 +187,7 @@ TLS = "--listener SSL://127.0.0.1:0 --super-user User:CN=client"
         (TLS, ["no client can be a super user (User:CN=client)"]),
         (f"{TLS} -c ssl.client.auth=required", []),
         (f"{TLS} -c listener.name.ssl.ssl.client.auth=requested", []),
-        (f"{PLAIN} --state later.yaml", []),
+        (f"{PLAIN} --authorizer standard --state later.yaml", []),
     ],
 )  # fmt: skip
 def test_notes_about_access_are_one_line_each(

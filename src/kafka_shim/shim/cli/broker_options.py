@@ -66,6 +66,12 @@ def _add_network_arguments(group: argparse._ArgumentGroup) -> None:
         " every client may do everything, and SASL_PLAINTEXT, where ACLs decide what a user may do",
     )
     group.add_argument(
+        "--port",
+        type=int,
+        metavar="N",
+        help="port of the first default listener; the others have the next ports",
+    )
+    group.add_argument(
         "--listener-principal",
         action="append",
         metavar="NAME=User:x",
@@ -90,8 +96,9 @@ def _add_permission_arguments(group: argparse._ArgumentGroup) -> None:
         "--super-user",
         action="append",
         metavar="User:x",
-        help="principal that may do everything, whatever the ACLs say (repeatable). Default, if no"
-        " listener, authorizer or super user is given: User:ANONYMOUS and User:admin",
+        help="principal that may do everything, whatever the ACLs say (repeatable). Default, unless"
+        " an authorizer, --allow-everyone-if-no-acl-found, or both listeners and ACLs are given:"
+        " User:ANONYMOUS and User:admin, if there is a PLAINTEXT listener",
     )
     group.add_argument(
         "--allow-everyone-if-no-acl-found",

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from kafka_shim.shim.cli.error_output import print_note
-from kafka_shim.shim.config import ListenerConfig, parse_listener, with_principals
+from kafka_shim.shim.config import PORT_MAX, ListenerConfig, parse_listener, with_principals
 from kafka_shim.shim.errors import ConfigError
 from kafka_shim.shim.settings.defaults import default_listeners
 from kafka_shim.shim.settings.kafka_properties import (
@@ -103,7 +103,12 @@ def listeners_of(args: argparse.Namespace, merged: Merged) -> tuple[ListenerConf
 
     If file or environment describe a broker without listeners, it gets Kafka's default one.
     """
-    default = default_listeners(args.first_port, args.brokers or 1)
+    if args.port is not None and merged.fields.get("listeners"):
+        raise ConfigError("--port requires the default listeners; put the port into --listener")
+    first_port = args.first_port if args.port is None else args.port
+    if not 0 <= first_port <= PORT_MAX:
+        raise ConfigError(f"--port `{first_port}`: expected 0 to {PORT_MAX}")
+    default = default_listeners(first_port, args.brokers or 1)
     listeners = merged.fields.get("listeners") or default[: 1 if merged.is_described else None]
     lost = not_listened_on(listeners, merged.everything)
     if lost:

@@ -81,7 +81,7 @@ class ShimClusters:
         protocols = [each for each in SecurityProtocol if setup.has_tls or not each.tls]
         return Config(
             listeners=tuple(ListenerConfig(p.value, p, "127.0.0.1", 0) for p in protocols),
-            super_users=default_super_users(()),
+            super_users=default_super_users({}),
             release=self._release,
             users={USER: PASSWORD, OTHER_USER: OTHER_PASSWORD},
             mechanisms=setup.mechanisms,

@@ -57,7 +57,7 @@ def _config(new: NewBroker, inherited: Mapping[str, str]) -> Config:
     if state.super_users is not None:
         super_users = (*fields.get("super_users", ()), *state.super_users)
         fields["super_users"] = tuple(dict.fromkeys(super_users))
-    fields.setdefault("super_users", default_super_users(fields))
+    fields.setdefault("super_users", default_super_users(fields | {"acls": state.acls}))
     listeners = advertised(fields.get("listeners") or default_listeners(), new.properties)
     fields["listeners"] = with_principals(listeners, new.listener_principals, "listener_principals")
     return Config(

@@ -3,8 +3,8 @@
 The commands that start a broker, the control API and the pytest fixture share them.
 """
 
-from collections.abc import Collection
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from kafka_shim.shim.config import ListenerConfig
@@ -16,8 +16,8 @@ HOST = "127.0.0.1"
 ADMIN = "admin"
 SUPER_USERS = ("User:ANONYMOUS", f"User:{ADMIN}")
 
-_DECIDES = frozenset({"listeners", "authorizer", "super_users", "allow_everyone_if_no_acl_found"})
-"""Fields of Config about permissions: if one is set, there are no default super users."""
+_PERMISSION_FIELDS = frozenset({"authorizer", "super_users", "allow_everyone_if_no_acl_found"})
+"""Fields of Config: if one is set, there are no default super users."""
 
 
 def default_listeners(first_port: int = 0, brokers: int = 1) -> "tuple[ListenerConfig, ...]":
@@ -34,6 +34,16 @@ def default_listeners(first_port: int = 0, brokers: int = 1) -> "tuple[ListenerC
     )
 
 
-def default_super_users(named: Collection[str]) -> tuple[str, ...]:
-    """Return the default super users; none if one of the `named` fields is about permissions."""
-    return () if _DECIDES.intersection(named) else SUPER_USERS
+def default_super_users(fields: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the default super users for the fields of Config that are set.
+
+    There are none if a field about permissions is set, or if listeners are named together with
+    ACLs, or without one for clients that do not log in.
+    """
+    if _PERMISSION_FIELDS.intersection(fields):
+        return ()
+    listeners = fields.get("listeners")
+    if listeners is None:
+        return SUPER_USERS
+    is_open = any(listener.protocol.value == PLAINTEXT for listener in listeners)
+    return SUPER_USERS if is_open and not fields.get("acls") else ()
