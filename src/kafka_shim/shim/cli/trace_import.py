@@ -21,7 +21,6 @@ from kafka_shim.shim.errors import ConfigError
 
 if TYPE_CHECKING:
     from kafka_shim.shim.traffic.captures.into_trace import CaptureReport
-    from kafka_shim.shim.traffic.captures.tls import KeyLog
     from kafka_shim.shim.traffic.importers.log_files import LogSource
     from kafka_shim.shim.traffic.importers.log_import import ImportReport
 
@@ -50,12 +49,6 @@ def add_import_arguments(verb: argparse.ArgumentParser) -> None:
         default=[],
         metavar="PORT",
         help="port of Kafka in the capture (repeatable; default: detected from the traffic)",
-    )
-    verb.add_argument(
-        "--key-log",
-        type=Path,
-        metavar="FILE",
-        help="TLS keys of the captured connections, as clients write them to $SSLKEYLOGFILE",
     )
     verb.add_argument(
         "--time-zone",
@@ -106,8 +99,6 @@ def run_import(args: argparse.Namespace) -> int:
     for port in args.port:
         if not 0 < port <= PORT_MAX:
             raise ConfigError(f"--port `{port}`: expected 1 to {PORT_MAX}")
-    if args.key_log is not None and args.input_format != "pcap":
-        raise ConfigError("--key-log requires --input-format pcap")
     if args.input_format == "pcap" and len(args.sources) > 1:
         raise ConfigError("--input-format pcap reads one capture; merge them first, with mergecap")
     before = _Before.of(args.trace)
@@ -231,13 +222,12 @@ def _capture(args: argparse.Namespace) -> int:
         from kafka_shim.shim.traffic.captures.into_trace import import_capture
     except ImportError as error:
         raise ConfigError(requires("importing a network capture", "capture")) from error
-    keys = None if args.key_log is None else _keys(args.key_log)
     with (
         args.sources[0].open("rb") as file,
         Progress("reading packets", args.sources[0].stat().st_size) as progress,
     ):
         try:
-            report = import_capture(file, args.trace, frozenset(args.port), progress, keys)
+            report = import_capture(file, args.trace, frozenset(args.port), progress)
         except ConfigError as error:
             raise ConfigError(f"`{args.sources[0]}`: {error}") from error
     if args.json:
@@ -245,14 +235,6 @@ def _capture(args: argparse.Namespace) -> int:
     else:
         print("\n".join(_lines(report)), file=sys.stderr)
     return _outcome(args, report.entries)
-
-
-def _keys(path: Path) -> "KeyLog":
-    try:
-        from kafka_shim.shim.traffic.captures.tls import read_key_log
-    except ImportError as error:
-        raise ConfigError(requires("--key-log", "tls")) from error
-    return read_key_log(path)
 
 
 def _lines(report: "CaptureReport") -> Iterator[str]:
@@ -273,8 +255,7 @@ def _lines(report: "CaptureReport") -> Iterator[str]:
             if isinstance(value, int) and not isinstance(value, bool) and value
         ]
         said += ["it began before the capture"] * trouble.began_before
-        said += ["it is encrypted (TLS)"] * trouble.is_tls
-        said += [f"not read: {trouble.tls_failure}"] * bool(trouble.tls_failure)
+        said += ["it is encrypted (TLS); `kafka-shim proxy` records such clients"] * trouble.is_tls
         yield f"{trouble.client} -> {trouble.server}: {', '.join(said)}"
     if report.damage:
         yield f"the capture was not read to its end: {report.damage}"

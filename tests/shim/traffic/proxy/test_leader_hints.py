@@ -34,7 +34,7 @@ from kafka_shim.shim.config import TopicSeed
 from kafka_shim.shim.observing.recorder import Recorder
 from kafka_shim.shim.request.session import Session
 from kafka_shim.shim.system_clock import SystemClock
-from kafka_shim.shim.traffic.proxy.link import Link
+from kafka_shim.shim.traffic.proxy.proxied_connection import ProxiedConnection
 from tests.recordings.records.batches import batch
 from tests.shim.traffic.proxy.test_proxy import proxied
 from tests.shim.wire import PLAIN, serving, wired
@@ -119,13 +119,15 @@ async def test_leader_hints_of_share_acknowledge_have_addresses_of_the_proxy(
     )
     session = Session(PLAIN, 1, "127.0.0.1", 5000)
     recorder = Recorder(tmp_path, SystemClock())
-    link = Link(session, recorder, lambda node_id, host, port: (f"{host}-{node_id}", port + 1), 999)
+    connection = ProxiedConnection(
+        session, recorder, lambda node_id, host, port: (f"{host}-{node_id}", port + 1), 999
+    )
     request = write_request_header(RequestHeader(api, version, 7, "c"))
-    await link.request(
+    await connection.request(
         request + codecs.write_request(ShareAcknowledgeRequest("g", MEMBER, 1), version)
     )
     head = write_response_header(api, version, 7)
-    frame = await link.response(head + codecs.write_response(api, version, told))
+    frame = await connection.response(head + codecs.write_response(api, version, told))
     recorder.close()
     response = codecs.read_response(api, version, frame, len(head))
     (hint,) = response.node_endpoints

@@ -2,16 +2,12 @@
 
 from collections import deque
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 import msgspec
 
 from kafka_shim.shim.traffic.captures.frames import FrameReader, looks_like_request
 from kafka_shim.shim.traffic.captures.packets import CIRCLE, Address, Segment
 from kafka_shim.shim.traffic.captures.stream import Stream
-
-if TYPE_CHECKING:  # needs a package that is required for key logs only
-    from kafka_shim.shim.traffic.captures.tls import TlsConnection
 
 PATIENCE_US = 1_000_000
 """How long after its acknowledgement a missing segment may still turn up in the capture."""
@@ -23,7 +19,6 @@ _ANSWERS_AWAITED_MAX = 10_000
 """Requests whose ids are kept to recognise answers by; Produce without acks never gets any."""
 
 _TLS_HANDSHAKE = b"\x16\x03"
-_CLIENT, _SERVER = 0, 1
 
 
 class Troubles(msgspec.Struct):
@@ -38,7 +33,6 @@ class Troubles(msgspec.Struct):
     broken_frames: int = 0
     began_before: bool = False
     is_tls: bool = False
-    tls_failure: str = ""
 
     @property
     def any(self) -> bool:
@@ -59,19 +53,16 @@ class CapturedConnection:
         server: Address,
         request: Callable[[bytes], None],
         response: Callable[[bytes], None],
-        tls: "Callable[[], TlsConnection] | None" = None,
     ) -> None:
         self.client, self.server = client, server
         self._request, self._response = request, response
         self._awaited: deque[bytes] = deque(maxlen=_ANSWERS_AWAITED_MAX)
-        self._new_tls = tls
-        self._tls: TlsConnection | None = None
         self._began = self._is_tls = self._is_reset = False
         self._now_us = 0
         self._up_frames = FrameReader(looks_like_request)
         self._down_frames = FrameReader(self._looks_like_response)
-        self._up = Stream(self._upwards, lambda hole: self._lose(self._up_frames, hole))
-        self._down = Stream(self._downwards, lambda hole: self._lose(self._down_frames, hole))
+        self._up = Stream(self._on_client_bytes, self._up_frames.lose)
+        self._down = Stream(self._on_server_bytes, self._down_frames.lose)
         self._held: deque[Segment] = deque()
         self._lacking_since_us: int | None = None
 
@@ -82,7 +73,7 @@ class CapturedConnection:
             return False
         return self._is_reset or (self._up.is_at_end and self._down.is_at_end)
 
-    def is_another(self, segment: Segment) -> bool:
+    def begins_new_connection(self, segment: Segment) -> bool:
         """Return whether a SYN from the client begins a new connection between the same ports."""
         is_first = segment.is_syn and segment.source == self.client
         return is_first and not self._up.is_start(segment.sequence)
@@ -102,12 +93,12 @@ class CapturedConnection:
             theirs.acknowledge(segment.acked)
         if segment.data:
             self._held.append(segment)
-        self._release()
-        self._wait()
+        self._deliver_available()
+        self._expire_gaps()
 
     def finish(self) -> None:
         """Process the end of the capture."""
-        self._give_up(self._up, self._down)
+        self._skip_gaps(self._up, self._down)
 
     def troubles(self) -> Troubles:
         """Return the problems so far."""
@@ -121,8 +112,7 @@ class CapturedConnection:
             sum(frame.skipped_bytes for frame in frames),
             sum(frame.broken_frames for frame in frames),
             not self._began,
-            self._is_tls and (self._tls is None or bool(self._tls.failure)),
-            "" if self._tls is None else self._tls.failure,
+            self._is_tls,
         )
 
     def _streams(self, segment: Segment) -> tuple[Stream, Stream]:
@@ -130,7 +120,7 @@ class CapturedConnection:
         is_up = segment.source == self.client
         return (self._up, self._down) if is_up else (self._down, self._up)
 
-    def _release(self) -> None:
+    def _deliver_available(self) -> None:
         """Deliver the bytes that do not depend on missing ones."""
         before = -1
         while before != len(self._held):
@@ -141,9 +131,9 @@ class CapturedConnection:
                 if segment.acked is not None and theirs.is_before(segment.acked):
                     self._held.append(segment)
                 else:
-                    self._hand_on(segment)
+                    self._deliver(segment)
 
-    def _wait(self) -> None:
+    def _expire_gaps(self) -> None:
         """Skip bytes that can no longer arrive."""
         if not (self._up.lacks or self._down.lacks):
             self._lacking_since_us = None
@@ -151,17 +141,17 @@ class CapturedConnection:
             self._lacking_since_us = self._now_us
         elif self._now_us - self._lacking_since_us > PATIENCE_US or len(self._held) > HELD_MAX:
             self._lacking_since_us = None
-            self._give_up(*(stream for stream in (self._up, self._down) if stream.lacks))
+            self._skip_gaps(*(stream for stream in (self._up, self._down) if stream.lacks))
 
-    def _give_up(self, *streams: Stream) -> None:
+    def _skip_gaps(self, *streams: Stream) -> None:
         """Skip the holes of these streams one by one, and deliver what follows each."""
         while True:
-            self._release()
+            self._deliver_available()
             if any(self._skip_hole(stream) for stream in streams):
                 continue
             if not self._held:
                 return
-            self._hand_on(self._held.popleft())  # its preceding bytes were not captured
+            self._deliver(self._held.popleft())  # its preceding bytes were not captured
 
     def _skip_hole(self, stream: Stream) -> bool:
         return stream.skip_hole(
@@ -170,28 +160,19 @@ class CapturedConnection:
             if self._streams(segment)[0] is stream
         )
 
-    def _hand_on(self, segment: Segment) -> None:
+    def _deliver(self, segment: Segment) -> None:
         self._streams(segment)[0].add(segment.first, segment.data)
 
-    def _upwards(self, data: bytes) -> None:
+    def _on_client_bytes(self, data: bytes) -> None:
         if not self._is_tls and not self._awaited and data.startswith(_TLS_HANDSHAKE):
             self._is_tls = True
-            self._tls = None if self._new_tls is None else self._new_tls()
-        for frame in self._up_frames.feed(self._opened(_CLIENT, data)):
+        for frame in self._up_frames.feed(data):
             self._awaited.append(frame[4:8])
             self._request(frame)
 
-    def _downwards(self, data: bytes) -> None:
-        for frame in self._down_frames.feed(self._opened(_SERVER, data)):
+    def _on_server_bytes(self, data: bytes) -> None:
+        for frame in self._down_frames.feed(data):
             self._response(frame)
-
-    def _opened(self, side: int, data: bytes) -> bytes:
-        return data if self._tls is None else self._tls.feed(side, data)
-
-    def _lose(self, frames: FrameReader, hole: int | None) -> None:
-        frames.lose(hole)
-        if self._tls is not None:
-            self._tls.lose()
 
     def _looks_like_response(self, data: bytes) -> bool:
         return data[4:8] in self._awaited

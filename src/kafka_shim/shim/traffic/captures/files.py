@@ -45,7 +45,7 @@ def packets(file: BinaryIO) -> Iterator[Packet]:
     file.seek(0)
     try:
         if magic == _PNG_MAGIC:
-            yield from _png(file)
+            yield from _pcapng(file)
             return
         for order in ("<", ">"):
             ticks = _TICKS.get(Struct(f"{order}I").unpack(magic)[0])
@@ -87,7 +87,7 @@ class _Interface(msgspec.Struct):
         return ticks * 1_000_000 // self.ticks_per_second + self.offset_s * 1_000_000
 
 
-def _png(file: BinaryIO) -> Iterator[Packet]:
+def _pcapng(file: BinaryIO) -> Iterator[Packet]:
     order, interfaces = "<", list[_Interface]()
     while head := file.read(8):
         head += _exactly(file, 8 - len(head))

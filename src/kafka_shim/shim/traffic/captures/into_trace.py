@@ -3,7 +3,7 @@
 import itertools
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO
+from typing import BinaryIO
 
 import msgspec
 
@@ -17,9 +17,6 @@ from kafka_shim.shim.traffic.captures.files import CaptureError, packets
 from kafka_shim.shim.traffic.captures.frames import begins_with_request, looks_like_request
 from kafka_shim.shim.traffic.captures.packets import Address, Segment, segment
 from kafka_shim.shim.traffic.traces.observed import ObservedConnection
-
-if TYPE_CHECKING:  # needs a package that is required for key logs only
-    from kafka_shim.shim.traffic.captures.tls import KeyLog
 
 UNDECIDED_MAX = 100
 """Segments of a connection that are kept until it shows which end is the broker."""
@@ -42,7 +39,7 @@ class CaptureReport(msgspec.Struct):
     troubles: list[Troubles] = []
     damage: str = ""
 
-    def pass_over(self, why: str) -> None:
+    def count_skipped(self, why: str) -> None:
         self.passed_over[why] = self.passed_over.get(why, 0) + 1
 
 
@@ -82,15 +79,13 @@ class _Client:
         is_told: bool,
         recorder: Recorder,
         report: CaptureReport,
-        keys: "KeyLog | None",
     ) -> None:
         client, server = ends
         name = "{}:{}".format(*server)
         listener = ListenerConfig(name, SecurityProtocol.PLAINTEXT, *server)
         session = Session(listener, -1, java_host_text(client[0]), client[1])
         session.number = number
-        tls = None if keys is None else keys.connection
-        self.connection = CapturedConnection(client, server, self._request, self._response, tls)
+        self.connection = CapturedConnection(client, server, self._request, self._response)
         self._observed = ObservedConnection(session, recorder)
         self._report = report
         self._is_kafka = is_told
@@ -107,14 +102,12 @@ class _Client:
         self.connection.finish()
         troubles = self.connection.troubles()
         if not self._is_kafka:
-            self._report.pass_over("connections of other protocols")
-            if not troubles.tls_failure:
-                return
-        else:
-            self._report.connections += 1
-            port = self.connection.server[1]
-            if port not in self._report.ports:
-                self._report.ports.append(port)
+            self._report.count_skipped("connections of other protocols")
+            return
+        self._report.connections += 1
+        port = self.connection.server[1]
+        if port not in self._report.ports:
+            self._report.ports.append(port)
         if troubles.any:
             self._report.troubles.append(troubles)
 
@@ -137,9 +130,8 @@ class _Import:
     detected from the traffic.
     """
 
-    def __init__(self, folder: Path, ports: frozenset[int], keys: "KeyLog | None") -> None:
+    def __init__(self, folder: Path, ports: frozenset[int]) -> None:
         self.report = CaptureReport()
-        self._keys = keys
         self._ports = ports
         self._clock = _CaptureClock()
         self._recorder = Recorder(
@@ -152,11 +144,11 @@ class _Import:
     def segment(self, found: Segment) -> None:
         self._clock.us = max(self._clock.us, found.time_us)
         if self._ports and not self._ports & {found.source[1], found.target[1]}:
-            self.report.pass_over("segments of other ports")
+            self.report.count_skipped("segments of other ports")
             return
         key = frozenset({found.source, found.target})
         client = self._clients.get(key)
-        if client is not None and client.connection.is_another(found):
+        if client is not None and client.connection.begins_new_connection(found):
             client.end()
             del self._clients[key]
             client = None
@@ -172,7 +164,7 @@ class _Import:
         waiting = self._undecided[key]
         if ends is None:
             if len(waiting) > UNDECIDED_MAX:
-                self.report.pass_over("segments of connections that began before the capture")
+                self.report.count_skipped("segments of connections that began before the capture")
                 del waiting[0]
             return
         client = self._clients[key] = _Client(
@@ -181,7 +173,6 @@ class _Import:
             is_told=bool(self._ports),
             recorder=self._recorder,
             report=self.report,
-            keys=self._keys,
         )
         for held in waiting:
             client.segment(held)
@@ -204,7 +195,7 @@ class _Import:
             client.end()
         for waiting in self._undecided.values():
             for _ in waiting:
-                self.report.pass_over("segments of connections that began before the capture")
+                self.report.count_skipped("segments of connections that began before the capture")
         self._recorder.close()
         self.report.entries = self._recorder.entries_written
         return self.report
@@ -215,14 +206,13 @@ def import_capture(
     folder: Path,
     ports: frozenset[int] = frozenset(),
     progress: Callable[[int], None] = lambda _: None,
-    keys: "KeyLog | None" = None,
 ) -> CaptureReport:
     """Import a capture; `progress` is called with the position in the file.
 
-    `keys` decrypt TLS. The part of a damaged file before the damage is imported. Raise CaptureError
-    if the file is not a capture, and OSError if the trace cannot be written.
+    The part of a damaged file before the damage is imported. Raise CaptureError if the file is not
+    a capture, and OSError if the trace cannot be written.
     """
-    importing = _Import(folder, ports, keys)
+    importing = _Import(folder, ports)
     report = importing.report
     try:
         for packet in packets(file):
@@ -232,7 +222,7 @@ def import_capture(
             if isinstance(found, Segment):
                 importing.segment(found)
             else:
-                report.pass_over(found)
+                report.count_skipped(found)
     except CaptureError as error:
         if not report.packets:
             raise

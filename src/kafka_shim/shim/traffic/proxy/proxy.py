@@ -16,7 +16,7 @@ from kafka_shim.shim.logs import Log
 from kafka_shim.shim.network.backlog import ONE_AT_A_TIME, deepen
 from kafka_shim.shim.request.session import Session, java_host_text
 from kafka_shim.shim.traffic.proxy.addresses import is_reachable
-from kafka_shim.shim.traffic.proxy.link import Link
+from kafka_shim.shim.traffic.proxy.proxied_connection import ProxiedConnection
 from kafka_shim.shim.traffic.proxy.upstream import Upstream
 from kafka_shim.shim.traffic.traces.observed import Observer
 
@@ -121,15 +121,15 @@ class Proxy:
         """Bind immediately, so that the address is known; accept connections soon after."""
         family = socket.AF_INET6 if ":" in self._listen[0] else socket.AF_INET
         bound = socket.create_server((self._listen[0], port), family=family)
-        self._keep(self._serve(bound, route))
+        self._track_task(self._serve(bound, route))
         host, actual = bound.getsockname()[:2]
         return host, actual
 
     async def _serve(self, bound: socket.socket, route: "_Route") -> None:
         async def accept(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-            link = self._keep(self._link(route, reader, writer))
+            connection = self._track_task(self._proxy_connection(route, reader, writer))
             with contextlib.suppress(asyncio.CancelledError):
-                await link
+                await connection
 
         server = await asyncio.start_server(
             accept, sock=bound, backlog=ONE_AT_A_TIME, ssl=self._tls
@@ -137,7 +137,7 @@ class Proxy:
         deepen(server)
         self._servers.append(server)
 
-    async def _link(
+    async def _proxy_connection(
         self,
         route: "_Route",
         reader: asyncio.StreamReader,
@@ -158,10 +158,12 @@ class Proxy:
         if self._brokers.login is not None:
             session.mechanism = self._brokers.login.mechanism
             session.belongs_to(f"User:{self._brokers.login.username}")
-        link = Link(session, self._observer, self._address_of, Limits().frame_bytes_max)
-        await link.carry((reader, writer), upstream)
+        connection = ProxiedConnection(
+            session, self._observer, self._address_of, Limits().frame_bytes_max
+        )
+        await connection.forward_until_closed((reader, writer), upstream)
 
-    def _keep(self, work: Coroutine[None, None, None]) -> asyncio.Task[None]:
+    def _track_task(self, work: Coroutine[None, None, None]) -> asyncio.Task[None]:
         task = asyncio.get_running_loop().create_task(work)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)

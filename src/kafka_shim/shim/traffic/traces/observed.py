@@ -78,7 +78,7 @@ class ObservedConnection:
         """Record a response; return the header of its request, or None if that was not observed."""
         if self._raw_tokens:
             return None
-        found = self._asked(frame[:4])
+        found = self._take_outstanding(frame[:4])
         if found is None:
             return None
         header, sequence = found
@@ -86,7 +86,7 @@ class ObservedConnection:
         self._observer.catch_up()
         if header.api_key in _LOGIN:
             with contextlib.suppress(ProtocolError):
-                self._follow_login(header, frame)
+                self._on_sasl_response(header, frame)
         return header
 
     @property
@@ -98,7 +98,7 @@ class ObservedConnection:
         """Record the end of the connection."""
         self._observer.closed(self._session, self._not_a_request)
 
-    def _asked(self, correlation_id: bytes) -> _Outstanding | None:
+    def _take_outstanding(self, correlation_id: bytes) -> _Outstanding | None:
         """Return the request with this id; earlier ones will not be answered."""
         number = int.from_bytes(correlation_id, "big", signed=True)
         if not any(request.header.correlation_id == number for request in self._outstanding):
@@ -107,7 +107,7 @@ class ObservedConnection:
             pass
         return found
 
-    def _follow_login(self, header: RequestHeader, frame: bytes) -> None:
+    def _on_sasl_response(self, header: RequestHeader, frame: bytes) -> None:
         key, version = header.api_key, header.api_version
         message, _ = read_response_frame(key, version, frame)
         if key == ApiKey.SASL_HANDSHAKE and version == 0 and message.error_code == 0:

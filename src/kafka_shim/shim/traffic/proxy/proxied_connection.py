@@ -21,7 +21,7 @@ LAST_ANSWERS_S = 5.0
 """So long a broker has to answer what a client asked that is gone by now."""
 
 
-class Link:
+class ProxiedConnection:
     """Forwards frames in both directions until either side ends; changes only addresses."""
 
     def __init__(
@@ -38,7 +38,7 @@ class Link:
         self._responses = FrameSplitter(frame_bytes_max)
         self._is_client_gone = False
 
-    async def carry(
+    async def forward_until_closed(
         self,
         client: tuple[asyncio.StreamReader, asyncio.StreamWriter],
         broker: tuple[asyncio.StreamReader, asyncio.StreamWriter],
@@ -84,13 +84,13 @@ class Link:
                     for frame in splitter.feed(data):
                         passed.append(await transform(frame))  # noqa: PERF401 - keep earlier ones
                 finally:  # forward the frames before an invalid one
-                    goes_on = await self._passed_on(passed, target, is_response=is_response)
+                    goes_on = await self._forward_frame(passed, target, is_response=is_response)
                 if not goes_on:
                     return
         except (ConnectionError, FrameError) as error:
             log.info("link ended", reason=str(error), peer=self._session.host)
 
-    async def _passed_on(
+    async def _forward_frame(
         self, frames: list[bytes], target: asyncio.StreamWriter, *, is_response: bool
     ) -> bool:
         """Write frames; return whether to continue. Responses are read
@@ -117,7 +117,7 @@ class Link:
         header = self._observed.response(frame)
         if header is None or not has_addresses(header.api_key):
             return frame
-        run = _offloaded if len(frame) >= LARGE_BYTES else _inline
+        run = _run_in_thread if len(frame) >= LARGE_BYTES else _run_inline
         key, version = header.api_key, header.api_version
         try:
             _, at = read_response_header(key, version, frame)
@@ -130,11 +130,11 @@ class Link:
         return frame
 
 
-async def _inline(function: Callable[..., Any], *arguments: Any) -> Any:
+async def _run_inline(function: Callable[..., Any], *arguments: Any) -> Any:
     return function(*arguments)
 
 
-async def _offloaded(function: Callable[..., Any], *arguments: Any) -> Any:
+async def _run_in_thread(function: Callable[..., Any], *arguments: Any) -> Any:
     """Run a function next to the event loop, which serves other connections meanwhile."""
     loop = asyncio.get_running_loop()
     result = loop.create_future()
