@@ -131,7 +131,7 @@ def test_an_interrupted_import_leaves_no_files(
 
     def interrupted(importing: AuthorizerLogImport, *_: object) -> None:
         write(importing, *_)  # type: ignore[arg-type]
-        importing._writing.flush()
+        importing._writer.flush()
         raise KeyboardInterrupt
 
     write = AuthorizerLogImport._write

@@ -15,7 +15,7 @@ from kafka_shim.shim.traffic.importers.authorizer_log import DecisionError, Logg
 from kafka_shim.shim.traffic.importers.log_entries import LogEntries, LogEntry
 from kafka_shim.shim.traffic.importers.message_from_json import JsonMessageError
 from kafka_shim.shim.traffic.importers.request_log import LoggedRequest
-from kafka_shim.shim.traffic.traces.writing import Writing
+from kafka_shim.shim.traffic.traces.trace_writer import TraceWriter
 
 EXAMPLES_MAX = 3
 EXAMPLE_CHARACTERS_MAX = 200
@@ -63,7 +63,7 @@ class LogImport(ABC):
     """Imports logs, one after the other, into one trace."""
 
     def __init__(self, folder: Path, writer: str, zone: tzinfo | None = None) -> None:
-        self._writing = Writing(folder, writer)
+        self._writer = TraceWriter(folder, writer)
         self._zone = zone
         self.report = ImportReport()
 
@@ -73,7 +73,7 @@ class LogImport(ABC):
 
     def close(self) -> None:
         """Write the remaining entries."""
-        self._writing.close()
+        self._writer.close()
 
     def _time_us(self, entry: LogEntry, last_us: int | None) -> int:
         """Return an entry's time, or that of the one before. Raise DecisionError without one."""
@@ -110,14 +110,14 @@ class AuthorizerLogImport(LogImport):
         self.report.lines += entries.lines
 
     def _write(self, decision: LoggedDecision, at_us: int) -> None:
-        number = self._writing.number((decision.principal, decision.host))
+        number = self._writer.number((decision.principal, decision.host))
         connection = Connection(
             0, number, -1, "", decision.host, 0, decision.principal, accesses=AUDIT
         )
-        self._writing.add(
+        self._writer.add(
             Access(
-                self._writing.in_block(connection),
-                self._writing.sequence(number),
+                self._writer.in_block(connection),
+                self._writer.sequence(number),
                 at_us,
                 decision.api_key,
                 0,
@@ -174,7 +174,7 @@ class RequestLogImport(LogImport):
 
     def _write(self, request: LoggedRequest, at_us: int) -> None:
         self.report.count_unknown(request.unknown)
-        number = self._writing.number(request.connection)
+        number = self._writer.number(request.connection)
         connection = Connection(
             0,
             number,
@@ -188,16 +188,16 @@ class RequestLogImport(LogImport):
             request.software_version,
             DERIVED,
         )
-        index = self._writing.in_block(connection)
-        sequence = self._writing.sequence(number)
+        index = self._writer.in_block(connection)
+        sequence = self._writer.sequence(number)
         began_us = max(0, at_us - request.took_us)  # the line is written at the request's end
         key, version = request.api_key, request.api_version
         frame, _ = without_secrets(request.request, key)
-        self._writing.add(Request(index, sequence, began_us, frame, redacted=True))
+        self._writer.add(Request(index, sequence, began_us, frame, redacted=True))
         self.report.entries += 1
         if request.response is not None:
             frame, _ = response_without_secrets(request.response, key, version)
-            self._writing.add(Response(index, sequence, at_us, key, version, frame, redacted=True))
+            self._writer.add(Response(index, sequence, at_us, key, version, frame, redacted=True))
             self.report.entries += 1
 
 

@@ -8,7 +8,7 @@ from kafka_shim.protocol.trace.entries import DERIVED, Connection, Request, Resp
 from kafka_shim.protocol.trace.redaction import response_without_secrets, without_secrets
 from kafka_shim.shim.traffic.importers.log_import import ImportReport
 from kafka_shim.shim.traffic.importers.protocol_log import LoggedEntry, entries
-from kafka_shim.shim.traffic.traces.writing import Writing
+from kafka_shim.shim.traffic.traces.trace_writer import TraceWriter
 
 
 def import_protocol_log(lines: Iterator[str], folder: Path) -> ImportReport:
@@ -37,7 +37,7 @@ class _Pairing:
     """Matches responses with requests by session, correlation id and API."""
 
     def __init__(self, folder: Path) -> None:
-        self._writing = Writing(folder, "protocol-log")
+        self._writer = TraceWriter(folder, "protocol-log")
         self._waiting: dict[tuple[str, int, int], list[tuple[int, int]]] = {}
         self._now_us = 0  # time of the last line that has one
 
@@ -49,8 +49,8 @@ class _Pairing:
             (entry.session, header.correlation_id, header.api_key), []
         )
         if entry.is_request:
-            number = self._writing.number((entry.session, header.client_id))
-            sequence = self._writing.sequence(number)
+            number = self._writer.number((entry.session, header.client_id))
+            sequence = self._writer.sequence(number)
             waiting.append((number, sequence))
             self._request(number, sequence, entry)
             return True
@@ -60,18 +60,18 @@ class _Pairing:
         return True
 
     def close(self) -> None:
-        self._writing.close()
+        self._writer.close()
 
     def _request(self, number: int, sequence: int, entry: LoggedEntry) -> None:
         frame, _ = without_secrets(entry.frame, entry.header.api_key)
         place = self._place(number)
-        self._writing.add(Request(place, sequence, self._now_us, frame, redacted=True))
+        self._writer.add(Request(place, sequence, self._now_us, frame, redacted=True))
 
     def _response(self, number: int, sequence: int, entry: LoggedEntry) -> None:
         key, version = entry.header.api_key, entry.header.api_version
         frame, _ = response_without_secrets(entry.frame, key, version)
         place = self._place(number)
-        self._writing.add(
+        self._writer.add(
             Response(place, sequence, self._now_us, key, version, frame, redacted=True)
         )
 
@@ -80,4 +80,4 @@ class _Pairing:
         nor address of the client.
         """
         who = Connection(0, number, -1, "", "", 0, "User:ANONYMOUS", accesses=DERIVED)
-        return self._writing.in_block(who)
+        return self._writer.in_block(who)

@@ -1,4 +1,4 @@
-"""Write entries of a trace that is made of another trace or a log, block by block."""
+"""Write the entries of a trace that is converted from a log or another trace, block by block."""
 
 from pathlib import Path
 
@@ -10,8 +10,8 @@ from kafka_shim.protocol.trace.segments import SegmentWriter
 BLOCK_ENTRIES = 10_000
 
 
-class Writing:
-    """A writer of a trace; `close` writes the remaining entries."""
+class TraceWriter:
+    """Writes a trace in blocks; `close` writes the remaining entries."""
 
     def __init__(self, folder: Path, writer: str) -> None:
         self._segments = SegmentWriter(folder, writer)
