@@ -16,6 +16,7 @@ from kafka_shim.protocol.api_versions import (
     release_index,
     served,
     unstable,
+    unsupported_text,
 )
 from kafka_shim.protocol.enums import ApiKey
 
@@ -164,3 +165,18 @@ def test_patch_numbers_do_not_matter(release: str, patch: list[int]) -> None:
 def test_any_text_is_a_known_release_or_a_value_error(text: str) -> None:
     with suppress(ValueError):
         assert parse_release(text) in RELEASES
+
+
+@pytest.mark.parametrize(
+    ("key", "version", "text"),
+    [
+        (32, 0, "version 0: Kafka 4.4 supports versions 1 to 4; Kafka 0.11 to 3.9 support it"),
+        (32, 99, "DescribeConfigs (API key 32) version 99: Kafka 4.4 supports versions 1 to 4;"),
+        (7, 0, "ControlledShutdown (API key 7) version 0: Kafka 4.4 does not have this API;"),
+        (999, 0, "unknown API key 999"),
+    ],
+)  # fmt: skip
+def test_an_unsupported_version_is_named_with_the_releases_that_have_it(
+    key: int, version: int, text: str
+) -> None:
+    assert text in unsupported_text(key, version, "4.4")

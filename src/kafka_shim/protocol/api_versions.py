@@ -225,3 +225,20 @@ def _at(release: str, table: str) -> dict[ApiKey, str]:
 
 def _unknown_release(text: str) -> str:
     return f"unknown Kafka release {text!r}: choose one of {', '.join(RELEASES)}"
+
+
+def unsupported_text(key: int, version: int, release: str) -> str:
+    """Return what is wrong with the API or version of a request: what the release supports, and
+    the first release with it.
+    """
+    if key not in set(ApiKey):
+        return f"unknown API key {key}"
+    api = ApiKey(key)
+    span = served(release).get(api)
+    supported = f"supports versions {span[0]} to {span[1]}" if span else "does not have this API"
+    spans = ((name, served(name).get(api)) for name in RELEASES)
+    fitting = [other for other, span in spans if span and span[0] <= version <= span[1]]
+    where = f"Kafka {fitting[0]} to {fitting[-1]} support it" if fitting else "no release has it"
+    return (
+        f"{api.wire_name} (API key {key}) version {version}: Kafka {release} {supported}; {where}"
+    )

@@ -2,6 +2,7 @@
 
 import pytest
 
+from kafka_shim.authorizer.acl_formats import read
 from kafka_shim.authorizer.acl_formats.documents import load
 from kafka_shim.authorizer.acl_names import AclTextError
 
@@ -40,3 +41,19 @@ def test_a_long_list_is_not_deep() -> None:
     assert len(load("[" + "{a: [1]}," * 10_000 + "]")) == 10_000
     assert load("a: |\n  " + "-" * 500) == {"a": "-" * 500}
     assert load("".join(f"- {{a: {n}}}\n" for n in range(500)))[499] == {"a": 499}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"resources": [{"type": "kafka_acl", "name": "a", "values": 1}]}',
+        '{"resources": [{"type": "kafka_acl", "name": "a", "instances": 1}]}',
+        '{"resources": [{"type": "kafka_acl", "name": "a", "instances": [1]}]}',
+        '{"acls": [{"principal": ' + "9" * 6000 + "}]}",
+        "a: 1" + ":1" * 3000,
+    ],
+)
+def test_values_of_a_wrong_kind_are_errors_of_the_text(text: str) -> None:
+    for form in (None, "terraform", "json", "yaml"):
+        with pytest.raises(AclTextError):
+            read(text, form)

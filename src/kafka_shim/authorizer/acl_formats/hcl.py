@@ -154,10 +154,15 @@ def _from_json(text: str, kind: str) -> Iterator[tuple[str, Mapping[str, Any], i
         elif isinstance(value, dict):
             if value.get("type") == kind:
                 instances = value.get("instances") or [{"attributes": value.get("values")}]
-                for instance in instances:
-                    name = str(value.get("address") or value.get("name"))
+                name = str(value.get("address") or value.get("name"))
+                for instance in instances if isinstance(instances, list) else [instances]:
                     line = line_of(instance) or line_of(value)
-                    yield name, instance.get("attributes") or {}, line
+                    attributes: Any = instance
+                    if isinstance(instance, dict):
+                        attributes = instance.get("attributes") or {}
+                    if not isinstance(attributes, dict):
+                        raise AclTextError(f"{name}: the values must be an object", line)
+                    yield name, attributes, line
             else:
                 waiting = list(value.values()) + waiting
 

@@ -25,7 +25,7 @@ def load_json(text: str) -> Any:
         return json.loads(text, object_pairs_hook=lined)
     except json.JSONDecodeError as error:
         raise AclTextError(f"not JSON: {error.msg}", error.lineno) from error
-    except RecursionError as error:
+    except (RecursionError, ValueError) as error:  # too deep, or a number of too many digits
         raise AclTextError(f"unsupported JSON: {error}") from error
 
 

@@ -35,7 +35,7 @@ _DECISION = (
     r"(?:via listener \S+ )?on resource = "
     r"(?P<type>\w+):(?:(?:LITERAL|PREFIXED):)?(?P<name>.*?)"
 )
-_REQUEST = r"(?: for request = (?P<request>\w+) with resourceRefCount = (?P<count>\d+))?"
+_REQUEST = r"(?: for request = (?P<request>\w+) with resourceRefCount = (?P<count>\d{1,18}))?"
 _RULE = (
     r"(?: based on rule (?P<rule>SuperUser|DefaultAllow|DefaultDeny|MatchingAcl\(acl=.+[)\]]\)))?"
 )
