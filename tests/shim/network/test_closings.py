@@ -6,7 +6,7 @@ from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.messages.metadata_request import MetadataRequest
 from kafka_shim.shim.clock import ManualClock
 from kafka_shim.shim.logs import set_up_logs
-from kafka_shim.shim.network.closings import PERIOD_MS, Closings
+from kafka_shim.shim.network.close_log import PERIOD_MS, CloseLog
 from tests.shim.wire import connected, serving
 
 
@@ -19,7 +19,7 @@ def test_repeated_closings_are_logged_once_and_then_counted(
 ) -> None:
     set_up_logs("info", "console")
     clock = ManualClock()
-    closings = Closings(clock)
+    closings = CloseLog(clock)
     for port in range(78):
         reason = f"{port} bytes were early"  # reasons that differ in numbers only are the same
         closings.closed("10.0.0.1", port, "SASL", reason, "User:ANONYMOUS")
@@ -38,7 +38,7 @@ def test_repeated_closings_are_logged_once_and_then_counted(
 def test_counts_are_logged_at_the_end(capsys: pytest.CaptureFixture[str]) -> None:
     set_up_logs("info", "console")
     clock = ManualClock()
-    closings = Closings(clock)
+    closings = CloseLog(clock)
     for _ in range(3):
         closings.closed("10.0.0.1", 1, "SASL", "it was early", "User:ANONYMOUS")
     closings.end()
@@ -51,7 +51,7 @@ def test_logged_lines_and_memory_are_limited_for_many_reasons_and_hosts(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     set_up_logs("info", "console")
-    closings = Closings(ManualClock())
+    closings = CloseLog(ManualClock())
     for number in range(100):
         closings.closed(
             "10.0.0.1",

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Callable
 
-from kafka_shim.shim.network.outbox import MANY, WAIT_S, Outbox
+from kafka_shim.shim.network.batched_sends import MANY, WAIT_S, BatchedSends
 
 
 class _Turn:
@@ -15,7 +15,7 @@ class _Turn:
         self.sent_when: list[list[int]] = []
         """The responses that had been sent after each connection answered."""
         self._takes_s = takes_s
-        self._outbox = Outbox(lambda: self.now_s)
+        self._outbox = BatchedSends(lambda: self.now_s)
         loop = asyncio.get_running_loop()
         self.over: asyncio.Future[None] = loop.create_future()
         self._connections = connections

@@ -15,8 +15,8 @@ from kafka_shim.protocol.records.batches import encode_batch
 from kafka_shim.protocol.records.record_codec import Record
 from kafka_shim.shim.broker import Broker
 from kafka_shim.shim.config import TopicSeed
-from kafka_shim.shim.network import outgoing
-from kafka_shim.shim.network.outgoing import Outgoing
+from kafka_shim.shim.network import write_buffer
+from kafka_shim.shim.network.write_buffer import WriteBuffer
 from kafka_shim.shim.observing.history import History
 from kafka_shim.shim.state.logs.log import StoredBatch
 from tests.protocol.record_lists import NOW
@@ -62,8 +62,8 @@ class Transport:
 )
 def test_pieces_are_sent_in_their_order(frames: list[list[bytes]], rooms: list[int]) -> None:
     transport: Any = Transport()
-    out = Outgoing(transport, 1000)
-    at_once, outgoing.AT_ONCE_BYTES = outgoing.AT_ONCE_BYTES, 16
+    out = WriteBuffer(transport, 1000)
+    at_once, write_buffer.AT_ONCE_BYTES = write_buffer.AT_ONCE_BYTES, 16
     try:
         for number, rest in enumerate(frames):
             out.rest += rest
@@ -76,7 +76,7 @@ def test_pieces_are_sent_in_their_order(frames: list[list[bytes]], rooms: list[i
         assert out.send([b"<>"])
         out.flush()
     finally:
-        outgoing.AT_ONCE_BYTES = at_once
+        write_buffer.AT_ONCE_BYTES = at_once
     expected = [b"<%d>" % number + b"".join(rest) for number, rest in enumerate(frames)]
     assert transport.taken + transport.buffer == b"".join(expected) + b"<>last"
     assert transport.longest <= 32 + len(b"<>last")
@@ -119,7 +119,7 @@ async def test_batches_are_not_copied_until_the_client_reads() -> None:
         wire.writer.transport.pause_reading()  # type: ignore[attr-defined]
         wire.writer.write(fetch(wire) + wire.request(ApiKey.METADATA, 1, MetadataRequest()))
         await settled(connection._transport.get_write_buffer_size)
-        assert 0 < connection._transport.get_write_buffer_size() <= outgoing.AT_ONCE_BYTES
+        assert 0 < connection._transport.get_write_buffer_size() <= write_buffer.AT_ONCE_BYTES
         wire.writer.transport.resume_reading()  # type: ignore[attr-defined]
         assert records_of(await wire.frame()) == b"".join(stored)
         assert (await wire.frame())[:4] == (2).to_bytes(4, "big")

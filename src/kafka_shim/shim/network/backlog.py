@@ -11,7 +11,7 @@ WAITING = 1024
 """How many may wait, where the system allows as many."""
 
 
-def deepen(server: asyncio.Server) -> None:
+def raise_backlog(server: asyncio.Server) -> None:
     """Let as many clients wait for a server as the system may hold for it."""
     for listening in server.sockets:
         with socket.fromfd(listening.fileno(), listening.family, listening.type) as same:

@@ -13,11 +13,11 @@ from kafka_shim.shim.dispatching.dispatcher import Pending
 from kafka_shim.shim.errors import CloseConnection, TakesLong
 from kafka_shim.shim.handlers.common.login import accept_token, failed_login_delay_ms
 from kafka_shim.shim.network.certificate import identify
-from kafka_shim.shim.network.guest import Arrival, session_of
-from kafka_shim.shim.network.holder import Holder
+from kafka_shim.shim.network.protocols import ConnectionOwner, session_of
+from kafka_shim.shim.network.connection_host import ConnectionHost
 from kafka_shim.shim.network.large_requests import Working, is_large
-from kafka_shim.shim.network.mute import Mute
-from kafka_shim.shim.network.outgoing import Outgoing
+from kafka_shim.shim.network.throttle_pause import ThrottlePause
+from kafka_shim.shim.network.write_buffer import WriteBuffer
 from kafka_shim.shim.network.request_memory import SMALL_BYTES, LargeRequest
 from kafka_shim.shim.request.session import Phase, Session
 from kafka_shim.shim.state.cluster import Cluster
@@ -36,7 +36,7 @@ class Connection(asyncio.BufferedProtocol):
     """
 
     def __init__(
-        self, holder: Holder, listener: ListenerConfig, node_id: int, arrival: Arrival | None = None
+        self, holder: ConnectionHost, listener: ListenerConfig, node_id: int, arrival: ConnectionOwner | None = None
     ) -> None:
         self._holder = holder
         self._arrival = arrival  # it has seen to the quotas
@@ -58,7 +58,7 @@ class Connection(asyncio.BufferedProtocol):
         self._session: Session | None = None
         self._writable, self._running = True, False
         self._again: asyncio.Handle | None = None  # the next turn, if frames are left for it
-        self._mute = Mute(self._cluster.clock, self._go_on)
+        self._mute = ThrottlePause(self._cluster.clock, self._go_on)
         self._is_served = False  # its quotas may let it wait
         self._large = LargeRequest(holder.memory, self)
         self._reason = ""  # why we closed it, if we did
@@ -83,7 +83,7 @@ class Connection(asyncio.BufferedProtocol):
         self._transport = cast("asyncio.Transport", transport)
         self._session = session_of(transport, self._listener, self.node_id, self._cluster)
         wrong = identify(self._transport, self._session, self._cluster)
-        self._outgoing = Outgoing(self._transport, self._limits.write_buffer_bytes_max)
+        self._outgoing = WriteBuffer(self._transport, self._limits.write_buffer_bytes_max)
         if self._transport.get_extra_info("ssl_object") is None:
             self._session.pieces = self._outgoing.rest
         if wrong:

@@ -2,7 +2,7 @@
 
 from functools import cached_property
 
-from kafka_shim.shim.network.guest import Guest
+from kafka_shim.shim.network.protocols import AcceptedConnection
 from kafka_shim.shim.request.session import java_host_text
 from kafka_shim.shim.state.cluster import Cluster
 from kafka_shim.shim.state.quotas.rate import Rate
@@ -30,7 +30,7 @@ class ConnectionLimits:
         found = self._setting("max.connection.creation.rate", node_id, listener)
         return None if found == _UNLIMITED else found
 
-    def of_host(self, guest: Guest) -> int:
+    def of_host(self, guest: AcceptedConnection) -> int:
         """Return the maximum number for the address of a connection."""
         overrides = self._given(f"{_OF_HOST}.overrides", guest.node_id)
         for override in overrides.split(",") if overrides else ():

@@ -12,7 +12,7 @@ import msgspec
 
 from kafka_shim.shim.clock import Timer
 from kafka_shim.shim.network.connection_limits import ConnectionLimits
-from kafka_shim.shim.network.guest import Guest
+from kafka_shim.shim.network.protocols import AcceptedConnection
 from kafka_shim.shim.state.cluster import Cluster
 from kafka_shim.shim.state.quotas.rate import Rate
 
@@ -25,7 +25,7 @@ _RATES_KEPT = 1000
 class _Acceptor(msgspec.Struct):
     """A listener of a broker, with its waiting connections."""
 
-    waiting: deque[Guest]
+    waiting: deque[AcceptedConnection]
     timer: Timer | None = None
     is_counted: bool = False
     """The first of them has been counted as to the rates."""
@@ -38,14 +38,14 @@ class ConnectionQuotas:
         self._cluster = cluster
         self._limits = ConnectionLimits(cluster)
         self._acceptors: dict[tuple[int, str], _Acceptor] = {}
-        self._served: dict[int, dict[Guest, None]] = {}  # by broker
+        self._served: dict[int, dict[AcceptedConnection, None]] = {}  # by broker
         self._counts: Counter[tuple[int, str]] = Counter()  # of those, by broker and listener
         self._hosts: Counter[tuple[int, str]] = Counter()  # of those, by broker and address
         self._rates: dict[tuple[int, str], Rate] = {}  # by broker and listener
         self._host_rates: dict[tuple[int, str], Rate] = {}
-        self._parting: dict[Guest, Timer] = {}  # came faster than they may
+        self._parting: dict[AcceptedConnection, Timer] = {}  # came faster than they may
 
-    def arrive(self, guest: Guest) -> None:
+    def arrive(self, guest: AcceptedConnection) -> None:
         """Start a new connection, now or later, or close it."""
         key = guest.node_id, guest.listener_name
         acceptor = self._acceptors.get(key)
@@ -55,7 +55,7 @@ class ConnectionQuotas:
         if len(acceptor.waiting) == 1:
             self._accept(acceptor)
 
-    def gone(self, guest: Guest) -> None:
+    def gone(self, guest: AcceptedConnection) -> None:
         """Remove an ended connection; others may take its place."""
         served = self._served.get(guest.node_id, {})
         if guest not in served:
@@ -81,7 +81,7 @@ class ConnectionQuotas:
             self._make_room(node_id)
             self._accept_others(node_id)
 
-    def _counted(self, guest: Guest) -> list[tuple[Counter[tuple[int, str]], str]]:
+    def _counted(self, guest: AcceptedConnection) -> list[tuple[Counter[tuple[int, str]], str]]:
         """Return the counters of a served connection, and its name in them."""
         return [
             (self._counts, ANY),
@@ -89,7 +89,7 @@ class ConnectionQuotas:
             (self._hosts, guest.host),
         ]
 
-    def _give_up(self, guest: Guest) -> None:
+    def _give_up(self, guest: AcceptedConnection) -> None:
         """Remove a connection that was waiting."""
         if guest in self._parting:
             self._parting.pop(guest).cancel()
@@ -127,7 +127,7 @@ class ConnectionQuotas:
 
         acceptor.timer = self._cluster.clock.call_later(delay_ms, due)
 
-    def _take_in(self, guest: Guest) -> None:
+    def _take_in(self, guest: AcceptedConnection) -> None:
         """Serve a connection for which there is a place, or close it for its address."""
         per_second = self._limits.host_rate(guest.host)
         delay_ms = 0 if per_second is None else self._host_delay_ms(guest, per_second)
@@ -146,14 +146,14 @@ class ConnectionQuotas:
         if self._limits.is_protected(guest.listener_name):
             self._make_room(guest.node_id)
 
-    def _part_later(self, guest: Guest, delay_ms: int, reason: str) -> None:
+    def _part_later(self, guest: AcceptedConnection, delay_ms: int, reason: str) -> None:
         def due() -> None:
             del self._parting[guest]
             guest.close(reason)
 
         self._parting[guest] = self._cluster.clock.call_later(delay_ms, due)
 
-    def _has_place(self, guest: Guest) -> bool:
+    def _has_place(self, guest: AcceptedConnection) -> bool:
         node_id, listener = guest.node_id, guest.listener_name
         if self._counts[node_id, listener] >= self._limits.connections(node_id, listener):
             return False
@@ -177,7 +177,7 @@ class ConnectionQuotas:
             self.gone(guest)
             guest.close("another connection took its place (max.connections)")
 
-    def _delay_ms(self, guest: Guest) -> int:
+    def _delay_ms(self, guest: AcceptedConnection) -> int:
         """Count a connection, and return how long it has to wait for the rates."""
         node_id, listener = guest.node_id, guest.listener_name
         names = (listener,) if self._limits.is_protected(listener) else (ANY, listener)
@@ -191,7 +191,7 @@ class ConnectionQuotas:
                 delay_ms = max(delay_ms, rate.excess_ms(now_ms, per_second))
         return delay_ms
 
-    def _host_delay_ms(self, guest: Guest, per_second: float) -> int:
+    def _host_delay_ms(self, guest: AcceptedConnection, per_second: float) -> int:
         """Return the delay in ms until a connection of this address is allowed; count it if it is
         0.
         """

@@ -12,15 +12,15 @@ from kafka_shim.shim.config import Config, ListenerConfig
 from kafka_shim.shim.dispatching.dispatcher import Dispatcher
 from kafka_shim.shim.errors import UnavailableError
 from kafka_shim.shim.logs import Log
-from kafka_shim.shim.network.backlog import ONE_AT_A_TIME, deepen
-from kafka_shim.shim.network.closings import Closings
+from kafka_shim.shim.network.backlog import ONE_AT_A_TIME, raise_backlog
+from kafka_shim.shim.network.close_log import CloseLog
 from kafka_shim.shim.network.connection import Connection
 from kafka_shim.shim.network.connection_quotas import ConnectionQuotas
-from kafka_shim.shim.network.guest import Visitor
+from kafka_shim.shim.network.protocols import ManagedConnection
 from kafka_shim.shim.network.handshakes import Handshakes
 from kafka_shim.shim.network.large_requests import LargeRequests
 from kafka_shim.shim.network.limits import limits_in_force
-from kafka_shim.shim.network.outbox import Outbox
+from kafka_shim.shim.network.batched_sends import BatchedSends
 from kafka_shim.shim.network.request_memory import RequestMemory
 from kafka_shim.shim.network.reserved_port import ReservedPort
 
@@ -45,15 +45,15 @@ class Server:
         self.cluster = dispatcher.cluster
         self._servers: dict[int, list[asyncio.Server]] = {}  # by node
         self._kept: dict[int, list[ReservedPort]] = {}  # of nodes that are closed
-        self._connections: set[Visitor] = set()
+        self._connections: set[ManagedConnection] = set()
         self._sweeper: asyncio.TimerHandle | None = None
         self._is_stopped = False
         self._contexts: dict[str, ssl.SSLContext] = {}
         self.received = memoryview(bytearray(_RECEIVED_BYTES_MAX))
         self.quotas = ConnectionQuotas(self.cluster)
-        self.closings = Closings(self.cluster.clock)
+        self.closings = CloseLog(self.cluster.clock)
         self.clock_s = time.perf_counter
-        self.outbox = Outbox(self.clock_s)
+        self.outbox = BatchedSends(self.clock_s)
         self.limits = limits_in_force(self.cluster)
         self.memory = RequestMemory(self.limits.queued_bytes_max)
         self.handshakes = Handshakes(self.limits.handshakes_max)
@@ -126,7 +126,7 @@ class Server:
         try:
             server = await self._listen(listener, node_id, port)
             self._servers.setdefault(node_id, []).append(server)
-            deepen(server)
+            raise_backlog(server)
         except OSError as error:
             raise UnavailableError(
                 f"listener {listener.name}: cannot listen on {listener.host}:{port}: {_why(error)}"
@@ -166,10 +166,10 @@ class Server:
         """Return what makes connections; nothing of TLS is imported without such a listener."""
         if not listener.protocol.tls:
             return lambda: Connection(self, listener, node_id)
-        from kafka_shim.shim.network.tls_arrival import TlsArrival  # noqa: PLC0415 - as said
+        from kafka_shim.shim.network.tls_connection import TlsConnection  # noqa: PLC0415 - as said
 
         context = self._tls(listener)
-        return lambda: TlsArrival(self, listener, node_id, context)
+        return lambda: TlsConnection(self, listener, node_id, context)
 
     def _tls(self, listener: ListenerConfig) -> "ssl.SSLContext":
         """Return a TLS context per listener, which its nodes share."""
@@ -222,13 +222,13 @@ class Server:
         for connection in list(self._connections):
             connection.abort()
 
-    def accepts(self, visitor: Visitor) -> bool:
+    def accepts(self, visitor: ManagedConnection) -> bool:
         """Take a connection in, unless there are too many, or its node was closed meanwhile."""
         self._connections.add(visitor)
         is_late = self._is_stopped or self.is_closed(visitor.node_id)
         return len(self._connections) <= self.limits.connections_max and not is_late
 
-    def forget(self, visitor: Visitor) -> None:
+    def forget(self, visitor: ManagedConnection) -> None:
         self._connections.discard(visitor)
 
     def _sweep(self) -> None:

@@ -13,7 +13,7 @@ from kafka_shim.shim.client.login import LoginError
 from kafka_shim.shim.config import Limits, ListenerConfig, SecurityProtocol
 from kafka_shim.shim.errors import UnavailableError
 from kafka_shim.shim.logs import Log
-from kafka_shim.shim.network.backlog import ONE_AT_A_TIME, deepen
+from kafka_shim.shim.network.backlog import ONE_AT_A_TIME, raise_backlog
 from kafka_shim.shim.request.session import Session, java_host_text
 from kafka_shim.shim.traffic.proxy.addresses import is_reachable
 from kafka_shim.shim.traffic.proxy.proxied_connection import ProxiedConnection
@@ -134,7 +134,7 @@ class Proxy:
         server = await asyncio.start_server(
             accept, sock=bound, backlog=ONE_AT_A_TIME, ssl=self._tls
         )
-        deepen(server)
+        raise_backlog(server)
         self._servers.append(server)
 
     async def _proxy_connection(

@@ -14,7 +14,7 @@ WAIT_S = 0.001
 _UNKNOWN = ()
 
 
-class Outbox:
+class BatchedSends:
     """Postpones sending while other connections have requests in the same turn of the loop."""
 
     def __init__(self, clock_s: Callable[[], float]) -> None:

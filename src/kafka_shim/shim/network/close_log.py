@@ -16,7 +16,7 @@ _NUMBER = re.compile(r"\d+")
 Kind = tuple[str, str, str]  # host, listener, reason without its numbers
 
 
-class Closings:
+class CloseLog:
     """The first closing of a kind is logged at once; later ones are counted, and logged in one line
     every PERIOD_MS. A kind that did not recur is forgotten.
     """

@@ -9,7 +9,7 @@ from collections import deque
 AT_ONCE_BYTES = 256 * 1024
 
 
-class Outgoing:
+class WriteBuffer:
     """What the transport of a connection is given to send."""
 
     def __init__(self, transport: asyncio.Transport, buffer_bytes_max: int) -> None:

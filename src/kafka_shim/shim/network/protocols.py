@@ -8,7 +8,7 @@ from kafka_shim.shim.request.session import Session, java_host_text
 from kafka_shim.shim.state.cluster import Cluster
 
 
-class Guest(Protocol):
+class AcceptedConnection(Protocol):
     """One that has arrived. It is closed, or started when it may be served."""
 
     node_id: int
@@ -23,7 +23,7 @@ class Guest(Protocol):
     def close(self, reason: str) -> None: ...
 
 
-class Visitor(Guest, Protocol):
+class ManagedConnection(AcceptedConnection, Protocol):
     """One that its server looks after."""
 
     began_ms: int
@@ -34,7 +34,7 @@ class Visitor(Guest, Protocol):
     def abort(self) -> None: ...
 
 
-class Arrival(Protocol):
+class ConnectionOwner(Protocol):
     """The owner of a connection, which is called when the connection has ended."""
 
     def ended(self) -> None: ...

@@ -6,7 +6,7 @@ from kafka_shim.shim.clock import Clock, Timer
 from kafka_shim.shim.request.session import Session
 
 
-class Mute:
+class ThrottlePause:
     """That of one connection; `go_on` is called when it is over."""
 
     def __init__(self, clock: Clock, go_on: Callable[[], None]) -> None:

@@ -9,16 +9,16 @@ from typing import cast
 
 from kafka_shim.shim.config import ListenerConfig
 from kafka_shim.shim.network.connection import Connection
-from kafka_shim.shim.network.holder import Holder
+from kafka_shim.shim.network.connection_host import ConnectionHost
 from kafka_shim.shim.request.session import java_host_text
 from kafka_shim.shim.tls.alerts import handshake_failure, send_alert
 
 
-class TlsArrival(asyncio.Protocol):
+class TlsConnection(asyncio.Protocol):
     """Hands over to a `Connection` once the handshake is done."""
 
     def __init__(
-        self, holder: Holder, listener: ListenerConfig, node_id: int, context: ssl.SSLContext
+        self, holder: ConnectionHost, listener: ListenerConfig, node_id: int, context: ssl.SSLContext
     ) -> None:
         self._holder = holder
         self._cluster = holder.dispatcher.cluster

@@ -4,16 +4,16 @@ from typing import Protocol
 
 from kafka_shim.shim.config import Limits
 from kafka_shim.shim.dispatching.dispatcher import Dispatcher
-from kafka_shim.shim.network.closings import Closings
+from kafka_shim.shim.network.close_log import CloseLog
 from kafka_shim.shim.network.connection_quotas import ConnectionQuotas
-from kafka_shim.shim.network.guest import Visitor
+from kafka_shim.shim.network.protocols import ManagedConnection
 from kafka_shim.shim.network.handshakes import Handshakes
 from kafka_shim.shim.network.large_requests import LargeRequests
-from kafka_shim.shim.network.outbox import Outbox
+from kafka_shim.shim.network.batched_sends import BatchedSends
 from kafka_shim.shim.network.request_memory import RequestMemory
 
 
-class Holder(Protocol):
+class ConnectionHost(Protocol):
     """The owner of connections: their shared state, and the receiver of their events."""
 
     @property
@@ -31,9 +31,9 @@ class Holder(Protocol):
     @property
     def handshakes(self) -> Handshakes: ...
     @property
-    def outbox(self) -> Outbox: ...
+    def outbox(self) -> BatchedSends: ...
     @property
-    def closings(self) -> Closings: ...
+    def closings(self) -> CloseLog: ...
     def clock_s(self) -> float: ...
-    def accepts(self, visitor: Visitor) -> bool: ...
-    def forget(self, visitor: Visitor) -> None: ...
+    def accepts(self, visitor: ManagedConnection) -> bool: ...
+    def forget(self, visitor: ManagedConnection) -> None: ...
