@@ -115,7 +115,7 @@ async def _flood(writer: asyncio.StreamWriter) -> None:
 
 
 def _is_stuck(broker: Broker) -> bool:
-    return any(not connection._writable for connection in connections_of(broker))
+    return any(not connection._is_writable for connection in connections_of(broker))
 
 
 async def _until(holds: Callable[[], bool]) -> None:

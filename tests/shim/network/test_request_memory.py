@@ -8,7 +8,7 @@ class Peer:
         self.request = LargeRequest(memory, self)
         self.times_gone_on = 0
 
-    def go_on(self) -> None:
+    def on_memory_available(self) -> None:
         self.times_gone_on += 1
         self.request.has_memory = True
 
@@ -41,10 +41,10 @@ def test_a_request_is_in_the_way_only_while_another_waits_for_its_memory() -> No
     memory = RequestMemory(100_000)
     slow, late = Peer(memory), Peer(memory)
     assert slow.request.may_arrive(100_000, 10)
-    assert memory.in_the_way(before_ms=50) is None
+    assert memory.oldest_blocking_reader(before_ms=50) is None
     assert not late.request.may_arrive(100_000, 20)
-    assert memory.in_the_way(before_ms=10) is None
-    assert memory.in_the_way(before_ms=11) is slow
+    assert memory.oldest_blocking_reader(before_ms=10) is None
+    assert memory.oldest_blocking_reader(before_ms=11) is slow
     slow.request.end(30)
     assert late.times_gone_on == 1
-    assert memory.in_the_way(before_ms=99) is None
+    assert memory.oldest_blocking_reader(before_ms=99) is None

@@ -1,13 +1,13 @@
-"""Answers of several connections that leave one right after the other.
+"""Sends the responses of several connections one right after the other.
 
-A client that waits for answers is woken by the first of them; while it is awake, sending it more
+A client that waits for responses is woken by the first of them; while it is awake, sending it more
 costs the system less than half as much.
 """
 
 import asyncio
 from collections.abc import Callable
 
-MANY = 32
+BATCH_MAX = 32
 """Number of connections whose responses are sent without waiting for more."""
 WAIT_S = 0.001
 """How long an answer may wait for those of other connections."""
@@ -20,32 +20,32 @@ class BatchedSends:
     def __init__(self, clock_s: Callable[[], float]) -> None:
         self._clock_s = clock_s
         self._waiting: list[Callable[[], None]] = []
-        self._is_planned = False
+        self._is_scheduled = False
         self._ends_s = 0.0
 
-    def takes(self, send: Callable[[], None]) -> bool:
+    def postpone(self, send: Callable[[], None]) -> bool:
         """Return whether `send` is called soon, with those of other connections; if not, nobody
         else has work in this turn, as far as the event loop shows it.
         """
         loop, waiting = asyncio.get_running_loop(), self._waiting
-        left = len(getattr(loop, "_ready", _UNKNOWN)) - self._is_planned
+        left = len(getattr(loop, "_ready", _UNKNOWN)) - self._is_scheduled
         if not waiting:
             if not left:
                 return False
             self._ends_s = self._clock_s() + WAIT_S
-            if not self._is_planned:
-                self._is_planned = True
-                loop.call_soon(self._end_turn)
+            if not self._is_scheduled:
+                self._is_scheduled = True
+                loop.call_soon(self._on_iteration_end)
         waiting.append(send)
-        if not left or len(waiting) >= MANY or self._clock_s() > self._ends_s:
-            self._send()
+        if not left or len(waiting) >= BATCH_MAX or self._clock_s() > self._ends_s:
+            self._send_all()
         return True
 
-    def _end_turn(self) -> None:
-        self._is_planned = False
-        self._send()
+    def _on_iteration_end(self) -> None:
+        self._is_scheduled = False
+        self._send_all()
 
-    def _send(self) -> None:
+    def _send_all(self) -> None:
         waiting, self._waiting = self._waiting, []
         for send in waiting:
             send()

@@ -13,7 +13,7 @@ _KINDS_OF_HOST_MAX = 8
 _OTHER = "further reasons"
 _NUMBER = re.compile(r"\d+")
 
-Kind = tuple[str, str, str]  # host, listener, reason without its numbers
+CloseKind = tuple[str, str, str]  # host, listener, reason without its numbers
 
 
 class CloseLog:
@@ -23,14 +23,14 @@ class CloseLog:
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
-        self._counts: dict[Kind, int] = {}  # of those not logged yet
-        self._reasons: dict[Kind, str] = {}  # the first one of each kind
+        self._counts: dict[CloseKind, int] = {}  # of those not logged yet
+        self._reasons: dict[CloseKind, str] = {}  # the first one of each kind
         self._kinds_of: dict[str, int] = {}  # by host
         self._timer: Timer | None = None
 
-    def closed(self, host: str, port: int, listener: str, reason: str, principal: str) -> None:
+    def record(self, host: str, port: int, listener: str, reason: str, principal: str) -> None:
         """Log a closing, or count it."""
-        kind = self._kind(host, listener, reason)
+        kind = self._kind_of_close(host, listener, reason)
         if kind in self._counts:
             self._counts[kind] += 1
             return
@@ -45,10 +45,10 @@ class CloseLog:
             principal=principal,
         )
         if self._timer is None:
-            self._timer = self._clock.call_later(PERIOD_MS, self._sum_up)
+            self._timer = self._clock.call_later(PERIOD_MS, self._log_summary)
 
-    def end(self) -> None:
-        """Log the counts."""
+    def flush(self) -> None:
+        """Log the counts, and forget all kinds."""
         if self._timer is not None:
             self._timer.cancel()
         self._timer = None
@@ -57,7 +57,7 @@ class CloseLog:
         self._reasons.clear()
         self._kinds_of.clear()
 
-    def _kind(self, host: str, listener: str, reason: str) -> Kind:
+    def _kind_of_close(self, host: str, listener: str, reason: str) -> CloseKind:
         """Return its kind, or a common one: peers choose parts of
         reasons, and can have many hosts.
         """
@@ -70,7 +70,7 @@ class CloseLog:
             return (host, listener, _OTHER)
         return kind
 
-    def _sum_up(self) -> None:
+    def _log_summary(self) -> None:
         self._timer = None
         self._log_counts()
         again = dict.fromkeys((kind for kind, count in self._counts.items() if count), 0)
@@ -80,7 +80,7 @@ class CloseLog:
         for host, _, _ in again:
             self._kinds_of[host] = self._kinds_of.get(host, 0) + 1
         if again:
-            self._timer = self._clock.call_later(PERIOD_MS, self._sum_up)
+            self._timer = self._clock.call_later(PERIOD_MS, self._log_summary)
 
     def _log_counts(self) -> None:
         for kind, count in self._counts.items():

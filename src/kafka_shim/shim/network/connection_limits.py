@@ -21,25 +21,25 @@ class ConnectionLimits:
     def __init__(self, cluster: Cluster) -> None:
         self._cluster = cluster
 
-    def connections(self, node_id: int, listener: str) -> int:
+    def max_connections(self, node_id: int, listener: str) -> int:
         """Return the maximum number of connections."""
         return self._setting("max.connections", node_id, listener)
 
-    def rate(self, node_id: int, listener: str) -> int | None:
+    def max_rate(self, node_id: int, listener: str) -> int | None:
         """Return the maximum rate per second; None without a limit."""
-        found = self._setting("max.connection.creation.rate", node_id, listener)
-        return None if found == _UNLIMITED else found
+        rate = self._setting("max.connection.creation.rate", node_id, listener)
+        return None if rate == _UNLIMITED else rate
 
-    def of_host(self, guest: AcceptedConnection) -> int:
+    def max_connections_of_host(self, connection: AcceptedConnection) -> int:
         """Return the maximum number for the address of a connection."""
-        overrides = self._given(f"{_OF_HOST}.overrides", guest.node_id)
+        overrides = self._configured(f"{_OF_HOST}.overrides", connection.node_id)
         for override in overrides.split(",") if overrides else ():
             host, _, count = override.strip().rpartition(":")
-            if count.isdecimal() and address(host) == guest.host:
+            if count.isdecimal() and canonical_ip(host) == connection.host:
                 return int(count)
-        return self._setting(_OF_HOST, guest.node_id, "")
+        return self._setting(_OF_HOST, connection.node_id, "")
 
-    def host_rate(self, host: str) -> float | None:
+    def max_rate_of_host(self, host: str) -> float | None:
         """Return the maximum rate per second for an address; None without a limit."""
         return self._cluster.quotas.connection_rate(host)
 
@@ -66,12 +66,12 @@ class ConnectionLimits:
             return _UNLIMITED
         value = None
         if listener:
-            value = self._given(f"listener.name.{listener.lower()}.{name}", node_id)
+            value = self._configured(f"listener.name.{listener.lower()}.{name}", node_id)
         if value is None:
-            value = self._given(name, node_id)
+            value = self._configured(name, node_id)
         return _UNLIMITED if value is None else int(value)
 
-    def _given(self, name: str, node_id: int) -> str | None:
+    def _configured(self, name: str, node_id: int) -> str | None:
         """Return a broker's setting; cached, since every connection reads several."""
         configs = self._cluster.configs
         own = configs.brokers.get(node_id, {})
@@ -81,7 +81,7 @@ class ConnectionLimits:
         return None
 
 
-def address(host: str) -> str:
+def canonical_ip(host: str) -> str:
     """Return an address as in sessions; other names are not resolved."""
     try:
         return java_host_text("127.0.0.1" if host == "localhost" else host)

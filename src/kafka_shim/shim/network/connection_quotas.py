@@ -45,28 +45,28 @@ class ConnectionQuotas:
         self._host_rates: dict[tuple[int, str], Rate] = {}
         self._parting: dict[AcceptedConnection, Timer] = {}  # came faster than they may
 
-    def arrive(self, guest: AcceptedConnection) -> None:
+    def admit(self, connection: AcceptedConnection) -> None:
         """Start a new connection, now or later, or close it."""
-        key = guest.node_id, guest.listener_name
+        key = connection.node_id, connection.listener_name
         acceptor = self._acceptors.get(key)
         if acceptor is None:
             acceptor = self._acceptors[key] = _Acceptor(deque())
-        acceptor.waiting.append(guest)
+        acceptor.waiting.append(connection)
         if len(acceptor.waiting) == 1:
             self._accept(acceptor)
 
-    def gone(self, guest: AcceptedConnection) -> None:
+    def release(self, connection: AcceptedConnection) -> None:
         """Remove an ended connection; others may take its place."""
-        served = self._served.get(guest.node_id, {})
-        if guest not in served:
-            self._give_up(guest)
+        served = self._served.get(connection.node_id, {})
+        if connection not in served:
+            self._stop_waiting(connection)
             return
-        del served[guest]
-        for counter, name in self._counted(guest):
-            counter[guest.node_id, name] -= 1
-            if not counter[guest.node_id, name]:
-                del counter[guest.node_id, name]
-        self._accept_others(guest.node_id)
+        del served[connection]
+        for counter, name in self._counters_of(connection):
+            counter[connection.node_id, name] -= 1
+            if not counter[connection.node_id, name]:
+                del counter[connection.node_id, name]
+        self._accept_others(connection.node_id)
 
     def stop(self) -> None:
         """Take in and close no more connections later."""
@@ -75,30 +75,32 @@ class ConnectionQuotas:
             if timer is not None:
                 timer.cancel()
 
-    def settle(self) -> None:
+    def retry_delayed(self) -> None:
         """Close connections above the limits, and start waiting ones, after limits changed."""
         for node_id in {node_id for node_id, _ in self._acceptors}:
             self._make_room(node_id)
             self._accept_others(node_id)
 
-    def _counted(self, guest: AcceptedConnection) -> list[tuple[Counter[tuple[int, str]], str]]:
+    def _counters_of(
+        self, connection: AcceptedConnection
+    ) -> list[tuple[Counter[tuple[int, str]], str]]:
         """Return the counters of a served connection, and its name in them."""
         return [
             (self._counts, ANY),
-            (self._counts, guest.listener_name),
-            (self._hosts, guest.host),
+            (self._counts, connection.listener_name),
+            (self._hosts, connection.host),
         ]
 
-    def _give_up(self, guest: AcceptedConnection) -> None:
+    def _stop_waiting(self, connection: AcceptedConnection) -> None:
         """Remove a connection that was waiting."""
-        if guest in self._parting:
-            self._parting.pop(guest).cancel()
+        if connection in self._parting:
+            self._parting.pop(connection).cancel()
             return
-        acceptor = self._acceptors.get((guest.node_id, guest.listener_name))
-        if acceptor is not None and guest in acceptor.waiting:
-            if acceptor.waiting[0] is guest:
+        acceptor = self._acceptors.get((connection.node_id, connection.listener_name))
+        if acceptor is not None and connection in acceptor.waiting:
+            if acceptor.waiting[0] is connection:
                 acceptor.is_counted = False
-            acceptor.waiting.remove(guest)
+            acceptor.waiting.remove(connection)
 
     def _accept_others(self, node_id: int) -> None:
         for (of_node, _), acceptor in self._acceptors.items():
@@ -108,17 +110,17 @@ class ConnectionQuotas:
     def _accept(self, acceptor: _Acceptor) -> None:
         """Take in as many as may be."""
         while acceptor.waiting and acceptor.timer is None:
-            guest = acceptor.waiting[0]
-            delay_ms = 0 if acceptor.is_counted else self._delay_ms(guest)
+            connection = acceptor.waiting[0]
+            delay_ms = 0 if acceptor.is_counted else self._delay_ms(connection)
             acceptor.is_counted = True
             if delay_ms:
                 self._accept_later(acceptor, delay_ms)
                 return
-            if not self._has_place(guest):
+            if not self._has_room(connection):
                 return
             acceptor.waiting.popleft()
             acceptor.is_counted = False
-            self._take_in(guest)
+            self._start_serving(connection)
 
     def _accept_later(self, acceptor: _Acceptor, delay_ms: int) -> None:
         def due() -> None:
@@ -127,63 +129,65 @@ class ConnectionQuotas:
 
         acceptor.timer = self._cluster.clock.call_later(delay_ms, due)
 
-    def _take_in(self, guest: AcceptedConnection) -> None:
+    def _start_serving(self, connection: AcceptedConnection) -> None:
         """Serve a connection for which there is a place, or close it for its address."""
-        per_second = self._limits.host_rate(guest.host)
-        delay_ms = 0 if per_second is None else self._host_delay_ms(guest, per_second)
+        per_second = self._limits.max_rate_of_host(connection.host)
+        delay_ms = 0 if per_second is None else self._host_delay_ms(connection, per_second)
         if delay_ms:
-            reason = f"more than {per_second:g} connections a second from {guest.host}"
-            self._part_later(guest, delay_ms, f"{reason} (connection_creation_rate)")
+            reason = f"more than {per_second:g} connections a second from {connection.host}"
+            self._close_later(connection, delay_ms, f"{reason} (connection_creation_rate)")
             return
-        most = self._limits.of_host(guest)
-        if self._hosts[guest.node_id, guest.host] >= most:
-            guest.close(f"more than {most} connections of {guest.host} (max.connections.per.ip)")
+        most = self._limits.max_connections_of_host(connection)
+        if self._hosts[connection.node_id, connection.host] >= most:
+            connection.close(
+                f"more than {most} connections of {connection.host} (max.connections.per.ip)"
+            )
             return
-        self._served.setdefault(guest.node_id, {})[guest] = None
-        for counter, name in self._counted(guest):
-            counter[guest.node_id, name] += 1
-        guest.start()
-        if self._limits.is_protected(guest.listener_name):
-            self._make_room(guest.node_id)
+        self._served.setdefault(connection.node_id, {})[connection] = None
+        for counter, name in self._counters_of(connection):
+            counter[connection.node_id, name] += 1
+        connection.start()
+        if self._limits.is_protected(connection.listener_name):
+            self._make_room(connection.node_id)
 
-    def _part_later(self, guest: AcceptedConnection, delay_ms: int, reason: str) -> None:
+    def _close_later(self, connection: AcceptedConnection, delay_ms: int, reason: str) -> None:
         def due() -> None:
-            del self._parting[guest]
-            guest.close(reason)
+            del self._parting[connection]
+            connection.close(reason)
 
-        self._parting[guest] = self._cluster.clock.call_later(delay_ms, due)
+        self._parting[connection] = self._cluster.clock.call_later(delay_ms, due)
 
-    def _has_place(self, guest: AcceptedConnection) -> bool:
-        node_id, listener = guest.node_id, guest.listener_name
-        if self._counts[node_id, listener] >= self._limits.connections(node_id, listener):
+    def _has_room(self, connection: AcceptedConnection) -> bool:
+        node_id, listener = connection.node_id, connection.listener_name
+        if self._counts[node_id, listener] >= self._limits.max_connections(node_id, listener):
             return False
         if self._limits.is_protected(listener):
             return True
-        return self._counts[node_id, ANY] < self._limits.connections(node_id, ANY)
+        return self._counts[node_id, ANY] < self._limits.max_connections(node_id, ANY)
 
     def _make_room(self, node_id: int) -> None:
         """Make room for the inter-broker listener: close the least
         recently used other connection.
         """
-        excess = self._counts[node_id, ANY] - self._limits.connections(node_id, ANY)
+        excess = self._counts[node_id, ANY] - self._limits.max_connections(node_id, ANY)
         if excess <= 0:
             return
         others = [
-            guest
-            for guest in self._served[node_id]
-            if not self._limits.is_protected(guest.listener_name)
+            connection
+            for connection in self._served[node_id]
+            if not self._limits.is_protected(connection.listener_name)
         ]
-        for guest in sorted(others, key=lambda guest: guest.last_used_ms)[:excess]:
-            self.gone(guest)
-            guest.close("another connection took its place (max.connections)")
+        for connection in sorted(others, key=lambda connection: connection.last_used_ms)[:excess]:
+            self.release(connection)
+            connection.close("another connection took its place (max.connections)")
 
-    def _delay_ms(self, guest: AcceptedConnection) -> int:
+    def _delay_ms(self, connection: AcceptedConnection) -> int:
         """Count a connection, and return how long it has to wait for the rates."""
-        node_id, listener = guest.node_id, guest.listener_name
+        node_id, listener = connection.node_id, connection.listener_name
         names = (listener,) if self._limits.is_protected(listener) else (ANY, listener)
         delay_ms = 0
         for name in names:
-            per_second = self._limits.rate(node_id, name)
+            per_second = self._limits.max_rate(node_id, name)
             if per_second is not None:
                 rate = self._rates.setdefault((node_id, name), self._limits.new_rate())
                 now_ms = self._cluster.clock.now_ms()
@@ -191,7 +195,7 @@ class ConnectionQuotas:
                 delay_ms = max(delay_ms, rate.excess_ms(now_ms, per_second))
         return delay_ms
 
-    def _host_delay_ms(self, guest: AcceptedConnection, per_second: float) -> int:
+    def _host_delay_ms(self, connection: AcceptedConnection, per_second: float) -> int:
         """Return the delay in ms until a connection of this address is allowed; count it if it is
         0.
         """
@@ -200,7 +204,7 @@ class ConnectionQuotas:
             self._host_rates = {
                 key: rate for key, rate in self._host_rates.items() if not rate.is_idle(now_ms)
             }
-        key = guest.node_id, guest.host
+        key = connection.node_id, connection.host
         rate = self._host_rates.setdefault(key, self._limits.new_rate())
         rate.record(now_ms)
         delay_ms = rate.excess_ms(now_ms, per_second)

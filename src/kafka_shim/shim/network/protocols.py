@@ -1,4 +1,4 @@
-"""Connections, as their quotas and their server see them."""
+"""Connections from the view of their quotas and their server."""
 
 import asyncio
 from typing import Protocol
@@ -9,7 +9,7 @@ from kafka_shim.shim.state.cluster import Cluster
 
 
 class AcceptedConnection(Protocol):
-    """One that has arrived. It is closed, or started when it may be served."""
+    """An accepted connection: closed, or started when its quotas have room."""
 
     node_id: int
 
@@ -24,12 +24,12 @@ class AcceptedConnection(Protocol):
 
 
 class ManagedConnection(AcceptedConnection, Protocol):
-    """One that its server looks after."""
+    """A connection that its server closes when it is idle, too slow, or shut down."""
 
     began_ms: int
 
     @property
-    def is_logging_in(self) -> bool: ...
+    def awaits_authentication(self) -> bool: ...
     def shut_down(self) -> None: ...
     def abort(self) -> None: ...
 
@@ -37,7 +37,7 @@ class ManagedConnection(AcceptedConnection, Protocol):
 class ConnectionOwner(Protocol):
     """The owner of a connection, which is called when the connection has ended."""
 
-    def ended(self) -> None: ...
+    def on_connection_ended(self) -> None: ...
 
 
 def session_of(

@@ -7,9 +7,9 @@ SMALL_BYTES = 64 * 1024
 
 
 class Reader(Protocol):
-    """Who reads requests."""
+    """A connection that reads requests."""
 
-    def go_on(self) -> None: ...
+    def on_memory_available(self) -> None: ...
 
 
 class RequestMemory:
@@ -25,15 +25,15 @@ class RequestMemory:
         self._waiting: dict[Reader, int] = {}
         self.bytes = 0
 
-    def take(self, reader: Reader, size: int, now_ms: int) -> bool:
-        """Reserve memory for a request; if none is left, `go_on` is called when there is some."""
+    def reserve(self, reader: Reader, size: int, now_ms: int) -> bool:
+        """Return whether memory was reserved; if not, the reader is called when there is some."""
         if self.bytes >= self._bytes_max:
             self._waiting[reader] = size
             return False
         self._hold(reader, size, now_ms)
         return True
 
-    def give_back(self, reader: Reader, now_ms: int) -> None:
+    def release(self, reader: Reader, now_ms: int) -> None:
         """Release everything that a reader holds or waits for."""
         self._waiting.pop(reader, None)
         held = self._held.pop(reader, None)
@@ -43,9 +43,9 @@ class RequestMemory:
         while self._waiting and self.bytes < self._bytes_max:
             first = next(iter(self._waiting))
             self._hold(first, self._waiting.pop(first), now_ms)
-            first.go_on()
+            first.on_memory_available()
 
-    def in_the_way(self, before_ms: int) -> Reader | None:
+    def oldest_blocking_reader(self, before_ms: int) -> Reader | None:
         """Return the oldest holder of memory since before that time, while others wait."""
         if not self._waiting:
             return None
@@ -73,7 +73,7 @@ class LargeRequest:
         """Whether to read on, while a frame of this size, above SMALL_BYTES, arrives."""
         if not self.is_begun:
             self.is_begun = True
-            self.has_memory = self._memory.take(self._reader, size, now_ms)
+            self.has_memory = self._memory.reserve(self._reader, size, now_ms)
         return self.has_memory and not self._is_whole
 
     def arrived(self) -> None:
@@ -89,4 +89,4 @@ class LargeRequest:
         """Release its memory."""
         if self.is_begun:
             self.is_begun = self._is_whole = False
-            self._memory.give_back(self._reader, now_ms)
+            self._memory.release(self._reader, now_ms)

@@ -12,17 +12,15 @@ from kafka_shim.shim.config import Config, ListenerConfig
 from kafka_shim.shim.dispatching.dispatcher import Dispatcher
 from kafka_shim.shim.errors import UnavailableError
 from kafka_shim.shim.logs import Log
-from kafka_shim.shim.network.backlog import ONE_AT_A_TIME, raise_backlog
+from kafka_shim.shim.network.batched_sends import BatchedSends
 from kafka_shim.shim.network.close_log import CloseLog
 from kafka_shim.shim.network.connection import Connection
 from kafka_shim.shim.network.connection_quotas import ConnectionQuotas
-from kafka_shim.shim.network.protocols import ManagedConnection
-from kafka_shim.shim.network.handshakes import Handshakes
 from kafka_shim.shim.network.large_requests import LargeRequests
-from kafka_shim.shim.network.limits import limits_in_force
-from kafka_shim.shim.network.batched_sends import BatchedSends
+from kafka_shim.shim.network.listening_sockets import ONE_AT_A_TIME, ReservedPort, raise_backlog
+from kafka_shim.shim.network.protocols import ManagedConnection
 from kafka_shim.shim.network.request_memory import RequestMemory
-from kafka_shim.shim.network.reserved_port import ReservedPort
+from kafka_shim.shim.network.resource_limits import PendingHandshakes, effective_limits
 
 if TYPE_CHECKING:
     import ssl
@@ -44,19 +42,19 @@ class Server:
         self.dispatcher = dispatcher
         self.cluster = dispatcher.cluster
         self._servers: dict[int, list[asyncio.Server]] = {}  # by node
-        self._kept: dict[int, list[ReservedPort]] = {}  # of nodes that are closed
+        self._reserved_ports: dict[int, list[ReservedPort]] = {}  # of nodes that are closed
         self._connections: set[ManagedConnection] = set()
         self._sweeper: asyncio.TimerHandle | None = None
         self._is_stopped = False
         self._contexts: dict[str, ssl.SSLContext] = {}
-        self.received = memoryview(bytearray(_RECEIVED_BYTES_MAX))
+        self.receive_buffer = memoryview(bytearray(_RECEIVED_BYTES_MAX))
         self.quotas = ConnectionQuotas(self.cluster)
-        self.closings = CloseLog(self.cluster.clock)
+        self.close_log = CloseLog(self.cluster.clock)
         self.clock_s = time.perf_counter
-        self.outbox = BatchedSends(self.clock_s)
-        self.limits = limits_in_force(self.cluster)
+        self.batched_sends = BatchedSends(self.clock_s)
+        self.limits = effective_limits(self.cluster)
         self.memory = RequestMemory(self.limits.queued_bytes_max)
-        self.handshakes = Handshakes(self.limits.handshakes_max)
+        self.handshakes = PendingHandshakes(self.limits.handshakes_max)
         self.large_requests = LargeRequests(dispatcher)
 
     @property
@@ -87,40 +85,42 @@ class Server:
 
     async def close_node(self, node_id: int) -> None:
         """Stop a node's listeners and hang up on its clients; connecting to it is refused."""
-        await _take_in_no_more(self._servers.get(node_id, []))
-        self._kept[node_id] = self._unbind(node_id)
+        await _stop_accepting(self._servers.get(node_id, []))
+        self._reserved_ports[node_id] = self._unbind(node_id)
         self.close_connections(node_id)
 
     def is_closed(self, node_id: int) -> bool:
-        return node_id in self._kept
+        return node_id in self._reserved_ports
 
     async def reopen_node(self, node_id: int, *, is_moved: bool = False) -> None:
         """Bind the ports of a closed node again; if that fails, it stays closed (ConfigError).
 
         `is_moved`: bind other free ports instead.
         """
-        kept = self._kept.pop(node_id)
+        reserved = self._reserved_ports.pop(node_id)
         try:
             if is_moved:
-                await self._open_node(node_id, [0 for _ in kept])
-            for port in kept:
+                await self._open_node(node_id, [0 for _ in reserved])
+            for port in reserved:
                 port.close()
             if not is_moved:
-                await self._open_node(node_id, [port.port for port in kept])
+                await self._open_node(node_id, [port.port for port in reserved])
         except BaseException:
             for port in self._unbind(node_id):
                 port.close()
-            self._kept[node_id] = [ReservedPort(port.family, port.address) for port in kept]
+            self._reserved_ports[node_id] = [
+                ReservedPort(port.family, port.address) for port in reserved
+            ]
             raise
 
     def _unbind(self, node_id: int) -> list[ReservedPort]:
         """Close the listening sockets of a node, but keep their ports."""
-        kept = []
+        reserved = []
         for server in self._servers.pop(node_id, []):
             family, address = server.sockets[0].family, server.sockets[0].getsockname()
             server.close()
-            kept.append(ReservedPort(family, address))
-        return kept
+            reserved.append(ReservedPort(family, address))
+        return reserved
 
     async def _open(self, listener: ListenerConfig, node_id: int, port: int) -> None:
         try:
@@ -129,7 +129,8 @@ class Server:
             raise_backlog(server)
         except OSError as error:
             raise UnavailableError(
-                f"listener {listener.name}: cannot listen on {listener.host}:{port}: {_why(error)}"
+                f"listener {listener.name}: cannot listen on {listener.host}:{port}:"
+                f" {_bind_error_text(error)}"
             ) from error
         node = self.cluster.nodes[node_id]
         endpoint = (listener.host, server.sockets[0].getsockname()[1])
@@ -143,16 +144,19 @@ class Server:
 
     async def _listen(self, listener: ListenerConfig, node_id: int, port: int) -> asyncio.Server:
         """Bind all addresses of the listener's host to one port, also if that is any free one."""
-        wanted = port
+        free_port = port
         while True:
             try:
                 server = await asyncio.get_running_loop().create_server(
-                    self._maker(listener, node_id), listener.host, wanted, backlog=ONE_AT_A_TIME
+                    self._protocol_factory(listener, node_id),
+                    listener.host,
+                    free_port,
+                    backlog=ONE_AT_A_TIME,
                 )
             except OSError:
-                if wanted == port:
+                if free_port == port:
                     raise
-                wanted = port  # somebody else has it at another address; try another one
+                free_port = port  # somebody else has it at another address; try another one
                 continue
             if not server.sockets:  # asyncio passes over the error of making one
                 raise OSError(errno.EMFILE, os.strerror(errno.EMFILE))
@@ -160,9 +164,11 @@ class Server:
             if len(ports) == 1:
                 return server
             server.close()  # a host of several addresses, such as localhost, has a port of each
-            wanted = ports.pop()
+            free_port = ports.pop()
 
-    def _maker(self, listener: ListenerConfig, node_id: int) -> Callable[[], asyncio.BaseProtocol]:
+    def _protocol_factory(
+        self, listener: ListenerConfig, node_id: int
+    ) -> Callable[[], asyncio.BaseProtocol]:
         """Return what makes connections; nothing of TLS is imported without such a listener."""
         if not listener.protocol.tls:
             return lambda: Connection(self, listener, node_id)
@@ -187,16 +193,16 @@ class Server:
         if self._sweeper is not None:
             self._sweeper.cancel()
         servers = [server for of_node in self._servers.values() for server in of_node]
-        await _take_in_no_more(servers)
+        await _stop_accepting(servers)
         for server in servers:
             server.close()
-        for kept in self._kept.values():
-            for port in kept:
+        for reserved in self._reserved_ports.values():
+            for port in reserved:
                 port.close()
         self.close_connections()
         self._servers.clear()
-        self._kept.clear()
-        self.closings.end()
+        self._reserved_ports.clear()
+        self.close_log.flush()
         for _ in range(_LAST_TURNS):
             await asyncio.sleep(0)
 
@@ -209,7 +215,7 @@ class Server:
     def reset(self) -> None:
         """Close all connections and forget them."""
         self.close_connections()
-        self.closings.end()
+        self.close_log.flush()
         self.quotas.stop()
         self.quotas = ConnectionQuotas(self.cluster)
 
@@ -222,14 +228,14 @@ class Server:
         for connection in list(self._connections):
             connection.abort()
 
-    def accepts(self, visitor: ManagedConnection) -> bool:
+    def add_connection(self, connection: ManagedConnection) -> bool:
         """Take a connection in, unless there are too many, or its node was closed meanwhile."""
-        self._connections.add(visitor)
-        is_late = self._is_stopped or self.is_closed(visitor.node_id)
+        self._connections.add(connection)
+        is_late = self._is_stopped or self.is_closed(connection.node_id)
         return len(self._connections) <= self.limits.connections_max and not is_late
 
-    def forget(self, visitor: ManagedConnection) -> None:
-        self._connections.discard(visitor)
+    def remove_connection(self, connection: ManagedConnection) -> None:
+        self._connections.discard(connection)
 
     def _sweep(self) -> None:
         """Periodically close connections that are idle, log in too slowly, or block memory.
@@ -240,17 +246,20 @@ class Server:
         for connection in list(self._connections):
             if 0 <= limits.idle_ms_max < now_ms - connection.last_used_ms:
                 connection.shut_down()
-            elif connection.is_logging_in and now_ms - connection.began_ms > limits.login_ms_max:
+            elif (
+                connection.awaits_authentication
+                and now_ms - connection.began_ms > limits.login_ms_max
+            ):
                 connection.close(f"not logged in after {limits.login_ms_max // 1000} s")
-        self.quotas.settle()
-        obstacle = self.memory.in_the_way(now_ms - limits.obstacle_ms_max)
+        self.quotas.retry_delayed()
+        obstacle = self.memory.oldest_blocking_reader(now_ms - limits.obstacle_ms_max)
         if isinstance(obstacle, Connection):
             obstacle.close("its request occupied memory for too long while others waited for it")
         loop = asyncio.get_running_loop()
         self._sweeper = loop.call_later(IDLE_CHECK_MS / 1000, self._sweep)
 
 
-async def _take_in_no_more(servers: Sequence[asyncio.Server]) -> None:
+async def _stop_accepting(servers: Sequence[asyncio.Server]) -> None:
     """Stop accepting before closing: asyncio loses sockets that a
     closed server is just accepting.
     """
@@ -262,14 +271,14 @@ async def _take_in_no_more(servers: Sequence[asyncio.Server]) -> None:
         await asyncio.sleep(0)
 
 
-def _why(error: OSError) -> str:
+def _bind_error_text(error: OSError) -> str:
     """Return asyncio's error in short, with advice."""
     if isinstance(error, socket.gaierror) or error.errno is None:
         return f"{error.strerror or error}"
-    said = os.strerror(error.errno).lower()
+    text = os.strerror(error.errno).lower()
     if error.errno in (errno.EADDRINUSE, errno.EACCES):
-        return f"{said}; choose another port, or 0 for any free one"
-    return said
+        return f"{text}; choose another port, or 0 for any free one"
+    return text
 
 
 def _port(listener: ListenerConfig, index: int) -> int:

@@ -18,18 +18,18 @@ class TlsConnection(asyncio.Protocol):
     """Hands over to a `Connection` once the handshake is done."""
 
     def __init__(
-        self, holder: ConnectionHost, listener: ListenerConfig, node_id: int, context: ssl.SSLContext
+        self, host: ConnectionHost, listener: ListenerConfig, node_id: int, context: ssl.SSLContext
     ) -> None:
-        self._holder = holder
-        self._cluster = holder.dispatcher.cluster
+        self._host = host
+        self._cluster = host.dispatcher.cluster
         self._listener = listener
         self.node_id = node_id
         self._context = context
         self._transport: asyncio.Transport | None = None
-        self._task: asyncio.Task[None] | None = None  # the handshake
-        self._early: list[bytes] = []  # came with the end of the handshake
+        self._handshake: asyncio.Task[None] | None = None  # the handshake
+        self._early_data: list[bytes] = []  # came with the end of the handshake
         self._connection: Connection | None = None
-        self._is_over = False
+        self._has_ended = False
         self.host, self._port = "127.0.0.1", 0
         self.began_ms = self._cluster.clock.now_ms()
 
@@ -42,39 +42,39 @@ class TlsConnection(asyncio.Protocol):
         return self.began_ms if self._connection is None else self._connection.last_used_ms
 
     @property
-    def is_logging_in(self) -> bool:
+    def awaits_authentication(self) -> bool:
         if self._connection is not None:
-            return self._connection.is_logging_in
-        return self._task is not None
+            return self._connection.awaits_authentication
+        return self._handshake is not None
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast("asyncio.Transport", transport)
         self._transport.pause_reading()
         host, self._port, *_ = transport.get_extra_info("peername") or (self.host, 0)
         self.host = java_host_text(host)
-        if self._holder.accepts(self):
-            self._holder.quotas.arrive(self)
+        if self._host.add_connection(self):
+            self._host.quotas.admit(self)
         else:
             self.close("too many connections, or a broker that is stopped")
 
     def start(self) -> None:
         """Begin the handshake, since the quotas have a place."""
         self.began_ms = self._cluster.clock.now_ms()
-        self._holder.handshakes.begin(self)
-        self._task = asyncio.get_running_loop().create_task(self._shake_hands())
+        self._host.handshakes.add(self)
+        self._handshake = asyncio.get_running_loop().create_task(self._shake_hands())
 
     def data_received(self, data: bytes) -> None:
-        self._early.append(data)
+        self._early_data.append(data)
 
     def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 - asyncio's
-        self.ended()
+        self.on_connection_ended()
 
-    def ended(self) -> None:
+    def on_connection_ended(self) -> None:
         """Record the end of the connection."""
-        if not self._is_over:
-            self._is_over = True
-            self._holder.quotas.gone(self)
-            self._holder.forget(self)
+        if not self._has_ended:
+            self._has_ended = True
+            self._host.quotas.release(self)
+            self._host.remove_connection(self)
 
     def shut_down(self) -> None:
         """Close after the written bytes were sent."""
@@ -95,7 +95,7 @@ class TlsConnection(asyncio.Protocol):
         if self._connection is not None:
             self._connection.close(reason)
         elif self._transport is not None and not self._transport.is_closing():
-            self._log(reason)
+            self._log_close(reason)
             self._transport.abort()
 
     async def _shake_hands(self) -> None:
@@ -110,26 +110,26 @@ class TlsConnection(asyncio.Protocol):
                     self,
                     self._context,
                     server_side=True,
-                    ssl_handshake_timeout=self._holder.limits.login_ms_max / 1000,
+                    ssl_handshake_timeout=self._host.limits.login_ms_max / 1000,
                 )
         except ssl.SSLError as error:
-            self._log(f"tls handshake failed: {handshake_failure(error)}")
+            self._log_close(f"tls handshake failed: {handshake_failure(error)}")
         except OSError:
             pass  # the peer went, or was too slow
         finally:
-            self._holder.handshakes.end(self)
+            self._host.handshakes.remove(self)
         if tls is None or tls.is_closing():
-            self.ended()
+            self.on_connection_ended()
         else:
-            self._hand_over(tls)
+            self._hand_over_to_connection(tls)
 
-    def _hand_over(self, tls: asyncio.Transport) -> None:
-        connection = Connection(self._holder, self._listener, self.node_id, self)
+    def _hand_over_to_connection(self, tls: asyncio.Transport) -> None:
+        connection = Connection(self._host, self._listener, self.node_id, self)
         self._connection = connection
         tls.set_protocol(connection)
         connection.connection_made(tls)
-        early = memoryview(b"".join(self._early))
-        self._early.clear()
+        early = memoryview(b"".join(self._early_data))
+        self._early_data.clear()
         while early and not tls.is_closing():
             buffer = connection.get_buffer(len(early))
             size = min(len(buffer), len(early))
@@ -137,8 +137,8 @@ class TlsConnection(asyncio.Protocol):
             early = early[size:]
             connection.buffer_updated(size)
 
-    def _log(self, reason: str) -> None:
+    def _log_close(self, reason: str) -> None:
         self._cluster.counters.closed += 1
-        self._holder.closings.closed(
+        self._host.close_log.record(
             self.host, self._port, self._listener.name, reason, self._listener.principal
         )

@@ -1,4 +1,4 @@
-"""Sends responses: short ones together, a long one piece by piece, as its client reads it.
+"""Sends responses: short ones joined, a long one piece by piece, as its client reads it.
 
 So a long one is never copied as a whole, nor is what its client has not read yet.
 """
@@ -16,44 +16,44 @@ class WriteBuffer:
         self._transport = transport
         self._high = buffer_bytes_max
         self._pieces: deque[bytes | memoryview] = deque()  # that the transport has not been given
-        self.rest: list[bytes | memoryview] = []
+        self.following_pieces: list[bytes | memoryview] = []
         """The pieces that follow the frames that are sent next."""
         transport.set_write_buffer_limits(high=buffer_bytes_max)
 
     def send(self, frames: list[bytes]) -> bool:
         """Send all frames with one system call, and clear the list; False if nobody gets them."""
-        together = frames[0] if len(frames) == 1 else b"".join(frames)
+        joined = frames[0] if len(frames) == 1 else b"".join(frames)
         frames.clear()
-        if self.rest:
-            self._begin(together)
+        if self.following_pieces:
+            self._send_pieces(joined)
         elif not self._transport.is_closing():
-            self._transport.write(together)
+            self._transport.write(joined)
         return not self._transport.is_closing()
 
-    def _begin(self, start: bytes) -> None:
+    def _send_pieces(self, start: bytes) -> None:
         self._pieces.append(start)
-        self._pieces.extend(self.rest)
-        self.rest.clear()
+        self._pieces.extend(self.following_pieces)
+        self.following_pieces.clear()
         self._transport.set_write_buffer_limits(high=0)  # so that it says when all is taken
-        self.go_on()
+        self.send_more()
 
-    def go_on(self) -> None:
+    def send_more(self) -> None:
         """Send as much as the peer takes now."""
         transport = self._transport
         while self._pieces and not transport.is_closing():
             if transport.get_write_buffer_size():
                 return
-            transport.write(self._next())
+            transport.write(self._take_next_pieces())
             if not self._pieces:
                 transport.set_write_buffer_limits(high=self._high)
 
     def flush(self) -> None:
         """Give all pieces to the transport, which is about to be closed."""
         while self._pieces:
-            self._transport.write(self._next())
+            self._transport.write(self._take_next_pieces())
 
-    def _next(self) -> bytes | memoryview:
-        """Take the next pieces; together they are not long."""
+    def _take_next_pieces(self) -> bytes | memoryview:
+        """Take the next pieces; joined they are not long."""
         pieces = self._pieces
         first = pieces.popleft()
         left = AT_ONCE_BYTES - len(first)
@@ -61,8 +61,8 @@ class WriteBuffer:
             view = memoryview(first)
             pieces.appendleft(view[AT_ONCE_BYTES:])
             return view[:AT_ONCE_BYTES]
-        together = [first]
+        joined = [first]
         while pieces and len(pieces[0]) <= left:
             left -= len(pieces[0])
-            together.append(pieces.popleft())
-        return first if len(together) == 1 else b"".join(together)
+            joined.append(pieces.popleft())
+        return first if len(joined) == 1 else b"".join(joined)

@@ -13,7 +13,7 @@ from kafka_shim.shim.client.login import LoginError
 from kafka_shim.shim.config import Limits, ListenerConfig, SecurityProtocol
 from kafka_shim.shim.errors import UnavailableError
 from kafka_shim.shim.logs import Log
-from kafka_shim.shim.network.backlog import ONE_AT_A_TIME, raise_backlog
+from kafka_shim.shim.network.listening_sockets import ONE_AT_A_TIME, raise_backlog
 from kafka_shim.shim.request.session import Session, java_host_text
 from kafka_shim.shim.traffic.proxy.addresses import is_reachable
 from kafka_shim.shim.traffic.proxy.proxied_connection import ProxiedConnection

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Callable
 
-from kafka_shim.shim.network.batched_sends import MANY, WAIT_S, BatchedSends
+from kafka_shim.shim.network.batched_sends import BATCH_MAX, WAIT_S, BatchedSends
 
 
 class _Turn:
@@ -15,7 +15,7 @@ class _Turn:
         self.sent_when: list[list[int]] = []
         """The responses that had been sent after each connection answered."""
         self._takes_s = takes_s
-        self._outbox = BatchedSends(lambda: self.now_s)
+        self._batched_sends = BatchedSends(lambda: self.now_s)
         loop = asyncio.get_running_loop()
         self.over: asyncio.Future[None] = loop.create_future()
         self._connections = connections
@@ -25,7 +25,7 @@ class _Turn:
     def _response(self, number: int) -> None:
         self.now_s += self._takes_s
         send: Callable[[], None] = lambda: self.sent.append(number)  # noqa: E731 - used twice
-        if not self._outbox.takes(send):
+        if not self._batched_sends.postpone(send):
             send()
         self.sent_when.append(list(self.sent))
         if number == self._connections - 1:
@@ -50,9 +50,9 @@ def test_responses_of_a_turn_are_sent_in_order_with_the_last_one() -> None:
 
 
 def test_the_number_of_waiting_responses_is_limited() -> None:
-    turn = asyncio.run(_played(3 * MANY))
-    assert turn.sent == list(range(3 * MANY))
-    assert turn.sent_when[MANY - 1] == list(range(MANY))
+    turn = asyncio.run(_played(3 * BATCH_MAX))
+    assert turn.sent == list(range(3 * BATCH_MAX))
+    assert turn.sent_when[BATCH_MAX - 1] == list(range(BATCH_MAX))
 
 
 def test_the_time_that_responses_wait_is_limited() -> None:

@@ -19,10 +19,10 @@ def test_repeated_closings_are_logged_once_and_then_counted(
 ) -> None:
     set_up_logs("info", "console")
     clock = ManualClock()
-    closings = CloseLog(clock)
+    close_log = CloseLog(clock)
     for port in range(78):
         reason = f"{port} bytes were early"  # reasons that differ in numbers only are the same
-        closings.closed("10.0.0.1", port, "SASL", reason, "User:ANONYMOUS")
+        close_log.record("10.0.0.1", port, "SASL", reason, "User:ANONYMOUS")
     (line,) = lines(capsys)
     assert "peer=10.0.0.1:0" in line
     clock.advance(PERIOD_MS)
@@ -31,17 +31,17 @@ def test_repeated_closings_are_logged_once_and_then_counted(
     assert "0 bytes were early" in line
     clock.advance(PERIOD_MS)
     assert lines(capsys) == []
-    closings.closed("10.0.0.1", 99, "SASL", "it was early", "User:ANONYMOUS")
+    close_log.record("10.0.0.1", 99, "SASL", "it was early", "User:ANONYMOUS")
     assert len(lines(capsys)) == 1
 
 
 def test_counts_are_logged_at_the_end(capsys: pytest.CaptureFixture[str]) -> None:
     set_up_logs("info", "console")
     clock = ManualClock()
-    closings = CloseLog(clock)
+    close_log = CloseLog(clock)
     for _ in range(3):
-        closings.closed("10.0.0.1", 1, "SASL", "it was early", "User:ANONYMOUS")
-    closings.end()
+        close_log.record("10.0.0.1", 1, "SASL", "it was early", "User:ANONYMOUS")
+    close_log.flush()
     assert "count=2" in lines(capsys)[1]
     clock.advance(PERIOD_MS)
     assert lines(capsys) == []
@@ -51,9 +51,9 @@ def test_logged_lines_and_memory_are_limited_for_many_reasons_and_hosts(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     set_up_logs("info", "console")
-    closings = CloseLog(ManualClock())
+    close_log = CloseLog(ManualClock())
     for number in range(100):
-        closings.closed(
+        close_log.record(
             "10.0.0.1",
             1,
             "SASL",
@@ -62,9 +62,9 @@ def test_logged_lines_and_memory_are_limited_for_many_reasons_and_hosts(
         )
     assert len(lines(capsys)) == 9
     for number in range(5000):
-        closings.closed(f"10.1.{number // 250}.{number % 250}", 1, "SASL", "x", "User:ANONYMOUS")
+        close_log.record(f"10.1.{number // 250}.{number % 250}", 1, "SASL", "x", "User:ANONYMOUS")
     assert len(lines(capsys)) < 1010
-    assert len(closings._counts) < 1010
+    assert len(close_log._counts) < 1010
 
 
 @pytest.mark.asyncio

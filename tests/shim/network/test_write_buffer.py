@@ -66,13 +66,13 @@ def test_pieces_are_sent_in_their_order(frames: list[list[bytes]], rooms: list[i
     at_once, write_buffer.AT_ONCE_BYTES = write_buffer.AT_ONCE_BYTES, 16
     try:
         for number, rest in enumerate(frames):
-            out.rest += rest
+            out.following_pieces += rest
             assert out.send([b"<", b"%d" % number, b">"])
             while transport.buffer:
                 transport.drain(rooms[len(transport.taken) % len(rooms)])
-                out.go_on()
+                out.send_more()
             assert transport.high == 1000 or not rest
-        out.rest.append(b"last")
+        out.following_pieces.append(b"last")
         assert out.send([b"<>"])
         out.flush()
     finally:
