@@ -95,7 +95,7 @@ def test_lines_are_written_directly_again_when_somebody_reads(
     logger.info("second")
     with os.fdopen(os.dup(reading)) as stream:
         assert [len(stream.readline()) for _ in range(2)] == [200_001, 7]
-        (handler,) = (one for one in logger.handlers if isinstance(one, NonBlockingHandler))
+        (handler,) = (item for item in logger.handlers if isinstance(item, NonBlockingHandler))
         handler.flush()
         for thread in threading.enumerate():
             if thread.name == "logs":

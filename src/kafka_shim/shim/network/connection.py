@@ -1,4 +1,4 @@
-"""One client connection: frames in, answers out, in order, with back-pressure and limits."""
+"""One client connection: frames in, responses out, in order, with back-pressure and limits."""
 
 import asyncio
 from collections import deque
@@ -29,10 +29,22 @@ _BYTES_BEHIND_PENDING_REQUEST = 16 * 1024  # bytes that are read behind a pendin
 
 
 class Connection(asyncio.BufferedProtocol):
-    """Cuts the stream into frames and answers them one at a time, as Kafka does.
+    """Cuts the stream into frames and handles them one at a time, as Kafka does.
 
-    Reading stops while a whole frame pending for its turn, behind a request that must wait or for
-    the requests of others, and while the peer does not read its answers.
+    Frames are handled in time slices (`_handle_queued_frames`). A connection is in one of these
+    states, and handles its next frame only in the last one:
+
+    | state | attribute | ended by |
+    |---|---|---|
+    | not admitted by the quotas | `_is_admitted` | `start` |
+    | a request waits or takes time slices | `_pending` | `_on_response_ready` and others |
+    | a failed authentication is reported later | `_failed_login_timer` | its timer, which closes |
+    | paused by a client quota | `_throttle_pause` | its timer, by `_resume_handling` |
+    | the peer does not read its responses | `_is_writable` | `resume_writing` |
+    | its time slice is over | `_scheduled_handling` | `_handle_scheduled_frames` |
+    | ready | none | |
+
+    Reading stops while a whole frame waits in one of them (`_update_reading`).
     """
 
     def __init__(
@@ -55,15 +67,13 @@ class Connection(asyncio.BufferedProtocol):
         self._splitter = FrameSplitter(limit)
         self._frames: deque[bytes] = deque()
         self._pending: Pending | Working | None = None
-        self._failed_login_timer: Timer | None = None  # answers a failed login after a delay
+        self._failed_login_timer: Timer | None = None  # reports a failed authentication
         self._responses: list[bytes] = []  # of pipelined requests: written together
         self._response_bytes = 0
         self._transport: asyncio.Transport | None = None
         self._session: Session | None = None
         self._is_writable, self._is_handling = True, False
-        self._scheduled_handling: asyncio.Handle | None = (
-            None  # the next turn, if frames are left for it
-        )
+        self._scheduled_handling: asyncio.Handle | None = None  # the next time slice
         self._throttle_pause = ThrottlePause(self._cluster.clock, self._resume_handling)
         self._is_admitted = False  # its quotas may let it wait
         self._large = LargeRequest(host.memory, self)
@@ -81,7 +91,7 @@ class Connection(asyncio.BufferedProtocol):
 
     @property
     def awaits_authentication(self) -> bool:
-        """Whether it could log in, but has not yet."""
+        """Whether the client has to authenticate first, and has not yet."""
         session = self._session
         return session is not None and self._is_admitted and session.phase is not _READY
 
@@ -121,18 +131,12 @@ class Connection(asyncio.BufferedProtocol):
             self._host.remove_connection(self)
 
     def _cancel_pending_work(self) -> None:
-        """Cancel what is left to do for the client."""
+        """Cancel all timers and waits of the connection, and drop its frames."""
         self._frames.clear()
-        for pending in filter(
-            None,
-            (
-                self._scheduled_handling,
-                self._failed_login_timer,
-                self._pending,
-                self._throttle_pause,
-            ),
-        ):
-            pending.cancel()
+        for pending in (self._scheduled_handling, self._failed_login_timer, self._pending):
+            if pending is not None:
+                pending.cancel()
+        self._throttle_pause.cancel()
         self._pending = None
 
     def pause_writing(self) -> None:
@@ -179,12 +183,12 @@ class Connection(asyncio.BufferedProtocol):
             self._transport.close()
 
     def abort(self) -> None:
-        """Close at once; bytes that the peer has not read are lost."""
+        """Close immediately; bytes that the peer has not read are lost."""
         if self._transport is not None:
             self._transport.abort()
 
     def _handle_queued_frames(self) -> None:
-        """Answer queued frames until one must wait, the peer stops reading or the turn is over."""
+        """Handle queued frames until one must wait or the time slice is over."""
         if self._is_handling:  # a wait completed inside a handler of this same connection
             return
         self._is_handling, frames, clock_s = True, self._frames, self._host.clock_s
@@ -218,7 +222,7 @@ class Connection(asyncio.BufferedProtocol):
                 self._dispatcher.recorder.catch_up()
 
     def _schedule_handling(self) -> None:
-        """Continue after all other connections had a turn."""
+        """Continue after the time slices of all other connections."""
         if self._scheduled_handling is None:
             self._scheduled_handling = asyncio.get_running_loop().call_soon(
                 self._handle_scheduled_frames
@@ -230,7 +234,7 @@ class Connection(asyncio.BufferedProtocol):
         self._update_reading()
 
     def _on_requests_drained(self) -> None:
-        """End the turn without open requests: free memory; close after too large a frame."""
+        """Free the memory of requests, and close the connection after too large a frame."""
         if self._frames or self._pending is not None:
             return
         self._large.responded(self.last_used_ms)
@@ -272,7 +276,7 @@ class Connection(asyncio.BufferedProtocol):
             self._throttle_pause.begin_if_throttled(session)
 
     def _delay_failed_login(self, session: Session) -> None:
-        """Report a failed log-in after a delay, and close (KIP-306)."""
+        """Report a failed authentication after a delay, and close (KIP-306)."""
         delay_ms = failed_login_delay_ms(self._cluster, session.node_id)
         if not delay_ms or not self._responses:
             raise CloseConnection("log-in failed")
