@@ -133,6 +133,8 @@ def _run(args: argparse.Namespace) -> int:
         print(json.dumps(player.report.row(), indent=2))
     else:
         print("\n".join(player.report.lines()))
+    if not player.report.responses and player.report.misses:
+        return EXIT_FAILURE  # the target is unreachable
     return 0 if player.report.holds else EXIT_MISMATCH
 
 
