@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from confluent_kafka import Consumer, KafkaError, KafkaException, Producer
 
 from kafka_shim.pipeline import cli
-from kafka_shim.pipeline.requisites import missing
+from kafka_shim.pipeline.spark_requirements import missing
 
 if TYPE_CHECKING:
     from kafka_shim.pipeline.report.outcome import Outcome

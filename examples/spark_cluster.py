@@ -19,7 +19,7 @@ from pathlib import Path
 import pyspark
 
 from kafka_shim.pipeline.package import package
-from kafka_shim.pipeline.requisites import missing
+from kafka_shim.pipeline.spark_requirements import missing
 
 ROOT = Path(__file__).parents[1]
 SPARK = Path(pyspark.__file__).parent

@@ -37,8 +37,8 @@ from benchmarks.pipeline.reading import (
 )
 from benchmarks.pipeline.sizes import HEAD as SIZES_HEAD, SIZES, Size
 from benchmarks.pipeline.wireshark import s4_csv, s4_rows, s5_names
-from kafka_shim.pipeline.requisites import missing
 from kafka_shim.pipeline.spark.session import spark_session
+from kafka_shim.pipeline.spark_requirements import missing
 
 BENCHES: dict[str, Callable[[Bench], Ratio]] = {
     "S1": s1_one_process,

@@ -8,7 +8,7 @@ from typing import Any
 
 from benchmarks.pipeline.data import Traffic
 from benchmarks.pipeline.ratio import Bench, Ratio, faster
-from kafka_shim.pipeline.spark.source import FORMAT
+from kafka_shim.pipeline.spark.data_source import FORMAT
 from kafka_shim.protocol.trace.entries import Body
 from kafka_shim.protocol.trace.segments import SegmentWriter
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 
-from kafka_shim.pipeline.spark.observed import observed
+from kafka_shim.pipeline.spark.observed_accesses import observed
 
 ROUNDS = 3
 

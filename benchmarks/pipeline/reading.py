@@ -8,9 +8,9 @@ import pyarrow as pa
 
 from benchmarks.pipeline.ratio import Bench, Ratio, faster, time_sliced
 from benchmarks.pipeline.tuples import TuplesSource
-from kafka_shim.pipeline.rows.batches import Split, batches, plan, regroup
+from kafka_shim.pipeline.rows.batches import Split, batches, plan, sum_equal_rows
 from kafka_shim.pipeline.rows.columns import Selection
-from kafka_shim.pipeline.spark.source import trace_table
+from kafka_shim.pipeline.spark.data_source import trace_table
 from kafka_shim.pipeline.tables import OBSERVED
 
 DISTINCT = "distinct accesses"
@@ -27,7 +27,7 @@ def distinct_in(split: Split) -> bytes:
 
 def added(parts: list[bytes]) -> int:
     tables = [pa.ipc.open_stream(part).read_all() for part in parts]
-    return int(regroup(pa.concat_tables(tables)).num_rows)
+    return int(sum_equal_rows(pa.concat_tables(tables)).num_rows)
 
 
 def s1_one_process(bench: Bench) -> Ratio:

@@ -6,7 +6,7 @@ from typing import Any
 from pyspark.sql.datasource import DataSourceReader, InputPartition
 from pyspark.sql.types import StructType
 
-from kafka_shim.pipeline.spark.source import KafkaTraceSource
+from kafka_shim.pipeline.spark.data_source import KafkaTraceSource
 
 
 class TuplesReader(DataSourceReader):

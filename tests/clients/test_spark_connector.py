@@ -12,9 +12,9 @@ import pytest
 from confluent_kafka import Producer
 
 from kafka_shim.pipeline.acls.synthesis import least_for
-from kafka_shim.pipeline.requisites import missing
 from kafka_shim.pipeline.rows.batches import batches, plan
 from kafka_shim.pipeline.rows.columns import Selection
+from kafka_shim.pipeline.spark_requirements import missing
 from kafka_shim.protocol.enums import ResourceType
 from tests.clients.toolchains import DRIVERS, spark_jars
 from tests.commands import SHIM

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from kafka_shim.pipeline.requisites import missing
+from kafka_shim.pipeline.spark_requirements import missing
 from tests.docs.shell import Shell
 from tests.docs.shown import ROOT, Command
 from tests.docs.test_commands import of, succeeds

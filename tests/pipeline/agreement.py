@@ -10,7 +10,7 @@ from kafka_shim.authorizer.model import WILDCARD
 from kafka_shim.pipeline.rows.access_row import api_name
 from kafka_shim.pipeline.rows.batches import batches, plan
 from kafka_shim.pipeline.rows.columns import Selection
-from kafka_shim.pipeline.rows.lives import Lives, seen_in
+from kafka_shim.pipeline.rows.existence import ExistenceIndex, existence_records
 from kafka_shim.shim.traffic.captures.into_trace import import_capture
 from kafka_shim.shim.traffic.importers.authorizer_log import parse_line
 from kafka_shim.shim.traffic.importers.log_import import import_authorizer_log, import_request_log
@@ -99,8 +99,10 @@ def logged(folder: Path) -> Counter[Decision]:
 def accesses(trace: Path) -> list[dict[str, Any]]:
     """Return the table `accesses` of a trace."""
     names = {bytes.fromhex(row["topic_id"]): row["name"] for row in _rows("topic_ids", trace)}
-    lives = Lives(seen_in(_rows("sightings", trace)))
-    return list(_rows("accesses", trace, Selection(release="4.3", names=names, lives=lives)))
+    existence = ExistenceIndex(existence_records(_rows("sightings", trace)))
+    return list(
+        _rows("accesses", trace, Selection(release="4.3", names=names, existence=existence))
+    )
 
 
 def _rows(table: str, trace: Path, selection: Selection | None = None) -> Iterator[dict[str, Any]]:

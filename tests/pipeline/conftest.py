@@ -8,7 +8,7 @@ import pytest
 
 @pytest.fixture(scope="session")
 def spark() -> Iterator[Any]:
-    from kafka_shim.pipeline.requisites import missing
+    from kafka_shim.pipeline.spark_requirements import missing
 
     problem = missing()
     if problem is not None:

@@ -39,8 +39,12 @@ class Case:
 
     def __init__(self, spark: Any, folder: Path, seed: int, release: str, everyone: bool) -> None:
         from kafka_shim.pipeline.jobs.what_breaks import COLUMNS
-        from kafka_shim.pipeline.spark.observed import needed, observed, setting
-        from kafka_shim.pipeline.spark.source import trace_table
+        from kafka_shim.pipeline.spark.data_source import trace_table
+        from kafka_shim.pipeline.spark.observed_accesses import (
+            accesses_of_requests,
+            authorizer_settings,
+            observed,
+        )
 
         rng = random.Random(seed)
         self.release = release
@@ -57,9 +61,11 @@ class Case:
         random_trace(folder, rng, authorizer, 300, names=3)
         self.seen = twin.accesses(folder)
         options = {"splitBytes": "8000", "release": release}
-        self.frame = needed(observed(spark, [str(folder)], options)).persist()
-        self.rows = needed(trace_table(spark, "accesses", [str(folder)], options, COLUMNS))
-        assert setting(self.frame) == (SUPERS, self.everyone and self._has_open())
+        self.frame = accesses_of_requests(observed(spark, [str(folder)], options)).persist()
+        self.rows = accesses_of_requests(
+            trace_table(spark, "accesses", [str(folder)], options, COLUMNS)
+        )
+        assert authorizer_settings(self.frame) == (SUPERS, self.everyone and self._has_open())
 
     def _has_open(self) -> bool:
         return any(access["rule"] == "DefaultAllow" for access in self.seen)

@@ -138,7 +138,7 @@ def test_the_probe_of_any_topic_denies_nothing(run: Run) -> None:
 @pytest.mark.heavy
 def test_spark_returns_the_same(spark: Any, folder: Path, run: Run) -> None:
     """Both for jobs and for spark.read, which find the names of topic ids in a first pass."""
-    from kafka_shim.pipeline.spark.source import FORMAT
+    from kafka_shim.pipeline.spark.data_source import FORMAT
     from kafka_shim.pipeline.trace_input import TraceInput
 
     _, rows = run

@@ -16,7 +16,7 @@ from kafka_shim.pipeline.rows.batches import (
     batches,
     packed,
     plan,
-    regroup,
+    sum_equal_rows,
 )
 from kafka_shim.pipeline.rows.columns import Selection
 from kafka_shim.pipeline.spark.trace_reader import TraceReader
@@ -62,7 +62,7 @@ def test_accesses_equal_the_recorded_ones_for_any_splits(tmp_path: Path) -> None
     assert whole.num_rows == 600
     assert len(plan([str(tmp_path)], 4000)) > 3
     assert table("accesses", tmp_path, split_bytes=4000).equals(whole)
-    counts = regroup(table("observed", tmp_path, split_bytes=4000))
+    counts = sum_equal_rows(table("observed", tmp_path, split_bytes=4000))
     assert sum(counts["requests"].to_pylist()) == 600
     rows: dict[tuple[Any, ...], Any] = {}
     for row in whole.to_pylist():

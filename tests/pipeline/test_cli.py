@@ -16,7 +16,7 @@ import pytest
 from kafka_shim.authorizer.acl_formats import FORMATS, write
 from kafka_shim.authorizer.authorizer import StandardAuthorizer
 from kafka_shim.authorizer.model import ANY_USER
-from kafka_shim.pipeline import cli, requisites
+from kafka_shim.pipeline import cli, spark_requirements
 from kafka_shim.pipeline.acls.acl_set import read_acls
 from kafka_shim.pipeline.errors import PipelineError
 from kafka_shim.pipeline.spark.progress import Progress, bar
@@ -73,7 +73,7 @@ def test_an_unsuitable_java_is_reported(tmp_path: Path) -> None:
 def test_without_the_extra_one_line_reports_it(
     monkeypatch: pytest.MonkeyPatch, capsys: Any
 ) -> None:
-    monkeypatch.setattr(requisites, "find_spec", lambda _: None)
+    monkeypatch.setattr(spark_requirements, "find_spec", lambda _: None)
     assert cli.run(parsed("denials", "x")) == 1
     [line] = capsys.readouterr().err.splitlines()
     assert line.startswith("kafka-shim pipeline: analysis on Spark requires the extra `pipeline`")

@@ -10,7 +10,7 @@ from kafka_shim.authorizer.acl_formats import write
 from kafka_shim.authorizer.authorizer import StandardAuthorizer
 from kafka_shim.authorizer.store import AclStore
 from kafka_shim.pipeline.package import PACKAGES
-from kafka_shim.pipeline.requisites import missing
+from kafka_shim.pipeline.spark_requirements import missing
 from tests.pipeline import twin
 from tests.pipeline.traces import random_acls, random_trace
 

@@ -10,7 +10,7 @@ import pytest
 from examples import pipeline_demo
 from kafka_shim.pipeline.rows.batches import batches, plan
 from kafka_shim.pipeline.rows.columns import Selection
-from kafka_shim.pipeline.rows.lives import Lives, seen_in
+from kafka_shim.pipeline.rows.existence import ExistenceIndex, existence_records
 from kafka_shim.pipeline.tables import TABLES
 from kafka_shim.protocol.api_versions import RELEASES
 from kafka_shim.protocol.codec import codecs
@@ -60,11 +60,13 @@ def without_accesses(trace: Path, folder: Path) -> None:
     writer = SegmentWriter(folder, "proxy")
     for block in read_trace(trace):
         assert isinstance(block, Block)
-        people = [msgspec.structs.replace(c, accesses=DERIVED) for c in block.body.connections]
+        connections_in = [
+            msgspec.structs.replace(c, accesses=DERIVED) for c in block.body.connections
+        ]
         entries: list[Entry] = [
             entry for entry in block.body.entries if not isinstance(entry, Access)
         ]
-        writer.write(Body(people, entries))
+        writer.write(Body(connections_in, entries))
     writer.close()
 
 
@@ -85,15 +87,15 @@ def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_derived_accesses_equal_the_recorded_ones(recorded: Path, tmp_path: Path) -> None:
     without_accesses(recorded, tmp_path)
     exact = rows("accesses", recorded)
-    lives = Lives(seen_in(rows("sightings", tmp_path)))
-    derived = rows("accesses", tmp_path, Selection(names=names_in(tmp_path), lives=lives))
+    existence = ExistenceIndex(existence_records(rows("sightings", tmp_path)))
+    derived = rows("accesses", tmp_path, Selection(names=names_in(tmp_path), existence=existence))
     assert {row["source"] for row in exact} == {"recorded"}
     assert {row["source"] for row in derived} == {"derived"}
     assert judged(derived) == judged(exact)
     assert {row["principal"] for row in derived} == {"User:alice", "User:bob", "User:carol"}
     assert any(row["allowed"] is False for row in derived)
     assert not [row for row in derived if row["role"] == "unnamed"]
-    observed = rows("observed", tmp_path, Selection(names=names_in(tmp_path), lives=lives))
+    observed = rows("observed", tmp_path, Selection(names=names_in(tmp_path), existence=existence))
     assert judged(observed) == judged(exact)
 
 

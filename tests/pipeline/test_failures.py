@@ -46,9 +46,9 @@ WORKERS = "the Python of Spark's workers"
     ],
 )
 def test_a_failure_is_one_line_with_what_to_do(text: str, line: str) -> None:
-    from kafka_shim.pipeline.spark.failure import in_one_line
+    from kafka_shim.pipeline.spark.failure_message import failure_line
 
-    assert in_one_line(RuntimeError(text)) == line
+    assert failure_line(RuntimeError(text)) == line
 
 
 @pytest.mark.parametrize(
@@ -60,11 +60,11 @@ def test_a_failure_is_one_line_with_what_to_do(text: str, line: str) -> None:
     ],
 )
 def test_the_reason_why_java_did_not_start_is_printed(printed: str, said: str) -> None:
-    from kafka_shim.pipeline.spark.log_file import SparkLog
+    from kafka_shim.pipeline.spark.spark_log import SparkLog
 
     with SparkLog() as log:
         log.path.write_text(printed)
-        assert log.said() == said
+        assert log.startup_error() == said
     assert not log.path.exists()
 
 
@@ -91,7 +91,7 @@ def words(monkeypatch: pytest.MonkeyPatch) -> tuple[str, ...]:
     from kafka_shim.pipeline import job_runner
 
     monkeypatch.setattr(job_runner, "reader_options", lambda *_: {})
-    monkeypatch.setattr("kafka_shim.pipeline.requisites.missing", lambda **_: None)
+    monkeypatch.setattr("kafka_shim.pipeline.spark_requirements.missing", lambda **_: None)
     return "denials", "/trace"
 
 

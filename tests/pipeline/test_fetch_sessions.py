@@ -2,7 +2,7 @@
 
 import pytest
 
-from kafka_shim.pipeline.rows.fetch_sessions import Asked, FetchSessions
+from kafka_shim.pipeline.rows.fetch_sessions import FetchSessions, SessionRequest
 from kafka_shim.protocol.messages.fetch_request import (
     FetchPartition,
     FetchRequest,
@@ -33,7 +33,7 @@ def begun(sessions: FetchSessions, *names: str) -> None:
     sessions.responded(PLACE, asked, FetchResponse(session_id=SESSION))
 
 
-def told(asked: Asked) -> tuple[set[str], bool]:
+def told(asked: SessionRequest) -> tuple[set[str], bool]:
     return {topic.topic for topic in asked.request.topics}, asked.is_whole
 
 

@@ -12,8 +12,8 @@ from kafka_shim.authorizer.store import AclStore
 from kafka_shim.pipeline.errors import PipelineError
 from kafka_shim.pipeline.rows.batches import Split, batches
 from kafka_shim.pipeline.rows.columns import Selection
-from kafka_shim.pipeline.rows.offsets import between, limited, written
-from kafka_shim.pipeline.rows.whole_blocks import whole_bytes
+from kafka_shim.pipeline.rows.complete_blocks import complete_bytes
+from kafka_shim.pipeline.rows.stream_offsets import limit_bytes, splits_between, written_offsets
 from kafka_shim.pipeline.spark.lake import Lake
 from kafka_shim.protocol.enums import ApiKey, Operation, ResourceType
 from kafka_shim.protocol.trace.segments import segments
@@ -73,13 +73,13 @@ def test_an_interrupted_run_is_completed_or_discarded(
     again = Lake(tmp_path)
     again.recover()
     assert not again.staged.exists()
-    assert again.has(1) == (killed_at > 0)
+    assert again.has_run(1) == (killed_at > 0)
     if killed_at == 0:
         assert contents(again) == whole
         staged(again, 2)
         again.commit(1)
-    assert again.has(0)
-    assert again.has(1)
+    assert again.has_run(0)
+    assert again.has_run(1)
     expected = [f"{t} {n}{b}" for t in ("requests", "accesses") for n in (1, 2) for b in ("", "b")]
     assert contents(again) == sorted(expected)
 
@@ -88,9 +88,13 @@ def test_only_one_process_writes_and_a_lake_without_its_checkpoint_is_rejected(
     tmp_path: Path,
 ) -> None:
     lake = Lake(tmp_path)
-    with lake.alone(), pytest.raises(PipelineError, match="another process"), lake.alone():
+    with (
+        lake.exclusive_lock(),
+        pytest.raises(PipelineError, match="another process"),
+        lake.exclusive_lock(),
+    ):
         pass
-    with lake.alone():  # the lock ends with its holder
+    with lake.exclusive_lock():  # the lock ends with its holder
         staged(lake, 1)
         lake.commit(0)
     with pytest.raises(PipelineError, match="_checkpoint is missing"):
@@ -100,16 +104,16 @@ def test_only_one_process_writes_and_a_lake_without_its_checkpoint_is_rejected(
 def test_offsets_continue_where_they_ended(tmp_path: Path) -> None:
     two, gone = tmp_path / "b", "/no/longer.ktrace"
     random_trace(tmp_path / "a", random.Random(1), AUTHORIZER, 200)
-    first = written([str(tmp_path / "a")], {gone: 7})
+    first = written_offsets([str(tmp_path / "a")], {gone: 7})
     assert list(first) == [str(path) for path in segments(tmp_path / "a")]
     random_trace(two, random.Random(2), AUTHORIZER, 100)
-    both = written([str(two)], first)
+    both = written_offsets([str(two)], first)
     assert both.items() > first.items()
-    assert between(first, both, 1 << 26) == [
+    assert splits_between(first, both, 1 << 26) == [
         Split(str(path), 0, path.stat().st_size, at_block=True) for path in segments(two)
     ]
-    assert between(both, both, 1 << 26) == []
-    small = between({}, first, 3000)
+    assert splits_between(both, both, 1 << 26) == []
+    small = splits_between({}, first, 3000)
     assert len(small) > 3
     assert [split.at_block for split in small] == [True] + [False] * (len(small) - 1)
     rows = [b.num_rows for split in small for b in batches("accesses", split, Selection())]
@@ -118,13 +122,13 @@ def test_offsets_continue_where_they_ended(tmp_path: Path) -> None:
 
 def test_a_limit_is_reached_in_steps(tmp_path: Path) -> None:
     end = {"a": 10, "b": 20, "c": 5}
-    assert limited({}, end, 1) == {"a": 10}
-    assert limited({"a": 10}, end, 1) == {"a": 10, "b": 20}
-    assert limited({"a": 4}, end, 100) == end
+    assert limit_bytes({}, end, 1) == {"a": 10}
+    assert limit_bytes({"a": 10}, end, 1) == {"a": 10, "b": 20}
+    assert limit_bytes({"a": 4}, end, 100) == end
     at: dict[str, int] = {}
     for _ in range(3):
         assert at != end
-        at = limited(at, end, 1)
+        at = limit_bytes(at, end, 1)
     assert at == end
 
 
@@ -140,15 +144,15 @@ def test_only_whole_blocks_count_as_written(tmp_path: Path) -> None:
     for cut in range(len(content) + 1):
         path.write_bytes(content[:cut])
         expected = max(end for end in ends if end <= cut)
-        assert whole_bytes(path, 0) == expected
+        assert complete_bytes(path, 0) == expected
     (tmp_path / "broker-1-00000001.ktrace").touch()  # the writer continued in a new segment
     path.write_bytes(content[: ends[1] + 20])
-    assert whole_bytes(path, 0) == ends[1] + 20
+    assert complete_bytes(path, 0) == ends[1] + 20
     split = Split(str(path), ends[1], ends[1] + 20, at_block=True)
     (batch,) = batches("damage", split, Selection())
     assert batch.to_pylist()[0]["at"] == ends[1]
     assert batch.to_pylist()[0]["length"] == 20
     assert not batch.to_pylist()[0]["is_tail"]
     path.write_bytes(content[: ends[1] + 50] + b"x" + content[ends[1] + 51 :])
-    assert whole_bytes(path, 0) == ends[3]
+    assert complete_bytes(path, 0) == ends[3]
     maker.close()

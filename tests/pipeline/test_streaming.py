@@ -43,7 +43,7 @@ def test_the_lake_has_every_row_once(
 ) -> None:
     from kafka_shim.pipeline.jobs.ingest import ingest
     from kafka_shim.pipeline.spark.lake_tables import lake_table
-    from kafka_shim.pipeline.spark.observed import observed
+    from kafka_shim.pipeline.spark.observed_accesses import observed
     from kafka_shim.pipeline.trace_input import TraceInput
 
     trace, lake = tmp_path / "trace", tmp_path / "lake"
@@ -84,8 +84,8 @@ def test_the_lake_has_every_row_once(
 
 
 def test_a_stream_has_the_rows_of_the_batch_in_small_steps(spark: Any, tmp_path: Path) -> None:
+    from kafka_shim.pipeline.spark.data_source import FORMAT, trace_table
     from kafka_shim.pipeline.spark.run_stream import run_stream
-    from kafka_shim.pipeline.spark.source import FORMAT, trace_table
 
     for seed in range(3):
         random_trace(tmp_path, random.Random(seed), AUTHORIZER, 60)
@@ -167,8 +167,8 @@ def test_topic_ids_have_their_names_in_a_lake_too(spark: Any, tmp_path: Path) ->
 
 def test_topic_ids_have_their_names_without_any_job(spark: Any, tmp_path: Path) -> None:
     """Tables have the names, even if the response with the name is in a later segment or batch."""
+    from kafka_shim.pipeline.spark.data_source import FORMAT
     from kafka_shim.pipeline.spark.run_stream import run_stream
-    from kafka_shim.pipeline.spark.source import FORMAT
     from tests.pipeline.test_derived import ID, fetch, fetched, response_frame, write
 
     use: list[Entry] = [

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from kafka_shim.pipeline.errors import PipelineError
-from kafka_shim.pipeline.requisites import missing
+from kafka_shim.pipeline.spark_requirements import missing
 from kafka_shim.shim.cli import EXIT_USAGE, main
 from tests.pipeline.traces import made
 

@@ -40,7 +40,7 @@ OLD, NEW = "3.9", "4.0"
 
 def test_readiness_names_dropped_versions(spark: Any, tmp_path: Path) -> None:
     from kafka_shim.pipeline.jobs.readiness import DROPPED, readiness
-    from kafka_shim.pipeline.spark.source import trace_table
+    from kafka_shim.pipeline.spark.data_source import trace_table
 
     low, high = served(NEW)[ApiKey.FETCH]
     assert low > 3
@@ -119,7 +119,7 @@ def test_readiness_decides_added_checks(
 
 def test_timeline_counts_and_measures(spark: Any, tmp_path: Path) -> None:
     from kafka_shim.pipeline.jobs.timeline import timeline
-    from kafka_shim.pipeline.spark.source import trace_table
+    from kafka_shim.pipeline.spark.data_source import trace_table
 
     trace = made(tmp_path)
     (row,) = timeline(trace_table(spark, "responses", [str(trace)])).collect()
@@ -148,14 +148,16 @@ def test_requests_without_a_response_are_counted(spark: Any, tmp_path: Path) -> 
 
 def test_diff_reports_lost_access(spark: Any, tmp_path: Path) -> None:
     from kafka_shim.pipeline.jobs.diff import diff
-    from kafka_shim.pipeline.spark.observed import needed, observed
-    from kafka_shim.pipeline.spark.source import trace_table
+    from kafka_shim.pipeline.spark.data_source import trace_table
+    from kafka_shim.pipeline.spark.observed_accesses import accesses_of_requests, observed
 
     allow = {"principal": "User:a", "allow": "Read", "topic": "orders"}
     granted, bare = made(tmp_path / "granted", allow), made(tmp_path / "bare")
 
     def side(path: Path) -> Any:
-        return needed(observed(spark, [str(path)])), trace_table(spark, "responses", [str(path)])
+        return accesses_of_requests(observed(spark, [str(path)])), trace_table(
+            spark, "responses", [str(path)]
+        )
 
     assert diff(side(granted), side(granted)).collect() == []
     rows = [tuple(row) for row in diff(side(granted), side(bare)).collect()]
@@ -168,8 +170,8 @@ def test_diff_reports_lost_access(spark: Any, tmp_path: Path) -> None:
 def test_clients_of_a_lake_have_their_software(spark: Any, tmp_path: Path) -> None:
     from kafka_shim.pipeline.jobs.clients import clients
     from kafka_shim.pipeline.jobs.ingest import ingest
+    from kafka_shim.pipeline.spark.data_source import trace_table
     from kafka_shim.pipeline.spark.lake_tables import lake_table
-    from kafka_shim.pipeline.spark.source import trace_table
     from kafka_shim.pipeline.tables import TABLES
     from kafka_shim.pipeline.trace_input import TraceInput
 
@@ -225,8 +227,8 @@ def test_timeline_clients_and_diff_agree_with_plain_loops(spark: Any, tmp_path: 
     from kafka_shim.pipeline.jobs.clients import clients
     from kafka_shim.pipeline.jobs.diff import diff
     from kafka_shim.pipeline.jobs.timeline import timeline
-    from kafka_shim.pipeline.spark.observed import needed, observed
-    from kafka_shim.pipeline.spark.source import trace_table
+    from kafka_shim.pipeline.spark.data_source import trace_table
+    from kafka_shim.pipeline.spark.observed_accesses import accesses_of_requests, observed
 
     seen = random_traffic(tmp_path / "one", 1)
     other = random_traffic(tmp_path / "two", 2)
@@ -273,7 +275,8 @@ def test_timeline_clients_and_diff_agree_with_plain_loops(spark: Any, tmp_path: 
         if first.get(key) != second.get(key)
     }
     sides = [
-        (needed(observed(spark, path)), trace_table(spark, "responses", path)) for path in paths
+        (accesses_of_requests(observed(spark, path)), trace_table(spark, "responses", path))
+        for path in paths
     ]
     rows = diff(sides[0], sides[1]).where("difference = 'access'").collect()
     assert {tuple(row)[1:] for row in rows} == expected

@@ -27,7 +27,7 @@ def run(args: argparse.Namespace) -> int:
 
     1 after a failure, 2 for an invalid option, trace or file, 3 if a job found what --fail names.
     """
-    from kafka_shim.pipeline.requisites import missing
+    from kafka_shim.pipeline.spark_requirements import missing
 
     code, problem = 0, missing(is_remote=args.remote is not None)
     if problem is None:

@@ -15,10 +15,10 @@ from kafka_shim.pipeline.job import Job
 from kafka_shim.pipeline.jobs import job_named
 from kafka_shim.pipeline.option_checks import check_server, reader_options
 from kafka_shim.pipeline.report.outcome import Outcome
-from kafka_shim.pipeline.spark.failure import in_one_line, was_late
-from kafka_shim.pipeline.spark.log_file import SparkLog
+from kafka_shim.pipeline.spark.failure_message import failure_line, worker_started_late
 from kafka_shim.pipeline.spark.progress import Progress
 from kafka_shim.pipeline.spark.session import remote_session, spark_session
+from kafka_shim.pipeline.spark.spark_log import SparkLog
 from kafka_shim.pipeline.spark.table_formats import delta_settings, needs_package
 from kafka_shim.pipeline.trace_input import TraceInput
 
@@ -69,10 +69,10 @@ def _run_with_retries(checked: CheckedJob, log: SparkLog, settings: Mapping[str,
         try:
             return _run(checked, log, settings)
         except (Py4JError, PySparkException, ConnectionError) as error:
-            if attempts_left and was_late(error):
+            if attempts_left and worker_started_late(error):
                 print("a Python worker was late; trying again", file=sys.stderr)
                 continue
-            problem = f"{in_one_line(error)}; more in {log.path}"
+            problem = f"{failure_line(error)}; more in {log.path}"
             log.keep(str(error))
             raise PipelineError(problem) from error
     raise AssertionError("the last attempt ends the loop")
@@ -85,13 +85,13 @@ def _run(checked: CheckedJob, log: SparkLog, settings: Mapping[str, str]) -> Out
             spark = remote_session(args.remote)
         else:
             spark = spark_session(args.master, log=log, settings=settings)
-    source = TraceInput(spark, args.trace, checked.options)
+    trace_input = TraceInput(spark, args.trace, checked.options)
     try:
         with (
             nullcontext()
             if checked.job.is_stream
             else Progress(args.job, None if args.remote else spark)
         ):
-            return checked.job.run(args, source)
+            return checked.job.run(args, trace_input)
     finally:
-        source.forget()
+        trace_input.unpersist()

@@ -11,7 +11,7 @@ from kafka_shim.pipeline.errors import PipelineError
 from kafka_shim.pipeline.intervals import interval_seconds
 from kafka_shim.pipeline.job import Job
 from kafka_shim.pipeline.rows.batches import plan
-from kafka_shim.pipeline.spark.source import selection_of
+from kafka_shim.pipeline.spark.data_source import selection_of
 from kafka_shim.pipeline.spark.table_formats import check_format
 from kafka_shim.pipeline.trace_input import lake_of
 from kafka_shim.protocol.api_versions import RELEASES

@@ -28,7 +28,7 @@ _RESOURCE = [
     ("resource_name", pa.string()),
 ]
 _DECISION = [
-    ("role", pa.string()),  # see `kafka_shim.pipeline.rows.roles`
+    ("role", pa.string()),  # see `kafka_shim.pipeline.rows.access_roles`
     ("instead", _TEXTS),  # accesses that, if all allowed, also meet the requirement
     (
         "source",

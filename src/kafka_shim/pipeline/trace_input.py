@@ -12,12 +12,21 @@ from kafka_shim.authorizer.model import Acl
 from kafka_shim.pipeline.acls.acl_set import AclSet, read_acls
 from kafka_shim.pipeline.errors import PipelineError
 from kafka_shim.pipeline.rows.batches import plan
+from kafka_shim.pipeline.spark.data_source import selection_of, trace_table
 from kafka_shim.pipeline.spark.lake import Lake
 from kafka_shim.pipeline.spark.lake_tables import client_counts, lake_table
-from kafka_shim.pipeline.spark.observed import counted, merged, needed, observed, setting
-from kafka_shim.pipeline.spark.sightings import seen
-from kafka_shim.pipeline.spark.source import selection_of, trace_table
-from kafka_shim.pipeline.spark.topic_ids import id_rows, named
+from kafka_shim.pipeline.spark.observed_accesses import (
+    accesses_of_requests,
+    authorizer_settings,
+    count_accesses,
+    observed,
+    sum_equal_accesses,
+)
+from kafka_shim.pipeline.spark.trace_facts_options import (
+    existence_option,
+    topic_id_table,
+    topic_names_option,
+)
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -28,7 +37,7 @@ class Observation(msgspec.Struct):
 
     accesses: "DataFrame"
     head: dict[str, Any]
-    whole: "DataFrame"
+    all_accesses: "DataFrame"
     """All accesses, which Spark keeps."""
 
     def read_acl_set(self, path: str) -> AclSet:
@@ -57,11 +66,11 @@ class TraceInput(msgspec.Struct):
         """Return a table; for a trace, only the named columns are computed."""
         lake = self.lake()
         if lake is None:
-            options = self._named() if name == "accesses" else self.options
+            options = self._options_with_facts() if name == "accesses" else self.options
             return trace_table(self.spark, name, self.paths, options, columns)
         if name == "clients":
             return client_counts(self.table("requests"))
-        rows = self._limited(lake_table(self.spark, name, lake))
+        rows = self._within_selection(lake_table(self.spark, name, lake))
         return rows.select(*columns) if columns else rows
 
     def added_needs(self, present: str, target: str) -> "DataFrame | None":
@@ -70,21 +79,25 @@ class TraceInput(msgspec.Struct):
         """
         if self.lake() is not None:
             return None
-        options = self._named() | {"release": target, "present": present}
+        options = self._options_with_facts() | {"release": target, "present": present}
         return trace_table(self.spark, "added_needs", self.paths, options)
 
     def observed(self) -> "DataFrame":
         """Return the distinct accesses."""
         if self.lake() is not None:
-            return merged(counted(self.table("accesses")))
-        return observed(self.spark, self.paths, self._named())
+            return sum_equal_accesses(count_accesses(self.table("accesses")))
+        return observed(self.spark, self.paths, self._options_with_facts())
 
-    def _named(self) -> dict[str, str]:
+    def _options_with_facts(self) -> dict[str, str]:
         """Return the options, with names of topic ids and what existed if accesses are derived."""
         splits = plan(self.paths)
-        return self.options | named(id_rows(self.spark, splits)) | seen(self.spark, splits)
+        return (
+            self.options
+            | topic_names_option(topic_id_table(self.spark, splits))
+            | existence_option(self.spark, splits)
+        )
 
-    def _limited(self, rows: "DataFrame") -> "DataFrame":
+    def _within_selection(self, rows: "DataFrame") -> "DataFrame":
         """Return a lake's rows within the times and for the APIs; damage has neither."""
         selection = selection_of(self.options)
         if "time" not in rows.columns:
@@ -95,7 +108,7 @@ class TraceInput(msgspec.Struct):
                 rows = rows.where(after if is_kept else ~after)
         return rows.where(f.col("api_key").isin(*selection.apis)) if selection.apis else rows
 
-    def damage_head(self) -> dict[str, Any]:
+    def damage_totals(self) -> dict[str, Any]:
         """Return the number of unreadable places and bytes; tails still
         being written do not count.
         """
@@ -110,22 +123,24 @@ class TraceInput(msgspec.Struct):
         return self._observation
 
     def _observed(self, args: argparse.Namespace) -> Observation:
-        whole = self.observed().persist()
-        users, everyone = setting(whole)
-        head = _seen_head(whole) | self.damage_head()
+        all_accesses = self.observed().persist()
+        users, everyone = authorizer_settings(all_accesses)
+        head = _access_totals(all_accesses) | self.damage_totals()
         head["super_users"] = list(users if args.super_user is None else args.super_user)
         head["allow_everyone_if_no_acl_found"] = everyone
         head["release"] = self.options["release"]
-        return Observation(needed(whole, with_lists=args.lists), head, whole)
+        return Observation(
+            accesses_of_requests(all_accesses, with_lists=args.lists), head, all_accesses
+        )
 
-    def forget(self) -> None:
+    def unpersist(self) -> None:
         """Release the cached observation."""
         if self._observation is not None:
-            self._observation.whole.unpersist()
+            self._observation.all_accesses.unpersist()
             self._observation = None
 
 
-def _seen_head(accesses: "DataFrame") -> dict[str, Any]:
+def _access_totals(accesses: "DataFrame") -> dict[str, Any]:
     """Return the number of accesses, and the first and last time."""
     (total,) = accesses.selectExpr(
         "sum(requests) accesses",
@@ -148,7 +163,7 @@ def _utc_text(time: datetime | None) -> str | None:
 
 def lake_of(paths: list[str]) -> Path | None:
     """Return the lake if the path is one; PipelineError for a lake together with other paths."""
-    lakes = [Path(path) for path in paths if Lake.is_one(Path(path))]
+    lakes = [Path(path) for path in paths if Lake.is_lake(Path(path))]
     if lakes and len(paths) > 1:
         raise PipelineError(f"`{lakes[0]}` is a lake, which cannot be combined with other inputs")
     return lakes[0] if lakes else None

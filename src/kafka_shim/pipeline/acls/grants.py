@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 
 from kafka_shim.authorizer.model import Acl
-from kafka_shim.pipeline.rows.roles import access_parts
+from kafka_shim.pipeline.rows.access_roles import access_parts
 from kafka_shim.protocol.enums import Operation, ResourceType
 
 What = tuple[Operation, ResourceType, str]

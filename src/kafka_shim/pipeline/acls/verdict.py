@@ -12,7 +12,7 @@ from kafka_shim.authorizer.acl_formats.trace_rule import decision_rule
 from kafka_shim.authorizer.authorizer import StandardAuthorizer
 from kafka_shim.authorizer.model import WILDCARD, Action, Actor, Decision
 from kafka_shim.pipeline.acls.grants import What, what_of
-from kafka_shim.pipeline.rows.roles import access_parts, any_name_keys
+from kafka_shim.pipeline.rows.access_roles import access_parts, any_name_keys
 from kafka_shim.protocol.enums import Operation, ResourceType
 
 VERDICT = pa.struct([("allowed", pa.bool_()), ("rule", pa.string())])

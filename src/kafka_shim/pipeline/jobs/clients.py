@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING
 from kafka_shim.pipeline.job import Job
 from kafka_shim.pipeline.lazy import f
 from kafka_shim.pipeline.options import no_options
-from kafka_shim.pipeline.report.charts import Chart, bars
+from kafka_shim.pipeline.report.charts import Chart, bars, totals
 from kafka_shim.pipeline.report.outcome import Outcome, table_outcome
-from kafka_shim.pipeline.report.totals import totals
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -36,8 +35,8 @@ _SHOWN = (
 )
 
 
-def _run(args: argparse.Namespace, source: "TraceInput") -> Outcome:
-    return table_outcome(args, source, clients(source.table("clients")), _SHOWN)
+def _run(args: argparse.Namespace, trace_input: "TraceInput") -> Outcome:
+    return table_outcome(args, trace_input, clients(trace_input.table("clients")), _SHOWN)
 
 
 def _charts(outcome: Outcome) -> list[Chart]:

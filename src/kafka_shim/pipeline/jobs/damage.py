@@ -13,8 +13,10 @@ if TYPE_CHECKING:
 _SHOWN = ("path", "at", "length", "reason", "is_tail")
 
 
-def _run(args: argparse.Namespace, source: "TraceInput") -> Outcome:
-    return table_outcome(args, source, source.table("damage").orderBy("path", "at"), _SHOWN)
+def _run(args: argparse.Namespace, trace_input: "TraceInput") -> Outcome:
+    return table_outcome(
+        args, trace_input, trace_input.table("damage").orderBy("path", "at"), _SHOWN
+    )
 
 
 JOB = Job("list the parts of a trace that cannot be read, with the reason", add_fail, _run)

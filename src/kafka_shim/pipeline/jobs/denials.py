@@ -8,9 +8,8 @@ from kafka_shim.pipeline.intervals import interval_seconds, observed_interval
 from kafka_shim.pipeline.job import Job
 from kafka_shim.pipeline.lazy import f, pa
 from kafka_shim.pipeline.options import add_present_acls, check_present_acls
-from kafka_shim.pipeline.report.charts import Chart, bars, columns
+from kafka_shim.pipeline.report.charts import RESOURCE, Chart, bars, columns, totals
 from kafka_shim.pipeline.report.outcome import Outcome, access_outcome, cached
-from kafka_shim.pipeline.report.totals import RESOURCE, totals
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
@@ -18,13 +17,14 @@ if TYPE_CHECKING:
     from kafka_shim.pipeline.trace_input import TraceInput
 
 _KEYS = ("principal", "operation", "resource_type", "resource_name")
-_ASKED = ("host", "api_key", "instead", "rule")
+_CHECK = ("host", "api_key", "instead", "rule")
 
 
 def denials(accesses: "DataFrame", present: AclSet | None = None) -> "DataFrame":
     """Return denied accesses by principal, operation and resource, the most frequent first.
 
-    `accesses` is `observed.needed(...)`: accesses that were only tried or listed are not denials.
+    `accesses` is `accesses_of_requests(...)`: accesses that were only tried or listed are not
+    denials.
     `remedy` has steps such as `remove RULE; add RULE`, where a rule is
     `TYPE|name|pattern|principal|host|operation|permission`. If `present` (the present ACLs) is
     given, the steps together allow the access from all `hosts`. Otherwise `not_known` says what
@@ -39,34 +39,36 @@ def denials(accesses: "DataFrame", present: AclSet | None = None) -> "DataFrame"
         f.max("last_seen").alias("last_seen"),
         f.max_by("rule", "last_seen").alias("rule"),
         f.min_by("example", "first_seen").alias("example"),
-        f.sort_array(f.collect_set(f.struct(*_ASKED))).alias("asked"),
+        f.sort_array(f.collect_set(f.struct(*_CHECK))).alias("checks"),
     )
-    with_remedy = rows.withColumn("found", _remedy(present))
-    found = with_remedy.select(
-        *(name for name in rows.columns if name != "asked"), "found.remedy", "found.not_known"
+    with_remedy = rows.withColumn("suggestion", _remedy_column(present))
+    selected = with_remedy.select(
+        *(name for name in rows.columns if name != "checks"),
+        "suggestion.remedy",
+        "suggestion.not_known",
     )
-    return found.orderBy(f.desc("requests"), *_KEYS)
+    return selected.orderBy(f.desc("requests"), *_KEYS)
 
 
-def _remedy(present: AclSet | None) -> "Column":
+def _remedy_column(present: AclSet | None) -> "Column":
     from pyspark.sql.pandas.functions import arrow_udf
 
     from kafka_shim.pipeline.acls.remedy import QUESTIONS, remedies
 
     known = None if present is None else packed(present)
 
-    def found(*questions: pa.Array) -> pa.Array:
+    def remedies_of(*questions: pa.Array) -> pa.Array:
         return remedies(None if known is None else known.authorizer(), questions)
 
-    tell = arrow_udf(found, "remedy string, not_known string")  # type: ignore[call-overload]  # its stub wants an argument that it warns of
-    column: Column = tell.asNondeterministic()(*QUESTIONS)
+    remedy_of = arrow_udf(remedies_of, "remedy string, not_known string")  # type: ignore[call-overload]  # its stub wants an argument that it warns of
+    column: Column = remedy_of.asNondeterministic()(*QUESTIONS)
     return column
 
 
 def denial_trend(accesses: "DataFrame", interval: str) -> "DataFrame":
     """Return the number of denials per interval, in order of time, without empty intervals.
 
-    `accesses` is the table of that name, limited by `observed.needed`.
+    `accesses` is the table of that name, limited by `accesses_of_requests`.
     """
     when = f.window("time", interval).start.alias("time")
     rows = accesses.where(~f.col("allowed")).groupBy(when, *_KEYS)
@@ -84,27 +86,31 @@ def _add_options(job: argparse.ArgumentParser) -> None:
     add_present_acls(job, "to suggest complete fixes")
 
 
-def _run(args: argparse.Namespace, source: "TraceInput") -> Outcome:
-    seen = source.observation(args)
-    present = seen.read_acl_set(args.acls) if args.acls else None
-    found = (
-        _trend(args, source, args.interval) if args.interval else denials(seen.accesses, present)
+def _run(args: argparse.Namespace, trace_input: "TraceInput") -> Outcome:
+    observation = trace_input.observation(args)
+    present = observation.read_acl_set(args.acls) if args.acls else None
+    rows = (
+        _trend(args, trace_input, args.interval)
+        if args.interval
+        else denials(observation.accesses, present)
     )
-    with cached(found) as frame:
-        outcome = access_outcome(args, seen, frame, _TREND_SHOWN if args.interval else _SHOWN)
+    with cached(rows) as frame:
+        outcome = access_outcome(
+            args, observation, frame, _TREND_SHOWN if args.interval else _SHOWN
+        )
         outcome.notes.append(f"{frame.count()} findings")
         if args.html:
-            outcome.interval = args.interval or observed_interval(seen.head)
-            trend = frame if args.interval else _trend(args, source, outcome.interval)
+            outcome.interval = args.interval or observed_interval(observation.head)
+            trend = frame if args.interval else _trend(args, trace_input, outcome.interval)
             outcome.trend = [row.asDict() for row in trend.collect()]
     return outcome
 
 
-def _trend(args: argparse.Namespace, source: "TraceInput", interval: str) -> "DataFrame":
-    from kafka_shim.pipeline.spark.observed import needed
+def _trend(args: argparse.Namespace, trace_input: "TraceInput", interval: str) -> "DataFrame":
+    from kafka_shim.pipeline.spark.observed_accesses import accesses_of_requests
 
-    rows = source.table("accesses", *_TREND_COLUMNS)
-    return denial_trend(needed(rows, with_lists=args.lists), interval)
+    rows = trace_input.table("accesses", *_TREND_COLUMNS)
+    return denial_trend(accesses_of_requests(rows, with_lists=args.lists), interval)
 
 
 def _charts(outcome: Outcome) -> list[Chart]:

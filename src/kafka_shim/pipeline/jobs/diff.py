@@ -6,50 +6,53 @@ from typing import TYPE_CHECKING
 from kafka_shim.pipeline.job import Job
 from kafka_shim.pipeline.lazy import f
 from kafka_shim.pipeline.options import absolute_path, add_fail
-from kafka_shim.pipeline.report.charts import Chart, bars
+from kafka_shim.pipeline.report.charts import Chart, bars, totals
 from kafka_shim.pipeline.report.outcome import Outcome, table_outcome
-from kafka_shim.pipeline.report.totals import totals
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
     from kafka_shim.pipeline.trace_input import TraceInput
 
-_WHAT = ("principal", "operation", "resource_type", "resource_name")
+_ACCESS = ("principal", "operation", "resource_type", "resource_name")
 _COLUMNS = ("difference", "principal", "what", "first", "second")
 
 
 def diff(
     first: "tuple[DataFrame, DataFrame]", second: "tuple[DataFrame, DataFrame]"
 ) -> "DataFrame":
-    """Return one row per difference; each side is (observed.needed(...), responses).
+    """Return one row per difference; each side is (observed.accesses_of_requests(...), responses).
 
-    `access` is `allowed`, `denied`, `both`, or null if the access did not occur. `answers` has the
-    distinct error codes in the responses of an API. Hosts, times and counts are not compared.
+    `access` is `allowed`, `denied`, `both`, or null if the access did not occur. `responses` has
+    the distinct error codes in the responses of an API. Hosts, times and counts are not compared.
     """
-    accesses = _compared(_decided(first[0]), _decided(second[0]), "access")
-    responses = _compared(_responded(first[1]), _responded(second[1]), "responses")
+    accesses = _differences(_access_outcomes(first[0]), _access_outcomes(second[0]), "access")
+    responses = _differences(
+        _response_outcomes(first[1]), _response_outcomes(second[1]), "responses"
+    )
     return accesses.unionByName(responses).orderBy("difference", "principal", "what")
 
 
-def _decided(accesses: "DataFrame") -> "DataFrame":
+def _access_outcomes(accesses: "DataFrame") -> "DataFrame":
     outcome = f.when(f.size("outcomes") > 1, "both").otherwise(
         f.when(f.col("outcomes")[0], "allowed").otherwise("denied")
     )
-    rows = accesses.groupBy(*_WHAT).agg(f.collect_set("allowed").alias("outcomes"))
+    rows = accesses.groupBy(*_ACCESS).agg(f.collect_set("allowed").alias("outcomes"))
     what = f.concat_ws(" ", "operation", f.concat_ws(":", "resource_type", "resource_name"))
     return rows.select("principal", what.alias("what"), outcome.alias("outcome"))
 
 
-def _responded(responses: "DataFrame") -> "DataFrame":
+def _response_outcomes(responses: "DataFrame") -> "DataFrame":
     codes = f.explode_outer("error_codes").alias("code")
     rows = responses.select("principal", "api", codes).groupBy("principal", "api")
-    found = rows.agg(f.sort_array(f.collect_set(f.coalesce("code", f.lit(0)))).alias("codes"))
+    codes_by_api = rows.agg(
+        f.sort_array(f.collect_set(f.coalesce("code", f.lit(0)))).alias("codes")
+    )
     outcome = f.concat_ws(",", f.col("codes").cast("array<string>"))
-    return found.select("principal", f.col("api").alias("what"), outcome.alias("outcome"))
+    return codes_by_api.select("principal", f.col("api").alias("what"), outcome.alias("outcome"))
 
 
-def _compared(first: "DataFrame", second: "DataFrame", difference: str) -> "DataFrame":
+def _differences(first: "DataFrame", second: "DataFrame", difference: str) -> "DataFrame":
     left = first.withColumnRenamed("outcome", "first")
     right = second.withColumnRenamed("outcome", "second")
     rows = left.join(right, ["principal", "what"], "full")
@@ -68,20 +71,22 @@ def _add_options(job: argparse.ArgumentParser) -> None:
     add_fail(job)
 
 
-def _run(args: argparse.Namespace, source: "TraceInput") -> Outcome:
-    from kafka_shim.pipeline.spark.observed import needed
+def _run(args: argparse.Namespace, trace_input: "TraceInput") -> Outcome:
+    from kafka_shim.pipeline.spark.observed_accesses import accesses_of_requests
     from kafka_shim.pipeline.trace_input import TraceInput
 
     def side(trace: TraceInput) -> "tuple[DataFrame, DataFrame]":
-        return needed(trace.observed(), with_lists=args.lists), trace.table("responses")
+        return accesses_of_requests(trace.observed(), with_lists=args.lists), trace.table(
+            "responses"
+        )
 
-    other = TraceInput(source.spark, [args.other], source.options)
-    return table_outcome(args, source, diff(side(source), side(other)), _SHOWN)
+    other = TraceInput(trace_input.spark, [args.other], trace_input.options)
+    return table_outcome(args, trace_input, diff(side(trace_input), side(other)), _SHOWN)
 
 
 def _charts(outcome: Outcome) -> list[Chart]:
-    found = totals(outcome.rows, "difference", "principal", value="")
-    return [bars("Differences by kind and principal", "differences", found)]
+    kinds = totals(outcome.rows, "difference", "principal", value="")
+    return [bars("Differences by kind and principal", "differences", kinds)]
 
 
 JOB = Job(

@@ -46,65 +46,70 @@ def ingest(
     release: str,
     *,
     every: str | None = None,
-    tell: Callable[[Ingested], None] | None = None,
+    on_progress: Callable[[Ingested], None] | None = None,
 ) -> Ingested:
     """Add new data of traces to a lake; with `every`, continue until interrupted.
 
-    `tell` is called after each micro-batch with the totals so far.
+    `on_progress` is called after each micro-batch with the totals so far.
     """
     from kafka_shim.pipeline.rows.batches import Split
+    from kafka_shim.pipeline.spark.data_source import FORMAT
     from kafka_shim.pipeline.spark.lake_tables import client_counts, lake_table
     from kafka_shim.pipeline.spark.run_stream import run_stream
-    from kafka_shim.pipeline.spark.source import FORMAT
 
     lake = Lake(folder)
-    done = Ingested()
+    totals = Ingested()
 
-    def take(pieces: "DataFrame", number: int) -> None:
+    def ingest_batch(pieces: "DataFrame", number: int) -> None:
         splits = [Split(*row) for row in pieces.collect()]
-        if not splits or lake.has(number):  # the lake has it if Spark ended before it recorded that
+        if not splits or lake.has_run(
+            number
+        ):  # the lake has it if Spark ended before it recorded that
             return
-        options = {"release": release} | _names(spark, lake, splits)
+        options = {"release": release} | _facts(spark, lake, splits)
         options["splits"] = json.dumps([msgspec.structs.astuple(split) for split in splits])
         for table in INGESTED:
             rows = spark.read.format(FORMAT).option("table", table).options(**options).load()
-            _stage(rows, lake.staged / table)
+            _write_staged(rows, lake.staged / table)
         requests = lake_table(spark, "requests", lake.staged)
-        _stage(client_counts(requests, "date"), lake.staged / "clients")
-        done.files += lake.commit(number)
-        done.segments += len({split.path for split in splits})
-        done.read_bytes += sum(split.end - split.start for split in splits)
-        if tell is not None:
-            tell(done)
+        _write_staged(client_counts(requests, "date"), lake.staged / "clients")
+        totals.files += lake.commit(number)
+        totals.segments += len({split.path for split in splits})
+        totals.read_bytes += sum(split.end - split.start for split in splits)
+        if on_progress is not None:
+            on_progress(totals)
 
-    with lake.alone():
-        done.recovered = lake.recover()
+    with lake.exclusive_lock():
+        totals.recovered = lake.recover()
         pieces = spark.readStream.format(FORMAT).option("table", "pieces")
         run_stream(
             pieces.option("paths", json.dumps(paths)).load(),
-            take,
+            ingest_batch,
             every=every,
             checkpoint=lake.checkpoint,
         )
-    return done
+    return totals
 
 
-def _names(spark: "SparkSession", lake: Lake, splits: "list[Split]") -> dict[str, str]:
+def _facts(spark: "SparkSession", lake: Lake, splits: "list[Split]") -> dict[str, str]:
     """Stage new names of topic ids; return reader options with all names and what existed."""
     from kafka_shim.pipeline.spark.lake_tables import lake_table
-    from kafka_shim.pipeline.spark.sightings import seen
-    from kafka_shim.pipeline.spark.topic_ids import id_rows, named
+    from kafka_shim.pipeline.spark.trace_facts_options import (
+        existence_option,
+        topic_id_table,
+        topic_names_option,
+    )
 
-    new = id_rows(spark, splits)
+    new = topic_id_table(spark, splits)
     if new is None:
-        return named(None)
-    kept = new.persist()
-    _stage(kept, lake.staged / "topic_ids")
-    before = lake_table(spark, "topic_ids", lake.folder).select(*kept.columns)
-    return named(before.unionByName(kept)) | seen(spark, splits)
+        return topic_names_option(None)
+    topic_ids = new.persist()
+    _write_staged(topic_ids, lake.staged / "topic_ids")
+    before = lake_table(spark, "topic_ids", lake.folder).select(*topic_ids.columns)
+    return topic_names_option(before.unionByName(topic_ids)) | existence_option(spark, splits)
 
 
-def _stage(rows: "DataFrame", target: Path) -> None:
+def _write_staged(rows: "DataFrame", target: Path) -> None:
     dated = rows.withColumn("date", f.to_date("time")) if "time" in rows.columns else rows
     writer = dated.write.mode("overwrite")
     if "date" in dated.columns:
@@ -128,29 +133,29 @@ def _add_options(job: argparse.ArgumentParser) -> None:
     add_every(job, "1 minute")
 
 
-def _run(args: argparse.Namespace, source: "TraceInput") -> Outcome:
+def _run(args: argparse.Namespace, trace_input: "TraceInput") -> Outcome:
     from kafka_shim.pipeline.spark.progress import Progress
 
-    def tell(done: "Ingested") -> None:
-        print(_note(done, args.output), file=sys.stderr, flush=True)
+    def on_progress(totals: "Ingested") -> None:
+        print(_note(totals, args.output), file=sys.stderr, flush=True)
 
-    with nullcontext() if args.follow else Progress("ingest", source.spark):
-        done = ingest(
-            source.spark,
+    with nullcontext() if args.follow else Progress("ingest", trace_input.spark):
+        totals = ingest(
+            trace_input.spark,
             args.trace,
             Path(args.output),
-            source.options["release"],
+            trace_input.options["release"],
             every=args.every if args.follow else None,
-            tell=tell if args.follow else None,
+            on_progress=on_progress if args.follow else None,
         )
-    notes = ["finished an earlier, interrupted run first"] if done.recovered else []
-    notes.append(_note(done, args.output))
-    return Outcome("ingest", [], [], [], msgspec.structs.asdict(done), notes)
+    notes = ["finished an earlier, interrupted run first"] if totals.recovered else []
+    notes.append(_note(totals, args.output))
+    return Outcome("ingest", [], [], [], msgspec.structs.asdict(totals), notes)
 
 
-def _note(done: "Ingested", folder: str) -> str:
-    note = f"read {done.read_bytes} new bytes from {done.segments} segments,"
-    return f"{note} wrote {done.files} files to {folder}"
+def _note(totals: "Ingested", folder: str) -> str:
+    note = f"read {totals.read_bytes} new bytes from {totals.segments} segments,"
+    return f"{note} wrote {totals.files} files to {folder}"
 
 
 JOB = Job(

@@ -14,9 +14,8 @@ from kafka_shim.pipeline.errors import PipelineError
 from kafka_shim.pipeline.job import Job
 from kafka_shim.pipeline.lazy import f, pa
 from kafka_shim.pipeline.options import ACL_FORMATS
-from kafka_shim.pipeline.report.charts import Chart, bars
+from kafka_shim.pipeline.report.charts import Chart, acls_by_principal, bars
 from kafka_shim.pipeline.report.outcome import Outcome, access_outcome, cached
-from kafka_shim.pipeline.report.totals import acls_by_principal
 from kafka_shim.pipeline.rows.access_row import DECISION_COLUMNS
 from kafka_shim.protocol.enums import ResourceType
 
@@ -46,7 +45,7 @@ def _schema() -> "pa.Schema":
 def least_acls(
     accesses: "DataFrame", over_grants: int | None = None, super_users: Sequence[str] = ()
 ) -> "DataFrame":
-    """Return one row per ACL, in no order; `accesses` is `observed.needed(...)`.
+    """Return one row per ACL, in no order; `accesses` is `accesses_of_requests(...)`.
 
     Super users need no ACLs. With `over_grants`, literal names are joined into prefixes that allow
     each principal at most that many known names (names that any principal used) that it never used.
@@ -142,14 +141,14 @@ def _check(args: argparse.Namespace) -> None:
         raise PipelineError("--format cannot be combined with --json or --csv")
 
 
-def _run(args: argparse.Namespace, source: "TraceInput") -> Outcome:
-    seen = source.observation(args)
-    least = least_acls(seen.accesses, args.over_grant, seen.head["super_users"])
+def _run(args: argparse.Namespace, trace_input: "TraceInput") -> Outcome:
+    observation = trace_input.observation(args)
+    least = least_acls(observation.accesses, args.over_grant, observation.head["super_users"])
     with cached(least.orderBy("acl")) as frame:
-        outcome = access_outcome(args, seen, frame, _SHOWN)
+        outcome = access_outcome(args, observation, frame, _SHOWN)
         acls = collected(frame)
-    _note_check(acls, seen, outcome)
-    outcome.notes += [*_super_user_notes(seen), *_prefix_notes(acls)]
+    _note_check(acls, observation, outcome)
+    outcome.notes += [*_super_user_notes(observation), *_prefix_notes(acls)]
     if args.against:
         outcome.notes += _difference(read_acls(args.against), acls)
     if args.format:
@@ -157,12 +156,14 @@ def _run(args: argparse.Namespace, source: "TraceInput") -> Outcome:
     return outcome
 
 
-def _note_check(acls: list[Acl], seen: "Observation", outcome: Outcome) -> None:
+def _note_check(acls: list[Acl], observation: "Observation", outcome: Outcome) -> None:
     """Check that the result allows what was observed; add a note about it."""
     from kafka_shim.pipeline.jobs.what_breaks import DENIED, what_breaks
 
-    least = AclSet(tuple(acls), tuple(seen.head["super_users"]), release=seen.head["release"])
-    wrong = what_breaks(seen.accesses, least).collect()
+    least = AclSet(
+        tuple(acls), tuple(observation.head["super_users"]), release=observation.head["release"]
+    )
+    wrong = what_breaks(observation.accesses, least).collect()
     for row in wrong:
         what = (
             f"{row['principal']} {row['operation']} {row['resource_type']}:{row['resource_name']}"
@@ -174,12 +175,12 @@ def _note_check(acls: list[Acl], seen: "Observation", outcome: Outcome) -> None:
     outcome.head["changes"] = len(wrong)
 
 
-def _super_user_notes(seen: "Observation") -> list[str]:
+def _super_user_notes(observation: "Observation") -> list[str]:
 
-    known = seen.head["super_users"]
+    known = observation.head["super_users"]
     return [
         f"{user} changed ACLs and was never denied; if it is a super user, say --super-user {user}"
-        for user in likely_super_users(seen.accesses)
+        for user in likely_super_users(observation.accesses)
         if user not in known
     ]
 

@@ -16,9 +16,8 @@ from kafka_shim.pipeline.acls.acl_set import AclSet
 from kafka_shim.pipeline.job import Job
 from kafka_shim.pipeline.lazy import f
 from kafka_shim.pipeline.options import add_fail, add_present_acls, check_present_acls
-from kafka_shim.pipeline.report.charts import Chart, bars
+from kafka_shim.pipeline.report.charts import Chart, bars, totals
 from kafka_shim.pipeline.report.outcome import Outcome, table_outcome
-from kafka_shim.pipeline.report.totals import totals
 from kafka_shim.protocol.api_versions import served
 from kafka_shim.protocol.enums import ApiKey, Operation
 
@@ -38,16 +37,16 @@ _KEYS = (
 
 
 def readiness(
-    clients: "DataFrame", judged: "DataFrame | None", present: str, target: str
+    clients: "DataFrame", decided_needs: "DataFrame | None", present: str, target: str
 ) -> "DataFrame":
     """Return findings by client: first dropped versions, then denied permissions.
 
-    `clients` is the table of that name; `judged` are needs with `allowed`, see `judged_needs`.
+    `clients` is the table of that name; `decided_needs` come from `decide_added_needs`.
     """
-    dropped = _versions(clients, present, target, are_latest=False)
+    dropped = _dropped_versions(clients, present, target, are_latest=False)
     rows = dropped.withColumn("finding", f.lit(DROPPED))
-    if judged is not None:
-        denied = judged.where("not allowed").withColumns(
+    if decided_needs is not None:
+        denied = decided_needs.where("not allowed").withColumns(
             {"finding": f.lit(DENIED), "detail": _detail(target)}
         )
         rows = rows.unionByName(denied.select(*rows.columns))
@@ -63,15 +62,17 @@ def readiness(
 
 def unknown_versions(clients: "DataFrame", present: str, target: str) -> "DataFrame":
     """Return clients that send dropped versions which are the latest of the present release."""
-    return _versions(clients, present, target, are_latest=True)
+    return _dropped_versions(clients, present, target, are_latest=True)
 
 
-def judged_needs(needs: "DataFrame", observed: "DataFrame", acl_set: AclSet | None) -> "DataFrame":
+def decide_added_needs(
+    needs: "DataFrame", observed: "DataFrame", acl_set: AclSet | None
+) -> "DataFrame":
     """Return `added_needs` with `allowed`: decided by the ACLs, or as observed, else null."""
-    from kafka_shim.pipeline.spark.verdict_columns import with_verdicts
+    from kafka_shim.pipeline.spark.decision_columns import with_decisions
 
     if acl_set is not None:
-        found = with_verdicts(needs, acl_set)
+        found = with_decisions(needs, acl_set)
         return found.withColumn("allowed", f.col("would_be_allowed"))
     seen = observed.groupBy(*_ACCESS).agg(f.max_by("allowed", "last_seen").alias("allowed"))
     pairs = [(by.name, of.name) for of in Operation for by in allowing(of)]
@@ -87,7 +88,7 @@ def judged_needs(needs: "DataFrame", observed: "DataFrame", acl_set: AclSet | No
     return known.withColumn("allowed", verdict).drop("was_denied")
 
 
-def dropped(api_key: int, version: int, target: str) -> str | None:
+def reason_of_drop(api_key: int, version: int, target: str) -> str | None:
     """Return why requests of this version fail with the target; None if they are supported.
 
     Every broker answers any version of ApiVersions with its supported versions.
@@ -102,14 +103,16 @@ def dropped(api_key: int, version: int, target: str) -> str | None:
     return f"{target} has versions {span[0]} to {span[1]}"
 
 
-def _versions(clients: "DataFrame", present: str, target: str, *, are_latest: bool) -> "DataFrame":
+def _dropped_versions(
+    clients: "DataFrame", present: str, target: str, *, are_latest: bool
+) -> "DataFrame":
     """Return rows of clients with dropped versions, with `detail`."""
     latest = {int(key): span[1] for key, span in served(present).items()}
     used = clients.select("api_key", "api_version").distinct().collect()
     found = [
-        (row["api_key"], row["api_version"], why)
+        (row["api_key"], row["api_version"], reason)
         for row in used
-        if (why := dropped(row["api_key"], row["api_version"], target)) is not None
+        if (reason := reason_of_drop(row["api_key"], row["api_version"], target)) is not None
         and (latest.get(row["api_key"]) == row["api_version"]) is are_latest
     ]
     known = clients.sparkSession.createDataFrame(found, _SCHEMA)
@@ -143,35 +146,35 @@ def _add_options(job: argparse.ArgumentParser) -> None:
     add_fail(job)
 
 
-def _run(args: argparse.Namespace, source: "TraceInput") -> Outcome:
-    clients = source.table("clients")
-    judged = _judged(args, source)
-    found = readiness(clients, judged, args.present, args.target)
-    outcome = table_outcome(args, source, found, _SHOWN)
+def _run(args: argparse.Namespace, trace_input: "TraceInput") -> Outcome:
+    clients = trace_input.table("clients")
+    decided_needs = _decided_needs(args, trace_input)
+    found = readiness(clients, decided_needs, args.present, args.target)
+    outcome = table_outcome(args, trace_input, found, _SHOWN)
     versions = unknown_versions(clients, args.present, args.target).count()
     if versions:
         text = f"are the latest that {args.present} serves, so the clients may support later ones"
         outcome.notes.append(f"unknown: {versions} uses of dropped versions {text}")
-    if judged is None:
+    if decided_needs is None:
         outcome.notes.append(
             "unknown: which permissions become necessary, since a lake does not keep requests"
         )
-    elif unknown := judged.where("allowed is null").count():
+    elif unknown := decided_needs.where("allowed is null").count():
         text = f"the decisions of {unknown} checks that are new in {args.target}; add --acls FILE"
         outcome.notes.append(f"unknown: {text}")
     return outcome
 
 
-def _judged(args: argparse.Namespace, source: "TraceInput") -> "DataFrame | None":
+def _decided_needs(args: argparse.Namespace, trace_input: "TraceInput") -> "DataFrame | None":
     """Return the target's additional permission checks with their decisions; None for a lake."""
-    seen = source.observation(args)
-    needs = source.added_needs(args.present, args.target)
+    observation = trace_input.observation(args)
+    needs = trace_input.added_needs(args.present, args.target)
     if needs is None:
         return None
-    acls = seen.read_acl_set(args.acls) if args.acls else None
+    acls = observation.read_acl_set(args.acls) if args.acls else None
     if acls is not None:
         acls = msgspec.structs.replace(acls, release=args.target)
-    return judged_needs(needs, seen.whole, acls)
+    return decide_added_needs(needs, observation.all_accesses, acls)
 
 
 def _charts(outcome: Outcome) -> list[Chart]:

@@ -41,10 +41,10 @@ def _check(args: argparse.Namespace) -> None:
         )
 
 
-def _run(args: argparse.Namespace, source: "TraceInput") -> Outcome:
-    head = source.observation(args).head
+def _run(args: argparse.Namespace, trace_input: "TraceInput") -> Outcome:
+    head = trace_input.observation(args).head
     parts = [
-        job_named(part.job).run(part, source) for part in _parts(args, observed_interval(head))
+        job_named(part.job).run(part, trace_input) for part in _parts(args, observed_interval(head))
     ]
     return Outcome("report", [], [], [], head, [], parts=parts)
 

@@ -19,9 +19,9 @@ _KEYS = ("principal", "client_id", "api")
 
 
 _REQUEST = ("writer", "connection", "sequence")
-_ANSWERED = ("time", *_KEYS, "error_codes", "latency_us", "bytes")
+_RESPONSE = ("time", *_KEYS, "error_codes", "latency_us", "bytes")
 REQUEST_COLUMNS = (*_REQUEST, "time", *_KEYS)
-RESPONSE_COLUMNS = (*_REQUEST, *_ANSWERED)
+RESPONSE_COLUMNS = (*_REQUEST, *_RESPONSE)
 
 
 def exchanges(requests: "DataFrame", responses: "DataFrame") -> "DataFrame":
@@ -29,16 +29,16 @@ def exchanges(requests: "DataFrame", responses: "DataFrame") -> "DataFrame":
 
     Both are tables of that name; a request without a response counts at its own time.
     """
-    unanswered = requests.join(responses.select(*_REQUEST), [*_REQUEST], "left_anti")
-    return responses.select(*_ANSWERED).unionByName(
-        unanswered.select("time", *_KEYS), allowMissingColumns=True
+    without_response = requests.join(responses.select(*_REQUEST), [*_REQUEST], "left_anti")
+    return responses.select(*_RESPONSE).unionByName(
+        without_response.select("time", *_KEYS), allowMissingColumns=True
     )
 
 
 def timeline(responses: "DataFrame", interval: str = "1 minute") -> "DataFrame":
     """Return one row per interval, principal, client id and API, in order of time.
 
-    `answers` is the table `responses`, or the result of `exchanges`. Latencies are microseconds
+    `responses` is the table `responses`, or the result of `exchanges`. Latencies are microseconds
     between request and response as the recorder saw them. Latency and client id are null if
     the request was in another piece of the trace. `errors` counts responses that contain an error.
     """
@@ -66,11 +66,11 @@ def _add_options(job: argparse.ArgumentParser) -> None:
     job.add_argument("--interval", default="1 minute", metavar="TIME", help=INTERVAL_HELP)
 
 
-def _run(args: argparse.Namespace, source: "TraceInput") -> Outcome:
-    requests = source.table("requests", *REQUEST_COLUMNS)
-    responses = source.table("responses", *RESPONSE_COLUMNS)
-    found = timeline(exchanges(requests, responses), args.interval)
-    outcome = table_outcome(args, source, found, _SHOWN)
+def _run(args: argparse.Namespace, trace_input: "TraceInput") -> Outcome:
+    requests = trace_input.table("requests", *REQUEST_COLUMNS)
+    responses = trace_input.table("responses", *RESPONSE_COLUMNS)
+    intervals = timeline(exchanges(requests, responses), args.interval)
+    outcome = table_outcome(args, trace_input, intervals, _SHOWN)
     outcome.interval = args.interval
     return outcome
 
@@ -93,7 +93,7 @@ def _charts(outcome: Outcome) -> list[Chart]:
         if row["latency_us_99"] is not None:
             key = (row["time"], row["api"])
             slowest[key] = max(slowest.get(key, 0), row["latency_us_99"] / 1000)
-    latencies = [(when, api, value) for (when, api), value in slowest.items()]
+    latencies = [(time, api, value) for (time, api), value in slowest.items()]
     title = f"Latency {every}: 99th percentile of the slowest client, by API"
     return [*charts, lines(title, "milliseconds", latencies, step)] if latencies else charts
 

@@ -10,11 +10,10 @@ from kafka_shim.pipeline.acls.acl_set import AclSet
 from kafka_shim.pipeline.job import Job
 from kafka_shim.pipeline.lazy import f
 from kafka_shim.pipeline.options import ACL_FORMATS
-from kafka_shim.pipeline.report.charts import Chart, bars
+from kafka_shim.pipeline.report.charts import Chart, acls_by_principal, bars, totals
 from kafka_shim.pipeline.report.outcome import Outcome, access_outcome, cached
-from kafka_shim.pipeline.report.totals import acls_by_principal, totals
+from kafka_shim.pipeline.rows.access_roles import any_name_keys
 from kafka_shim.pipeline.rows.access_row import DECISION_COLUMNS
-from kafka_shim.pipeline.rows.roles import any_name_keys
 from kafka_shim.protocol.enums import Operation, ResourceType
 
 if TYPE_CHECKING:
@@ -33,19 +32,21 @@ def unused_acls(accesses: "DataFrame", present: AclSet) -> "DataFrame":
     """Return one row per ACL of the set; `remove` is the line that removes it, if it can be
     removed.
 
-    `accesses` is `observed.needed(...)`. An ACL may be needed by requests that were not observed,
-    so the observation must be long enough.
+    `accesses` is `accesses_of_requests(...)`. An ACL may be needed by requests that were not
+    observed, so the observation must be long enough.
     """
     from kafka_shim.pipeline.acls.matches import SPOKEN_DDL, speaks
     from kafka_shim.pipeline.acls.removable import acl_uses
 
-    spoken = accesses.mapInArrow(speaks(present), SPOKEN_DDL)
+    signatures = accesses.mapInArrow(speaks(present), SPOKEN_DDL)
     keys = ("is_simple", "allows", "denies", "others")
-    grouped = spoken.groupBy(*keys).agg(
+    grouped = signatures.groupBy(*keys).agg(
         f.sum("requests").alias("requests"), f.max("last_seen").alias("last_seen")
     )
-    seen = [_seen(row) for row in grouped.collect()]
-    special = [row.asDict() for row in _special(accesses, present.release).collect()]
+    signature_counts = [_signature_count(row) for row in grouped.collect()]
+    for_authorizer = [
+        row.asDict() for row in _accesses_for_authorizer(accesses, present.release).collect()
+    ]
     rows = [
         (
             acl_rule(use.acl),
@@ -56,12 +57,12 @@ def unused_acls(accesses: "DataFrame", present: AclSet) -> "DataFrame":
             use.can_go,
             command("--remove --force", use.acl) if use.can_go else None,
         )
-        for use in acl_uses(present, seen, special)
+        for use in acl_uses(present, signature_counts, for_authorizer)
     ]
     return accesses.sparkSession.createDataFrame(rows, SCHEMA)
 
 
-def _special(accesses: "DataFrame", release: str) -> "DataFrame":
+def _accesses_for_authorizer(accesses: "DataFrame", release: str) -> "DataFrame":
     """Return accesses that only the authorizer can decide.
 
     Their requirement can be met in another way, they are about any resource of a type, or the
@@ -81,7 +82,7 @@ def _special(accesses: "DataFrame", release: str) -> "DataFrame":
     return questions.where((f.size("instead") > 0) | about_any)
 
 
-def _seen(row: "Row") -> "Seen":
+def _signature_count(row: "Row") -> "Seen":
     from kafka_shim.pipeline.acls.matches import Signature
 
     signature = Signature(
@@ -98,26 +99,30 @@ def _add_options(job: argparse.ArgumentParser) -> None:
     job.add_argument("--acls", required=True, metavar="FILE", help=text)
 
 
-def _run(args: argparse.Namespace, source: "TraceInput") -> Outcome:
-    seen = source.observation(args)
-    present = seen.read_acl_set(args.acls)
-    with cached(unused_acls(seen.accesses, present)) as frame:
-        outcome = access_outcome(args, seen, frame, _SHOWN)
-        _note(seen, present, frame, outcome)
+def _run(args: argparse.Namespace, trace_input: "TraceInput") -> Outcome:
+    observation = trace_input.observation(args)
+    present = observation.read_acl_set(args.acls)
+    with cached(unused_acls(observation.accesses, present)) as frame:
+        outcome = access_outcome(args, observation, frame, _SHOWN)
+        _note_removals(observation, present, frame, outcome)
     return outcome
 
 
-def _note(seen: "Observation", present: "AclSet", frame: "DataFrame", outcome: Outcome) -> None:
+def _note_removals(
+    observation: "Observation", present: "AclSet", frame: "DataFrame", outcome: Outcome
+) -> None:
     """Add the lines that remove ACLs, after a check that no decision changes without them."""
     from kafka_shim.pipeline.jobs.what_breaks import what_breaks
 
     rows = frame.where("can_go").select("acl", "remove").collect()
-    gone = {row["acl"] for row in rows}
-    rest = [acl for acl in present.acls if acl_rule(acl) not in gone]
-    changes = what_breaks(seen.accesses, seen.acl_set(rest), baseline=present).count()
+    removable = {row["acl"] for row in rows}
+    remaining = [acl for acl in present.acls if acl_rule(acl) not in removable]
+    changes = what_breaks(
+        observation.accesses, observation.acl_set(remaining), baseline=present
+    ).count()
     outcome.is_wrong = changes > 0
     outcome.notes.append(
-        f"{len(gone)} of {len(present.acls)} ACLs can be removed together;"
+        f"{len(removable)} of {len(present.acls)} ACLs can be removed together;"
         f" checked with what-breaks: {changes or 'no'} decisions change"
     )
     outcome.notes += [f"  {row['remove']}" for row in rows]

@@ -21,47 +21,55 @@ if TYPE_CHECKING:
     from kafka_shim.pipeline.trace_input import TraceInput
 
 _KEYS = ("principal", "operation", "resource_type", "resource_name")
-_SEEN_MAX = 1_000_000
+_REPORTED_MAX = 1_000_000
 
 
 class Watcher:
     """Finds new denials in each micro-batch; keeps reported denials, and super users."""
 
     def __init__(
-        self, acls: list[Acl] | None, release: str, super_users: list[str] | None, *, lists: bool
+        self,
+        acls: list[Acl] | None,
+        release: str,
+        super_super_users: list[str] | None,
+        *,
+        lists: bool,
     ) -> None:
         self._acls = acls
         self._release = release
-        self._users = set(super_users or ())
-        self._knows_users = super_users is not None
-        self._everyone = False
+        self._super_users = set(super_super_users or ())
+        self._has_super_users_option = super_super_users is not None
+        self._allow_everyone = False
         self._lists = lists
-        self._told: set[tuple[str, ...]] = set()
+        self._reported: set[tuple[str, ...]] = set()
 
-    def news(self, counts: "DataFrame") -> list[dict[str, Any]]:
+    def new_denials(self, counts: "DataFrame") -> list[dict[str, Any]]:
         """Return the rows of `denials` or `what_breaks` that were not reported before."""
-        from kafka_shim.pipeline.spark.observed import needed, setting
+        from kafka_shim.pipeline.spark.observed_accesses import (
+            accesses_of_requests,
+            authorizer_settings,
+        )
 
         accesses = counts.persist()
         try:
-            users, everyone = setting(accesses)
-            self._users |= set() if self._knows_users else set(users)
-            self._everyone |= everyone
-            found = self._found(needed(accesses, with_lists=self._lists)).collect()
+            users, everyone = authorizer_settings(accesses)
+            self._super_users |= set() if self._has_super_users_option else set(users)
+            self._allow_everyone |= everyone
+            found = self._denials(accesses_of_requests(accesses, with_lists=self._lists)).collect()
         finally:
             accesses.unpersist()
         rows = [row.asDict() for row in found]
-        fresh = [row for row in rows if _key(row) not in self._told]
-        if len(self._told) > _SEEN_MAX:
-            self._told.clear()
-        self._told.update(map(_key, fresh))
-        return fresh
+        new_rows = [row for row in rows if _key(row) not in self._reported]
+        if len(self._reported) > _REPORTED_MAX:
+            self._reported.clear()
+        self._reported.update(map(_key, new_rows))
+        return new_rows
 
-    def _found(self, accesses: "DataFrame") -> "DataFrame":
+    def _denials(self, accesses: "DataFrame") -> "DataFrame":
         if self._acls is None:
             return denials(accesses)
-        users = tuple(sorted(self._users))
-        candidate = AclSet(tuple(self._acls), users, self._everyone, self._release)
+        users = tuple(sorted(self._super_users))
+        candidate = AclSet(tuple(self._acls), users, self._allow_everyone, self._release)
         return what_breaks(accesses, candidate).where(f.col("change") == DENIED)
 
 
@@ -70,22 +78,22 @@ def watch(
     paths: list[str],
     options: dict[str, str],
     watcher: Watcher,
-    tell: Callable[[list[dict[str, Any]]], None],
+    on_denials: Callable[[list[dict[str, Any]]], None],
     every: str | None,
 ) -> None:
     """Report new denials in traces: until interrupted, or without
     `every` only in the present data.
     """
+    from kafka_shim.pipeline.spark.data_source import FORMAT
     from kafka_shim.pipeline.spark.run_stream import run_stream
-    from kafka_shim.pipeline.spark.source import FORMAT
 
     reader = spark.readStream.format(FORMAT).option("table", "observed").options(**options)
     counts = reader.option("paths", json.dumps(paths)).load()
 
     def take(batch: "DataFrame", _: int) -> None:
-        rows = watcher.news(batch)
+        rows = watcher.new_denials(batch)
         if rows:
-            tell(rows)
+            on_denials(rows)
 
     run_stream(counts, take, every=every)
 
@@ -115,23 +123,30 @@ def _add_options(job: argparse.ArgumentParser) -> None:
     add_every(job, "2 seconds")
 
 
-def _run(args: argparse.Namespace, source: "TraceInput") -> Outcome:
+def _run(args: argparse.Namespace, trace_input: "TraceInput") -> Outcome:
 
-    options = source.options
+    options = trace_input.options
     acls = None if args.acls is None else read_acls(args.acls)
     watcher = Watcher(acls, options["release"], args.super_user, lists=args.lists)
-    told = 0
+    reported = 0
 
-    def tell(rows: list[dict[str, Any]]) -> None:
-        nonlocal told
-        told += len(rows)
+    def on_denials(rows: list[dict[str, Any]]) -> None:
+        nonlocal reported
+        reported += len(rows)
         for row in rows:
             print(watch_line(row, as_json=args.json), flush=True)
 
     if not (args.from_start or args.once):
         options = options | {"startingOffsets": "latest"}
-    watch(source.spark, args.trace, options, watcher, tell, None if args.once else args.every)
-    return Outcome("watch", [], [], [], {"told": told}, [], text="")
+    watch(
+        trace_input.spark,
+        args.trace,
+        options,
+        watcher,
+        on_denials,
+        None if args.once else args.every,
+    )
+    return Outcome("watch", [], [], [], {"reported": reported}, [], text="")
 
 
 JOB = Job(

@@ -7,9 +7,8 @@ from kafka_shim.pipeline.acls.acl_set import AclSet
 from kafka_shim.pipeline.job import Job
 from kafka_shim.pipeline.lazy import f
 from kafka_shim.pipeline.options import ACL_FORMATS
-from kafka_shim.pipeline.report.charts import Chart, bars
+from kafka_shim.pipeline.report.charts import RESOURCE, Chart, bars, totals
 from kafka_shim.pipeline.report.outcome import Outcome, access_outcome, cached
-from kafka_shim.pipeline.report.totals import RESOURCE, totals
 from kafka_shim.pipeline.rows.access_row import DECISION_COLUMNS
 from kafka_shim.protocol.trace.entries import AUDIT
 
@@ -41,8 +40,8 @@ def what_breaks(
 ) -> "DataFrame":
     """Return the changes by principal, operation and resource; empty without changes.
 
-    `accesses` is `observed.needed(...)`. The candidate is compared with the recorded decisions, or
-    with those of `baseline` if it is given.
+    `accesses` is `accesses_of_requests(...)`. The candidate is compared with the recorded
+    decisions, or with those of `baseline` if it is given.
     """
     return changes(doubtful(accesses, candidate, baseline))
 
@@ -50,16 +49,16 @@ def what_breaks(
 def doubtful(
     accesses: "DataFrame", candidate: AclSet, baseline: AclSet | None = None
 ) -> "DataFrame":
-    """Return the judged accesses except those, usually most, that were and stay allowed."""
-    from kafka_shim.pipeline.spark.verdict_columns import with_verdicts
+    """Return the decided accesses except those, usually most, that were and stay allowed."""
+    from kafka_shim.pipeline.spark.decision_columns import with_decisions
 
-    return with_verdicts(accesses, candidate, baseline).where("not (allowed and would_be_allowed)")
+    return with_decisions(accesses, candidate, baseline).where("not (allowed and would_be_allowed)")
 
 
-def changes(judged: "DataFrame") -> "DataFrame":
-    """Return the differences in judged accesses, by principal, operation and resource."""
+def changes(decided: "DataFrame") -> "DataFrame":
+    """Return the differences in decided accesses, by principal, operation and resource."""
     change = f.when(f.col("allowed"), DENIED).otherwise(ALLOWED).alias("change")
-    rows = judged.where("allowed != would_be_allowed").groupBy(change, *_KEYS[1:])
+    rows = decided.where("allowed != would_be_allowed").groupBy(change, *_KEYS[1:])
     found = rows.agg(
         f.sort_array(f.collect_set("host")).alias("hosts"),
         f.sort_array(f.collect_set("api")).alias("apis"),
@@ -70,10 +69,10 @@ def changes(judged: "DataFrame") -> "DataFrame":
         f.min_by("would_be_rule", "first_seen").alias("would_be_rule"),
         f.min_by("example", "first_seen").alias("example"),
     )
-    return in_order(found)
+    return sort_changes(found)
 
 
-def in_order(found: "DataFrame") -> "DataFrame":
+def sort_changes(found: "DataFrame") -> "DataFrame":
     """Sort changes: newly denied accesses first, then by number."""
     order = f.when(f.col("change") == DENIED, 0).otherwise(1)
     return found.orderBy(order, f.desc("requests"), *_KEYS[1:])
@@ -87,26 +86,28 @@ def with_requests(
     `requests_changed` counts the requests that would newly fail or succeed, with this access among
     the causes; `requests_changed_of_principal` counts those of the principal with any cause.
     `doubtful` are the accesses in which changes were found; `rows` are single accesses from
-    `observed.needed`.
+    `accesses_of_requests`.
     """
     requests = _changed(doubtful, rows, by_baseline=by_baseline)
     of_cause = requests.select("*", f.explode("causes").alias("cause")).select(
         "change", "principal", "cause.*"
     )
     counted = of_cause.groupBy(*_KEYS).agg(f.count("*").alias("requests_changed"))
-    people = requests.groupBy("change", "principal").agg(
+    principals = requests.groupBy("change", "principal").agg(
         f.count("*").alias("requests_changed_of_principal")
     )
-    joined = changes.join(counted, [*_KEYS], "left").join(people, ["change", "principal"], "left")
-    return in_order(joined.fillna(0, ["requests_changed", "requests_changed_of_principal"]))
+    joined = changes.join(counted, [*_KEYS], "left").join(
+        principals, ["change", "principal"], "left"
+    )
+    return sort_changes(joined.fillna(0, ["requests_changed", "requests_changed_of_principal"]))
 
 
 def by_principal(rows: "DataFrame") -> "DataFrame":
     """Sum accesses and requests by change and principal, most requests first."""
-    people = rows.groupBy("change", "principal").agg(
+    principals = rows.groupBy("change", "principal").agg(
         f.count("*").alias("accesses"), f.max("requests_changed_of_principal").alias("requests")
     )
-    return people.orderBy(f.desc("requests"), "principal")
+    return principals.orderBy(f.desc("requests"), "principal")
 
 
 def _changed(doubtful: "DataFrame", rows: "DataFrame", *, by_baseline: bool) -> "DataFrame":
@@ -130,9 +131,9 @@ def _changed(doubtful: "DataFrame", rows: "DataFrame", *, by_baseline: bool) -> 
         "api_key",
         "principal",
     )
-    judged = rows.where(f.col("allowed").isNotNull()).join(verdicts, [*DECISION_COLUMNS])
+    decided = rows.where(f.col("allowed").isNotNull()).join(verdicts, [*DECISION_COLUMNS])
     cause = f.when(before != after, f.struct(*RESOURCE))
-    found = judged.groupBy(*request).agg(
+    found = decided.groupBy(*request).agg(
         f.bool_or(~before).alias("failed"),
         f.bool_or(~after).alias("would_fail"),
         f.collect_set(cause).alias("causes"),
@@ -162,27 +163,31 @@ def _add_options(job: argparse.ArgumentParser) -> None:
     )
 
 
-def _run(args: argparse.Namespace, source: "TraceInput") -> Outcome:
-    seen = source.observation(args)
-    with cached(_changes(args, source, seen)) as frame:
-        outcome = access_outcome(args, seen, frame, _SHOWN)
-        _note(args, frame, outcome)
+def _run(args: argparse.Namespace, trace_input: "TraceInput") -> Outcome:
+    observation = trace_input.observation(args)
+    with cached(_changes(args, trace_input, observation)) as frame:
+        outcome = access_outcome(args, observation, frame, _SHOWN)
+    _note_totals(args, frame, outcome)
     return outcome
 
 
-def _changes(args: argparse.Namespace, source: "TraceInput", seen: "Observation") -> "DataFrame":
+def _changes(
+    args: argparse.Namespace, trace_input: "TraceInput", observation: "Observation"
+) -> "DataFrame":
     """Return the changes; the affected requests are searched only if there are changes."""
-    from kafka_shim.pipeline.spark.observed import needed
+    from kafka_shim.pipeline.spark.observed_accesses import accesses_of_requests
 
-    baseline = seen.read_acl_set(args.baseline) if args.baseline else None
-    judged = doubtful(seen.accesses, seen.read_acl_set(args.acls), baseline).persist()
-    rows = needed(source.table("accesses", *COLUMNS), with_lists=args.lists)
-    if judged.where("allowed != would_be_allowed").isEmpty():
+    baseline = observation.read_acl_set(args.baseline) if args.baseline else None
+    decided = doubtful(
+        observation.accesses, observation.read_acl_set(args.acls), baseline
+    ).persist()
+    rows = accesses_of_requests(trace_input.table("accesses", *COLUMNS), with_lists=args.lists)
+    if decided.where("allowed != would_be_allowed").isEmpty():
         rows = rows.limit(0)
-    return with_requests(changes(judged), judged, rows, by_baseline=baseline is not None)
+    return with_requests(changes(decided), decided, rows, by_baseline=baseline is not None)
 
 
-def _note(args: argparse.Namespace, frame: "DataFrame", outcome: Outcome) -> None:
+def _note_totals(args: argparse.Namespace, frame: "DataFrame", outcome: Outcome) -> None:
     """Add a note: how many accesses and requests change, and of which principals."""
     found = [row.asDict() for row in by_principal(frame).collect()]
     denied, allowed = (
@@ -203,10 +208,10 @@ def _note(args: argparse.Namespace, frame: "DataFrame", outcome: Outcome) -> Non
     ]
     for verb, rows in (("fail", denied), ("succeed", allowed)):
         concerned = [row for row in rows if row["requests"]]
-        said = [f"  {row['requests']} of {row['principal']} {verb}" for row in concerned]
-        outcome.notes += said[:PRINCIPALS_NOTED]
-        if len(said) > PRINCIPALS_NOTED:
-            outcome.notes.append(f"  and of {len(said) - PRINCIPALS_NOTED} more; --json has all")
+        lines = [f"  {row['requests']} of {row['principal']} {verb}" for row in concerned]
+        outcome.notes += lines[:PRINCIPALS_NOTED]
+        if len(lines) > PRINCIPALS_NOTED:
+            outcome.notes.append(f"  and of {len(lines) - PRINCIPALS_NOTED} more; --json has all")
     outcome.has_broken = bool(args.fail and denied)
 
 
@@ -218,10 +223,10 @@ def _charts(outcome: Outcome) -> list[Chart]:
         charts.append(bars(f"{head}, by principal", "accesses", totals(rows, "principal")))
         charts.append(bars(f"{head}, by resource", "accesses", totals(rows, *RESOURCE)))
         # a request may have several causes, so a principal's total is not the sum of its rows
-        people = {row["principal"]: row["requests_changed_of_principal"] for row in rows}
+        principals = {row["principal"]: row["requests_changed_of_principal"] for row in rows}
         verb = {"newly denied": "fail", "newly allowed": "succeed"}[change]
         title = f"Requests that would newly {verb}, by principal"
-        charts.append(bars(title, "requests", [*people.items()]))
+        charts.append(bars(title, "requests", [*principals.items()]))
     return charts
 
 

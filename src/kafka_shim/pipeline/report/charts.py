@@ -4,13 +4,15 @@ Screen readers get each chart as one image with a summary, and its values as a t
 Series differ in hatching, dashes and markers, not only in colour.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime, timedelta
 from html import escape
 from itertools import count
+from typing import Any
 
 import msgspec
 
+from kafka_shim.authorizer.acl_formats.trace_rule import parse_acl_rule
 from kafka_shim.pipeline.intervals import round_steps, step_at_least
 
 WIDTH, LEFT, RIGHT, TOP, PLOT_HEIGHT = 760, 70, 20, 14, 200
@@ -24,6 +26,7 @@ _NUMBERS = count(1)
 Bar = tuple[str, float]
 Point = tuple[datetime, str, float]
 """When, which series, how much."""
+RESOURCE = ("operation", "resource_type", "resource_name")
 
 
 class Chart(msgspec.Struct, frozen=True):
@@ -257,3 +260,20 @@ def _tick(when: datetime, every: timedelta) -> str:
     if every >= timedelta(days=1):
         return f"{when:%m-%d}" if every < timedelta(days=360) else f"{when:%Y-%m}"
     return f"{when:%H:%M}" if every >= timedelta(minutes=1) else f"{when:%H:%M:%S}"
+
+
+def totals(rows: Iterable[dict[str, Any]], *names: str, value: str = "requests") -> list[Bar]:
+    """Sum the column `value` by the values of the columns `names`;
+    count rows if `value` is empty.
+    """
+    sums: dict[str, float] = {}
+    for row in rows:
+        name = " ".join(str(row[name]) for name in names)
+        sums[name] = sums.get(name, 0) + (row[value] if value else 1)
+    return list(sums.items())
+
+
+def acls_by_principal(rows: Iterable[dict[str, Any]]) -> list[Bar]:
+    """Count the ACLs in the column `acl` by their principal."""
+    principals = [acl.principal for row in rows if (acl := parse_acl_rule(row["acl"])) is not None]
+    return [(name, principals.count(name)) for name in dict.fromkeys(principals)]

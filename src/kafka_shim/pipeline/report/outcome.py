@@ -86,7 +86,7 @@ def table_outcome(
     with cached(frame):
         outcome = _collected(args, frame, shown)
         found = frame.count()
-    outcome.head = source.damage_head()
+    outcome.head = source.damage_totals()
     outcome.notes = [f"{found} rows", *damage_notes(outcome.head), *outcome.notes]
     outcome.has_broken = bool(getattr(args, "fail", False) and found)
     return outcome

@@ -7,9 +7,14 @@ from kafka_shim.authorizer.implied import allowing
 from kafka_shim.authorizer.model import Action
 from kafka_shim.authorizer.requirement import Effect
 from kafka_shim.authorizer.requirements import rows_by_id
+from kafka_shim.pipeline.rows.access_roles import access_text
 from kafka_shim.pipeline.rows.access_row import api_name, operation_name, type_name
-from kafka_shim.pipeline.rows.columns import Columns, Pending, Selection, people
-from kafka_shim.pipeline.rows.roles import access_text
+from kafka_shim.pipeline.rows.columns import (
+    ColumnBuilder,
+    PendingRequests,
+    Selection,
+    connections_in,
+)
 from kafka_shim.protocol.codec import codecs
 from kafka_shim.protocol.errors import ProtocolError
 from kafka_shim.protocol.headers import RequestHeader, read_request_header
@@ -20,9 +25,11 @@ _HARMLESS = frozenset({Effect.HIDE, Effect.VALUE, Effect.EMPTY})
 """A denial of these refuses nothing."""
 
 
-def added_need_rows(columns: Columns, block: Block, selection: Selection, _: Pending) -> None:
+def added_need_rows(
+    columns: ColumnBuilder, block: Block, selection: Selection, _: PendingRequests
+) -> None:
     """Add a row for each need that a request has in `selection.release` but not in `present`."""
-    who = people(block)
+    who = connections_in(block)
     for entry in block.body.entries:
         if isinstance(entry, Request) and selection.wants(entry.time_us, entry.api_key):
             for header, need in added(entry.frame, selection):

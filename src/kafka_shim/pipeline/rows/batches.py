@@ -12,17 +12,17 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from kafka_shim.pipeline.errors import PipelineError
-from kafka_shim.pipeline.rows.accesses import (
+from kafka_shim.pipeline.rows.access_rows import (
     access_rows,
-    count_rows,
+    add_counted_rows,
+    add_requests_without_response,
     topic_id_rows,
-    unanswered_rows,
 )
 from kafka_shim.pipeline.rows.added_needs import added_need_rows
-from kafka_shim.pipeline.rows.columns import Columns, Pending, Selection
-from kafka_shim.pipeline.rows.frames import request_rows, response_rows
-from kafka_shim.pipeline.rows.sightings import sighting_rows
-from kafka_shim.pipeline.rows.whole_blocks import damage_at
+from kafka_shim.pipeline.rows.columns import ColumnBuilder, PendingRequests, Selection
+from kafka_shim.pipeline.rows.complete_blocks import damage_at_block_start
+from kafka_shim.pipeline.rows.entity_rows import entity_rows
+from kafka_shim.pipeline.rows.frame_rows import request_rows, response_rows
 from kafka_shim.pipeline.tables import ADDED_NEEDS, CLIENTS, OBSERVED, SIGHTINGS, TABLES, pruned
 from kafka_shim.protocol.trace.blocks import BlockHeader
 from kafka_shim.protocol.trace.segments import Block, Damage, read_segment, segments
@@ -34,14 +34,14 @@ BATCH_ROWS = 16_384
 DISTINCT_ROWS = 200_000
 """Distinct rows that are kept before they are handed on; more are counted again by Spark."""
 
-_ROWS: dict[str, Callable[[Columns, Block, Selection, Pending], None]] = {
+_ROWS: dict[str, Callable[[ColumnBuilder, Block, Selection, PendingRequests], None]] = {
     "requests": request_rows,
     "clients": request_rows,
     "responses": response_rows,
     "accesses": access_rows,
     "observed": access_rows,
     "topic_ids": topic_id_rows,
-    "sightings": sighting_rows,
+    "sightings": entity_rows,
     "added_needs": added_need_rows,
 }
 _GROUPED = {
@@ -126,7 +126,7 @@ def _blocks(
 ) -> Iterator[Block | Damage]:
     path = Path(split.path)
     if split.at_block and split.start:
-        damage = damage_at(path, split.start)
+        damage = damage_at_block_start(path, split.start)
         if damage is not None:
             yield damage
     yield from read_segment(path, split.start, split.end, wants)
@@ -137,18 +137,18 @@ def _source(
 ) -> Iterator[pa.RecordBatch]:
     """Yield batches of rows; damaged parts are only in the table `damage`."""
     grouped = _GROUPED.get(table)
-    columns = Columns(grouped or pruned(TABLES[table], names))
-    pending = Pending()
+    columns = ColumnBuilder(grouped or pruned(TABLES[table], names))
+    pending = PendingRequests()
     for block in _blocks(split, selection.overlaps if selection.is_limited else None):
         if isinstance(block, Damage):
             continue
         _ROWS[table](columns, block, selection, pending)
         if len(pending.counts) >= DISTINCT_ROWS:
-            count_rows(columns, pending)
+            add_counted_rows(columns, pending)
         if len(columns) >= BATCH_ROWS:
             yield columns.batch()
-    unanswered_rows(columns, selection, pending)
-    count_rows(columns, pending)
+    add_requests_without_response(columns, selection, pending)
+    add_counted_rows(columns, pending)
     if len(columns):
         yield columns.batch()
 
@@ -157,8 +157,8 @@ def _grouped(source: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """Sum equal rows; yield them when there are too many distinct ones to keep."""
     kept: pa.Table | None = None
     for batch in source:
-        part = regroup(pa.Table.from_batches([batch]))
-        kept = part if kept is None else regroup(pa.concat_tables([kept, part]))
+        part = sum_equal_rows(pa.Table.from_batches([batch]))
+        kept = part if kept is None else sum_equal_rows(pa.concat_tables([kept, part]))
         if kept.num_rows >= DISTINCT_ROWS:
             yield from kept.combine_chunks().to_batches()
             kept = None
@@ -166,7 +166,7 @@ def _grouped(source: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         yield from kept.combine_chunks().to_batches()
 
 
-def regroup(counts: pa.Table) -> pa.Table:
+def sum_equal_rows(counts: pa.Table) -> pa.Table:
     """Sum rows with equal keys; keep the first example. `instead` may be a list."""
     schema = counts.schema
     measures = {"requests", "first_seen", "last_seen", "example"}

@@ -16,11 +16,11 @@ from kafka_shim.protocol.trace.entries import Connection
 from kafka_shim.protocol.trace.segments import Block
 
 if TYPE_CHECKING:
-    from kafka_shim.pipeline.rows.derived import Planned
-    from kafka_shim.pipeline.rows.lives import Lives
-    from kafka_shim.pipeline.rows.sighting import Sighting
+    from kafka_shim.pipeline.rows.derived_accesses import PlannedRequest
+    from kafka_shim.pipeline.rows.entity import ObservedEntity
+    from kafka_shim.pipeline.rows.existence import ExistenceIndex
 
-PERSONAL = frozenset(
+CONNECTION_COLUMNS = frozenset(
     {
         *("writer", "connection", "node_id", "listener", "principal", "host", "port"),
         *("software_name", "software_version"),
@@ -28,7 +28,7 @@ PERSONAL = frozenset(
 )
 """Columns that are the same in all rows about one connection."""
 
-Person = Mapping[str, Any]
+ConnectionValues = Mapping[str, Any]
 """What all rows about one connection have in common: values of `PERSONAL`."""
 
 _WRITER = re.compile(r"(.+)-\d{8}\.ktrace")
@@ -52,7 +52,7 @@ class Selection(msgspec.Struct, frozen=True):
     release: str = RELEASES[-1]
     names: dict[bytes, str] = {}
     present: str = RELEASES[-1]
-    lives: "Lives | None" = None
+    existence: "ExistenceIndex | None" = None
 
     @property
     def is_limited(self) -> bool:
@@ -77,7 +77,7 @@ class Selection(msgspec.Struct, frozen=True):
         )
 
 
-class Pending:
+class PendingRequests:
     """Requests without a response so far.
 
     `asked` has their time and client id, and the names in them that their responses may show to
@@ -88,15 +88,15 @@ class Pending:
 
     def __init__(self) -> None:
         self.sent: dict[tuple[int, int], tuple[int, str | None]] = {}
-        self.asked: dict[tuple[int, int], tuple[int, list[Sighting]]] = {}
+        self.asked: dict[tuple[int, int], tuple[int, list[ObservedEntity]]] = {}
         self.frames: dict[tuple[int, int], bytes] = {}
-        self.planned: dict[tuple[int, int], tuple[Person, Planned]] = {}
-        self.silent: dict[int, dict[tuple[int, int], tuple[Person, Planned]]] = {}
+        self.planned: dict[tuple[int, int], tuple[ConnectionValues, PlannedRequest]] = {}
+        self.silent: dict[int, dict[tuple[int, int], tuple[ConnectionValues, PlannedRequest]]] = {}
         self.sessions = FetchSessions()
         self.counts: Counts = {}
 
 
-class Columns:
+class ColumnBuilder:
     """Values by column, for the next batch; values of columns that are not wanted are ignored.
 
     Values that all rows of a connection have in common are stored once, and repeated by Arrow.
@@ -104,9 +104,11 @@ class Columns:
 
     def __init__(self, schema: pa.Schema) -> None:
         self._schema = schema
-        self._own: dict[str, list[Any]] = {n: [] for n in schema.names if n not in PERSONAL}
+        self._own: dict[str, list[Any]] = {
+            n: [] for n in schema.names if n not in CONNECTION_COLUMNS
+        }
         self._appends = [(name, values.append) for name, values in self._own.items()]
-        self._people: dict[int, tuple[int, Person]] = {}
+        self._people: dict[int, tuple[int, ConnectionValues]] = {}
         self._who: list[int] = []
 
     def __len__(self) -> int:
@@ -116,19 +118,21 @@ class Columns:
         """Whether one of these columns is wanted; some are expensive to compute."""
         return any(name in self._own for name in names)
 
-    def add(self, values: Mapping[str, object], person: Person) -> None:
+    def add(self, values: Mapping[str, object], person: ConnectionValues) -> None:
         """Add a row; columns that are in neither mapping are null."""
         self._who.append(self._number(person))
         for name, append in self._appends:
             append(values.get(name))
 
-    def add_all(self, values: Mapping[str, Iterable[object]], persons: Sequence[Person]) -> None:
+    def add_all(
+        self, values: Mapping[str, Iterable[object]], persons: Sequence[ConnectionValues]
+    ) -> None:
         """Add a row for each person; only the wanted columns of `values` are read."""
         self._who += map(self._number, persons)
         for name, column in self._own.items():
             column.extend(values.get(name) or repeat(None, len(persons)))
 
-    def _number(self, person: Person) -> int:
+    def _number(self, person: ConnectionValues) -> int:
         known = self._people.get(id(person))
         if known is None:  # the person is kept, so that its id() is not reused
             known = self._people[id(person)] = (len(self._people), person)
@@ -152,15 +156,15 @@ class Columns:
         return pa.array(values, field.type).take(who)
 
 
-def writer_of(path: str) -> str:
+def writer_in_file_name(path: str) -> str:
     """Return the writer in a segment's file name."""
     found = _WRITER.fullmatch(Path(path).name)
     return found[1] if found else Path(path).name
 
 
-def people(block: Block) -> dict[int, tuple[Connection, Person]]:
+def connections_in(block: Block) -> dict[int, tuple[Connection, ConnectionValues]]:
     """Return the connections of a block by number, each with the values that its rows share."""
-    writer = writer_of(block.path)
+    writer = writer_in_file_name(block.path)
     return {
         connection.number: (
             connection,

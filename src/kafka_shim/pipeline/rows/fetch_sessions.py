@@ -27,7 +27,7 @@ _Topics = dict[Topic, set[int]]
 """Partitions by topic."""
 
 
-class Asked(msgspec.Struct):
+class SessionRequest(msgspec.Struct):
     """A request with all topics that it reads.
 
     `is_whole` is False if the beginning of its session is unknown.
@@ -44,12 +44,12 @@ class FetchSessions:
     def __init__(self) -> None:
         self._open: dict[Hashable, _Topics] = {}
 
-    def asked(self, place: Hashable, request: Any) -> Asked:
+    def asked(self, place: Hashable, request: Any) -> SessionRequest:
         """Process a request; return all topics that it reads."""
         named = _topics(request.topics)
         known = self._open.get((place, *_session(request)))
         if _epoch(request) in (_BEGINS, _ENDS) or known is None:
-            return Asked(request, named, is_whole=_epoch(request) in (_BEGINS, _ENDS))
+            return SessionRequest(request, named, is_whole=_epoch(request) in (_BEGINS, _ENDS))
         for topic, partitions in named.items():
             known.setdefault(topic, set()).update(partitions)
         for topic, partitions in _topics(request.forgotten_topics_data).items():
@@ -57,9 +57,9 @@ class FetchSessions:
             if not known.get(topic):
                 known.pop(topic, None)
         request = msgspec.structs.replace(request, topics=list(known))
-        return Asked(request, dict(known), is_whole=True)
+        return SessionRequest(request, dict(known), is_whole=True)
 
-    def responded(self, place: Hashable, asked: Asked, response: Any) -> None:
+    def responded(self, place: Hashable, asked: SessionRequest, response: Any) -> None:
         """Process a response, which may create or end a session."""
         key = (place, *_session(asked.request))
         epoch = _epoch(asked.request)

@@ -38,11 +38,11 @@ class Lake:
         self.checkpoint = folder / CHECKPOINT
 
     @staticmethod
-    def is_one(folder: Path) -> bool:
+    def is_lake(folder: Path) -> bool:
         return (folder / RUNS).is_dir()
 
     @contextlib.contextmanager
-    def alone(self) -> Iterator[None]:
+    def exclusive_lock(self) -> Iterator[None]:
         """Lock the lake for writing; raise PipelineError if another process holds the lock."""
         self._runs.mkdir(parents=True, exist_ok=True)
         with (self._runs / "lock").open("w") as lock:
@@ -66,7 +66,7 @@ class Lake:
         shutil.rmtree(self.staged, ignore_errors=True)
         return bool(pending)
 
-    def has(self, number: int) -> bool:
+    def has_run(self, number: int) -> bool:
         """Return whether the lake contains this run."""
         return (self._runs / f"{number:08d}.json").exists()
 

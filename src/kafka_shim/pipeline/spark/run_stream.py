@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from pyspark.errors import StreamingQueryException
 
 from kafka_shim.pipeline.errors import PipelineError
-from kafka_shim.pipeline.spark.failure import in_one_line, was_late
+from kafka_shim.pipeline.spark.failure_message import failure_line, worker_started_late
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -50,9 +50,9 @@ def run_stream(
             try:
                 _run(writer.start(), stopped)
             except StreamingQueryException as error:
-                if attempts_left and not taken and was_late(error):
+                if attempts_left and not taken and worker_started_late(error):
                     continue
-                raise PipelineError(f"the stream failed: {in_one_line(error)}") from error
+                raise PipelineError(f"the stream failed: {failure_line(error)}") from error
             return
 
 

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 from kafka_shim.pipeline.errors import PipelineError
 from kafka_shim.pipeline.package import package
-from kafka_shim.pipeline.requisites import missing
-from kafka_shim.pipeline.spark.log_file import SparkLog
-from kafka_shim.pipeline.spark.source import KafkaTraceSource
+from kafka_shim.pipeline.spark.data_source import KafkaTraceSource
+from kafka_shim.pipeline.spark.spark_log import SparkLog
+from kafka_shim.pipeline.spark_requirements import missing
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -52,7 +52,7 @@ def spark_session(
         if log is not None:
             _start_java(local, log)
         builder = builder.config(map={**local})
-    return _prepared(builder.getOrCreate())
+    return _configure(builder.getOrCreate())
 
 
 def remote_session(address: str) -> "SparkSession":
@@ -72,10 +72,10 @@ def remote_session(address: str) -> "SparkSession":
         archive = Path(folder, "kafka-shim.zip")
         package(archive)
         session.addArtifacts(str(archive), pyfile=True)
-    return _prepared(session)
+    return _configure(session)
 
 
-def _prepared(session: "SparkSession") -> "SparkSession":
+def _configure(session: "SparkSession") -> "SparkSession":
     session.conf.set("spark.sql.session.timeZone", "UTC")
     session.dataSource.register(KafkaTraceSource)
     return session
@@ -94,10 +94,10 @@ def _start_java(settings: dict[str, str], log: SparkLog) -> None:
         try:
             gateway = launch_gateway(conf, {"stderr": errors})  # type: ignore[no-untyped-call]
         except PySparkRuntimeError as error:
-            said = log.said()
+            reason = log.startup_error()
             log.keep(str(error))
             raise PipelineError(
-                f"Spark did not start: {said or error}; more in {log.path}"
+                f"Spark did not start: {reason or error}; more in {log.path}"
             ) from error
     SparkContext._ensure_initialized(gateway=gateway)
 

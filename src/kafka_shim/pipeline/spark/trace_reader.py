@@ -9,7 +9,7 @@ from pyspark.sql.datasource import DataSourceReader, InputPartition
 from kafka_shim.pipeline.errors import PipelineError
 from kafka_shim.pipeline.rows.batches import SPLIT_BYTES, Split, batches, packed
 from kafka_shim.pipeline.rows.columns import Selection
-from kafka_shim.pipeline.rows.first_pass import FirstPass
+from kafka_shim.pipeline.rows.trace_facts import TraceFacts
 from kafka_shim.pipeline.tables import TABLES
 
 
@@ -19,14 +19,14 @@ class TraceSplits(InputPartition):
     `known` is the result of a first pass, if it is not the reader's own.
     """
 
-    def __init__(self, splits: tuple[Split, ...], known: FirstPass | None) -> None:
+    def __init__(self, splits: tuple[Split, ...], known: TraceFacts | None) -> None:
         super().__init__(None)
         self.splits = splits
         self.known = known
 
 
-def tasks(
-    splits: Iterable[Split], task_bytes: int, known: FirstPass | None = None
+def pack_tasks(
+    splits: Iterable[Split], task_bytes: int, known: TraceFacts | None = None
 ) -> list[InputPartition]:
     """Group splits into tasks of about this size; a task per small file would take hours."""
     return [TraceSplits(part, known) for part in packed(splits, task_bytes)]
@@ -53,13 +53,13 @@ class TraceReader(DataSourceReader):
         self._task_bytes = task_bytes
 
     def partitions(self) -> list[InputPartition]:
-        return tasks(self._splits, self._task_bytes)
+        return pack_tasks(self._splits, self._task_bytes)
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         gc.freeze()  # rows have no reference cycles, so the collector need not scan loaded modules
         if isinstance(partition, TraceSplits):  # without partitions, Spark passes one of its own
             selection = self._selection
             if partition.known is not None:
-                selection = partition.known.told(selection)
+                selection = partition.known.added_to(selection)
             for split in partition.splits:
                 yield from batches(self._table, split, selection, self._columns)

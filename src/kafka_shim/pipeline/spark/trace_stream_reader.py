@@ -10,9 +10,14 @@ from pyspark.sql.streaming.datasource import (
     SupportsTriggerAvailableNow,
 )
 
-from kafka_shim.pipeline.rows.first_pass import FirstPass
-from kafka_shim.pipeline.rows.offsets import Offset, between, limited, written
-from kafka_shim.pipeline.spark.trace_reader import TraceReader, tasks
+from kafka_shim.pipeline.rows.stream_offsets import (
+    Offset,
+    limit_bytes,
+    splits_between,
+    written_offsets,
+)
+from kafka_shim.pipeline.rows.trace_facts import TraceFacts
+from kafka_shim.pipeline.spark.trace_reader import TraceReader, pack_tasks
 
 
 class TraceStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
@@ -31,7 +36,7 @@ class TraceStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         max_bytes: int,
         *,
         from_now: bool,
-        wants_names: bool,
+        needs_trace_facts: bool,
     ) -> None:
         self._paths = paths
         self._reader = reader
@@ -39,29 +44,33 @@ class TraceStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         self._max_bytes = max_bytes
         self._from_now = from_now
         self._target: Offset | None = None
-        self._known = FirstPass() if wants_names else None
+        self._known = TraceFacts() if needs_trace_facts else None
         self._named: Offset = {}
 
     def initialOffset(self) -> Offset:  # noqa: N802 - Spark's name
-        return written(self._paths, {}) if self._from_now else {}
+        return written_offsets(self._paths, {}) if self._from_now else {}
 
     def getDefaultReadLimit(self) -> ReadLimit:  # noqa: N802 - Spark's name
         return ReadMaxBytes(self._max_bytes)
 
     def prepareForTriggerAvailableNow(self) -> None:  # noqa: N802 - Spark's name
-        self._target = written(self._paths, {})
+        self._target = written_offsets(self._paths, {})
 
     def latestOffset(self, start: Offset, limit: ReadLimit) -> Offset:  # noqa: N802 - Spark's name
-        end = written(self._paths, start)
+        end = written_offsets(self._paths, start)
         if self._target is not None:
             end = start | {name: at for name, at in self._target.items() if name in end}
-        return limited(start, end, limit.max_bytes) if isinstance(limit, ReadMaxBytes) else end
+        return limit_bytes(start, end, limit.max_bytes) if isinstance(limit, ReadMaxBytes) else end
 
     def partitions(self, start: Offset, end: Offset) -> list[InputPartition]:
         if self._known is not None:
-            self._known = self._known.and_of(between(self._named, end, self._split_bytes))
+            self._known = self._known.with_splits(
+                splits_between(self._named, end, self._split_bytes)
+            )
             self._named = end
-        return tasks(between(start, end, self._split_bytes), self._split_bytes, self._known)
+        return pack_tasks(
+            splits_between(start, end, self._split_bytes), self._split_bytes, self._known
+        )
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         return self._reader.read(partition)

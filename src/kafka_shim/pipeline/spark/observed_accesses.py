@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING
 
 from pyspark.sql import functions as f
 
-from kafka_shim.pipeline.rows.roles import EITHER, LISTED, REQUIRED
-from kafka_shim.pipeline.spark.source import trace_table
+from kafka_shim.pipeline.rows.access_roles import EITHER, LISTED, REQUIRED
+from kafka_shim.pipeline.spark.data_source import trace_table
 from kafka_shim.pipeline.tables import ACCESSES, OBSERVED
 
 if TYPE_CHECKING:
@@ -19,10 +19,10 @@ def observed(
     spark: "SparkSession", paths: list[str], options: Mapping[str, str] | None = None
 ) -> "DataFrame":
     """Return the distinct accesses of traces; the reader counts first, so Spark shuffles little."""
-    return merged(trace_table(spark, "observed", paths, options))
+    return sum_equal_accesses(trace_table(spark, "observed", paths, options))
 
 
-def counted(accesses: "DataFrame") -> "DataFrame":
+def count_accesses(accesses: "DataFrame") -> "DataFrame":
     """Turn rows of `accesses` into rows of `observed`, each for one request.
 
     Accesses with an unknown decision are left out, as by the reader of traces.
@@ -38,7 +38,7 @@ def counted(accesses: "DataFrame") -> "DataFrame":
     return rows.select(*OBSERVED.names)
 
 
-def merged(counts: "DataFrame") -> "DataFrame":
+def sum_equal_accesses(counts: "DataFrame") -> "DataFrame":
     """Sum equal rows."""
     keys = [name for name in OBSERVED.names if name not in _MEASURES]
     grouped = counts.groupBy(*keys).agg(
@@ -50,7 +50,7 @@ def merged(counts: "DataFrame") -> "DataFrame":
     return grouped.select(*OBSERVED.names)
 
 
-def needed(accesses: "DataFrame", *, with_lists: bool = False) -> "DataFrame":
+def accesses_of_requests(accesses: "DataFrame", *, with_lists: bool = False) -> "DataFrame":
     """Return the accesses that requests needed; `with_lists` adds the
     names that lists would show.
     """
@@ -58,7 +58,7 @@ def needed(accesses: "DataFrame", *, with_lists: bool = False) -> "DataFrame":
     return accesses.where(f.col("role").isin(*wanted))
 
 
-def setting(accesses: "DataFrame") -> tuple[tuple[str, ...], bool]:
+def authorizer_settings(accesses: "DataFrame") -> tuple[tuple[str, ...], bool]:
     """Return the observed super users, and whether resources without ACLs were open to everyone."""
     rows = accesses.where(f.col("rule").isin("SuperUser", "DefaultAllow"))
     found = rows.select("principal", "rule").distinct().collect()

@@ -32,12 +32,12 @@ class SparkLog:
             file.write(f"{text}\n")
         self._is_kept = True
 
-    def said(self) -> str:
+    def startup_error(self) -> str:
         """Return why Java did not start: the first line with an error, or the first line."""
         lines = self.path.read_text(encoding="utf-8", errors="replace").splitlines()
-        found = [line.strip() for line in lines if line.strip() and not line.startswith(_NOISE)]
-        wrong = [line for line in found if _WRONG.search(line)]
-        return next(iter(wrong or found), "")
+        messages = [line.strip() for line in lines if line.strip() and not line.startswith(_NOISE)]
+        errors = [line for line in messages if _WRONG.search(line)]
+        return next(iter(errors or messages), "")
 
     def __enter__(self) -> "SparkLog":
         return self

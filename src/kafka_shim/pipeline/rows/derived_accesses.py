@@ -17,10 +17,7 @@ from kafka_shim.authorizer.model import Action
 from kafka_shim.authorizer.probed import probed
 from kafka_shim.authorizer.requirement import Effect
 from kafka_shim.authorizer.requirements import rows_by_id
-from kafka_shim.pipeline.rows.access_row import AccessRow
-from kafka_shim.pipeline.rows.fetch_sessions import SESSION_APIS, Asked, FetchSessions
-from kafka_shim.pipeline.rows.lives import Lives, Time
-from kafka_shim.pipeline.rows.roles import (
+from kafka_shim.pipeline.rows.access_roles import (
     EITHER,
     LISTED,
     POSSIBLE,
@@ -29,6 +26,9 @@ from kafka_shim.pipeline.rows.roles import (
     UNNAMED,
     access_text,
 )
+from kafka_shim.pipeline.rows.access_row import AccessRow
+from kafka_shim.pipeline.rows.existence import ExistenceIndex, Time
+from kafka_shim.pipeline.rows.fetch_sessions import SESSION_APIS, FetchSessions, SessionRequest
 from kafka_shim.protocol.codec import codecs
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.errors import ProtocolError
@@ -39,7 +39,7 @@ from kafka_shim.protocol.trace.entries import DERIVED, Request, Response
 Names = Mapping[bytes, str]
 
 
-class Planned(msgspec.Struct, frozen=True):
+class PlannedRequest(msgspec.Struct, frozen=True):
     """A request without a response so far, with its plan."""
 
     request: Request
@@ -47,7 +47,7 @@ class Planned(msgspec.Struct, frozen=True):
     plan: Plan
     is_unanswered: bool
     message: Any
-    fetch: Asked | None = None
+    fetch: SessionRequest | None = None
 
 
 class Context(msgspec.Struct, frozen=True):
@@ -59,12 +59,12 @@ class Context(msgspec.Struct, frozen=True):
 
     release: str
     names: Names
-    lives: Lives
+    existence: ExistenceIndex
     place: str
     sessions: FetchSessions
 
 
-def plan_of(request: Request, context: Context) -> Planned | None:
+def plan_request(request: Request, context: Context) -> PlannedRequest | None:
     """Return the plan of a request; None if it needs nothing or cannot be read."""
     try:
         header, at = read_request_header(request.frame)
@@ -81,10 +81,12 @@ def plan_of(request: Request, context: Context) -> Planned | None:
     if not (plan.needs or plan.possible or plan.unknown):
         return None
     is_unanswered = header.api_key == ApiKey.PRODUCE and message.acks == 0
-    return Planned(request, header, plan, is_unanswered, message, fetch)
+    return PlannedRequest(request, header, plan, is_unanswered, message, fetch)
 
 
-def derived_rows(planned: Planned, response: Response | None, context: Context) -> list[AccessRow]:
+def derived_rows(
+    planned: PlannedRequest, response: Response | None, context: Context
+) -> list[AccessRow]:
     """Return the accesses of a request; without a response, no decision is known."""
     answer = None if response is None else read_response(response)
     if response is None or answer is None:
@@ -96,7 +98,7 @@ def derived_rows(planned: Planned, response: Response | None, context: Context) 
     responded = evidence_from_response(
         *(header.api_key, header.api_version, planned.plan, answer),
         release=release,
-        known=Known(context.names, partial(context.lives.has_topic, context.place, during)),
+        known=Known(context.names, partial(context.existence.topic_exists, context.place, during)),
     )
     found = _rows(planned, release, responded.decision)
     found += _listed(planned, responded, context, during)
@@ -108,7 +110,7 @@ def derived_rows(planned: Planned, response: Response | None, context: Context) 
 
 
 def _listed(
-    planned: Planned, responded: ResponseEvidence, context: Context, during: Time
+    planned: PlannedRequest, responded: ResponseEvidence, context: Context, during: Time
 ) -> Iterator[AccessRow]:
     """Return accesses for a list: allowed for its names, denied for existing names not in it."""
     release = context.release
@@ -117,7 +119,7 @@ def _listed(
         bound = rows_by_id(release)[requirement]
         shown = dict.fromkeys(responded.shown(requirement), True)
         asked = (context.place, requirement, planned.message, responded.message, during)
-        hidden = dict.fromkeys(context.lives.left_out(*asked), False)
+        hidden = dict.fromkeys(context.existence.names_missing_from_list(*asked), False)
         for name, allowed in (hidden | shown).items():
             need = any_of(bound, name)
             if need.actions[-1] not in named:
@@ -128,7 +130,7 @@ def _with_unknown(plan: Plan, requirement: str) -> Plan:
     return msgspec.structs.replace(plan, unknown=(*plan.unknown, requirement))
 
 
-def silent_rows(planned: Planned, release: str) -> list[AccessRow]:
+def allowed_rows_without_response(planned: PlannedRequest, release: str) -> list[AccessRow]:
     """Return the accesses of a request without a response after a later one was answered.
 
     They were allowed, since a broker closes the connection after a denial.
@@ -137,7 +139,7 @@ def silent_rows(planned: Planned, release: str) -> list[AccessRow]:
 
 
 def _rows(
-    planned: Planned, release: str, decision: Callable[[AnyOf], bool | None]
+    planned: PlannedRequest, release: str, decision: Callable[[AnyOf], bool | None]
 ) -> list[AccessRow]:
     plan = planned.plan
     found = [_access_row(planned, need, decision(need), release) for need in plan.needs]
@@ -146,7 +148,7 @@ def _rows(
 
 
 def _access_row(
-    planned: Planned, need: AnyOf, allowed: bool | None, release: str, role: str = ""
+    planned: PlannedRequest, need: AnyOf, allowed: bool | None, release: str, role: str = ""
 ) -> AccessRow:
     """Return the last alternative, which brokers check if the others are denied, with those."""
     *others, chosen = need.actions
@@ -156,7 +158,7 @@ def _access_row(
 
 
 def _row(
-    planned: Planned,
+    planned: PlannedRequest,
     action: Action,
     role: str,
     *,
@@ -182,7 +184,7 @@ def _row(
     )
 
 
-def _unnamed(planned: Planned, requirement: str, release: str) -> AccessRow:
-    need = rows_by_id(release)[requirement].needs[-1]
+def _unnamed(planned: PlannedRequest, requirement: str, release: str) -> AccessRow:
+    need = rows_of(release)[requirement].needs[-1]
     action = Action(need.operation, need.resource_type, "")
     return _row(planned, action, UNNAMED, allowed=None)

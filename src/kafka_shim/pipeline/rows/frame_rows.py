@@ -3,7 +3,12 @@
 from itertools import repeat
 
 from kafka_shim.pipeline.rows.access_row import api_name
-from kafka_shim.pipeline.rows.columns import Columns, Pending, Selection, people
+from kafka_shim.pipeline.rows.columns import (
+    ColumnBuilder,
+    PendingRequests,
+    Selection,
+    connections_in,
+)
 from kafka_shim.protocol.codec.resource_names import ResourceNames, skim_request
 from kafka_shim.protocol.errors import ProtocolError
 from kafka_shim.protocol.headers import RequestHeader, read_request_header
@@ -15,9 +20,11 @@ from kafka_shim.protocol.trace.segments import Block
 _NO_NAMES = ResourceNames()
 
 
-def request_rows(columns: Columns, block: Block, selection: Selection, _: Pending) -> None:
+def request_rows(
+    columns: ColumnBuilder, block: Block, selection: Selection, _: PendingRequests
+) -> None:
     """Add a row for each request; for one that cannot be read, the row has the reason."""
-    who = people(block)
+    who = connections_in(block)
     skim = columns.wants("topics", "groups", "transactional_ids", "undecoded")
     requests = [entry for entry in block.body.entries if isinstance(entry, Request)]
     if not selection.is_all:
@@ -51,9 +58,11 @@ def request_rows(columns: Columns, block: Block, selection: Selection, _: Pendin
     )
 
 
-def response_rows(columns: Columns, block: Block, selection: Selection, open_: Pending) -> None:
+def response_rows(
+    columns: ColumnBuilder, block: Block, selection: Selection, open_: PendingRequests
+) -> None:
     """Add a row for each response, with its latency if the request is in the same split."""
-    who = people(block)
+    who = connections_in(block)
     read, has_client = columns.wants("error_codes", "undecoded"), columns.wants("client_id")
     for entry in block.body.entries:
         connection, person = who.get(entry.connection, (None, {}))
@@ -63,7 +72,7 @@ def response_rows(columns: Columns, block: Block, selection: Selection, open_: P
             open_.sent[key] = entry.time_us, client_id
         if not isinstance(entry, Response):
             continue
-        asked_us, client_id = open_.sent.pop(key, (None, None))
+        requested_us, client_id = open_.sent.pop(key, (None, None))
         if not selection.wants(entry.time_us, entry.api_key):
             continue
         codes, undecoded = _codes(entry) if read else ([], None)
@@ -75,7 +84,7 @@ def response_rows(columns: Columns, block: Block, selection: Selection, open_: P
                 "api_key": entry.api_key,
                 "api_version": entry.api_version,
                 "client_id": client_id,
-                "latency_us": None if asked_us is None else entry.time_us - asked_us,
+                "latency_us": None if requested_us is None else entry.time_us - requested_us,
                 "bytes": len(entry.frame),
                 "error_codes": codes,
                 "undecoded": undecoded,

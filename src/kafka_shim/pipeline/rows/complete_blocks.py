@@ -6,7 +6,7 @@ from kafka_shim.protocol.trace.blocks import HEADER_BYTES, BlockError, read_head
 from kafka_shim.protocol.trace.segments import Damage, is_newest, read_segment
 
 
-def whole_bytes(path: Path, start: int) -> int:
+def complete_bytes(path: Path, start: int) -> int:
     """Return the end of the last complete block, from a position where a block begins.
 
     An incomplete block at the end of a writer's newest segment may still be completed; other damage
@@ -35,7 +35,7 @@ def _past_damage(path: Path, at: int, size: int) -> int:
     return last.at if isinstance(last, Damage) and last.is_tail else size
 
 
-def damage_at(path: Path, start: int) -> Damage | None:
+def damage_at_block_start(path: Path, start: int) -> Damage | None:
     """Return the damage at a position where a block should begin; the reader would skip it."""
     size = path.stat().st_size
     try:

@@ -7,11 +7,16 @@ import msgspec
 
 from kafka_shim.pipeline.rows.batches import Split, batches
 from kafka_shim.pipeline.rows.columns import Selection
-from kafka_shim.pipeline.rows.lives import Lives, Seen, merged, seen_in
+from kafka_shim.pipeline.rows.existence import (
+    ExistenceIndex,
+    ExistenceRecord,
+    existence_records,
+    merge_records,
+)
 from kafka_shim.protocol.trace.blocks import HEADER_BYTES, BlockError, read_body, read_header
 from kafka_shim.protocol.trace.entries import DERIVED
 
-NAMED_TABLES = frozenset({"accesses", "observed", "added_needs"})
+TABLES_FROM_TRACE_FACTS = frozenset({"accesses", "observed", "added_needs"})
 """Tables whose rows depend on it."""
 
 
@@ -28,31 +33,33 @@ def is_derived(path: str) -> bool:
     return any(connection.accesses == DERIVED for connection in body.connections)
 
 
-class FirstPass(msgspec.Struct, frozen=True):
+class TraceFacts(msgspec.Struct, frozen=True):
     """Names by topic id, and what existed when."""
 
     names: dict[bytes, str] = {}
-    seen: list[Seen] = []
+    seen: list[ExistenceRecord] = []
 
-    def told(self, selection: Selection) -> Selection:
+    def added_to(self, selection: Selection) -> Selection:
         """Return the selection with these facts."""
-        return msgspec.structs.replace(selection, names=self.names, lives=Lives(self.seen))
+        return msgspec.structs.replace(
+            selection, names=self.names, existence=ExistenceIndex(self.seen)
+        )
 
-    def and_of(self, splits: Iterable[Split]) -> "FirstPass":
+    def with_splits(self, splits: Iterable[Split]) -> "TraceFacts":
         """Return these facts with those of further splits."""
-        more = first_pass(splits)
-        return FirstPass(self.names | more.names, merged([*self.seen, *more.seen]))
+        more = read_trace_facts(splits)
+        return TraceFacts(self.names | more.names, merge_records([*self.seen, *more.seen]))
 
 
-def first_pass(splits: Iterable[Split]) -> FirstPass:
+def read_trace_facts(splits: Iterable[Split]) -> TraceFacts:
     """Read the facts in the responses of these splits."""
     names: dict[bytes, str] = {}
-    seen: list[Seen] = []
+    seen: list[ExistenceRecord] = []
     for split in splits:
         if is_derived(split.path):
             for batch in batches("topic_ids", split, Selection(), ["topic_id", "name"]):
                 ids, called = (column.to_pylist() for column in batch.columns)
                 names.update(zip(map(bytes.fromhex, ids), called, strict=True))
             for batch in batches("sightings", split, Selection()):
-                seen += seen_in(batch.to_pylist())
-    return FirstPass(names, merged(seen))
+                seen += existence_records(batch.to_pylist())
+    return TraceFacts(names, merge_records(seen))

@@ -6,7 +6,7 @@ from typing import Any, Final, NamedTuple
 
 import msgspec
 
-from kafka_shim.pipeline.rows.sighting import (
+from kafka_shim.pipeline.rows.entity import (
     CONSUMER_GROUP,
     CONSUMER_TYPES,
     GROUP,
@@ -22,15 +22,15 @@ _Of = tuple[str, str]
 """A kind, and which of that kind: its name, its id or whose it is."""
 
 
-class _Life(NamedTuple):
+class _Existence(NamedTuple):
     first_us: int
     last_us: int
-    ends: tuple[Time, ...]
+    deletions: tuple[Time, ...]
     """When requests were to end it, or another of its name."""
     is_unique: bool
 
 
-class Seen(msgspec.Struct, frozen=True, array_like=True):
+class ExistenceRecord(msgspec.Struct, frozen=True, array_like=True):
     """A row of the table `sightings`, with times in microseconds."""
 
     place: str
@@ -43,100 +43,104 @@ class Seen(msgspec.Struct, frozen=True, array_like=True):
     last_us: int
 
 
-class Lives:
+class ExistenceIndex:
     """The lives of everything that responses show."""
 
-    def __init__(self, rows: Iterable[Seen] = ()) -> None:
-        ends: dict[_Of, Time] = {}
+    def __init__(self, rows: Iterable[ExistenceRecord] = ()) -> None:
+        deleted_at: dict[_Of, Time] = {}
         shown = []
         for row in _named(rows):
             if row.is_end:
-                ends[_of(row.kind, row.name, row.owner, row.life)] = row.first_us, row.last_us
+                deleted_at[_of(row.kind, row.name, row.owner, row.life)] = row.first_us, row.last_us
             elif row.name:
                 shown.append(row)
-        self._kept: dict[tuple[str, *_Of], dict[str, list[_Life]]] = {}
+        self._periods: dict[tuple[str, *_Of], dict[str, list[_Existence]]] = {}
         for row in shown:
             keys = (_of(row.kind, row.name, row.owner), (row.kind, row.life))
-            own = tuple(ends[key] for key in keys if key in ends)
-            names = self._kept.setdefault((row.place, row.kind, row.owner), {})
-            life = _Life(row.first_us, row.last_us, own, is_unique=bool(row.life))
+            deletions = tuple(deleted_at[key] for key in keys if key in deleted_at)
+            names = self._periods.setdefault((row.place, row.kind, row.owner), {})
+            life = _Existence(row.first_us, row.last_us, deletions, is_unique=bool(row.life))
             names.setdefault(row.name, []).append(life)
-        for names in self._kept.values():
-            for lives in names.values():
-                lives.extend(_joined(lives))
+        for names in self._periods.values():
+            for existence in names.values():
+                existence.extend(_merge_with_and_without_id(existence))
 
-    def there(self, place: str, kind: str, during: Time, owner: str = "") -> Iterator[str]:
+    def existing_names(self, place: str, kind: str, during: Time, owner: str = "") -> Iterator[str]:
         """Return the names of things seen both before and after, without deletion in between."""
-        for name, lives in self._kept.get((place, kind, owner), {}).items():
+        for name, existence in self._periods.get((place, kind, owner), {}).items():
             if any(
-                _lasts(life, during) and (life.is_unique or _goes_on(life, life.last_us))
-                for life in lives
+                _covers(life, during)
+                and (life.is_unique or _is_not_deleted_before(life, life.last_us))
+                for life in existence
             ):
                 yield name
 
-    def has_topic(self, place: str, during: Time, name: str) -> bool:
+    def topic_exists(self, place: str, during: Time, name: str) -> bool:
         """Whether a topic was seen before, and after or no request deleted it since."""
-        lives = self._kept.get((place, TOPIC, ""), {}).get(name, ())
+        existence = self._periods.get((place, TOPIC, ""), {}).get(name, ())
         return any(
-            _lasts(life, during) or (life.first_us <= during[0] and _goes_on(life, during[1]))
-            for life in lives
+            _covers(life, during)
+            or (life.first_us <= during[0] and _is_not_deleted_before(life, during[1]))
+            for life in existence
         )
 
-    def left_out(
+    def names_missing_from_list(
         self, place: str, requirement: str, request: Any, response: Any, during: Time
     ) -> Iterator[str]:
         """Return the names that a list would have shown if the caller were allowed to see them."""
         if requirement in _LISTS:
             for kind, owner in _LISTS[requirement](request, response):
-                yield from self.there(place, kind, during, owner)
+                yield from self.existing_names(place, kind, during, owner)
 
 
-def _named(rows: Iterable[Seen]) -> list[Seen]:
+def _named(rows: Iterable[ExistenceRecord]) -> list[ExistenceRecord]:
     """Return sightings; topics that some responses show only by id get their names."""
     kept = list(rows)
     names = {row.life: row.name for row in kept if row.life and row.name}
 
-    def named(row: Seen) -> Seen:
+    def named(row: ExistenceRecord) -> ExistenceRecord:
         is_nameless = not (row.name or row.is_end) and row.life in names
         return msgspec.structs.replace(row, name=names[row.life]) if is_nameless else row
 
-    return merged(map(named, kept))
+    return merge_records(map(named, kept))
 
 
-def _joined(lives: list[_Life]) -> Iterator[_Life]:
+def _merge_with_and_without_id(existence: list[_Existence]) -> Iterator[_Existence]:
     """Join lives of a name that responses show both with and without an id."""
-    if len({life.is_unique for life in lives}) > 1:
-        ends = tuple(dict.fromkeys(end for life in lives for end in life.ends))
-        first_us = min(life.first_us for life in lives)
-        yield _Life(first_us, max(life.last_us for life in lives), ends, is_unique=False)
+    if len({life.is_unique for life in existence}) > 1:
+        deletions = tuple(dict.fromkeys(end for life in existence for end in life.deletions))
+        first_us = min(life.first_us for life in existence)
+        yield _Existence(
+            first_us, max(life.last_us for life in existence), deletions, is_unique=False
+        )
 
 
-def merged(rows: Iterable[Seen]) -> list[Seen]:
+def merge_records(rows: Iterable[ExistenceRecord]) -> list[ExistenceRecord]:
     """Return a row for each thing, from when it was first seen to when it was last seen."""
-    found: dict[tuple[Any, ...], Seen] = {}
+    found: dict[tuple[Any, ...], ExistenceRecord] = {}
     for row in rows:
         place = "" if row.is_end else row.place  # it was deleted on all brokers
         key = (place, row.kind, row.name, row.owner, row.life, row.is_end)
         known = found.get(key, row)
         first_us, last_us = min(known.first_us, row.first_us), max(known.last_us, row.last_us)
-        found[key] = Seen(*key, first_us, last_us)
+        found[key] = ExistenceRecord(*key, first_us, last_us)
     return list(found.values())
 
 
-def seen_in(rows: Iterable[Mapping[str, Any]]) -> Iterator[Seen]:
+def existence_records(rows: Iterable[Mapping[str, Any]]) -> Iterator[ExistenceRecord]:
     """Return rows of the table `sightings` as structs."""
     for row in rows:
         first_us, last_us = (_us(row[at]) for at in ("first_seen", "last_seen"))
         place, kind, name = row["place"], row["kind"], row["name"]
         about = (place, kind, name, row["owner"], row["life"], row["is_end"])
-        yield Seen(*about, first_us, last_us)
+        yield ExistenceRecord(*about, first_us, last_us)
 
 
 def _us(time: datetime) -> int:
     return (time.replace(tzinfo=UTC) - _EPOCH) // timedelta(microseconds=1)
 
 
-NO_LIVES: Final = Lives()
+EMPTY_EXISTENCE: Final = ExistenceIndex()
 
 
 def _of(kind: str, name: str, owner: str, life: str = "") -> _Of:
@@ -144,13 +148,13 @@ def _of(kind: str, name: str, owner: str, life: str = "") -> _Of:
     return kind, owner if kind == OFFSETS else name or life
 
 
-def _lasts(life: _Life, during: Time) -> bool:
+def _covers(life: _Existence, during: Time) -> bool:
     return life.first_us <= during[0] and during[1] <= life.last_us
 
 
-def _goes_on(life: _Life, until_us: int) -> bool:
+def _is_not_deleted_before(life: _Existence, until_us: int) -> bool:
     """Return whether no request deleted it before then; the deleting request may still see it."""
-    return not any(life.first_us <= last and first < until_us for first, last in life.ends)
+    return not any(life.first_us <= last and first < until_us for first, last in life.deletions)
 
 
 _Whole = Iterator[tuple[str, str]]

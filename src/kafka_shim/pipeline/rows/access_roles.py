@@ -68,7 +68,7 @@ def any_name_keys() -> frozenset[Key]:
 
 
 @cache
-def _effects() -> dict[Key, set[bool]]:
+def _list_effects_by_access() -> dict[Key, set[bool]]:
     """Return by access whether its denial only removes a name, over all requirements."""
     found: dict[Key, set[bool]] = {}
     for row in TABLE:
@@ -81,7 +81,9 @@ def _effects() -> dict[Key, set[bool]]:
 @cache
 def apis_by_name(release: str) -> frozenset[int]:
     """Return the APIs for which roles depend on the names in the request."""
-    listing = {key[0] for key, leaves_out in _effects().items() if len(leaves_out) > 1}
+    listing = {
+        key[0] for key, leaves_out in _list_effects_by_access().items() if len(leaves_out) > 1
+    }
     return frozenset(listing | {key for key, _, _ in alternatives(release)})
 
 
@@ -111,7 +113,7 @@ def roles(accesses: Sequence[Access], topics: Sequence[str], release: str) -> li
     found: list[str] = []
     while len(found) < len(accesses):
         at = len(found)
-        run = _listing_run(accesses, at)
+        run = _authorized_operations_run(accesses, at)
         if run:
             found += [PROBE] * run
         else:
@@ -122,7 +124,7 @@ def roles(accesses: Sequence[Access], topics: Sequence[str], release: str) -> li
 def _role(accesses: Sequence[Access], at: int, topics: Sequence[str], release: str) -> str:
     access = accesses[at]
     key = (access.api_key, access.operation, access.resource_type)
-    leaves_out = _effects().get(key)
+    leaves_out = _list_effects_by_access().get(key)
     if leaves_out is None:
         return PROBE
     if leaves_out == {True} or (len(leaves_out) > 1 and not topics):
@@ -135,7 +137,7 @@ def _role(accesses: Sequence[Access], at: int, topics: Sequence[str], release: s
     return TRIED if asked_on and not access.allowed else EITHER
 
 
-def _listing_run(accesses: Sequence[Access], at: int) -> int:
+def _authorized_operations_run(accesses: Sequence[Access], at: int) -> int:
     """Return the number of accesses from here for a resource's authorized operations; 0: none."""
     first = accesses[at]
     if first.api_key not in _LISTING:
@@ -150,7 +152,7 @@ def _listing_run(accesses: Sequence[Access], at: int) -> int:
     return 0
 
 
-def instead_of(access: Access, topics: Sequence[str], release: str) -> list[str]:
+def alternatives_of(access: Access, topics: Sequence[str], release: str) -> list[str]:
     """Return the accesses that, if all are allowed, meet the requirement instead of this one.
 
     The result is empty if they concern names that are only in the response, such as the

@@ -29,12 +29,12 @@ _ADVICE = (
 """What to do about a failure whose text has these words."""
 
 
-def was_late(error: BaseException) -> bool:
+def worker_started_late(error: BaseException) -> bool:
     """Return whether Spark failed because a Python worker took too long to start."""
     return WORKER_WAS_LATE in _text(error)
 
 
-def in_one_line(error: BaseException) -> str:
+def failure_line(error: BaseException) -> str:
     """Return the reason and, if known, what to do."""
     text = _text(error)
     tracebacks = _LAST_OF_TRACEBACK.findall(text)

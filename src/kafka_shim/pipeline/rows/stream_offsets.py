@@ -7,22 +7,22 @@ import itertools
 from pathlib import Path
 
 from kafka_shim.pipeline.rows.batches import Split, plan
-from kafka_shim.pipeline.rows.whole_blocks import whole_bytes
+from kafka_shim.pipeline.rows.complete_blocks import complete_bytes
 
 Offset = dict[str, int]
 
 
-def written(paths: list[str], start: Offset) -> Offset:
+def written_offsets(paths: list[str], start: Offset) -> Offset:
     """Return how far traces have been written; segments of other traces keep their positions.
 
     Deleted segments are dropped. Only the data after `start` is read.
     """
     names = dict.fromkeys(str(Path(split.path).resolve()) for split in plan(paths))
-    now = {name: whole_bytes(Path(name), start.get(name, 0)) for name in names}
+    now = {name: complete_bytes(Path(name), start.get(name, 0)) for name in names}
     return {name: at for name, at in start.items() if Path(name).exists()} | now
 
 
-def limited(start: Offset, end: Offset, max_bytes: int) -> Offset:
+def limit_bytes(start: Offset, end: Offset, max_bytes: int) -> Offset:
     """Return an offset before `end`, in the order of segments, at most
     `max_bytes` after `start`.
     """
@@ -36,7 +36,7 @@ def limited(start: Offset, end: Offset, max_bytes: int) -> Offset:
     return found
 
 
-def between(start: Offset, end: Offset, split_bytes: int) -> list[Split]:
+def splits_between(start: Offset, end: Offset, split_bytes: int) -> list[Split]:
     """Return the splits between two offsets; a segment of the usual size is one split.
 
     At a segment's old position a block should begin; damage there is reported, not skipped.

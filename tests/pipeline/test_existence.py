@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from kafka_shim.pipeline.rows.lives import Lives, Seen
-from kafka_shim.pipeline.rows.sighting import CONSUMER_GROUP, GROUP, OFFSETS, TOPIC, TRANSACTION
+from kafka_shim.pipeline.rows.entity import CONSUMER_GROUP, GROUP, OFFSETS, TOPIC, TRANSACTION
+from kafka_shim.pipeline.rows.existence import ExistenceIndex, ExistenceRecord
 from kafka_shim.protocol.messages.describe_topic_partitions_request import (
     DescribeTopicPartitionsRequest,
 )
@@ -30,16 +30,20 @@ PLACE = "1 SASL"
 DURING = (50, 60)
 
 
-def seen(kind: str, first: int, last: int, *, owner: str = "", life: str = "") -> Seen:
-    return Seen(PLACE, kind, "x", owner, life, is_end=False, first_us=first, last_us=last)
+def seen(kind: str, first: int, last: int, *, owner: str = "", life: str = "") -> ExistenceRecord:
+    return ExistenceRecord(
+        PLACE, kind, "x", owner, life, is_end=False, first_us=first, last_us=last
+    )
 
 
-def ended(kind: str, at: int, *, name: str = "x", owner: str = "", life: str = "") -> Seen:
-    return Seen("2 SASL", kind, name, owner, life, is_end=True, first_us=at, last_us=at)
+def ended(
+    kind: str, at: int, *, name: str = "x", owner: str = "", life: str = ""
+) -> ExistenceRecord:
+    return ExistenceRecord("2 SASL", kind, name, owner, life, is_end=True, first_us=at, last_us=at)
 
 
-def there(*rows: Seen, kind: str = GROUP, place: str = PLACE) -> list[str]:
-    return list(Lives(rows).there(place, kind, DURING))
+def there(*rows: ExistenceRecord, kind: str = GROUP, place: str = PLACE) -> list[str]:
+    return list(ExistenceIndex(rows).existing_names(place, kind, DURING))
 
 
 def test_things_seen_before_and_after_existed_in_between() -> None:
@@ -71,15 +75,18 @@ def test_a_topic_of_the_same_id_is_the_same() -> None:
         ([seen(TOPIC, 10, 90, life="id"), ended(TOPIC, 30)], True),
     ],
 )
-def test_a_topic_exists_until_a_request_deletes_it(rows: list[Seen], *, is_there: bool) -> None:
-    assert Lives(rows).has_topic(PLACE, DURING, "x") == is_there
+def test_a_topic_exists_until_a_request_deletes_it(
+    rows: list[ExistenceRecord], *, is_there: bool
+) -> None:
+    assert ExistenceIndex(rows).topic_exists(PLACE, DURING, "x") == is_there
 
 
 def test_a_topic_shown_by_its_id_has_its_name_from_other_responses() -> None:
     by_id = [
-        Seen(PLACE, TOPIC, "", "", "id", is_end=False, first_us=at, last_us=at) for at in (9, 80)
+        ExistenceRecord(PLACE, TOPIC, "", "", "id", is_end=False, first_us=at, last_us=at)
+        for at in (9, 80)
     ]
-    named = Seen("2 SASL", TOPIC, "x", "", "id", is_end=False, first_us=1, last_us=1)
+    named = ExistenceRecord("2 SASL", TOPIC, "x", "", "id", is_end=False, first_us=1, last_us=1)
     assert there(*by_id, named, ended(TOPIC, 55), kind=TOPIC) == ["x"]
     assert there(*by_id, kind=TOPIC) == []
 
@@ -128,6 +135,6 @@ LISTS: list[tuple[str, str, Any, Any, bool]] = [
 def test_only_a_complete_list_shows_denials(
     kind: str, requirement: str, request_: Any, response: Any, *, is_whole: bool
 ) -> None:
-    lives = Lives([seen(kind, 10, 90, owner="g" if kind == OFFSETS else "")])
-    found = list(lives.left_out(PLACE, requirement, request_, response, DURING))
+    existence = ExistenceIndex([seen(kind, 10, 90, owner="g" if kind == OFFSETS else "")])
+    found = list(existence.names_missing_from_list(PLACE, requirement, request_, response, DURING))
     assert found == (["x"] if is_whole else [])

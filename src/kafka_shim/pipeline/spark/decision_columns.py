@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
 
-def with_verdicts(
+def with_decisions(
     accesses: "DataFrame", candidate: AclSet, baseline: AclSet | None = None
 ) -> "DataFrame":
     """Add `would_be_allowed` and `would_be_rule`, the candidate's decisions, to accesses.

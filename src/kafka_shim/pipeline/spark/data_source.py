@@ -23,8 +23,8 @@ from pyspark.sql.types import StructType
 from kafka_shim.pipeline.errors import PipelineError
 from kafka_shim.pipeline.rows.batches import SPLIT_BYTES, Split, plan
 from kafka_shim.pipeline.rows.columns import Selection
-from kafka_shim.pipeline.rows.first_pass import NAMED_TABLES, first_pass
-from kafka_shim.pipeline.rows.lives import Lives, Seen
+from kafka_shim.pipeline.rows.existence import ExistenceIndex, ExistenceRecord
+from kafka_shim.pipeline.rows.trace_facts import TABLES_FROM_TRACE_FACTS, read_trace_facts
 from kafka_shim.pipeline.spark.trace_reader import TraceReader
 from kafka_shim.pipeline.spark.trace_stream_reader import TraceStreamReader
 from kafka_shim.pipeline.tables import TABLES, ddl, pruned
@@ -54,8 +54,8 @@ class KafkaTraceSource(DataSource):
         splits = _splits(self.options)
         split_bytes = int(self.options.get("splitBytes", SPLIT_BYTES))
         selection = selection_of(self.options)
-        if self._wants_names():
-            selection = first_pass(splits).told(selection)
+        if self._needs_trace_facts():
+            selection = read_trace_facts(splits).added_to(selection)
         return TraceReader(self._table(), splits, selection, schema.names, split_bytes)
 
     def streamReader(self, schema: StructType) -> DataSourceStreamReader:  # noqa: N802 - Spark's name
@@ -65,11 +65,11 @@ class KafkaTraceSource(DataSource):
             int(self.options.get("splitBytes", SPLIT_BYTES)),
             int(self.options.get("maxBytesPerTrigger", MAX_BYTES_PER_TRIGGER)),
             from_now=self.options.get("startingOffsets", "earliest") == "latest",
-            wants_names=self._wants_names(),
+            needs_trace_facts=self._needs_trace_facts(),
         )
 
-    def _wants_names(self) -> bool:
-        return self._table() in NAMED_TABLES and TOPIC_IDS not in self.options
+    def _needs_trace_facts(self) -> bool:
+        return self._table() in TABLES_FROM_TRACE_FACTS and TOPIC_IDS not in self.options
 
     def _table(self) -> str:
         table = self.options.get("table", "accesses")
@@ -104,7 +104,9 @@ def selection_of(options: Mapping[str, str]) -> Selection:
             raise PipelineError(f"unknown API `{name}`; expected a name such as Fetch")
     release = options.get("release", RELEASES[-1])
     names = json.loads(options.get(TOPIC_IDS, "{}"))
-    lives = Lives(msgspec.json.decode(options.get(SIGHTINGS, "[]"), type=list[Seen]))
+    existence = ExistenceIndex(
+        msgspec.json.decode(options.get(SIGHTINGS, "[]"), type=list[ExistenceRecord])
+    )
     return Selection(
         _time_us(options, "since"),
         _time_us(options, "until"),
@@ -112,7 +114,7 @@ def selection_of(options: Mapping[str, str]) -> Selection:
         release,
         {bytes.fromhex(topic_id): name for topic_id, name in names.items()},
         options.get("present", release),
-        lives,
+        existence,
     )
 
 

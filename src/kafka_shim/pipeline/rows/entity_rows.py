@@ -10,16 +10,21 @@ brokers learn about the topic later.
 from collections.abc import Callable, Iterator
 from typing import Any, Final
 
-from kafka_shim.pipeline.rows.columns import Columns, Pending, Selection, people
-from kafka_shim.pipeline.rows.sighting import (
+from kafka_shim.pipeline.rows.columns import (
+    ColumnBuilder,
+    PendingRequests,
+    Selection,
+    connections_in,
+)
+from kafka_shim.pipeline.rows.entity import (
     CONSUMER_GROUP,
     CONSUMER_TYPES,
     GROUP,
     OFFSETS,
     TOPIC,
     TRANSACTION,
-    Sighting,
-    place_of,
+    ObservedEntity,
+    broker_of,
 )
 from kafka_shim.protocol.codec import codecs
 from kafka_shim.protocol.enums import ApiKey
@@ -35,9 +40,9 @@ _NO_ID: Final = bytes(16)
 _CONSUMING: Final = (GROUP, CONSUMER_GROUP)
 
 
-def sighting_rows(columns: Columns, block: Block, _: Selection, open_: Pending) -> None:
+def entity_rows(columns: ColumnBuilder, block: Block, _: Selection, open_: PendingRequests) -> None:
     """Add a row for each thing that a response shows, and for each that a request deletes."""
-    who = people(block)
+    who = connections_in(block)
     for entry in block.body.entries:
         connection, person = who.get(entry.connection, (None, {}))
         if connection is None or connection.accesses != DERIVED:
@@ -54,7 +59,7 @@ def sighting_rows(columns: Columns, block: Block, _: Selection, open_: Pending) 
         for sighting in found:
             columns.add(
                 {
-                    "place": place_of(connection),
+                    "place": broker_of(connection),
                     **sighting._asdict(),
                     "is_end": isinstance(entry, Request),
                     "requests": 1,
@@ -65,7 +70,9 @@ def sighting_rows(columns: Columns, block: Block, _: Selection, open_: Pending) 
             )
 
 
-def _asked(entry: Request, key: tuple[int, int], open_: Pending) -> Iterator[Sighting]:
+def _asked(
+    entry: Request, key: tuple[int, int], open_: PendingRequests
+) -> Iterator[ObservedEntity]:
     """Yield what a request deletes, and keep the names that its response may show."""
     api = int.from_bytes(entry.frame[:2], "big", signed=True)
     if not (api in _SHOWN or api in _NAMED or api in _ENDED):
@@ -81,13 +88,13 @@ def _asked(entry: Request, key: tuple[int, int], open_: Pending) -> Iterator[Sig
         if api in _NAMED:
             kinds, field = _NAMED[ApiKey(api)]
             name = getattr(message, field)
-            named = [Sighting(kind, name) for kind in kinds if name]
+            named = [ObservedEntity(kind, name) for kind in kinds if name]
     except ProtocolError:
         return
     open_.asked[key] = entry.time_us, named
 
 
-def _shown(entry: Response, named: list[Sighting]) -> Iterator[Sighting]:
+def _shown(entry: Response, named: list[ObservedEntity]) -> Iterator[ObservedEntity]:
     response = read_response(entry)
     if response is None:
         return
@@ -102,55 +109,55 @@ def _is_done(response: Any) -> bool:
     return not set().union(*errors_of(response).values())
 
 
-def _topics(response: Any) -> Iterator[Sighting]:
+def _topics(response: Any) -> Iterator[ObservedEntity]:
     for topic in response.topics:
         if topic.name and topic.topic_id != _NO_ID and topic.error_code in _IN_USE:
-            yield Sighting(TOPIC, topic.name, life=bytes(topic.topic_id).hex())
+            yield ObservedEntity(TOPIC, topic.name, life=bytes(topic.topic_id).hex())
 
 
-def _served(response: Any) -> Iterator[Sighting]:
+def _served(response: Any) -> Iterator[ObservedEntity]:
     """Yield topics without an error, by name or id, depending on the version."""
     for key, codes in errors_of(response).items():
         if isinstance(key, bytes) and not codes:
-            yield Sighting(TOPIC, "", life=key.hex())
+            yield ObservedEntity(TOPIC, "", life=key.hex())
         elif key is not None and not codes:
-            yield Sighting(TOPIC, str(key))
+            yield ObservedEntity(TOPIC, str(key))
 
 
-def _groups(response: Any) -> Iterator[Sighting]:
+def _groups(response: Any) -> Iterator[ObservedEntity]:
     for group in response.groups:
         if not getattr(group, "error_code", 0) and getattr(group, "group_state", "") != "Dead":
-            yield Sighting(GROUP, group.group_id)
+            yield ObservedEntity(GROUP, group.group_id)
             if getattr(group, "group_type", "").lower() in CONSUMER_TYPES:
-                yield Sighting(CONSUMER_GROUP, group.group_id)
+                yield ObservedEntity(CONSUMER_GROUP, group.group_id)
 
 
-def _transactions(response: Any) -> Iterator[Sighting]:
+def _transactions(response: Any) -> Iterator[ObservedEntity]:
     for state in response.transaction_states:
         if not getattr(state, "error_code", 0):
-            yield Sighting(TRANSACTION, state.transactional_id)
+            yield ObservedEntity(TRANSACTION, state.transactional_id)
 
 
-def _offsets(response: Any) -> Iterator[Sighting]:
+def _offsets(response: Any) -> Iterator[ObservedEntity]:
     for group in response.groups:
         for topic in group.topics:
             if topic.name and any(part.committed_offset >= 0 for part in topic.partitions):
-                yield Sighting(OFFSETS, topic.name, owner=group.group_id)
+                yield ObservedEntity(OFFSETS, topic.name, owner=group.group_id)
 
 
-def _deleted_topics(response: Any) -> Iterator[Sighting]:
+def _deleted_topics(response: Any) -> Iterator[ObservedEntity]:
     for topic in response.responses:
         if topic.name and topic.topic_id != _NO_ID and not topic.error_code:
-            yield Sighting(TOPIC, topic.name, life=bytes(topic.topic_id).hex())
+            yield ObservedEntity(TOPIC, topic.name, life=bytes(topic.topic_id).hex())
 
 
-def _deleted_groups(response: Any) -> Iterator[Sighting]:
+def _deleted_groups(response: Any) -> Iterator[ObservedEntity]:
     for result in response.results:
         if not result.error_code:
-            yield Sighting(GROUP, result.group_id)
+            yield ObservedEntity(GROUP, result.group_id)
 
 
-_SHOWN: Final[dict[int, Callable[[Any], Iterator[Sighting]]]] = {
+_SHOWN: Final[dict[int, Callable[[Any], Iterator[ObservedEntity]]]] = {
     ApiKey.PRODUCE: _served,
     ApiKey.FETCH: _served,
     ApiKey.LIST_OFFSETS: _served,
@@ -181,23 +188,23 @@ _NAMED: Final = {
 """APIs whose requests name it: it is there if they succeed."""
 
 
-def _end_of_topics(message: Any) -> Iterator[Sighting]:
+def _end_of_topics(message: Any) -> Iterator[ObservedEntity]:
     for topic in message.topics:
-        yield Sighting(TOPIC, topic.name or "", life=bytes(topic.topic_id).hex())
-    yield from (Sighting(TOPIC, name) for name in message.topic_names)
+        yield ObservedEntity(TOPIC, topic.name or "", life=bytes(topic.topic_id).hex())
+    yield from (ObservedEntity(TOPIC, name) for name in message.topic_names)
 
 
-def _end_of_groups(message: Any) -> Iterator[Sighting]:
+def _end_of_groups(message: Any) -> Iterator[ObservedEntity]:
     for group in message.groups_names:
-        yield from (Sighting(kind, group) for kind in _CONSUMING)
-        yield Sighting(OFFSETS, "", owner=group)
+        yield from (ObservedEntity(kind, group) for kind in _CONSUMING)
+        yield ObservedEntity(OFFSETS, "", owner=group)
 
 
-def _end_of_offsets(message: Any) -> Iterator[Sighting]:
-    yield Sighting(OFFSETS, "", owner=message.group_id)
+def _end_of_offsets(message: Any) -> Iterator[ObservedEntity]:
+    yield ObservedEntity(OFFSETS, "", owner=message.group_id)
 
 
-_ENDED: Final[dict[ApiKey, Callable[[Any], Iterator[Sighting]]]] = {
+_ENDED: Final[dict[ApiKey, Callable[[Any], Iterator[ObservedEntity]]]] = {
     ApiKey.DELETE_TOPICS: _end_of_topics,
     ApiKey.DELETE_GROUPS: _end_of_groups,
     ApiKey.OFFSET_DELETE: _end_of_offsets,

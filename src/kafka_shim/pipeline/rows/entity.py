@@ -10,7 +10,7 @@ GROUP, CONSUMER_GROUP = "group", "consumer group"
 CONSUMER_TYPES = ("classic", "consumer")
 
 
-class Sighting(NamedTuple):
+class ObservedEntity(NamedTuple):
     """`life` is a topic's id, `owner` the group of offsets, whose name is the topic's."""
 
     kind: str
@@ -19,6 +19,6 @@ class Sighting(NamedTuple):
     life: str = ""
 
 
-def place_of(connection: Connection) -> str:
+def broker_of(connection: Connection) -> str:
     """Return the broker of a connection, as far as the connection shows it."""
     return f"{connection.node_id} {connection.listener}"

@@ -6,19 +6,31 @@ from functools import partial
 import msgspec
 
 from kafka_shim.authorizer.model import WILDCARD
-from kafka_shim.pipeline.rows.access_row import AccessRow, api_name, operation_name, type_name
-from kafka_shim.pipeline.rows.columns import Columns, Counts, Pending, Person, Selection, people
-from kafka_shim.pipeline.rows.derived import Context, derived_rows, plan_of, silent_rows
-from kafka_shim.pipeline.rows.lives import NO_LIVES
-from kafka_shim.pipeline.rows.roles import (
+from kafka_shim.pipeline.rows.access_roles import (
     EITHER,
     TRIED,
+    alternatives_of,
     apis_by_name,
-    instead_of,
     is_probe,
     roles,
 )
-from kafka_shim.pipeline.rows.sighting import place_of
+from kafka_shim.pipeline.rows.access_row import AccessRow, api_name, operation_name, type_name
+from kafka_shim.pipeline.rows.columns import (
+    ColumnBuilder,
+    ConnectionValues,
+    Counts,
+    PendingRequests,
+    Selection,
+    connections_in,
+)
+from kafka_shim.pipeline.rows.derived_accesses import (
+    Context,
+    allowed_rows_without_response,
+    derived_rows,
+    plan_request,
+)
+from kafka_shim.pipeline.rows.entity import broker_of
+from kafka_shim.pipeline.rows.existence import EMPTY_EXISTENCE
 from kafka_shim.protocol.codec.resource_names import skim_request
 from kafka_shim.protocol.errors import ProtocolError
 from kafka_shim.protocol.headers import read_request_header
@@ -38,9 +50,11 @@ _Group = tuple[int, int, int]
 """Accesses of one request: the connection and, of a log that names no requests, time and API."""
 
 
-def access_rows(columns: Columns, block: Block, selection: Selection, open_: Pending) -> None:
+def access_rows(
+    columns: ColumnBuilder, block: Block, selection: Selection, open_: PendingRequests
+) -> None:
     """Add a row for each access: recorded, from an authorizer's log, or derived."""
-    who = people(block)
+    who = connections_in(block)
     add = _adder(columns, open_)
     groups: dict[_Group, list[Access]] = {}
     for entry in block.body.entries:
@@ -52,7 +66,7 @@ def access_rows(columns: Columns, block: Block, selection: Selection, open_: Pen
                 groups.setdefault(_group(entry, connection), []).append(entry)
         elif connection.accesses == DERIVED:
             key = connection.writer_connection, entry.sequence
-            context = _context(selection, open_, place_of(connection))
+            context = _context(selection, open_, broker_of(connection))
             add(person, _derived(entry, key, person, selection, open_, context))
         elif isinstance(entry, Request) and entry.api_key in apis_by_name(selection.release):
             open_.frames[connection.writer_connection, entry.sequence] = entry.frame
@@ -63,7 +77,9 @@ def access_rows(columns: Columns, block: Block, selection: Selection, open_: Pen
         add(person, found)
 
 
-def unanswered_rows(columns: Columns, selection: Selection, open_: Pending) -> None:
+def add_requests_without_response(
+    columns: ColumnBuilder, selection: Selection, open_: PendingRequests
+) -> None:
     """Add rows of requests whose response is not in this split."""
     add = _adder(columns, open_)
     for waiting in (open_.planned, *open_.silent.values()):
@@ -72,9 +88,9 @@ def unanswered_rows(columns: Columns, selection: Selection, open_: Pending) -> N
         waiting.clear()
 
 
-def topic_id_rows(columns: Columns, block: Block, _: Selection, __: Pending) -> None:
+def topic_id_rows(columns: ColumnBuilder, block: Block, _: Selection, __: PendingRequests) -> None:
     """Add a row with the name of each topic id in responses, if accesses are derived."""
-    who = people(block)
+    who = connections_in(block)
     for entry in block.body.entries:
         if not isinstance(entry, Response) or entry.api_key not in NAMING_APIS:
             continue
@@ -93,23 +109,23 @@ def _group(access: Access, connection: Connection) -> _Group:
     return access.connection, access.sequence, access.api_key
 
 
-def _context(selection: Selection, open_: Pending, place: str = "") -> Context:
-    lives = selection.lives or NO_LIVES
-    return Context(selection.release, selection.names, lives, place, open_.sessions)
+def _context(selection: Selection, open_: PendingRequests, place: str = "") -> Context:
+    existence = selection.existence or EMPTY_EXISTENCE
+    return Context(selection.release, selection.names, existence, place, open_.sessions)
 
 
 def _derived(
     entry: Entry,
     key: tuple[int, int],
-    person: Person,
+    person: ConnectionValues,
     selection: Selection,
-    open_: Pending,
+    open_: PendingRequests,
     context: Context,
 ) -> list[AccessRow]:
     """Add what requests needed, after their response or that of a later request."""
     found: list[AccessRow] = []
     if isinstance(entry, Request) and selection.wants(entry.time_us, entry.api_key):
-        planned = plan_of(entry, context)
+        planned = plan_request(entry, context)
         if planned is not None and planned.is_unanswered:
             open_.silent.setdefault(key[0], {})[key] = (person, planned)
         elif planned is not None:
@@ -117,7 +133,7 @@ def _derived(
     elif isinstance(entry, Response):
         silent = open_.silent.get(key[0], {})
         for earlier in [other for other in silent if other < key]:
-            found += silent_rows(silent.pop(earlier)[1], selection.release)
+            found += allowed_rows_without_response(silent.pop(earlier)[1], selection.release)
         if key in open_.planned:
             planned = open_.planned.pop(key)[1]
             found += derived_rows(planned, entry, context)
@@ -140,7 +156,7 @@ def _recorded(
             access.resource_type,
             access.resource_name,
             role,
-            tuple(instead_of(access, topics, release)) if role == EITHER else (),
+            tuple(alternatives_of(access, topics, release)) if role == EITHER else (),
             source,
             access.allowed,
             access.rule,
@@ -148,14 +164,16 @@ def _recorded(
         )
 
 
-def _adder(columns: Columns, open_: Pending) -> Callable[[Person, Iterable[AccessRow]], None]:
+def _adder(
+    columns: ColumnBuilder, open_: PendingRequests
+) -> Callable[[ConnectionValues, Iterable[AccessRow]], None]:
     """Return a function that takes accesses; equal ones are counted if only numbers are wanted."""
     if columns.wants("requests"):
         return partial(_count, open_.counts)
     return partial(_add, columns)
 
 
-def _count(counts: Counts, person: Person, found: Iterable[AccessRow]) -> None:
+def _count(counts: Counts, person: ConnectionValues, found: Iterable[AccessRow]) -> None:
     """Add accesses to the counts, which is much faster than a row for each, as most are repeated.
 
     Accesses with an unknown decision are only in the table `accesses`.
@@ -178,7 +196,7 @@ def _count(counts: Counts, person: Person, found: Iterable[AccessRow]) -> None:
             known[2] = max(known[2], access.time_us)
 
 
-def count_rows(columns: Columns, open_: Pending) -> None:
+def add_counted_rows(columns: ColumnBuilder, open_: PendingRequests) -> None:
     """Add a row for each distinct counted access, and clear the counts."""
     for key, (requests, first, last, example) in open_.counts.items():
         principal, host, api_key, version, operation, kind, name, *rest = key
@@ -206,7 +224,7 @@ def count_rows(columns: Columns, open_: Pending) -> None:
     open_.counts.clear()
 
 
-def _add(columns: Columns, person: Person, found: Iterable[AccessRow]) -> None:
+def _add(columns: ColumnBuilder, person: ConnectionValues, found: Iterable[AccessRow]) -> None:
     for access in found:
         columns.add(
             {
