@@ -23,7 +23,7 @@ Traceback (most recent call last):
 \tat org.apache.spark.sql.execution.Something(Something.scala:12)
 """
 """The error text of Spark 4.3, shortened."""
-WORKERS = "the Python of Spark's workers"
+WORKERS = "the Python of Spark's workers, or set PYSPARK_PYTHON to one that has it"
 
 
 @pytest.mark.parametrize(

@@ -19,6 +19,7 @@ __all__ = ["add_arguments", "chained_jobs", "run", "show"]
 EXIT_FAILURE = 1
 EXIT_USAGE = 2
 EXIT_MISMATCH = 3
+EXIT_INTERRUPTED = 130
 _SEVERITY = (0, EXIT_MISMATCH, EXIT_FAILURE)
 
 
@@ -41,6 +42,9 @@ def run(args: argparse.Namespace) -> int:
         except PipelineError as error:
             problem = str(error)
             code = EXIT_USAGE if isinstance(error, InputError) else EXIT_FAILURE
+        except KeyboardInterrupt:
+            print("kafka-shim pipeline: interrupted", file=sys.stderr)
+            return EXIT_INTERRUPTED
         else:
             return code
     print(f"kafka-shim pipeline: {problem}", file=sys.stderr)

@@ -34,7 +34,7 @@ class CheckedJob(msgspec.Struct):
 
 
 def run_jobs(args: argparse.Namespace) -> Iterator[tuple[argparse.Namespace, Outcome]]:
-    """Run the jobs of a command in one Spark session; PipelineError if one fails.
+    """Run the jobs of a command in one Spark session. Raise PipelineError if one fails.
 
     All options are checked before Spark starts, except those of jobs after `ingest`, which may read
     the lake that it writes.
@@ -64,7 +64,7 @@ def _checked(args: argparse.Namespace) -> CheckedJob:
 
 
 def _run_with_retries(checked: CheckedJob, log: SparkLog, settings: Mapping[str, str]) -> Outcome:
-    """Run a job; retry if a Python worker started too late; PipelineError if Spark fails."""
+    """Run a job; retry if a Python worker started too late. Raise PipelineError if Spark fails."""
     for attempts_left in reversed(range(ATTEMPTS)):
         try:
             return _run(checked, log, settings)

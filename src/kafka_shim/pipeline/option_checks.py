@@ -3,6 +3,7 @@
 import argparse
 import os
 import socket
+from datetime import UTC, datetime
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -11,12 +12,14 @@ from kafka_shim.pipeline.errors import PipelineError
 from kafka_shim.pipeline.intervals import interval_seconds
 from kafka_shim.pipeline.job import Job
 from kafka_shim.pipeline.rows.batches import plan
+from kafka_shim.pipeline.rows.columns import Selection
 from kafka_shim.pipeline.spark.data_source import selection_of
 from kafka_shim.pipeline.spark.table_formats import check_format
 from kafka_shim.pipeline.trace_input import lake_of
 from kafka_shim.protocol.api_versions import RELEASES
+from kafka_shim.protocol.trace.blocks import BlockHeader
 from kafka_shim.protocol.trace.foreign_files import import_hint
-from kafka_shim.protocol.trace.segments import SUFFIX, has_block, segments
+from kafka_shim.protocol.trace.segments import SUFFIX, has_block, read_segment, segments
 
 CONNECT_PORT = 15002
 """Port of a Spark Connect server whose address has none."""
@@ -24,7 +27,7 @@ PATIENCE_S = 10
 
 
 def reader_options(args: argparse.Namespace, job: Job) -> dict[str, str]:
-    """Return the options for reading traces; PipelineError for an invalid one."""
+    """Return the options for reading traces. Raise PipelineError for an invalid one."""
     release = _known_release(args.kafka_version or RELEASES[-1])
     given = {"since": args.since, "until": args.until, "apis": args.apis, "release": release}
     options = {name: value for name, value in given.items() if value}
@@ -37,6 +40,7 @@ def reader_options(args: argparse.Namespace, job: Job) -> dict[str, str]:
         if not all(user.partition(":")[:2]):
             raise PipelineError(f"--super-user `{user}`: expected Type:name, as in User:alice")
     _check_traces(args, is_stream=job.is_stream)
+    _check_period(args, limits, is_stream=job.is_stream)
     for name in ("present", "target"):
         if getattr(args, name, None):
             _known_release(getattr(args, name))
@@ -52,7 +56,7 @@ def reader_options(args: argparse.Namespace, job: Job) -> dict[str, str]:
 
 
 def _known_release(release: str) -> str:
-    """Return the release; PipelineError for an unknown one."""
+    """Return the release. Raise PipelineError for an unknown one."""
     if release not in RELEASES:
         raise PipelineError(
             f"unknown Kafka release `{release}`; expected one of {', '.join(RELEASES)}"
@@ -116,6 +120,41 @@ def _check_segments(paths: list[str], *, even_damaged: bool) -> None:
 
 def _import_hint(paths: list[str]) -> str:
     return next((hint for path in paths if (hint := import_hint(Path(path)))), "")
+
+
+def _check_period(args: argparse.Namespace, limits: Selection, *, is_stream: bool) -> None:
+    """Raise PipelineError if --since and --until select nothing of the traces."""
+    if is_stream or not limits.is_limited or lake_of(args.trace) is not None:
+        return
+    periods: list[tuple[int, int]] = []
+
+    def note_period(header: BlockHeader) -> bool:
+        if not header.is_index:
+            periods.append((header.first_us, header.last_us))
+        return False  # the content is not needed
+
+    for path in dict.fromkeys(split.path for split in plan(args.trace)):
+        for _ in read_segment(Path(path), wants=note_period):
+            pass
+        if any(_overlaps(period, limits) for period in periods):
+            return
+    if periods:
+        first, last = (
+            datetime.fromtimestamp(time_us / 1_000_000, UTC).isoformat(timespec="seconds")
+            for time_us in (min(periods)[0], max(period[1] for period in periods))
+        )
+        options = " ".join(
+            f"--{name} {getattr(args, name)}" for name in ("since", "until") if getattr(args, name)
+        )
+        raise PipelineError(
+            f"{options}: nothing was recorded then; the trace has {first} to {last}"
+        )
+
+
+def _overlaps(period: tuple[int, int], limits: Selection) -> bool:
+    first_us, last_us = period
+    is_before_end = limits.until_us is None or first_us < limits.until_us
+    return is_before_end and (limits.since_us is None or last_us >= limits.since_us)
 
 
 def _check_output(args: argparse.Namespace) -> None:

@@ -115,7 +115,7 @@ DAMAGE: Final = pa.schema(
 TOPIC_IDS: Final = pa.schema(
     [("writer", pa.string()), ("time", _TIME), ("topic_id", pa.string()), ("name", pa.string())]
 )
-"""Names that answers gave to topic ids (hexadecimal), of traces whose accesses are derived."""
+"""Names that responses gave to topic ids (hexadecimal), of traces whose accesses are derived."""
 SIGHTINGS: Final = pa.schema(
     [
         ("place", pa.string()),
@@ -129,7 +129,7 @@ SIGHTINGS: Final = pa.schema(
         ("last_seen", _TIME),
     ]
 )
-"""What answers show to exist, and requests that end it: see `rows.sightings`."""
+"""What responses show to exist, and requests that end it: see `rows.entity_rows`."""
 PIECES: Final = pa.schema(
     [
         ("path", pa.string()),

@@ -11,7 +11,9 @@ from pyspark.sql import functions as f
 from kafka_shim.authorizer.model import Acl
 from kafka_shim.pipeline.acls.acl_set import AclSet, read_acls
 from kafka_shim.pipeline.errors import PipelineError
+from kafka_shim.pipeline.rows.access_roles import LEFT_OUT, LISTED, UNATTRIBUTED, UNKNOWN_DECISION
 from kafka_shim.pipeline.rows.batches import plan
+from kafka_shim.pipeline.rows.trace_facts import is_derived
 from kafka_shim.pipeline.spark.data_source import selection_of, trace_table
 from kafka_shim.pipeline.spark.lake import Lake
 from kafka_shim.pipeline.spark.lake_tables import client_counts, lake_table
@@ -20,6 +22,7 @@ from kafka_shim.pipeline.spark.observed_accesses import (
     authorizer_settings,
     count_accesses,
     observed,
+    roles_of_requests,
     sum_equal_accesses,
 )
 from kafka_shim.pipeline.spark.trace_facts_options import (
@@ -39,6 +42,18 @@ class Observation(msgspec.Struct):
     head: dict[str, Any]
     all_accesses: "DataFrame"
     """All accesses, which Spark keeps."""
+
+    def with_lists(self) -> "Observation":
+        """Return the observation with the accesses that decide what a list shows."""
+        head = self.head | {
+            "left_out": [
+                total for total in self.head["left_out"] if total["reason"] != LEFT_OUT[LISTED]
+            ],
+            "considered": self.head["considered"] + self.head["left_out_lists"],
+            "left_out_lists": 0,
+        }
+        accesses = accesses_of_requests(self.all_accesses, with_lists=True)
+        return Observation(accesses, head, self.all_accesses)
 
     def read_acl_set(self, path: str) -> AclSet:
         """Return a file's ACLs with the observed settings of the authorizer."""
@@ -129,15 +144,66 @@ class TraceInput(msgspec.Struct):
         head["super_users"] = list(users if args.super_user is None else args.super_user)
         head["allow_everyone_if_no_acl_found"] = everyone
         head["release"] = self.options["release"]
+        head |= self._role_totals(all_accesses, with_lists=args.lists)
         return Observation(
             accesses_of_requests(all_accesses, with_lists=args.lists), head, all_accesses
         )
+
+    def _role_totals(self, accesses: "DataFrame", *, with_lists: bool) -> dict[str, Any]:
+        """Return the sources, and how many accesses are considered or left out, whose and why."""
+        keys = ("source", "role", "principal")
+        rows = [
+            (*key, requests)
+            for *key, requests in accesses.groupBy(*keys).agg(f.sum("requests")).collect()
+        ]
+        roles = roles_of_requests(with_lists=with_lists)
+        left_out = [
+            (principal, LEFT_OUT[role], requests)
+            for _, role, principal, requests in rows
+            if role not in roles
+        ]
+        left_out += self._accesses_without_decision()
+        return {
+            "sources": sorted({source for source, *_ in rows}),
+            "considered": sum(row[-1] for row in rows if row[1] in roles),
+            "left_out": _reason_totals(left_out),
+            "left_out_lists": sum(
+                row[-1] for row in rows if row[1] == LISTED and LISTED not in roles
+            ),
+            "unattributed": _reason_totals(
+                [(row[2], UNATTRIBUTED, row[3]) for row in rows if row[1] == UNATTRIBUTED]
+            ),
+        }
+
+    def _accesses_without_decision(self) -> list[tuple[str, str, int]]:
+        """Return principal, reason and number of derived accesses without a known decision."""
+        is_lake = self.lake() is not None
+        if not (is_lake or any(is_derived(split.path) for split in plan(self.paths))):
+            return []
+        accesses = self.table("accesses", "time", "api_key", "principal", "role", "allowed")
+        counts = accesses.where("allowed is null").groupBy("principal", "role").count()
+        return [
+            (row["principal"], LEFT_OUT.get(row["role"], UNKNOWN_DECISION), row["count"])
+            for row in counts.collect()
+        ]
 
     def unpersist(self) -> None:
         """Release the cached observation."""
         if self._observation is not None:
             self._observation.all_accesses.unpersist()
             self._observation = None
+
+
+def _reason_totals(rows: list[tuple[str, str, int]]) -> list[dict[str, Any]]:
+    """Sum accesses (principal, reason, number) by reason, with the principals of each."""
+    totals: dict[str, dict[str, int]] = {}
+    for principal, reason, number in rows:
+        principals = totals.setdefault(reason, {})
+        principals[principal] = principals.get(principal, 0) + number
+    return [
+        {"reason": reason, "accesses": sum(principals.values()), "principals": principals}
+        for reason, principals in sorted(totals.items())
+    ]
 
 
 def _access_totals(accesses: "DataFrame") -> dict[str, Any]:
@@ -162,7 +228,10 @@ def _utc_text(time: datetime | None) -> str | None:
 
 
 def lake_of(paths: list[str]) -> Path | None:
-    """Return the lake if the path is one; PipelineError for a lake together with other paths."""
+    """Return the lake if the path is one.
+
+    Raise PipelineError for a lake together with other paths.
+    """
     lakes = [Path(path) for path in paths if Lake.is_lake(Path(path))]
     if lakes and len(paths) > 1:
         raise PipelineError(f"`{lakes[0]}` is a lake, which cannot be combined with other inputs")

@@ -19,6 +19,8 @@ NEVER = "never used"
 SHADOWED = "shadowed"
 REDUNDANT = "redundant"
 NEEDED = "needed"
+NOT_KNOWN = "not known"
+"""The observation cannot show whether a request used it."""
 
 
 class AclUse(msgspec.Struct):
@@ -41,11 +43,17 @@ Seen = tuple[Signature, int, datetime]
 """A signature, its requests, and when it was last seen."""
 
 
-def acl_uses(acl_set: AclSet, seen: list[Seen], special: list[dict[str, Any]]) -> list[AclUse]:
+def acl_uses(
+    acl_set: AclSet,
+    seen: list[Seen],
+    special: list[dict[str, Any]],
+    not_observable: frozenset[Acl] = frozenset(),
+) -> list[AclUse]:
     """Return a finding for each ACL, in the order of the set.
 
     `special` are the rows, with the columns of `DECISION_COLUMNS`, that are not decided by a
-    signature; the authorizer decides them.
+    signature; the authorizer decides them. ACLs that are `not_observable` cannot be
+    removed unless another one covers everything that they do.
     """
     uses = _used(acl_set, seen)
     signatures = [signature for signature, _, _ in seen]
@@ -54,9 +62,11 @@ def acl_uses(acl_set: AclSet, seen: list[Seen], special: list[dict[str, Any]]) -
         if alone.take(at):
             alone.put_back(at)
             use.state = REDUNDANT if use.state == NEEDED else use.state
+            if use.acl in not_observable and use.shadowed_by is None:
+                use.state = NOT_KNOWN
     together = _Trial(acl_set, signatures, special)
     for at in _least_used_first(uses):
-        uses[at].can_go = together.take(at)
+        uses[at].can_go = uses[at].state != NOT_KNOWN and together.take(at)
     return uses
 
 

@@ -39,11 +39,11 @@ def denials(accesses: "DataFrame", present: AclSet | None = None) -> "DataFrame"
         f.max("last_seen").alias("last_seen"),
         f.max_by("rule", "last_seen").alias("rule"),
         f.min_by("example", "first_seen").alias("example"),
-        f.sort_array(f.collect_set(f.struct(*_CHECK))).alias("checks"),
+        f.sort_array(f.collect_set(f.struct(*_CHECK))).alias("asked"),
     )
     with_remedy = rows.withColumn("suggestion", _remedy_column(present))
     selected = with_remedy.select(
-        *(name for name in rows.columns if name != "checks"),
+        *(name for name in rows.columns if name != "asked"),
         "suggestion.remedy",
         "suggestion.not_known",
     )

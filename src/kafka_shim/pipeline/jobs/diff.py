@@ -7,7 +7,7 @@ from kafka_shim.pipeline.job import Job
 from kafka_shim.pipeline.lazy import f
 from kafka_shim.pipeline.options import absolute_path, add_fail
 from kafka_shim.pipeline.report.charts import Chart, bars, totals
-from kafka_shim.pipeline.report.outcome import Outcome, table_outcome
+from kafka_shim.pipeline.report.outcome import Outcome, left_out_notes, table_outcome
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -72,16 +72,18 @@ def _add_options(job: argparse.ArgumentParser) -> None:
 
 
 def _run(args: argparse.Namespace, trace_input: "TraceInput") -> Outcome:
-    from kafka_shim.pipeline.spark.observed_accesses import accesses_of_requests
     from kafka_shim.pipeline.trace_input import TraceInput
 
     def side(trace: TraceInput) -> "tuple[DataFrame, DataFrame]":
-        return accesses_of_requests(trace.observed(), with_lists=args.lists), trace.table(
-            "responses"
-        )
+        return trace.observation(args).accesses, trace.table("responses")
 
     other = TraceInput(trace_input.spark, [args.other], trace_input.options)
-    return table_outcome(args, trace_input, diff(side(trace_input), side(other)), _SHOWN)
+    outcome = table_outcome(args, trace_input, diff(side(trace_input), side(other)), _SHOWN)
+    for trace in (trace_input, other):
+        head = trace.observation(args).head
+        outcome.notes += [f"{trace.paths[0]}: {note}" for note in left_out_notes(head)]
+    other.unpersist()
+    return outcome
 
 
 def _charts(outcome: Outcome) -> list[Chart]:

@@ -170,8 +170,14 @@ def _note_check(acls: list[Acl], observation: "Observation", outcome: Outcome) -
         )
         outcome.notes.append(f"check: {row['change']}: {what}")
     outcome.is_wrong = any(row["change"] == DENIED for row in wrong)
-    verdict = "all observed decisions are the same" if not wrong else "see the lines above"
-    outcome.notes.append(f"{len(acls)} ACLs; checked with what-breaks: {verdict}")
+    considered = observation.head["considered"]
+    if not considered:
+        result = "nothing was checked, since no access was judged"
+    elif wrong:
+        result = "checked with what-breaks: see the lines above"
+    else:
+        result = f"checked with what-breaks: the decisions on {considered} accesses are the same"
+    outcome.notes.append(f"{len(acls)} ACLs; {result}")
     outcome.head["changes"] = len(wrong)
 
 

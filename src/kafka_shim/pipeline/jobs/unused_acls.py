@@ -1,11 +1,14 @@
 """`unused-acls`: ACLs that no request needs, with the commands that remove them."""
 
 import argparse
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from kafka_shim.authorizer.acl_formats.kafka_commands import command
 from kafka_shim.authorizer.acl_formats.trace_rule import acl_rule
 from kafka_shim.authorizer.acl_releases import rules_of
+from kafka_shim.authorizer.implied import allowing
+from kafka_shim.authorizer.model import ANY_USER, WILDCARD, Acl
 from kafka_shim.pipeline.acls.acl_set import AclSet
 from kafka_shim.pipeline.job import Job
 from kafka_shim.pipeline.lazy import f
@@ -14,7 +17,8 @@ from kafka_shim.pipeline.report.charts import Chart, acls_by_principal, bars, to
 from kafka_shim.pipeline.report.outcome import Outcome, access_outcome, cached
 from kafka_shim.pipeline.rows.access_roles import any_name_keys
 from kafka_shim.pipeline.rows.access_row import DECISION_COLUMNS
-from kafka_shim.protocol.enums import Operation, ResourceType
+from kafka_shim.protocol.enums import ApiKey, Operation, PatternType, Permission, ResourceType
+from kafka_shim.protocol.trace.entries import AUDIT, DERIVED, RECORDED
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, Row
@@ -24,20 +28,24 @@ if TYPE_CHECKING:
 
 SCHEMA = (
     "acl string, state string, requests long, last_used timestamp, shadowed_by string,"
-    " can_go boolean, remove string"
+    " can_go boolean, not_known string, remove string"
 )
 
 
-def unused_acls(accesses: "DataFrame", present: AclSet) -> "DataFrame":
+def unused_acls(
+    accesses: "DataFrame", present: AclSet, not_observable: Mapping[Acl, str] | None = None
+) -> "DataFrame":
     """Return one row per ACL of the set; `remove` is the line that removes it, if it can be
     removed.
 
-    `accesses` is `accesses_of_requests(...)`. An ACL may be needed by requests that were not
-    observed, so the observation must be long enough.
+    `accesses` is `accesses_of_requests(..., with_lists=True)`. `not_observable` has the reason for
+    each ACL whose use the observation cannot show; see `acls_without_evidence`. An ACL
+    may be needed by requests that were not observed, so the observation must be long enough.
     """
     from kafka_shim.pipeline.acls.matches import SPOKEN_DDL, speaks
-    from kafka_shim.pipeline.acls.removable import acl_uses
+    from kafka_shim.pipeline.acls.removable import NOT_KNOWN, acl_uses
 
+    reasons = not_observable or {}
     signatures = accesses.mapInArrow(speaks(present), SPOKEN_DDL)
     keys = ("is_simple", "allows", "denies", "others")
     grouped = signatures.groupBy(*keys).agg(
@@ -55,9 +63,10 @@ def unused_acls(accesses: "DataFrame", present: AclSet) -> "DataFrame":
             use.last_used,
             None if use.shadowed_by is None else acl_rule(use.shadowed_by),
             use.can_go,
+            reasons.get(use.acl) if use.state == NOT_KNOWN else None,
             command("--remove --force", use.acl) if use.can_go else None,
         )
-        for use in acl_uses(present, signature_counts, for_authorizer)
+        for use in acl_uses(present, signature_counts, for_authorizer, frozenset(reasons))
     ]
     return accesses.sparkSession.createDataFrame(rows, SCHEMA)
 
@@ -91,7 +100,63 @@ def _signature_count(row: "Row") -> "Seen":
     return signature, row["requests"], row["last_seen"]
 
 
-_SHOWN = ("state", "can_go", "requests", "last_used", "acl", "shadowed_by")
+LISTING_TYPES = {
+    ApiKey.METADATA: ResourceType.TOPIC,
+    ApiKey.DESCRIBE_TOPIC_PARTITIONS: ResourceType.TOPIC,
+    ApiKey.OFFSET_FETCH: ResourceType.TOPIC,
+    ApiKey.LIST_GROUPS: ResourceType.GROUP,
+    ApiKey.LIST_TRANSACTIONS: ResourceType.TRANSACTIONAL_ID,
+}
+"""APIs whose requests can list all resources of a type that the principal may describe."""
+
+
+def listing_principals(requests: "DataFrame") -> dict[ResourceType, frozenset[str]]:
+    """Return the principals that listed all resources of a type; `requests` is that table."""
+    names_no_topic = (f.col("api_key") != int(ApiKey.METADATA)) | (f.size("topics") == 0)
+    rows = requests.where(f.col("api_key").isin([*map(int, LISTING_TYPES)]) & names_no_topic)
+    principals: dict[ResourceType, frozenset[str]] = {}
+    for row in rows.select("api_key", "principal").distinct().collect():
+        resource_type = LISTING_TYPES[ApiKey(row["api_key"])]
+        principals[resource_type] = principals.get(resource_type, frozenset()) | {row["principal"]}
+    return principals
+
+
+def acls_without_evidence(
+    acls: Iterable[Acl],
+    sources: Collection[str],
+    listing: Mapping[ResourceType, frozenset[str]],
+    *,
+    log_has_allowed: bool,
+) -> dict[Acl, str]:
+    """Return the ACLs whose use the sources cannot show, with the reason.
+
+    `listing` are the principals in derived traces that listed all resources of a type.
+    `log_has_allowed` tells whether an authorizer's log has allowed accesses.
+    """
+    reasons = {}
+    for acl in acls:
+        if not sources:
+            reasons[acl] = "no access was observed"
+        elif acl.permission is Permission.DENY:
+            continue
+        elif AUDIT in sources and not log_has_allowed:
+            reasons[acl] = "the log has denials only"
+        elif DERIVED in sources and acl.resource_type is ResourceType.CLUSTER:
+            reasons[acl] = "messages do not show which alternative was allowed"
+        elif DERIVED in sources and acl.operation in _DESCRIBING:
+            principals = listing.get(acl.resource_type, frozenset())
+            if principals and acl.principal in {ANY_USER, *principals}:
+                reasons[acl] = "messages do not show all that decided a list"
+    return reasons
+
+
+_SOURCES = {
+    RECORDED: "recorded decisions",
+    DERIVED: "derived from messages",
+    AUDIT: "an authorizer's log",
+}
+_DESCRIBING = frozenset(allowing(Operation.DESCRIBE))
+_SHOWN = ("state", "can_go", "requests", "last_used", "acl", "shadowed_by", "not_known")
 
 
 def _add_options(job: argparse.ArgumentParser) -> None:
@@ -100,12 +165,73 @@ def _add_options(job: argparse.ArgumentParser) -> None:
 
 
 def _run(args: argparse.Namespace, trace_input: "TraceInput") -> Outcome:
-    observation = trace_input.observation(args)
+    observation = trace_input.observation(args).with_lists()
     present = observation.read_acl_set(args.acls)
-    with cached(unused_acls(observation.accesses, present)) as frame:
+    reasons = _reasons(trace_input, observation, present)
+    with cached(unused_acls(observation.accesses, present, reasons)) as frame:
         outcome = access_outcome(args, observation, frame, _SHOWN)
         _note_removals(observation, present, frame, outcome)
     return outcome
+
+
+def acls_of_undecided_accesses(
+    acls: Iterable[Acl], undecided: Collection[tuple[str, Operation, ResourceType, str]]
+) -> frozenset[Acl]:
+    """Return the ALLOW ACLs that may have allowed an access without a known decision.
+
+    `undecided` are principal, operation, resource type and name; an empty name is unknown.
+    """
+    by_type: dict[ResourceType, list[tuple[str, Operation, str]]] = {}
+    for principal, operation, resource_type, name in undecided:
+        by_type.setdefault(resource_type, []).append((principal, operation, name))
+    return frozenset(
+        acl
+        for acl in acls
+        if acl.permission is Permission.ALLOW
+        and any(
+            acl.principal in (ANY_USER, principal)
+            and acl.operation in allowing(operation)
+            and _may_match(acl, name)
+            for principal, operation, name in by_type.get(acl.resource_type, ())
+        )
+    )
+
+
+def _may_match(acl: Acl, name: str) -> bool:
+    if not name or acl.resource_name == WILDCARD:
+        return True
+    is_prefix = acl.pattern_type is PatternType.PREFIXED
+    return name.startswith(acl.resource_name) if is_prefix else name == acl.resource_name
+
+
+def _undecided(trace_input: "TraceInput") -> set[tuple[str, Operation, ResourceType, str]]:
+    """Return the distinct derived accesses without a known decision."""
+    columns = ("principal", "operation", "resource_type", "resource_name")
+    accesses = trace_input.table("accesses", "time", "api_key", "allowed", *columns)
+    rows = accesses.where("allowed is null").select(*columns).distinct().collect()
+    return {
+        (row[0], Operation[row["operation"]], ResourceType[row["resource_type"]], row[3])
+        for row in rows
+    }
+
+
+def _reasons(
+    trace_input: "TraceInput", observation: "Observation", present: AclSet
+) -> dict[Acl, str]:
+    """Return the ACLs whose use the observation cannot show, with the reason."""
+    sources = observation.head["sources"]
+    listing = {}
+    if DERIVED in sources:
+        listing = listing_principals(
+            trace_input.table("requests", "time", "api_key", "principal", "topics")
+        )
+    logged = observation.all_accesses.where((f.col("source") == AUDIT) & f.col("allowed"))
+    log_has_allowed = AUDIT in sources and not logged.isEmpty()
+    reasons = acls_without_evidence(present.acls, sources, listing, log_has_allowed=log_has_allowed)
+    if DERIVED in sources:
+        maybe_used = acls_of_undecided_accesses(present.acls, _undecided(trace_input))
+        reasons |= dict.fromkeys(maybe_used, "messages do not show the decisions of some requests")
+    return reasons
 
 
 def _note_removals(
@@ -114,6 +240,7 @@ def _note_removals(
     """Add the lines that remove ACLs, after a check that no decision changes without them."""
     from kafka_shim.pipeline.jobs.what_breaks import what_breaks
 
+    head = observation.head
     rows = frame.where("can_go").select("acl", "remove").collect()
     removable = {row["acl"] for row in rows}
     remaining = [acl for acl in present.acls if acl_rule(acl) not in removable]
@@ -122,11 +249,25 @@ def _note_removals(
     ).count()
     outcome.is_wrong = changes > 0
     outcome.notes.append(
-        f"{len(removable)} of {len(present.acls)} ACLs can be removed together;"
-        f" checked with what-breaks: {changes or 'no'} decisions change"
+        f"{len(removable)} of {len(present.acls)} ACLs can be removed together: in"
+        f" {head['considered']} accesses from {head['first_seen']} to {head['last_seen']}"
+        f" ({_sources_text(head['sources'])}), {changes or 'no'} decisions depend on them"
+        if head["considered"]
+        else "no ACL can be removed: no access was judged"
     )
     outcome.notes += [f"  {row['remove']}" for row in rows]
+    for reason, count in _not_known_counts(frame).items():
+        outcome.notes.append(f"not known whether {count} other ACLs were used: {reason}")
     outcome.head["changes"] = changes
+
+
+def _not_known_counts(frame: "DataFrame") -> dict[str, int]:
+    rows = frame.where("not_known is not null").groupBy("not_known").count().collect()
+    return {row["not_known"]: row["count"] for row in sorted(rows)}
+
+
+def _sources_text(sources: Sequence[str]) -> str:
+    return ", ".join(_SOURCES[source] for source in sources)
 
 
 def _charts(outcome: Outcome) -> list[Chart]:

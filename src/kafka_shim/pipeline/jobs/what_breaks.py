@@ -1,7 +1,7 @@
 """`what-breaks`: which accesses and requests a new ACL set would newly deny or allow."""
 
 import argparse
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from kafka_shim.pipeline.acls.acl_set import AclSet
 from kafka_shim.pipeline.job import Job
@@ -9,6 +9,7 @@ from kafka_shim.pipeline.lazy import f
 from kafka_shim.pipeline.options import ACL_FORMATS
 from kafka_shim.pipeline.report.charts import RESOURCE, Chart, bars, totals
 from kafka_shim.pipeline.report.outcome import Outcome, access_outcome, cached
+from kafka_shim.pipeline.rows.access_roles import LISTED
 from kafka_shim.pipeline.rows.access_row import DECISION_COLUMNS
 from kafka_shim.protocol.trace.entries import AUDIT
 
@@ -165,9 +166,12 @@ def _add_options(job: argparse.ArgumentParser) -> None:
 
 def _run(args: argparse.Namespace, trace_input: "TraceInput") -> Outcome:
     observation = trace_input.observation(args)
+    lists = [] if args.lists else _list_changes(args, observation)
     with cached(_changes(args, trace_input, observation)) as frame:
         outcome = access_outcome(args, observation, frame, _SHOWN)
-    _note_totals(args, frame, outcome)
+        _note_totals(args, frame, outcome)
+    outcome.head["lists"] = lists
+    outcome.notes += [_list_note(change) for change in lists]
     return outcome
 
 
@@ -185,6 +189,22 @@ def _changes(
     if decided.where("allowed != would_be_allowed").isEmpty():
         rows = rows.limit(0)
     return with_requests(changes(decided), decided, rows, by_baseline=baseline is not None)
+
+
+def _list_changes(args: argparse.Namespace, observation: "Observation") -> list[dict[str, Any]]:
+    """Return how many names the new ACLs would remove from or add to lists, by principal."""
+    lists = observation.all_accesses.where(f.col("role") == LISTED)
+    baseline = observation.read_acl_set(args.baseline) if args.baseline else None
+    changed = what_breaks(lists, observation.read_acl_set(args.acls), baseline)
+    keys = ("change", "principal", "resource_type")
+    rows = changed.groupBy(*keys).agg(f.count_distinct("resource_name").alias("names"))
+    return [row.asDict() for row in rows.orderBy(*keys).collect()]
+
+
+def _list_note(change: dict[str, Any]) -> str:
+    effect = "no longer show" if change["change"] == DENIED else "newly show"
+    kind = f"{change['names']} names of type {change['resource_type']}"
+    return f"lists would {effect} {kind} to {change['principal']}; --lists has the names"
 
 
 def _note_totals(args: argparse.Namespace, frame: "DataFrame", outcome: Outcome) -> None:

@@ -15,6 +15,10 @@ if TYPE_CHECKING:
     from kafka_shim.pipeline.trace_input import Observation, TraceInput
 
 
+PRINCIPALS_NOTED = 3
+"""Principals in a note; JSON has all."""
+
+
 class Outcome(msgspec.Struct):
     """The result of a job.
 
@@ -49,6 +53,30 @@ def seen_note(head: dict[str, Any]) -> str:
     return text
 
 
+def left_out_notes(head: dict[str, Any]) -> list[str]:
+    """Return a note for each reason to leave accesses out: how many, whose and why."""
+    notes = [
+        f"left out: {total['accesses']} accesses of {_principals(total)}: {total['reason']}"
+        for total in head["left_out"]
+    ]
+    notes += [
+        f"{total['accesses']} accesses of {_principals(total)} are from a log that names no"
+        " requests: a denial among them may only have left a name out of a list"
+        for total in head["unattributed"]
+    ]
+    if not head["considered"]:
+        notes.append("no access was judged: the findings below say nothing about the ACLs")
+    return notes
+
+
+def _principals(total: dict[str, Any]) -> str:
+    """Return the principals with the most accesses, and the number of the others."""
+    names = sorted(total["principals"], key=lambda name: (-total["principals"][name], name))
+    more = len(names) - PRINCIPALS_NOTED
+    text = ", ".join(names[:PRINCIPALS_NOTED])
+    return f"{text} and {more} more" if more > 0 else text
+
+
 def damage_notes(head: dict[str, Any]) -> list[str]:
     """Return a note if parts of the trace could not be read."""
     if not head["damaged_blocks"]:
@@ -75,7 +103,12 @@ def access_outcome(
     """
     outcome = _collected(args, frame, shown)
     outcome.head = dict(observation.head)
-    outcome.notes = [seen_note(observation.head), *damage_notes(observation.head), *outcome.notes]
+    outcome.notes = [
+        seen_note(observation.head),
+        *damage_notes(observation.head),
+        *left_out_notes(observation.head),
+        *outcome.notes,
+    ]
     return outcome
 
 

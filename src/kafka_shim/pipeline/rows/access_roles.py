@@ -6,6 +6,7 @@ at that time. To decide with another ACL set, the alternatives must be known.
 
 from collections.abc import Sequence
 from functools import cache
+from typing import Final
 
 import msgspec
 
@@ -33,6 +34,18 @@ POSSIBLE = "possible"
 UNNAMED = "unnamed"
 """Derived: the request does not tell the name, such as a topic id that nothing explains."""
 
+UNATTRIBUTED = "unattributed"
+"""The log does not name the request, so what a denial means is unknown; an allowed one was used."""
+LEFT_OUT: Final = {
+    PROBE: "they only fill a field of authorized operations",
+    TRIED: "another access was checked instead after they were denied",
+    LISTED: "a denial only leaves a name out of a list; --lists counts them",
+    POSSIBLE: "they depend on the state of the broker",
+    UNNAMED: "the trace does not show the name of the resource",
+}
+"""Why jobs about ACLs leave out accesses of a role."""
+UNKNOWN_DECISION: Final = "the trace does not show whether they were allowed"
+
 Key = tuple[int, int, int]
 """API key, operation, resource type."""
 
@@ -45,7 +58,7 @@ _LISTING = {
     ApiKey.SHARE_GROUP_DESCRIBE,
     ApiKey.STREAMS_GROUP_DESCRIBE,
 }
-"""APIs whose answers can have authorized operations."""
+"""APIs whose responses can have authorized operations."""
 
 
 class Alternative(msgspec.Struct, frozen=True):
@@ -125,6 +138,8 @@ def _role(accesses: Sequence[Access], at: int, topics: Sequence[str], release: s
     access = accesses[at]
     key = (access.api_key, access.operation, access.resource_type)
     leaves_out = _list_effects_by_access().get(key)
+    if access.api_key < 0:
+        return UNATTRIBUTED
     if leaves_out is None:
         return PROBE
     if leaves_out == {True} or (len(leaves_out) > 1 and not topics):

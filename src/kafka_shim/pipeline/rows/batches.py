@@ -5,6 +5,7 @@
 
 import itertools
 from collections.abc import Callable, Iterable, Iterator
+from glob import glob, has_magic
 from pathlib import Path
 
 import msgspec
@@ -65,13 +66,13 @@ class Split(msgspec.Struct, frozen=True):
 
 
 def plan(paths: list[str], split_bytes: int = SPLIT_BYTES) -> list[Split]:
-    """Return the splits of traces, each a folder or one segment; PipelineError for a missing one.
+    """Return the splits of traces, each a folder or one segment.
 
     A segment of the usual size is one split. A last piece of less than half a split is added to the
-    one before.
+    one before. Raise PipelineError if a trace is missing.
     """
     found: list[Split] = []
-    for name in paths:
+    for name in _expanded(paths):
         path = Path(name)
         if not path.exists():
             raise PipelineError(f"the trace `{name}` does not exist")
@@ -85,6 +86,18 @@ def plan(paths: list[str], split_bytes: int = SPLIT_BYTES) -> list[Split]:
                 if end > start
             ]
     return found
+
+
+def _expanded(paths: list[str]) -> Iterator[str]:
+    """Yield paths; for one with wildcards, those that match. Raise PipelineError if none does."""
+    for path in paths:
+        if not has_magic(path) or Path(path).exists():
+            yield path
+            continue
+        matches = sorted(glob(path))  # noqa: PTH207 - an absolute pattern
+        if not matches:
+            raise PipelineError(f"no trace matches `{path}`")
+        yield from matches
 
 
 def packed(splits: Iterable[Split], task_bytes: int = SPLIT_BYTES) -> list[tuple[Split, ...]]:

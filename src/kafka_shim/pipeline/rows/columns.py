@@ -56,12 +56,12 @@ class Selection(msgspec.Struct, frozen=True):
 
     @property
     def is_limited(self) -> bool:
-        """Whether the times are limited."""
+        """Return whether the times are limited."""
         return self.since_us is not None or self.until_us is not None
 
     @property
     def is_all(self) -> bool:
-        """Whether every entry is wanted."""
+        """Return whether every entry is wanted."""
         return not (self.is_limited or self.apis)
 
     def overlaps(self, header: BlockHeader) -> bool:
@@ -115,7 +115,7 @@ class ColumnBuilder:
         return len(self._who)
 
     def wants(self, *names: str) -> bool:
-        """Whether one of these columns is wanted; some are expensive to compute."""
+        """Return whether one of these columns is wanted; some are expensive to compute."""
         return any(name in self._own for name in names)
 
     def add(self, values: Mapping[str, object], person: ConnectionValues) -> None:

@@ -51,7 +51,7 @@ class PlannedRequest(msgspec.Struct, frozen=True):
 
 
 class Context(msgspec.Struct, frozen=True):
-    """What is known beside a request and its response: the broker's release, names by topic id.
+    """What is known besides a request and its response: the broker's release, names by topic id.
 
     `lives` says what existed, `place` identifies the broker as far as the trace shows it, and
     `sessions` are the fetch sessions that began earlier.
@@ -88,15 +88,15 @@ def derived_rows(
     planned: PlannedRequest, response: Response | None, context: Context
 ) -> list[AccessRow]:
     """Return the accesses of a request; without a response, no decision is known."""
-    answer = None if response is None else read_response(response)
-    if response is None or answer is None:
+    content = None if response is None else read_response(response)
+    if response is None or content is None:
         return _rows(planned, context.release, lambda _: None)
     header, release = planned.header, context.release
     during = (planned.request.time_us, response.time_us)
     if planned.fetch is not None:
-        context.sessions.responded(context.place, planned.fetch, answer)
+        context.sessions.responded(context.place, planned.fetch, content)
     responded = evidence_from_response(
-        *(header.api_key, header.api_version, planned.plan, answer),
+        *(header.api_key, header.api_version, planned.plan, content),
         release=release,
         known=Known(context.names, partial(context.existence.topic_exists, context.place, during)),
     )
@@ -104,7 +104,7 @@ def derived_rows(
     found += _listed(planned, responded, context, during)
     found += [
         _row(planned, action, PROBE, allowed=allowed)
-        for action, allowed in probed(header.api_key, answer, release)
+        for action, allowed in probed(header.api_key, content, release)
     ]
     return found
 
@@ -185,6 +185,6 @@ def _row(
 
 
 def _unnamed(planned: PlannedRequest, requirement: str, release: str) -> AccessRow:
-    need = rows_of(release)[requirement].needs[-1]
+    need = rows_by_id(release)[requirement].needs[-1]
     action = Action(need.operation, need.resource_type, "")
     return _row(planned, action, UNNAMED, allowed=None)

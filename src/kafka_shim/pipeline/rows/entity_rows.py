@@ -172,7 +172,7 @@ _SHOWN: Final[dict[int, Callable[[Any], Iterator[ObservedEntity]]]] = {
     ApiKey.DESCRIBE_TRANSACTIONS: _transactions,
     ApiKey.OFFSET_FETCH: _offsets,
 }
-"""APIs whose answers name what is there, or was until it was deleted."""
+"""APIs whose responses name what is there, or was until it was deleted."""
 _NAMED: Final = {
     ApiKey.JOIN_GROUP: (_CONSUMING, "group_id"),
     ApiKey.SYNC_GROUP: (_CONSUMING, "group_id"),

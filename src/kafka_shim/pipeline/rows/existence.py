@@ -76,7 +76,7 @@ class ExistenceIndex:
                 yield name
 
     def topic_exists(self, place: str, during: Time, name: str) -> bool:
-        """Whether a topic was seen before, and after or no request deleted it since."""
+        """Return whether a topic was seen before, and after or no request deleted it since."""
         existence = self._periods.get((place, TOPIC, ""), {}).get(name, ())
         return any(
             _covers(life, during)
@@ -158,7 +158,7 @@ def _is_not_deleted_before(life: _Existence, until_us: int) -> bool:
 
 
 _Whole = Iterator[tuple[str, str]]
-"""Kinds, with owners, of which an answer shows all that the caller may see."""
+"""Kinds, with owners, of which a response shows all that the caller may see."""
 
 
 def _all_topics(request: Any, response: Any) -> _Whole:  # noqa: ARG001 - one of several

@@ -12,8 +12,9 @@ without the filter, and gives wrong results.
 """
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
+from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -40,8 +41,18 @@ SIGHTINGS = "sightings"
 MAX_BYTES_PER_TRIGGER = 1 << 30
 
 
+OPTIONS = (
+    *("table", "path", "paths", "splits", "since", "until", "apis", "release", "present"),
+    *("splitBytes", TOPIC_IDS, SIGHTINGS, "startingOffsets", "maxBytesPerTrigger"),
+)
+
+
 class KafkaTraceSource(DataSource):
     """Tables of traces; see the module's text for the options."""
+
+    def __init__(self, options: dict[str, str]) -> None:
+        super().__init__(options)
+        check_option_names(options)
 
     @classmethod
     def name(cls) -> str:
@@ -78,6 +89,16 @@ class KafkaTraceSource(DataSource):
         return table
 
 
+def check_option_names(options: Iterable[str]) -> None:
+    """Raise PipelineError if an option is unknown; Spark ignores the case of names."""
+    known = {name.lower(): name for name in OPTIONS}
+    for name in options:
+        if name.lower() not in known:
+            similar = get_close_matches(name.lower(), known, 1)
+            advice = f"did you mean `{known[similar[0]]}`?" if similar else ", ".join(OPTIONS)
+            raise PipelineError(f"unknown option `{name}` of {FORMAT}; {advice}")
+
+
 def trace_table(
     spark: "SparkSession",
     table: str,
@@ -96,7 +117,7 @@ def trace_table(
 
 
 def selection_of(options: Mapping[str, str]) -> Selection:
-    """Return the selection in the options; PipelineError for an invalid one."""
+    """Return the selection in the options. Raise PipelineError for an invalid one."""
     apis = [name.strip() for name in options.get("apis", "").split(",") if name.strip()]
     known = {key.wire_name: int(key) for key in ApiKey}
     for name in apis:

@@ -1,6 +1,7 @@
 """The reason of a failure of Spark in one line, with advice."""
 
 import re
+import sys
 
 from py4j.protocol import Py4JError, Py4JJavaError
 
@@ -9,6 +10,7 @@ _LAST_OF_TRACEBACK = re.compile(r"Traceback \(most recent call last\):\n(?:[ \t]
 _OWN = re.compile(r"^kafka_shim\.pipeline\.errors\.PipelineError: ")
 _MISSING = re.compile(r"No module named '([\w.]+)'")
 
+OLD_JAVA = "Spark needs Java 17 or newer: install it, or set JAVA_HOME"
 _ADVICE = (
     (
         WORKER_WAS_LATE,
@@ -22,7 +24,12 @@ _ADVICE = (
     ),
     ("No space left on device", "the disk is full; set SPARK_LOCAL_DIRS to a folder with room"),
     ("data source: delta", "Spark was started without Delta; its --packages has to name it"),
-    ("UnsupportedClassVersionError", "install Java 17 or newer, or set JAVA_HOME"),
+    ("UnsupportedClassVersionError", OLD_JAVA),
+    ("Unrecognized option", OLD_JAVA),
+    (
+        "PYTHON_VERSION_MISMATCH",
+        "set PYSPARK_PYTHON to a Python {}.{} on the workers".format(*sys.version_info),
+    ),
     ("Answer from Java side is empty", "Java was killed, probably for its memory"),
     ("Connection refused", "Java, or the server of --remote, is not running"),
 )
@@ -41,11 +48,20 @@ def failure_line(error: BaseException) -> str:
     line = tracebacks[-1] if tracebacks else next(iter(text.splitlines()), type(error).__name__)
     if _OWN.match(line):
         return _OWN.sub("", line)
-    advice = next((what for words, what in _ADVICE if words in text), None)
+    advice = advice_for(text)
     missing = _MISSING.search(text)
     if missing:
-        advice = f"install {missing[1].partition('.')[0]} into the Python of Spark's workers"
+        package = missing[1].partition(".")[0]
+        advice = (
+            f"install {package} into the Python of Spark's workers, or set PYSPARK_PYTHON to one"
+            " that has it"
+        )
     return f"Spark failed: {line}" + (f" ({advice})" if advice else "")
+
+
+def advice_for(text: str) -> str | None:
+    """Return what to do about a failure with this text; None if unknown."""
+    return next((advice for words, advice in _ADVICE if words in text), None)
 
 
 def _text(error: BaseException) -> str:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from pyspark.sql import functions as f
 
-from kafka_shim.pipeline.rows.access_roles import EITHER, LISTED, REQUIRED
+from kafka_shim.pipeline.rows.access_roles import EITHER, LISTED, REQUIRED, UNATTRIBUTED
 from kafka_shim.pipeline.spark.data_source import trace_table
 from kafka_shim.pipeline.tables import ACCESSES, OBSERVED
 
@@ -54,8 +54,13 @@ def accesses_of_requests(accesses: "DataFrame", *, with_lists: bool = False) -> 
     """Return the accesses that requests needed; `with_lists` adds the
     names that lists would show.
     """
-    wanted = [REQUIRED, EITHER, LISTED] if with_lists else [REQUIRED, EITHER]
-    return accesses.where(f.col("role").isin(*wanted))
+    return accesses.where(f.col("role").isin(*roles_of_requests(with_lists=with_lists)))
+
+
+def roles_of_requests(*, with_lists: bool) -> tuple[str, ...]:
+    """Return the roles of the accesses that `accesses_of_requests` returns."""
+    needed = (REQUIRED, EITHER, UNATTRIBUTED)
+    return (*needed, LISTED) if with_lists else needed
 
 
 def authorizer_settings(accesses: "DataFrame") -> tuple[tuple[str, ...], bool]:

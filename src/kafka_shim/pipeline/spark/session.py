@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from kafka_shim.pipeline.errors import PipelineError
 from kafka_shim.pipeline.package import package
 from kafka_shim.pipeline.spark.data_source import KafkaTraceSource
+from kafka_shim.pipeline.spark.failure_message import advice_for
 from kafka_shim.pipeline.spark.spark_log import SparkLog
 from kafka_shim.pipeline.spark_requirements import missing
 
@@ -30,12 +31,12 @@ def spark_session(
     log: SparkLog | None = None,
     settings: Mapping[str, str] | None = None,
 ) -> "SparkSession":
-    """Return this process's session with the data source; PipelineError if it cannot be created.
+    """Return this process's session with the data source.
 
     `master` None: as spark-submit or the environment define, or all local cores. `is_short`
     turns off the JVM's optimising compiler: runs under a minute take a third less time, long ones
     more. Output of a JVM that this process starts goes to `log`. `settings` are further Spark
-    settings.
+    settings. Raise PipelineError if the session cannot be created.
     """
     problem = missing()
     if problem is not None:
@@ -95,6 +96,8 @@ def _start_java(settings: dict[str, str], log: SparkLog) -> None:
             gateway = launch_gateway(conf, {"stderr": errors})  # type: ignore[no-untyped-call]
         except PySparkRuntimeError as error:
             reason = log.startup_error()
+            advice = advice_for(reason)
+            reason = f"{reason} ({advice})" if advice else reason
             log.keep(str(error))
             raise PipelineError(
                 f"Spark did not start: {reason or error}; more in {log.path}"

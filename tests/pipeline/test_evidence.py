@@ -1,0 +1,204 @@
+"""Advice about ACLs counts what a source shows, and says what it cannot show.
+
+The log of Kafka 2.3.1 was recorded from a real broker; its lines do not name the requests.
+"""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kafka_shim.authorizer.acl_formats import write
+from kafka_shim.authorizer.acl_formats.trace_rule import acl_rule, parse_acl_rule
+from kafka_shim.authorizer.model import Acl
+from kafka_shim.pipeline import cli
+from kafka_shim.pipeline.errors import PipelineError
+from kafka_shim.pipeline.jobs import job_named
+from kafka_shim.pipeline.option_checks import reader_options
+from kafka_shim.protocol.enums import ResourceType
+from kafka_shim.protocol.trace.entries import AUDIT, DERIVED, RECORDED
+from kafka_shim.shim.traffic.importers.authorizer_log import parse_line
+from kafka_shim.shim.traffic.importers.log_import import import_authorizer_log
+from tests.pipeline import agreement
+from tests.pipeline.asking import parsed
+from tests.recordings.traffic.recording import AUDIT_LOG
+
+pytest.importorskip("pyspark")
+
+LOG = Path(__file__).parents[1] / "recordings" / "audit" / "recorded" / "2.3.1.txt"
+GROUP_RULE = "GROUP|a:b c|LITERAL|User:alice|*|DESCRIBE|ALLOW"
+OLD_RULE = "TOPIC|old|LITERAL|User:alice|*|READ|ALLOW"
+ACL_FILE = """\
+- {principal: User:alice, allow: Describe, group: "a:b c"}
+- {principal: User:alice, allow: Read, topic: old}
+"""
+
+
+def rule(text: str) -> Acl:
+    acl = parse_acl_rule(text)
+    assert acl is not None
+    return acl
+
+
+@pytest.fixture
+def trace(tmp_path: Path) -> Path:
+    with LOG.open(encoding="utf-8") as lines:
+        import_authorizer_log(lines, tmp_path / "trace")
+    return tmp_path / "trace"
+
+
+def printed_objects(text: str) -> list[dict[str, Any]]:
+    """Return the JSON objects that jobs of one command print one after the other."""
+    objects, decoder, at = [], json.JSONDecoder(), 0
+    while at < len(text.rstrip()):
+        value, at = decoder.raw_decode(text, at)
+        objects.append(value)
+        at += len(text[at:]) - len(text[at:].lstrip())
+    return objects
+
+
+def test_a_log_that_names_no_requests_shows_what_was_used(
+    spark: Any, trace: Path, tmp_path: Path, capsys: Any
+) -> None:
+    assert spark
+    present, other = tmp_path / "present.yaml", tmp_path / "other.yaml"
+    present.write_text(ACL_FILE)
+    other.write_text(ACL_FILE.splitlines()[1])
+    path = str(trace)
+    words = ["what-breaks", path, "--acls", str(other), "--json"]
+    words += ["--then", "unused-acls", path, "--acls", str(present), "--json"]
+    words += ["--then", "least-acls", path, "--json", "--then", "denials", path, "--json"]
+    assert cli.run(parsed(*words)) == 0
+    output = capsys.readouterr()
+    breaks, unused, least, denied = printed_objects(output.out)
+    assert breaks["newly_denied"] == 1
+    rows = {row["acl"]: row for row in unused["rows"]}
+    assert rows[GROUP_RULE]["state"] == "needed"
+    assert rows[GROUP_RULE]["remove"] is None
+    assert rows[OLD_RULE]["can_go"]
+    assert unused["sources"] == [AUDIT]
+    assert GROUP_RULE in {row["acl"] for row in least["rows"]}
+    assert len(denied["rows"]) == 3
+    [unattributed] = denied["unattributed"]
+    assert unattributed["principals"] == {"User:alice": 4}
+    assert "from a log that names no requests" in output.err
+    assert f"in 4 accesses from {unused['first_seen']} to {unused['last_seen']}" in output.err
+
+
+def test_what_a_source_cannot_show_is_not_known() -> None:
+    from kafka_shim.pipeline.jobs.unused_acls import acls_without_evidence
+
+    used = rule(GROUP_RULE)
+    cluster = rule("CLUSTER|kafka-cluster|LITERAL|User:audit|*|DESCRIBE|ALLOW")
+    deny = rule("TOPIC|t|LITERAL|User:alice|*|READ|DENY")
+    write = rule("TOPIC|t|LITERAL|User:bob|*|CREATE|ALLOW")
+    acls = [used, cluster, deny, write]
+    listing = {ResourceType.GROUP: frozenset({"User:alice"})}
+
+    def unknown(sources: list[str], *, log_has_allowed: bool = True) -> set[Acl]:
+        return set(acls_without_evidence(acls, sources, listing, log_has_allowed=log_has_allowed))
+
+    assert unknown([]) == {*acls}
+    assert unknown([RECORDED]) == set()
+    assert unknown([AUDIT]) == set()
+    assert unknown([AUDIT], log_has_allowed=False) == {used, cluster, write}
+    assert unknown([DERIVED]) == {used, cluster}
+
+
+def test_an_acl_that_may_have_been_used_is_never_removable() -> None:
+    from kafka_shim.pipeline.acls.acl_set import AclSet
+    from kafka_shim.pipeline.acls.removable import NEVER, NOT_KNOWN, acl_uses
+
+    listed, old = rule(GROUP_RULE), rule(OLD_RULE)
+    uses = acl_uses(AclSet((listed, old)), [], [], frozenset({listed}))
+    assert [(use.state, use.can_go) for use in uses] == [(NOT_KNOWN, False), (NEVER, True)]
+
+
+@pytest.mark.parametrize(
+    ("option", "advice"),
+    [("splitByte", "did you mean `splitBytes`"), ("colour", "maxBytesPerTrigger")],
+)
+def test_an_unknown_option_of_the_data_source_is_an_error(option: str, advice: str) -> None:
+    from kafka_shim.pipeline.spark.data_source import KafkaTraceSource
+
+    with pytest.raises(
+        PipelineError, match=f"unknown option `{option}` of kafka_trace; .*{advice}"
+    ):
+        KafkaTraceSource({"path": "trace", option: "2026-01-01"})
+    assert KafkaTraceSource({"PATH": "trace", "Since": "2026-01-01"}).options
+
+
+def test_times_outside_of_the_trace_are_an_error(trace: Path) -> None:
+    def options(*words: str) -> dict[str, str]:
+        return reader_options(parsed("denials", str(trace), *words), job_named("denials"))
+
+    with pytest.raises(PipelineError, match="--since 2030-01-01: nothing was recorded then; the"):
+        options("--since", "2030-01-01")
+    with pytest.raises(PipelineError, match="the trace has 2026-11-21T23:52:34"):
+        options("--until", "2020-01-01")
+    assert options("--since", "2026-11-21")["since"] == "2026-11-21"
+
+
+def test_a_path_with_wildcards_names_all_traces_that_match(trace: Path) -> None:
+    from kafka_shim.pipeline.rows.batches import plan
+
+    assert plan([f"{trace.parent}/tr*"]) == plan([str(trace)]) != []
+    with pytest.raises(PipelineError, match=r"no trace matches `/none/[*]`"):
+        plan(["/none/*"])
+
+
+def test_an_interrupt_is_no_traceback(
+    trace: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any
+) -> None:
+    def interrupted(_: object) -> Any:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("kafka_shim.pipeline.spark_requirements.missing", lambda **_: None)
+    monkeypatch.setattr("kafka_shim.pipeline.job_runner.run_jobs", interrupted)
+    assert cli.run(parsed("denials", str(trace))) == 130
+    assert capsys.readouterr().err == "kafka-shim pipeline: interrupted\n"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "java.lang.UnsupportedClassVersionError: org/apache/spark/launcher/Main has been compiled",
+        "Unrecognized option: --add-modules=jdk.incubator.vector",
+    ],
+)
+def test_an_old_java_says_which_one_is_needed(text: str) -> None:
+    from kafka_shim.pipeline.spark.failure_message import failure_line
+
+    assert failure_line(RuntimeError(text)).endswith(
+        "(Spark needs Java 17 or newer: install it, or set JAVA_HOME)"
+    )
+
+
+def test_no_acl_that_decided_anything_is_called_unused(
+    spark: Any, tmp_path: Path, capsys: Any
+) -> None:
+    """The recorded run of a real broker: its log names the ACL of each decision."""
+    assert spark
+    traces = agreement.unpacked(tmp_path)
+    text = (tmp_path / AUDIT_LOG).read_text()
+    lines = [line for line in map(parse_line, text.splitlines()) if line is not None]
+    deciding = {acl for line in lines if (acl := parse_acl_rule(line.rule)) is not None}
+    assert len(deciding) > 10
+    old = rule(OLD_RULE)
+    present = tmp_path / "present.json"
+    present.write_text(write([*deciding, old], "json"))
+    words: list[str] = []
+    for name in ("proxy", "audit log"):
+        words += ["--then"] * bool(words)
+        words += ["unused-acls", str(traces[name]), "--acls", str(present), "--json"]
+    assert cli.run(parsed(*words)) == 0
+    for outcome in printed_objects(capsys.readouterr().out):
+        unused = {row["acl"] for row in outcome["rows"] if row["state"] == "never used"}
+        states = {row["acl"]: row["state"] for row in outcome["rows"]}
+        # alice lists all topics, and the proxy cannot show that the ACL had no part in that
+        is_log = outcome["sources"] == [AUDIT]
+        assert states[acl_rule(old)] == ("never used" if is_log else "not known")
+        assert not unused & set(map(acl_rule, deciding)), outcome["sources"]
+        assert {row["acl"] for row in outcome["rows"] if row["remove"]} >= unused
+        assert not any(row["remove"] for row in outcome["rows"] if row["not_known"])
