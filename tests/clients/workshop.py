@@ -20,7 +20,7 @@ from kafka_shim.protocol.messages.create_delegation_token_request import (
 from kafka_shim.shim.client.client import connect
 from kafka_shim.shim.client.config import ClientConfig, Login as ClientLogin
 from kafka_shim.shim.config import SecurityProtocol
-from kafka_shim.shim.tls.selfmade import identity_pem
+from kafka_shim.shim.tls.generated_certificates import identity_pem
 from tests.clients.drivers.json_lines import Login
 
 SASL = "SASL_PLAINTEXT"

@@ -159,7 +159,7 @@ class Client:
 
     def _log_in(self, login: Login) -> None:
         """Log in with SaslAuthenticate requests, or on 0.11 with raw tokens."""
-        from kafka_shim.shim.client.login import LoginError, messages  # noqa: PLC0415 - only where needed
+        from kafka_shim.shim.client.login import LoginError, sasl_messages  # noqa: PLC0415 - only where needed
 
         has_requests = ApiKey.SASL_AUTHENTICATE in self.versions
         handshake = self.ask(
@@ -172,7 +172,7 @@ class Client:
                 f" {error_text(handshake.error_code)}; enabled there: {enabled}"
             )
         say = self._authenticate if has_requests else self._send_token
-        exchange = messages(login)
+        exchange = sasl_messages(login)
         try:
             message = next(exchange)
             while True:

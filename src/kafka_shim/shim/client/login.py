@@ -17,15 +17,15 @@ ROUNDS_MAX = 1_000_000
 """A server that asks for more wants to keep the client busy: they would take seconds."""
 
 Messages = Generator[bytes, bytes, None]
-"""What the client says; the server's answer to each is sent in."""
+"""Messages of the client; the server's response to each is sent in."""
 
 
 class LoginError(Exception):
     """The server's part of the exchange is wrong: it does not know the password either."""
 
 
-def messages(login: Login, nonce: str | None = None) -> Messages:
-    """Return the client's messages of a log-in; a nonce is given only to repeat an exchange."""
+def sasl_messages(login: Login, nonce: str | None = None) -> Messages:
+    """Return the client's messages; a nonce is passed only to repeat an exchange."""
     if login.mechanism in DIGESTS:
         return _scram(login, nonce or secrets.token_urlsafe(24))
     return _plain(login)

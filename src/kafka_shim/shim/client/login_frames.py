@@ -13,7 +13,7 @@ from kafka_shim.protocol.messages.sasl_authenticate_request import SaslAuthentic
 from kafka_shim.protocol.messages.sasl_handshake_request import SaslHandshakeRequest
 from kafka_shim.protocol.response_frames import read_response_frame
 from kafka_shim.shim.client.config import Login
-from kafka_shim.shim.client.login import LoginError, messages
+from kafka_shim.shim.client.login import LoginError, sasl_messages
 
 CLIENT_ID = "kafka-shim"
 
@@ -22,19 +22,19 @@ Frames = Generator[bytes, bytes, int]
 
 
 def login_frames(login: Login) -> Frames:
-    """Yield the frames of a log-in; the error code is 0 for success.
+    """Yield the frames of an authentication; the error code is 0 for success.
 
-    Raises LoginError for an invalid response.
+    Raise LoginError if a response is invalid.
     """
-    handshake = yield from _asked(ApiKey.SASL_HANDSHAKE, 1, SaslHandshakeRequest(login.mechanism))
+    handshake = yield from _request(ApiKey.SASL_HANDSHAKE, 1, SaslHandshakeRequest(login.mechanism))
     if handshake.error_code:
         return int(handshake.error_code)
-    exchange = messages(login)
+    exchange = sasl_messages(login)
     try:
         message = next(exchange)
         while True:
-            said = SaslAuthenticateRequest(message)
-            response = yield from _asked(ApiKey.SASL_AUTHENTICATE, 0, said)
+            request = SaslAuthenticateRequest(message)
+            response = yield from _request(ApiKey.SASL_AUTHENTICATE, 0, request)
             if response.error_code:
                 return int(response.error_code)
             message = exchange.send(response.auth_bytes)
@@ -42,7 +42,7 @@ def login_frames(login: Login) -> Frames:
         return 0
 
 
-def _asked(api: ApiKey, version: int, request: msgspec.Struct) -> Generator[bytes, bytes, Any]:
+def _request(api: ApiKey, version: int, request: msgspec.Struct) -> Generator[bytes, bytes, Any]:
     head = write_request_header(RequestHeader(api, version, 0, CLIENT_ID))
     frame = yield head + codecs.write_request(request, version)
     try:

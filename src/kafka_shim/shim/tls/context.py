@@ -12,7 +12,7 @@ from pathlib import Path
 
 from kafka_shim.shim.errors import ConfigError
 from kafka_shim.shim.logs import Log
-from kafka_shim.shim.tls import selfmade
+from kafka_shim.shim.tls import generated_certificates
 from kafka_shim.shim.tls.alerts import AlertingContext
 
 log = Log("shim.tls")
@@ -44,7 +44,7 @@ _CLIENT_AUTH = {
 
 def server_context(settings: Mapping[str, str], listener: str, host: str) -> ssl.SSLContext:
     """Return a listener's context; `listener.name.<name>.ssl.*` takes precedence over `ssl.*`."""
-    own = _of_listener(settings, listener)
+    own = _settings_of_listener(settings, listener)
     context = AlertingContext(ssl.PROTOCOL_TLS_SERVER)
     # as in Java: any certificate of the truststore is trusted, not only self-signed authorities
     context.verify_flags |= ssl.VERIFY_X509_PARTIAL_CHAIN
@@ -53,23 +53,25 @@ def server_context(settings: Mapping[str, str], listener: str, host: str) -> ssl
         raise ConfigError(f"ssl.client.auth `{mode}`: expected {', '.join(_CLIENT_AUTH)}")
     try:
         if not any(key.startswith("ssl.keystore.") for key in own):
-            selfmade.into(context, own.get("shim.tls.directory"), host)
+            generated_certificates.configure_server(context, own.get("shim.tls.directory"), host)
         else:
             _load_identity(context, own)
             _load_trust(context, own)
     except (OSError, ValueError) as error:
-        raise ConfigError(f"listener {listener}: cannot set up TLS: {_why(error)}") from error
+        raise ConfigError(
+            f"listener {listener}: cannot set up TLS: {_error_text(error)}"
+        ) from error
     context.verify_mode = _CLIENT_AUTH[mode]
     if context.verify_mode != ssl.CERT_NONE:
         context.remember_certificates()
-    _restrict(context, own)
+    _restrict_protocols_and_suites(context, own)
     ignored = sorted(own.keys() & _WITHOUT_EFFECT)
     if ignored:
         log.warning("tls settings without effect here", listener=listener, settings=ignored)
     return context
 
 
-def _restrict(context: ssl.SSLContext, own: Mapping[str, str]) -> None:
+def _restrict_protocols_and_suites(context: ssl.SSLContext, own: Mapping[str, str]) -> None:
     """Enable only the protocols and cipher suites of the settings, and TLS 1.2 or later."""
     protocols = _list_of(own.get("ssl.enabled.protocols", "")) or list(_PROTOCOLS)
     unknown = [name for name in protocols if name not in (*_PROTOCOLS, *_OLD_PROTOCOLS)]
@@ -122,14 +124,14 @@ def _list_of(text: str) -> list[str]:
     return [part.strip() for part in text.split(",") if part.strip()]
 
 
-def _why(error: OSError | ValueError) -> str:
+def _error_text(error: OSError | ValueError) -> str:
     if isinstance(error, ssl.SSLError) or not isinstance(error, OSError):
         return str(error)
     place = "" if error.filename is None else f"`{error.filename}`: "
     return f"{place}{error.strerror or error}"
 
 
-def _of_listener(settings: Mapping[str, str], listener: str) -> dict[str, str]:
+def _settings_of_listener(settings: Mapping[str, str], listener: str) -> dict[str, str]:
     prefix = f"listener.name.{listener.lower()}."
     general = {
         key: value for key, value in settings.items() if key.startswith(("ssl.", "shim.tls."))
@@ -154,7 +156,7 @@ def _load_identity(context: ssl.SSLContext, own: Mapping[str, str]) -> None:
     if own.get("ssl.keystore.type", "JKS").upper() == "PEM" or location.endswith(".pem"):
         _load_chain(context, location, password, f"ssl.keystore.location `{location}`")
     else:
-        _load_pem(context, selfmade.pem_of_pkcs12(Path(location), password), None)
+        _load_pem(context, generated_certificates.pkcs12_to_pem(Path(location), password), None)
 
 
 def _load_trust(context: ssl.SSLContext, own: Mapping[str, str]) -> None:
@@ -169,7 +171,9 @@ def _load_trust(context: ssl.SSLContext, own: Mapping[str, str]) -> None:
         context.load_verify_locations(cadata=Path(location).read_text(encoding="ascii"))
     else:
         password = own.get("ssl.truststore.password")
-        context.load_verify_locations(cadata=selfmade.pem_of_pkcs12(Path(location), password))
+        context.load_verify_locations(
+            cadata=generated_certificates.pkcs12_to_pem(Path(location), password)
+        )
 
 
 def _load_pem(context: ssl.SSLContext, pem: str, password: str | None) -> None:

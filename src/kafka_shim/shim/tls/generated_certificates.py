@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     import trustme
 
 
-def into(context: ssl.SSLContext, directory: str | None, host: str) -> None:
+def configure_server(context: ssl.SSLContext, directory: str | None, host: str) -> None:
     """Give a context a certificate of the directory's authority, which it also trusts.
 
     Leave the authority's certificate there as `ca.pem`, and a client identity as `client.pem`
@@ -27,7 +27,7 @@ def into(context: ssl.SSLContext, directory: str | None, host: str) -> None:
         )
     folder = Path(directory)
     folder.mkdir(parents=True, exist_ok=True)
-    authority = _authority_of(folder)
+    authority = _load_or_create_authority(folder)
     names = dict.fromkeys([host, "localhost", "127.0.0.1", "::1"])
     authority.issue_cert(*names).configure_cert(context)
     authority.configure_trust(context)
@@ -35,7 +35,7 @@ def into(context: ssl.SSLContext, directory: str | None, host: str) -> None:
     _replace(folder / "client.pem", identity_pem(authority, "client"))
 
 
-def _authority_of(folder: Path) -> "trustme.CA":
+def _load_or_create_authority(folder: Path) -> "trustme.CA":
     """Return the authority of a directory: all listeners and brokers that use it share one.
 
     Its key stays in `authority.pem`, so that clients which trust `ca.pem` go on trusting it.
@@ -46,24 +46,24 @@ def _authority_of(folder: Path) -> "trustme.CA":
         raise ConfigError(requires("--tls-dir", "tls")) from error
     path = folder / "authority.pem"
     if not path.exists():
-        made = trustme.CA()
-        written = _write(path, made.private_key_pem.bytes() + made.cert_pem.bytes())
+        authority = trustme.CA()
+        temporary = _write(path, authority.private_key_pem.bytes() + authority.cert_pem.bytes())
         with contextlib.suppress(FileExistsError):  # another broker was faster
-            os.link(written, path)
-        written.unlink()
+            os.link(temporary, path)
+        temporary.unlink()
     pem = path.read_bytes()
     return trustme.CA.from_pem(cert_bytes=pem, private_key_bytes=pem)
 
 
 def _replace(path: Path, content: bytes, mode: int = 0o600) -> None:
-    """Write a file at once: clients of another broker may be reading the one that exists."""
-    written = _write(path, content)
-    written.chmod(mode)
-    written.replace(path)
+    """Replace a file atomically: clients of another broker may be reading the one that exists."""
+    temporary = _write(path, content)
+    temporary.chmod(mode)
+    temporary.replace(path)
 
 
 def _write(path: Path, content: bytes) -> Path:
-    """Write a new file beside `path` that only its owner can read; return it."""
+    """Write a new file next to `path` that only its owner can read; return it."""
     descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     with os.fdopen(descriptor, "wb") as file:
         file.write(content)
@@ -81,13 +81,13 @@ def identity_pem(authority: "trustme.CA", common_name: str, *names: str) -> byte
         load_pem_private_key,
     )
 
-    made = authority.issue_cert(*(names or (common_name,)), common_name=common_name)
-    key = load_pem_private_key(made.private_key_pem.bytes(), None)
+    leaf = authority.issue_cert(*(names or (common_name,)), common_name=common_name)
+    key = load_pem_private_key(leaf.private_key_pem.bytes(), None)
     pem = key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
-    return pem + b"".join(certificate.bytes() for certificate in made.cert_chain_pems)
+    return pem + b"".join(certificate.bytes() for certificate in leaf.cert_chain_pems)
 
 
-def pem_of_pkcs12(path: Path, password: str | None) -> str:
+def pkcs12_to_pem(path: Path, password: str | None) -> str:
     """Return key, certificate and further certificates of a store, one after the other."""
     try:
         from cryptography.hazmat.primitives.serialization import (  # noqa: PLC0415 - as above
@@ -100,10 +100,10 @@ def pem_of_pkcs12(path: Path, password: str | None) -> str:
         raise ConfigError(requires("a PKCS12 store", "tls")) from error
     secret = None if password is None else password.encode()
     store = pkcs12.load_pkcs12(path.read_bytes(), secret)
-    found = []
+    blocks = []
     if store.key is not None:
-        found.append(store.key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()))
+        blocks.append(store.key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()))
     certificates = [store.cert] if store.cert is not None else []
     certificates += store.additional_certs
-    found += [entry.certificate.public_bytes(Encoding.PEM) for entry in certificates]
-    return b"".join(found).decode()
+    blocks += [entry.certificate.public_bytes(Encoding.PEM) for entry in certificates]
+    return b"".join(blocks).decode()
