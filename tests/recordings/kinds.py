@@ -5,6 +5,7 @@ from typing import Final
 from tests.recordings.audit import recording as audit
 from tests.recordings.conformance import recording as conformance
 from tests.recordings.connections import recording as connections
+from tests.recordings.frame_limits import recording as frame_limits
 from tests.recordings.groups import recording as groups
 from tests.recordings.log_ins import recording as log_ins
 from tests.recordings.quotas import recording as quotas
@@ -25,5 +26,6 @@ KINDS: Final = {
     "tokens": tokens.KIND,
     "audit": audit.KIND,
     "connections": connections.KIND,
+    "frame-limits": frame_limits.KIND,
     "traffic": traffic.KIND,
 }

@@ -16,6 +16,7 @@ from kafka_shim.protocol.codec import codecs
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.protocol.headers import response_header_version
+from kafka_shim.protocol.releases.facts import facts_of
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.state.cluster import Cluster
 
@@ -166,12 +167,14 @@ class ServedApi:
         "write_pieces",
     )
 
-    def __init__(self, key: ApiKey, version: int) -> None:
+    def __init__(self, key: ApiKey, version: int, *, is_limited: bool = False) -> None:
         handler = handler_of(key)
         self.key = key
         self.version = version
         self.is_read_only = key in READ_ONLY_SINCE and version >= READ_ONLY_SINCE[key]
-        self.read: Callable[[bytes, int], Any] = codecs.request_reader(key, version)
+        self.read: Callable[[bytes, int], Any] = codecs.request_reader(
+            key, version, is_limited=is_limited
+        )
         self.has_response_tags = response_header_version(key, version) > 0
         start = _ANSWER_WITH_TAGS if self.has_response_tags else _ANSWER
         self.pack_start: Callable[[int, int], bytes] = start.pack
@@ -221,6 +224,7 @@ class ApiTable:
     def __init__(self, release: str, *, takes_metrics: bool = False) -> None:
         self.advertised = advertised_apis(release, takes_metrics=takes_metrics)
         self._served = served(release)
+        self.items_are_limited = facts_of(release).cluster.request_items_are_limited
         self._resolved: dict[tuple[int, int], ServedApi] = {}
         self.by_start: dict[bytes, ServedApi] = {}
         """Those that were found already, by the API key and version that a frame begins with."""
@@ -236,6 +240,8 @@ class ApiTable:
             low, high = self._served.get(api, (1, 0))
             if api not in HANDLED or not low <= version <= high:
                 return None
-            found = self._resolved[key, version] = ServedApi(api, version)
+            found = self._resolved[key, version] = ServedApi(
+                api, version, is_limited=self.items_are_limited
+            )
             self.by_start[_START.pack(key, version)] = found
         return found

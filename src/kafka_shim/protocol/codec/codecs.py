@@ -6,7 +6,7 @@ only EncodeError; an unknown message or version is an UnsupportedVersionError.
 """
 
 from collections.abc import Callable
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import msgspec
@@ -45,15 +45,18 @@ PieceWriter = Callable[[Any], list[bytes | Pieces]]
 
 
 @cache
-def reader(message: str, version: int) -> Reader:
-    """Return `read(buf, pos) -> message` for a message by its full name."""
-    return _compile_reader(message, version, gives_end=False)
+def reader(message: str, version: int, *, is_limited: bool = False) -> Reader:
+    """Return `read(buf, pos) -> message` for a message by its full name.
+
+    With `is_limited`, it rejects more tagged fields or elements than Kafka accepts since 4.2.2.
+    """
+    return _compile_reader(message, version, gives_end=False, is_limited=is_limited)
 
 
 @cache
 def prefix_reader(message: str, version: int) -> Callable[[bytes, int], tuple[Any, int]]:
     """Return `read(buf, pos) -> (message, end)`, where `end` is the position after the message."""
-    return _compile_reader(message, version, gives_end=True)
+    return _compile_reader(message, version, gives_end=True, is_limited=False)
 
 
 @cache
@@ -63,26 +66,30 @@ def writer(message: str, version: int) -> Writer:
     return source.compile(f"writer of {message} v{version}")
 
 
-def _compile_reader(message: str, version: int, *, gives_end: bool) -> Callable[..., Any]:
+def _compile_reader(
+    message: str, version: int, *, gives_end: bool, is_limited: bool
+) -> Callable[..., Any]:
     spec, types = definition(message, version), classes(message)
-    title = f"{'prefix ' if gives_end else ''}reader of {message} v{version}"
+    kind = f"{'prefix ' if gives_end else ''}{'limited ' if is_limited else ''}reader"
+    title = f"{kind} of {message} v{version}"
+    emit = partial(reader_source, spec, version, types, gives_end=gives_end, is_limited=is_limited)
     replacing: list[Callable[..., Any]] = []
 
     def again(buf: bytes, pos: int) -> Any:
         if not replacing:
-            source = reader_source(spec, version, types, replaces=True, gives_end=gives_end)
+            source = emit(replaces=True)
             replacing.append(source.compile(f"{title}, replacing"))
         return replacing[0](buf, pos)
 
-    source = reader_source(spec, version, types, gives_end=gives_end)
+    source = emit()
     source.constant("again", again)
     return source.compile(title)
 
 
 @cache
-def request_reader(api_key: int, version: int) -> Reader:
-    """Return the reader of a request; UnsupportedVersionError if there is none."""
-    return reader(f"{api_name(api_key)}Request", version)
+def request_reader(api_key: int, version: int, *, is_limited: bool = False) -> Reader:
+    """Return the reader of a request (see `reader`). Raise UnsupportedVersionError if unknown."""
+    return reader(f"{api_name(api_key)}Request", version, is_limited=is_limited)
 
 
 @cache

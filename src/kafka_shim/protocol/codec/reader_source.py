@@ -27,23 +27,28 @@ def reader_source(
     *,
     replaces: bool = False,
     gives_end: bool = False,
+    is_limited: bool = False,
 ) -> Source:
     """Return the source of `read(buf, pos) -> message`.
 
     `classes` are the message's classes by name. With `replaces`, malformed UTF-8 is replaced;
     without, the function calls the constant `again`, a reader that replaces it. With `gives_end`,
-    it returns the message and the position after it.
+    it returns the message and the position after it. With `is_limited`, it rejects more tagged
+    fields or elements than Kafka accepts since 4.2.2.
     """
     decode = '.decode("utf-8", "kafka-shim-replace")' if replaces else ".decode()"
-    reader = _Reader(Layout(message, version), classes, decode)
+    reader = _Reader(Layout(message, version), classes, decode, is_limited=is_limited)
     return reader.build(replaces=replaces, gives_end=gives_end)
 
 
 class _Reader:
-    def __init__(self, layout: Layout, classes: Mapping[str, type], decode: str) -> None:
+    def __init__(
+        self, layout: Layout, classes: Mapping[str, type], decode: str, *, is_limited: bool
+    ) -> None:
         self._layout = layout
         self._classes = classes
         self._decode = decode
+        self._is_limited = is_limited
         self.source = Source("read(buf, pos)")
         self._cursor = Cursor(self.source)
 
@@ -67,7 +72,11 @@ class _Reader:
         return source
 
     def _runtime(self, name: str) -> str:
-        return self.source.constant(name, getattr(runtime, name))
+        """Return the name of a function of `runtime` in the source: its limited form, if wanted."""
+        function = getattr(runtime, name)
+        if self._is_limited:
+            function = getattr(runtime, f"limited_{name}", function)
+        return self.source.constant(name, function)
 
     # --- structs
 
@@ -107,6 +116,8 @@ class _Reader:
             source.line(f"{unknown} = []")
             with source.block(f"if {count} > 127"):
                 source.line(f"{count}, pos = {varint}(buf, pos - 1)")
+                if self._is_limited:
+                    source.line(f"{self._runtime('check_tag_count')}({count})")
             tag, size = source.local("tag"), source.local("size")
             with source.block(f"for _ in range({count})"):
                 source.line(f"{tag}, pos = {varint}(buf, pos)")

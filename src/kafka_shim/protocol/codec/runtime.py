@@ -31,6 +31,11 @@ STRING_BYTES_MAX = 0x7FFF
 SHAPES_MAX = 1024
 _SHORTENED = "…".encode()
 
+TAGGED_FIELDS_MAX = 10_000
+"""The most fields of a tag section that limited readers accept, as Kafka since 4.2.2."""
+ELEMENTS_MAX = 1_000_000
+"""The most elements of an array that limited readers accept."""
+
 
 @cache
 def unpackers(code: str) -> tuple[Unpack, ...]:
@@ -188,6 +193,53 @@ def read_tags(buf: bytes, pos: int, count: int) -> tuple[Tags, int]:
 def skip_tags(buf: bytes, pos: int, count: int) -> int:
     """Return the position after a tag section; `count` is its first byte, already read."""
     return read_tags(buf, pos, count)[1]
+
+
+def check_tag_count(count: int) -> None:
+    """Raise DecodeError for more tagged fields than limited readers accept."""
+    if count > TAGGED_FIELDS_MAX:
+        raise DecodeError(f"{count} tagged fields are more than {TAGGED_FIELDS_MAX}")
+
+
+def limited_read_tags(buf: bytes, pos: int, count: int) -> tuple[Tags, int]:
+    """Read a tag section as `read_tags` does. Raise DecodeError if it has too many fields."""
+    if count > 127:
+        check_tag_count(varint(buf, pos - 1)[0])
+    return read_tags(buf, pos, count)
+
+
+def limited_wide_count(
+    buf: bytes, pos: int, count: int, minimum: int, nullable: bool, path: str
+) -> tuple[int, int]:
+    """Check a count as `wide_count` does. Raise DecodeError if it is too large."""
+    if count > ELEMENTS_MAX:
+        raise DecodeError(f"`{path}` has {count} elements, more than {ELEMENTS_MAX}")
+    return wide_count(buf, pos, count, minimum, nullable, path)
+
+
+def limited_long_count(
+    buf: bytes, pos: int, first: int, minimum: int, nullable: bool, path: str
+) -> tuple[int, int]:
+    """Read a compact count as `long_count` does. Raise DecodeError if it is too large."""
+    count, pos = _compact(buf, pos, first)
+    count, pos = limited_wide_count(buf, pos, count, minimum, nullable, path)
+    return count + 1, pos
+
+
+def limited_wide_values(
+    buf: bytes, pos: int, count: int, code: str, nullable: bool, path: str
+) -> tuple[list[Any] | None, int]:
+    """Read an array as `wide_values` does. Raise DecodeError if it is too long."""
+    limited_wide_count(buf, pos, count, 0, nullable, path)
+    return wide_values(buf, pos, count, code, nullable, path)
+
+
+def limited_long_values(
+    buf: bytes, pos: int, first: int, code: str, nullable: bool, path: str
+) -> tuple[list[Any] | None, int]:
+    """Read a compact array as `long_values` does. Raise DecodeError if it is too long."""
+    count, pos = _compact(buf, pos, first)
+    return limited_wide_values(buf, pos, count, code, nullable, path)
 
 
 def damaged(title: str, buf: bytes, pos: int, error: Exception) -> DecodeError:

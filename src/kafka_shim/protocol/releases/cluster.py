@@ -26,6 +26,9 @@ class ClusterFacts(msgspec.Struct, frozen=True, kw_only=True):
     one_failed_feature_update_fails_all: bool  # one failed update fails the whole request
     # brokers and versions
     unregister_has_message: bool  # UnregisterBroker returns error messages
+    request_items_are_limited: bool
+    """A request with over 10,000 tagged fields in one section, or over 1,000,000 elements in an
+    array, closes the connection."""
     unsupported_version_returns_range: bool
     """The response to an unsupported ApiVersions version has the supported range."""
 
@@ -42,6 +45,7 @@ OLDEST = ClusterFacts(
     unsupported_feature_level_error=ErrorCode.INVALID_REQUEST,
     one_failed_feature_update_fails_all=False,
     unregister_has_message=False,
+    request_items_are_limited=False,
     unsupported_version_returns_range=False,
 )
 """The facts of 0.11."""
@@ -83,4 +87,7 @@ CHANGES: tuple[Change, ...] = (
         update_features_ok_message=None,
     ),
     Change("4.1", "a failed UnregisterBroker has a message", unregister_has_message=True),
+    Change("4.2.2", "limits of arrays and tagged fields", request_items_are_limited=True),
+    Change("4.3", "no such limits, recorded on 4.3.1", request_items_are_limited=False),
+    Change("4.4", "limits of arrays and tagged fields", request_items_are_limited=True),
 )

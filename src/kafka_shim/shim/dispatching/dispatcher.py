@@ -117,7 +117,7 @@ class Dispatcher:
             if cached is not None:
                 cache.repeat_side_effects(cached, session)
                 return cached.framed(frame)
-        header, body_at = read_header(frame, None)
+        header, body_at = read_header(frame, None, is_limited=self.apis.items_are_limited)
         api = self._served_api(frame, header, session)
         if api is None:
             return self._version_rejected(header, session)
@@ -183,7 +183,7 @@ class Dispatcher:
     def _exchange(
         self, frame: bytes, session: Session, cache: ResponseCache | None
     ) -> "bytes | Pending | NoResponse":
-        header, body_at = read_header(frame, session.slices)
+        header, body_at = read_header(frame, session.slices, is_limited=self.apis.items_are_limited)
         api = self._served_api(frame, header, session)
         exchange = Exchange(session, header, frame, body_at)
         for hook in self.onlookers.on_header:

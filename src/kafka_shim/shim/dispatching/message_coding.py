@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING, Any
 
 from kafka_shim.protocol.codec.chunks import LONG_BYTES, flat
+from kafka_shim.protocol.codec.runtime import check_tag_count
 from kafka_shim.protocol.errors import ProtocolError
 from kafka_shim.protocol.headers import RequestHeader, read_request_header
 from kafka_shim.shim.apis import ServedApi
@@ -13,16 +14,22 @@ if TYPE_CHECKING:
     from kafka_shim.shim.request.time_slices import TimeSlices
 
 
-def read_header(frame: bytes, slices: "TimeSlices[Any] | None") -> tuple[RequestHeader, int]:
+def read_header(
+    frame: bytes, slices: "TimeSlices[Any] | None", *, is_limited: bool
+) -> tuple[RequestHeader, int]:
     """Return the header of a request and where its body begins. Raise CloseConnection if it is
-    unreadable.
+    unreadable, or (`is_limited`) has more tagged fields than Kafka accepts since 4.2.2.
     """
     try:
         if slices is None:
-            return read_request_header(frame)
-        return slices.offload(read_request_header, frame)
+            header, body_at = read_request_header(frame)
+        else:
+            header, body_at = slices.offload(read_request_header, frame)
+        if is_limited and header.unknown_tags:
+            check_tag_count(len(header.unknown_tags))
     except ProtocolError as error:
         raise CloseConnection(f"unreadable request header: {error}") from error
+    return header, body_at
 
 
 def read_request(
