@@ -29,6 +29,7 @@ are replaced, never changed.
 _LAST_OFFSET = attrgetter("last_offset")
 _END_POSITION = attrgetter("end_position")
 _NEWEST = attrgetter("newest_so_far")
+_MAX_TIMESTAMP = attrgetter("max_timestamp")
 
 
 class StoredBatch(msgspec.Struct, gc=False):
@@ -49,6 +50,52 @@ class StoredBatch(msgspec.Struct, gc=False):
     is_clean: bool = False
 
 
+class _OffsetIndex:
+    """Kafka's offset index of the batches of a log; it grows when it is searched."""
+
+    __slots__ = (
+        "_bytes_since",
+        "_count",
+        "_first",
+        "_interval_bytes",
+        "_last_offsets",
+        "_positions",
+    )
+
+    def __init__(self, batches: list[StoredBatch], interval_bytes: int) -> None:
+        self._first = batches[0]
+        self._interval_bytes = interval_bytes
+        self._count = 0
+        self._bytes_since = 0
+        self._positions: list[int] = []
+        self._last_offsets: list[int] = []
+
+    def belongs_to(self, batches: list[StoredBatch], interval_bytes: int) -> bool:
+        """Return whether the index begins with these batches and has this interval."""
+        return self._first is batches[0] and self._interval_bytes == interval_bytes
+
+    def extend(self, batches: list[StoredBatch]) -> None:
+        """Add the entries of batches that were appended since the last call."""
+        for at in range(self._count, len(batches)):
+            batch = batches[at]
+            if self._bytes_since > self._interval_bytes:
+                self._positions.append(batch.position)
+                self._last_offsets.append(batch.last_offset)
+                self._bytes_since = 0
+            self._bytes_since += batch.end_position - batch.position
+        self._count = len(batches)
+
+    def first_entry_at(self, position: int) -> int | None:
+        """Return the last offset of the first entry at or after a position; None if there is none.
+
+        The very first entry must be further away.
+        """
+        at = bisect_left(self._positions, position)
+        if at == 0 and self._positions and self._positions[0] == position:
+            at = 1
+        return self._last_offsets[at] if at < len(self._last_offsets) else None
+
+
 class Log(Watched):
     """The batches of one partition, oldest first.
 
@@ -62,6 +109,7 @@ class Log(Watched):
         "_end_position",
         "_epochs",
         "_in_force",
+        "_offset_index",
         "_segments",
         "_trimmed_newest",
         "_when_filled",
@@ -88,6 +136,7 @@ class Log(Watched):
         self.end_offset = 0
         self.is_closed = False
         self._segments = _NO_SEGMENTS
+        self._offset_index: _OffsetIndex | None = None
         self._trimmed_newest: StoredBatch | None = None
 
     @property
@@ -188,19 +237,13 @@ class Log(Watched):
         first entry must be further away, since Kafka's search misses an exact match there.
         """
         position = self._batches[bisect_left(self._batches, offset, key=_LAST_OFFSET)].position
-        for number, (at, last_offset) in enumerate(self._index()):
-            if at > position + size or (at == position + size and number > 0):
-                return last_offset
-        return self.end_offset
-
-    def _index(self) -> Iterator[tuple[int, int]]:
-        """Yield position and last offset of the batches in Kafka's offset index."""
-        since = 0
-        for batch in self._batches:
-            if since > self.settings.index_interval_bytes:
-                yield batch.position, batch.last_offset
-                since = 0
-            since += batch.end_position - batch.position
+        interval_bytes = self.settings.index_interval_bytes
+        index = self._offset_index
+        if index is None or not index.belongs_to(self._batches, interval_bytes):
+            index = self._offset_index = _OffsetIndex(self._batches, interval_bytes)
+        index.extend(self._batches)
+        found = index.first_entry_at(position + size)
+        return self.end_offset if found is None else found
 
     def bytes_between(self, offset: int, end: int) -> int:
         """Return the size in bytes of the batches from `offset` up to `end`."""
@@ -243,11 +286,21 @@ class Log(Watched):
 
     def newest_batch(self) -> StoredBatch | None:
         """Return the first batch with the greatest timestamp, including trimmed ones (KIP-734)."""
-        held = max(self._batches, key=attrgetter("max_timestamp"), default=None)
+        held = self._newest_held()
         trimmed = self._trimmed_newest
         if trimmed is None or (held is not None and held.max_timestamp > trimmed.max_timestamp):
             return held
         return trimmed
+
+    def _newest_held(self) -> StoredBatch | None:
+        batches = self._batches
+        if not batches:
+            return None
+        newest = batches[-1].newest_so_far
+        first = batches[bisect_left(batches, newest, key=_NEWEST)]
+        if first.max_timestamp == newest:
+            return first
+        return max(batches, key=_MAX_TIMESTAMP)  # the newest one was deleted
 
     def end_of_epoch(self, epoch: int) -> tuple[int, int]:
         """Return the greatest leader epoch up to `epoch` and its end offset (KIP-101, KIP-279).
@@ -286,6 +339,7 @@ class Log(Watched):
         rest = self._batches[count:]
         self._batches = _NO_BATCHES
         self._segments = _NO_SEGMENTS
+        self._offset_index = None
         self._end_position = 0
         for batch in (*batches, *rest):
             self._add(batch)

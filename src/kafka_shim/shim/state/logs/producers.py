@@ -3,7 +3,9 @@
 The last five batches of each producer are kept, so that a duplicate is stored once (KIP-98).
 """
 
+from bisect import bisect_left
 from collections.abc import Collection, Iterator
+from operator import attrgetter
 
 import msgspec
 
@@ -12,6 +14,7 @@ from kafka_shim.protocol.error_codes import NO_ERROR, ErrorCode
 BATCHES_KEPT = 5
 SEQUENCES = 2**31
 NO_SEQUENCE = -1
+_LAST_OFFSET = attrgetter("last_offset")
 
 
 class ProducedBatch(msgspec.Struct, frozen=True, gc=False):
@@ -72,12 +75,14 @@ class Tried(msgspec.Struct, gc=False):
 class AbortedTransaction(msgspec.Struct, frozen=True, gc=False):
     """An aborted transaction, which read_committed skips; `last_offset` is its marker's.
 
-    One without records begins at its marker.
+    One without records begins at its marker. Transactions that ended later began at or after
+    `stable_offset`, the last stable offset after the marker (-1: unknown), as in Kafka's index.
     """
 
     producer_id: int
     first_offset: int
     last_offset: int
+    stable_offset: int = -1
 
 
 _NONE_ABORTED: list[AbortedTransaction] = []
@@ -214,7 +219,9 @@ class PartitionProducers(msgspec.Struct, gc=False):
         producer.transaction_offset = -1
         first_offset = self._open.pop(producer_id, marker_offset)
         if not is_committed:
-            aborted = AbortedTransaction(producer_id, first_offset, marker_offset)
+            unstable = self.first_unstable_offset
+            stable = marker_offset + 1 if unstable is None else unstable
+            aborted = AbortedTransaction(producer_id, first_offset, marker_offset, stable)
             if self._aborted:
                 self._aborted.append(aborted)
             else:
@@ -231,11 +238,15 @@ class PartitionProducers(msgspec.Struct, gc=False):
 
     def aborted(self, offset: int, end: int) -> list[AbortedTransaction]:
         """Return the aborted transactions with a record from `offset` up to `end`."""
-        return [
-            transaction
-            for transaction in self._aborted
-            if transaction.last_offset >= offset and transaction.first_offset < end
-        ]
+        found: list[AbortedTransaction] = []
+        first = bisect_left(self._aborted, offset, key=_LAST_OFFSET)
+        for at in range(first, len(self._aborted)):
+            transaction = self._aborted[at]
+            if transaction.first_offset < end:
+                found.append(transaction)
+            if transaction.stable_offset >= end:
+                break
+        return found
 
     def forget_aborted(self, gone: Collection[AbortedTransaction]) -> None:
         """Drop aborted transactions without any records left."""

@@ -1,0 +1,121 @@
+"""Work of a log that must not grow with its length, counted in bytecodes, and its results."""
+
+import sys
+from collections.abc import Callable
+from types import FrameType
+from typing import Any
+
+import pytest
+from hypothesis import given, strategies as st
+
+from kafka_shim.shim.state.logs.log import Log, StoredBatch
+from kafka_shim.shim.state.logs.producers import AbortedTransaction, PartitionProducers
+from tests.shim.state.test_log import log_of
+
+SIZES = (2_000, 8_000)
+
+
+def bytecodes(work: Callable[..., object], *arguments: object) -> int:
+    """Return how many bytecodes a call runs: exact, whatever else the machine does."""
+    count = 0
+
+    def trace(frame: FrameType, event: str, _: Any) -> Any:
+        nonlocal count
+        frame.f_trace_opcodes = True
+        count += event == "opcode"
+        return trace
+
+    before = sys.gettrace()
+    sys.settrace(trace)
+    try:
+        work(*arguments)
+    finally:
+        sys.settrace(before)
+    return count
+
+
+def log_with(sizes: list[int]) -> Log:
+    """Return a log with a batch of one record of each of these sizes."""
+    log = log_of()
+    for at, size in enumerate(sizes):
+        log.append(StoredBatch(at, at, 1000 + at % 7, bytes(size)), 0)
+    return log
+
+
+@pytest.mark.parametrize("offset_of", [lambda n: n - 1, lambda n: n // 2, lambda n: 3])
+def test_finding_an_index_entry_does_not_grow(offset_of: Callable[[int], int]) -> None:
+    counts = []
+    for size in SIZES:
+        log = log_with([100] * size)
+        log.indexed_after(0, 1)  # the index is built by the first search
+        counts.append(bytecodes(log.indexed_after, offset_of(size), 500))
+    assert counts[1] <= counts[0] * 1.2
+
+
+def test_finding_the_newest_batch_does_not_grow() -> None:
+    counts = []
+    for size in SIZES:
+        log = log_with([100] * size)
+        counts.append(bytecodes(log.newest_batch))
+        newest = log.newest_batch()
+        assert newest is not None
+        assert newest.base_offset == 6
+    assert counts[1] <= counts[0] * 1.2
+
+
+def with_aborted(count: int) -> PartitionProducers:
+    producers = PartitionProducers()
+    for at in range(count):
+        producers.ended((at % 50, 0), 0, 2 * at, 0, is_committed=False)
+    return producers
+
+
+@pytest.mark.parametrize("part", [0.0, 0.5, 1.0])
+def test_finding_aborted_transactions_does_not_grow(part: float) -> None:
+    counts = []
+    for size in SIZES:
+        producers, offset = with_aborted(size), int(part * 2 * (size - 1))
+        counts.append(bytecodes(producers.aborted, offset, offset + 10))
+        assert producers.aborted(offset, offset + 10) == every(producers, offset, offset + 10)
+    assert counts[1] <= counts[0] * 1.2
+
+
+def every(producers: PartitionProducers, offset: int, end: int) -> list[AbortedTransaction]:
+    """Return the same by looking at all of them."""
+    return [
+        transaction
+        for transaction in producers._aborted
+        if transaction.last_offset >= offset and transaction.first_offset < end
+    ]
+
+
+def first_entry(log: Log, offset: int, size: int) -> int:
+    """Return what `indexed_after` does, from the definition of Kafka's offset index."""
+    position = next(row.position for row in log.batches if row.last_offset >= offset)
+    entries, since = [], 0
+    for batch in log.batches:
+        if since > log.settings.index_interval_bytes:
+            entries.append((batch.position, batch.last_offset))
+            since = 0
+        since += batch.end_position - batch.position
+    for number, (at, last_offset) in enumerate(entries):
+        if at > position + size or (at == position + size and number > 0):
+            return last_offset
+    return log.end_offset
+
+
+@given(st.lists(st.sampled_from([100, 2000, 4096, 5000]), min_size=4, max_size=40), st.data())
+def test_the_index_is_that_of_its_definition(sizes: list[int], data: st.DataObject) -> None:
+    log = log_with(sizes)
+    for _ in range(4):
+        offset = data.draw(st.integers(log.start_offset, log.end_offset - 1))
+        size = data.draw(st.sampled_from([1, 100, 4096, 4100, 8192, 9000, 20000]))
+        assert log.indexed_after(offset, size) == first_entry(log, offset, size)
+        match data.draw(st.integers(0, 3)):
+            case 0:
+                log.delete_before(data.draw(st.integers(log.start_offset, log.end_offset - 1)))
+            case 1:
+                end = log.end_offset
+                log.append(StoredBatch(end, end, 1000, bytes(3000)), 0)
+            case 2:
+                log.replace(2, log.batches[:1])
