@@ -72,6 +72,7 @@ class DelegationTokens:
         self._check_interval_ms = int(interval)
         self._next_check_ms = clock.now_ms() + self._check_interval_ms
         self._by_id: dict[str, DelegationToken] = {}
+        self._by_hmac: dict[bytes, DelegationToken] = {}
 
     def __iter__(self) -> Iterator[DelegationToken]:
         self._forget_old()
@@ -103,12 +104,12 @@ class DelegationTokens:
             max_ms=max_ms,
             expires_ms=min(max_ms, self._after(self._renewal_ms)),
         )
-        self._by_id[token_id] = token
+        self.put_back(token)
         return token
 
     def put_back(self, token: DelegationToken) -> None:
-        """Restore a stored token."""
-        self._by_id[token.token_id] = token
+        """Store a token."""
+        self._by_id[token.token_id] = self._by_hmac[token.hmac] = token
 
     def valid(self, token_id: str) -> DelegationToken | None:
         """Return the token for a log-in; None if it does not exist or has expired."""
@@ -144,7 +145,7 @@ class DelegationTokens:
             self._require_alive(token)
         self._require_own(token, principal)
         if ends:
-            del self._by_id[token.token_id]
+            self._remove(token)
             return (
                 period_ms
                 if self._facts.removed_token_returns_requested_period
@@ -163,10 +164,14 @@ class DelegationTokens:
     def _find(self, token_hmac: bytes) -> DelegationToken:
         self.require_enabled()
         self._forget_old()
-        for token in self._by_id.values():
-            if hmac.compare_digest(token.hmac, token_hmac):
-                return token
-        raise RequestRejected(ErrorCode.DELEGATION_TOKEN_NOT_FOUND)
+        token = self._by_hmac.get(token_hmac)
+        if token is None:
+            raise RequestRejected(ErrorCode.DELEGATION_TOKEN_NOT_FOUND)
+        return token
+
+    def _remove(self, token: DelegationToken) -> None:
+        del self._by_id[token.token_id]
+        del self._by_hmac[token.hmac]
 
     def _require_alive(self, token: DelegationToken) -> None:
         if self._is_over(token):
@@ -186,7 +191,7 @@ class DelegationTokens:
         self._next_check_ms = now_ms - late_ms + self._check_interval_ms
         for token in list(self._by_id.values()):
             if self._is_over(token):
-                del self._by_id[token.token_id]
+                self._remove(token)
 
     def _is_over(self, token: DelegationToken) -> bool:
         """Return whether the time is over; brokers compare with `<`, which later requests cannot

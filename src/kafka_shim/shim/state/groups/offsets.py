@@ -59,6 +59,8 @@ class Offsets:
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
         self._groups: dict[str, _GroupOffsets] = {}
+        self._groups_by_producer: dict[int, dict[str, None]] = {}
+        """Ids of groups in which the transaction of a producer may have pending offsets."""
         self._order = 0
         self.when_changed: Callable[[str, bytes, int], None] = lambda *_: None
         """Called with a group, a topic id and a partition whose offset changed."""
@@ -92,6 +94,7 @@ class Offsets:
         """
         group = self._groups.setdefault(group_id, _GroupOffsets())
         held = group.pending.setdefault(producer_id, {})
+        self._groups_by_producer.setdefault(producer_id, {})[group_id] = None
         now_ms = self._clock.now_ms()
         for topic_id, partition, offset in offsets:
             held[topic_id, partition] = self._ordered(offset, now_ms)
@@ -107,23 +110,24 @@ class Offsets:
                 group.pending[producer_id].pop(partition, None)
             self.when_held(group_id, producer_id)
             self._tidy(group)
-            self._drop_empty()
+            self._drop_if_empty(group_id)
 
     def settle(self, producer_id: int, *, committed: bool) -> None:
         """Commit the pending offsets of an ended transaction, unless newer ones were committed."""
-        for group_id, group in self._groups.items():
-            held = group.pending.pop(producer_id, {})
-            if held:
-                self.when_held(group_id, producer_id)
-            if not committed:
+        for group_id in self._groups_by_producer.pop(producer_id, ()):
+            group = self._groups.get(group_id)
+            if group is None:
                 continue
-            for (topic_id, partition), offset in held.items():
+            pending = group.pending.pop(producer_id, {})
+            if pending:
+                self.when_held(group_id, producer_id)
+            for (topic_id, partition), offset in pending.items() if committed else ():
                 topic = group.committed.setdefault(topic_id, {})
                 current = topic.get(partition)
                 if current is None or current.order < offset.order:
                     topic[partition] = offset
                     self.when_changed(group_id, topic_id, partition)
-        self._drop_empty()
+            self._drop_if_empty(group_id)
 
     def get(self, group_id: str, topic_id: bytes, partition: int) -> CommittedOffset | None:
         """Return the committed offset of a partition; None if there is none."""
@@ -235,6 +239,7 @@ class Offsets:
                 group.committed.setdefault(topic_id, {})[partition] = offset
             else:
                 group.pending.setdefault(producer_id, {})[topic_id, partition] = offset
+                self._groups_by_producer.setdefault(producer_id, {})[group_id] = None
 
     def _note(self, group_id: str, group: _GroupOffsets | None) -> None:
         """All that a group has changes."""
@@ -251,6 +256,11 @@ class Offsets:
             del group.committed[topic_id]
         for producer_id in [producer_id for producer_id, held in group.pending.items() if not held]:
             del group.pending[producer_id]
+
+    def _drop_if_empty(self, group_id: str) -> None:
+        group = self._groups[group_id]
+        if not group.committed and not group.pending:
+            del self._groups[group_id]
 
     def _drop_empty(self) -> None:
         for group_id in [g for g, o in self._groups.items() if not o.committed and not o.pending]:

@@ -1,13 +1,19 @@
-"""Work of a log that must not grow with its length, counted in bytecodes, and its results."""
+"""Work that must not grow with what a request does not name, counted in bytecodes."""
 
+import random
 import sys
 from collections.abc import Callable
+from functools import partial
 from types import FrameType
 from typing import Any
 
 import pytest
 from hypothesis import given, strategies as st
 
+from kafka_shim.protocol.releases.facts import facts_of
+from kafka_shim.shim.clock import ManualClock
+from kafka_shim.shim.state.delegation_tokens import DelegationTokens
+from kafka_shim.shim.state.groups.offsets import CommittedOffset, Offsets
 from kafka_shim.shim.state.logs.log import Log, StoredBatch
 from kafka_shim.shim.state.logs.producers import AbortedTransaction, PartitionProducers
 from tests.shim.state.test_log import log_of
@@ -78,6 +84,30 @@ def test_finding_aborted_transactions_does_not_grow(part: float) -> None:
         counts.append(bytecodes(producers.aborted, offset, offset + 10))
         assert producers.aborted(offset, offset + 10) == every(producers, offset, offset + 10)
     assert counts[1] <= counts[0] * 1.2
+
+
+def test_the_end_of_a_transaction_does_not_look_at_other_groups() -> None:
+    counts = []
+    for size in SIZES:
+        offsets = Offsets(ManualClock())
+        committed = CommittedOffset(1, 0, "")
+        for number in range(size):
+            offsets.commit(f"g{number}", b"t", 0, committed)
+        offsets.hold("g7", 5, [(b"t", 0, CommittedOffset(9, 0, ""))])
+        counts.append(bytecodes(partial(offsets.settle, 5, committed=True)))
+        found = offsets.get("g7", b"t", 0)
+        assert found is not None
+        assert found.offset == 9
+    assert counts[1] == counts[0]
+
+
+def test_finding_a_token_by_its_hmac_does_not_grow() -> None:
+    counts = []
+    for size in SIZES:
+        tokens = DelegationTokens({}, random.Random(1), ManualClock(), facts=facts_of("4.4").users)
+        made = [tokens.create("User:a", "User:a", (), -1) for _ in range(size)]
+        counts.append(bytecodes(tokens.renew, made[-1].hmac, "User:a", 1000))
+    assert counts[1] == counts[0]
 
 
 def every(producers: PartitionProducers, offset: int, end: int) -> list[AbortedTransaction]:
