@@ -20,7 +20,7 @@ from kio.static.constants import EntityType
 
 from benchmarks.command import finish, parse_arguments
 from kafka_shim.protocol.codec.codecs import reader, writer
-from kafka_shim.protocol.codec.resource_names import skimmer
+from kafka_shim.protocol.codec.resource_names import compile_skimmer
 from kafka_shim.protocol.messages.create_acls_request import AclCreation, CreateAclsRequest
 from kafka_shim.protocol.messages.fetch_request import FetchPartition, FetchRequest, FetchTopic
 from kafka_shim.protocol.messages.heartbeat_request import HeartbeatRequest
@@ -231,7 +231,10 @@ def skim_cases() -> list[Case]:
 def measure_skim(case: Case, rounds: int) -> dict[str, Any]:
     """Return a row: microseconds to read only the names, and everything."""
     data = writer(case.message_name, case.version)(case.message)
-    read, skim = reader(case.message_name, case.version), skimmer(case.message_name, case.version)
+    read, skim = (
+        reader(case.message_name, case.version),
+        compile_skimmer(case.message_name, case.version),
+    )
     times = best_of({"decode": lambda: read(data, 0), "skim": lambda: skim(data, 0)}, rounds)
     factor = times["decode"] / times["skim"]
     return {"case": case.name, "bytes": len(data), "us": times, "skim_vs_decode": factor}

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 from benchmarks.arrays.values import OF_API, value
 from kafka_shim.protocol.codec import codecs
 from kafka_shim.protocol.codec.catalogue import classes
-from kafka_shim.protocol.codec.message_spec import FieldSpec, StructSpec, load
+from kafka_shim.protocol.codec.message_spec import FieldSpec, StructSpec, load_message_spec
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.headers import RequestHeader, write_request_header
 
@@ -38,7 +38,7 @@ class Case(NamedTuple):
 
     def request(self, elements: int) -> Any:
         """Return the request; of the tagged fields, it has those on the path."""
-        spec = load(f"{self.api.wire_name}Request")
+        spec = load_message_spec(f"{self.api.wire_name}Request")
         return _Making(self, classes(spec.name), elements).struct(spec.struct, 0, self.path, ())
 
     def frame(self, elements: int) -> bytes:
@@ -92,7 +92,7 @@ class _Making(NamedTuple):
 
 def cases(api: ApiKey, version: int) -> Iterator[Case]:
     """Yield each array of a request, with different and with equal elements."""
-    for path in _paths(load(f"{api.wire_name}Request").struct, version):
+    for path in _paths(load_message_spec(f"{api.wire_name}Request").struct, version):
         for is_equal in (False, True):
             yield Case(api, version, path, is_equal)
 

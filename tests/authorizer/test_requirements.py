@@ -8,8 +8,13 @@ from kafka_shim.authorizer import requirements
 from kafka_shim.authorizer.open_apis import OPEN_TO_ALL
 from kafka_shim.authorizer.requirement import Denial, Effect, Need, Requirement, bind as bind_row
 from kafka_shim.authorizer.requirements import TABLE, in_force, terms
-from kafka_shim.protocol.api_versions import RELEASES, release_index, served, unstable
-from kafka_shim.protocol.codec.message_spec import StructSpec, load
+from kafka_shim.protocol.api_versions import (
+    RELEASES,
+    release_index,
+    served_versions,
+    unstable_versions,
+)
+from kafka_shim.protocol.codec.message_spec import StructSpec, load_message_spec
 from kafka_shim.protocol.enums import CLUSTER_NAME, ApiKey, Operation, ResourceType
 from kafka_shim.protocol.error_codes import ErrorCode
 
@@ -35,15 +40,15 @@ def needed(row_id: str, release: str) -> list[str]:
     return [f"{need.operation.name} {need.resource_type.name}" for need in bound.needs]
 
 
-def served_versions(api: ApiKey, release: str) -> range:
-    low, high = served(release).get(api, (0, -1))
-    return range(low, max(high, unstable(release).get(api, -1)) + 1)
+def served_or_unstable_versions(api: ApiKey, release: str) -> range:
+    low, high = served_versions(release).get(api, (0, -1))
+    return range(low, max(high, unstable_versions(release).get(api, -1)) + 1)
 
 
 def test_every_api_of_every_release_has_checks_or_is_open_to_all() -> None:
     for release in RELEASES:
         asking = {bound.row.api for bound in in_force(release)}
-        for key in served(release) | unstable(release):
+        for key in served_versions(release) | unstable_versions(release):
             assert key in asking or key in OPEN_TO_ALL, (release, key)
 
 
@@ -107,7 +112,7 @@ def test_each_version_has_one_effect_and_all_the_same_error(row: Requirement) ->
     for release in RELEASES:
         bound = bind_row(row, release)
         assert {denial.error for denial in bound.denials} <= {bound.error}
-        for version in served_versions(row.api, release):
+        for version in served_or_unstable_versions(row.api, release):
             if bound.asks(version):
                 valid = [d for d in bound.denials if d.versions[0] <= version <= d.versions[1]]
                 assert len(valid) == 1, (release, version)
@@ -179,7 +184,7 @@ def test_names_are_paths_into_the_messages(row: Requirement) -> None:
             continue
         for part in path.split(":"):
             kind = "Response" if part.startswith("response.") else "Request"
-            message = load(f"{row.api.wire_name}{kind}")
+            message = load_message_spec(f"{row.api.wire_name}{kind}")
             assert resolves(part.removeprefix("response."), message.struct), part
 
 

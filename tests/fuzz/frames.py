@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 
 from kafka_shim.protocol.codec import codecs
-from kafka_shim.protocol.codec.message_spec import load
+from kafka_shim.protocol.codec.message_spec import load_message_spec
 from kafka_shim.protocol.enums import ApiKey, Operation, ResourceType
 from kafka_shim.protocol.errors import EncodeError
 from kafka_shim.protocol.headers import RequestHeader, write_request_header
@@ -76,14 +76,18 @@ class Frames:
         self._asked = [
             (key, version)
             for key, (low, high) in sorted(advertised.items())
-            for version in range(max(low, load(f"{key.wire_name}Request").versions.low), high + 1)
+            for version in range(
+                max(low, load_message_spec(f"{key.wire_name}Request").versions.low), high + 1
+            )
         ]
 
     def frame(self, number: int, ids: list[bytes]) -> bytes:
         """Return a frame: half are valid, a fifth have extreme values, three in ten are damaged."""
         random = Random(f"{self._seed} {number}")
         key, version = random.choice(self._asked)
-        message = Values(random.random()).message(load(f"{key.wire_name}Request"), version)
+        message = Values(random.random()).message(
+            load_message_spec(f"{key.wire_name}Request"), version
+        )
         message = likely(message, random, ids)
         kind = random.random()
         if 0.5 < kind < 0.7:

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from kafka_shim.protocol.codec import codecs
-from kafka_shim.protocol.codec.message_spec import load
+from kafka_shim.protocol.codec.message_spec import load_message_spec
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.errors import EncodeError
 from kafka_shim.protocol.headers import RequestHeader, write_request_header
@@ -49,7 +49,7 @@ def test_no_request_makes_a_handler_fail(release: str) -> None:
     stage = stage_of(release)
     played = 0
     for key, (low, high) in sorted(stage.dispatcher.apis.advertised.items()):
-        spec = load(f"{key.wire_name}Request")
+        spec = load_message_spec(f"{key.wire_name}Request")
         for version in range(max(low, spec.versions.low), high + 1):
             for seed in range(ROUNDS):
                 random = Random(f"{release} {key} {version} {seed}")
@@ -72,7 +72,7 @@ def test_damaged_frames_close_or_are_answered(release: str) -> None:
     keys = sorted(stage.dispatcher.apis.advertised)
     for seed in range(400 * ROUNDS):
         key = random.choice(keys)
-        spec = load(f"{key.wire_name}Request")
+        spec = load_message_spec(f"{key.wire_name}Request")
         version = random.randint(*stage.dispatcher.apis.advertised[key])
         version = max(version, spec.versions.low)
         request = Values(seed).message(spec, version)

@@ -16,7 +16,7 @@ from kafka_shim.protocol.messages.describe_configs_request import (
     DescribeConfigsRequest,
     DescribeConfigsResource,
 )
-from kafka_shim.schemas.releases.history import minor
+from kafka_shim.schemas.releases.history import minor_release
 from kafka_shim.shim.state.settings.broker_loggers import TABLE
 from tests.oracle.real_kafka import TOOLS_API, RealKafka, fetched
 from tests.recordings.peers.peer import ask_root
@@ -73,7 +73,7 @@ def main(releases: list[str]) -> None:
         by_level: dict[str, list[str]] = {}
         for name in sorted(levels):
             by_level.setdefault(levels[name], []).append(name)
-        table[minor(release)] = by_level
+        table[minor_release(release)] = by_level
         sys.stdout.write(f"{release}: {len(levels)} loggers\n")
     TABLE.write_text(json.dumps(dict(sorted(table.items())), indent=1) + "\n")
 

@@ -13,7 +13,7 @@ from kafka_shim.authorizer.acl_formats.trace_rule import parse_acl_rule
 from kafka_shim.authorizer.authorizer import StandardAuthorizer
 from kafka_shim.authorizer.store import AclStore
 from kafka_shim.pipeline import cli
-from kafka_shim.protocol.api_versions import RELEASES, served
+from kafka_shim.protocol.api_versions import RELEASES, served_versions
 from kafka_shim.protocol.enums import ApiKey, Operation, ResourceType
 from kafka_shim.protocol.messages.consumer_group_heartbeat_request import (
     ConsumerGroupHeartbeatRequest,
@@ -42,7 +42,7 @@ def test_readiness_names_dropped_versions(spark: Any, tmp_path: Path) -> None:
     from kafka_shim.pipeline.jobs.readiness import DROPPED, readiness
     from kafka_shim.pipeline.spark.data_source import trace_table
 
-    low, high = served(NEW)[ApiKey.FETCH]
+    low, high = served_versions(NEW)[ApiKey.FETCH]
     assert low > 3
     trace = made(tmp_path)
     clients = trace_table(spark, "clients", [str(trace)])
@@ -72,10 +72,10 @@ def test_readiness_agrees_with_plain_loops(spark: Any) -> None:
         expected: dict[tuple[str, ...], int] = {}
         unknown = 0
         for who, *_, client_id, api, code, version, requests, _, _ in rows:
-            low, high = served(target).get(ApiKey(code), (1, 0))
+            low, high = served_versions(target).get(ApiKey(code), (1, 0))
             if low <= version <= high or code == ApiKey.API_VERSIONS:
                 continue
-            if served(present)[ApiKey(code)][1] == version:  # clients may support more
+            if served_versions(present)[ApiKey(code)][1] == version:  # clients may support more
                 unknown += 1
                 continue
             at = (who, str(client_id), api, str(version))

@@ -11,12 +11,12 @@ from hypothesis import given, strategies as st
 from kafka_shim.protocol.api_versions import (
     RELEASES,
     TELEMETRY,
-    advertised,
+    advertised_versions,
     parse_release,
     release_index,
-    served,
-    unstable,
-    unsupported_text,
+    served_versions,
+    unstable_versions,
+    unsupported_version_message,
 )
 from kafka_shim.protocol.enums import ApiKey
 
@@ -26,7 +26,9 @@ OBSERVED = Path(__file__).parents[1] / "golden" / "observed_api_versions.json"
 
 def table() -> dict[str, dict[str, list[int]]]:
     return {
-        release: {key.wire_name: list(versions) for key, versions in advertised(release).items()}
+        release: {
+            key.wire_name: list(versions) for key, versions in advertised_versions(release).items()
+        }
         for release in RELEASES
     }
 
@@ -37,7 +39,7 @@ def test_the_table_equals_the_responses_of_real_brokers() -> None:
 
 def test_every_release_lists_the_apis_in_key_order_with_sound_ranges() -> None:
     for release in RELEASES:
-        ranges = advertised(release)
+        ranges = advertised_versions(release)
         assert list(ranges) == sorted(ranges)
         assert all(0 <= low <= high for low, high in ranges.values())
 
@@ -45,7 +47,7 @@ def test_every_release_lists_the_apis_in_key_order_with_sound_ranges() -> None:
 def test_highest_versions_never_go_back() -> None:
     highest: dict[ApiKey, int] = {}
     for release in RELEASES:
-        for key, (_, high) in advertised(release).items():
+        for key, (_, high) in advertised_versions(release).items():
             assert high >= highest.get(key, 0), (release, key)
             highest[key] = high
 
@@ -61,7 +63,7 @@ def test_highest_versions_never_go_back() -> None:
     ],
 )
 def test_known_turning_points(release: str, api: ApiKey, versions: tuple[int, int]) -> None:
-    assert advertised(release)[api] == versions
+    assert advertised_versions(release)[api] == versions
 
 
 @pytest.mark.parametrize(
@@ -73,35 +75,42 @@ def test_known_turning_points(release: str, api: ApiKey, versions: tuple[int, in
     ],
 )
 def test_an_api_comes_and_goes(api: ApiKey, releases: tuple[str, str]) -> None:
-    offered = [release for release in RELEASES if api in advertised(release)]
+    offered = [release for release in RELEASES if api in advertised_versions(release)]
     assert (offered[0], offered[-1]) == releases
 
 
 def test_delegation_tokens_are_missing_where_kraft_could_not_do_them_yet() -> None:
-    offered = [r for r in RELEASES if ApiKey.CREATE_DELEGATION_TOKEN in advertised(r)]
+    offered = [r for r in RELEASES if ApiKey.CREATE_DELEGATION_TOKEN in advertised_versions(r)]
     first, last = offered.index("2.8"), offered.index("3.6")
     assert last == first + 1
 
 
 def test_since_4_0_produce_advertises_more_versions_than_it_supports() -> None:
-    assert advertised("3.9")[ApiKey.PRODUCE] == served("3.9")[ApiKey.PRODUCE] == (0, 11)
-    assert advertised("4.0")[ApiKey.PRODUCE] == (0, 12)
-    assert served("4.0")[ApiKey.PRODUCE] == (3, 12)
-    assert served("4.3")[ApiKey.PRODUCE] == (3, 13)
+    assert (
+        advertised_versions("3.9")[ApiKey.PRODUCE]
+        == served_versions("3.9")[ApiKey.PRODUCE]
+        == (0, 11)
+    )
+    assert advertised_versions("4.0")[ApiKey.PRODUCE] == (0, 12)
+    assert served_versions("4.0")[ApiKey.PRODUCE] == (3, 12)
+    assert served_versions("4.3")[ApiKey.PRODUCE] == (3, 13)
 
 
 def test_everything_else_is_served_as_advertised() -> None:
     early_kraft = {ApiKey.DESCRIBE_QUORUM, ApiKey.UPDATE_FEATURES, ApiKey.ENVELOPE}
     for release in RELEASES:
-        differing = {key for key, _ in served(release).items() ^ advertised(release).items()}
+        differing = {
+            key
+            for key, _ in served_versions(release).items() ^ advertised_versions(release).items()
+        }
         known = early_kraft if release in ("3.0", "3.1", "3.2") else {ApiKey.PRODUCE}
         assert differing <= known, release
 
 
 def test_hidden_versions_lie_directly_above_the_advertised_ones() -> None:
     for release in RELEASES:
-        for key, version in unstable(release).items():
-            above = advertised(release).get(key)
+        for key, version in unstable_versions(release).items():
+            above = advertised_versions(release).get(key)
             assert version == (above[1] + 1 if above else 0), (release, key)
 
 
@@ -116,17 +125,17 @@ def test_hidden_versions_lie_directly_above_the_advertised_ones() -> None:
     ],
 )
 def test_hidden_versions_of_a_release(release: str, hidden: dict[ApiKey, int]) -> None:
-    assert unstable(release) == hidden
+    assert unstable_versions(release) == hidden
 
 
 def test_telemetry_is_marked() -> None:
-    assert {key for key in advertised("4.3") if key in TELEMETRY} == TELEMETRY
-    assert not TELEMETRY & advertised("3.6").keys()
+    assert {key for key in advertised_versions("4.3") if key in TELEMETRY} == TELEMETRY
+    assert not TELEMETRY & advertised_versions("3.6").keys()
 
 
 def test_callers_may_change_the_returned_table() -> None:
-    advertised("4.3").clear()
-    assert advertised("4.3")
+    advertised_versions("4.3").clear()
+    assert advertised_versions("4.3")
 
 
 @pytest.mark.parametrize(
@@ -150,7 +159,9 @@ def test_an_unknown_release_is_refused_with_the_known_ones(text: str) -> None:
         parse_release(text)
 
 
-@pytest.mark.parametrize("ask", [advertised, served, unstable, release_index])
+@pytest.mark.parametrize(
+    "ask", [advertised_versions, served_versions, unstable_versions, release_index]
+)
 def test_only_minor_releases_are_looked_up(ask: Callable[[str], object]) -> None:
     with pytest.raises(ValueError, match=r"unknown Kafka release '4\.3\.1'"):
         ask("4.3.1")
@@ -179,4 +190,4 @@ def test_any_text_is_a_known_release_or_a_value_error(text: str) -> None:
 def test_an_unsupported_version_is_named_with_the_releases_that_have_it(
     key: int, version: int, text: str
 ) -> None:
-    assert text in unsupported_text(key, version, "4.4")
+    assert text in unsupported_version_message(key, version, "4.4")

@@ -23,7 +23,7 @@ from kafka_shim.protocol.codec.codecs import (
     write_response,
     writer,
 )
-from kafka_shim.protocol.codec.message_spec import load
+from kafka_shim.protocol.codec.message_spec import load_message_spec
 from kafka_shim.protocol.errors import DecodeError, EncodeError, UnsupportedVersionError
 from kafka_shim.protocol.messages.api_versions_response import ApiVersion, ApiVersionsResponse
 from kafka_shim.protocol.messages.broker_heartbeat_request import BrokerHeartbeatRequest
@@ -50,7 +50,7 @@ SEEDS = 4
 
 @pytest.mark.parametrize("name", ALL_NAMES)
 def test_a_round_trip_agrees_with_the_reference_codec(name: str) -> None:
-    spec = load(name)
+    spec = load_message_spec(name)
     for version in versions_of(name):
         read, write, twin = reader(name, version), writer(name, version), Interpreted(spec, version)
         for seed in range(SEEDS):

@@ -15,8 +15,8 @@ from kafka_shim.protocol.codec.codecs import (
     write_request,
     writer,
 )
-from kafka_shim.protocol.codec.message_spec import load
-from kafka_shim.protocol.codec.resource_names import skimmer
+from kafka_shim.protocol.codec.message_spec import load_message_spec
+from kafka_shim.protocol.codec.resource_names import compile_skimmer
 from kafka_shim.protocol.errors import DecodeError
 from kafka_shim.protocol.messages.fetch_request import FetchRequest
 from kafka_shim.protocol.messages.heartbeat_request import HeartbeatRequest
@@ -60,7 +60,7 @@ def outcome(read: Callable[[bytes, int], Any], data: bytes, prefix: str) -> Any:
 
 @pytest.mark.parametrize("name", ALL_NAMES)
 def test_both_implementations_read_or_refuse_damaged_bytes_alike(name: str) -> None:
-    spec = load(name)
+    spec = load_message_spec(name)
     for version in versions_of(name):
         read, twin = reader(name, version), Interpreted(spec, version)
         for turn in range(8 * ROUNDS):
@@ -77,9 +77,9 @@ def test_both_implementations_read_or_refuse_damaged_bytes_alike(name: str) -> N
 
 @pytest.mark.parametrize("name", [name for name in ALL_NAMES if name.endswith("Request")])
 def test_skimming_damaged_bytes(name: str) -> None:
-    spec = load(name)
+    spec = load_message_spec(name)
     for version in versions_of(name):
-        skim = skimmer(name, version)
+        skim = compile_skimmer(name, version)
         for turn in range(4 * ROUNDS):
             random = Random(f"skim {name} {version} {turn}")
             data = writer(name, version)(Values(random.random()).message(spec, version))

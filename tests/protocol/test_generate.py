@@ -7,7 +7,7 @@ import pytest
 
 from kafka_shim.protocol import generate
 from kafka_shim.protocol.codec.catalogue import api_key, api_name, classes, definition, is_flexible
-from kafka_shim.protocol.codec.message_spec import load
+from kafka_shim.protocol.codec.message_spec import load_message_spec
 from kafka_shim.protocol.errors import UnsupportedVersionError
 from kafka_shim.protocol.messages.apis import APIS, NEVER
 from kafka_shim.protocol.messages.create_acls_response import AclCreationResult, CreateAclsResponse
@@ -25,7 +25,7 @@ def test_stale_modules_are_reported_and_rewritten(
 ) -> None:
     wanted = {"messages/a.py": "a = 1\n", "messages/b.py": "b = 1\n", "api_key.py": "c = 1\n"}
     monkeypatch.setattr(generate, "FOLDER", tmp_path)
-    monkeypatch.setattr(generate, "files", lambda: wanted)
+    monkeypatch.setattr(generate, "generated_files", lambda: wanted)
     assert generate.main(["--check"]) == 1
     assert "protocol/messages/b.py is out of date: run make generate\n" in capsys.readouterr().err
     assert generate.main([]) == 0
@@ -53,7 +53,7 @@ def test_keywords_defaults_and_equality() -> None:
 
 def test_defaults_are_those_of_the_definitions() -> None:
     for name in ALL_NAMES:
-        spec, types = load(name), classes(name)
+        spec, types = load_message_spec(name), classes(name)
         assert list(types) == [struct.name for struct in reversed(spec.structs)]
         for struct in spec.structs:
             message: Any = types[struct.name]()
@@ -67,7 +67,11 @@ def test_defaults_are_those_of_the_definitions() -> None:
 
 
 def test_the_table_of_apis() -> None:
-    requests = {load(name).api_key: load(name) for name in ALL_NAMES if name.endswith("Request")}
+    requests = {
+        load_message_spec(name).api_key: load_message_spec(name)
+        for name in ALL_NAMES
+        if name.endswith("Request")
+    }
     assert APIS.keys() == requests.keys()
     assert list(APIS) == sorted(APIS)
     for key, (name, low, high, flexible) in APIS.items():

@@ -3,7 +3,7 @@
 import pytest
 
 from kafka_shim.protocol.codec.codecs import has_version, request_versions
-from kafka_shim.protocol.codec.message_spec import load
+from kafka_shim.protocol.codec.message_spec import load_message_spec
 from kafka_shim.protocol.errors import DecodeError, EncodeError
 from kafka_shim.protocol.headers import (
     RequestHeader,
@@ -47,9 +47,9 @@ def test_request_headers_byte_by_byte() -> None:
 
 def test_header_versions_follow_the_definitions() -> None:
     for key, (name, low, high, _) in APIS.items():
-        flexible = load(f"{name}Request").flexible
-        assert load(f"{name}Response").flexible == flexible
-        assert load(f"{name}Response").versions == (low, high) == request_versions(key)
+        flexible = load_message_spec(f"{name}Request").flexible
+        assert load_message_spec(f"{name}Response").flexible == flexible
+        assert load_message_spec(f"{name}Response").versions == (low, high) == request_versions(key)
         for version in range(low, high + 1):
             is_flexible = flexible.has(version)
             expected = 0 if (key, version) == (7, 0) else 1 + is_flexible

@@ -12,12 +12,12 @@ from kafka_shim.protocol.records.batches import BatchOptions, Record, encode_bat
 from kafka_shim.protocol.records.compression import Compression, compress, is_available
 from kafka_shim.protocol.records.message_sets import (
     down_convert,
-    messages,
+    outer_messages,
     read_message_set,
     write_message_set,
 )
-from kafka_shim.protocol.records.old_lz4 import old_checksum, right_checksum
-from kafka_shim.protocol.records.single_record_batches import marker, placed
+from kafka_shim.protocol.records.old_lz4 import with_correct_checksum, with_format_0_checksum
+from kafka_shim.protocol.records.single_record_batches import batch_at_offset, transaction_marker
 
 NOW = 1_700_000_000_000
 PLAIN, GZIP = Compression.NONE, Compression.GZIP
@@ -37,7 +37,7 @@ def test_round_trip(magic: int, compression: Compression, base: int) -> None:
     records = some_records(base=base, timestamp=NOW if magic else -1)
     blob = write_message_set(records, magic, compression)
     assert read_message_set(blob) == records
-    outer = list(messages(blob))
+    outer = list(outer_messages(blob))
     assert all(message.is_intact for message in outer)
     assert len(outer) == (1 if compression else 5)
     assert outer[-1].offset == base + 4
@@ -88,7 +88,7 @@ def test_append_time() -> None:
     for compression in (PLAIN, GZIP):
         blob = write_message_set(some_records(), 1, compression, append_time_ms=NOW + 9)
         assert {record.timestamp for record in read_message_set(blob)} == {NOW + 9}
-        assert all(message.is_append_time for message in messages(blob))
+        assert all(message.is_append_time for message in outer_messages(blob))
 
 
 # Records in a real broker's response to an old Fetch: two records, compressed with LZ4.
@@ -105,23 +105,23 @@ def test_old_lz4_as_a_broker_writes_it() -> None:
     written = write_message_set(records, 0, Compression.LZ4)
     assert written[26:33] == LZ4_OF_A_BROKER[26:33] == bytes.fromhex("04224d1860401a")
     assert read_message_set(written) == read_message_set(LZ4_OF_A_BROKER) == records
-    assert next(messages(LZ4_OF_A_BROKER)).is_intact
+    assert next(outer_messages(LZ4_OF_A_BROKER)).is_intact
 
 
 def test_old_lz4_checksums() -> None:
     frame = bytes.fromhex("04224d186040821600000000000000")
-    assert old_checksum(frame)[6] == 0x1A
-    assert right_checksum(old_checksum(frame)) == frame
+    assert with_format_0_checksum(frame)[6] == 0x1A
+    assert with_correct_checksum(with_format_0_checksum(frame)) == frame
     sized = bytes.fromhex("04224d186848") + bytes(8) + b"?rest"
-    assert right_checksum(sized)[:14] == sized[:14]
-    assert right_checksum(sized)[15:] == b"rest"
-    assert right_checksum(b"\x04\x22") == b"\x04\x22"
+    assert with_correct_checksum(sized)[:14] == sized[:14]
+    assert with_correct_checksum(sized)[15:] == b"rest"
+    assert with_correct_checksum(b"\x04\x22") == b"\x04\x22"
 
 
 def test_a_wrong_checksum_is_noticed() -> None:
     blob = bytearray(write_message_set(some_records(2), 1))
     blob[-1] ^= 1
-    assert [message.is_intact for message in messages(bytes(blob))] == [True, False]
+    assert [message.is_intact for message in outer_messages(bytes(blob))] == [True, False]
 
 
 def test_a_fetch_may_end_within_a_message() -> None:
@@ -193,7 +193,9 @@ def test_down_conversion() -> None:
     blob = b"".join(
         [
             encode_batch(written),
-            placed(marker((1, 1), NOW, commit=True, coordinator_epoch=0), 3, -1),
+            batch_at_offset(
+                transaction_marker((1, 1), NOW, commit=True, coordinator_epoch=0), 3, -1
+            ),
             encode_batch(some_records(2, base=4), BatchOptions(compression=GZIP)),
             encode_batch(some_records(1, base=6), BatchOptions(append_time_ms=NOW + 1)),
         ]
@@ -206,7 +208,7 @@ def test_down_conversion() -> None:
     ]
     converted = down_convert(blob, 0)
     assert {record.timestamp for record in read_message_set(converted)} == {-1}
-    kinds = [message.compression for message in messages(down_convert(blob, 1))]
+    kinds = [message.compression for message in outer_messages(down_convert(blob, 1))]
     assert kinds == [0, 0, 0, 1, 0]
 
 

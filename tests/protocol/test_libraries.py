@@ -18,7 +18,7 @@ from kio.serial import entity_reader, entity_writer
 from kio.static.constants import EntityType
 
 from kafka_shim.protocol.codec.codecs import reader, writer
-from kafka_shim.protocol.codec.message_spec import FieldSpec, load, snake_case
+from kafka_shim.protocol.codec.message_spec import FieldSpec, load_message_spec, snake_case
 from tests.protocol.values import ALL_NAMES, Values, versions_of
 
 pytestmark = pytest.mark.deep
@@ -63,7 +63,8 @@ def kafka_python_rewrite(cls: Any, version: int) -> Rewrite:
 KAFKA_PYTHON_NAMES = [
     name
     for name in ALL_NAMES
-    if load(name).type in ("request", "response") and kafka_python_class(name) is not None
+    if load_message_spec(name).type in ("request", "response")
+    and kafka_python_class(name) is not None
 ]
 
 
@@ -85,7 +86,9 @@ def test_kafka_python_agrees(name: str) -> None:
         if version > cls.max_version:
             continue
         for seed in range(SEEDS):
-            message = Values((name, version, seed), plain=True).message(load(name), version)
+            message = Values((name, version, seed), plain=True).message(
+                load_message_spec(name), version
+            )
             if name == "ApiVersionsResponse":
                 message.error_code = 0  # kafka-python reads responses with an error as version 0
             assert_same(name, version, message, kafka_python_rewrite(cls, version))
@@ -121,7 +124,7 @@ def kio_class(name: str, version: int) -> Any:
 KIO_NAMES = [
     name
     for name in ALL_NAMES
-    if load(name).type in ("request", "response")
+    if load_message_spec(name).type in ("request", "response")
     and any(kio_class(name, version) for version in versions_of(name))
 ]
 
@@ -145,5 +148,7 @@ def test_kio_agrees(name: str) -> None:
             return out.getvalue()
 
         for seed in range(SEEDS):
-            message = KioValues((name, version, seed), plain=True).message(load(name), version)
+            message = KioValues((name, version, seed), plain=True).message(
+                load_message_spec(name), version
+            )
             assert_same(name, version, message, rewrite)

@@ -9,9 +9,13 @@ from kafka_shim.protocol.records.batches import (
     Record,
     batches,
     encode_batch,
-    is_commit,
+    is_commit_marker,
 )
-from kafka_shim.protocol.records.single_record_batches import lone_record, marker, placed
+from kafka_shim.protocol.records.single_record_batches import (
+    batch_at_offset,
+    single_record_batch,
+    transaction_marker,
+)
 from tests.protocol.record_lists import NOW
 
 OFFSETS = TIMES = IDS = st.integers(0, 2**63 - 1)
@@ -25,7 +29,7 @@ def test_a_batch_of_one_record(
 ) -> None:
     record = Record(offset, timestamp, key, value)
     expected = encode_batch([record], BatchOptions(partition_leader_epoch=epoch))
-    assert lone_record(offset, timestamp, key, value, epoch) == expected
+    assert single_record_batch(offset, timestamp, key, value, epoch) == expected
 
 
 @given(st.tuples(IDS, st.integers(-1, 2**15 - 1)), TIMES, st.booleans(), EPOCHS, OFFSETS, EPOCHS)
@@ -37,7 +41,9 @@ def test_a_marker(
     offset: int,
     epoch: int,
 ) -> None:
-    found = marker(producer, timestamp, commit=commit, coordinator_epoch=coordinator_epoch)
+    found = transaction_marker(
+        producer, timestamp, commit=commit, coordinator_epoch=coordinator_epoch
+    )
     record = Record(
         offset,
         timestamp,
@@ -51,20 +57,20 @@ def test_a_marker(
         is_transactional=True,
         is_control=True,
     )
-    assert placed(found, offset, epoch) == encode_batch([record], options)
+    assert batch_at_offset(found, offset, epoch) == encode_batch([record], options)
 
 
 def test_control_batches() -> None:
     for commit in (True, False):
-        written = marker((77, 3), NOW, commit=commit, coordinator_epoch=2)
-        (batch,) = batches(placed(written, 7, -1))
+        written = transaction_marker((77, 3), NOW, commit=commit, coordinator_epoch=2)
+        (batch,) = batches(batch_at_offset(written, 7, -1))
         assert batch.is_control
         assert batch.is_transactional
         assert (batch.producer_id, batch.producer_epoch, batch.base_sequence) == (77, 3, -1)
         (record,) = batch.records()
         assert record.value == b"\0\0\0\0\0\2"
         assert record.key == (b"\0\0\0\1" if commit else b"\0\0\0\0")
-        assert is_commit(record) is commit
+        assert is_commit_marker(record) is commit
     for key in (None, b"\0\0", b"\0\0\0\2"):
         with pytest.raises(DecodeError, match="control record"):
-            is_commit(Record(0, 0, key))
+            is_commit_marker(Record(0, 0, key))

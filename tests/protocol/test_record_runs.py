@@ -9,21 +9,32 @@ from hypothesis import example, given, strategies as st
 from kafka_shim.protocol.errors import DecodeError
 from kafka_shim.protocol.records.record_codec import Record, write_records
 from kafka_shim.protocol.records.uniform_runs import TIMESTAMP_DELTA_LIMIT, check_uniform_runs
-from kafka_shim.protocol.records.validation import EVERYTHING, UNLIMITED, Scope, _walk, survey
+from kafka_shim.protocol.records.validation import (
+    ALL_CHECKS,
+    UNLIMITED,
+    RecordChecks,
+    _validate_each_record,
+    validate_records,
+)
 from tests.protocol.record_lists import NOW
 
 pytestmark = pytest.mark.deep
 
 LAST = (1 << 63) - 1
-SCOPES = (EVERYTHING, Scope(has_sizes=False), Scope(record_bytes_max=30), Scope(items_max=400))
+SCOPES = (
+    ALL_CHECKS,
+    RecordChecks(has_sizes=False),
+    RecordChecks(record_bytes_max=30),
+    RecordChecks(items_max=400),
+)
 
 
-def walked(content: bytes, count: int, timestamp: int, scope: Scope) -> Any:
+def walked(content: bytes, count: int, timestamp: int, scope: RecordChecks) -> Any:
     """Return the result of checking the records one by one, or its error."""
     if not 0 < count <= scope.items_max:
         return "limit"
     try:
-        return _walk(
+        return _validate_each_record(
             content,
             count,
             timestamp,
@@ -34,11 +45,11 @@ def walked(content: bytes, count: int, timestamp: int, scope: Scope) -> Any:
         return type(error), str(error)
 
 
-def surveyed(content: bytes, count: int, timestamp: int, scope: Scope) -> Any:
+def surveyed(content: bytes, count: int, timestamp: int, scope: RecordChecks) -> Any:
     if not 0 < count <= scope.items_max:
         return "limit"
     try:
-        return survey(content, count, timestamp, scope)
+        return validate_records(content, count, timestamp, scope)
     except DecodeError as error:
         if isinstance(error.__cause__, IndexError):
             return IndexError, str(error.__cause__)
@@ -103,8 +114,8 @@ def test_offsets_of_one_to_three_bytes(count: int, slow: int, size: int, random:
         damaged = bytearray(whole)
         damaged[random.randrange(len(damaged))] ^= 1 << random.randrange(8)
         for content in (whole, bytes(damaged)):
-            found = surveyed(content, count, NOW, EVERYTHING)
-            assert found == walked(content, count, NOW, EVERYTHING)
+            found = surveyed(content, count, NOW, ALL_CHECKS)
+            assert found == walked(content, count, NOW, ALL_CHECKS)
 
 
 def test_runs_of_any_length_take_few_steps() -> None:

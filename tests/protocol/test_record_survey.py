@@ -11,7 +11,7 @@ from hypothesis import given, strategies as st
 from kafka_shim.protocol.errors import DecodeError
 from kafka_shim.protocol.records.batches import BatchOptions, batches, encode_batch
 from kafka_shim.protocol.records.record_codec import Record, read_records, write_records
-from kafka_shim.protocol.records.validation import Scope, Survey, survey
+from kafka_shim.protocol.records.validation import RecordChecks, RecordsSummary, validate_records
 from tests.protocol.record_lists import NOW, record_lists, some_records
 
 pytestmark = pytest.mark.deep
@@ -27,13 +27,13 @@ def outcome(look: Callable[[], Any]) -> Any:
 def agree(content: bytes, count: int) -> bool:
     """Return whether the survey and the decoder agree about these records."""
     records = outcome(lambda: read_records(content, count, 0, NOW))
-    found = outcome(lambda: survey(content, count, NOW))
+    found = outcome(lambda: validate_records(content, count, NOW))
     if found is None and re.search(rb"[\x80-\xff]{5}", content):
         return True  # brokers reject varints of 6 bytes, which the decoder accepts
     if records is None or found is None:
         return records is found
     times = [record.timestamp for record in records] or [NOW]
-    return found == Survey(
+    return found == RecordsSummary(
         min(times),
         max(times),
         any(record.key is None for record in records),
@@ -74,28 +74,36 @@ def test_records_of_equal_lengths_are_checked_together(
 
 def test_times_are_exact() -> None:
     far, near = [Record(0, NOW + 1000, b"k", b"v")], [Record(0, NOW + 63, b"k", b"v")]
-    assert survey(write_records(far, 0, NOW), 1, NOW) == Survey(NOW + 1000, NOW + 1000, False)
-    assert survey(write_records(near, 0, NOW), 1, NOW) == Survey(NOW + 63, NOW + 63, False)
+    assert validate_records(write_records(far, 0, NOW), 1, NOW) == RecordsSummary(
+        NOW + 1000, NOW + 1000, False
+    )
+    assert validate_records(write_records(near, 0, NOW), 1, NOW) == RecordsSummary(
+        NOW + 63, NOW + 63, False
+    )
 
 
 def test_an_append_time_is_the_time_of_all_records() -> None:
     (batch,) = batches(encode_batch(some_records(), BatchOptions(append_time_ms=NOW + 9)))
-    assert batch.survey() == Survey(NOW + 9, NOW + 9, lacks_key=False)
+    assert batch.validate_records() == RecordsSummary(NOW + 9, NOW + 9, lacks_key=False)
 
 
 def test_work_is_bounded_by_the_scope() -> None:
     headers = tuple(("", None) for _ in range(50))
     rows = [Record(at, NOW, b"k", b"v" * at, headers) for at in range(10)]
     content = write_records(rows, 0, NOW)
-    assert survey(content, 10, NOW, Scope(items_max=510)).lacks_key is False
-    for scope in (Scope(items_max=509), Scope(items_max=9), Scope(record_bytes_max=100)):
+    assert validate_records(content, 10, NOW, RecordChecks(items_max=510)).lacks_key is False
+    for scope in (
+        RecordChecks(items_max=509),
+        RecordChecks(items_max=9),
+        RecordChecks(record_bytes_max=100),
+    ):
         with pytest.raises(DecodeError):
-            survey(content, 10, NOW, scope)
+            validate_records(content, 10, NOW, scope)
 
 
 def test_times_wrap_around_at_64_bits() -> None:
     content = write_records([Record(0, (1 << 63) - 1, b"", b"")], 0, 0)
-    assert survey(content, 1, 5).latest == -(1 << 63) + 4
+    assert validate_records(content, 1, 5).latest == -(1 << 63) + 4
 
 
 @pytest.mark.parametrize(("count", "step"), [(2, 1), (2, 100), (40, 1), (40, 100)])
@@ -104,5 +112,5 @@ def test_times_next_to_the_end_of_64_bits_wrap_around(count: int, step: int) -> 
     content, end = write_records(rows, 0, 0), (1 << 63) - 1
     times = [end, *(-(1 << 63) - 1 + at * step for at in range(1, count))]
     assert [record.timestamp for record in read_records(content, count, 0, end)] == times
-    found = survey(content, count, end)
+    found = validate_records(content, count, end)
     assert (found.earliest, found.latest) == (min(times), end)

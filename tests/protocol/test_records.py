@@ -13,16 +13,16 @@ from kafka_shim.protocol.records.batches import (
     Batch,
     BatchOptions,
     Record,
-    assign,
-    assign_all,
+    assign_consecutive_offsets,
+    assign_offsets,
     batches,
+    compacted_batch,
     encode_batch,
-    entry_sizes,
-    lone_batch,
-    thinned,
+    entry_bounds,
+    single_batch,
 )
 from kafka_shim.protocol.records.compression import Compression, is_available
-from kafka_shim.protocol.records.record_codec import append_varint, varint
+from kafka_shim.protocol.records.record_codec import append_varint, read_varint
 from tests.protocol.record_lists import NOW, record_lists, some_records
 
 CODECS = [codec for codec in Compression if is_available(codec)]
@@ -48,10 +48,10 @@ def test_round_trip(records: list[Record], compression: Compression) -> None:
 
 def test_only_a_single_whole_batch_is_a_lone_batch() -> None:
     blob = encode_batch(some_records())
-    assert lone_batch(blob) == only_batch(blob)
+    assert single_batch(blob) == only_batch(blob)
     old = blob[:16] + b"\1" + blob[17:]
     for other in (b"", blob[:60], blob[:-1], blob + b"x", blob * 2, old):
-        assert lone_batch(other) is None
+        assert single_batch(other) is None
 
 
 @given(record_lists())
@@ -110,7 +110,7 @@ def test_batches_of_kafka_python_are_read_and_written(
 
 def test_assigning_offsets_keeps_the_checksum() -> None:
     blob = encode_batch(some_records())
-    stored = assign(only_batch(blob), 5000, partition_leader_epoch=9)
+    stored = assign_offsets(only_batch(blob), 5000, partition_leader_epoch=9)
     batch = only_batch(stored)
     assert (batch.base_offset, batch.last_offset, batch.partition_leader_epoch) == (5000, 5004, 9)
     assert batch.is_intact()
@@ -120,7 +120,9 @@ def test_assigning_offsets_keeps_the_checksum() -> None:
 
 
 def test_append_time() -> None:
-    batch = only_batch(assign(only_batch(encode_batch(some_records())), 0, append_time_ms=NOW + 5))
+    batch = only_batch(
+        assign_offsets(only_batch(encode_batch(some_records())), 0, append_time_ms=NOW + 5)
+    )
     assert batch.is_intact()
     assert batch.is_append_time
     assert {record.timestamp for record in batch.records()} == {NOW + 5}
@@ -130,7 +132,7 @@ def test_append_time() -> None:
 
 def test_assigning_to_several_batches() -> None:
     blob = encode_batch(some_records(3)) + encode_batch(some_records(2))
-    stored, after = assign_all(batches(blob), 10, partition_leader_epoch=1)
+    stored, after = assign_consecutive_offsets(batches(blob), 10, partition_leader_epoch=1)
     assert [batch.base_offset for batch in batches(stored)] == [10, 13]
     assert after == 15
     assert all(batch.is_intact() for batch in batches(stored))
@@ -147,7 +149,7 @@ def test_a_fetch_may_end_within_a_batch() -> None:
 
 def test_formats_of_entries() -> None:
     blob = encode_batch(some_records(1))
-    assert list(entry_sizes(blob + blob)) == [
+    assert list(entry_bounds(blob + blob)) == [
         (0, len(blob), 2),
         (len(blob), 2 * len(blob), 2),
     ]
@@ -227,12 +229,12 @@ def test_fields_of_a_record_must_fit() -> None:
 def test_zigzag_varints(value: int, before: bytes) -> None:
     out = bytearray(before)
     append_varint(out, value)
-    assert varint(bytes(out), len(before)) == (value, len(out))
+    assert read_varint(bytes(out), len(before)) == (value, len(out))
 
 
 def test_varint_of_eleven_bytes_is_refused() -> None:
     with pytest.raises(DecodeError, match="longer than 10 bytes"):
-        varint(b"\xff" * 11, 0)
+        read_varint(b"\xff" * 11, 0)
 
 
 @given(record_lists(), st.sampled_from(CODECS), st.data())
@@ -243,7 +245,7 @@ def test_a_thinned_batch_keeps_its_offsets_and_the_remaining_records(
     (whole,) = batches(encode_batch(records, options))
     left = [record for record in records if data.draw(st.booleans())]
     horizon_ms = data.draw(st.none() | st.integers(0, 1 << 50))
-    (batch,) = batches(thinned(whole, left, horizon_ms))
+    (batch,) = batches(compacted_batch(whole, left, horizon_ms))
     assert batch.is_intact()
     assert batch.records() == left
     assert (batch.base_offset, batch.last_offset) == (whole.base_offset, whole.last_offset)

@@ -16,7 +16,7 @@ from kafka_shim.protocol.releases import (
     topics,
     users,
 )
-from kafka_shim.protocol.releases.change import Change, place_of
+from kafka_shim.protocol.releases.change import Change, release_sort_key
 from kafka_shim.protocol.releases.facts import Facts, facts_of
 
 CHAINS: dict[str, tuple[Any, tuple[Change, ...]]] = {
@@ -35,7 +35,7 @@ def test_every_part_of_the_facts_is_tested() -> None:
 
 @pytest.mark.parametrize("name", CHAINS)
 def test_changes_follow_each_other_in_the_order_of_releases(name: str) -> None:
-    order = [place_of(change.release) for change in CHAINS[name][1]]
+    order = [release_sort_key(change.release) for change in CHAINS[name][1]]
     assert order == sorted(order)
 
 

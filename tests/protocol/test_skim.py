@@ -5,8 +5,12 @@ from typing import Any
 import pytest
 
 from kafka_shim.protocol.codec.codecs import write_request, writer
-from kafka_shim.protocol.codec.message_spec import ZERO_UUID, StructSpec, load
-from kafka_shim.protocol.codec.resource_names import ResourceNames, skim_request, skimmer
+from kafka_shim.protocol.codec.message_spec import ZERO_UUID, StructSpec, load_message_spec
+from kafka_shim.protocol.codec.resource_names import (
+    ResourceNames,
+    compile_skimmer,
+    read_resource_names,
+)
 from kafka_shim.protocol.codec.wire_layout import Layout
 from kafka_shim.protocol.errors import DecodeError
 from kafka_shim.protocol.messages.add_partitions_to_txn_request import (
@@ -59,25 +63,27 @@ def names_by_walking(
 def test_skimming_finds_the_names_of_the_decoded_request(name: str) -> None:
     if name == "FindCoordinatorRequest":
         return  # see test_coordinators
-    spec = load(name)
+    spec = load_message_spec(name)
     for version in versions_of(name):
         for seed in range(6):
             message = Values(("skim", name, version, seed)).message(spec, version)
             data = writer(name, version)(message)
             wanted = ResourceNames()
             names_by_walking(message, spec.struct, Layout(spec, version), wanted)
-            assert skimmer(name, version)(b"head" + data, 4) == wanted, (version, seed)
+            assert compile_skimmer(name, version)(b"head" + data, 4) == wanted, (version, seed)
 
 
 def test_fetch() -> None:
     topics = [FetchTopic("a", partitions=[FetchPartition(0), FetchPartition(1)]), FetchTopic("b")]
     request = FetchRequest(topics=topics, forgotten_topics_data=[ForgottenTopic("gone")])
-    assert skim_request(1, 12, write_request(request, 12), 0) == ResourceNames(topics=["a", "b"])
+    assert read_resource_names(1, 12, write_request(request, 12), 0) == ResourceNames(
+        topics=["a", "b"]
+    )
 
 
 def test_topic_ids() -> None:
     request = FetchRequest(topics=[FetchTopic(topic_id=b"i" * 16), FetchTopic()])
-    assert skim_request(1, 13, write_request(request, 13), 0) == ResourceNames(
+    assert read_resource_names(1, 13, write_request(request, 13), 0) == ResourceNames(
         topic_ids=[b"i" * 16]
     )
 
@@ -87,14 +93,14 @@ def test_several_kinds() -> None:
     old = AddPartitionsToTxnRequest(v3_and_below_transactional_id="x", v3_and_below_topics=topics)
     new = AddPartitionsToTxnRequest([AddPartitionsToTxnTransaction("x", topics=topics)])
     wanted = ResourceNames(topics=["t"], transactional_ids=["x"])
-    assert skim_request(24, 3, write_request(old, 3), 0) == wanted
-    assert skim_request(24, 5, write_request(new, 5), 0) == wanted
+    assert read_resource_names(24, 3, write_request(old, 3), 0) == wanted
+    assert read_resource_names(24, 5, write_request(new, 5), 0) == wanted
 
 
 def test_config_resources_bear_their_type() -> None:
     resources = [AlterConfigsResource(2, "t"), AlterConfigsResource(4, "")]
     request = IncrementalAlterConfigsRequest(resources)
-    skimmed = skim_request(44, 1, write_request(request, 1), 0)
+    skimmed = read_resource_names(44, 1, write_request(request, 1), 0)
     assert skimmed == ResourceNames(config_resources=[(2, "t"), (4, "")])
 
 
@@ -108,21 +114,21 @@ def test_config_resources_bear_their_type() -> None:
     ],
 )
 def test_coordinators(version: int, asked: FindCoordinatorRequest, wanted: ResourceNames) -> None:
-    assert skim_request(10, version, write_request(asked, version), 0) == wanted
+    assert read_resource_names(10, version, write_request(asked, version), 0) == wanted
 
 
 def test_names_of_acls_are_not_resources_in_use() -> None:
     data = write_request(CreateAclsRequest([AclCreation(2, "t")]), 3)
-    assert skim_request(30, 3, data, 0) == ResourceNames()
+    assert read_resource_names(30, 3, data, 0) == ResourceNames()
 
 
 def test_damage_behind_the_names_is_not_seen_and_before_is() -> None:
     data = write_request(FetchRequest(topics=[FetchTopic("a")]), 12)
-    assert skim_request(1, 12, data[:-3], 0).topics == ["a"]
+    assert read_resource_names(1, 12, data[:-3], 0).topics == ["a"]
     with pytest.raises(DecodeError, match="FetchRequest v12: "):
-        skim_request(1, 12, data[:29], 0)
+        read_resource_names(1, 12, data[:29], 0)
 
 
 def test_malformed_utf8_is_replaced() -> None:
     data = write_request(FetchRequest(topics=[FetchTopic("ab")]), 12).replace(b"ab", b"a\xff")
-    assert skim_request(1, 12, data, 0).topics == ["a\ufffd"]
+    assert read_resource_names(1, 12, data, 0).topics == ["a\ufffd"]

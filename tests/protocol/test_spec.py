@@ -6,7 +6,7 @@ from kafka_shim.protocol.codec.message_spec import (
     NONE,
     TOP_VERSION,
     VersionRange,
-    load,
+    load_message_spec,
     snake_case,
     version_range,
 )
@@ -50,7 +50,7 @@ def test_no_versions() -> None:
 
 
 def test_a_definition() -> None:
-    spec = load("CreateAclsRequest")
+    spec = load_message_spec("CreateAclsRequest")
     assert (spec.api_key, spec.type, spec.versions, spec.flexible.low) == (30, "request", (0, 3), 2)
     assert [struct.name for struct in spec.structs] == ["AclCreation", "CreateAclsRequest"]
     pattern = spec.structs[0].fields[2]
@@ -66,7 +66,7 @@ def test_a_definition() -> None:
 
 def test_every_definition_is_sound() -> None:
     for name in ALL_NAMES:
-        spec = load(name)
+        spec = load_message_spec(name)
         assert spec.name == name
         assert spec.versions.low <= spec.versions.high
         for struct in spec.structs:
@@ -82,7 +82,9 @@ def test_every_definition_is_sound() -> None:
 
 def test_defaults() -> None:
     fields = {
-        field.name: field for struct in load("FetchRequest").structs for field in struct.fields
+        field.name: field
+        for struct in load_message_spec("FetchRequest").structs
+        for field in struct.fields
     }
     assert fields["MaxBytes"].default == 0x7FFFFFFF
     assert fields["ClusterId"].default is None

@@ -5,17 +5,22 @@ from random import Random
 from typing import Any
 
 from kafka_shim.protocol.codec.catalogue import classes
-from kafka_shim.protocol.codec.message_spec import FieldSpec, MessageSpec, StructSpec, load
-from kafka_shim.schemas import names
+from kafka_shim.protocol.codec.message_spec import (
+    FieldSpec,
+    MessageSpec,
+    StructSpec,
+    load_message_spec,
+)
+from kafka_shim.schemas import message_names
 
-ALL_NAMES = names()
+ALL_NAMES = message_names()
 BITS = {"int8": 8, "int16": 16, "uint16": 16, "int32": 32, "uint32": 32, "int64": 64}
 TEXTS = ("", "a", "orders", "äöü ☃ 𝄞", "x" * 126, "x" * 127, "y" * 128, "z" * 300)
 LENGTHS = (0, 1, 1, 2, 2, 3, 7, 8, 9, 12)
 
 
 def versions_of(name: str) -> range:
-    low, high = load(name).versions
+    low, high = load_message_spec(name).versions
     return range(low, high + 1)
 
 

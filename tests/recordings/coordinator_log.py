@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 
 from kafka_shim.protocol.codec import codecs
-from kafka_shim.protocol.codec.message_spec import load
+from kafka_shim.protocol.codec.message_spec import load_message_spec
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.messages.fetch_request import FetchPartition, FetchRequest, FetchTopic
 from kafka_shim.protocol.messages.list_offsets_request import (
@@ -15,7 +15,7 @@ from kafka_shim.protocol.messages.list_offsets_request import (
     ListOffsetsTopic,
 )
 from kafka_shim.protocol.messages.metadata_request import MetadataRequest, MetadataRequestTopic
-from kafka_shim.protocol.records.batches import batches, is_commit
+from kafka_shim.protocol.records.batches import batches, is_commit_marker
 from tests.recordings.peers.peer import ask_root
 from tests.recordings.play import Play
 
@@ -88,7 +88,7 @@ class CoordinatorLog:
             for record in batch.records():
                 row = self._row(record.key or b"", record.value)
                 if batch.is_control and self._is_alone:
-                    row = {"marker": "commit" if is_commit(record) else "abort"}
+                    row = {"marker": "commit" if is_commit_marker(record) else "abort"}
                 if row is None:
                     continue
                 if self._is_alone:
@@ -118,7 +118,7 @@ class CoordinatorLog:
 
     def _plain(self, message: msgspec.Struct, version: int) -> dict[str, Any]:
         name = type(message).__name__
-        found = self._play.struct(load(name).struct, message, version)
+        found = self._play.struct(load_message_spec(name).struct, message, version)
         if found.get("expire_timestamp", -1) >= 0:
             found["expire_timestamp"] -= found["commit_timestamp"]
         if found.get("write_timestamp", -1) == found.get("create_timestamp"):

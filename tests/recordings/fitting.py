@@ -2,12 +2,12 @@
 
 from typing import Any
 
-from kafka_shim.protocol.codec.message_spec import StructSpec, load
+from kafka_shim.protocol.codec.message_spec import StructSpec, load_message_spec
 
 
 def fit(request: Any, version: int) -> Any:
     """Set the fields that the version lacks to their defaults, in place; return the request."""
-    _fit(load(type(request).__name__).struct, request, version)
+    _fit(load_message_spec(type(request).__name__).struct, request, version)
     return request
 
 

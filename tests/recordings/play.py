@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 import msgspec
 
 from kafka_shim.protocol.codec.catalogue import classes
-from kafka_shim.protocol.codec.message_spec import StructSpec, load
+from kafka_shim.protocol.codec.message_spec import StructSpec, load_message_spec
 from kafka_shim.protocol.enums import ApiKey
 from tests.recordings.fitting import fit
 from tests.recordings.peers.peer import Peer, ask, versions
@@ -84,7 +84,9 @@ class Play:
     def keep(self, label: str, api: ApiKey, version: int, response: Any) -> None:
         plain = response
         if not isinstance(response, str):
-            plain = self.struct(load(f"{api.wire_name}Response").struct, response, version)
+            plain = self.struct(
+                load_message_spec(f"{api.wire_name}Response").struct, response, version
+            )
         self.steps.append((label, plain))
 
     def struct(self, spec: StructSpec, value: msgspec.Struct, version: int) -> dict[str, Any]:

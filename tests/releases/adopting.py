@@ -15,8 +15,8 @@ from pathlib import Path
 from kafka_shim.protocol.codec.message_spec import snake_case
 from kafka_shim.schemas.pins import PYPROJECT, read_pins, sha256_of
 from kafka_shim.schemas.releases import features, settings
-from kafka_shim.schemas.releases.extract import JARS, MANIFEST, manifest_text, texts
-from kafka_shim.schemas.releases.history import Release, minor
+from kafka_shim.schemas.releases.extract import JARS, MANIFEST, fact_file_texts, manifest_text
+from kafka_shim.schemas.releases.history import Release, minor_release
 from tests.oracle.real_kafka import jars, numbers
 from tests.releases.snapshot import Range, Snapshot
 
@@ -68,15 +68,15 @@ def adopt_jars(release: str) -> None:
 def adopt_facts(new: Snapshot) -> None:
     """Pin the jars that settings and features are read from, and add them to the history."""
     pins = json.loads(JARS.read_text())
-    known = {version: release_at(minor(version)) for version in pins["releases"]}
-    if minor(new.release) in map(minor, known):
+    known = {version: release_at(minor_release(version)) for version in pins["releases"]}
+    if minor_release(new.release) in map(minor_release, known):
         return
     newest = pins["releases"][max(known, key=numbers)]
     found = artifacts(newest, jars(new.release))
     pins["releases"][new.release] = sorted(found)
     pins["sha256"] = dict(sorted((pins["sha256"] | found).items()))
     JARS.write_text(json.dumps(pins, indent=1) + "\n")
-    for path, text in texts(known | {new.release: new.facts}).items():
+    for path, text in fact_file_texts(known | {new.release: new.facts}).items():
         path.write_text(text)
     MANIFEST.write_text(manifest_text())
 
@@ -109,10 +109,10 @@ def with_versions(text: str, old: Snapshot, new: Snapshot) -> str:
     Entries are added where the jars of the two releases differ. The lowest version of an API stays
     as in the table, which may be higher than in the jars.
     """
-    name = minor(new.release)
+    name = minor_release(new.release)
     if f'"{name}"' in text:
         return text
-    text = _with_release(text, minor(old.release), name)
+    text = _with_release(text, minor_release(old.release), name)
     for api, offered in new.apis.items():
         before = old.apis.get(api)
         if before == offered:

@@ -7,7 +7,7 @@ from typing import Final
 import msgspec
 
 from kafka_shim.schemas.facts import Definition
-from kafka_shim.schemas.merge import layout, versions_in
+from kafka_shim.schemas.merge import fields_on_wire, parse_versions
 from kafka_shim.schemas.releases import Fact
 from tests.releases.bytecode import Calls
 from tests.releases.snapshot import Snapshot
@@ -58,7 +58,7 @@ def _versions(old: Snapshot, new: Snapshot) -> Iterator[Finding]:
         elif offered != old.apis[api]:
             yield Finding("versions", api, f"{old.apis[api]} -> {offered}")
     for name in sorted(new.unstable - old.unstable):
-        version = versions_in(new.definitions[name]["validVersions"]).stop - 1
+        version = parse_versions(new.definitions[name]["validVersions"]).stop - 1
         yield Finding("versions", name.removesuffix("Request"), f"{version} is new and unstable")
     for api in old.apis.keys() - new.apis.keys():
         yield Finding("apis", api, "no longer offered")
@@ -86,10 +86,12 @@ def _fields_of(name: str, before: Definition, now: Definition) -> Iterator[Findi
 
 def _renamed(before: Definition, now: Definition) -> Iterator[tuple[str, str]]:
     """Yield (old, new) names of fields at the same place of the same version."""
-    common = set(versions_in(before["validVersions"])) & set(versions_in(now["validVersions"]))
+    common = set(parse_versions(before["validVersions"])) & set(
+        parse_versions(now["validVersions"])
+    )
     found: dict[str, str] = {}
     for version in common:
-        rows = [list(layout(side, version)) for side in (before, now)]
+        rows = [list(fields_on_wire(side, version)) for side in (before, now)]
         if [row[1:] for row in rows[0]] != [row[1:] for row in rows[1]]:
             continue
         for was, becomes in zip(*rows, strict=True):

@@ -5,11 +5,11 @@ from pathlib import Path
 
 import msgspec
 
-from kafka_shim.schemas.facts import Definition, read_codes, read_jar
-from kafka_shim.schemas.merge import versions_in
+from kafka_shim.schemas.facts import Definition, read_enum_codes_of_jar, read_pinned_definitions
+from kafka_shim.schemas.merge import parse_versions
 from kafka_shim.schemas.pins import Jar
 from kafka_shim.schemas.releases import Fact
-from kafka_shim.schemas.releases.extract import FEATURE, extracted
+from kafka_shim.schemas.releases.extract import FEATURE, extract_facts
 from kafka_shim.schemas.releases.history import Release
 from tests.authorizer.record_asked_by_brokers import asked
 from tests.oracle.real_kafka import jars, numbers
@@ -73,7 +73,7 @@ class Snapshot(msgspec.Struct, frozen=True):
 
 
 def _offered(definition: Definition) -> Range | None:
-    versions = versions_in(definition["validVersions"])
+    versions = parse_versions(definition["validVersions"])
     high = versions.stop - 1 - bool(definition.get("latestVersionUnstable"))
     return Range(versions.start, high) if high >= versions.start else None
 
@@ -85,9 +85,9 @@ def snapshot(release: str) -> Snapshot:
     core = libs / f"kafka_{SCALA}-{release}.jar"
     return Snapshot(
         release=release,
-        definitions=read_jar(clients, Jar(clients.stem, "", frozenset())),
-        codes=read_codes(clients),
-        facts=extracted(sorted(libs.glob("*.jar"))),
+        definitions=read_pinned_definitions(clients, Jar(clients.stem, "", frozenset())),
+        codes=read_enum_codes_of_jar(clients),
+        facts=extract_facts(sorted(libs.glob("*.jar"))),
         asked={
             api: frozenset(questions)
             for api, questions in asked(core, is_kraft=numbers(release) >= (3,)).items()

@@ -4,8 +4,8 @@ import json
 
 from kafka_shim.protocol.api_versions import RELEASES
 from kafka_shim.schemas.pins import PYPROJECT, read_pins
-from kafka_shim.schemas.releases.extract import JARS, texts
-from kafka_shim.schemas.releases.history import minor
+from kafka_shim.schemas.releases.extract import JARS, fact_file_texts
+from kafka_shim.schemas.releases.history import minor_release
 from tests.recordings.conformance.scenario import recordings, scenario_count
 from tests.releases import adopting, table
 from tests.releases.test_differing import release, request
@@ -57,7 +57,9 @@ def test_only_the_newest_jars_are_replaced() -> None:
 
 def test_the_history_of_facts_has_the_facts_of_each_release() -> None:
     versions = json.loads(JARS.read_text())["releases"]
-    told = texts({version: adopting.release_at(minor(version)) for version in versions})
+    told = fact_file_texts(
+        {version: adopting.release_at(minor_release(version)) for version in versions}
+    )
     assert [path.name for path, text in told.items() if path.read_text() != text] == []
 
 
@@ -65,7 +67,7 @@ def test_the_page_has_a_row_for_each_release_with_all_its_scenarios() -> None:
     cells = [line.split(" | ") for line in table.PAGE.read_text().splitlines()]
     rows = {cell[0].strip("| "): cell for cell in cells if len(cell) == 5}
     for name in RELEASES:
-        named = [row for row in recordings() if minor(row.partition("-")[0]) == name]
+        named = [row for row in recordings() if minor_release(row.partition("-")[0]) == name]
         assert int(rows[name][2]) == sum(map(scenario_count, named)), name
 
 

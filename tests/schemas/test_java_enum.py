@@ -6,24 +6,24 @@ import pytest
 
 from kafka_shim.protocol.enums import Operation, PatternType, Permission, ResourceType
 from kafka_shim.protocol.error_codes import ErrorCode
-from kafka_shim.schemas import codes as vendored
-from kafka_shim.schemas.java_enum import codes
+from kafka_shim.schemas import enum_codes as vendored
+from kafka_shim.schemas.java_enum import read_enum_codes
 from tests.schemas.class_files import class_of_enum, class_with_code
 
 
 def test_codes_of_an_enum() -> None:
     made = {"UNKNOWN": -1, "NONE": 0, "ONE": 1, "FAR": 30_000}
-    assert codes(class_of_enum(made)) == made
+    assert read_enum_codes(class_of_enum(made)) == made
 
 
 def test_files_other_than_class_files_are_rejected() -> None:
     with pytest.raises(ValueError, match="not a class file"):
-        codes(b"PK\3\4")
+        read_enum_codes(b"PK\3\4")
 
 
 def test_a_switch_is_rejected_instead_of_being_misread() -> None:
     with pytest.raises(ValueError, match="instruction 0xaa is not expected"):
-        codes(class_with_code(b"\xaa" + bytes(20)))
+        read_enum_codes(class_with_code(b"\xaa" + bytes(20)))
 
 
 @pytest.mark.parametrize(

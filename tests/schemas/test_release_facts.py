@@ -7,7 +7,13 @@ import pytest
 
 from kafka_shim.protocol.api_versions import RELEASES
 from kafka_shim.schemas.releases import FEATURES, SETTINGS, Facts, extract, features, settings
-from kafka_shim.schemas.releases.history import Release, merged, minor, of_rows, render
+from kafka_shim.schemas.releases.history import (
+    Release,
+    facts_by_kind,
+    merge_releases,
+    minor_release,
+    render_history,
+)
 
 NUMBER = {"type": "int", "default": "1"}
 OTHER = {"type": "int", "default": "2"}
@@ -24,24 +30,26 @@ RELEASE: dict[str, Release] = {
 
 def test_rows_have_a_kind_and_a_name() -> None:
     row = {"kind": "topic", "name": "a", "type": "int"}
-    assert of_rows([row, row | {"name": "b"}]) == {
+    assert facts_by_kind([row, row | {"name": "b"}]) == {
         "topic": {"a": {"type": "int"}, "b": {"type": "int"}}
     }
 
 
 def test_a_history_has_what_changed() -> None:
-    assert merged(RELEASE) == FACTS
+    assert merge_releases(RELEASE) == FACTS
 
 
 def test_names_have_the_order_of_the_newest_release() -> None:
-    assert list(merged({"1.0.2": RELEASE["1.0.2"], "1.1.1": RELEASE["1.1.1"]})["broker"]) == [
+    assert list(
+        merge_releases({"1.0.2": RELEASE["1.0.2"], "1.1.1": RELEASE["1.1.1"]})["broker"]
+    ) == [
         "b",
         "a",
     ]
 
 
 def test_a_history_survives_a_round_trip_with_one_change_per_line() -> None:
-    text = render(FACTS)
+    text = render_history(FACTS)
     assert json.loads(text) == FACTS
     assert '    "2.0": null\n' in text
     assert '  "b": {"1.1": {"type": "int", "default": "1"}}\n' in text
@@ -49,12 +57,12 @@ def test_a_history_survives_a_round_trip_with_one_change_per_line() -> None:
 
 @pytest.mark.parametrize(("version", "release"), [("0.11.0.3", "0.11"), ("4.4.0", "4.4")])
 def test_the_minor_release_of_a_version(version: str, release: str) -> None:
-    assert minor(version) == release
+    assert minor_release(version) == release
 
 
 def test_every_release_has_pinned_jars() -> None:
-    assert tuple(map(minor, extract.pinned())) == RELEASES
-    artifacts = {jar.artifact for jars in extract.pinned().values() for jar in jars}
+    assert tuple(map(minor_release, extract.pinned_jars())) == RELEASES
+    artifacts = {jar.artifact for jars in extract.pinned_jars().values() for jar in jars}
     assert artifacts == json.loads(extract.JARS.read_text())["sha256"].keys()
 
 
@@ -74,10 +82,10 @@ def test_facts_edited_by_hand_fail_the_check(
 
 
 def test_differences_from_jars_are_reported_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(extract, "pinned", lambda: {version: [] for version in RELEASE})
-    assert extract.differences("1.1.1", RELEASE["1.1.1"], FACTS) == []
+    monkeypatch.setattr(extract, "pinned_jars", lambda: {version: [] for version in RELEASE})
+    assert extract.differences_from_facts("1.1.1", RELEASE["1.1.1"], FACTS) == []
     found = {"broker": {"a": NUMBER, "c": NUMBER}, "topic": {"a": NUMBER}}
-    assert extract.differences("1.1.1", found, FACTS) == [
+    assert extract.differences_from_facts("1.1.1", found, FACTS) == [
         f"1.1.1 broker a: {OTHER} is said, the jars have {NUMBER}",
         f"1.1.1 broker b: {NUMBER} is said, the jars have None",
         f"1.1.1 broker c: None is said, the jars have {NUMBER}",
@@ -87,8 +95,8 @@ def test_differences_from_jars_are_reported_one_by_one(monkeypatch: pytest.Monke
 def test_the_check_with_jars_reads_each_release(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(extract, "pinned", lambda: {version: [] for version in RELEASE})
-    monkeypatch.setattr(extract, "extracted", lambda _: RELEASE["2.0.1"])
+    monkeypatch.setattr(extract, "pinned_jars", lambda: {version: [] for version in RELEASE})
+    monkeypatch.setattr(extract, "extract_facts", lambda _: RELEASE["2.0.1"])
     monkeypatch.setattr(extract, "settings", lambda: FACTS)
     monkeypatch.setattr(extract, "features", dict)
     assert extract.main(["--check", "--jars", "2.0.1"]) == 0
@@ -100,7 +108,7 @@ def test_the_check_with_jars_reads_each_release(
 def test_writing_gives_settings_by_name_and_features_in_the_brokers_order() -> None:
     row = {"min": 0, "max": 1, "level": 1}
     release: Release = {"topic": {"b": NUMBER, "a": NUMBER}, "feature": {"z": row, "y": row}}
-    written = extract.texts({"4.3.1": release})
+    written = extract.fact_file_texts({"4.3.1": release})
     assert list(json.loads(written[SETTINGS])["topic"]) == ["a", "b"]
     assert list(json.loads(written[FEATURES])["feature"]) == ["z", "y"]
 

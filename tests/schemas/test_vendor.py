@@ -7,9 +7,19 @@ from pathlib import Path
 
 import pytest
 
-from kafka_shim.schemas import KAFKA, names, path_of, vendor
-from kafka_shim.schemas.facts import ENUMS, parse, read_jar, render
-from kafka_shim.schemas.merge import layout, merge, spell, versions_in
+from kafka_shim.schemas import KAFKA, definition_path, message_names, vendor
+from kafka_shim.schemas.facts import (
+    ENUMS,
+    parse_definition,
+    read_pinned_definitions,
+    render_definition,
+)
+from kafka_shim.schemas.merge import (
+    fields_on_wire,
+    merge_definitions,
+    parse_versions,
+    versions_text,
+)
 from kafka_shim.schemas.pins import Jar, Pins, read_pins, sha256_of
 from tests.schemas.class_files import class_of_enum
 
@@ -41,24 +51,24 @@ def test_definitions_contain_no_text_of_kafka() -> None:
             return set(value).union(*map(keys, value.values()))
         return set().union(*map(keys, value)) if isinstance(value, list) else set()
 
-    for name in names():
-        text = path_of(name).read_text()
+    for name in message_names():
+        text = definition_path(name).read_text()
         assert "//" not in text
         assert not keys(json.loads(text)) & PROSE
 
 
 def test_every_request_has_its_response() -> None:
-    for name in names():
+    for name in message_names():
         if name.endswith("Request"):
-            other = json.loads(path_of(name.replace("Request", "Response")).read_text())
-            own = json.loads(path_of(name).read_text())
+            other = json.loads(definition_path(name.replace("Request", "Response")).read_text())
+            own = json.loads(definition_path(name).read_text())
             assert own["apiKey"] == other["apiKey"]
             assert own["validVersions"] == other["validVersions"]
             assert own["flexibleVersions"] == other["flexibleVersions"]
 
 
 def test_facts_out_of_a_definition() -> None:
-    assert parse(JSON_WITH_COMMENTS) == {
+    assert parse_definition(JSON_WITH_COMMENTS) == {
         "apiKey": 0,
         "type": "request",
         "listeners": ["broker"],
@@ -93,9 +103,9 @@ def test_facts_out_of_a_definition() -> None:
 
 
 def test_rendered_definitions_read_back() -> None:
-    definition = parse(JSON_WITH_COMMENTS)
+    definition = parse_definition(JSON_WITH_COMMENTS)
     definition["commonStructs"] = [{"name": "S", "versions": "0+", "fields": []}]
-    assert json.loads(render(definition)) == definition
+    assert json.loads(render_definition(definition)) == definition
 
 
 @pytest.mark.parametrize(
@@ -103,13 +113,13 @@ def test_rendered_definitions_read_back() -> None:
     [("none", []), ("3", [3]), ("0-2", [0, 1, 2]), ("4+", [4, 5]), (None, [])],
 )
 def test_versions(text: str | None, versions: list[int]) -> None:
-    assert list(versions_in(text, 5)) == versions
-    assert spell(versions, 5) == (text or "none")
+    assert list(parse_versions(text, 5)) == versions
+    assert versions_text(versions, 5) == (text or "none")
 
 
 def test_versions_with_a_gap_are_an_error() -> None:
     with pytest.raises(ValueError, match=r"versions \[1, 3\] have a gap"):
-        spell([1, 3], 3)
+        versions_text([1, 3], 3)
 
 
 def field(name: str, versions: str, **more: object) -> dict[str, object]:
@@ -129,7 +139,7 @@ def message(valid: str, *fields: dict[str, object]) -> dict[str, object]:
 def test_merging_takes_old_versions_from_the_older_one() -> None:
     older = message("0-3", field("A", "0-1"), field("B", "0+"), field("C", "1-2"), field("D", "3+"))
     newer = message("2-4", field("B", "2+"), field("C", "2"), field("D", "3+"), field("E", "4+"))
-    merged = merge(older, newer)
+    merged = merge_definitions(older, newer)
     assert merged["validVersions"] == "0-4"
     assert merged["flexibleVersions"] == "2+"
     assert [(f["name"], f["versions"]) for f in merged["fields"]] == [
@@ -141,21 +151,21 @@ def test_merging_takes_old_versions_from_the_older_one() -> None:
     ]
     for version in range(5):
         source = older if version < 2 else newer
-        assert list(layout(merged, version)) == list(layout(source, version))
+        assert list(fields_on_wire(merged, version)) == list(fields_on_wire(source, version))
 
 
 def test_merging_where_one_has_all() -> None:
     older, newer = message("0-1", field("A", "0+")), message("0-2", field("A", "0+"))
-    assert merge(older, newer) is newer
+    assert merge_definitions(older, newer) is newer
     dropped = message("none")
-    assert merge(older, dropped) is older
+    assert merge_definitions(older, dropped) is older
 
 
 def test_contradicting_definitions_are_not_merged() -> None:
     older = message("0-1", field("A", "0+"), field("B", "0+"))
     newer = message("1-2", field("B", "1+"), field("A", "1+"))
     with pytest.raises(ValueError, match="merged `M` differs in version 0"):
-        merge(older, newer)
+        merge_definitions(older, newer)
 
 
 def jar_with(path: Path, **definitions: str) -> Jar:
@@ -178,7 +188,9 @@ def test_from_jar_to_files_and_back(
     monkeypatch.setattr(vendor, "LOCAL_REPOSITORY", tmp_path / "none")
     monkeypatch.setattr(vendor, "read_pins", lambda: pins)
     assert vendor.main(["--jar", str(path)]) == 0
-    assert json.loads((tmp_path / "kafka/FooRequest.json").read_text()) == parse(JSON_WITH_COMMENTS)
+    assert json.loads((tmp_path / "kafka/FooRequest.json").read_text()) == parse_definition(
+        JSON_WITH_COMMENTS
+    )
     assert vendor.main(["--check", "--jar", str(path)]) == 0
     assert vendor.main(["--check"]) == 0
     assert "the pinned jars are not at hand" in capsys.readouterr().out
@@ -227,14 +239,14 @@ def test_a_jar_with_another_checksum_is_refused(tmp_path: Path) -> None:
     jar = jar_with(path, FooRequest=JSON_WITH_COMMENTS)
     jar_with(path, FooRequest=JSON_WITH_COMMENTS, Another=JSON_WITH_COMMENTS)
     with pytest.raises(ValueError, match=r"`foo-1.jar` does not have the pinned sha256"):
-        vendor.find(jar, [path])
+        vendor.find_jar(jar, [path])
 
 
 def test_a_message_missing_in_a_jar_is_reported(tmp_path: Path) -> None:
     path = tmp_path / "foo-1.jar"
     jar = jar_with(path, FooRequest=JSON_WITH_COMMENTS)._replace(only=frozenset({"Gone"}))
     with pytest.raises(LookupError, match="does not define Gone"):
-        read_jar(path, jar)
+        read_pinned_definitions(path, jar)
 
 
 def test_without_maven_the_alternative_is_reported(
@@ -243,12 +255,12 @@ def test_without_maven_the_alternative_is_reported(
     monkeypatch.setattr(vendor, "LOCAL_REPOSITORY", tmp_path)
     monkeypatch.setattr(shutil, "which", lambda _: None)
     with pytest.raises(FileNotFoundError, match=r"no mvn to fetch `org\.example:foo:1`"):
-        vendor.fetch(Jar("org.example:foo:1", "", frozenset()), [])
+        vendor.fetch_jar(Jar("org.example:foo:1", "", frozenset()), [])
 
 
 def test_pins_of_this_project() -> None:
     pins = read_pins()
     assert all(len(jar.sha256) == 64 for jar in pins.jars)
     assert pins.jars[0].file_name.startswith("kafka-clients-")
-    assert pins.without.isdisjoint(names())
-    assert len(names()) == len(list(KAFKA.iterdir()))
+    assert pins.without.isdisjoint(message_names())
+    assert len(message_names()) == len(list(KAFKA.iterdir()))

@@ -11,7 +11,7 @@ import msgspec
 import pytest
 
 from kafka_shim.protocol.codec.codecs import reader, writer
-from kafka_shim.protocol.codec.message_spec import load
+from kafka_shim.protocol.codec.message_spec import load_message_spec
 from kafka_shim.protocol.errors import DecodeError
 from kafka_shim.protocol.headers import read_request_header
 from kafka_shim.shim.errors import CloseConnection
@@ -47,7 +47,7 @@ def test_every_text_field_of_every_request_is_writable(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(values, "TEXTS", (MARK.decode(),))
-    spec = load(name)
+    spec = load_message_spec(name)
     for version in versions_of(name):
         data = writer(name, version)(Values(name, plain=True).message(spec, version))
         for half in HALVES:

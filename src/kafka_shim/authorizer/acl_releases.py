@@ -9,7 +9,7 @@ from functools import cache
 
 from kafka_shim.authorizer.rules import AclRules, Handling
 from kafka_shim.protocol.error_codes import ErrorCode
-from kafka_shim.protocol.releases.change import Change, fold
+from kafka_shim.protocol.releases.change import Change, apply_changes
 
 OLDEST_RULES = AclRules(
     prefixed_patterns=False,
@@ -88,4 +88,4 @@ CHANGES: tuple[Change, ...] = (
 @cache
 def rules_of(release: str) -> AclRules:
     """Return the ACL rules of a release such as `2.8` or `4.3.1`."""
-    return fold(OLDEST_RULES, CHANGES, release)
+    return apply_changes(OLDEST_RULES, CHANGES, release)

@@ -9,7 +9,7 @@ from functools import cache
 import msgspec
 
 from kafka_shim.protocol.api_versions import RELEASES
-from kafka_shim.protocol.releases.change import Change, fold
+from kafka_shim.protocol.releases.change import Change, apply_changes
 
 
 class Heading(Enum):
@@ -61,7 +61,7 @@ CHANGES: tuple[Change, ...] = (
 @cache
 def acl_tool_of(release: str) -> AclTool:
     """Return the tool of a release such as `2.8` or `4.3.1`."""
-    return fold(OLDEST_TOOL, CHANGES, release)
+    return apply_changes(OLDEST_TOOL, CHANGES, release)
 
 
 NEWEST_TOOL = acl_tool_of(RELEASES[-1])

@@ -15,7 +15,7 @@ from kafka_shim.authorizer.requirement import BoundRequirement, Effect
 from kafka_shim.authorizer.requirements import rows_by_id
 from kafka_shim.protocol.enums import NO_OPERATIONS, ApiKey, ResourceType
 from kafka_shim.protocol.error_codes import ErrorCode
-from kafka_shim.protocol.responses import Errors, config_errors, errors_of
+from kafka_shim.protocol.responses import Errors, config_errors, errors_by_name
 
 Bound = Mapping[str, BoundRequirement]
 """The requirements of a release by row id."""
@@ -73,7 +73,7 @@ def evidence_from_response(
     known: Known,
 ) -> "ResponseEvidence":
     """Combine a plan with its decoded response."""
-    errors = errors_of(response)
+    errors = errors_by_name(response)
     names = known.names
     ids = {names[key]: key for key in errors if isinstance(key, bytes) and key in names}
     rows = rows_by_id(release)

@@ -19,7 +19,7 @@ RELEASES: Final = (
 """All minor releases, oldest first."""
 
 TELEMETRY: Final = frozenset({ApiKey.GET_TELEMETRY_SUBSCRIPTIONS, ApiKey.PUSH_TELEMETRY})
-"""Advertised only where a telemetry receiver is configured (KIP-714); `advertised` lists them."""
+"""Advertised if a telemetry receiver is configured (KIP-714); in `advertised_versions` always."""
 
 PRODUCE_ADVERTISED_SINCE_ZERO: Final = "4.0"
 """Since this release, Produce lists versions from 0, which librdkafka requires, but serves only
@@ -155,21 +155,22 @@ _UNSTABLE: Final[dict[ApiKey, str]] = {
 }
 
 
-def advertised(release: str) -> dict[ApiKey, tuple[int, int]]:
+def advertised_versions(release: str) -> dict[ApiKey, tuple[int, int]]:
     """Return the (lowest, highest) version of every API that ApiVersions lists, in key order.
 
-    `TELEMETRY` is included; leave it out unless it is enabled. `served` has the versions that work.
+    `TELEMETRY` is included; leave it out unless it is enabled. `served_versions` has the versions
+    that work.
     """
     return {
         key: (int(low), int(high))
-        for key, versions in _at(release, "advertised").items()
+        for key, versions in _versions_at(release, "advertised").items()
         for low, _, high in [versions.partition("-")]
     }
 
 
-def served(release: str) -> dict[ApiKey, tuple[int, int]]:
+def served_versions(release: str) -> dict[ApiKey, tuple[int, int]]:
     """Return the (lowest, highest) version of every API that is answered, in key order."""
-    ranges = advertised(release)
+    ranges = advertised_versions(release)
     if release_index(release) >= release_index(PRODUCE_ADVERTISED_SINCE_ZERO):
         ranges[ApiKey.PRODUCE] = (_PRODUCE_SERVED_SINCE, ranges[ApiKey.PRODUCE][1])
     ranges |= _SERVED_ONLY.get(release, {})
@@ -177,9 +178,9 @@ def served(release: str) -> dict[ApiKey, tuple[int, int]]:
     return {key: ranges[key] for key in sorted(ranges) if key not in unserved}
 
 
-def unstable(release: str) -> dict[ApiKey, int]:
+def unstable_versions(release: str) -> dict[ApiKey, int]:
     """Return the highest version of each API that has versions hidden as unstable."""
-    return {key: int(version) for key, version in _at(release, "unstable").items()}
+    return {key: int(version) for key, version in _versions_at(release, "unstable").items()}
 
 
 def release_index(release: str) -> int:
@@ -193,7 +194,7 @@ def release_index(release: str) -> int:
 def parse_release(text: str) -> str:
     """Return the minor release of a version: 4.3 for "4.3.1", 0.11 for "0.11.0.3", 3.9 for "3".
 
-    Patch numbers can be any numbers; see `patch_of`. ValueError lists the known releases.
+    Patch numbers can be any numbers; see `parse_patch`. ValueError lists the known releases.
     """
     parts = text.strip().split(".")
     if not all(part.isascii() and part.isdigit() for part in parts):
@@ -205,14 +206,14 @@ def parse_release(text: str) -> str:
     return known[-1]
 
 
-def patch_of(text: str) -> tuple[int, ...] | None:
+def parse_patch(text: str) -> tuple[int, ...] | None:
     """Return the patch numbers of a version, such as (1,) for "3.9.1"; None without."""
     parts = text.strip().split(".")[len(parse_release(text).split(".")) :]
     return tuple(int(part) for part in parts) or None
 
 
 @cache
-def _at(release: str, table: str) -> dict[ApiKey, str]:
+def _versions_at(release: str, table: str) -> dict[ApiKey, str]:
     index = release_index(release)
     held = {}
     for key, history in (_ADVERTISED if table == "advertised" else _UNSTABLE).items():
@@ -227,16 +228,16 @@ def _unknown_release(text: str) -> str:
     return f"unknown Kafka release {text!r}: choose one of {', '.join(RELEASES)}"
 
 
-def unsupported_text(key: int, version: int, release: str) -> str:
+def unsupported_version_message(key: int, version: int, release: str) -> str:
     """Return what is wrong with the API or version of a request: what the release supports, and
     the first release with it.
     """
     if key not in set(ApiKey):
         return f"unknown API key {key}"
     api = ApiKey(key)
-    span = served(release).get(api)
+    span = served_versions(release).get(api)
     supported = f"supports versions {span[0]} to {span[1]}" if span else "does not have this API"
-    spans = ((name, served(name).get(api)) for name in RELEASES)
+    spans = ((name, served_versions(name).get(api)) for name in RELEASES)
     fitting = [other for other, span in spans if span and span[0] <= version <= span[1]]
     where = f"Kafka {fitting[0]} to {fitting[-1]} support it" if fitting else "no release has it"
     return (

@@ -4,7 +4,7 @@ from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.error_codes import ErrorCode
 
 
-def api_text(key: int) -> str:
+def api_name_or_key(key: int) -> str:
     """Return Kafka's name of an API; the key if it is unknown."""
     try:
         return ApiKey(key).wire_name
@@ -12,7 +12,7 @@ def api_text(key: int) -> str:
         return str(key)
 
 
-def error_name(code: int) -> str:
+def error_name_or_code(code: int) -> str:
     """Return Kafka's name of an error; the code if it is unknown."""
     try:
         return ErrorCode(code).name
@@ -20,7 +20,7 @@ def error_name(code: int) -> str:
         return str(code)
 
 
-def error_text(code: int) -> str:
+def error_name_with_code(code: int) -> str:
     """Return `INVALID_REQUEST (42)`; `error 9999` if the code is unknown."""
     try:
         return f"{ErrorCode(code).name} ({code})"

@@ -28,9 +28,9 @@ class Feature(msgspec.Struct, frozen=True):
 def features_of(release: str) -> tuple[Feature, ...]:
     """Return the features of a release such as `4.3`, in the order of its brokers."""
     at = release_index(parse_release(release))
-    found = []
+    features = []
     for name, history in FEATURES.items():
         begun = [levels for since, levels in history.items() if release_index(since) <= at]
         if begun:
-            found.append(Feature(name, *begun[-1]))
-    return tuple(found)
+            features.append(Feature(name, *begun[-1]))
+    return tuple(features)

@@ -44,12 +44,12 @@ class FrameSplitter:
                 return [bytes(data[_SIZE.size :])]
         frames: list[bytes] = []
         if self.failure is None:
-            self._cut(data, self._go_on(data, frames), frames)
+            self._split_frames(data, self._fill_partial_frame(data, frames), frames)
         if self.failure is not None and not frames:
             raise self.failure
         return frames
 
-    def _go_on(self, data: bytes | memoryview, frames: list[bytes]) -> int:
+    def _fill_partial_frame(self, data: bytes | memoryview, frames: list[bytes]) -> int:
         """Add to the arriving frame; return where the next one begins in `data`."""
         at = 0
         if self._begun:
@@ -57,7 +57,7 @@ class FrameSplitter:
             self._begun += data[:at]
             if len(self._begun) < _SIZE.size:
                 return len(data)
-            size = self._checked(*_SIZE.unpack(self._begun))
+            size = self._validated_size(*_SIZE.unpack(self._begun))
             if size < 0:
                 return len(data)
             self.arriving_bytes, self._begun = size, b""
@@ -70,11 +70,11 @@ class FrameSplitter:
                 self._arrived, self.arriving_bytes = BytesIO(), -1
         return at
 
-    def _cut(self, data: bytes | memoryview, at: int, frames: list[bytes]) -> None:
+    def _split_frames(self, data: bytes | memoryview, at: int, frames: list[bytes]) -> None:
         """Return the complete frames, and keep the beginning of the next one."""
         end = len(data)
         while at + _SIZE.size <= end:
-            size = self._checked(*_SIZE.unpack_from(data, at))
+            size = self._validated_size(*_SIZE.unpack_from(data, at))
             if size < 0:
                 return
             at += _SIZE.size
@@ -87,14 +87,14 @@ class FrameSplitter:
         if self.arriving_bytes < 0:
             self._begun += data[at:]
 
-    def _checked(self, size: int) -> int:
+    def _validated_size(self, size: int) -> int:
         """Return the size; -1 if it is invalid, which sets `failure`."""
         if 0 < size <= self.frame_bytes_max:
             return size
-        self.failure = FrameError(self._refusal(size))
+        self.failure = FrameError(self._size_error(size))
         return -1
 
-    def _refusal(self, size: int) -> str:
+    def _size_error(self, size: int) -> str:
         if size <= 0:
             return f"a frame claims a size of {size} bytes"
         return f"a frame claims {size} bytes, over the limit of {self.frame_bytes_max}"

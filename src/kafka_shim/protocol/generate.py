@@ -14,7 +14,7 @@ from kafka_shim.protocol.codec.message_spec import (
     MessageSpec,
     StructSpec,
     VersionRange,
-    load,
+    load_message_spec,
     snake_case,
 )
 from kafka_shim.protocol.generate_codes import (
@@ -22,7 +22,7 @@ from kafka_shim.protocol.generate_codes import (
     error_codes_text,
     feature_levels_text,
 )
-from kafka_shim.schemas import codes, names
+from kafka_shim.schemas import enum_codes, message_names
 from kafka_shim.schemas.releases import features
 
 FOLDER = Path(__file__).parent
@@ -43,7 +43,7 @@ def module_text(message: MessageSpec) -> str:
     exported = ", ".join(f'"{struct.name}"' for struct in reversed(message.structs))
     parts = [
         HEADER,
-        f'"""{_title(message)}"""\n\n',
+        f'"""{_class_docstring(message)}"""\n\n',
         "import msgspec\n\n",
         f"__all__ = [{exported}]\n",
     ]
@@ -51,7 +51,7 @@ def module_text(message: MessageSpec) -> str:
     return "".join(parts)
 
 
-def _title(message: MessageSpec) -> str:
+def _class_docstring(message: MessageSpec) -> str:
     key = f"{message.api_key} " if message.api_key >= 0 else ""
     flexible = f", flexible from {message.flexible.low}" if message.flexible != (0, -1) else ""
     return f"{key}{message.name}, {_versions(message.versions)}{flexible}."
@@ -65,7 +65,7 @@ def _versions(versions: VersionRange) -> str:
 def _class_text(struct: StructSpec, message: MessageSpec) -> str:
     lines = [f"class {struct.name}(msgspec.Struct, gc=False):"]
     if struct is message.struct:
-        lines.append(f'    """{_title(message)}"""\n')
+        lines.append(f'    """{_class_docstring(message)}"""\n')
     lines += [f"    {_field_text(field, message)}" for field in struct.fields]
     lines.append("    unknown_tags: tuple[tuple[int, bytes], ...] = ()")
     return "\n".join(lines) + "\n"
@@ -73,10 +73,10 @@ def _class_text(struct: StructSpec, message: MessageSpec) -> str:
 
 def _field_text(field: FieldSpec, message: MessageSpec) -> str:
     element = field.struct.name if field.struct else PYTHON_TYPES.get(field.kind, "int")
-    said = f"list[{element}]" if field.is_array else element
+    annotation = f"list[{element}]" if field.is_array else element
     if field.is_ever_null:
-        said += " | None"
-    line = f"{field.attribute}: {said} = {_default_text(field)}"
+        annotation += " | None"
+    line = f"{field.attribute}: {annotation} = {_default_text(field)}"
     comment = _comment(field, message)
     return f"{line}  # {comment}" if comment else line
 
@@ -105,7 +105,7 @@ def _comment(field: FieldSpec, message: MessageSpec) -> str:
     return ", ".join(notes)
 
 
-def table_text(messages: list[MessageSpec]) -> str:
+def api_table_text(messages: list[MessageSpec]) -> str:
     """Return the table of APIs with their versions."""
     requests = sorted((m for m in messages if m.type == "request"), key=lambda m: m.api_key)
     lines = [
@@ -123,20 +123,20 @@ def table_text(messages: list[MessageSpec]) -> str:
     return "".join([*lines, "}\n"])
 
 
-def files() -> dict[str, str]:
+def generated_files() -> dict[str, str]:
     """Return the text of every generated file by its path in protocol/."""
-    messages = [load(name) for name in names()]
+    messages = [load_message_spec(name) for name in message_names()]
     texts = {f"{snake_case(message.name)}.py": module_text(message) for message in messages}
     texts["__init__.py"] = f'{HEADER}"""Kafka\'s messages as classes, a module each."""\n'
-    texts["apis.py"] = table_text(messages)
+    texts["apis.py"] = api_table_text(messages)
     return {f"messages/{name}": text for name, text in texts.items()} | {
         "api_key.py": HEADER + api_key_text(messages),
-        "error_codes.py": HEADER + error_codes_text(codes()["Errors"]),
+        "error_codes.py": HEADER + error_codes_text(enum_codes()["Errors"]),
         "feature_levels.py": HEADER + feature_levels_text(features()["feature"]),
     }
 
 
-def present_files() -> dict[str, str]:
+def existing_files() -> dict[str, str]:
     """Return the present text of the generated files, by path in protocol/."""
     paths = [*FOLDER.glob("messages/*.py"), *(FOLDER / name for name in SINGLE)]
     return {
@@ -150,20 +150,22 @@ def main(arguments: list[str] | None = None) -> int:
     )
     parser.add_argument("--check", action="store_true", help="compare, change nothing")
     check = parser.parse_args(arguments).check
-    wanted = files()
+    generated = generated_files()
     (FOLDER / "messages").mkdir(exist_ok=True)
-    present = present_files()
-    stale = sorted(n for n in wanted.keys() | present.keys() if wanted.get(n) != present.get(n))
+    present = existing_files()
+    stale = sorted(
+        n for n in generated.keys() | present.keys() if generated.get(n) != present.get(n)
+    )
     if check:
         lines = (f"protocol/{n} is out of date: run make generate\n" for n in stale)
         sys.stderr.writelines(lines)
         return 1 if stale else 0
     for name in stale:
-        if name in wanted:
-            (FOLDER / name).write_text(wanted[name])
+        if name in generated:
+            (FOLDER / name).write_text(generated[name])
         else:
             (FOLDER / name).unlink()
-    sys.stdout.write(f"protocol: {len(wanted)} modules, {len(stale)} changed\n")
+    sys.stdout.write(f"protocol: {len(generated)} modules, {len(stale)} changed\n")
     return 0
 
 

@@ -10,7 +10,7 @@ from kafka_shim.protocol.codec.message_spec import ZERO_UUID, FieldSpec, StructS
 _FIELDS = {"Index", "Partition", "PartitionIndex", "PartitionIndexes", "Partitions"}
 """Names of the field with a partition's number, below a topic."""
 
-_UNASKED = {"Cursor", "ForgottenTopic"}
+_STRUCTS_WITHOUT_ACCESS = {"Cursor", "ForgottenTopic"}
 """Structs whose partitions are mentioned but not accessed."""
 
 Topic = str | bytes
@@ -25,25 +25,29 @@ def request_partitions(
     Raise DecodeError for an unreadable body.
     """
     name = f"{api_name(api_key)}Request"
-    return list(_walk(reader(name, version)(frame, pos), definition(name, version).struct, None))
+    return list(
+        _walk_partitions(reader(name, version)(frame, pos), definition(name, version).struct, None)
+    )
 
 
-def _walk(message: Any, struct: StructSpec, topic: Topic | None) -> Iterator[tuple[Topic, int]]:
+def _walk_partitions(
+    message: Any, struct: StructSpec, topic: Topic | None
+) -> Iterator[tuple[Topic, int]]:
     for field in struct.fields:
-        topic = _topic(field, getattr(message, field.attribute)) or topic
+        topic = _topic_of_element(field, getattr(message, field.attribute)) or topic
     for field in struct.fields:
         value = getattr(message, field.attribute)
         if field.struct is not None:
-            if field.struct.name not in _UNASKED:
+            if field.struct.name not in _STRUCTS_WITHOUT_ACCESS:
                 for inner in (value or ()) if field.is_array else (value,):
                     if inner is not None:
-                        yield from _walk(inner, field.struct, topic)
+                        yield from _walk_partitions(inner, field.struct, topic)
         elif topic is not None and field.kind == "int32" and field.name in _FIELDS:
             for partition in (value or ()) if field.is_array else (value,):
                 yield topic, partition
 
 
-def _topic(field: FieldSpec, value: Any) -> Topic | None:
+def _topic_of_element(field: FieldSpec, value: Any) -> Topic | None:
     """Return the topic of an element: its name if the version has one, else its id."""
     if field.is_array or not value:
         return None

@@ -5,72 +5,76 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from kafka_shim.protocol.codec.message_spec import StructSpec, load
+from kafka_shim.protocol.codec.message_spec import StructSpec, load_message_spec
 
 
 def error_codes(response: msgspec.Struct, version: int) -> list[int]:
     """Return all error codes except 0 that a response contains in this version, in their order."""
-    found: list[int] = []
-    _collect(_ways_in_version(type(response).__name__, version), response, found)
-    return found
+    codes: list[int] = []
+    _collect_error_codes(
+        _error_code_paths_in_version(type(response).__name__, version), response, codes
+    )
+    return codes
 
 
 def replace_error_codes(response: msgspec.Struct, code: int, by: int) -> None:
     """Replace an error code everywhere in a response."""
-    _replace(_ways_in(type(response).__name__), response, code, by)
+    _replace_error_code(_error_code_paths_of(type(response).__name__), response, code, by)
 
 
-def _replace(ways: "tuple[_Way, ...]", value: Any, code: int, by: int) -> None:
-    for way in ways:
-        content = getattr(value, way.attribute)
-        if not way.further:
+def _replace_error_code(
+    paths: "tuple[_ErrorCodePath, ...]", value: Any, code: int, by: int
+) -> None:
+    for path in paths:
+        content = getattr(value, path.attribute)
+        if not path.inner_paths:
             if content == code:
-                setattr(value, way.attribute, by)
+                setattr(value, path.attribute, by)
             continue
-        for row in (content or ()) if way.is_array else (content,):
+        for row in (content or ()) if path.is_array else (content,):
             if row is not None:
-                _replace(way.further, row, code, by)
+                _replace_error_code(path.inner_paths, row, code, by)
 
 
-class _Way(NamedTuple):
+class _ErrorCodePath(NamedTuple):
     """A field with an error code, or with elements that have some."""
 
     attribute: str
     is_array: bool
-    further: "tuple[_Way, ...]"
+    inner_paths: "tuple[_ErrorCodePath, ...]"
 
 
-def _collect(ways: tuple[_Way, ...], value: Any, found: list[int]) -> None:
-    for way in ways:
-        content = getattr(value, way.attribute)
+def _collect_error_codes(paths: tuple[_ErrorCodePath, ...], value: Any, codes: list[int]) -> None:
+    for path in paths:
+        content = getattr(value, path.attribute)
         if not content:
             continue
-        if not way.further:
-            found.append(content)
-        elif way.is_array:
+        if not path.inner_paths:
+            codes.append(content)
+        elif path.is_array:
             for row in content:
-                _collect(way.further, row, found)
+                _collect_error_codes(path.inner_paths, row, codes)
         else:
-            _collect(way.further, content, found)
+            _collect_error_codes(path.inner_paths, content, codes)
 
 
 @lru_cache(maxsize=1024)  # clients may send any version of ApiVersions
-def _ways_in_version(message: str, version: int) -> tuple[_Way, ...]:
-    return _ways(load(message).struct, version)
+def _error_code_paths_in_version(message: str, version: int) -> tuple[_ErrorCodePath, ...]:
+    return _error_code_paths(load_message_spec(message).struct, version)
 
 
 @cache
-def _ways_in(message: str) -> tuple[_Way, ...]:
-    return _ways(load(message).struct)
+def _error_code_paths_of(message: str) -> tuple[_ErrorCodePath, ...]:
+    return _error_code_paths(load_message_spec(message).struct)
 
 
-def _ways(spec: StructSpec, version: int | None = None) -> tuple[_Way, ...]:
-    """Return the ways to the error codes of one version, or of all if there is none."""
-    found = []
+def _error_code_paths(spec: StructSpec, version: int | None = None) -> tuple[_ErrorCodePath, ...]:
+    """Return the ways to the error paths of one version, or of all if there is none."""
+    paths = []
     for field in spec.fields:
         if version is not None and not field.versions.has(version):
             continue
-        further = () if field.struct is None else _ways(field.struct, version)
-        if further or field.name.endswith("ErrorCode"):
-            found.append(_Way(field.attribute, field.is_array, further))
-    return tuple(found)
+        inner_paths = () if field.struct is None else _error_code_paths(field.struct, version)
+        if inner_paths or field.name.endswith("ErrorCode"):
+            paths.append(_ErrorCodePath(field.attribute, field.is_array, inner_paths))
+    return tuple(paths)

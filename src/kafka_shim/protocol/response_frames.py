@@ -22,7 +22,7 @@ def read_response_frame(api_key: int, version: int, frame: bytes) -> tuple[Any, 
 
 
 def write_response_frame(header: RequestHeader, response: Any) -> bytes:
-    """Return the frame of a response: the inverse of `read_answer_frame`."""
+    """Return the frame of a response: the inverse of `read_response_frame`."""
     key, version = header.api_key, header.api_version
     head = write_response_header(key, version, header.correlation_id)
     if key == ApiKey.API_VERSIONS and response.error_code == ErrorCode.UNSUPPORTED_VERSION:

@@ -33,11 +33,11 @@ def read_response(entry: Response) -> Any:
         return None
 
 
-def errors_of(response: Any) -> Errors:
+def errors_by_name(response: Any) -> Errors:
     """Return the errors of a response, each under all names of the elements around it."""
-    found: Errors = {}
-    _collect(response, (None,), found)
-    return found
+    errors: Errors = {}
+    _collect_errors(response, (None,), errors)
+    return errors
 
 
 def topic_names(response: Any) -> Iterator[tuple[bytes, str]]:
@@ -54,27 +54,27 @@ def config_errors(response: Any) -> dict[str, tuple[int, int]]:
     }
 
 
-def _collect(message: Any, keys: tuple[str | bytes | None, ...], found: Errors) -> None:
+def _collect_errors(message: Any, keys: tuple[str | bytes | None, ...], errors: Errors) -> None:
     kind: type[msgspec.Struct] = type(message)
-    names, codes, inner = _fields(kind)
+    names, codes, inner = _name_and_error_fields(kind)
     own = tuple(value for name in names if (value := getattr(message, name)) and value != _NO_ID)
     if own:
         keys = own if keys == (None,) else (*keys, *own)
         for key in own:
-            found.setdefault(key, set())
+            errors.setdefault(key, set())
     for name in codes:
         code = getattr(message, name)
         for key in keys if code else ():
-            found.setdefault(key, set()).add(code)
+            errors.setdefault(key, set()).add(code)
     for name in inner:
         value = getattr(message, name)
         for item in value if isinstance(value, list) else (value,):
             if isinstance(item, msgspec.Struct):
-                _collect(item, keys, found)
+                _collect_errors(item, keys, errors)
 
 
 @cache
-def _fields(kind: type[msgspec.Struct]) -> tuple[list[str], list[str], list[str]]:
+def _name_and_error_fields(kind: type[msgspec.Struct]) -> tuple[list[str], list[str], list[str]]:
     """The fields of a class that are names or error codes, or that may contain some."""
     hints = kind.__annotations__
     fields = kind.__struct_fields__

@@ -10,16 +10,16 @@ import argparse
 import sys
 
 from kafka_shim.protocol.codec.catalogue import classes, definition
-from kafka_shim.protocol.codec.message_spec import load
+from kafka_shim.protocol.codec.message_spec import load_message_spec
 from kafka_shim.protocol.codec.reader_source import reader_source
 from kafka_shim.protocol.codec.writer_source import writer_source
 from kafka_shim.protocol.errors import UnsupportedVersionError
-from kafka_shim.schemas import names
+from kafka_shim.schemas import message_names
 
 
 def source_text(message: str, version: int | None) -> str:
     """Return the source of a message's reader and writer; the newest version when it is None."""
-    chosen = load(message).versions.high if version is None else version
+    chosen = load_message_spec(message).versions.high if version is None else version
     spec, types = definition(message, chosen), classes(message)
     parts = [
         f"# {message} v{chosen}\n\n",
@@ -35,14 +35,14 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("name", help="such as CreateAcls, CreateAclsRequest or OffsetCommitKey")
     parser.add_argument("version", nargs="?", type=int)
     options = parser.parse_args(arguments)
-    known = names()
-    wanted = [f"{options.name}{suffix}" for suffix in ("", "Request", "Response")]
-    found = [name for name in wanted if name in known]
-    if not found:
+    known = message_names()
+    candidates = [f"{options.name}{suffix}" for suffix in ("", "Request", "Response")]
+    matches = [name for name in candidates if name in known]
+    if not matches:
         sys.stderr.write(f"unknown message `{options.name}`: schemas/kafka has all names\n")
         return 2
     try:
-        texts = [source_text(name, options.version) for name in found]
+        texts = [source_text(name, options.version) for name in matches]
     except UnsupportedVersionError as error:
         sys.stderr.write(f"{error}\n")
         return 2

@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 
-from kafka_shim.protocol.codec.message_spec import FieldSpec, StructSpec, load
+from kafka_shim.protocol.codec.message_spec import FieldSpec, StructSpec, load_message_spec
 
 SIZE = "SizeInBytes"
 """Suffix of the name of a field with records, of which the log has only the size."""
@@ -18,11 +18,11 @@ SIZE = "SizeInBytes"
 
 def message_json(message: msgspec.Struct, version: int) -> dict[str, Any]:
     """Return a request, response or data message as plain values."""
-    return _struct(load(type(message).__name__).struct, message, version)
+    return _struct_json(load_message_spec(type(message).__name__).struct, message, version)
 
 
-def _struct(spec: StructSpec, value: msgspec.Struct, version: int) -> dict[str, Any]:
-    found = {}
+def _struct_json(spec: StructSpec, value: msgspec.Struct, version: int) -> dict[str, Any]:
+    json_fields = {}
     for field in spec.fields:
         if not field.versions.has(version):
             continue
@@ -30,23 +30,23 @@ def _struct(spec: StructSpec, value: msgspec.Struct, version: int) -> dict[str, 
         if field.tagged.has(version) and _is_default(field, content):
             continue
         if field.kind == "records":
-            found[f"{json_name(field.name)}{SIZE}"] = len(content or b"")
+            json_fields[f"{json_name(field.name)}{SIZE}"] = len(content or b"")
         else:
-            found[json_name(field.name)] = _content(field, content, version)
-    return found
+            json_fields[json_name(field.name)] = _field_json(field, content, version)
+    return json_fields
 
 
-def _content(field: FieldSpec, content: Any, version: int) -> Any:
+def _field_json(field: FieldSpec, content: Any, version: int) -> Any:
     if content is None:
         return None
     if field.is_array:
-        return [_one(field, row, version) for row in content]
-    return _one(field, content, version)
+        return [_value_json(field, row, version) for row in content]
+    return _value_json(field, content, version)
 
 
-def _one(field: FieldSpec, content: Any, version: int) -> Any:
+def _value_json(field: FieldSpec, content: Any, version: int) -> Any:
     if field.struct is not None:
-        return None if content is None else _struct(field.struct, content, version)
+        return None if content is None else _struct_json(field.struct, content, version)
     if field.kind == "uuid":
         return uuid_text(content)
     if isinstance(content, bytes):

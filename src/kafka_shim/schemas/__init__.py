@@ -15,22 +15,22 @@ KAFKA = Path(__file__).parent / "kafka"
 CODES = KAFKA.parent / "codes.json"
 
 
-def path_of(message: str) -> Path:
+def definition_path(message: str) -> Path:
     """Return the definition of a message by its full name, such as `CreateAclsRequest`."""
     return KAFKA / f"{message}.json"
 
 
-def content_of(message: str) -> bytes:
+def definition_text(message: str) -> bytes:
     """Return the text of a message's definition, also where this package is in an archive."""
     loader = cast("SourceLoader", __spec__.loader)
-    return loader.get_data(str(path_of(message)))
+    return loader.get_data(str(definition_path(message)))
 
 
-def names() -> list[str]:
+def message_names() -> list[str]:
     """Return the full names of all vendored messages, sorted."""
     return sorted(path.stem for path in KAFKA.glob("*.json"))
 
 
-def codes() -> dict[str, dict[str, int]]:
+def enum_codes() -> dict[str, dict[str, int]]:
     """Return the codes of the wire by Java's name of their enum: `Errors`, `AclOperation`."""
     return msgspec.json.decode(CODES.read_bytes(), type=dict[str, dict[str, int]])

@@ -6,7 +6,7 @@ import zipfile
 from pathlib import Path
 from typing import Any
 
-from kafka_shim.schemas.java_enum import codes
+from kafka_shim.schemas.java_enum import read_enum_codes
 from kafka_shim.schemas.pins import Jar
 
 Definition = dict[str, Any]
@@ -31,66 +31,68 @@ ENUMS = {
 _STRING_OR_COMMENT = re.compile(r'("(?:\\.|[^"\\])*")|//[^\n]*')
 
 
-def read_jar(path: Path, jar: Jar) -> dict[str, Definition]:
+def read_pinned_definitions(path: Path, jar: Jar) -> dict[str, Definition]:
     """Return the definitions that `jar` is pinned for, by message name."""
-    found = {}
+    definitions = {}
     with zipfile.ZipFile(path) as archive:
         for entry in sorted(archive.namelist()):
             if not re.fullmatch(r"common/message/\w+\.json", entry):
                 continue
-            definition = parse(archive.read(entry).decode())
-            wanted = not jar.only or definition["name"] in jar.only
-            if wanted and definition["type"] in MESSAGE_TYPES:
-                found[definition["name"]] = definition
-    if missing := jar.only - found.keys():
+            definition = parse_definition(archive.read(entry).decode())
+            is_pinned = not jar.only or definition["name"] in jar.only
+            if is_pinned and definition["type"] in MESSAGE_TYPES:
+                definitions[definition["name"]] = definition
+    if missing := jar.only - definitions.keys():
         raise LookupError(f"`{jar.artifact}` does not define {', '.join(sorted(missing))}")
-    return found
+    return definitions
 
 
-def read_codes(path: Path) -> dict[str, dict[str, int]]:
+def read_enum_codes_of_jar(path: Path) -> dict[str, dict[str, int]]:
     """Return the constants of those of ENUMS that a jar has, with their codes."""
     with zipfile.ZipFile(path) as archive:
         present = set(archive.namelist())
-        return {name: codes(archive.read(at)) for name, at in ENUMS.items() if at in present}
+        return {
+            name: read_enum_codes(archive.read(at)) for name, at in ENUMS.items() if at in present
+        }
 
 
-def parse(text: str) -> Definition:
+def parse_definition(text: str) -> Definition:
     """Read a definition (JSON with comments) and keep its facts."""
     raw = json.loads(_STRING_OR_COMMENT.sub(lambda match: match[1] or "", text))
-    kept = {key: raw[key] for key in MESSAGE_KEYS if raw.get(key)}
+    facts = {key: raw[key] for key in MESSAGE_KEYS if raw.get(key)}
     if "apiKey" in raw:
-        kept["apiKey"] = int(raw["apiKey"])  # 0 is a key too
-    kept["fields"] = [_field(field) for field in raw.get("fields", [])]
-    if "commonStructs" in kept:
-        kept["commonStructs"] = [
+        facts["apiKey"] = int(raw["apiKey"])  # 0 is a key too
+    facts["fields"] = [_field_facts(field) for field in raw.get("fields", [])]
+    if "commonStructs" in facts:
+        facts["commonStructs"] = [
             {
                 "name": s["name"],
                 "versions": s["versions"],
-                "fields": [_field(f) for f in s["fields"]],
+                "fields": [_field_facts(f) for f in s["fields"]],
             }
-            for s in kept["commonStructs"]
+            for s in facts["commonStructs"]
         ]
-    return {key: kept[key] for key in MESSAGE_KEYS if key in kept}
+    return {key: facts[key] for key in MESSAGE_KEYS if key in facts}
 
 
-def _field(raw: Definition) -> Definition:
-    kept = {key: raw[key] for key in FIELD_KEYS if raw.get(key) not in (None, False)}
-    kept.setdefault("versions", raw.get("taggedVersions"))  # a tagged field may say it once only
+def _field_facts(raw: Definition) -> Definition:
+    facts = {key: raw[key] for key in FIELD_KEYS if raw.get(key) not in (None, False)}
+    facts.setdefault("versions", raw.get("taggedVersions"))  # a tagged field may say it once only
     if "tag" in raw:
-        kept["tag"] = int(raw["tag"])
+        facts["tag"] = int(raw["tag"])
     if "default" in raw:
-        kept["default"] = _default(raw["default"])
-    if "fields" in kept:
-        kept["fields"] = [_field(field) for field in kept["fields"]]
-    return {key: kept[key] for key in FIELD_KEYS if key in kept}
+        facts["default"] = _default_text(raw["default"])
+    if "fields" in facts:
+        facts["fields"] = [_field_facts(field) for field in facts["fields"]]
+    return {key: facts[key] for key in FIELD_KEYS if key in facts}
 
 
-def _default(value: object) -> str:
+def _default_text(value: object) -> str:
     """Say a default in one spelling; the definitions mix `-1` and `"-1"`, `False` and `"false"`."""
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-def render(definition: Definition) -> str:
+def render_definition(definition: Definition) -> str:
     """Say a definition as JSON with a field a line, so that changes read well."""
     lines = []
     for key, value in definition.items():

@@ -43,9 +43,9 @@ class ClassFile:
         self._at = 8
         self._constants = self._read_constants()
         self._at += 2
-        self.own_index = self._u2()
+        self.own_index = self._read_uint16()
         self._at += 2
-        interfaces = self._u2()
+        interfaces = self._read_uint16()
         self._at += 2 * interfaces
 
     def constant(self, index: int) -> Any:
@@ -54,52 +54,52 @@ class ClassFile:
 
     def text(self, index: int) -> str:
         """Return a constant that is text, also behind a string or class."""
-        found = self._constants[index]
-        return found if isinstance(found, str) else self.text(found[0])
+        constant = self._constants[index]
+        return constant if isinstance(constant, str) else self.text(constant[0])
 
     def code(self, method: str) -> bytes:
         """Return the instructions of the first method of this name."""
         at = self._at
-        for _ in range(self._u2()):  # fields
-            self._member()
-        for _ in range(self._u2()):
-            name, attributes = self._member()
+        for _ in range(self._read_uint16()):  # fields
+            self._read_member()
+        for _ in range(self._read_uint16()):
+            name, attributes = self._read_member()
             if name == method:
                 self._at = at
                 length = int.from_bytes(attributes["Code"][4:8], "big")
                 return attributes["Code"][8 : 8 + length]
         raise LookupError(f"no method {method}")
 
-    def _u2(self) -> int:
+    def _read_uint16(self) -> int:
         self._at += 2
         return int.from_bytes(self._raw[self._at - 2 : self._at], "big")
 
     def _read_constants(self) -> dict[int, Any]:
-        found: dict[int, Any] = {}
-        index, count = 1, self._u2()
+        constant: dict[int, Any] = {}
+        index, count = 1, self._read_uint16()
         while index < count:
             tag = self._raw[self._at]
             self._at += 1
-            size = self._u2() if tag == 1 else _CONSTANT_SIZES[tag]
+            size = self._read_uint16() if tag == 1 else _CONSTANT_SIZES[tag]
             content = self._raw[self._at : self._at + size]
             self._at += size
             if tag == 1:
-                found[index] = content.decode(errors="replace")
+                constant[index] = content.decode(errors="replace")
             elif tag == 3:
-                found[index] = int.from_bytes(content, "big", signed=True)
+                constant[index] = int.from_bytes(content, "big", signed=True)
             elif tag not in (4, 5, 6, 15):
-                found[index] = struct.unpack(f">{size // 2}H", content)
+                constant[index] = struct.unpack(f">{size // 2}H", content)
             index += 2 if tag in (5, 6) else 1
-        return found
+        return constant
 
-    def _member(self) -> tuple[str, dict[str, bytes]]:
+    def _read_member(self) -> tuple[str, dict[str, bytes]]:
         """Pass a field or method and return its name and attributes."""
         self._at += 2
-        name = self.text(self._u2())
+        name = self.text(self._read_uint16())
         self._at += 2
         attributes = {}
-        for _ in range(self._u2()):
-            attribute = self.text(self._u2())
+        for _ in range(self._read_uint16()):
+            attribute = self.text(self._read_uint16())
             size = int.from_bytes(self._raw[self._at : self._at + 4], "big")
             attributes[attribute] = self._raw[self._at + 4 : self._at + 4 + size]
             self._at += 4 + size
@@ -118,10 +118,10 @@ def instructions(code: bytes) -> Iterator[Instruction]:
         at += 1 + size
 
 
-def codes(raw: bytes) -> dict[str, int]:
+def read_enum_codes(raw: bytes) -> dict[str, int]:
     """Return the constants of an enum whose constructor takes an integer first, by name."""
     parsed = ClassFile(raw)
-    found: dict[str, int] = {}
+    constant: dict[str, int] = {}
     pushed: list[str | int] | None = None
     for opcode, operand in instructions(parsed.code("<clinit>")):
         index = int.from_bytes(operand, "big")
@@ -131,20 +131,20 @@ def codes(raw: bytes) -> dict[str, int]:
             continue
         elif opcode == _INVOKESPECIAL and parsed.constant(index)[0] == parsed.own_index:
             name, _ordinal, code = pushed[:3]
-            found[str(name)] = int(code)
+            constant[str(name)] = int(code)
             pushed = None
         else:
-            pushed += _pushes(parsed, opcode, operand)
-    return found
+            pushed += _pushed_value(parsed, opcode, operand)
+    return constant
 
 
-def _pushes(parsed: ClassFile, opcode: int, operand: bytes) -> list[str | int]:
+def _pushed_value(parsed: ClassFile, opcode: int, operand: bytes) -> list[str | int]:
     """Return the text or integer that an instruction pushes, in a list; else an empty one."""
     if opcode in _ICONSTS:
         return [opcode - 3]
     if opcode in (_BIPUSH, _SIPUSH):
         return [int.from_bytes(operand, "big", signed=True)]
     if opcode in (_LDC, _LDC_W):
-        found = parsed.constant(int.from_bytes(operand, "big"))
-        return [found if isinstance(found, int) else parsed.text(found[0])]
+        constant = parsed.constant(int.from_bytes(operand, "big"))
+        return [constant if isinstance(constant, int) else parsed.text(constant[0])]
     return []

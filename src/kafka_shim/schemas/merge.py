@@ -14,7 +14,7 @@ RANGES = ("versions", "nullableVersions", "taggedVersions", "flexibleVersions")
 TOP = 1 << 15
 
 
-def versions_in(text: str | None, top: int = TOP) -> range:
+def parse_versions(text: str | None, top: int = TOP) -> range:
     """Read Kafka's spelling of versions: `none`, `3`, `0-4`, `2+` (up to and with `top`)."""
     if text is None or text == "none":
         return range(0)
@@ -24,116 +24,116 @@ def versions_in(text: str | None, top: int = TOP) -> range:
     return range(int(low), int(high or low) + 1)
 
 
-def spell(versions: Iterable[int], top: int) -> str:
+def versions_text(versions: Iterable[int], top: int) -> str:
     """Write versions in Kafka's spelling; they must be without a gap."""
-    found = sorted(versions)
-    if not found:
+    sorted_versions = sorted(versions)
+    if not sorted_versions:
         return "none"
-    low, high = found[0], found[-1]
-    if len(found) != high - low + 1:
-        raise ValueError(f"versions {found} have a gap")
+    low, high = sorted_versions[0], sorted_versions[-1]
+    if len(sorted_versions) != high - low + 1:
+        raise ValueError(f"versions {sorted_versions} have a gap")
     if high == top:
         return f"{low}+"
     return str(low) if low == high else f"{low}-{high}"
 
 
-def merge(older: Definition, newer: Definition) -> Definition:
-    """Return a definition with the versions of both; ValueError where that cannot be said."""
-    has_older = versions_in(older["validVersions"])
-    has_newer = versions_in(newer["validVersions"])
+def merge_definitions(older: Definition, newer: Definition) -> Definition:
+    """Return a definition with the versions of both; ValueError where that cannot be versions."""
+    has_older = parse_versions(older["validVersions"])
+    has_newer = parse_versions(newer["validVersions"])
     only_older = [version for version in has_older if version not in has_newer]
     if not has_newer:
         return older
     if not only_older:
         return newer
-    sides = _Sides(only_older, list(has_newer))
-    merged = {**newer, "fields": sides.fields(older["fields"], newer["fields"])}
-    merged["validVersions"] = spell({*only_older, *has_newer}, TOP)
-    merged["flexibleVersions"] = sides.ranges(older, newer, "flexibleVersions") or "none"
+    merger = _DefinitionMerger(only_older, list(has_newer))
+    merged = {**newer, "fields": merger.merge_fields(older["fields"], newer["fields"])}
+    merged["validVersions"] = versions_text({*only_older, *has_newer}, TOP)
+    merged["flexibleVersions"] = merger.merge_ranges(older, newer, "flexibleVersions") or "none"
     if "commonStructs" in merged or "commonStructs" in older:
-        merged["commonStructs"] = sides.structs(
+        merged["commonStructs"] = merger.merge_structs(
             older.get("commonStructs", []), newer.get("commonStructs", [])
         )
-    _prove(merged, older, only_older)
-    _prove(merged, newer, has_newer)
+    _raise_if_layout_differs(merged, older, only_older)
+    _raise_if_layout_differs(merged, newer, has_newer)
     return merged
 
 
-class _Sides:
+class _DefinitionMerger:
     """Which versions each of two definitions answers for."""
 
     def __init__(self, older: list[int], newer: list[int]) -> None:
         self._older, self._newer = older, newer
         self._top = max(older + newer)
 
-    def ranges(self, older: Definition, newer: Definition, key: str) -> str | None:
+    def merge_ranges(self, older: Definition, newer: Definition, key: str) -> str | None:
         if older.get(key) == newer.get(key):
             return older.get(key)
-        in_older, in_newer = (versions_in(side.get(key), self._top) for side in (older, newer))
+        in_older, in_newer = (parse_versions(side.get(key), self._top) for side in (older, newer))
         chosen = {v for v in self._older if v in in_older} | {
             v for v in self._newer if v in in_newer
         }
-        return spell(chosen, self._top) if chosen else None
+        return versions_text(chosen, self._top) if chosen else None
 
-    def fields(self, older: list[Definition], newer: list[Definition]) -> list[Definition]:
+    def merge_fields(self, older: list[Definition], newer: list[Definition]) -> list[Definition]:
         by_name = {field["name"]: field for field in older}
-        merged = [self._field(by_name.get(field["name"]), field) for field in newer]
+        merged = [self._merge_field(by_name.get(field["name"]), field) for field in newer]
         names = [field["name"] for field in merged]
         at = 0
         for field in older:  # those that only the older has keep their place after their neighbour
             if field["name"] in names:
                 at = names.index(field["name"]) + 1
             else:
-                merged.insert(at, self._field(field, None))
+                merged.insert(at, self._merge_field(field, None))
                 names.insert(at, field["name"])
                 at += 1
         return merged
 
-    def structs(self, older: list[Definition], newer: list[Definition]) -> list[Definition]:
+    def merge_structs(self, older: list[Definition], newer: list[Definition]) -> list[Definition]:
         names = list(dict.fromkeys(struct["name"] for struct in newer + older))
         by_name = [{struct["name"]: struct for struct in side} for side in (older, newer)]
         merged = []
         for name in names:
             old, new = (side.get(name, {"fields": []}) for side in by_name)
-            versions = self.ranges(old, new, "versions")
-            fields = self.fields(old["fields"], new["fields"])
+            versions = self.merge_ranges(old, new, "versions")
+            fields = self.merge_fields(old["fields"], new["fields"])
             merged.append({"name": name, "versions": versions, "fields": fields})
         return merged
 
-    def _field(self, older: Definition | None, newer: Definition | None) -> Definition:
+    def _merge_field(self, older: Definition | None, newer: Definition | None) -> Definition:
         old, new = older or {}, newer or {}
         merged = {**(new or old)}
         for key in RANGES:
             if key == "flexibleVersions" or (key not in old and key not in new):
                 continue
-            said = self.ranges(old, new, key)
+            versions = self.merge_ranges(old, new, key)
             merged.pop(key, None)
-            if said is not None:
-                merged[key] = said
+            if versions is not None:
+                merged[key] = versions
         if "fields" in old or "fields" in new:
-            merged["fields"] = self.fields(old.get("fields", []), new.get("fields", []))
+            merged["fields"] = self.merge_fields(old.get("fields", []), new.get("fields", []))
         order = [key for key in (*old, *new) if key in merged]
         return {key: merged[key] for key in sorted(merged, key=order.index)}
 
 
-def _prove(merged: Definition, part: Definition, versions: Iterable[int]) -> None:
+def _raise_if_layout_differs(merged: Definition, part: Definition, versions: Iterable[int]) -> None:
     for version in versions:
-        if list(layout(merged, version)) != list(layout(part, version)):
+        if list(fields_on_wire(merged, version)) != list(fields_on_wire(part, version)):
             raise ValueError(f"merged `{part['name']}` differs in version {version}")
 
 
-def layout(definition: Definition, version: int) -> Iterator[Layout]:
+def fields_on_wire(definition: Definition, version: int) -> Iterator[Layout]:
     """Yield what one version puts on the wire, in order: the fields and their types."""
-    flexible = version in versions_in(definition.get("flexibleVersions"))
+    flexible = version in parse_versions(definition.get("flexibleVersions"))
     structs = {s["name"]: s["fields"] for s in definition.get("commonStructs", [])}
 
     def walk(fields: list[Definition], path: str) -> Iterator[Layout]:
         for field in fields:
-            if version not in versions_in(field["versions"]):
+            if version not in parse_versions(field["versions"]):
                 continue
             name = f"{path}.{field['name']}"
-            tagged = version in versions_in(field.get("taggedVersions"))
-            nullable = version in versions_in(field.get("nullableVersions"))
+            tagged = version in parse_versions(field.get("taggedVersions"))
+            nullable = version in parse_versions(field.get("nullableVersions"))
             tag = field.get("tag") if tagged else None
             compact = flexible and field.get("flexibleVersions") != "none"
             yield (name, field["type"], nullable, tag, compact, field.get("default"))

@@ -17,28 +17,38 @@ import sys
 from pathlib import Path
 
 from kafka_shim.schemas import CODES, KAFKA
-from kafka_shim.schemas.facts import Definition, read_codes, read_jar, render
-from kafka_shim.schemas.merge import merge
+from kafka_shim.schemas.facts import (
+    Definition,
+    read_enum_codes_of_jar,
+    read_pinned_definitions,
+    render_definition,
+)
+from kafka_shim.schemas.merge import merge_definitions
 from kafka_shim.schemas.pins import Jar, Pins, read_pins, sha256_of
 
 MANIFEST = KAFKA.parent / "manifest.json"
 LOCAL_REPOSITORY = Path.home() / ".m2" / "repository"
 
 
-def definitions(pins: Pins, jars: list[Path]) -> dict[str, str]:
+def definition_file_texts(pins: Pins, jars: list[Path]) -> dict[str, str]:
     """Return the text of every vendored file by its name, from the pinned jars in order."""
     merged: dict[str, Definition] = {}
     for jar, path in zip(pins.jars, jars, strict=True):
-        for name, definition in read_jar(path, jar).items():
-            merged[name] = merge(merged[name], definition) if name in merged else definition
-    return {f"{name}.json": render(merged[name]) for name in sorted(merged.keys() - pins.without)}
+        for name, definition in read_pinned_definitions(path, jar).items():
+            merged[name] = (
+                merge_definitions(merged[name], definition) if name in merged else definition
+            )
+    return {
+        f"{name}.json": render_definition(merged[name])
+        for name in sorted(merged.keys() - pins.without)
+    }
 
 
 def codes_text(jars: list[Path]) -> str:
     """Return the text of codes.json: a later jar has the name of a code, an older one may add."""
     merged: dict[str, dict[int, str]] = {}
     for path in jars:
-        for enum, constants in read_codes(path).items():
+        for enum, constants in read_enum_codes_of_jar(path).items():
             merged.setdefault(enum, {}).update({code: name for name, code in constants.items()})
     by_name = {
         enum: {name: code for code, name in sorted(names.items())} for enum, names in merged.items()
@@ -57,9 +67,9 @@ def _sha256(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def find(jar: Jar, given: list[Path]) -> Path | None:
+def find_jar(jar: Jar, candidates: list[Path]) -> Path | None:
     """Return where the jar lies: among those given, or in Maven's local repository."""
-    for path in [*given, LOCAL_REPOSITORY / jar.repository_path]:
+    for path in [*candidates, LOCAL_REPOSITORY / jar.repository_path]:
         if path.name == jar.file_name and path.exists():
             if sha256_of(path) != jar.sha256:
                 raise ValueError(f"`{path.name}` does not have the pinned sha256")
@@ -67,9 +77,9 @@ def find(jar: Jar, given: list[Path]) -> Path | None:
     return None
 
 
-def fetch(jar: Jar, given: list[Path]) -> Path:
+def fetch_jar(jar: Jar, candidates: list[Path]) -> Path:
     """Return the jar, letting Maven bring it when it is not there yet."""
-    if (path := find(jar, given)) is None:
+    if (path := find_jar(jar, candidates)) is None:
         maven = shutil.which("mvn")
         if maven is None:
             raise FileNotFoundError(
@@ -77,32 +87,32 @@ def fetch(jar: Jar, given: list[Path]) -> Path:
             )
         command = [maven, "-q", "-B", "dependency:get", f"-Dartifact={jar.artifact}"]
         subprocess.run([*command, "-Dtransitive=false"], check=True)  # noqa: S603 - from our own pins
-        path = find(jar, given)
+        path = find_jar(jar, candidates)
     if path is None:
         raise FileNotFoundError(f"`{jar.artifact}` was not found: use --jar PATH")
     return path
 
 
-def check(pins: Pins, given: list[Path]) -> list[str]:
+def check_vendored_files(pins: Pins, candidates: list[Path]) -> list[str]:
     """Return what does not match, empty when all is well."""
     present = {path.name: path.read_text() for path in sorted(KAFKA.glob("*.json"))}
     codes = CODES.read_text() if CODES.exists() else ""
     if not MANIFEST.exists() or MANIFEST.read_text() != manifest_text(pins, present, codes):
         return ["schemas/manifest.json does not match the pins, schemas/kafka and codes.json"]
-    found = [find(jar, given) for jar in pins.jars]
-    jars = [path for path in found if path is not None]
+    paths = [find_jar(jar, candidates) for jar in pins.jars]
+    jars = [path for path in paths if path is not None]
     if len(jars) < len(pins.jars):
         sys.stdout.write("schemas: checksums match; the pinned jars are not at hand to compare\n")
         return []
-    wanted = definitions(pins, jars)
-    names = sorted(wanted.keys() | present.keys())
-    stale = [f"kafka/{name}" for name in names if wanted.get(name) != present.get(name)]
+    expected = definition_file_texts(pins, jars)
+    names = sorted(expected.keys() | present.keys())
+    stale = [f"kafka/{name}" for name in names if expected.get(name) != present.get(name)]
     if codes != codes_text(jars):
         stale.append("codes.json")
     return [f"schemas/{name} is not what the pinned jars give" for name in stale]
 
 
-def write(files: dict[str, str], codes: str, manifest: str) -> None:
+def write_vendored_files(files: dict[str, str], codes: str, manifest: str) -> None:
     KAFKA.mkdir(exist_ok=True)
     for stale in {path.name for path in KAFKA.glob("*.json")} - files.keys():
         (KAFKA / stale).unlink()
@@ -121,14 +131,14 @@ def main(arguments: list[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     pins = read_pins()
     if options.check:
-        problems = check(pins, options.jar)
+        problems = check_vendored_files(pins, options.jar)
         sys.stderr.writelines(
             f"{problem}: run python -m kafka_shim.schemas.vendor\n" for problem in problems
         )
         return 1 if problems else 0
-    jars = [fetch(jar, options.jar) for jar in pins.jars]
-    files, codes = definitions(pins, jars), codes_text(jars)
-    write(files, codes, manifest_text(pins, files, codes))
+    jars = [fetch_jar(jar, options.jar) for jar in pins.jars]
+    files, codes = definition_file_texts(pins, jars), codes_text(jars)
+    write_vendored_files(files, codes, manifest_text(pins, files, codes))
     sys.stdout.write(f"schemas: {len(files)} definitions written\n")
     return 0
 

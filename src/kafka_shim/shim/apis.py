@@ -11,7 +11,7 @@ from struct import Struct
 from types import MappingProxyType
 from typing import Any, Protocol, cast
 
-from kafka_shim.protocol.api_versions import TELEMETRY, advertised, served
+from kafka_shim.protocol.api_versions import TELEMETRY, advertised_versions, served_versions
 from kafka_shim.protocol.codec import codecs
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.error_codes import ErrorCode
@@ -215,7 +215,9 @@ def advertised_apis(release: str, *, takes_metrics: bool) -> Mapping[ApiKey, tup
     `takes_metrics`: also the APIs to push client metrics (KIP-714).
     """
     hidden = frozenset() if takes_metrics else TELEMETRY
-    return {key: versions for key, versions in advertised(release).items() if key not in hidden}
+    return {
+        key: versions for key, versions in advertised_versions(release).items() if key not in hidden
+    }
 
 
 class ApiTable:
@@ -223,7 +225,7 @@ class ApiTable:
 
     def __init__(self, release: str, *, takes_metrics: bool = False) -> None:
         self.advertised = advertised_apis(release, takes_metrics=takes_metrics)
-        self._served = served(release)
+        self._served = served_versions(release)
         self.items_are_limited = facts_of(release).cluster.request_items_are_limited
         self._resolved: dict[tuple[int, int], ServedApi] = {}
         self.by_start: dict[bytes, ServedApi] = {}

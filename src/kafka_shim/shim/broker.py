@@ -13,7 +13,7 @@ from kafka_shim.shim.state.cluster import Cluster
 from kafka_shim.shim.system_clock import SystemClock
 
 if TYPE_CHECKING:
-    from kafka_shim.protocol.trace.segments import Keeping
+    from kafka_shim.protocol.trace.segments import TraceStorage
     from kafka_shim.shim.faults.faults import Faults
     from kafka_shim.shim.observing.history import History
     from kafka_shim.shim.observing.recorder import Recorder
@@ -159,7 +159,7 @@ class Broker:
         """The number of connected clients."""
         return self._server.connections
 
-    def record(self, directory: Path, keeping: "Keeping | None" = None) -> None:
+    def record(self, directory: Path, keeping: "TraceStorage | None" = None) -> None:
         """Record a trace (docs/trace-format.md); ConfigError if it cannot be written."""
         from kafka_shim.shim.observing.recorder import Recorder  # noqa: PLC0415 - most brokers record nothing
 

@@ -32,7 +32,7 @@ from kafka_shim.protocol.trace.segments import (
     Block,
     Damage,
     SegmentWriter,
-    is_newest,
+    is_newest_of_writer,
     read_segment,
     read_trace,
     segments,
@@ -166,7 +166,7 @@ def test_an_incomplete_end_of_an_older_segment_is_damage(tmp_path: Path) -> None
     write(tmp_path, 2)
     write(tmp_path, 2)
     older, newer = segments(tmp_path)
-    assert (is_newest(older), is_newest(newer)) == (False, True)
+    assert (is_newest_of_writer(older), is_newest_of_writer(newer)) == (False, True)
     older.write_bytes(older.read_bytes()[:-10])
     _, (damage,) = read(tmp_path)
     assert not damage.is_tail

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import msgspec
 
-from kafka_shim.protocol.codec.message_spec import FieldSpec, StructSpec, load
+from kafka_shim.protocol.codec.message_spec import FieldSpec, StructSpec, load_message_spec
 from kafka_shim.protocol.enums import ApiKey
 from tests.recordings.conformance.scenario import Scenario
 from tests.recordings.conformance.symbols import NO_ID, SOME, Symbols, moment
@@ -119,7 +119,7 @@ class Comparing:
         self._now_ms = now_ms
 
     def plain(self, api: ApiKey, version: int, response: msgspec.Struct) -> Any:
-        spec = load(f"{api.wire_name}Response")
+        spec = load_message_spec(f"{api.wire_name}Response")
         plain = self._struct(spec.struct, response, version, ordered=api in ORDERED)
         _mask_internal(plain)
         if api in OTHERS_SHOW:

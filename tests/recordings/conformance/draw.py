@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final, NamedTuple, TypeVar
 
 from kafka_shim.authorizer.acl_releases import rules_of
-from kafka_shim.protocol.api_versions import parse_release, served
+from kafka_shim.protocol.api_versions import parse_release, served_versions
 from kafka_shim.protocol.enums import (
     CLUSTER_NAME,
     ApiKey,
@@ -78,7 +78,7 @@ class Draw:
     def __init__(self, release: str, seed: int, prefix: str = "") -> None:
         minor = parse_release(release)
         self.random = random.Random(f"{minor} {seed}")
-        self.versions = served(minor)
+        self.versions = served_versions(minor)
         self.facts = facts_of(minor)
         self.rules = rules_of(minor)
         self.prefix = prefix = prefix or f"s{seed}"

@@ -3,7 +3,7 @@
 import msgspec
 import pytest
 
-from kafka_shim.protocol.api_versions import RELEASES, TELEMETRY, served
+from kafka_shim.protocol.api_versions import RELEASES, TELEMETRY, served_versions
 from kafka_shim.protocol.codec.catalogue import classes
 from tests.recordings.conformance import generate
 from tests.recordings.conformance.draw import Draw
@@ -20,7 +20,7 @@ def pairs(scenarios: list[Scenario]) -> set[tuple[object, int]]:
 
 
 def test_every_api_that_needs_no_plugin_has_requests() -> None:
-    known = {key for release in RELEASES for key in served(release)}
+    known = {key for release in RELEASES for key in served_versions(release)}
     assert known - generate.TEMPLATES.keys() == TELEMETRY
 
 

@@ -4,7 +4,7 @@ from contextlib import nullcontext
 
 import pytest
 
-from kafka_shim.protocol.api_versions import TELEMETRY, served
+from kafka_shim.protocol.api_versions import TELEMETRY, served_versions
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.messages.api_versions_request import ApiVersionsRequest
 from kafka_shim.protocol.messages.get_telemetry_subscriptions_request import (
@@ -30,7 +30,7 @@ def test_telemetry_apis_are_listed_only_if_enabled(release: str) -> None:
         stage = Stage(release, properties={CLIENT_TELEMETRY: setting})
         response = stage.ask(ApiKey.API_VERSIONS, 3, ApiVersionsRequest("test", "1"))
         told = {api_key.api_key for api_key in response.api_keys} & TELEMETRY
-        knows = TELEMETRY & served(release).keys()
+        knows = TELEMETRY & served_versions(release).keys()
         assert told == (knows if setting == "true" else set())
         for key in TELEMETRY:
             assert (stage.dispatcher.apis.find(key, 0) is not None) == bool(knows)

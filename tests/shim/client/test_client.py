@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from kafka_shim.protocol.code_names import error_text
+from kafka_shim.protocol.code_names import error_name_with_code
 from kafka_shim.protocol.codec import codecs
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.headers import write_response_header
@@ -169,8 +169,8 @@ def test_tls_to_a_plaintext_listener_is_reported(peer: Peer) -> None:
 
 
 def test_error_codes_are_named() -> None:
-    assert error_text(42) == "INVALID_REQUEST (42)"
-    assert error_text(9999) == "error 9999"
+    assert error_name_with_code(42) == "INVALID_REQUEST (42)"
+    assert error_name_with_code(9999) == "error 9999"
 
 
 def test_closing_twice_is_harmless(peer: Peer) -> None:

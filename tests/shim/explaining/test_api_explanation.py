@@ -9,7 +9,7 @@ from kafka_shim.authorizer.model import Acl, Actor
 from kafka_shim.authorizer.requirement import Effect
 from kafka_shim.authorizer.requirements import in_force
 from kafka_shim.authorizer.store import AclStore
-from kafka_shim.protocol.api_versions import RELEASES, served
+from kafka_shim.protocol.api_versions import RELEASES, served_versions
 from kafka_shim.protocol.enums import (
     CLUSTER_NAME,
     ApiKey,
@@ -40,7 +40,7 @@ def ask(
     version: int | None = None,
 ) -> dict[str, RequirementOutcome]:
     caller = Caller(StandardAuthorizer(store=AclStore(acls)), Actor("User:a", "127.0.0.1"))
-    version = served(release)[api][1] if version is None else version
+    version = served_versions(release)[api][1] if version is None else version
     outcomes = explain_api(caller, api, version, release, names)
     return {outcome.bound.row.name: outcome for outcome in outcomes}
 
@@ -127,14 +127,14 @@ def test_every_row_of_every_release_can_be_explained(release: str) -> None:
     names[CLUSTER] = [CLUSTER_NAME]
     names[ResourceType.USER] = ["User:x"]
     seen = set()
-    for api, (low, high) in served(release).items():
+    for api, (low, high) in served_versions(release).items():
         for version in range(low, high + 1):
             for name, outcome in ask(api, names, release=release, version=version).items():
                 seen.add((api, name))
                 assert outcome.cases
                 assert not outcome.allowed  # the authorizer has no ACLs
                 assert all(case.asked for case in outcome.cases)
-    low_and_high = served(release)
+    low_and_high = served_versions(release)
     expected = {
         (bound.row.api, bound.row.name)
         for bound in in_force(release)
@@ -172,7 +172,7 @@ def test_every_row_agrees_with_the_broker(acls: list[Acl], release: str) -> None
     policy = Policy(release, authorizer, rules_of(release))
     caller = Caller(authorizer, Actor("User:a", "127.0.0.1"))
     names = {kind: ["x"] for kind in KINDS} | {CLUSTER: [CLUSTER_NAME]}
-    for api, (_, high) in served(release).items():
+    for api, (_, high) in served_versions(release).items():
         for outcome in explain_api(caller, api, high, release, names):
             if outcome.bound.hidden_as is not None:
                 continue  # the handlers also check DESCRIBE here

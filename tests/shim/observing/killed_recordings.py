@@ -14,7 +14,7 @@ from pathlib import Path
 from kafka_shim.protocol.codec import codecs
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.headers import RequestHeader, write_request_header
-from kafka_shim.protocol.trace.segments import Keeping
+from kafka_shim.protocol.trace.segments import TraceStorage
 from kafka_shim.shim.clock import ManualClock
 from kafka_shim.shim.observing.recorder import Recorder
 from kafka_shim.shim.request.session import Session
@@ -24,7 +24,7 @@ from tests.shim.play import LISTENER
 
 def record(folder: Path, compression: str, told: int) -> None:
     """Record requests until killed; after each block write the number of requests to `told`."""
-    keeping = Keeping(compression, segment_bytes=50_000)
+    keeping = TraceStorage(compression, segment_bytes=50_000)
     recorder = Recorder(folder, ManualClock(), keeping=keeping)
     session = Session(LISTENER, 1, "127.0.0.1", 50_000)
     for number in itertools.count(1):

@@ -29,7 +29,7 @@ from kafka_shim.protocol.messages.sasl_authenticate_request import SaslAuthentic
 from kafka_shim.protocol.messages.sasl_handshake_request import SaslHandshakeRequest
 from kafka_shim.protocol.trace.blocks import ZSTD
 from kafka_shim.protocol.trace.entries import Access, Closed, Request, Response
-from kafka_shim.protocol.trace.segments import Block, Damage, Keeping, read_trace, segments
+from kafka_shim.protocol.trace.segments import Block, Damage, TraceStorage, read_trace, segments
 from kafka_shim.shim.request.access import RECORDS_MAX
 from tests.acl_filters import ANY_ACL
 from tests.commands import SHIM
@@ -131,7 +131,7 @@ async def test_a_restarted_broker_appends_with_new_connection_numbers(tmp_path: 
 @pytest.mark.asyncio
 async def test_a_trace_is_compressed_and_its_oldest_segments_are_deleted(tmp_path: Path) -> None:
     async with serving() as broker:
-        broker.record(tmp_path, Keeping("zstd", 2, segment_bytes=1))
+        broker.record(tmp_path, TraceStorage("zstd", 2, segment_bytes=1))
         async with connected(broker) as wire:
             for _ in range(5):
                 await wire.ask(ApiKey.DESCRIBE_ACLS, 3, ANY_ACL)

@@ -6,9 +6,9 @@ from typing import Any
 from benchmarks.arrays.cluster import SETTINGS
 from benchmarks.arrays.messages import Case
 from benchmarks.arrays.values import topic_id
-from kafka_shim.protocol.codec.message_spec import StructSpec, load
+from kafka_shim.protocol.codec.message_spec import StructSpec, load_message_spec
 from kafka_shim.protocol.enums import ApiKey, Operation, ResourceType
-from kafka_shim.protocol.records.batches import PLAIN, BatchOptions, Record, encode_batch
+from kafka_shim.protocol.records.batches import DEFAULT_OPTIONS, BatchOptions, Record, encode_batch
 from kafka_shim.protocol.records.message_sets import write_message_set
 from kafka_shim.shim.dispatching.dispatcher import Pending
 from kafka_shim.shim.request.session import Session
@@ -166,7 +166,7 @@ class BusyCluster(Stage):
 
     def valid(self, case: Case, more: Values = NONE) -> Any:
         """Return a request with valid values and `more`, and one element in each array."""
-        request, spec = case.request(1), load(f"{case.api.wire_name}Request").struct
+        request, spec = case.request(1), load_message_spec(f"{case.api.wire_name}Request").struct
         values = {**_VALUES.get(case.api, {}), **self.known.get(case.api, {})}
         match case.api, case.path:
             case ApiKey.CREATE_TOPICS, (_, "assignments", _):
@@ -248,4 +248,4 @@ def _records(version: int) -> bytes:
     """Return records in the newest format that a version of Produce takes."""
     if version < 3:
         return write_message_set(_RECORDS, 1 if version == 2 else 0)
-    return batch(PLAIN)
+    return batch(DEFAULT_OPTIONS)

@@ -11,7 +11,12 @@ from crc32c import crc32c
 from benchmarks.arrays.messages import Case
 from kafka_shim.protocol.api_versions import RELEASES
 from kafka_shim.protocol.codec import codecs
-from kafka_shim.protocol.codec.message_spec import INTEGERS, FieldSpec, StructSpec, load
+from kafka_shim.protocol.codec.message_spec import (
+    INTEGERS,
+    FieldSpec,
+    StructSpec,
+    load_message_spec,
+)
 from kafka_shim.protocol.enums import ApiKey, ConfigResourceType
 from kafka_shim.protocol.headers import RequestHeader, write_request_header
 from kafka_shim.protocol.records.batches import BatchOptions
@@ -103,7 +108,7 @@ class Extreme(NamedTuple):
 
 def numbers(api: ApiKey, version: int, others: Sequence[int] = PLAUSIBLE) -> Iterator[Extreme]:
     """Yield each number of a request with the extremes of its type and `others`."""
-    for path, field in _fields(load(f"{api.wire_name}Request").struct, version):
+    for path, field in _fields(load_message_spec(f"{api.wire_name}Request").struct, version):
         case = Case(api, version, path, is_equal=False)
         if field.kind in INTEGERS:
             yield from (Extreme(case, value) for value in _values(field.kind, others))
@@ -117,7 +122,7 @@ def numbers(api: ApiKey, version: int, others: Sequence[int] = PLAUSIBLE) -> Ite
 
 def texts(api: ApiKey, version: int) -> Iterator[Extreme]:
     """Yield each text of a request, and each field of bytes, with the largest values."""
-    for path, field in _fields(load(f"{api.wire_name}Request").struct, version):
+    for path, field in _fields(load_message_spec(f"{api.wire_name}Request").struct, version):
         values: tuple[Any, ...] = {"string": TEXTS, "bytes": BYTES}.get(field.kind, ())
         case = Case(api, version, path, is_equal=False)
         yield from (Extreme(case, value) for value in values)

@@ -15,7 +15,7 @@ import pytest
 
 from benchmarks.arrays.cluster import advertised
 from benchmarks.arrays.messages import Case
-from kafka_shim.protocol.codec.message_spec import load
+from kafka_shim.protocol.codec.message_spec import load_message_spec
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.shim.request.garbage_collection import freeze_gc
 from tests.shim.request.busy_cluster import NONE, Values
@@ -62,7 +62,9 @@ def check(release: str, authorizer: str, extreme: Extreme) -> None:
 def cases(release: str) -> Iterator[tuple[str, Extreme]]:
     """Yield each value with an authorizer; with both and more values for an API's last version."""
     for api, (first, last) in sorted(advertised(release).items()):
-        for version in range(max(first, load(f"{api.wire_name}Request").versions.low), last):
+        for version in range(
+            max(first, load_message_spec(f"{api.wire_name}Request").versions.low), last
+        ):
             for extreme in numbers(api, version, FEW):
                 yield "standard", extreme
         for extreme in numbers(api, last):

@@ -18,7 +18,7 @@ from kafka_shim.pipeline.lazy import f
 from kafka_shim.pipeline.options import add_fail, add_present_acls, check_present_acls
 from kafka_shim.pipeline.report.charts import Chart, bars, totals
 from kafka_shim.pipeline.report.outcome import Outcome, table_outcome
-from kafka_shim.protocol.api_versions import served
+from kafka_shim.protocol.api_versions import served_versions
 from kafka_shim.protocol.enums import ApiKey, Operation
 
 if TYPE_CHECKING:
@@ -95,7 +95,7 @@ def reason_of_drop(api_key: int, version: int, target: str) -> str | None:
     """
     if api_key == ApiKey.API_VERSIONS:
         return None
-    span = {int(key): span for key, span in served(target).items()}.get(api_key)
+    span = {int(key): span for key, span in served_versions(target).items()}.get(api_key)
     if span is None:
         return f"{target} does not have this API"
     if span[0] <= version <= span[1]:
@@ -107,7 +107,7 @@ def _dropped_versions(
     clients: "DataFrame", present: str, target: str, *, are_latest: bool
 ) -> "DataFrame":
     """Return rows of clients with dropped versions, with `detail`."""
-    latest = {int(key): span[1] for key, span in served(present).items()}
+    latest = {int(key): span[1] for key, span in served_versions(present).items()}
     used = clients.select("api_key", "api_version").distinct().collect()
     found = [
         (row["api_key"], row["api_version"], reason)

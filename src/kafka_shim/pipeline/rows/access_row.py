@@ -6,7 +6,7 @@ from typing import TypeVar
 
 import msgspec
 
-from kafka_shim.protocol.code_names import api_text
+from kafka_shim.protocol.code_names import api_name_or_key
 from kafka_shim.protocol.enums import Operation, ResourceType
 
 _E = TypeVar("_E", bound=IntEnum)
@@ -36,7 +36,7 @@ class AccessRow(msgspec.Struct, frozen=True, gc=False):
     count: int = 1
 
 
-api_name = cache(api_text)
+api_name = cache(api_name_or_key)
 
 
 @cache

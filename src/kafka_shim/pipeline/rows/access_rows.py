@@ -31,7 +31,7 @@ from kafka_shim.pipeline.rows.derived_accesses import (
 )
 from kafka_shim.pipeline.rows.entity import broker_of
 from kafka_shim.pipeline.rows.existence import EMPTY_EXISTENCE
-from kafka_shim.protocol.codec.resource_names import skim_request
+from kafka_shim.protocol.codec.resource_names import read_resource_names
 from kafka_shim.protocol.errors import ProtocolError
 from kafka_shim.protocol.headers import read_request_header
 from kafka_shim.protocol.responses import NAMING_APIS, read_response, topic_names
@@ -252,6 +252,6 @@ def _topics(frame: bytes | None) -> list[str]:
         return []
     try:
         header, at = read_request_header(frame)
-        return skim_request(header.api_key, header.api_version, frame, at).topics
+        return read_resource_names(header.api_key, header.api_version, frame, at).topics
     except ProtocolError:
         return []

@@ -9,7 +9,7 @@ from kafka_shim.pipeline.rows.columns import (
     Selection,
     connections_in,
 )
-from kafka_shim.protocol.codec.resource_names import ResourceNames, skim_request
+from kafka_shim.protocol.codec.resource_names import ResourceNames, read_resource_names
 from kafka_shim.protocol.errors import ProtocolError
 from kafka_shim.protocol.headers import RequestHeader, read_request_header
 from kafka_shim.protocol.response_codes import error_codes
@@ -101,7 +101,11 @@ def _read(request: Request, *, skim: bool) -> tuple[RequestHeader, ResourceNames
     if not skim:
         return header, _NO_NAMES, None
     try:
-        return header, skim_request(header.api_key, header.api_version, request.frame, at), None
+        return (
+            header,
+            read_resource_names(header.api_key, header.api_version, request.frame, at),
+            None,
+        )
     except ProtocolError as error:
         return header, _NO_NAMES, str(error)
 

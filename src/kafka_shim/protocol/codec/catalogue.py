@@ -5,7 +5,7 @@ from functools import cache
 from importlib import import_module
 from typing import Any
 
-from kafka_shim.protocol.codec.message_spec import MessageSpec, load, snake_case
+from kafka_shim.protocol.codec.message_spec import MessageSpec, load_message_spec, snake_case
 from kafka_shim.protocol.errors import UnsupportedVersionError
 from kafka_shim.protocol.messages.apis import APIS, NEVER
 
@@ -47,12 +47,12 @@ def is_flexible(api_key: int, version: int) -> bool:
 
 def definition(message: str, version: int) -> MessageSpec:
     """Return a message's definition; UnsupportedVersionError if it has no such version."""
-    found = load(message)
-    if not found.versions.has(version):
+    spec = load_message_spec(message)
+    if not spec.versions.has(version):
         raise UnsupportedVersionError(
-            f"`{message}` has versions {found.versions.text}, and not {version}"
+            f"`{message}` has versions {spec.versions.text}, and not {version}"
         )
-    return found
+    return spec
 
 
 @cache

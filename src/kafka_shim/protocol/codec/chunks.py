@@ -23,7 +23,7 @@ class Pieces:
         return b"".join(self.parts)
 
 
-def flat(written: Iterable[bytes | Pieces]) -> Iterator[bytes | memoryview]:
+def flatten_pieces(written: Iterable[bytes | Pieces]) -> Iterator[bytes | memoryview]:
     """Yield what a piece writer returned, without nesting."""
     for each in written:
         if type(each) is Pieces:

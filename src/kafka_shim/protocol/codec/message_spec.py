@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from kafka_shim.schemas import content_of
+from kafka_shim.schemas import definition_text
 
 TOP_VERSION = 1 << 15
 ZERO_UUID = bytes(16)
@@ -133,10 +133,10 @@ def snake_case(name: str) -> str:
 
 
 @cache
-def load(name: str) -> MessageSpec:
+def load_message_spec(name: str) -> MessageSpec:
     """Return a message's definition by its full name, such as `CreateAclsRequest`."""
-    raw = msgspec.json.decode(content_of(name), type=_Message)
-    builder = _Builder({struct.name: struct.fields for struct in raw.common_structs})
+    raw = msgspec.json.decode(definition_text(name), type=_Message)
+    builder = _SpecBuilder({struct.name: struct.fields for struct in raw.common_structs})
     builder.struct(raw.name, raw.fields)
     return MessageSpec(
         raw.name,
@@ -148,7 +148,7 @@ def load(name: str) -> MessageSpec:
     )
 
 
-class _Builder:
+class _SpecBuilder:
     """Turns raw fields into specs, each struct once and the inner ones first."""
 
     def __init__(self, common: dict[str, list[_Field]]) -> None:
@@ -178,7 +178,7 @@ class _Builder:
             nullable=version_range(raw.nullable_versions),
             tagged=version_range(raw.tagged_versions),
             tag=raw.tag,
-            default=_default(kind, raw.default, is_array=is_array),
+            default=_parse_default(kind, raw.default, is_array=is_array),
             is_ignorable=raw.ignorable,
             can_be_compact=raw.flexible_versions != "none",
             entity=raw.entity_type,
@@ -194,7 +194,7 @@ _EMPTY: dict[str, object] = {
 }
 
 
-def _default(kind: str, text: str | None, *, is_array: bool) -> object:
+def _parse_default(kind: str, text: str | None, *, is_array: bool) -> object:
     if text == "null":
         return None
     if is_array:

@@ -36,7 +36,7 @@ Skim = Callable[[bytes, int], ResourceNames]
 
 
 @cache
-def skimmer(message: str, version: int) -> Skim:
+def compile_skimmer(message: str, version: int) -> Skim:
     """Return `skim(buf, pos) -> names` for a request by its full name, such as `FetchRequest`."""
     if message == "FindCoordinatorRequest":
         return _coordinator_skimmer(version)
@@ -45,14 +45,14 @@ def skimmer(message: str, version: int) -> Skim:
     return skim_source(spec, version, constants).compile(f"skimmer of {message} v{version}")
 
 
-def skim_request(api_key: int, version: int, frame: bytes, pos: int) -> ResourceNames:
+def read_resource_names(api_key: int, version: int, frame: bytes, pos: int) -> ResourceNames:
     """Return the names in the request whose body starts at `pos`."""
-    return _skimmer_of(api_key, version)(frame, pos)
+    return _skimmer_of_request(api_key, version)(frame, pos)
 
 
 @cache
-def _skimmer_of(api_key: int, version: int) -> Skim:
-    return skimmer(f"{api_name(api_key)}Request", version)
+def _skimmer_of_request(api_key: int, version: int) -> Skim:
+    return compile_skimmer(f"{api_name(api_key)}Request", version)
 
 
 def _coordinator_skimmer(version: int) -> Skim:

@@ -17,7 +17,7 @@ from kafka_shim.protocol.codec.wire_layout import CODES, WIDTHS, Layout
 LISTS = ("topics", "topic_ids", "groups", "transactional_ids", "config_resources")
 """Attributes of `skim.ResourceNames`, in their order."""
 _ENTITIES = {"topicName": "topics", "groupId": "groups", "transactionalId": "transactional_ids"}
-_UNASKED = {"Cursor", "ForgottenTopic"}
+_STRUCTS_WITHOUT_ACCESS = {"Cursor", "ForgottenTopic"}
 """Structs whose topics are mentioned but not accessed."""
 _DECODE = '.decode("utf-8", "kafka-shim-replace")'
 
@@ -38,7 +38,7 @@ class _Skimmer:
     def build(self) -> Source:
         source, struct = self.source, self._layout.message.struct
         fields = self._layout.plain(struct)
-        while fields and not self._is_wanted(fields[-1], struct):
+        while fields and not self._is_resource_name(fields[-1], struct):
             fields.pop()
         if not fields:
             source.line("return ResourceNames()")
@@ -47,34 +47,34 @@ class _Skimmer:
         with source.block("try"):
             for name in LISTS:
                 source.line(f"{name} = []")
-            self._fields(fields, struct)
+            self._emit_fields(fields, struct)
             self._cursor.settle()
             with source.block("if pos > len(buf)"):
-                source.line(f"raise {self._runtime('too_short')}(buf, pos)")
+                source.line(f"raise {self._runtime_constant('too_short')}(buf, pos)")
             source.line(f"return ResourceNames({', '.join(LISTS)})")
         source.constant("READ_ERRORS", READ_ERRORS)
         with source.block("except READ_ERRORS as error"):
-            damaged = self._runtime("damaged")
+            damaged = self._runtime_constant("damaged")
             title = self._layout.title
             source.line(f'raise {damaged}("{title}", buf, start, error) from error')
         return source
 
-    def _runtime(self, name: str) -> str:
+    def _runtime_constant(self, name: str) -> str:
         return self.source.constant(name, getattr(runtime, name))
 
     # --- what is wanted
 
-    def _is_wanted(self, field: FieldSpec, struct: StructSpec) -> bool:
+    def _is_resource_name(self, field: FieldSpec, struct: StructSpec) -> bool:
         if field.struct:
-            return self._has_wanted(field.struct)
-        return self._list_of(field, struct) is not None
+            return self._contains_resource_names(field.struct)
+        return self._list_for_field(field, struct) is not None
 
-    def _has_wanted(self, struct: StructSpec) -> bool:
-        return any(self._is_wanted(field, struct) for field in self._layout.plain(struct))
+    def _contains_resource_names(self, struct: StructSpec) -> bool:
+        return any(self._is_resource_name(field, struct) for field in self._layout.plain(struct))
 
-    def _list_of(self, field: FieldSpec, struct: StructSpec) -> str | None:
+    def _list_for_field(self, field: FieldSpec, struct: StructSpec) -> str | None:
         """Return the list for a field's value; None if it is not the name of a resource."""
-        if struct.name in _UNASKED:
+        if struct.name in _STRUCTS_WITHOUT_ACCESS:
             return None
         if field.name == "TopicId":
             return "topic_ids"
@@ -86,34 +86,34 @@ class _Skimmer:
 
     # --- stepping
 
-    def _struct(self, struct: StructSpec) -> None:
-        self._fields(self._layout.plain(struct), struct)
+    def _emit_struct(self, struct: StructSpec) -> None:
+        self._emit_fields(self._layout.plain(struct), struct)
         if self._layout.is_flexible:
             here, after = self._cursor.at(), self._cursor.at(1)
             with self.source.block(f"if buf[{here}]"):
-                skip = self._runtime("skip_tags")
+                skip = self._runtime_constant("skip_tags")
                 self.source.line(f"pos = {skip}(buf, {after}, buf[{here}])")
             with self.source.block("else"):
                 self.source.line(f"pos += {self._cursor.ahead + 1}")
             self._cursor.ahead = 0
 
-    def _fields(self, fields: list[FieldSpec], struct: StructSpec) -> None:
+    def _emit_fields(self, fields: list[FieldSpec], struct: StructSpec) -> None:
         for field in fields:
-            goal = self._list_of(field, struct)
+            goal = self._list_for_field(field, struct)
             if field.is_array:
-                self._array(field, goal)
+                self._emit_array(field, goal)
             else:
-                self._single(field, goal, nullable=self._layout.is_nullable(field))
+                self._emit_single_field(field, goal, nullable=self._layout.is_nullable(field))
 
-    def _single(self, field: FieldSpec, goal: str | None, *, nullable: bool) -> None:
+    def _emit_single_field(self, field: FieldSpec, goal: str | None, *, nullable: bool) -> None:
         if field.kind in CODES:
-            self._fixed(field, goal)
+            self._emit_fixed_width(field, goal)
         elif field.struct:
-            self._inner(field.struct, nullable=nullable)
+            self._emit_inner_struct(field.struct, nullable=nullable)
         else:
-            self._string(field, goal)
+            self._emit_string(field, goal)
 
-    def _fixed(self, field: FieldSpec, goal: str | None) -> None:
+    def _emit_fixed_width(self, field: FieldSpec, goal: str | None) -> None:
         width = WIDTHS[CODES[field.kind]]
         if goal:
             value = self.source.local(field.attribute)
@@ -124,17 +124,17 @@ class _Skimmer:
             self.source.line(f"resource_type = buf[{self._cursor.at()}]")
         self._cursor.ahead += width
 
-    def _inner(self, struct: StructSpec, *, nullable: bool) -> None:
+    def _emit_inner_struct(self, struct: StructSpec, *, nullable: bool) -> None:
         if not nullable:
-            self._struct(struct)
+            self._emit_struct(struct)
             return
         self._cursor.ahead += 1
         self._cursor.settle()
         with self.source.block("if buf[pos - 1] < 128"):
-            self._struct(struct)
+            self._emit_struct(struct)
             self._cursor.settle()
 
-    def _length(self, code: str) -> str:
+    def _emit_length(self, code: str) -> str:
         """Emit the reading of a length, of its first byte if it is compact; return its local."""
         length = self.source.local("n")
         if code == "B":
@@ -145,64 +145,67 @@ class _Skimmer:
         self._cursor.ahead += WIDTHS[code]
         return length
 
-    def _string(self, field: FieldSpec, goal: str | None) -> None:
+    def _emit_string(self, field: FieldSpec, goal: str | None) -> None:
         source = self.source
         if not self._layout.is_compact(field):
-            length = self._length("h" if field.kind == "string" else "i")
+            length = self._emit_length("h" if field.kind == "string" else "i")
             self._cursor.settle()
             with source.block(f"if {length} > 0" if not goal else f"if {length} >= 0"):
-                source.line(self._take(goal, length, 0))
+                source.line(self._emit_skip_or_append(goal, length, 0))
             return
-        length = self._length("B")
+        length = self._emit_length("B")
         with source.block(f"if {length} and {length} < 128"):
-            source.line(self._take(goal, length, self._cursor.ahead - 1))
+            source.line(self._emit_skip_or_append(goal, length, self._cursor.ahead - 1))
         with source.block("else"):
             if goal:
                 value = source.local("value")
-                long = self._runtime("long_nullable_string")
+                long = self._runtime_constant("long_nullable_string")
                 source.line(
                     f'{value}, pos = {long}(buf, {self._cursor.at()}, {length}, "{field.name}")'
                 )
                 with source.block(f"if {value} is not None"):
-                    source.line(self._keep(goal, value))
+                    source.line(self._emit_append(goal, value))
             else:
-                source.line(
-                    f"pos = {self._runtime('skip_long')}(buf, {self._cursor.at()}, {length})"
-                )
+                skip = self._runtime_constant("skip_long")
+                source.line(f"pos = {skip}(buf, {self._cursor.at()}, {length})")
         self._cursor.ahead = 0
 
-    def _take(self, goal: str | None, length: str, more: int) -> str:
+    def _emit_skip_or_append(self, goal: str | None, length: str, more: int) -> str:
         if goal:
-            return self._keep(goal, f"{self._cursor.take(length, more)}{_DECODE}")
+            return self._emit_append(goal, f"{self._cursor.take(length, more)}{_DECODE}")
         return f"pos += {length} + {more}" if more else f"pos += {length}"
 
-    def _keep(self, goal: str, value: str) -> str:
-        kept = f"(resource_type, {value})" if goal == "config_resources" else value
-        return f"{goal}.append({kept})"
+    def _emit_append(self, goal: str, value: str) -> str:
+        name_expression = f"(resource_type, {value})" if goal == "config_resources" else value
+        return f"{goal}.append({name_expression})"
 
     # --- arrays
 
-    def _array(self, field: FieldSpec, goal: str | None) -> None:
+    def _emit_array(self, field: FieldSpec, goal: str | None) -> None:
         source, compact = self.source, self._layout.is_compact(field)
-        length = self._length("B" if compact else "i")
+        length = self._emit_length("B" if compact else "i")
         self._cursor.settle()
         minimum = self._layout.element_minimum(field)
-        check = self._runtime("long_count" if compact else "wide_count")
+        check = self._runtime_constant("long_count" if compact else "wide_count")
         is_long = f"{length} > 127"
         with source.block(f"if {is_long}"):
             arguments = f'buf, pos, {length}, {minimum}, True, "{field.name}"'
             source.line(f"{length}, pos = {check}({arguments})")
         with source.block(f"if {length} > {1 if compact else 0}"):
-            self._elements(field, goal, f"{length} - 1" if compact else length)
+            self._emit_elements(field, goal, f"{length} - 1" if compact else length)
 
-    def _elements(self, field: FieldSpec, goal: str | None, count: str) -> None:
+    def _emit_elements(self, field: FieldSpec, goal: str | None, count: str) -> None:
         source, struct = self.source, field.struct
         if field.kind in CODES and not goal:
             source.line(f"pos += {WIDTHS[CODES[field.kind]]} * ({count})")
             return
-        stride = self._layout.stride(struct) if struct and not self._has_wanted(struct) else None
+        stride = (
+            self._layout.stride(struct)
+            if struct and not self._contains_resource_names(struct)
+            else None
+        )
         if not stride:
-            self._loop(field, goal, count)
+            self._emit_element_loop(field, goal, count)
             return
         tag_bytes = int(self._layout.is_flexible)
         size = Struct(f">{stride}").size + tag_bytes
@@ -211,11 +214,11 @@ class _Skimmer:
             source.line("pos = end")
             return
         with source.block(f"if any(buf[pos + {size - 1} : end : {size}])"):
-            self._loop(field, goal, count)
+            self._emit_element_loop(field, goal, count)
         with source.block("else"):
             source.line("pos = end")
 
-    def _loop(self, field: FieldSpec, goal: str | None, count: str) -> None:
+    def _emit_element_loop(self, field: FieldSpec, goal: str | None, count: str) -> None:
         with self.source.block(f"for _ in range({count})"):
-            self._single(field, goal, nullable=False)
+            self._emit_single_field(field, goal, nullable=False)
             self._cursor.settle()

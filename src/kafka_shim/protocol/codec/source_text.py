@@ -29,10 +29,10 @@ def construct(
 
     Arguments are positional; fields without a local get their default, the last ones by omission.
     """
-    given = [values.get(field.name) for field in struct.fields]
-    while given and given[-1] is None:
-        given.pop()
-    pairs = zip(struct.fields, given, strict=False)
+    arguments = [values.get(field.name) for field in struct.fields]
+    while arguments and arguments[-1] is None:
+        arguments.pop()
+    pairs = zip(struct.fields, arguments, strict=False)
     parts = [default_text(source, classes, f) if v is None else v for f, v in pairs]
     name = source.constant(struct.name, classes[struct.name])
     return f"{name}({', '.join(parts)})"

@@ -52,8 +52,8 @@ class Layout:
 
     def tagged(self, struct: StructSpec) -> list[FieldSpec]:
         """Return the fields of the tag section, in order."""
-        found = [f for f in struct.fields if self.has(f) and self.is_tagged(f)]
-        return sorted(found, key=lambda field: field.tag)
+        tagged_fields = [f for f in struct.fields if self.has(f) and self.is_tagged(f)]
+        return sorted(tagged_fields, key=lambda field: field.tag)
 
     def absent(self, struct: StructSpec) -> list[FieldSpec]:
         return [f for f in struct.fields if not self.has(f)]

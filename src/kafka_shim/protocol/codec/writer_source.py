@@ -46,46 +46,46 @@ class _Writer:
         with source.block("try"):
             source.line("out = []")
             source.here_is_first()
-            self._struct(self._layout.message.struct, "message")
-            self._flush()
+            self._emit_struct(self._layout.message.struct, "message")
+            self._emit_pieces()
             source.line(f"return {result}")
         source.constant("WRITE_ERRORS", WRITE_ERRORS)
         with source.block("except WRITE_ERRORS as error"):
-            unwritable = self._runtime("unwritable")
+            unwritable = self._runtime_constant("unwritable")
             source.line(f'raise {unwritable}("{self._layout.title}", error) from error')
         return source
 
-    def _runtime(self, name: str) -> str:
+    def _runtime_constant(self, name: str) -> str:
         return self.source.constant(name, getattr(runtime, name))
 
     # --- structs
 
-    def _struct(self, struct: StructSpec, holder: str) -> None:
+    def _emit_struct(self, struct: StructSpec, holder: str) -> None:
         for field in self._layout.absent(struct):
-            self._refuse_absent(field, f"{holder}.{field.attribute}")
+            self._emit_error_if_unsupported(field, f"{holder}.{field.attribute}")
         for field in self._layout.plain(struct):
-            self._value(field, f"{holder}.{field.attribute}")
+            self._emit_value(field, f"{holder}.{field.attribute}")
         if not self._layout.is_flexible:
             return
         if known := self._layout.tagged(struct):
-            self._known_tags(known, holder)
+            self._emit_tagged_fields(known, holder)
             return
         self._run.append(("", "x"))
-        self._flush()
+        self._emit_pieces()
         with self.source.block(f"if {holder}.unknown_tags"):
-            with_tags = self._runtime("with_tags")
+            with_tags = self._runtime_constant("with_tags")
             out = self._out
             self.source.line(f"{out}[-1] = {with_tags}({out}[-1], {holder}.unknown_tags)")
 
-    def _refuse_absent(self, field: FieldSpec, value: str) -> None:
+    def _emit_error_if_unsupported(self, field: FieldSpec, value: str) -> None:
         """Emit an error for a value that this version cannot encode, as Kafka's writers do."""
         if field.is_ignorable:
             return
-        with self.source.block(f"if {self._is_set(field, value)}"):
-            absent = self._runtime("absent")
+        with self.source.block(f"if {self._differs_from_default(field, value)}"):
+            absent = self._runtime_constant("absent")
             self.source.line(f'raise {absent}("{field.name}", {self._layout.version})')
 
-    def _is_set(self, field: FieldSpec, value: str) -> str:
+    def _differs_from_default(self, field: FieldSpec, value: str) -> str:
         """Return the condition that a value is not the default."""
         if field.default is None:
             return f"{value} is not None"
@@ -99,22 +99,22 @@ class _Writer:
             return f"not {value}" if field.default else value
         return f"{value} != {literal(self.source, field)}"
 
-    def _known_tags(self, known: list[FieldSpec], holder: str) -> None:
+    def _emit_tagged_fields(self, known: list[FieldSpec], holder: str) -> None:
         source, out = self.source, self._out
-        self._flush()
+        self._emit_pieces()
         tagged = source.local("tagged")
         source.line(f"{tagged} = []")
         for field in known:
             value = f"{holder}.{field.attribute}"
-            with source.block(f"if {self._is_set(field, value)}"):
+            with source.block(f"if {self._differs_from_default(field, value)}"):
                 inner = source.local("inner")
                 source.line(f"{inner} = []")
                 self._out = inner
-                self._value(field, value)
-                self._flush()
+                self._emit_value(field, value)
+                self._emit_pieces()
                 source.line(f'{tagged}.append(({field.tag}, b"".join({inner})))')
         self._out = out
-        section = self._runtime("tag_section")
+        section = self._runtime_constant("tag_section")
         with source.block(f"if {tagged} or {holder}.unknown_tags"):
             source.line(f"{out}.append({section}({tagged}, {holder}.unknown_tags))")
         with source.block("else"):
@@ -122,53 +122,53 @@ class _Writer:
 
     # --- values
 
-    def _value(self, field: FieldSpec, value: str) -> None:
+    def _emit_value(self, field: FieldSpec, value: str) -> None:
         if field.is_array:
-            self._array(field, value)
+            self._emit_array(field, value)
         else:
-            self._single(field, value, nullable=self._layout.is_nullable(field))
+            self._emit_single_value(field, value, nullable=self._layout.is_nullable(field))
 
-    def _single(self, field: FieldSpec, value: str, *, nullable: bool) -> None:
+    def _emit_single_value(self, field: FieldSpec, value: str, *, nullable: bool) -> None:
         if field.kind == "uuid":
-            self._uuid(field, value)
+            self._emit_uuid(field, value)
         elif field.kind in CODES:
             self._run.append((value, CODES[field.kind]))
         elif field.struct:
-            self._inner(field.struct, value, nullable=nullable)
+            self._emit_inner_struct(field.struct, value, nullable=nullable)
         else:
-            self._bytes(field, value, nullable=nullable)
+            self._emit_bytes(field, value, nullable=nullable)
 
-    def _uuid(self, field: FieldSpec, value: str) -> None:
+    def _emit_uuid(self, field: FieldSpec, value: str) -> None:
         """Emit a uuid with a check of its length, since `pack` would pad or truncate it."""
         local = self.source.local(field.attribute)
         self.source.line(f"{local} = {value}")
         with self.source.block(f"if len({local}) != 16"):
-            self.source.line(f'raise {self._runtime("not_a_uuid")}("{field.name}")')
+            self.source.line(f'raise {self._runtime_constant("not_a_uuid")}("{field.name}")')
         self._run.append((local, CODES["uuid"]))
 
-    def _inner(self, struct: StructSpec, value: str, *, nullable: bool) -> None:
+    def _emit_inner_struct(self, struct: StructSpec, value: str, *, nullable: bool) -> None:
         source = self.source
         local = value
         if "." in value:
             local = source.local(value.rpartition(".")[2])
             source.line(f"{local} = {value}")
         if not nullable:
-            self._struct(struct, local)
+            self._emit_struct(struct, local)
             return
-        self._flush()
+        self._emit_pieces()
         with source.block(f"if {local} is None"):
             source.line(f'{self._out}.append(b"\\xff")')
         with source.block("else"):
             self._run.append(("1", "b"))
-            self._struct(struct, local)
-            self._flush()
+            self._emit_struct(struct, local)
+            self._emit_pieces()
 
-    def _bytes(self, field: FieldSpec, value: str, *, nullable: bool) -> None:
+    def _emit_bytes(self, field: FieldSpec, value: str, *, nullable: bool) -> None:
         """Emit a string, bytes or records: the length joins the run, the content is a piece."""
         source = self.source
         content, length = source.local(field.attribute), source.local("n")
         compact = self._layout.is_compact(field)
-        encoded = self._encoded(field, content if nullable else value)
+        encoded = self._encoded_expression(field, content if nullable else value)
         counted = f"len({content}) + 1" if compact else f"len({content})"
         source.line(f"{content} = {value if nullable else encoded}")
         if nullable:
@@ -181,27 +181,27 @@ class _Writer:
                 source.line(f"{length} = {counted}")
         else:
             source.line(f"{length} = {counted}")
-        self._length(length, "h" if field.kind == "string" else "i", compact=compact)
+        self._add_length(length, "h" if field.kind == "string" else "i", compact=compact)
         self._pieces.append(content)
 
-    def _encoded(self, field: FieldSpec, value: str) -> str:
+    def _encoded_expression(self, field: FieldSpec, value: str) -> str:
         """Return the expression for the bytes of a value that is not null."""
         if field.kind != "string":
             return value
         if field.attribute.endswith("error_message"):
-            return f"{self._runtime('error_text')}({value})"
+            return f"{self._runtime_constant('error_text')}({value})"
         return f"{value}.encode()"
 
-    def _length(self, length: str, code: str, *, compact: bool) -> None:
+    def _add_length(self, length: str, code: str, *, compact: bool) -> None:
         """Add a length to the run and close the run."""
         if compact and any(c.startswith("[") for _, c in self._run):
-            self._end_run()
+            self._finish_run()
         self._run.append((length, VARINT if compact else code))
-        self._end_run()
+        self._finish_run()
 
     # --- arrays
 
-    def _array(self, field: FieldSpec, value: str) -> None:
+    def _emit_array(self, field: FieldSpec, value: str) -> None:
         source = self.source
         compact, nullable = self._layout.is_compact(field), self._layout.is_nullable(field)
         items = source.local(field.attribute)
@@ -212,58 +212,58 @@ class _Writer:
         length = source.local("n")
         null = "0" if compact else "-1"
         counted = f"len({items}) + 1" if compact else f"len({items})"
-        said = f"{null} if {items} is None else {counted}" if nullable else counted
-        source.line(f"{length} = {said}")
-        self._length(length, "i", compact=compact)
-        self._flush()
+        length_expression = f"{null} if {items} is None else {counted}" if nullable else counted
+        source.line(f"{length} = {length_expression}")
+        self._add_length(length, "i", compact=compact)
+        self._emit_pieces()
         present = f"{items} or ()" if nullable else items
         if field.kind in CODES:
-            self._values(CODES[field.kind], present, field.name)
+            self._emit_numbers(CODES[field.kind], present, field.name)
             return
         element = source.local("item")
         with source.block(f"for {element} in {present}"):
-            self._single(field, element, nullable=False)
-            self._flush()
+            self._emit_single_value(field, element, nullable=False)
+            self._emit_pieces()
 
-    def _values(self, code: str, present: str, name: str) -> None:
+    def _emit_numbers(self, code: str, present: str, name: str) -> None:
         if code == "16s":
-            check = self._runtime("uuids")
+            check = self._runtime_constant("uuids")
             self.source.line(f'{self._out}.append({check}({present}, "{name}"))')
         else:
-            pack = self._runtime("values")
+            pack = self._runtime_constant("values")
             self.source.line(f'{self._out}.append({pack}("{code}", {present}))')
 
     # --- runs and pieces
 
-    def _end_run(self) -> None:
+    def _finish_run(self) -> None:
         """Make the run one piece."""
         run, self._run = self._run, []
         if not run:
             return
         if any(code.startswith("[") for _, code in run):
-            self._pieces.append(self._shape(run))
+            self._pieces.append(self._pack_with_number_arrays(run))
         elif run[-1][1] == VARINT:
-            self._pieces.append(self._pack_varint(run[:-1], run[-1][0]))
+            self._pieces.append(self._pack_with_varint(run[:-1], run[-1][0]))
         else:
-            self._pieces.append(self._pack(run))
+            self._pieces.append(self._pack_expression(run))
 
-    def _pack(self, run: list[tuple[str, str]]) -> str:
+    def _pack_expression(self, run: list[tuple[str, str]]) -> str:
         codes = "".join(code for _, code in run)
         if set(codes) == {"x"}:
             return repr(bytes(len(codes)))
         if codes == "B":
-            return f"{self._runtime('BYTE')}[{run[0][0]}]"
+            return f"{self._runtime_constant('BYTE')}[{run[0][0]}]"
         name = self.source.constant(struct_name("PACK", codes), Struct(f">{codes}").pack)
         return f"{name}({', '.join(value for value, _ in run if value)})"
 
-    def _pack_varint(self, run: list[tuple[str, str]], length: str) -> str:
+    def _pack_with_varint(self, run: list[tuple[str, str]], length: str) -> str:
         """Return a piece that ends in a compact length; most lengths fit one byte."""
-        varint = f"{self._runtime('varint_bytes')}({length})"
-        short = self._pack([*run, (length, "B")])
-        long = f"{self._pack(run)} + {varint}" if run else varint
+        varint = f"{self._runtime_constant('varint_bytes')}({length})"
+        short = self._pack_expression([*run, (length, "B")])
+        long = f"{self._pack_expression(run)} + {varint}" if run else varint
         return f"({short} if {length} < 128 else {long})"
 
-    def _shape(self, run: list[tuple[str, str]]) -> str:
+    def _pack_with_number_arrays(self, run: list[tuple[str, str]]) -> str:
         """Return a piece with arrays of numbers; its packer depends on their lengths.
 
         The packer is kept for the next element, whose arrays usually have the same lengths.
@@ -292,9 +292,9 @@ class _Writer:
                 source.line(f"{last} = {length}")
         return f"{pack}({', '.join(values)})"
 
-    def _flush(self) -> None:
+    def _emit_pieces(self) -> None:
         """Emit the pieces collected so far."""
-        self._end_run()
+        self._finish_run()
         pieces, self._pieces = self._pieces, []
         if len(pieces) == 1:
             self.source.line(f"{self._out}.append({pieces[0]})")

@@ -11,22 +11,32 @@ import msgspec
 
 from kafka_shim.protocol.errors import DecodeError
 from kafka_shim.protocol.records.checksum import crc32c
-from kafka_shim.protocol.records.compression import Compression, compress, decompress, opened
-from kafka_shim.protocol.records.record_codec import Record, each_record, write_records
-from kafka_shim.protocol.records.validation import EVERYTHING, Scope, Survey, survey
+from kafka_shim.protocol.records.compression import (
+    Compression,
+    compress,
+    decompress,
+    decompress_until_damage,
+)
+from kafka_shim.protocol.records.record_codec import Record, iterate_records, write_records
+from kafka_shim.protocol.records.validation import (
+    ALL_CHECKS,
+    RecordChecks,
+    RecordsSummary,
+    validate_records,
+)
 
 __all__ = [
     "Batch",
     "BatchOptions",
     "Record",
-    "assign",
-    "assign_all",
+    "assign_consecutive_offsets",
+    "assign_offsets",
     "batches",
+    "compacted_batch",
     "encode_batch",
-    "entry_sizes",
-    "is_commit",
-    "lone_batch",
-    "thinned",
+    "entry_bounds",
+    "is_commit_marker",
+    "single_batch",
 ]
 
 HEADER_BYTES = 61
@@ -36,7 +46,7 @@ _PREFIX_BYTES = _PREFIX.size
 _PLACE = Struct(">qii")  # these two and the leader epoch
 _PLACE_BYTES = _PLACE.size
 _HEADER = Struct(">qiibIhiqqqhii")
-_UNCOVERED, COVERED = Struct(">qiibI"), Struct(">hiqqqhii")  # the same in two parts
+_UNCOVERED, CHECKSUMMED_HEADER = Struct(">qiibI"), Struct(">hiqqqhii")  # the same in two parts
 _CRC_AT, _COVERED_FROM = 17, 21  # the checksum covers everything after it
 _MAGIC_AT = 16
 MAGIC = 2
@@ -114,24 +124,24 @@ class Batch(msgspec.Struct, gc=False):
         end = start + _PREFIX_BYTES + self.length
         return crc32c(memoryview(self.blob)[start + _COVERED_FROM : end]) == self.crc
 
-    def survey(self, scope: Scope = EVERYTHING) -> Survey:
-        """Check the records without building them; DecodeError as in `record_survey.survey`.
+    def validate_records(self, scope: RecordChecks = ALL_CHECKS) -> RecordsSummary:
+        """Check the records without building them; DecodeError as in `validation.validate_records`.
 
         Damaged compression is an UnreadableError, unless the records before it are wrong.
         """
         damage, content, start, end = None, self.blob, self.start + HEADER_BYTES, self.end
         code = self.attributes & _COMPRESSION
         if code:
-            content, damage = opened(_compression(code), content[start:end])
+            content, damage = decompress_until_damage(_compression(code), content[start:end])
             start = 0
         elif end != len(content):
             content, start = content[start:end], 0
-        found = survey(content, self.count, self.base_timestamp, scope, damage, start)
+        summary = validate_records(content, self.count, self.base_timestamp, scope, damage, start)
         if self.attributes & _APPEND_TIME:
             return msgspec.structs.replace(
-                found, earliest=self.max_timestamp, latest=self.max_timestamp
+                summary, earliest=self.max_timestamp, latest=self.max_timestamp
             )
-        return found
+        return summary
 
     def records(self) -> list[Record]:
         """Return the records; DecodeError if they are damaged. The checksum is not checked."""
@@ -139,14 +149,14 @@ class Batch(msgspec.Struct, gc=False):
 
     def each_record(self) -> Iterator[Record]:
         """Yield what `records` returns, one record at a time."""
-        for record in each_record(
-            self._content(), self.count, self.base_offset, self.base_timestamp
+        for record in iterate_records(
+            self._decompressed_content(), self.count, self.base_offset, self.base_timestamp
         ):
             if self.is_append_time:
                 record.timestamp = self.max_timestamp
             yield record
 
-    def _content(self) -> bytes:
+    def _decompressed_content(self) -> bytes:
         content = self.blob[self.start + HEADER_BYTES : self.end]
         code = self.attributes & _COMPRESSION
         return decompress(_compression(code), content) if code else content
@@ -159,7 +169,7 @@ def _compression(code: int) -> Compression:
         raise DecodeError(f"unknown compression {code}") from unknown
 
 
-def entry_sizes(blob: bytes, *, partial: bool = False) -> Iterator[tuple[int, int, int]]:
+def entry_bounds(blob: bytes, *, partial: bool = False) -> Iterator[tuple[int, int, int]]:
     """Yield the start, end and format of each batch or message in a blob, in any format.
 
     Raise DecodeError if one is truncated. With `partial`, a truncated last one is left out, as in
@@ -185,7 +195,7 @@ def entry_sizes(blob: bytes, *, partial: bool = False) -> Iterator[tuple[int, in
 
 def batches(blob: bytes, *, partial: bool = False) -> Iterator[Batch]:
     """Yield the batches of a blob; DecodeError on damage and on older formats."""
-    for start, end, magic in entry_sizes(blob, partial=partial):
+    for start, end, magic in entry_bounds(blob, partial=partial):
         if magic != 2:
             raise DecodeError(f"a batch at byte {start} has format {magic}; expected 2")
         if end - start < HEADER_BYTES:
@@ -195,7 +205,7 @@ def batches(blob: bytes, *, partial: bool = False) -> Iterator[Batch]:
         yield batch
 
 
-def lone_batch(blob: bytes) -> Batch | None:
+def single_batch(blob: bytes) -> Batch | None:
     """Return the batch of a blob with exactly one batch of format 2, else None."""
     if len(blob) < HEADER_BYTES or blob[_MAGIC_AT] != 2:
         return None
@@ -204,7 +214,7 @@ def lone_batch(blob: bytes) -> Batch | None:
     return batch if batch.length == len(blob) - _PREFIX_BYTES else None
 
 
-def assign(
+def assign_offsets(
     batch: Batch,
     base_offset: int,
     *,
@@ -221,11 +231,11 @@ def assign(
     attributes = batch.attributes | _APPEND_TIME
     out[21:23] = attributes.to_bytes(2, "big", signed=True)
     out[35:43] = append_time_ms.to_bytes(8, "big", signed=True)
-    _seal(out)
+    _set_checksum(out)
     return bytes(out)
 
 
-def _seal(batch: bytearray) -> None:
+def _set_checksum(batch: bytearray) -> None:
     """Set the checksum of a batch."""
     with memoryview(batch) as view:
         crc = crc32c(view[_COVERED_FROM:])
@@ -252,10 +262,10 @@ class BatchOptions(msgspec.Struct, frozen=True, kw_only=True):
         return flags | (CONTROL if self.is_control else 0)
 
 
-PLAIN = BatchOptions()
+DEFAULT_OPTIONS = BatchOptions()
 
 
-def encode_batch(records: Sequence[Record], options: BatchOptions = PLAIN) -> bytes:
+def encode_batch(records: Sequence[Record], options: BatchOptions = DEFAULT_OPTIONS) -> bytes:
     """Return records as one batch; their offsets must rise, and there must be at least one."""
     assert records, "a batch has at least one record"
     first = records[0]
@@ -265,7 +275,7 @@ def encode_batch(records: Sequence[Record], options: BatchOptions = PLAIN) -> by
     newest = options.append_time_ms
     if newest is None:
         newest = max(record.timestamp for record in records)
-    covered = COVERED.pack(
+    covered = CHECKSUMMED_HEADER.pack(
         options.attributes,
         records[-1].offset - base_offset,
         base_timestamp,
@@ -275,10 +285,10 @@ def encode_batch(records: Sequence[Record], options: BatchOptions = PLAIN) -> by
         options.base_sequence,
         len(records),
     )
-    return sealed(base_offset, options.partition_leader_epoch, covered + content)
+    return batch_with_checksum(base_offset, options.partition_leader_epoch, covered + content)
 
 
-def sealed(base_offset: int, partition_leader_epoch: int, covered: bytes) -> bytes:
+def batch_with_checksum(base_offset: int, partition_leader_epoch: int, covered: bytes) -> bytes:
     """Return a batch; `covered` is everything after its checksum."""
     length = _COVERED_FROM - _PREFIX_BYTES + len(covered)
     return (
@@ -287,7 +297,9 @@ def sealed(base_offset: int, partition_leader_epoch: int, covered: bytes) -> byt
     )
 
 
-def thinned(batch: Batch, records: Sequence[Record], delete_horizon_ms: int | None) -> bytes:
+def compacted_batch(
+    batch: Batch, records: Sequence[Record], delete_horizon_ms: int | None
+) -> bytes:
     """Return a batch with some of its records only, as a log cleaner writes it (KIP-98, KIP-534).
 
     Offsets and sequence numbers stay those of the whole batch. Without records, only the header is
@@ -304,7 +316,7 @@ def thinned(batch: Batch, records: Sequence[Record], delete_horizon_ms: int | No
             base_timestamp = delete_horizon_ms
     content = write_records(records, batch.base_offset, base_timestamp)
     content = compress(_compression(attributes & _COMPRESSION), content)
-    covered = COVERED.pack(
+    covered = CHECKSUMMED_HEADER.pack(
         attributes,
         batch.last_offset_delta,
         base_timestamp,
@@ -314,10 +326,10 @@ def thinned(batch: Batch, records: Sequence[Record], delete_horizon_ms: int | No
         batch.base_sequence,
         len(records),
     )
-    return sealed(batch.base_offset, batch.partition_leader_epoch, covered + content)
+    return batch_with_checksum(batch.base_offset, batch.partition_leader_epoch, covered + content)
 
 
-def is_commit(record: Record) -> bool:
+def is_commit_marker(record: Record) -> bool:
     """Return whether a control record commits; DecodeError if it does not end a transaction."""
     try:
         _, kind = _CONTROL_KEY.unpack(record.key or b"")
@@ -328,12 +340,14 @@ def is_commit(record: Record) -> bool:
     return bool(kind)
 
 
-def assign_all(
-    found: Iterable[Batch], base_offset: int, *, partition_leader_epoch: int = -1
+def assign_consecutive_offsets(
+    unplaced: Iterable[Batch], base_offset: int, *, partition_leader_epoch: int = -1
 ) -> tuple[bytes, int]:
     """Return batches with consecutive offsets from `base_offset` on, and the next free offset."""
     parts = []
-    for batch in found:
-        parts.append(assign(batch, base_offset, partition_leader_epoch=partition_leader_epoch))
+    for batch in unplaced:
+        parts.append(
+            assign_offsets(batch, base_offset, partition_leader_epoch=partition_leader_epoch)
+        )
         base_offset += batch.last_offset_delta + 1
     return b"".join(parts), base_offset

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-_found: "list[Callable[[bytes | memoryview], int]]" = []
+_package_function: "list[Callable[[bytes | memoryview], int]]" = []
 
 
 def crc32c(content: bytes | memoryview) -> int:
     """Return the checksum of these bytes."""
-    if not _found:
+    if not _package_function:
         from crc32c import crc32c as of_package  # noqa: PLC0415 - see the module's docstring
 
-        _found.append(of_package)
-    return _found[0](content)
+        _package_function.append(of_package)
+    return _package_function[0](content)

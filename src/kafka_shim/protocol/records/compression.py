@@ -50,7 +50,7 @@ _MODULES = {
 def is_available(compression: Compression) -> bool:
     """Return whether the package of this compression is installed."""
     try:
-        _module(compression)
+        _import_package(compression)
     except MissingPackageError:
         return False
     return True
@@ -60,7 +60,7 @@ def compress(compression: Compression, data: bytes) -> bytes:
     """Return `data` compressed; MissingPackageError if the package is not installed."""
     if compression == Compression.NONE:
         return data
-    module = _module(compression)
+    module = _import_package(compression)
     if compression == Compression.GZIP:
         squeezer = zlib.compressobj(wbits=_GZIP_WINDOW)
         return squeezer.compress(data) + squeezer.flush()
@@ -79,13 +79,13 @@ def decompress(
     Raise DecodeError if it is damaged or larger than `bytes_max`, and MissingPackageError if the
     package is not installed.
     """
-    found = opened(compression, data, bytes_max)
-    if found.damage is not None:
-        raise DecodeError(found.damage)
-    return found.content
+    partial = decompress_until_damage(compression, data, bytes_max)
+    if partial.damage is not None:
+        raise DecodeError(partial.damage)
+    return partial.content
 
 
-class Opened(NamedTuple):
+class PartialContent(NamedTuple):
     """The decompressed content, and the error that ended it; None if it is complete."""
 
     content: bytes
@@ -96,36 +96,36 @@ class TooBigError(DecodeError):
     """The decompressed content is too large."""
 
 
-def opened(
+def decompress_until_damage(
     compression: Compression, data: bytes, bytes_max: int = DECOMPRESSED_BYTES_MAX
-) -> Opened:
+) -> PartialContent:
     """Decompress up to the first damage, piece by piece: memory stays near `bytes_max`.
 
     Raise TooBigError above `bytes_max`, MissingPackageError if the package is not installed.
     """
     if compression == Compression.NONE:
-        return Opened(data, None)
-    module = _module(compression)
+        return PartialContent(data, None)
+    module = _import_package(compression)
     name = compression.name.lower()
     pieces: list[bytes] = []
     size = 0
     damage = None
     try:
-        for piece in _PIECES[compression](module, data, bytes_max):
+        for piece in _DECOMPRESSORS[compression](module, data, bytes_max):
             size += len(piece)
             if size > bytes_max:
-                raise _too_big(bytes_max)
+                raise _too_big_error(bytes_max)
             pieces.append(piece)
     except TooBigError:
         raise
     except DecodeError as error:
         damage = str(error)
-    except _errors(compression, module) as error:
+    except _damage_errors(compression, module) as error:
         damage = f"records are not valid {name}: {error}"
-    return Opened(b"".join(pieces), damage)
+    return PartialContent(b"".join(pieces), damage)
 
 
-def _module(compression: Compression) -> Any:
+def _import_package(compression: Compression) -> Any:
     if compression not in _MODULES:
         return zlib
     try:
@@ -135,7 +135,7 @@ def _module(compression: Compression) -> Any:
         raise MissingPackageError(requires(f"{name} compression", "compression")) from missing
 
 
-def _errors(compression: Compression, module: Any) -> tuple[type[Exception], ...]:
+def _damage_errors(compression: Compression, module: Any) -> tuple[type[Exception], ...]:
     """Return the exceptions that the package raises for damaged data."""
     if compression == Compression.ZSTD:
         return (module.ZstdError, ValueError, MemoryError)
@@ -200,7 +200,7 @@ def _compress_xerial(squeeze: Callable[[bytes], bytes], data: bytes) -> bytes:
 def _unsnappy(module: Any, data: bytes, bytes_max: int) -> Iterator[bytes]:
     """Decompress snappy in blocks, or in one block as librdkafka writes it."""
     if not data.startswith(_XERIAL_MAGIC):
-        _see_snappy_size(data, bytes_max)
+        _raise_if_snappy_size_exceeds(data, bytes_max)
         yield bytes(module.decompress(data))
         return
     pos, size_now = 0, 0
@@ -214,14 +214,14 @@ def _unsnappy(module: Any, data: bytes, bytes_max: int) -> Iterator[bytes]:
         block = data[pos + 4 : pos + 4 + size]
         if size < 0 or len(block) < size:
             raise DecodeError(f"records are not valid snappy: a block claims {size} bytes")
-        _see_snappy_size(block, bytes_max, size_now)
+        _raise_if_snappy_size_exceeds(block, bytes_max, size_now)
         piece = bytes(module.decompress(block))
         size_now += len(piece)
         yield piece
         pos += 4 + size
 
 
-def _see_snappy_size(block: bytes, bytes_max: int, size_now: int = 0) -> None:
+def _raise_if_snappy_size_exceeds(block: bytes, bytes_max: int, size_now: int = 0) -> None:
     """Raise TooBigError if the size at the start of a block, a varint, is too large."""
     size = 0
     for index, byte in enumerate(block[:5]):
@@ -231,14 +231,14 @@ def _see_snappy_size(block: bytes, bytes_max: int, size_now: int = 0) -> None:
     if size > len(block) * _SNAPPY_RATIO_MAX:
         raise DecodeError(f"records are not valid snappy: a block claims to become {size} bytes")
     if size_now + size > bytes_max:
-        raise _too_big(bytes_max)
+        raise _too_big_error(bytes_max)
 
 
-def _too_big(bytes_max: int) -> TooBigError:
+def _too_big_error(bytes_max: int) -> TooBigError:
     return TooBigError(f"records are over {bytes_max} bytes when decompressed")
 
 
-_PIECES: dict[Compression, Callable[[Any, bytes, int], Iterator[bytes]]] = {
+_DECOMPRESSORS: dict[Compression, Callable[[Any, bytes, int], Iterator[bytes]]] = {
     Compression.GZIP: _gunzip,
     Compression.SNAPPY: _unsnappy,
     Compression.LZ4: _unlz4,

@@ -12,9 +12,9 @@ from struct import Struct, error as struct_error
 from typing import NamedTuple
 
 from kafka_shim.protocol.errors import DecodeError, EncodeError
-from kafka_shim.protocol.records.batches import batches, entry_sizes
+from kafka_shim.protocol.records.batches import batches, entry_bounds
 from kafka_shim.protocol.records.compression import Compression, compress, decompress
-from kafka_shim.protocol.records.old_lz4 import old_checksum, right_checksum
+from kafka_shim.protocol.records.old_lz4 import with_correct_checksum, with_format_0_checksum
 from kafka_shim.protocol.records.record_codec import Record
 
 NO_TIMESTAMP = -1
@@ -50,12 +50,12 @@ class Message(NamedTuple):
         return self.magic > 0 and bool(self.attributes & _APPEND_TIME)
 
 
-def messages(blob: bytes, *, partial: bool = False) -> Iterator[Message]:
+def outer_messages(blob: bytes, *, partial: bool = False) -> Iterator[Message]:
     """Yield the outer messages of a set; DecodeError on damage other than a wrong checksum.
 
     With `partial`, the set may end in the middle of a message, which is left out.
     """
-    for start, end, magic in entry_sizes(blob, partial=partial):
+    for start, end, magic in entry_bounds(blob, partial=partial):
         if magic not in _MESSAGE:
             raise DecodeError(f"a message at byte {start} has format {magic}; expected 0 or 1")
         try:
@@ -91,19 +91,19 @@ def _read_bytes(data: bytes, pos: int) -> tuple[bytes | None, int]:
 def read_message_set(blob: bytes, *, partial: bool = False) -> list[Record]:
     """Return the records of a set, also of compressed messages; DecodeError on damage."""
     records: list[Record] = []
-    for message in messages(blob, partial=partial):
+    for message in outer_messages(blob, partial=partial):
         if message.compression:
-            records += _unwrap(message)
+            records += _inner_records(message)
         else:
-            records.append(_record(message))
+            records.append(_record_of_message(message))
     return records
 
 
-def _record(message: Message) -> Record:
+def _record_of_message(message: Message) -> Record:
     return Record(message.offset, message.timestamp, message.key, message.value)
 
 
-def _unwrap(outer: Message) -> list[Record]:
+def _inner_records(outer: Message) -> list[Record]:
     try:
         compression = Compression(outer.compression)
     except ValueError as unknown:
@@ -112,15 +112,15 @@ def _unwrap(outer: Message) -> list[Record]:
         raise DecodeError("a compressed message has no value")
     content = outer.value
     if compression == Compression.LZ4 and outer.magic == 0:
-        content = right_checksum(content)
-    inner = list(islice(messages(decompress(compression, content)), INNER_MESSAGES_MAX + 1))
+        content = with_correct_checksum(content)
+    inner = list(islice(outer_messages(decompress(compression, content)), INNER_MESSAGES_MAX + 1))
     if len(inner) > INNER_MESSAGES_MAX:
         raise DecodeError(f"a compressed message holds more than {INNER_MESSAGES_MAX} messages")
     if not inner:
         raise DecodeError("a compressed message holds no messages")
     if any(message.compression or message.magic != outer.magic for message in inner):
         raise DecodeError("a compressed message holds messages of another format or compression")
-    records = [_record(message) for message in inner]
+    records = [_record_of_message(message) for message in inner]
     shift = outer.offset - inner[-1].offset if outer.magic else 0
     for record in records:
         record.offset += shift
@@ -145,38 +145,40 @@ def write_message_set(
         raise EncodeError("zstd exists only in batches of format 2")
     flags = _APPEND_TIME if append_time_ms is not None and magic else 0
     if compression == Compression.NONE:
-        return b"".join(_write(record, magic, flags, append_time_ms) for record in records)
+        return b"".join(_message_bytes(record, magic, flags, append_time_ms) for record in records)
     if not records:
         return b""
     first, last = records[0].offset, records[-1].offset
     shift = first if magic else 0
     inner = b"".join(
-        _write(Record(r.offset - shift, r.timestamp, r.key, r.value), magic, flags, None)
+        _message_bytes(Record(r.offset - shift, r.timestamp, r.key, r.value), magic, flags, None)
         for r in records
     )
     newest = max(record.timestamp for record in records)
     content = compress(compression, inner)
     if compression == Compression.LZ4 and magic == 0:
-        content = old_checksum(content)
+        content = with_format_0_checksum(content)
     outer = Record(last, newest, None, content)
-    return _write(outer, magic, flags | compression, append_time_ms)
+    return _message_bytes(outer, magic, flags | compression, append_time_ms)
 
 
-def _write(record: Record, magic: int, attributes: int, append_time_ms: int | None) -> bytes:
+def _message_bytes(
+    record: Record, magic: int, attributes: int, append_time_ms: int | None
+) -> bytes:
     timestamp = record.timestamp if append_time_ms is None else append_time_ms
     rest = (timestamp,) if magic else ()
     body = b"".join(
         (
             _MESSAGE[magic].pack(magic, attributes, *rest),
-            _field(record.key),
-            _field(record.value),
+            _length_prefixed(record.key),
+            _length_prefixed(record.value),
         )
     )
     size = _CRC_BYTES + len(body)
     return _PREFIX.pack(record.offset, size) + _CRC.pack(zlib.crc32(body)) + body
 
 
-def _field(content: bytes | None) -> bytes:
+def _length_prefixed(content: bytes | None) -> bytes:
     return _SIZE.pack(-1) if content is None else _SIZE.pack(len(content)) + content
 
 

@@ -11,12 +11,12 @@ _PRIMES = (2654435761, 2246822519, 3266489917, 668265263, 374761393)
 _MASK = 0xFFFFFFFF
 
 
-def right_checksum(frame: bytes) -> bytes:
+def with_correct_checksum(frame: bytes) -> bytes:
     """Return an LZ4 frame with the correct checksum; invalid data is returned unchanged."""
     return _with_checksum(frame, _MAGIC_BYTES)
 
 
-def old_checksum(frame: bytes) -> bytes:
+def with_format_0_checksum(frame: bytes) -> bytes:
     """Return an LZ4 frame with the checksum that clients of format 0 expect."""
     return _with_checksum(frame, 0)
 
@@ -38,14 +38,14 @@ def _xxh32(data: bytes) -> int:
     whole = len(data) // 4 * 4
     for at in range(0, whole, 4):
         lane = int.from_bytes(data[at : at + 4], "little")
-        value = _rotated(value + lane * prime_3, 17) * prime_4 & _MASK
+        value = _rotate_left(value + lane * prime_3, 17) * prime_4 & _MASK
     for byte in data[whole:]:
-        value = _rotated(value + byte * prime_5, 11) * prime_1 & _MASK
+        value = _rotate_left(value + byte * prime_5, 11) * prime_1 & _MASK
     value = (value ^ value >> 15) * prime_2 & _MASK
     value = (value ^ value >> 13) * prime_3 & _MASK
     return value ^ value >> 16
 
 
-def _rotated(value: int, bits: int) -> int:
+def _rotate_left(value: int, bits: int) -> int:
     value &= _MASK
     return (value << bits | value >> 32 - bits) & _MASK

@@ -23,7 +23,7 @@ class Record(msgspec.Struct, gc=False):
     headers: Headers = ()
 
 
-def varint(buf: bytes, pos: int) -> tuple[int, int]:
+def read_varint(buf: bytes, pos: int) -> tuple[int, int]:
     """Read a zigzag varint of at most 10 bytes."""
     byte = buf[pos]
     pos += 1
@@ -44,7 +44,7 @@ def varint(buf: bytes, pos: int) -> tuple[int, int]:
     raise DecodeError(f"varint is longer than 10 bytes at byte {pos - 10}")
 
 
-def raw_varint(content: bytes, pos: int, bytes_max: int, mask: int) -> tuple[int, int]:
+def read_raw_varint(content: bytes, pos: int, bytes_max: int, mask: int) -> tuple[int, int]:
     """Read a varint as it is written, before it is made signed."""
     value = 0
     for shift in range(0, 7 * bytes_max, 7):
@@ -72,7 +72,7 @@ _TIME_END = 1 << 63
 NULL_LENGTH = 1  # a length of -1
 
 
-def wrapped(timestamp: int) -> int:
+def wrap_int64(timestamp: int) -> int:
     """Return a sum of times as 64 bits, in which it wraps around as in Java."""
     return (timestamp + _TIME_END) % (2 * _TIME_END) - _TIME_END
 
@@ -82,10 +82,10 @@ def read_records(content: bytes, count: int, offset: int, timestamp: int) -> lis
 
     Raise DecodeError for another number of records, or a record of another length than it claims.
     """
-    return list(each_record(content, count, offset, timestamp))
+    return list(iterate_records(content, count, offset, timestamp))
 
 
-def each_record(content: bytes, count: int, offset: int, timestamp: int) -> Iterator[Record]:
+def iterate_records(content: bytes, count: int, offset: int, timestamp: int) -> Iterator[Record]:
     """Yield what `read_records` returns, one record at a time."""
     if not 0 <= count <= len(content):
         raise DecodeError(f"a batch claims {count} records in {len(content)} bytes")
@@ -93,7 +93,9 @@ def each_record(content: bytes, count: int, offset: int, timestamp: int) -> Iter
     try:
         for _ in range(count):
             byte = content[pos]
-            length, start = (SHORT_VARINTS[byte], pos + 1) if byte < 128 else varint(content, pos)
+            length, start = (
+                (SHORT_VARINTS[byte], pos + 1) if byte < 128 else read_varint(content, pos)
+            )
             pos = start + length
             if length < 0 or pos > len(content):
                 raise DecodeError(f"a record claims {length} bytes at byte {start}")
@@ -106,12 +108,12 @@ def each_record(content: bytes, count: int, offset: int, timestamp: int) -> Iter
 
 def _read_record(buf: bytes, pos: int, end: int, offset: int, timestamp: int) -> Record:
     byte = buf[pos + 1]  # the attributes byte before this is unused
-    delta, pos = (SHORT_VARINTS[byte], pos + 2) if byte < 128 else varint(buf, pos + 1)
+    delta, pos = (SHORT_VARINTS[byte], pos + 2) if byte < 128 else read_varint(buf, pos + 1)
     timestamp += delta
     if not -_TIME_END <= timestamp < _TIME_END:
-        timestamp = wrapped(timestamp)
+        timestamp = wrap_int64(timestamp)
     byte = buf[pos]
-    delta, pos = (SHORT_VARINTS[byte], pos + 1) if byte < 128 else varint(buf, pos)
+    delta, pos = (SHORT_VARINTS[byte], pos + 1) if byte < 128 else read_varint(buf, pos)
     offset += delta
     if buf[pos] == NULL_LENGTH:
         key, pos = None, pos + 1
@@ -129,7 +131,7 @@ def _read_record(buf: bytes, pos: int, end: int, offset: int, timestamp: int) ->
 
 
 def _read_headers(buf: bytes, pos: int, end: int) -> tuple[Headers, int]:
-    count, pos = varint(buf, pos)
+    count, pos = read_varint(buf, pos)
     if not 0 <= count <= end - pos:
         raise DecodeError(f"a record claims {count} headers at byte {pos}")
     headers = []
@@ -144,7 +146,7 @@ def _read_headers(buf: bytes, pos: int, end: int) -> tuple[Headers, int]:
 
 def _read_bytes(buf: bytes, pos: int, end: int) -> tuple[bytes | None, int]:
     byte = buf[pos]
-    length, pos = (SHORT_VARINTS[byte], pos + 1) if byte < 128 else varint(buf, pos)
+    length, pos = (SHORT_VARINTS[byte], pos + 1) if byte < 128 else read_varint(buf, pos)
     if length < 0:
         return None, pos
     if pos + length > end:
@@ -159,18 +161,18 @@ def write_records(records: Sequence[Record], base_offset: int, base_timestamp: i
         body = bytearray(1)
         append_varint(body, record.timestamp - base_timestamp)
         append_varint(body, record.offset - base_offset)
-        _append_bytes(body, record.key)
-        _append_bytes(body, record.value)
+        _append_length_prefixed(body, record.key)
+        _append_length_prefixed(body, record.value)
         append_varint(body, len(record.headers))
         for name, content in record.headers:
-            _append_bytes(body, name.encode())
-            _append_bytes(body, content)
+            _append_length_prefixed(body, name.encode())
+            _append_length_prefixed(body, content)
         append_varint(out, len(body))
         out += body
     return bytes(out)
 
 
-def _append_bytes(out: bytearray, content: bytes | None) -> None:
+def _append_length_prefixed(out: bytearray, content: bytes | None) -> None:
     if content is None:
         append_varint(out, -1)
     else:

@@ -6,12 +6,12 @@
 from struct import Struct
 
 from kafka_shim.protocol.records.batches import (
+    CHECKSUMMED_HEADER,
     CONTROL,
-    COVERED,
     MAGIC,
     NO_PRODUCER,
     TRANSACTIONAL,
-    sealed,
+    batch_with_checksum,
 )
 from kafka_shim.protocol.records.checksum import crc32c
 from kafka_shim.protocol.records.record_codec import append_varint
@@ -19,14 +19,14 @@ from kafka_shim.protocol.records.record_codec import append_varint
 _PLACE, _SEAL = Struct(">qii"), Struct(">bI")
 """What the checksum does not cover: what depends on the log, and the rest."""
 _PLACE_BYTES = 4
-_MARKER = Struct(f"{COVERED.format}5bhhbhib")
+_MARKER = Struct(f"{CHECKSUMMED_HEADER.format}5bhhbhib")
 """What the checksum of a marker covers: with a record of 16 bytes, a key of 4 and a value of 6."""
 _NO_DELTAS = bytes(3)  # attributes of the record, and the deltas of its timestamp and offset
 _NO_HEADERS = b"\0"
 _SIZES_MAX = 4096
 
 
-class _Sizes(dict[int, bytes]):
+class _VarintLengths(dict[int, bytes]):
     """The bytes of lengths, of which short ones are kept: zigzag varints, -1 for null."""
 
     def __missing__(self, length: int) -> bytes:
@@ -38,26 +38,26 @@ class _Sizes(dict[int, bytes]):
         return size
 
 
-_SIZES = _Sizes()
+_VARINT_LENGTHS = _VarintLengths()
 
 
-def lone_record(
+def single_record_batch(
     offset: int, timestamp: int, key: bytes, value: bytes | None, partition_leader_epoch: int
 ) -> bytes:
     """Return a batch with one record."""
-    sizes = _SIZES
+    sizes = _VARINT_LENGTHS
     before_value = sizes[-1 if value is None else len(value)]
     record = b"".join((_NO_DELTAS, sizes[len(key)], key, before_value, value or b"", _NO_HEADERS))
-    header = COVERED.pack(0, 0, timestamp, timestamp, NO_PRODUCER, -1, -1, 1)
+    header = CHECKSUMMED_HEADER.pack(0, 0, timestamp, timestamp, NO_PRODUCER, -1, -1, 1)
     covered = b"".join((header, sizes[len(record)], record))
-    return sealed(offset, partition_leader_epoch, covered)
+    return batch_with_checksum(offset, partition_leader_epoch, covered)
 
 
-def marker(
+def transaction_marker(
     producer: tuple[int, int], timestamp: int, *, commit: bool, coordinator_epoch: int
 ) -> bytes:
     """Return the batch that ends a transaction of a producer (id, epoch), without the part that
-    `placed` adds.
+    `batch_at_offset` adds.
     """
     flags, (producer_id, epoch) = TRANSACTIONAL | CONTROL, producer
     header = (flags, 0, timestamp, timestamp, producer_id, epoch, -1, 1)
@@ -66,6 +66,6 @@ def marker(
     return _SEAL.pack(MAGIC, crc32c(covered)) + covered
 
 
-def placed(batch: bytes, offset: int, partition_leader_epoch: int) -> bytes:
+def batch_at_offset(batch: bytes, offset: int, partition_leader_epoch: int) -> bytes:
     """Return a batch with its place, which the checksum does not cover."""
     return _PLACE.pack(offset, len(batch) + _PLACE_BYTES, partition_leader_epoch) + batch

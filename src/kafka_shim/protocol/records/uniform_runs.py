@@ -9,7 +9,7 @@ timestamp needs another byte.
 from typing import NamedTuple
 
 from kafka_shim.protocol.errors import DecodeError
-from kafka_shim.protocol.records.record_codec import INT_VARINT, SHORT_VARINTS, raw_varint
+from kafka_shim.protocol.records.record_codec import INT_VARINT, SHORT_VARINTS, read_raw_varint
 
 TIMESTAMP_DELTA_LIMIT = 1 << 65
 """Larger than any difference between two timestamps."""
@@ -90,7 +90,7 @@ def _read_shape(content: bytes, pos: int, index: int, record_bytes_max: int) -> 
     """
     length, body = content[pos], pos + 1
     if length > 127:
-        length, body = raw_varint(content, pos, *INT_VARINT)
+        length, body = read_raw_varint(content, pos, *INT_VARINT)
     end = body + (length >> 1)
     if content[pos:body] != content[end : end + body - pos]:  # sizes differ: no run begins here
         return None
@@ -99,9 +99,9 @@ def _read_shape(content: bytes, pos: int, index: int, record_bytes_max: int) -> 
     key_at = offset_at + (1 if index < 64 else 2 if index < _TWO_BYTE_OFFSETS_END else 3)
     key, key_end = content[key_at], key_at + 1
     if key > 127:
-        key, key_end = raw_varint(content, key_at, *INT_VARINT)
+        key, key_end = read_raw_varint(content, key_at, *INT_VARINT)
     value_at = key_end if key & 1 else key_end + (key >> 1)
-    value, value_end = raw_varint(content, value_at, *INT_VARINT)
+    value, value_end = read_raw_varint(content, value_at, *INT_VARINT)
     headers_at = value_end if value & 1 else value_end + (value >> 1)
     is_too_long = length & 1 or end - body > record_bytes_max
     if is_too_long or headers_at + 1 != end or content[headers_at]:

@@ -13,8 +13,8 @@ from kafka_shim.protocol.records.record_codec import (
     INT_VARINT,
     LONG_VARINT,
     SHORT_VARINTS,
-    raw_varint,
-    wrapped,
+    read_raw_varint,
+    wrap_int64,
 )
 from kafka_shim.protocol.records.uniform_runs import (
     RUN_RECORDS_MIN,
@@ -27,7 +27,7 @@ from kafka_shim.protocol.records.uniform_runs import (
 UNLIMITED = sys.maxsize
 
 
-class Survey(msgspec.Struct, frozen=True, gc=False):
+class RecordsSummary(msgspec.Struct, frozen=True, gc=False):
     """Properties of the records of a batch.
 
     `earliest` and `latest` are the smallest and largest timestamp in milliseconds since 1970.
@@ -41,7 +41,7 @@ class Survey(msgspec.Struct, frozen=True, gc=False):
     has_other_offsets: bool = False
 
 
-class Scope(msgspec.Struct, frozen=True, gc=False):
+class RecordChecks(msgspec.Struct, frozen=True, gc=False):
     """The checks of a survey; `has_sizes`: each record must have the length in its size field."""
 
     has_sizes: bool = True
@@ -51,21 +51,21 @@ class Scope(msgspec.Struct, frozen=True, gc=False):
     """Maximum of a record's size field; with a limit, negative sizes are invalid too."""
 
 
-EVERYTHING = Scope()
+ALL_CHECKS = RecordChecks()
 
 
 class UnreadableError(DecodeError):
     """Damage that stops a broker from reading further, such as damaged compressed content."""
 
 
-def survey(
+def validate_records(
     content: bytes,
     count: int,
     timestamp: int,
-    scope: Scope = EVERYTHING,
+    scope: RecordChecks = ALL_CHECKS,
     damage: str | None = None,
     start: int = 0,
-) -> Survey:
+) -> RecordsSummary:
     """Check `count` records in `content` from `start` to its end; return their properties.
 
     `timestamp` is the base timestamp of the batch. `damage` is the error that cut the content
@@ -79,18 +79,18 @@ def survey(
     if count >= RUN_RECORDS_MIN:
         checked = check_uniform_runs(content, start, count, timestamp, scope.record_bytes_max)
     try:
-        found = _walk(content, count, timestamp, scope, checked)
+        summary = _validate_each_record(content, count, timestamp, scope, checked)
     except IndexError as error:
         early = DecodeError("a batch ends before its records do")
         raise early if damage is None else UnreadableError(damage) from error
     if damage is not None:
         raise UnreadableError(damage)
-    return found
+    return summary
 
 
-def _walk(  # noqa: C901, PLR0912, PLR0915 - inlined: calls would dominate its time
-    content: bytes, count: int, timestamp: int, scope: Scope, checked: CheckedRecords
-) -> Survey:
+def _validate_each_record(  # noqa: C901, PLR0912, PLR0915 - inlined: calls would dominate its time
+    content: bytes, count: int, timestamp: int, scope: RecordChecks, checked: CheckedRecords
+) -> RecordsSummary:
     """Check the remaining records one by one; varints of one or two bytes are decoded inline."""
     record_bytes_max, headers_left = scope.record_bytes_max, scope.items_max - count
     (begin, pos, earliest, latest, lacks_key), has_other_offsets = checked, False
@@ -103,7 +103,7 @@ def _walk(  # noqa: C901, PLR0912, PLR0915 - inlined: calls would dominate its t
             size += (content[pos + 1] << 7) - 128
             pos += 2
         else:
-            size, pos = _size(content, pos, scope)
+            size, pos = _read_record_size(content, pos, scope)
         end = pos + (size >> 1)
         if record_bytes_max < UNLIMITED and (size & 1 or size >> 1 > record_bytes_max):
             raise DecodeError(f"the size of a record before byte {pos} is too large")
@@ -112,20 +112,20 @@ def _walk(  # noqa: C901, PLR0912, PLR0915 - inlined: calls would dominate its t
             delta = SHORT_VARINTS[delta]
             pos += 2
         else:
-            delta, pos = _time(content, pos + 1, timestamp)
+            delta, pos = _read_timestamp_delta(content, pos + 1, timestamp)
         earliest = delta if delta < earliest else earliest  # noqa: FURB136 - as above
         latest = delta if delta > latest else latest  # noqa: FURB136 - as above
         byte = content[pos]
         if byte < 128:
             pos += 1
         else:
-            byte, pos = raw_varint(content, pos, *INT_VARINT)
+            byte, pos = read_raw_varint(content, pos, *INT_VARINT)
         has_other_offsets = has_other_offsets or byte != at << 1
         byte = content[pos]
         if byte < 128:
             pos += 1
         else:
-            byte, pos = raw_varint(content, pos, *INT_VARINT)
+            byte, pos = read_raw_varint(content, pos, *INT_VARINT)
         if byte & 1:
             lacks_key = True
         else:
@@ -137,48 +137,48 @@ def _walk(  # noqa: C901, PLR0912, PLR0915 - inlined: calls would dominate its t
             byte += (content[pos + 1] << 7) - 128
             pos += 2
         else:
-            byte, pos = raw_varint(content, pos, *INT_VARINT)
+            byte, pos = read_raw_varint(content, pos, *INT_VARINT)
         pos += 0 if byte & 1 else byte >> 1
         if content[pos]:
-            pos, headers_left = _headers(content, pos, headers_left)
+            pos, headers_left = _validate_headers(content, pos, headers_left)
         else:
             pos += 1
         if (size & 1 or pos != end) and scope.has_sizes:
             raise DecodeError(f"a record before byte {pos} is not as long as it says")
     if pos != len(content):
         raise DecodeError(f"{len(content) - pos} bytes follow the records of a batch")
-    return Survey(timestamp + earliest, timestamp + latest, lacks_key, has_other_offsets)
+    return RecordsSummary(timestamp + earliest, timestamp + latest, lacks_key, has_other_offsets)
 
 
-def _size(content: bytes, pos: int, scope: Scope) -> tuple[int, int]:
+def _read_record_size(content: bytes, pos: int, scope: RecordChecks) -> tuple[int, int]:
     """Read the size of a record; raise UnreadableError for an invalid one if `scope` checks it."""
     try:
-        return raw_varint(content, pos, *INT_VARINT)
+        return read_raw_varint(content, pos, *INT_VARINT)
     except DecodeError as error:
         raise (UnreadableError(str(error)) if scope.has_sizes else error) from error
 
 
-def _time(content: bytes, pos: int, timestamp: int) -> tuple[int, int]:
+def _read_timestamp_delta(content: bytes, pos: int, timestamp: int) -> tuple[int, int]:
     """Read a timestamp delta, adjusted so that its sum with `timestamp` wraps at 64 bits."""
-    raw, pos = raw_varint(content, pos, *LONG_VARINT)
-    time = wrapped(timestamp + ((raw >> 1) ^ -(raw & 1)))
+    raw, pos = read_raw_varint(content, pos, *LONG_VARINT)
+    time = wrap_int64(timestamp + ((raw >> 1) ^ -(raw & 1)))
     return time - timestamp, pos
 
 
-def _headers(content: bytes, pos: int, left: int) -> tuple[int, int]:
+def _validate_headers(content: bytes, pos: int, left: int) -> tuple[int, int]:
     """Check the headers of a record; return their end, and how many more the limit permits."""
-    count, pos = raw_varint(content, pos, *INT_VARINT)
+    count, pos = read_raw_varint(content, pos, *INT_VARINT)
     if count & 1 or count >> 1 > len(content) - pos:
         raise DecodeError(f"a record claims a wrong number of headers at byte {pos}")
     left -= count >> 1
     if left < 0:
         raise DecodeError("a batch has too many records and headers")
     for _ in range(count >> 1):
-        length, pos = raw_varint(content, pos, *INT_VARINT)
+        length, pos = read_raw_varint(content, pos, *INT_VARINT)
         if length & 1:
             raise DecodeError(f"a record's header has no name at byte {pos}")
         pos += length >> 1
-        length, pos = raw_varint(content, pos, *INT_VARINT)
+        length, pos = read_raw_varint(content, pos, *INT_VARINT)
         if not length & 1:
             pos += length >> 1
     return pos, left

@@ -5,7 +5,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from kafka_shim.protocol.api_versions import parse_release, patch_of, release_index
+from kafka_shim.protocol.api_versions import parse_patch, parse_release, release_index
 
 Part = TypeVar("Part", bound=msgspec.Struct)
 
@@ -24,17 +24,17 @@ class Change:
         self.facts = facts
 
 
-def place_of(release: str) -> tuple[int, tuple[int, ...]]:
+def release_sort_key(release: str) -> tuple[int, tuple[int, ...]]:
     """Return a sort key for releases with changes."""
-    return release_index(parse_release(release)), patch_of(release) or ()
+    return release_index(parse_release(release)), parse_patch(release) or ()
 
 
-def fold(oldest: Part, changes: Sequence[Change], release: str) -> Part:
+def apply_changes(oldest: Part, changes: Sequence[Change], release: str) -> Part:
     """Return the facts of a release such as `3.9.1`: the oldest ones, and all changes up to it."""
-    at, patch = release_index(parse_release(release)), patch_of(release)
+    at, patch = release_index(parse_release(release)), parse_patch(release)
     facts = oldest
     for change in changes:
-        since, since_patch = place_of(change.release)
+        since, since_patch = release_sort_key(change.release)
         if since < at or (since == at and (patch is None or since_patch <= patch)):
             facts = msgspec.structs.replace(facts, **change.facts)
     return facts

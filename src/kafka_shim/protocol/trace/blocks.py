@@ -114,31 +114,31 @@ def read_header(buf: bytes | mmap, at: int = 0) -> BlockHeader:
 
 def read_body(header: BlockHeader, body: bytes) -> Body:
     """Return the checked content of a block; BlockError if it is truncated or damaged."""
-    raw = _checked(header, body)
+    raw = _checked_body(header, body)
     try:
         if header.flags & DEFLATED:
-            raw = _inflated(raw)
+            raw = _decompress_zlib(raw)
         elif header.flags & ZSTD:
             raw = decompress(Compression.ZSTD, raw, BODY_BYTES_MAX)
-        found = _decode_body(raw)
+        content = _decode_body(raw)
     except MissingPackageError as error:
         raise BlockError(f"the block cannot be read here: {error}") from error
     except (zlib.error, DecodeError, msgspec.MsgspecError) as error:
         raise BlockError(f"the block's body is invalid: {error}") from error
-    if len(found.entries) != header.entries:
-        raise BlockError(f"the block has {len(found.entries)} entries and not {header.entries}")
-    return found
+    if len(content.entries) != header.entries:
+        raise BlockError(f"the block has {len(content.entries)} entries and not {header.entries}")
+    return content
 
 
 def read_index(header: BlockHeader, body: bytes) -> list[tuple[int, int, int, int]]:
     """Return the position, entries, first and last time of each block of a finished segment."""
     try:
-        return _decode_index(_checked(header, body))
+        return _decode_index(_checked_body(header, body))
     except msgspec.MsgspecError as error:
         raise BlockError(f"the index is damaged: {error}") from error
 
 
-def _checked(header: BlockHeader, body: bytes) -> bytes:
+def _checked_body(header: BlockHeader, body: bytes) -> bytes:
     if len(body) != header.body_bytes:
         raise BlockError("the block's body is cut off")
     if crc32c(body) != header.body_crc:
@@ -146,7 +146,7 @@ def _checked(header: BlockHeader, body: bytes) -> bytes:
     return body
 
 
-def _inflated(body: bytes) -> bytes:
+def _decompress_zlib(body: bytes) -> bytes:
     """Decompress up to the maximum size of a block, whatever the bytes claim."""
     stream = zlib.decompressobj()
     raw = stream.decompress(body, BODY_BYTES_MAX)

@@ -17,14 +17,14 @@ def import_hint(path: Path) -> str:
     files = [path]
     if path.is_dir():
         files = [file for file in sorted(path.iterdir()) if file.is_file()][:_FILES_MAX]
-    formats = [name for file in files if file.is_file() and (name := _format(file))]
+    formats = [name for file in files if file.is_file() and (name := _import_format(file))]
     if not formats:
         return ""
     command = f"kafka-shim trace import --input-format {formats[0]} {path} TRACE"
     return f"; import a log or a capture first: `{command}`"
 
 
-def _format(file: Path) -> str:
+def _import_format(file: Path) -> str:
     """Return the format of a log or a capture, as the import names it; empty for other files."""
     with file.open("rb") as opened:
         head = opened.read(_HEAD_BYTES)

@@ -38,43 +38,43 @@ def is_secret_setting(name: str) -> bool:
     return any(part in lower for part in SECRET_SETTING_PARTS)
 
 
-def _sasl(message: Any) -> None:
+def _blank_sasl(message: Any) -> None:
     message.auth_bytes = b""
 
 
-def _scram(message: Any) -> None:
+def _blank_scram(message: Any) -> None:
     for upsertion in message.upsertions:
         upsertion.salt = b""
         upsertion.salted_password = b""
 
 
-def _hmac(message: Any) -> None:
+def _blank_hmac(message: Any) -> None:
     message.hmac = b""
 
 
-def _token_hmacs(message: Any) -> None:
+def _blank_token_hmacs(message: Any) -> None:
     for token in message.tokens:
         token.hmac = b""
 
 
-def _altered(message: Any) -> None:
+def _blank_altered_settings(message: Any) -> None:
     for resource in message.resources:
-        _settings(resource.configs)
+        _blank_settings(resource.configs)
 
 
-def _created(message: Any) -> None:
+def _blank_created_topic_settings(message: Any) -> None:
     for topic in message.topics:
-        _settings(topic.configs)
+        _blank_settings(topic.configs)
 
 
-def _described(message: Any) -> None:
+def _blank_described_settings(message: Any) -> None:
     for result in message.results:
-        _settings(result.configs)
+        _blank_settings(result.configs)
         for setting in result.configs:
-            _settings(setting.synonyms)
+            _blank_settings(setting.synonyms)
 
 
-def _settings(settings: Iterable[Any]) -> None:
+def _blank_settings(settings: Iterable[Any]) -> None:
     for setting in settings:
         if setting.value is not None and (
             getattr(setting, "is_sensitive", False) or is_secret_setting(setting.name)
@@ -82,33 +82,33 @@ def _settings(settings: Iterable[Any]) -> None:
             setting.value = BLANK
 
 
-def _enveloped_request(message: Any) -> None:
+def _redact_enveloped_request(message: Any) -> None:
     message.request_data = b""
 
 
-def _enveloped_response(message: Any) -> None:
+def _redact_enveloped_response(message: Any) -> None:
     message.response_data = None
 
 
 _REQUESTS: dict[int, Callable[[Any], None]] = {
-    ApiKey.SASL_AUTHENTICATE: _sasl,
-    ApiKey.ALTER_USER_SCRAM_CREDENTIALS: _scram,
-    ApiKey.RENEW_DELEGATION_TOKEN: _hmac,
-    ApiKey.EXPIRE_DELEGATION_TOKEN: _hmac,
-    ApiKey.ALTER_CONFIGS: _altered,
-    ApiKey.INCREMENTAL_ALTER_CONFIGS: _altered,
-    ApiKey.CREATE_TOPICS: _created,
-    ApiKey.ENVELOPE: _enveloped_request,
+    ApiKey.SASL_AUTHENTICATE: _blank_sasl,
+    ApiKey.ALTER_USER_SCRAM_CREDENTIALS: _blank_scram,
+    ApiKey.RENEW_DELEGATION_TOKEN: _blank_hmac,
+    ApiKey.EXPIRE_DELEGATION_TOKEN: _blank_hmac,
+    ApiKey.ALTER_CONFIGS: _blank_altered_settings,
+    ApiKey.INCREMENTAL_ALTER_CONFIGS: _blank_altered_settings,
+    ApiKey.CREATE_TOPICS: _blank_created_topic_settings,
+    ApiKey.ENVELOPE: _redact_enveloped_request,
 }
 _RESPONSES: dict[int, Callable[[Any], None]] = {
-    ApiKey.SASL_AUTHENTICATE: _sasl,
-    ApiKey.CREATE_DELEGATION_TOKEN: _hmac,
-    ApiKey.DESCRIBE_DELEGATION_TOKEN: _token_hmacs,
-    ApiKey.DESCRIBE_CONFIGS: _described,
-    ApiKey.ENVELOPE: _enveloped_response,
+    ApiKey.SASL_AUTHENTICATE: _blank_sasl,
+    ApiKey.CREATE_DELEGATION_TOKEN: _blank_hmac,
+    ApiKey.DESCRIBE_DELEGATION_TOKEN: _blank_token_hmacs,
+    ApiKey.DESCRIBE_CONFIGS: _blank_described_settings,
+    ApiKey.ENVELOPE: _redact_enveloped_response,
 }
 SECRET_REQUESTS = frozenset(_REQUESTS)
-SECRET_ANSWERS = frozenset(_RESPONSES)
+SECRET_RESPONSES = frozenset(_RESPONSES)
 """API keys of messages that may contain secrets."""
 
 
@@ -123,10 +123,10 @@ def without_secrets(frame: bytes, api_key: int) -> tuple[bytes, bool]:
         readable = at if has_version(api_key, header.api_version) else readable
         message = codecs.read_request(api_key, header.api_version, frame, at)
         blank(message)
-        kept = write_request_header(header) + codecs.write_request(message, header.api_version)
+        redacted = write_request_header(header) + codecs.write_request(message, header.api_version)
     except ProtocolError:
-        kept = frame[:readable]
-    return kept, kept != frame
+        redacted = frame[:readable]
+    return redacted, redacted != frame
 
 
 def response_without_secrets(frame: bytes, api_key: int, version: int) -> tuple[bytes, bool]:
@@ -138,7 +138,7 @@ def response_without_secrets(frame: bytes, api_key: int, version: int) -> tuple[
         _, at = read_response_header(api_key, version, frame)
         message = codecs.read_response(api_key, version, frame, at)
         blank(message)
-        kept = frame[:at] + codecs.write_response(api_key, version, message)
+        redacted = frame[:at] + codecs.write_response(api_key, version, message)
     except ProtocolError:
-        kept = frame[:4]
-    return kept, kept != frame
+        redacted = frame[:4]
+    return redacted, redacted != frame

@@ -65,15 +65,15 @@ def has_block(path: Path) -> bool:
         return _next_header(data, 0) < len(data)
 
 
-def is_newest(path: Path) -> bool:
+def is_newest_of_writer(path: Path) -> bool:
     """Return whether the same writer has no later segment."""
-    found = _NAME.fullmatch(path.name)
-    if found is None:
+    match = _NAME.fullmatch(path.name)
+    if match is None:
         return True
-    return not (path.parent / name_of(found["writer"], int(found["number"]) + 1)).exists()
+    return not (path.parent / segment_name(match["writer"], int(match["number"]) + 1)).exists()
 
 
-def name_of(writer: str, number: int) -> str:
+def segment_name(writer: str, number: int) -> str:
     return f"{writer}-{number:08d}{SUFFIX}"
 
 
@@ -115,7 +115,7 @@ def _read_mapped(
             at += header.block_bytes
         except BlockError as error:
             following = _next_header(data, at + 1)
-            is_tail = following == len(data) and is_newest(path)
+            is_tail = following == len(data) and is_newest_of_writer(path)
             yield Damage(str(path), at, following - at, str(error), is_tail)
             at = following
 
@@ -149,7 +149,7 @@ def read_trace(
         behind += path.stat().st_size
 
 
-class Keeping(msgspec.Struct, frozen=True):
+class TraceStorage(msgspec.Struct, frozen=True):
     """How a trace is stored: `compression` is one of COMPRESSIONS; a segment is full at about
     `segment_bytes`; the oldest ones beyond `segments` are deleted (None: never).
     """
@@ -159,7 +159,7 @@ class Keeping(msgspec.Struct, frozen=True):
     segment_bytes: int = SEGMENT_BYTES
 
 
-def _for_owner_alone(path: str, flags: int) -> int:
+def _open_for_owner_only(path: str, flags: int) -> int:
     """Open a file that only its owner may read, since traces contain what clients sent."""
     return os.open(path, flags, 0o600)
 
@@ -186,7 +186,7 @@ class SegmentWriter:
         self._segment_bytes = segment_bytes
         self._keep_segments = keep_segments
         self._compression = compression
-        self.first_number = self._number = self._first_free()
+        self.first_number = self._number = self._first_unused_number()
         """Number of the first segment of this process; 0 for a new writer."""
         self._blocks: list[tuple[int, BlockHeader]] = []
         self._at = 0
@@ -195,7 +195,7 @@ class SegmentWriter:
     @property
     def path(self) -> Path:
         """The segment that is being written."""
-        return self._directory / name_of(self._writer, self._number)
+        return self._directory / segment_name(self._writer, self._number)
 
     def write(self, body: Body) -> int:
         """Append a block; return its size in bytes. OSError if the disk is full; then nothing is
@@ -206,9 +206,9 @@ class SegmentWriter:
         self._blocks.append((self._at, read_header(block)))
         self._at += len(block)
         if len(self._blocks) == 1:
-            self._retire()
+            self._delete_oldest_segments()
         if self._at >= self._segment_bytes:
-            self._finish()
+            self._write_index_and_close()
             self._number += 1
             self._file = self._open()
         return len(block)
@@ -218,7 +218,7 @@ class SegmentWriter:
         if self._file.closed:
             return
         if self._blocks:
-            self._finish()
+            self._write_index_and_close()
         else:
             self._file.close()
             self.path.unlink()
@@ -226,7 +226,7 @@ class SegmentWriter:
     def _open(self) -> FileIO:
         self._blocks = []
         self._at = 0
-        return FileIO(self.path, "xb", opener=_for_owner_alone)
+        return FileIO(self.path, "xb", opener=_open_for_owner_only)
 
     def _append(self, data: bytes) -> None:
         """Write all or nothing: on a full disk, the written part is removed again."""
@@ -240,24 +240,24 @@ class SegmentWriter:
                 self._file.truncate()
             raise
 
-    def _finish(self) -> None:
+    def _write_index_and_close(self) -> None:
         try:
             self._append(write_index(self._blocks))
         finally:
             self._file.close()
 
-    def _first_free(self) -> int:
+    def _first_unused_number(self) -> int:
         taken = [
-            int(found["number"])
+            int(match["number"])
             for path in self._directory.glob(f"*{SUFFIX}")
-            if (found := _NAME.fullmatch(path.name)) and found["writer"] == self._writer
+            if (match := _NAME.fullmatch(path.name)) and match["writer"] == self._writer
         ]
         return max(taken, default=-1) + 1
 
-    def _retire(self) -> None:
+    def _delete_oldest_segments(self) -> None:
         """Delete the oldest segments beyond the number to keep."""
         if self._keep_segments is None:
             return
         oldest = self._number - self._keep_segments
         if oldest >= 0:
-            (self._directory / name_of(self._writer, oldest)).unlink(missing_ok=True)
+            (self._directory / segment_name(self._writer, oldest)).unlink(missing_ok=True)

@@ -31,5 +31,5 @@ def features() -> Facts:
 
 
 def _read(path: Path) -> Facts:
-    found: Facts = json.loads(path.read_text())
-    return found
+    facts: Facts = json.loads(path.read_text())
+    return facts

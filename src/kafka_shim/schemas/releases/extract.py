@@ -19,8 +19,14 @@ from pathlib import Path
 
 from kafka_shim.schemas.pins import Jar
 from kafka_shim.schemas.releases import FEATURES, FOLDER, SETTINGS, Facts, features, settings
-from kafka_shim.schemas.releases.history import Release, merged, minor, of_rows, render
-from kafka_shim.schemas.vendor import fetch
+from kafka_shim.schemas.releases.history import (
+    Release,
+    facts_by_kind,
+    merge_releases,
+    minor_release,
+    render_history,
+)
+from kafka_shim.schemas.vendor import fetch_jar
 
 JARS = FOLDER / "jars.json"
 MANIFEST = FOLDER / "manifest.json"
@@ -29,7 +35,7 @@ COMMAND = "python -m kafka_shim.schemas.releases.extract"
 FEATURE = "feature"
 
 
-def pinned() -> dict[str, list[Jar]]:
+def pinned_jars() -> dict[str, list[Jar]]:
     """Return the jars of each release, from the oldest release to the newest."""
     pins = json.loads(JARS.read_text())
     return {
@@ -38,7 +44,7 @@ def pinned() -> dict[str, list[Jar]]:
     }
 
 
-def extracted(jars: Iterable[Path]) -> Release:
+def extract_facts(jars: Iterable[Path]) -> Release:
     """Return what the Kafka in these jars says of itself."""
     java = shutil.which("java")
     if java is None:
@@ -52,15 +58,20 @@ def extracted(jars: Iterable[Path]) -> Release:
     )
     if done.returncode:
         raise RuntimeError(f"Facts.java failed: {done.stderr.strip()[:2000]}")
-    return of_rows(json.loads(line) for line in done.stdout.splitlines() if line.startswith("{"))
+    return facts_by_kind(
+        json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")
+    )
 
 
-def texts(releases: Mapping[str, Release]) -> dict[Path, str]:
+def fact_file_texts(releases: Mapping[str, Release]) -> dict[Path, str]:
     """Return the text of both files of facts."""
-    history = merged(releases)
-    kept = {kind: dict(sorted(history[kind].items())) for kind in sorted(history)}
-    kept.pop(FEATURE)
-    return {SETTINGS: render(kept), FEATURES: render({FEATURE: history[FEATURE]})}
+    history = merge_releases(releases)
+    history_by_kind = {kind: dict(sorted(history[kind].items())) for kind in sorted(history)}
+    history_by_kind.pop(FEATURE)
+    return {
+        SETTINGS: render_history(history_by_kind),
+        FEATURES: render_history({FEATURE: history[FEATURE]}),
+    }
 
 
 def manifest_text() -> str:
@@ -72,43 +83,43 @@ def manifest_text() -> str:
     return json.dumps(sums, indent=1) + "\n"
 
 
-def differences(version: str, found: Release, facts: Facts) -> list[str]:
+def differences_from_facts(version: str, release_facts: Release, facts: Facts) -> list[str]:
     """Return what facts say otherwise of a release than its jars."""
-    at = minor(version)
-    order = [minor(release) for release in pinned()]
+    at = minor_release(version)
+    order = [minor_release(release) for release in pinned_jars()]
     lines = []
-    for kind in sorted({*facts, *found}):
-        for name in sorted({*facts.get(kind, {}), *found.get(kind, {})}):
+    for kind in sorted({*facts, *release_facts}):
+        for name in sorted({*facts.get(kind, {}), *release_facts.get(kind, {})}):
             changes = facts.get(kind, {}).get(name, {})
             begun = [s for s in changes if order.index(s) <= order.index(at)]
-            said = changes[begun[-1]] if begun else None
-            real = found.get(kind, {}).get(name)
-            if said != real:
-                lines.append(f"{version} {kind} {name}: {said} is said, the jars have {real}")
+            recorded = changes[begun[-1]] if begun else None
+            real = release_facts.get(kind, {}).get(name)
+            if recorded != real:
+                lines.append(f"{version} {kind} {name}: {recorded} is said, the jars have {real}")
     return lines
 
 
-def check(versions: list[str], *, with_jars: bool) -> list[str]:
+def check_fact_files(versions: list[str], *, with_jars: bool) -> list[str]:
     """Return what does not match, empty when all is well."""
     if not MANIFEST.exists() or MANIFEST.read_text() != manifest_text():
         return [f"schemas/releases/manifest.json does not match its files: run {COMMAND}"]
     facts = {**settings(), **features()}
     problems = []
-    for version, jars in pinned().items() if with_jars else ():
+    for version, jars in pinned_jars().items() if with_jars else ():
         if not versions or version in versions:
-            found = extracted(fetch(jar, []) for jar in jars)
-            lines = differences(version, found, facts)
+            release_facts = extract_facts(fetch_jar(jar, []) for jar in jars)
+            lines = differences_from_facts(version, release_facts, facts)
             sys.stdout.write(f"{version}: {'differs' if lines else 'same'}\n")
             problems += lines
     return problems
 
 
-def write() -> None:
+def write_fact_files() -> None:
     releases = {}
-    for version, jars in pinned().items():
-        releases[version] = extracted(fetch(jar, []) for jar in jars)
+    for version, jars in pinned_jars().items():
+        releases[version] = extract_facts(fetch_jar(jar, []) for jar in jars)
         sys.stdout.write(f"{version}: {sum(map(len, releases[version].values()))} facts\n")
-    for path, text in texts(releases).items():
+    for path, text in fact_file_texts(releases).items():
         path.write_text(text)
     MANIFEST.write_text(manifest_text())
 
@@ -121,12 +132,12 @@ def main(arguments: list[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     if (options.jars or options.releases) and not (options.check and options.jars):
         parser.error("--jars goes with --check, and RELEASES with both")
-    if unknown := set(options.releases) - pinned().keys():
+    if unknown := set(options.releases) - pinned_jars().keys():
         parser.error(f"no jars are pinned for {', '.join(sorted(unknown))}")
     if not options.check:
-        write()
+        write_fact_files()
         return 0
-    problems = check(options.releases, with_jars=options.jars)
+    problems = check_fact_files(options.releases, with_jars=options.jars)
     sys.stderr.writelines(f"{problem}\n" for problem in problems)
     return 1 if problems else 0
 

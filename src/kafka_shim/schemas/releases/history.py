@@ -9,21 +9,21 @@ Release = dict[str, dict[str, Fact]]
 """The facts of one release by kind and name."""
 
 
-def minor(version: str) -> str:
+def minor_release(version: str) -> str:
     """Return the minor release of a version: 0.11 of 0.11.0.3."""
     return ".".join(version.split(".")[:2])
 
 
-def of_rows(rows: Iterable[Fact]) -> Release:
+def facts_by_kind(rows: Iterable[Fact]) -> Release:
     """Return the facts of a release from rows that say their kind and name."""
-    found: Release = {}
+    facts: Release = {}
     for row in rows:
         fact = {key: value for key, value in row.items() if key not in ("kind", "name")}
-        found.setdefault(row["kind"], {})[row["name"]] = fact
-    return found
+        facts.setdefault(row["kind"], {})[row["name"]] = fact
+    return facts
 
 
-def merged(releases: Mapping[str, Release]) -> Facts:
+def merge_releases(releases: Mapping[str, Release]) -> Facts:
     """Return the history of releases, given from the oldest to the newest.
 
     Names have the order of the newest release that has them.
@@ -39,24 +39,24 @@ def merged(releases: Mapping[str, Release]) -> Facts:
                 fact = release.get(kind, {}).get(name)
                 before = list(changes.values())[-1] if changes else None
                 if fact != before:
-                    changes[minor(version)] = fact
+                    changes[minor_release(version)] = fact
     return history
 
 
-def render(history: Facts) -> str:
+def render_history(history: Facts) -> str:
     """Say a history as JSON with a line a name, or a line a change where there are several."""
-    kinds = [f" {_text(kind)}: {_names(names)}" for kind, names in history.items()]
+    kinds = [f" {_json_text(kind)}: {_render_names(names)}" for kind, names in history.items()]
     return "{\n" + ",\n".join(kinds) + "\n}\n"
 
 
-def _names(names: Mapping[str, Mapping[str, Fact | None]]) -> str:
+def _render_names(names: Mapping[str, Mapping[str, Fact | None]]) -> str:
     lines = []
     for name, changes in names.items():
-        entries = [f"{_text(since)}: {_text(fact)}" for since, fact in changes.items()]
-        said = entries[0] if len(entries) == 1 else "\n    " + ",\n    ".join(entries) + "\n  "
-        lines.append(f"  {_text(name)}: {{{said}}}")
+        entries = [f"{_json_text(since)}: {_json_text(fact)}" for since, fact in changes.items()]
+        text = entries[0] if len(entries) == 1 else "\n    " + ",\n    ".join(entries) + "\n  "
+        lines.append(f"  {_json_text(name)}: {{{text}}}")
     return "{\n" + ",\n".join(lines) + "\n }"
 
 
-def _text(value: object) -> str:
+def _json_text(value: object) -> str:
     return json.dumps(value)

@@ -9,7 +9,7 @@ from kafka_shim.authorizer.acl_releases import rules_of
 from kafka_shim.authorizer.authorizer import StandardAuthorizer
 from kafka_shim.authorizer.model import Acl
 from kafka_shim.authorizer.store import AclStore
-from kafka_shim.protocol.api_versions import RELEASES, advertised
+from kafka_shim.protocol.api_versions import RELEASES, advertised_versions
 from kafka_shim.protocol.enums import Operation, PatternType, Permission, ResourceType
 from kafka_shim.shim.cli.connecting import add_connection_arguments, connected
 from kafka_shim.shim.cli.usage import UsageError, check_principal, release_named
@@ -88,7 +88,7 @@ def release_of(versions: Mapping[int, tuple[int, int]]) -> str:
     """Return the release whose advertised versions are most like these; the newest of equals."""
 
     def likeness(release: str) -> tuple[int, int]:
-        known = advertised(release)
+        known = advertised_versions(release)
         same = sum(versions.get(key) == span for key, span in known.items())
         return same - len(known.keys() ^ versions.keys()), RELEASES.index(release)
 

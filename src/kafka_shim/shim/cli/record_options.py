@@ -9,7 +9,7 @@ from kafka_shim.shim.cli import EXIT_FAILURE
 from kafka_shim.shim.errors import ConfigError
 
 if TYPE_CHECKING:
-    from kafka_shim.protocol.trace.segments import Keeping
+    from kafka_shim.protocol.trace.segments import TraceStorage
     from kafka_shim.shim.broker import Broker
     from kafka_shim.shim.observing.recorder import Recorder
 
@@ -56,13 +56,13 @@ def add_record_options(group: argparse._ActionsContainer) -> None:
     )
 
 
-def keeping_of(args: argparse.Namespace) -> "Keeping":
+def keeping_of(args: argparse.Namespace) -> "TraceStorage":
     """Return how the trace is compressed and kept; ConfigError for an invalid value."""
     from kafka_shim.protocol.records.compression import Compression, is_available
-    from kafka_shim.protocol.trace.segments import Keeping
+    from kafka_shim.protocol.trace.segments import TraceStorage
 
     if args.record_compression == "zstd" and not is_available(Compression.ZSTD):
         raise ConfigError(requires("--record-compression zstd", "compression"))
     if args.record_keep is not None and args.record_keep < 1:
         raise ConfigError(f"--record-keep `{args.record_keep}`: expected 1 or more")
-    return Keeping(args.record_compression or _COMPRESSIONS[0], args.record_keep)
+    return TraceStorage(args.record_compression or _COMPRESSIONS[0], args.record_keep)

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from kafka_shim.authorizer.open_apis import OPEN_TO_ALL
 from kafka_shim.authorizer.requirement import NEWEST, Denial, Need, Requirement, VersionRange, bind
 from kafka_shim.authorizer.requirements import TABLE, in_force
-from kafka_shim.protocol.api_versions import RELEASES, parse_release, served
+from kafka_shim.protocol.api_versions import RELEASES, parse_release, served_versions
 from kafka_shim.protocol.enums import ApiKey, Operation, ResourceType
 from kafka_shim.shim.cli import requirements_text as text
 
@@ -87,7 +87,7 @@ def _open(choice: Choice) -> dict[ApiKey, str]:
     """Return the APIs without authorization checks; none if an operation or resource is chosen."""
     if choice.operation or choice.resource:
         return {}
-    offered = ApiKey if choice.release is None else served(choice.release)
+    offered = ApiKey if choice.release is None else served_versions(choice.release)
     return {
         key: reason
         for key, reason in OPEN_TO_ALL.items()
@@ -97,7 +97,7 @@ def _open(choice: Choice) -> dict[ApiKey, str]:
 
 def _nothing(choice: Choice) -> str:
     where = f"Kafka {choice.release}" if choice.release else "any release"
-    if choice.api and not any(choice.api in served(r) for r in _span(choice.release)):
+    if choice.api and not any(choice.api in served_versions(r) for r in _span(choice.release)):
         return f"no client-facing listener of {where} serves {choice.api.wire_name}"
     return f"no requirement of {where} matches"
 

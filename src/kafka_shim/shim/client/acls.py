@@ -8,7 +8,7 @@ from enum import IntEnum
 from typing import TypeVar
 
 from kafka_shim.authorizer.model import Acl, AclFilter
-from kafka_shim.protocol.code_names import error_text
+from kafka_shim.protocol.code_names import error_name_with_code
 from kafka_shim.protocol.enums import ApiKey, Operation, PatternType, Permission, ResourceType
 from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.protocol.messages.create_acls_request import AclCreation, CreateAclsRequest
@@ -127,7 +127,7 @@ def _pattern_type(acl_filter: AclFilter, version: int) -> PatternType:
 def _check(code: int, message: str | None, task: str, operation: str) -> None:
     if code == ErrorCode.NONE:
         return
-    parts = [f"cannot {task}: {error_text(code)}"]
+    parts = [f"cannot {task}: {error_name_with_code(code)}"]
     if message:
         parts.append(message)
     advice = _ADVICE.get(code)

@@ -10,7 +10,7 @@ from typing import Any, Self
 
 import msgspec
 
-from kafka_shim.protocol.code_names import error_text
+from kafka_shim.protocol.code_names import error_name_with_code
 from kafka_shim.protocol.codec import codecs
 from kafka_shim.protocol.codec.catalogue import request_versions
 from kafka_shim.protocol.enums import ApiKey
@@ -151,7 +151,7 @@ class Client:
         response = self.ask(ApiKey.API_VERSIONS, ApiVersionsRequest(), 0)
         if response.error_code:
             raise ClientError(
-                f"{self.address} rejected ApiVersions: {error_text(response.error_code)}"
+                f"{self.address} rejected ApiVersions: {error_name_with_code(response.error_code)}"
             )
         self.versions = {
             api.api_key: (api.min_version, api.max_version) for api in response.api_keys
@@ -169,7 +169,7 @@ class Client:
             enabled = ", ".join(handshake.mechanisms) or "none"
             raise ClientError(
                 f"{self.address} rejected the SASL mechanism {login.mechanism}:"
-                f" {error_text(handshake.error_code)}; enabled there: {enabled}"
+                f" {error_name_with_code(handshake.error_code)}; enabled there: {enabled}"
             )
         say = self._authenticate if has_requests else self._send_token
         exchange = sasl_messages(login)
@@ -185,7 +185,7 @@ class Client:
     def _authenticate(self, message: bytes, username: str) -> bytes:
         response = self.ask(ApiKey.SASL_AUTHENTICATE, SaslAuthenticateRequest(message))
         if response.error_code:
-            why = response.error_message or error_text(response.error_code)
+            why = response.error_message or error_name_with_code(response.error_code)
             raise ClientError(f"{self.address} rejected the log-in of {username}: {why}")
         reply: bytes = response.auth_bytes
         return reply

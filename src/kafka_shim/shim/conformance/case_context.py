@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from kafka_shim.authorizer.acl_formats.rules import parse_rule
 from kafka_shim.authorizer.model import Acl
-from kafka_shim.protocol.code_names import error_text
+from kafka_shim.protocol.code_names import error_name_with_code
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.shim.broker import Broker
 from kafka_shim.shim.conformance.cluster import ClusterUnderTest, ShimCluster
@@ -263,7 +263,7 @@ class CaseContext:
             times = _max_per_second([seen.time_us for seen in refused if seen.api is api])
             if times > STORM:
                 raise UnmetError(
-                    f"at most {STORM} equal requests a second after {error_text(code)}",
+                    f"at most {STORM} equal requests a second after {error_name_with_code(code)}",
                     f"the client sent {api.wire_name} {times} times",
                 )
 

@@ -7,7 +7,7 @@ import msgspec
 
 from kafka_shim.authorizer.requirement import Requirement, bind
 from kafka_shim.authorizer.requirements import PRODUCE_TOPIC
-from kafka_shim.protocol.api_versions import served
+from kafka_shim.protocol.api_versions import served_versions
 from kafka_shim.protocol.enums import ApiKey, Operation, ResourceType
 from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.protocol.releases.facts import facts_of
@@ -36,7 +36,7 @@ def on_transactions(*operations: str) -> Rule:
 
 def supports_api(api: ApiKey, version: int = 0) -> Callable[[str], bool]:
     """Return a test of a release: it supports this version of the API, or a newer one."""
-    return lambda release: served(release).get(api, (0, -1))[1] >= version
+    return lambda release: served_versions(release).get(api, (0, -1))[1] >= version
 
 
 def has_protocol(name: str) -> Callable[[str], bool]:

@@ -5,7 +5,7 @@ from typing import Any
 
 import msgspec
 
-from kafka_shim.protocol.code_names import error_name
+from kafka_shim.protocol.code_names import error_name_or_code
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.headers import RequestHeader
 from kafka_shim.protocol.wire_json import message_json
@@ -69,7 +69,7 @@ class HistoryWithResponses(History):
             seen.version,
             _text(seen.row()["request"]),
             None if response is None else _text(message_json(response, seen.version)),
-            tuple(error_name(code) for code in seen.errors or ()),
+            tuple(error_name_or_code(code) for code in seen.errors or ()),
             bool(seen.faults),
         )
 
@@ -90,7 +90,7 @@ class HistoryWithResponses(History):
             and each.api is not ApiKey.API_VERSIONS
         }
         return frozenset(
-            f"{api.wire_name} v{version} {', '.join(map(error_name, errors)) or 'ok'}"
+            f"{api.wire_name} v{version} {', '.join(map(error_name_or_code, errors)) or 'ok'}"
             for api, version, errors in found
         )
 

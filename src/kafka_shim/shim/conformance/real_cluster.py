@@ -10,7 +10,7 @@ import msgspec
 
 from kafka_shim.authorizer.acl_formats.rules import parse_rule
 from kafka_shim.authorizer.model import Acl
-from kafka_shim.protocol.code_names import error_text
+from kafka_shim.protocol.code_names import error_name_with_code
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.protocol.messages.create_topics_request import CreatableTopic, CreateTopicsRequest
@@ -268,5 +268,5 @@ def wait_until_zero(task: str, ask: Callable[[], int]) -> None:
     ends = time.monotonic() + _WAIT_S
     while code := ask():
         if time.monotonic() > ends:
-            raise ClientError(f"cannot {task}: {error_text(code)}")
+            raise ClientError(f"cannot {task}: {error_name_with_code(code)}")
         time.sleep(_PAUSE_S)

@@ -3,7 +3,7 @@
 import time
 from itertools import cycle
 
-from kafka_shim.protocol.code_names import error_text
+from kafka_shim.protocol.code_names import error_name_with_code
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.protocol.messages.produce_request import (
@@ -41,7 +41,7 @@ def write_record(servers: str, topic: str, value: bytes) -> None:
     ) in _ELSEWHERE and time.monotonic() < ends:
         time.sleep(_PAUSE_S)
     if code:
-        raise ClientError(f"cannot write to {topic}: {error_text(code)}")
+        raise ClientError(f"cannot write to {topic}: {error_name_with_code(code)}")
 
 
 def _produce_error(server: str, request: ProduceRequest) -> int:

@@ -6,7 +6,7 @@ from prometheus_client.exposition import generate_latest
 from prometheus_client.metrics_core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector, CollectorRegistry
 
-from kafka_shim.protocol.code_names import error_name
+from kafka_shim.protocol.code_names import error_name_or_code
 from kafka_shim.shim.broker import Broker
 from kafka_shim.shim.observing.history import History
 
@@ -50,7 +50,7 @@ class _Totals(Collector):
             labels=["api", "version", "error"],
         )
         for (api, version, error), count in self._history.responses.items():
-            found.add_metric([api, str(version), error_name(error)], count)
+            found.add_metric([api, str(version), error_name_or_code(error)], count)
         return found
 
     def _decisions(self) -> Metric:

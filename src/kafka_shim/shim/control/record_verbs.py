@@ -10,8 +10,8 @@ from kafka_shim.protocol.records.batches import (
     Record,
     batches,
     encode_batch,
-    is_commit,
-    lone_batch,
+    is_commit_marker,
+    single_batch,
 )
 from kafka_shim.protocol.records.compression import Compression, MissingPackageError
 from kafka_shim.shim.control.problem import ControlError
@@ -69,7 +69,7 @@ class Records:
             None if new.value is None else new.value.encode(),
             tuple((key, value.encode()) for key, value in new.headers.items()),
         )
-        batch = lone_batch(encode_batch([record], BatchOptions()))
+        batch = single_batch(encode_batch([record], BatchOptions()))
         assert batch is not None
         limits = Limits(partition.log.settings, self._cluster.facts.records, now_ms)
         try:
@@ -103,7 +103,7 @@ def _rows(partition: Partition, since: int) -> Iterator[dict[str, Any]]:
 def _row(batch: Batch, record: Record) -> dict[str, Any]:
     control = None
     if batch.is_control:
-        control = "commit" if is_commit(record) else "abort"
+        control = "commit" if is_commit_marker(record) else "abort"
     return {
         "offset": record.offset,
         "timestamp_ms": record.timestamp,

@@ -11,7 +11,7 @@ import msgspec
 
 from kafka_shim.authorizer.model import Actor
 from kafka_shim.authorizer.open_apis import OPEN_TO_ALL
-from kafka_shim.protocol.api_versions import unsupported_text
+from kafka_shim.protocol.api_versions import unsupported_version_message
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.protocol.errors import ProtocolError
@@ -356,7 +356,9 @@ class Dispatcher:
         """
         if header.api_key != ApiKey.API_VERSIONS:
             raise CloseConnection(
-                unsupported_text(header.api_key, header.api_version, self.cluster.release)
+                unsupported_version_message(
+                    header.api_key, header.api_version, self.cluster.release
+                )
             )
         api = self.apis.find(ApiKey.API_VERSIONS, 0)
         assert api is not None

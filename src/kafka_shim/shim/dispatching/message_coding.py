@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
-from kafka_shim.protocol.codec.chunks import LONG_BYTES, flat
+from kafka_shim.protocol.codec.chunks import LONG_BYTES, flatten_pieces
 from kafka_shim.protocol.codec.runtime import check_tag_count
 from kafka_shim.protocol.errors import ProtocolError
 from kafka_shim.protocol.headers import RequestHeader, read_request_header
@@ -72,6 +72,6 @@ def response_frame_in_chunks(
     size = sum(map(len, written))
     start = api.pack_start(api.start_bytes + size, context.header.correlation_id)
     if size < LONG_BYTES or not may_split:
-        return b"".join((start, *flat(written)))
-    pieces.extend(flat(written))
+        return b"".join((start, *flatten_pieces(written)))
+    pieces.extend(flatten_pieces(written))
     return start

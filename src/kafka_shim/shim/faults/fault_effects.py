@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 
 from kafka_shim.authorizer.model import Acl, Action, Actor
-from kafka_shim.protocol.code_names import error_text
+from kafka_shim.protocol.code_names import error_name_with_code
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.protocol.response_codes import replace_error_codes
@@ -62,7 +62,7 @@ def _response(
         return handle()
     if api.key is ApiKey.PRODUCE and request.acks == 0:  # such a producer waits for no answer
         raise CloseConnection(
-            f"a fault returns {error_text(error)}, and this Produce expects no response"
+            f"a fault returns {error_name_with_code(error)}, and this Produce expects no response"
         )
     context.is_rejected = True
     if isinstance(error, ErrorCode):

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from struct import Struct
 
-from kafka_shim.protocol.codec.message_spec import load
+from kafka_shim.protocol.codec.message_spec import load_message_spec
 from kafka_shim.protocol.codec.runtime import varint_bytes
 from kafka_shim.shim.apis import ServedApi
 from kafka_shim.shim.errors import CloseConnection
@@ -66,7 +66,7 @@ def _tagged(api: ServedApi, length: int) -> DamageFrame:
     """
     if not api.has_response_tags:
         return lambda frame: frame
-    spec = load(f"{api.key.wire_name}Response")
+    spec = load_message_spec(f"{api.key.wire_name}Response")
     has_tags = any(field.tagged.has(api.version) for field in spec.struct.fields)
     section = b"\x01" + varint_bytes(_TAG) + varint_bytes(length) + bytes(length)
 

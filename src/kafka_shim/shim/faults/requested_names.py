@@ -55,10 +55,12 @@ class Names:
 
     @cached_property
     def _names(self) -> "ResourceNames":
-        from kafka_shim.protocol.codec.resource_names import ResourceNames, skim_request  # noqa: PLC0415 - as above
+        from kafka_shim.protocol.codec.resource_names import ResourceNames, read_resource_names  # noqa: PLC0415 - as above
 
         header = self._context.header
         try:
-            return skim_request(header.api_key, header.api_version, self._frame, self._body_at)
+            return read_resource_names(
+                header.api_key, header.api_version, self._frame, self._body_at
+            )
         except ProtocolError:
             return ResourceNames()

@@ -12,7 +12,7 @@ from typing import Any, Union, get_args, get_origin, get_type_hints
 
 import msgspec
 
-from kafka_shim.protocol.codec.message_spec import StructSpec, VersionRange, load
+from kafka_shim.protocol.codec.message_spec import StructSpec, VersionRange, load_message_spec
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.messages.api_versions_response import ApiVersion, ApiVersionsResponse
 from kafka_shim.shim.faults.spec import FaultError, api_named
@@ -29,7 +29,7 @@ def alteration(api: ApiKey | None, fields: Mapping[str, Any] | None) -> Alter | 
     if api is None:
         raise FaultError("action.set requires match.api, since each API has other fields")
     response = _response_type(api)
-    spec = load(response.__name__).struct
+    spec = load_message_spec(response.__name__).struct
     sets = [_set(response, spec, path.split("."), value, path) for path, value in fields.items()]
 
     def alter(content: Any, version: int) -> Any:

@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 
 from kafka_shim.authorizer.model import Acl, Because
-from kafka_shim.protocol.code_names import error_name
+from kafka_shim.protocol.code_names import error_name_or_code
 from kafka_shim.protocol.codec import codecs
 from kafka_shim.protocol.enums import ApiKey, Operation, ResourceType
 from kafka_shim.protocol.errors import ProtocolError
@@ -105,7 +105,7 @@ class HistoryEntry:
             "node_id": self.node_id,
             "request": self._decoded(),
             "errors": None if self.errors is None else list(self.errors),
-            "error_names": [error_name(code) for code in self.errors or ()],
+            "error_names": [error_name_or_code(code) for code in self.errors or ()],
             "faults": self.faults,
             "latency_us": None if self.responded_us is None else self.responded_us - self.time_us,
             "decisions_left_out": self.left_out,

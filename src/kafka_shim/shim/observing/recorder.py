@@ -22,12 +22,12 @@ from kafka_shim.protocol.trace.entries import (
     Response,
 )
 from kafka_shim.protocol.trace.redaction import (
-    SECRET_ANSWERS,
     SECRET_REQUESTS,
+    SECRET_RESPONSES,
     response_without_secrets,
     without_secrets,
 )
-from kafka_shim.protocol.trace.segments import Keeping, SegmentWriter
+from kafka_shim.protocol.trace.segments import SegmentWriter, TraceStorage
 from kafka_shim.shim.clock import Clock, Timer
 from kafka_shim.shim.errors import ConfigError
 from kafka_shim.shim.logs import Log
@@ -62,14 +62,14 @@ class Recorder:
         clock: Clock,
         *,
         writer: str = "broker-1",
-        keeping: Keeping | None = None,
+        keeping: TraceStorage | None = None,
         accesses: str = RECORDED,
         must_be_whole: bool = False,
     ) -> None:
         """Open the trace; ConfigError if it cannot be written."""
         self._source = accesses
         self._must_be_whole = must_be_whole
-        kept = keeping or Keeping()
+        kept = keeping or TraceStorage()
         try:
             self._segments = SegmentWriter(
                 directory,
@@ -167,7 +167,7 @@ class Recorder:
         if frame is None:
             return
         redacted = False
-        if key in SECRET_ANSWERS:
+        if key in SECRET_RESPONSES:
             frame, redacted = response_without_secrets(frame, key, version)
         append(Response(number, sequence, responded_us, key, version, frame, redacted))
         self._bytes += len(frame) + _ENTRY_BYTES

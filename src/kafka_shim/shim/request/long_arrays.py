@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from functools import cache
 from typing import Any, NamedTuple
 
-from kafka_shim.protocol.codec.message_spec import StructSpec, load
+from kafka_shim.protocol.codec.message_spec import StructSpec, load_message_spec
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.shim.request.time_slices import TimeSlices
 
@@ -57,7 +57,7 @@ class _Way(NamedTuple):
 
 @cache
 def _ways(message: str) -> tuple[_Way, ...]:
-    return _ways_of(load(message).struct)
+    return _ways_of(load_message_spec(message).struct)
 
 
 def _ways_of(spec: StructSpec) -> tuple[_Way, ...]:

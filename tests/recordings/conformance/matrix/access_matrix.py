@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple
 from kafka_shim.authorizer.acl_releases import rules_of
 from kafka_shim.authorizer.requirement import BoundRequirement, Effect, Need
 from kafka_shim.authorizer.requirements import in_force
-from kafka_shim.protocol.api_versions import RELEASES, served
+from kafka_shim.protocol.api_versions import RELEASES, served_versions
 from kafka_shim.protocol.enums import CLUSTER_NAME, Operation, Permission, ResourceType
 from tests.recordings.conformance.matrix.admin_questions import ADMIN
 from tests.recordings.conformance.matrix.data_questions import DATA
@@ -58,7 +58,7 @@ class Matrix:
 
     def __init__(self, release: str) -> None:
         self._release = release
-        self._versions = served(release)
+        self._versions = served_versions(release)
         self._rules = rules_of(release)
         self._scenes = 0
 

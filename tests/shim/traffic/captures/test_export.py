@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from kafka_shim.protocol.api_versions import RELEASES, advertised
+from kafka_shim.protocol.api_versions import RELEASES, advertised_versions
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.messages.api_versions_request import ApiVersionsRequest
 from kafka_shim.protocol.messages.create_topics_request import CreatableTopic, CreateTopicsRequest
@@ -30,7 +30,7 @@ from tests.shim.wire import connected, serving
 
 async def talk(broker: Any) -> None:
     """Send some requests in the highest versions of the release, on two listeners."""
-    highest = {key: high for key, (_, high) in advertised(broker.cluster.release).items()}
+    highest = {key: high for key, (_, high) in advertised_versions(broker.cluster.release).items()}
     for listener in ("PLAINTEXT", "SASL_PLAINTEXT"):
         async with connected(broker, listener) as wire:
             version = highest[ApiKey.API_VERSIONS]

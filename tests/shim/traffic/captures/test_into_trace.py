@@ -9,7 +9,7 @@ import msgspec
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from kafka_shim.protocol.api_versions import RELEASES, advertised
+from kafka_shim.protocol.api_versions import RELEASES, advertised_versions
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.headers import RequestHeader, write_request_header
 from kafka_shim.protocol.trace.entries import Closed, Request, Response
@@ -70,7 +70,7 @@ def test_requests_and_responses_are_imported_with_times_and_ends(tmp_path: Path)
 
 def test_a_connection_may_begin_with_an_unknown_version_of_api_versions(tmp_path: Path) -> None:
     """Clients newer than their broker begin like this; the response is in version 0 (KIP-511)."""
-    _, newest = advertised(RELEASES[-1])[ApiKey.API_VERSIONS]
+    _, newest = advertised_versions(RELEASES[-1])[ApiKey.API_VERSIONS]
     head = write_request_header(RequestHeader(ApiKey.API_VERSIONS, newest, 0, "kgo"))
     newer = head[:2] + (newest + 1).to_bytes(2, "big") + head[4:] + b"\4kgo\0021\0\0"
     refused = bytes(4) + (35).to_bytes(2, "big") + bytes(4)

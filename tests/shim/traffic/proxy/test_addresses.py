@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from kafka_shim.protocol.codec.message_spec import load
+from kafka_shim.protocol.codec.message_spec import load_message_spec
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.messages.describe_cluster_response import (
     DescribeClusterBroker,
@@ -88,7 +88,7 @@ def test_all_apis_with_addresses_of_brokers_are_rewritten() -> None:
     found = {
         api
         for api in ApiKey
-        for struct in load(f"{api.wire_name}Response").structs
+        for struct in load_message_spec(f"{api.wire_name}Response").structs
         if {"host", "port"} <= {field.attribute for field in struct.fields}
     }
     rewritten = {api for api in ApiKey if has_addresses(api)}

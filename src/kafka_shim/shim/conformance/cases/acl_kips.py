@@ -5,7 +5,7 @@ from functools import partial
 from typing import Any
 
 from kafka_shim.authorizer.acl_releases import rules_of
-from kafka_shim.protocol.api_versions import served
+from kafka_shim.protocol.api_versions import served_versions
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.shim.conformance.case import Family, Level
 from kafka_shim.shim.conformance.case_context import (
@@ -55,7 +55,7 @@ OTHER = {
 
 
 def _only_v0(release: str) -> bool:
-    return served(release)[_ACLS] == (0, 0)
+    return served_versions(release)[_ACLS] == (0, 0)
 
 
 def _deletes_any(release: str) -> bool:

@@ -12,7 +12,7 @@ from typing import Any
 
 import msgspec
 
-from kafka_shim.protocol.code_names import error_text
+from kafka_shim.protocol.code_names import error_name_with_code
 from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.shim.conformance.case import Family
 from kafka_shim.shim.conformance.case_context import STORM, CaseContext, UnmetError
@@ -104,7 +104,7 @@ async def _ask(row: Denial, context: CaseContext) -> Response:
 def _expect_error(row: Denial, context: CaseContext, response: Response) -> None:
     code = row.code_at(context.release)
     if response.error is None or response.error.code != code:
-        raise UnmetError(error_text(code), f"the client reported {response}")
+        raise UnmetError(error_name_with_code(code), f"the client reported {response}")
 
 
 def _commands(row: Denial) -> list[str]:
@@ -116,7 +116,7 @@ def _cases() -> Family:
     family = Family("denials")
     for row in DENIALS:
         name = ErrorCode(row.code).name
-        error = error_text(row.code)
+        error = error_name_with_code(row.code)
         common: dict[str, Any] = {
             "commands": " ".join(_commands(row)),
             "capabilities": row.capabilities,

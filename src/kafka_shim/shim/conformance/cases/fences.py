@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
-from kafka_shim.protocol.code_names import error_text
+from kafka_shim.protocol.code_names import error_name_with_code
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.shim.conformance.case import Family, Level
@@ -94,15 +94,15 @@ async def reports_final_error(
             return
     if not injected_errors.codes():
         raise UnmetError(f"a {api} request", "the client sent none")
-    expected = " or ".join(error_text(code) for code in sorted(injected_errors.codes()))
+    expected = " or ".join(error_name_with_code(code) for code in sorted(injected_errors.codes()))
     raise UnmetError(expected, f"the client reported {'; '.join(map(str, said))}")
 
 
 def _by_version(api: str, error: int) -> str:
     """Return the expected error, with the one that older versions of the request get."""
     first, older = SINCE.get((api, ErrorCode(error)), (0, None))
-    before = f", {error_text(older)} before {api} v{first}" if older is not None else ""
-    return f"{error_text(error)}{before}"
+    before = f", {error_name_with_code(older)} before {api} v{first}" if older is not None else ""
+    return f"{error_name_with_code(error)}{before}"
 
 
 _WRITE = ("produce", PRODUCE)
@@ -141,11 +141,11 @@ for _name, _api, _error, _settings, _commands, _capability, _level in (
 ):
     _TROUBLE.add(
         f"reports-final-error.{_name}",
-        f"the client reports {error_text(_error)} from {_api} to its caller",
+        f"the client reports {error_name_with_code(_error)} from {_api} to its caller",
         partial(reports_final_error, _api, _error, _settings, _commands),
         origin=_api,
         response="an error" if _error in OWN_WORDS else _by_version(_api, _error),
-        wire=f"{_api} is answered with {error_text(_error)}",
+        wire=f"{_api} is answered with {error_name_with_code(_error)}",
         commands=" ".join(command for command, _ in _commands) + " produce",
         capabilities=_capability,
         level=_level,
@@ -224,11 +224,11 @@ for _name, _api, _error, _settings, _capability, _key in (
 ):
     _TROUBLE.add(
         f"recovers.{_name}",
-        f"a consumer continues after {error_text(_error)} from {_api}",
+        f"a consumer continues after {error_name_with_code(_error)} from {_api}",
         partial(recovers, _api, _error, _settings),
         origin=_api,
         response="the values that were written",
-        wire=f"{_api} is answered once with {error_text(_error)}",
+        wire=f"{_api} is answered once with {error_name_with_code(_error)}",
         commands="produce consume",
         capabilities=_capability,
         possible=has_protocol("consumer") if _settings is _NEXT_GEN else supports_api(_key),

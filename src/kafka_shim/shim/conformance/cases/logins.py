@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from kafka_shim.protocol.code_names import error_text
+from kafka_shim.protocol.code_names import error_name_with_code
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.shim.conformance.case import Family, Level
@@ -38,7 +38,7 @@ _HAS_CODES = supports_api(ApiKey.SASL_AUTHENTICATE)
 
 
 def error_or(code: int) -> str:
-    return f"{error_text(code)}, or an error without a code"
+    return f"{error_name_with_code(code)}, or an error without a code"
 
 
 REFUSED = error_or(ErrorCode.SASL_AUTHENTICATION_FAILED)
@@ -242,7 +242,7 @@ for _name, _api, _error, _what in (
         partial(struck, _api, _error),
         origin="KIP-152",
         response="an error" if _error == _UNKNOWN_CODE else error_or(_error),
-        wire=f"{_api} is answered with {error_text(_error)}",
+        wire=f"{_api} is answered with {error_name_with_code(_error)}",
         commands="produce",
         possible=_HAS_CODES,
     )

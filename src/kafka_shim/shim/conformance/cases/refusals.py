@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from kafka_shim.protocol.code_names import error_text
+from kafka_shim.protocol.code_names import error_name_with_code
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.protocol.releases.facts import facts_of
@@ -111,7 +111,7 @@ async def refused(row: Refusal, context: CaseContext) -> None:
 
 def _expect(code: int, response: Any) -> None:
     if response.error is None or response.error.code != code:
-        raise UnmetError(error_text(code), f"the client reported {response}")
+        raise UnmetError(error_name_with_code(code), f"the client reported {response}")
 
 
 for _row in REFUSALS:
@@ -120,7 +120,7 @@ for _row in REFUSALS:
         f"{_row.command} reports the error for {_row.what}",
         partial(refused, _row),
         origin=_row.api.wire_name,
-        response=error_text(_row.error),
+        response=error_name_with_code(_row.error),
         commands=_row.command,
         possible=_row.possible,
         is_real=True,

@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from kafka_shim.protocol.code_names import error_text
+from kafka_shim.protocol.code_names import error_name_with_code
 from kafka_shim.shim.conformance.case import Family, Level
 from kafka_shim.shim.conformance.case_context import EVERYTHING, CaseContext, UnmetError
 from kafka_shim.shim.conformance.denial import Rule, has_protocol, hides_topics
@@ -222,7 +222,7 @@ async def reports_error(row: Revocation, context: CaseContext) -> None:
     await _begin(row, context)
     response = await _until(row, context, is_denied=True)
     if response.error is None or response.error.code != row.code:
-        raise UnmetError(error_text(row.code), f"the client reported {response}")
+        raise UnmetError(error_name_with_code(row.code), f"the client reported {response}")
     if context.observes_frames:
         await _linger(row, context)
     context.expect_no_storm(row.code)
@@ -257,15 +257,16 @@ def _cases() -> Family:
             f"revoked.{row.name}.reports-error",
             f"{later} reports an error after its permission was removed",
             partial(reports_error, row),
-            response=error_text(row.code),
+            response=error_name_with_code(row.code),
             **common,
         )
         if not row.is_fatal:
+            error = error_name_with_code(row.code)
             family.add(
                 f"revoked.{row.name}.recovers",
                 f"{later} works again after its permission is restored",
                 partial(recovers, row),
-                response=f"{error_text(row.code)}, and ok after the permission is restored",
+                response=f"{error}, and ok after the permission is restored",
                 **common,
             )
     return family

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
-from kafka_shim.protocol.code_names import error_text
+from kafka_shim.protocol.code_names import error_name_with_code
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.shim.conformance.case import Family, Level
 from kafka_shim.shim.conformance.case_context import (
@@ -66,7 +66,7 @@ for _api, _command, _fields, _settings in (
         partial(unknown_code, _api, _command, _fields, _settings),
         origin="error codes",
         response="an error with any code",
-        wire=f"{_api} is answered with {error_text(_UNKNOWN_CODE)}",
+        wire=f"{_api} is answered with {error_name_with_code(_UNKNOWN_CODE)}",
         commands=_command,
         possible=supports_api(next(each for each in ApiKey if each.wire_name == _api)),
     )

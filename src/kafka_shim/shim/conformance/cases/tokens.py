@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
-from kafka_shim.protocol.code_names import error_text
+from kafka_shim.protocol.code_names import error_name_with_code
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.shim.conformance.case import Family
@@ -34,7 +34,7 @@ _PERIODS: Mapping[str, Mapping[str, Any]] = {
 
 def _expect(response: Response, code: ErrorCode) -> None:
     if response.error is None or response.error.code != code:
-        raise UnmetError(error_text(code), f"the client reported {response}")
+        raise UnmetError(error_name_with_code(code), f"the client reported {response}")
     if response.error.retriable:
         raise UnmetError(
             "an error that is not retriable", f"the client marked it as retriable: {response}"
@@ -80,7 +80,7 @@ for _command in ("renew_token", "expire_token"):
         f"token-of-another.{_verb}",
         f"{_command} fails for the token of another user, and works for the own one",
         partial(of_another, _command),
-        response=f"{error_text(ErrorCode.DELEGATION_TOKEN_OWNER_MISMATCH)}, then ok",
+        response=f"{error_name_with_code(ErrorCode.DELEGATION_TOKEN_OWNER_MISMATCH)}, then ok",
         commands=f"create_token {_command}",
         **_COMMON,
     )
@@ -88,7 +88,7 @@ for _command in ("renew_token", "expire_token"):
         f"expired-token.{_verb}",
         f"{_command} fails for an expired token",
         partial(has_expired, _command),
-        response=error_text(ErrorCode.DELEGATION_TOKEN_EXPIRED),
+        response=error_name_with_code(ErrorCode.DELEGATION_TOKEN_EXPIRED),
         commands=f"create_token expire_token {_command}",
         **_COMMON,
     )
@@ -129,7 +129,7 @@ for _command, _fields in (
         f"token-without-login.{_command.partition('_')[0]}",
         f"{_command} fails for a client without a log-in",
         partial(without_login, _command, _fields),
-        response=error_text(ErrorCode.DELEGATION_TOKEN_REQUEST_NOT_ALLOWED),
+        response=error_name_with_code(ErrorCode.DELEGATION_TOKEN_REQUEST_NOT_ALLOWED),
         commands=_command,
         **_COMMON,
     )
@@ -143,7 +143,7 @@ def _by_token(made: Mapping[str, Any]) -> dict[str, Any]:
 @_TOKENS.case(
     "token-by-token",
     "a client that has logged in with a token cannot create another one",
-    response=error_text(ErrorCode.DELEGATION_TOKEN_REQUEST_NOT_ALLOWED),
+    response=error_name_with_code(ErrorCode.DELEGATION_TOKEN_REQUEST_NOT_ALLOWED),
     commands="create_token",
     capabilities="delegation-tokens scram",
     **_COMMON,

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
-from kafka_shim.protocol.code_names import error_text
+from kafka_shim.protocol.code_names import error_name_with_code
 from kafka_shim.shim.conformance.case import Family, Level
 from kafka_shim.shim.conformance.case_context import (
     EVERYTHING,
@@ -53,7 +53,7 @@ async def retried(row: ErrorScenario, context: CaseContext) -> None:
 async def reports_final_error(row: ErrorScenario, context: CaseContext) -> None:
     response = await _response(row, context, error=row.error.name)
     if response.error is None or response.error.code != row.error:
-        raise UnmetError(error_text(row.error), f"the client reported {response}")
+        raise UnmetError(error_name_with_code(row.error), f"the client reported {response}")
 
 
 async def lost(row: ErrorScenario, action: Mapping[str, Any], context: CaseContext) -> None:

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
-from kafka_shim.protocol.api_versions import served
+from kafka_shim.protocol.api_versions import served_versions
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.shim.conformance.case import Family, Level
 from kafka_shim.shim.conformance.case_context import (
@@ -136,7 +136,7 @@ async def compressed(context: CaseContext) -> None:
 
 
 def _refuses_newest(release: str) -> bool:
-    return served(release)[ApiKey.API_VERSIONS][1] < 3
+    return served_versions(release)[ApiKey.API_VERSIONS][1] < 3
 
 
 @_VERSIONS.case(

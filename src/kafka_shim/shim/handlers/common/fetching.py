@@ -15,7 +15,7 @@ from kafka_shim.protocol.messages.fetch_response import (
     LeaderIdAndEpoch,
     PartitionData,
 )
-from kafka_shim.protocol.records.batches import entry_sizes
+from kafka_shim.protocol.records.batches import entry_bounds
 from kafka_shim.protocol.records.compression import MissingPackageError
 from kafka_shim.protocol.releases.records import RecordFacts
 from kafka_shim.shim.request.context import RequestContext
@@ -243,7 +243,7 @@ def converted(
 
 def _from(message_set: bytes, offset: int) -> bytes:
     """Drop the messages before an offset, which old consumers do not expect."""
-    for start, _, _ in entry_sizes(message_set):
+    for start, _, _ in entry_bounds(message_set):
         if int.from_bytes(message_set[start : start + 8], "big") >= offset:
             return message_set[start:]
     return b""

@@ -10,7 +10,7 @@ from kafka_shim.protocol.records.batches import (
     Record,
     batches,
     encode_batch,
-    entry_sizes,
+    entry_bounds,
 )
 from kafka_shim.protocol.records.compression import Compression
 from kafka_shim.shim.handlers.producing.record_checks import (
@@ -27,7 +27,7 @@ def any_format(records: bytes, limits: Limits) -> Iterator[tuple[Batch, int]]:
     Raises RefusedRecords for the first that is invalid.
     """
     try:
-        formats = {magic for *_, magic in entry_sizes(records)}
+        formats = {magic for *_, magic in entry_bounds(records)}
         if formats == {2}:
             for batch in batches(records):
                 yield batch, check(batch, limits)
@@ -46,7 +46,7 @@ def _old_records(records: bytes, limits: Limits) -> tuple[list[Record], Compress
     """Return the records in messages of formats 0 and 1, and their compression."""
     rows: list[Record] = []
     compression = Compression.NONE
-    for start, end, magic in entry_sizes(records):
+    for start, end, magic in entry_bounds(records):
         if end - start > limits.settings.max_message_bytes:
             raise RecordsRejected(ErrorCode.MESSAGE_TOO_LARGE)
         entry = records[start:end]
@@ -54,11 +54,11 @@ def _old_records(records: bytes, limits: Limits) -> tuple[list[Record], Compress
             found = [row for batch in batches(entry) for row in batch.records()]
         else:
             from kafka_shim.protocol.records.message_sets import (  # noqa: PLC0415 - old clients alone
-                messages,
+                outer_messages,
                 read_message_set,
             )
 
-            (outer,) = messages(entry)
+            (outer,) = outer_messages(entry)
             if not outer.is_intact:
                 raise RecordsRejected(ErrorCode.CORRUPT_MESSAGE)
             check_known(outer.compression, limits.facts)

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 import msgspec
 
-from kafka_shim.protocol.records.batches import NO_PRODUCER, Batch, assign
+from kafka_shim.protocol.records.batches import NO_PRODUCER, Batch, assign_offsets
 from kafka_shim.protocol.records.checksum import crc32c
 from kafka_shim.shim.handlers.producing.record_checks import Limits, RecordsRejected
 from kafka_shim.shim.state.logs.log import StoredBatch
@@ -81,10 +81,12 @@ def _store(partition: Partition, batch: Batch, limits: Limits, newest: int) -> A
     last_offset, epoch = base_offset + batch.last_offset_delta, partition.leader_epoch
     if limits.settings.uses_append_time:
         now_ms = limits.now_ms
-        payload = assign(batch, base_offset, partition_leader_epoch=epoch, append_time_ms=now_ms)
+        payload = assign_offsets(
+            batch, base_offset, partition_leader_epoch=epoch, append_time_ms=now_ms
+        )
         log.append(StoredBatch(base_offset, last_offset, now_ms, payload), epoch)
         return Appended(base_offset, now_ms)
-    payload = assign(batch, base_offset, partition_leader_epoch=epoch)
+    payload = assign_offsets(batch, base_offset, partition_leader_epoch=epoch)
     if newest != batch.max_timestamp or (batch.attributes and batch.is_append_time):
         payload = _with_own_times(payload, newest)
     log.append(StoredBatch(base_offset, last_offset, newest, payload), epoch)

@@ -8,12 +8,12 @@ import msgspec
 
 from kafka_shim.protocol.errors import DecodeError
 from kafka_shim.protocol.messages.produce_request import ProduceRequest
-from kafka_shim.protocol.records.batches import HEADER_BYTES, Batch, entry_sizes, lone_batch
+from kafka_shim.protocol.records.batches import HEADER_BYTES, Batch, entry_bounds, single_batch
 from kafka_shim.protocol.records.compression import (
     Compression,
     MissingPackageError,
     TooBigError,
-    opened,
+    decompress_until_damage,
 )
 from kafka_shim.shim.handlers.producing.any_format import any_format
 from kafka_shim.shim.handlers.producing.record_checks import Limits, RecordsRejected, check
@@ -60,7 +60,7 @@ def takes_long(request: ProduceRequest, _cluster: Cluster) -> bool:
             records = data.records
             if records is None or len(records) < HEADER_BYTES or _is_plain(records):
                 continue
-            batch = lone_batch(records)
+            batch = single_batch(records)
             if batch is None:
                 if _has_compression(records):
                     return True
@@ -84,7 +84,9 @@ def _opened_bytes(batch: Batch, bytes_max: int) -> int:
     """Return the size of decompressed records, or a larger one than `bytes_max`."""
     try:
         compressed = batch.blob[batch.start + HEADER_BYTES :]
-        return len(opened(Compression(batch.compression), compressed, bytes_max).content)
+        return len(
+            decompress_until_damage(Compression(batch.compression), compressed, bytes_max).content
+        )
     except TooBigError:
         return bytes_max + 1
     except (DecodeError, MissingPackageError, ValueError):  # such as an unknown compression
@@ -96,7 +98,7 @@ def _has_compression(records: bytes) -> bool:
     try:
         return any(
             records[start + (_OLD_ATTRIBUTES_AT if magic < 2 else _ATTRIBUTES_AT)] & _COMPRESSION
-            for start, _, magic in entry_sizes(records, partial=True)
+            for start, _, magic in entry_bounds(records, partial=True)
         )
     except (DecodeError, IndexError):
         return False

@@ -10,8 +10,8 @@ import zlib
 from kafka_shim.protocol.errors import DecodeError
 from kafka_shim.protocol.records.batches import HEADER_BYTES, Batch
 from kafka_shim.protocol.records.compression import DECOMPRESSED_BYTES_MAX, Compression
-from kafka_shim.protocol.records.record_codec import INT_VARINT, LONG_VARINT, raw_varint
-from kafka_shim.protocol.records.validation import Scope, UnreadableError, survey
+from kafka_shim.protocol.records.record_codec import INT_VARINT, LONG_VARINT, read_raw_varint
+from kafka_shim.protocol.records.validation import RecordChecks, UnreadableError, validate_records
 from kafka_shim.protocol.releases.records import RecordFacts
 
 GZIP_HEADER_BYTES = 10
@@ -25,7 +25,7 @@ class _InvalidError(Exception):
     """Damage for which a broker refuses the records."""
 
 
-def is_unexpected(batch: Batch, facts: RecordFacts, scope: Scope) -> bool | None:
+def is_unexpected(batch: Batch, facts: RecordFacts, scope: RecordChecks) -> bool | None:
     """Whether a broker up to 2.8 fails over a damaged batch; None: as later ones."""
     content = bytes(batch.blob[batch.start + HEADER_BYTES : batch.end])
     if batch.compression == Compression.GZIP:
@@ -55,9 +55,9 @@ def _inflated(data: bytes) -> bytes:
     return b"" if stream.unconsumed_tail else content
 
 
-def _is_invalid(content: bytes, batch: Batch, scope: Scope) -> bool:
+def _is_invalid(content: bytes, batch: Batch, scope: RecordChecks) -> bool:
     try:
-        survey(content, batch.count, batch.base_timestamp, scope)
+        validate_records(content, batch.count, batch.base_timestamp, scope)
     except UnreadableError:
         return False
     except DecodeError:
@@ -118,7 +118,7 @@ def _skip(body: bytes, pos: int) -> int:
 
 def _varint(body: bytes, pos: int, limits: tuple[int, int]) -> tuple[int, int]:
     try:
-        raw, pos = raw_varint(body, pos, *limits)
+        raw, pos = read_raw_varint(body, pos, *limits)
     except DecodeError as error:
         raise _InvalidError from error
     return (raw >> 1) ^ -(raw & 1), pos

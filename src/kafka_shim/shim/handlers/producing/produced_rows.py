@@ -8,7 +8,7 @@ import msgspec
 from kafka_shim.protocol.error_codes import NO_ERROR, ErrorCode
 from kafka_shim.protocol.errors import DecodeError
 from kafka_shim.protocol.messages.produce_request import ProduceRequest, TopicProduceData
-from kafka_shim.protocol.records.batches import Batch, batches, entry_sizes, lone_batch
+from kafka_shim.protocol.records.batches import Batch, batches, entry_bounds, single_batch
 from kafka_shim.protocol.releases.records import RecordFacts
 from kafka_shim.shim.errors import CloseConnection
 from kafka_shim.shim.handlers.producing.checks_before_append import Checked, checked
@@ -61,7 +61,7 @@ def rows_of(
             found = topics[key] = TopicRows(topic, {})
         for data in topic.partition_data:
             content = data.records or b""
-            batch = lone_batch(content)
+            batch = single_batch(content)
             if batch is not None:
                 first_batches.append(batch)
             else:
@@ -80,7 +80,7 @@ def _first_batch(records: bytes, context: RequestContext) -> list[Batch]:
     """Return the first batch of a partition if it has format 2."""
     found: list[Batch] = []
     try:
-        sizes = list(islice(entry_sizes(records, partial=True), 2))
+        sizes = list(islice(entry_bounds(records, partial=True), 2))
         if sizes and sizes[0][2] == 2:
             found = list(batches(records[: sizes[0][1]]))
     except DecodeError:

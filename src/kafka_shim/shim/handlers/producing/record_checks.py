@@ -14,9 +14,14 @@ import msgspec
 
 from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.protocol.errors import DecodeError
-from kafka_shim.protocol.records.batches import NO_PRODUCER, Batch, Record, batches, entry_sizes
+from kafka_shim.protocol.records.batches import NO_PRODUCER, Batch, Record, batches, entry_bounds
 from kafka_shim.protocol.records.compression import Compression, MissingPackageError
-from kafka_shim.protocol.records.validation import EVERYTHING, Scope, Survey, UnreadableError
+from kafka_shim.protocol.records.validation import (
+    ALL_CHECKS,
+    RecordChecks,
+    RecordsSummary,
+    UnreadableError,
+)
 from kafka_shim.protocol.releases.records import RecordFacts
 from kafka_shim.shim.handlers.producing import damage_up_to_2_8
 from kafka_shim.shim.state.logs.log_settings import FOREVER_MS, LogSettings
@@ -83,7 +88,7 @@ class Limits(msgspec.Struct, frozen=True, gc=False):
 def only_batch(records: bytes, facts: RecordFacts) -> Batch:
     """Return the only batch for a partition, as required from version 3."""
     try:
-        sizes = list(entry_sizes(records, partial=True))
+        sizes = list(entry_bounds(records, partial=True))
         if any(magic > 2 for *_, magic in sizes[:2]):
             raise RecordsRejected(ErrorCode.CORRUPT_MESSAGE, "unknown record format")
         found = list(batches(records[: sizes[0][1]])) if sizes and sizes[0][2] == 2 else []
@@ -123,7 +128,7 @@ def check(batch: Batch, limits: Limits) -> int:
         _check_attributes(batch, limits)
     newest = batch.max_timestamp
     try:
-        found = batch.survey(_scope(limits) if batch.compression else EVERYTHING)
+        found = batch.validate_records(_scope(limits) if batch.compression else ALL_CHECKS)
     except MissingPackageError:
         pass  # what cannot be read is taken on trust
     except DecodeError as cause:
@@ -148,9 +153,9 @@ def check_known(compression: int, facts: RecordFacts) -> None:
         raise RecordsRejected(ErrorCode.UNKNOWN_SERVER_ERROR, tells_start=True)
 
 
-def _scope(limits: Limits) -> Scope:
+def _scope(limits: Limits) -> RecordChecks:
     """Return the limits within which a compressed batch is read."""
-    return Scope(
+    return RecordChecks(
         has_sizes=limits.facts.compressed_records_must_have_claimed_size,
         items_max=COMPRESSED_ITEMS_MAX,
         record_bytes_max=limits.settings.decompressed_bytes_max,
@@ -161,7 +166,7 @@ def _unreadable(batch: Batch, limits: Limits, cause: DecodeError) -> RecordsReje
     """Return a release's error for unreadable records."""
     fails = None
     if limits.facts.record_damage_is_checked_one_by_one:
-        scope = _scope(limits) if batch.compression else EVERYTHING
+        scope = _scope(limits) if batch.compression else ALL_CHECKS
         fails = damage_up_to_2_8.is_unexpected(batch, limits.facts, scope)
     if fails is None:
         fails = isinstance(cause, UnreadableError)
@@ -170,7 +175,7 @@ def _unreadable(batch: Batch, limits: Limits, cause: DecodeError) -> RecordsReje
     return limits.invalid()
 
 
-def _check_records(batch: Batch, found: Survey, limits: Limits) -> None:
+def _check_records(batch: Batch, found: RecordsSummary, limits: Limits) -> None:
     settings = limits.settings
     if settings.compacts and found.lacks_key:
         _error_response(_keyless(batch.each_record()), limits)

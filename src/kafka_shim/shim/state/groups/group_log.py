@@ -10,8 +10,8 @@ from kafka_shim.protocol.messages.group_metadata_key import GroupMetadataKey
 from kafka_shim.protocol.messages.group_metadata_value import GroupMetadataValue, MemberMetadata
 from kafka_shim.protocol.messages.offset_commit_key import OffsetCommitKey
 from kafka_shim.protocol.messages.offset_commit_value import OffsetCommitValue
-from kafka_shim.protocol.records.batches import PLAIN, BatchOptions, Record, encode_batch
-from kafka_shim.protocol.records.record_codec import wrapped
+from kafka_shim.protocol.records.batches import DEFAULT_OPTIONS, BatchOptions, Record, encode_batch
+from kafka_shim.protocol.records.record_codec import wrap_int64
 from kafka_shim.protocol.releases.groups import GroupFacts
 from kafka_shim.shim.clock import Clock
 from kafka_shim.shim.state.coordinators import Coordinators, KeyType, versioned
@@ -128,14 +128,14 @@ class GroupLog:
         self,
         partition: LazyPartition,
         rows: Iterable[tuple[Key, Row]],
-        options: BatchOptions = PLAIN,
+        options: BatchOptions = DEFAULT_OPTIONS,
     ) -> None:
         """Append a batch; there may be gaps before it and within it."""
         records = list(self._records(rows))
         log, epoch = partition.log_without_flush, partition.leader_epoch
         if not records or log.is_closed:
             return
-        if options is PLAIN:
+        if options is DEFAULT_OPTIONS:
             options = BatchOptions(partition_leader_epoch=epoch)
         first, last = records[0].offset, records[-1].offset
         newest = max(record.timestamp for record in records)
@@ -200,7 +200,7 @@ class GroupLog:
             retention_ms = self._settings.offsets_retention_ms
         if retention_ms not in (None, DEFAULT_RETENTION):
             version = EXPIRING_VERSION
-            value.expire_timestamp = wrapped(time_ms + retention_ms)
+            value.expire_timestamp = wrap_int64(time_ms + retention_ms)
         return versioned(value, version)
 
 

@@ -9,7 +9,13 @@ from collections.abc import Sequence
 
 import msgspec
 
-from kafka_shim.protocol.records.batches import Batch, Record, batches, is_commit, thinned
+from kafka_shim.protocol.records.batches import (
+    Batch,
+    Record,
+    batches,
+    compacted_batch,
+    is_commit_marker,
+)
 from kafka_shim.shim.state.logs.log import Log, StoredBatch
 from kafka_shim.shim.state.logs.producers import SEQUENCES, AbortedTransaction, ProducedBatch
 
@@ -89,7 +95,7 @@ class _Transactions:
         had_batches = producer_id in self._seen
         if records:
             self._seen.discard(producer_id)
-            aborted = None if is_commit(records[0]) else self._aborted.pop(producer_id, None)
+            aborted = None if is_commit_marker(records[0]) else self._aborted.pop(producer_id, None)
             if aborted is not None and not had_batches:
                 self.gone.append(aborted)
         return not (records and had_batches)
@@ -174,7 +180,7 @@ class _Run:
             horizon_ms = self._now_ms + self._log.settings.delete_retention_ms
         payload = batch.stored.payload
         if len(records) < len(batch.records) or horizon_ms != batch.header.delete_horizon_ms:
-            payload = thinned(batch.header, records, horizon_ms)
+            payload = compacted_batch(batch.header, records, horizon_ms)
         (header,) = batches(payload)
         return StoredBatch(
             header.base_offset, header.last_offset, header.max_timestamp, payload, is_clean=True

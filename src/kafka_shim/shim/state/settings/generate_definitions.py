@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from kafka_shim.schemas.releases import Fact, Facts, History, settings
-from kafka_shim.schemas.releases.history import render
+from kafka_shim.schemas.releases.history import render_history
 
 TABLE = Path(__file__).with_name("config_definitions.json")
 COMMAND = "python -m kafka_shim.shim.state.settings.generate_definitions"
@@ -95,7 +95,7 @@ def _number(text: str) -> int | float:
 def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog=COMMAND, description=__doc__)
     parser.add_argument("--check", action="store_true", help="compare, change nothing")
-    wanted = render(table(settings()))
+    wanted = render_history(table(settings()))
     if not parser.parse_args(arguments).check:
         TABLE.write_text(wanted)
         return 0

@@ -13,7 +13,13 @@ import msgspec
 
 from kafka_shim.authorizer.model import Action
 from kafka_shim.protocol.enums import CLUSTER_NAME, Operation, ResourceType
-from kafka_shim.protocol.records.batches import HEADER_BYTES, Record, assign, batches, encode_batch
+from kafka_shim.protocol.records.batches import (
+    HEADER_BYTES,
+    Record,
+    assign_offsets,
+    batches,
+    encode_batch,
+)
 from kafka_shim.protocol.records.record_codec import Headers, write_records
 from kafka_shim.shim.clock import Clock
 from kafka_shim.shim.state.logs.log import Log, StoredBatch
@@ -147,7 +153,7 @@ def _append(partition: Partition, rows: list[Record]) -> None:
         return
     (batch,) = batches(encode_batch(rows))
     log, epoch = partition.log, partition.leader_epoch
-    payload = assign(batch, log.end_offset, partition_leader_epoch=epoch)
+    payload = assign_offsets(batch, log.end_offset, partition_leader_epoch=epoch)
     last_offset = log.end_offset + len(rows) - 1
     stored = StoredBatch(log.end_offset, last_offset, rows[0].timestamp, payload)
     log.append(stored, epoch)

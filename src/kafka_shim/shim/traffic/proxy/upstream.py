@@ -3,7 +3,7 @@
 import asyncio
 import ssl
 
-from kafka_shim.protocol.code_names import error_text
+from kafka_shim.protocol.code_names import error_name_with_code
 from kafka_shim.shim.client.config import PLAINTEXT, ClientConfig, Login
 from kafka_shim.shim.client.login import LoginError
 from kafka_shim.shim.client.login_frames import login_frames
@@ -49,7 +49,7 @@ async def _log_in(streams: Streams, login: Login) -> None:
         if done.value:
             writer.close()
             raise LoginError(
-                f"it rejected the log-in of {login.username}: {error_text(done.value)}"
+                f"it rejected the log-in of {login.username}: {error_name_with_code(done.value)}"
             ) from None
     except asyncio.IncompleteReadError as error:
         said = f"it closed the connection during the log-in of {login.username}"

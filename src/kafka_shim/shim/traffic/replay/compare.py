@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from kafka_shim.protocol.codec.message_spec import FieldSpec, StructSpec, load
+from kafka_shim.protocol.codec.message_spec import FieldSpec, StructSpec, load_message_spec
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.errors import ProtocolError
 from kafka_shim.protocol.response_frames import read_response_frame
@@ -77,7 +77,9 @@ def differences(
 ) -> list[Difference]:
     """Return the differences between two messages of the same type and version."""
     name = type(recorded).__name__
-    found = list(_struct(load(name).struct, recorded, actual, Context(version, partners), ""))
+    found = list(
+        _struct(load_message_spec(name).struct, recorded, actual, Context(version, partners), "")
+    )
     if name == f"{ApiKey.FETCH.wire_name}Response":
         found = [difference for difference in found if not _is_unchanged_partition(difference)]
     return found

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from kafka_shim.protocol.codec import codecs
-from kafka_shim.protocol.codec.message_spec import StructSpec, load
+from kafka_shim.protocol.codec.message_spec import StructSpec, load_message_spec
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.errors import ProtocolError
 from kafka_shim.protocol.headers import RequestHeader, read_request_header, write_request_header
@@ -48,7 +48,7 @@ class Offsets:
 
     def learn(self, recorded: Any, actual: Any) -> None:
         """Learn the offsets from two responses to the same request."""
-        spec = load(type(recorded).__name__).struct
+        spec = load_message_spec(type(recorded).__name__).struct
         for place, old_row, new_row in self._rows(spec, recorded, actual, ""):
             for name in OFFSET_FIELDS_IN_RESPONSES:
                 old, new = getattr(old_row, name, -1), getattr(new_row, name, -1)
@@ -58,7 +58,7 @@ class Offsets:
     def rewrite(self, request: Any) -> bool:
         """Put the target's offsets into a request, in place; return whether anything changed."""
         changed = False
-        spec = load(type(request).__name__).struct
+        spec = load_message_spec(type(request).__name__).struct
         for place, row, _ in self._rows(spec, request, request, ""):
             for name in OFFSET_FIELDS_IN_REQUESTS:
                 old = getattr(row, name, -1)

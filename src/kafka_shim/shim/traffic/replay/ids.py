@@ -12,7 +12,7 @@ import msgspec
 from crc32c import crc32c
 
 from kafka_shim.protocol.codec import codecs
-from kafka_shim.protocol.codec.message_spec import FieldSpec, StructSpec, load
+from kafka_shim.protocol.codec.message_spec import FieldSpec, StructSpec, load_message_spec
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.errors import ProtocolError
 from kafka_shim.shim.traffic.replay.fields import IDS, NO_ID, NO_ID_EITHER, Partners, pairs
@@ -79,7 +79,7 @@ class Ids:
 
     def learn(self, connection: object, request: Any, recorded: Any, actual: Any) -> None:
         """Learn the ids from two responses to the same request."""
-        spec = load(type(recorded).__name__).struct
+        spec = load_message_spec(type(recorded).__name__).struct
         group = getattr(request, "group_id", "")
         own = getattr(recorded, "member_id", None)
         for kind, scope, old, new in _ids(spec, recorded, actual, self.partners):
@@ -145,7 +145,9 @@ class Ids:
     def rewrite(self, connection: object, request: Any) -> bool:
         """Put the target's ids into a request, in place; return whether anything changed."""
         group = getattr(request, "group_id", "")
-        return self._rewrite(load(type(request).__name__).struct, request, connection, group)
+        return self._rewrite(
+            load_message_spec(type(request).__name__).struct, request, connection, group
+        )
 
     def _rewrite(self, spec: StructSpec, value: Any, connection: object, group: object) -> bool:
         changed = False
@@ -224,7 +226,7 @@ def id_kinds(api_key: int, version: int, side: str) -> frozenset[str]:
         name = ApiKey(api_key).wire_name
     except ValueError:
         return frozenset()
-    return frozenset(_kinds(load(f"{name}{side}").struct, version))
+    return frozenset(_kinds(load_message_spec(f"{name}{side}").struct, version))
 
 
 def _kinds(spec: StructSpec, version: int) -> Iterator[str]:
@@ -244,7 +246,7 @@ def contains_ids(frame_body: bytes, api_key: int, version: int) -> bool:
         message = codecs.read_request(api_key, version, frame_body, 0)
     except ProtocolError:
         return False
-    return _contains_ids(load(type(message).__name__).struct, message)
+    return _contains_ids(load_message_spec(type(message).__name__).struct, message)
 
 
 def _contains_ids(spec: StructSpec, value: Any) -> bool:

@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from kafka_shim.protocol.code_names import api_text
+from kafka_shim.protocol.code_names import api_name_or_key
 from kafka_shim.protocol.trace.entries import Request, Response
 from kafka_shim.shim.traffic.replay.compare import Difference
 from kafka_shim.shim.traffic.replay.events import Event
@@ -133,9 +133,9 @@ def request_id_of(event: Event) -> Place:
     match event.entry:
         case Request(frame=frame) if len(frame) >= _API.size:
             api_key, version = _API.unpack_from(frame)
-            api = api_text(api_key)
+            api = api_name_or_key(api_key)
         case Response(api_key=api_key, api_version=version):
-            api = api_text(api_key)
+            api = api_name_or_key(api_key)
     writer, connection = event.connection_id
     return Place(connection, event.entry.sequence, api, version, event.principal, writer)
 

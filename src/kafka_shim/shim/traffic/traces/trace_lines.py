@@ -4,7 +4,7 @@ import json
 from datetime import UTC, datetime
 from typing import Any
 
-from kafka_shim.protocol.code_names import error_text
+from kafka_shim.protocol.code_names import error_name_with_code
 from kafka_shim.shim.logs import printable
 
 MESSAGE_CHARACTERS = 160
@@ -38,7 +38,7 @@ def _what(row: dict[str, Any]) -> str:
 
 
 def _errors(row: dict[str, Any]) -> str:
-    return "".join(f"{error_text(code)} " for code in row.get("error_codes", ()))
+    return "".join(f"{error_name_with_code(code)} " for code in row.get("error_codes", ()))
 
 
 def _message(row: dict[str, Any], kind: str) -> str:

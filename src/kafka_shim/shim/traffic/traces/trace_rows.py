@@ -5,7 +5,7 @@ from enum import IntEnum
 from pathlib import Path
 from typing import Any
 
-from kafka_shim.protocol.code_names import api_text
+from kafka_shim.protocol.code_names import api_name_or_key
 from kafka_shim.protocol.codec import codecs
 from kafka_shim.protocol.enums import Operation, ResourceType
 from kafka_shim.protocol.errors import ProtocolError
@@ -110,7 +110,7 @@ def _what(entry: Entry) -> dict[str, Any]:
 def _access(entry: Access) -> dict[str, Any]:
     return {
         "entry": "access",
-        "api": api_text(entry.api_key),
+        "api": api_name_or_key(entry.api_key),
         "version": entry.api_version,
         "operation": _name(Operation, entry.operation),
         "resource_type": _name(ResourceType, entry.resource_type),
@@ -135,7 +135,7 @@ def _request(frame: bytes) -> dict[str, Any]:
     except ProtocolError as error:
         return {"api": None, "version": None, "client_id": None, "undecoded": str(error)}
     found = {
-        "api": api_text(header.api_key),
+        "api": api_name_or_key(header.api_key),
         "version": header.api_version,
         "correlation_id": header.correlation_id,
         "client_id": header.client_id,
@@ -148,7 +148,7 @@ def _request(frame: bytes) -> dict[str, Any]:
 
 
 def _response(entry: Response) -> dict[str, Any]:
-    found: dict[str, Any] = {"api": api_text(entry.api_key), "version": entry.api_version}
+    found: dict[str, Any] = {"api": api_name_or_key(entry.api_key), "version": entry.api_version}
     try:
         message, version = read_response_frame(entry.api_key, entry.api_version, entry.frame)
     except ProtocolError as error:
