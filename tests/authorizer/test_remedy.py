@@ -2,6 +2,8 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 
+import pytest
+
 from kafka_shim.authorizer.authorizer import (
     AclCreateResult,
     AclDeleteResult,
@@ -125,3 +127,23 @@ def test_a_denial_that_the_acls_do_not_explain_has_no_steps() -> None:
     assert steps_to_allow(DenyingAuthorizer(acl(Operation.WRITE)), [WRITE]) == ()
     added = Step(is_addition=True, acl=acl(Operation.WRITE))
     assert steps_to_allow(DenyingAuthorizer(), [WRITE]) == (added,)
+
+
+def test_the_number_of_decisions_grows_with_the_accesses_and_not_with_their_square(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    decisions: list[Action] = []
+    decide = StandardAuthorizer.decide
+
+    def counting_decide(authorizer: StandardAuthorizer, actor: Actor, action: Action) -> Decision:
+        decisions.append(action)
+        return decide(authorizer, actor, action)
+
+    monkeypatch.setattr(StandardAuthorizer, "decide", counting_decide)
+    for count in (10, 100):
+        decisions.clear()
+        names = [f"orders{number}" for number in range(count)]
+        accesses = [access((Operation.READ, name)) for name in names]
+        accesses += [access((Operation.CREATE, CLUSTER_NAME), (Operation.CREATE, n)) for n in names]
+        assert len(steps(accesses)) == 2 * count
+        assert len(decisions) <= 20 * count

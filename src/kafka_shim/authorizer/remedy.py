@@ -3,17 +3,20 @@
 Every page, log and command that says what would allow something uses `steps_to_allow`. It works on
 a copy of the ACLs that bear on the accesses, decides with the authorizer itself after each step,
 and finally drops every step without which everything is allowed, too. So the steps are whole, and
-none of them is superfluous.
+none of them is superfluous. Brokers compute a remedy for each denied request, so after a step only
+those accesses are decided again that the step can affect.
 """
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import combinations
+from itertools import chain, combinations, islice
 
 import msgspec
 
 from kafka_shim.authorizer.access_plan import AnyOf
 from kafka_shim.authorizer.authorizer import Authorizer, StandardAuthorizer
 from kafka_shim.authorizer.decide import PROBE
+from kafka_shim.authorizer.implied import allowing
 from kafka_shim.authorizer.model import (
     ANY_USER,
     WILDCARD,
@@ -27,8 +30,10 @@ from kafka_shim.authorizer.model import (
 from kafka_shim.authorizer.store import AclStore
 from kafka_shim.protocol.enums import Operation, PatternType, ResourceType
 
-_EXACT_SEARCH_MAX = 8
-"""Up to this many steps, every subset is tried; of more, steps are left out one by one."""
+_EXACT_SEARCH_MAX = 6
+"""Of up to this many connected steps, every subset is tried; more are left out one by one."""
+_LEAST_COST = (0, 0, 1)
+"""The cost of one addition on a named resource."""
 _INCLUDED = (Operation.DESCRIBE, Operation.DESCRIBE_CONFIGS)
 """Operations that others include; an ACL for one of those makes one for these superfluous."""
 
@@ -79,17 +84,12 @@ def steps_to_allow(
     is taken, then one on named resources rather than on the cluster, then the one with the fewest
     additions, then the last one, which is the narrowest in the table of requirements.
     """
-    ordered = sorted(dict.fromkeys(accesses), key=_flexibility)
-    trial = _Trial(authorizer, ordered, host)
-    steps: list[Step] = []
-    while (unmet := next((each for each in ordered if not trial.meets(each)), None)) is not None:
-        further = trial.steps_for(unmet)
-        if not further:
-            return ()
-        trial.apply(further)
-        steps += further
-    trial.undo(steps)
-    return tuple(_without_superfluous(trial, steps, ordered))
+    trial = _Trial(authorizer, sorted(dict.fromkeys(accesses), key=_flexibility), host)
+    steps = trial.apply_sufficient_steps()
+    necessary = {
+        step for group in _connected_groups(trial, steps) for step in _smallest_subset(trial, group)
+    }
+    return tuple(step for step in steps if step in necessary)
 
 
 def is_allowed(authorizer: StandardAuthorizer, access: RequiredAccess) -> bool:
@@ -116,7 +116,11 @@ def _decision(authorizer: StandardAuthorizer, actor: Actor, check: CheckedAction
 
 
 class _Trial:
-    """A copy of an authorizer with the ACLs that bear on some accesses, to try steps on."""
+    """A copy of an authorizer with the ACLs that bear on some accesses, to try steps on.
+
+    It `is_monotone` if no addition of an ALLOW can deny an access. Additions can where a resource
+    is open to everyone until it has an ACL, and where a further name ends the search for prefixes.
+    """
 
     def __init__(
         self, authorizer: Authorizer, accesses: Sequence[RequiredAccess], host: str
@@ -129,9 +133,42 @@ class _Trial:
             store=AclStore(_bearing_acls(authorizer, accesses)),
         )
         self._host = host
+        self._accesses = accesses
+        self._search_stops_early = settings.rules.search_stops_early
+        self.is_monotone = not (settings.allow_everyone or self._search_stops_early)
+        self._positions: defaultdict[ResourceType, defaultdict[str | None, set[int]]] = defaultdict(
+            lambda: defaultdict(set)
+        )
+        """Positions of the accesses by the name of a resource; None for any name."""
+        for position, access in enumerate(accesses):
+            for check in chain.from_iterable(access.alternatives):
+                name = None if check.any_name else check.action.resource_name
+                self._positions[check.action.resource_type][name].add(position)
 
-    def meets(self, access: RequiredAccess) -> bool:
-        return is_allowed(self._authorizer, access)
+    def affected_by(self, steps: Iterable[Step]) -> set[int]:
+        """Return the positions of the accesses that can be decided differently after the steps."""
+        affected: set[int] = set()
+        for step in steps:
+            name, positions = step.acl.resource_name, self._positions[step.acl.resource_type]
+            if self._search_stops_early or name == WILDCARD:
+                affected.update(*positions.values())
+            elif step.acl.pattern_type is PatternType.LITERAL:
+                affected |= positions[name] | positions[None]
+            else:
+                for other, of_name in positions.items():
+                    if other is None or other.startswith(name):
+                        affected |= of_name
+        return affected
+
+    def meets_all(self, positions: Iterable[int]) -> bool:
+        return all(is_allowed(self._authorizer, self._accesses[at]) for at in positions)
+
+    def suffices_without(self, steps: Sequence[Step]) -> bool:
+        """Return whether all accesses are allowed if these of the applied steps are not taken."""
+        self.undo(steps)
+        is_sufficient = self.meets_all(self.affected_by(steps))
+        self.apply(steps)
+        return is_sufficient
 
     def apply(self, steps: Iterable[Step]) -> None:
         store = self._authorizer.store
@@ -139,15 +176,41 @@ class _Trial:
             (store.add if step.is_addition else store.remove)(step.acl)
 
     def undo(self, steps: Sequence[Step]) -> None:
-        self.apply(Step(not step.is_addition, step.acl) for step in reversed(steps))
+        store = self._authorizer.store
+        for step in reversed(steps):
+            (store.remove if step.is_addition else store.add)(step.acl)
 
-    def steps_for(self, access: RequiredAccess) -> list[Step]:
-        """Return the steps that meet an unmet access, without applying them; none if none do."""
+    def apply_sufficient_steps(self) -> list[Step]:
+        """Apply and return steps after which all accesses are allowed; none if no steps help."""
+        steps: list[Step] = []
+        unmet = {at for at in range(len(self._accesses)) if not self.meets_all((at,))}
+        while unmet:
+            first = min(unmet)
+            further = self._apply_cheapest_alternative(self._accesses[first])
+            if not further:
+                return []
+            steps += further
+            unmet.discard(first)
+            affected = self.affected_by(further)
+            for at in affected & unmet if self.is_monotone else affected:
+                (unmet.discard if self.meets_all((at,)) else unmet.add)(at)
+        return steps
+
+    def _apply_cheapest_alternative(self, access: RequiredAccess) -> list[Step]:
+        """Apply and return the steps that meet an unmet access; none if none do."""
         named = [way for way in access.alternatives if not any(check.any_name for check in way)]
-        ways = [self._steps_for_all(access.actor, way) for way in named or access.alternatives]
-        return min((way for way in reversed(ways) if way), key=_cost, default=[])
+        cheapest: list[Step] = []
+        for way in reversed(named or access.alternatives):
+            steps = self._apply_until_allowed(access.actor, way)
+            if steps and _cost(steps) == _LEAST_COST:
+                return steps
+            self.undo(steps)
+            cheapest = min((each for each in (cheapest, steps) if each), key=_cost, default=[])
+        self.apply(cheapest)
+        return cheapest
 
-    def _steps_for_all(self, actor: Actor, checks: Iterable[CheckedAction]) -> list[Step]:
+    def _apply_until_allowed(self, actor: Actor, checks: Iterable[CheckedAction]) -> list[Step]:
+        """Apply and return the steps that allow all of these actions; none if none do."""
         steps: list[Step] = []
         for check in checks:
             while not (decision := _decision(self._authorizer, actor, check)).allowed:
@@ -160,7 +223,6 @@ class _Trial:
                     return []
                 self.apply((step,))
                 steps.append(step)
-        self.undo(steps)
         return steps
 
     def _new_acl(self, actor: Actor, check: CheckedAction) -> Acl:
@@ -181,36 +243,33 @@ def _bearing_acls(authorizer: Authorizer, accesses: Iterable[RequiredAccess]) ->
     without ACLs are open to everyone.
     """
     settings = _settings(authorizer)
-    accesses = tuple(accesses)
-    for actor in dict.fromkeys(access.actor for access in accesses):
-        principals = (actor.principal, ANY_USER)
-        for check in _checks_of(accesses, actor):
-            kind, name = check.action.resource_type, check.action.resource_name
+    for principal, selected in _bearing_filters(accesses, settings):
+        own = (principal, ANY_USER)
+        for each in own:
+            yield from authorizer.acls(msgspec.structs.replace(selected, principal=each))
+        if settings.allow_everyone:
+            of_others = (acl for acl in authorizer.acls(selected) if acl.principal not in own)
+            yield from islice(of_others, 1)
+
+
+def _bearing_filters(
+    accesses: Iterable[RequiredAccess], settings: StandardAuthorizer
+) -> dict[tuple[str, AclFilter], None]:
+    """Return the filters that select the ACLs, each with the principal of an access."""
+    filters: dict[tuple[str, AclFilter], None] = {}
+    for access in accesses:
+        for check in chain.from_iterable(access.alternatives):
+            action = check.action
+            kind, name = action.resource_type, action.resource_name
+            if check.any_name:
+                selected = [AclFilter(kind, PROBE, PatternType.MATCH)]
+                selected += [AclFilter(kind, operation=each) for each in allowing(action.operation)]
+            else:
+                selected = [AclFilter(kind, name, PatternType.MATCH)]
             if settings.rules.search_stops_early:  # the search also depends on other names
-                yield from authorizer.acls(AclFilter(kind))
-                continue
-            whole_type = AclFilter(kind)
-            on_name = AclFilter(kind, name, PatternType.MATCH)
-            for principal in principals:
-                selected = whole_type if check.any_name else on_name
-                yield from authorizer.acls(msgspec.structs.replace(selected, principal=principal))
-            if settings.allow_everyone:
-                others = authorizer.acls(_on_probe(kind) if check.any_name else on_name)
-                yield from (acl for acl in others if acl.principal not in principals)
-
-
-def _checks_of(accesses: Iterable[RequiredAccess], actor: Actor) -> dict[CheckedAction, None]:
-    return dict.fromkeys(
-        check
-        for access in accesses
-        if access.actor == actor
-        for alternative in access.alternatives
-        for check in alternative
-    )
-
-
-def _on_probe(kind: ResourceType) -> AclFilter:
-    return AclFilter(kind, PROBE, PatternType.MATCH)
+                selected = [AclFilter(kind)]
+            filters.update(((access.actor.principal, each), None) for each in selected)
+    return filters
 
 
 def _cost(steps: Sequence[Step]) -> tuple[int, int, int]:
@@ -219,24 +278,35 @@ def _cost(steps: Sequence[Step]) -> tuple[int, int, int]:
     return len(steps) - len(additions), on_cluster, len(additions)
 
 
-def _without_superfluous(
-    trial: _Trial, steps: Sequence[Step], accesses: Sequence[RequiredAccess]
-) -> list[Step]:
-    """Return a subset that suffices, and of which no proper subset does."""
+def _connected_groups(trial: _Trial, steps: Sequence[Step]) -> list[list[Step]]:
+    """Return the steps in groups that affect no common access."""
+    groups: list[tuple[list[Step], set[int]]] = []
+    for step in steps:
+        affected = trial.affected_by((step,))
+        connected = [group for group in groups if not group[1].isdisjoint(affected)]
+        if connected:
+            groups = [group for group in groups if group[1].isdisjoint(affected)]
+            affected = affected.union(*(of_group for _, of_group in connected))
+        groups.append(([*chain.from_iterable(of for of, _ in connected), step], affected))
+    return [group for group, _ in groups]
 
-    def suffices(subset: Sequence[Step]) -> bool:
-        trial.apply(subset)
-        met = all(trial.meets(access) for access in accesses)
-        trial.undo(subset)
-        return met
 
-    rest = list(steps)
+def _smallest_subset(trial: _Trial, steps: Sequence[Step]) -> Sequence[Step]:
+    """Return a subset of a group of applied steps that suffices, and of which no subset does."""
+    if len(steps) == 1:
+        return steps
+    if trial.is_monotone:  # every sufficient subset has the steps that cannot be left out alone
+        optional = [step for step in steps if trial.suffices_without((step,))]
+        if trial.suffices_without(optional):
+            return [step for step in steps if step not in optional]
     if len(steps) <= _EXACT_SEARCH_MAX:
         sizes = range(1, len(steps))
-        subsets = (subset for size in sizes for subset in combinations(steps, size))
-        return list(next(filter(suffices, subsets), rest))
+        for subset in chain.from_iterable(combinations(steps, size) for size in sizes):
+            if trial.suffices_without([step for step in steps if step not in subset]):
+                return subset
+        return steps
+    omitted: list[Step] = []
     for step in sorted(steps, key=lambda step: step.acl.operation not in _INCLUDED):
-        fewer = [other for other in rest if other != step]
-        if suffices(fewer):
-            rest = fewer
-    return rest
+        if trial.suffices_without([*omitted, step]):
+            omitted.append(step)
+    return [step for step in steps if step not in omitted]

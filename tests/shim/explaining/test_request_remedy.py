@@ -20,8 +20,8 @@ from kafka_shim.protocol.enums import (
     Permission,
     ResourceType,
 )
-from kafka_shim.shim.explaining.request_remedy import RequestRemedy
 from kafka_shim.shim.observing.history import History, HistoryEntry
+from kafka_shim.shim.request.access import RequestRemedy
 from kafka_shim.shim.request.session import Session
 from tests.recordings.conformance.matrix.access_matrix import USER, Matrix
 from tests.recordings.conformance.play import Play

@@ -1,14 +1,19 @@
 """The audit log has a line for each decision, with Kafka's fields, order and log levels."""
 
+from typing import Any
+
 import pytest
 
+from kafka_shim.authorizer.remedy import Step, steps_to_allow
 from kafka_shim.protocol.enums import ApiKey, Operation, ResourceType
 from kafka_shim.protocol.messages.describe_cluster_request import DescribeClusterRequest
 from kafka_shim.protocol.messages.find_coordinator_request import FindCoordinatorRequest
 from kafka_shim.protocol.messages.metadata_request import MetadataRequest, MetadataRequestTopic
+from kafka_shim.shim.explaining import request_remedy
 from kafka_shim.shim.logs import set_up_logs
 from kafka_shim.shim.observing import audit
 from kafka_shim.shim.observing.audit import LINES_MAX, LOGGER_NAME
+from kafka_shim.shim.observing.history import History
 from kafka_shim.shim.request.access import RECORDS_MAX
 from tests.acl_filters import ANY_ACL
 from tests.shim.play import Stage
@@ -155,3 +160,21 @@ def test_remedies_are_computed_only_for_lines_that_are_logged(
         audit, "_to_allow", lambda *_: pytest.fail("computed a remedy that is not logged")
     )
     Stage().ask(ApiKey.METADATA, 1, metadata(3), "User:alice")
+
+
+def test_the_history_and_the_audit_log_share_a_remedy(monkeypatch: pytest.MonkeyPatch) -> None:
+    set_up_logs("info", "console")
+    computed: list[object] = []
+
+    def counting_steps(*arguments: Any) -> tuple[Step, ...]:
+        computed.append(arguments)
+        return steps_to_allow(*arguments)
+
+    monkeypatch.setattr(request_remedy, "steps_to_allow", counting_steps)
+    stage = Stage()
+    history = History()
+    stage.dispatcher.set_history(history)
+    stage.ask(ApiKey.METADATA, 1, metadata(3), "User:alice")
+    (entry,) = history
+    assert entry.remedy is not None
+    assert len(computed) == 1

@@ -8,41 +8,36 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any
 
-import msgspec
+from msgspec import UNSET
 
 from kafka_shim.authorizer.access_plan import AnyOf, Plan, access_plan, any_of
-from kafka_shim.authorizer.model import Acl, Because
+from kafka_shim.authorizer.model import Because
 from kafka_shim.authorizer.remedy import required_access, steps_to_allow
 from kafka_shim.authorizer.requirement import BoundRequirement
 from kafka_shim.authorizer.requirements import METADATA_AUTO_CREATE, METADATA_TOPIC, rows_by_id
 from kafka_shim.protocol.enums import Operation, ResourceType
-from kafka_shim.shim.request.access import AccessRecord
+from kafka_shim.shim.request.access import AccessRecord, RequestRemedy
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.state.cluster import Cluster
 
 DENIALS_MAX = 20
-"""How many denials of a request a remedy covers: its cost grows with their square."""
+"""How many denials of a request a remedy covers, so that it takes a few milliseconds."""
 _CLUSTER, _TOPIC = ResourceType.CLUSTER, ResourceType.TOPIC
-
-
-class RequestRemedy(msgspec.Struct, frozen=True):
-    """ACLs to remove and to add together, so that a request succeeds.
-
-    If it is not `complete`, the broker may check further names after the change, which depend on
-    its state, or the request has more than DENIALS_MAX denials.
-    """
-
-    remove: tuple[Acl, ...]
-    add: tuple[Acl, ...]
-    complete: bool
 
 
 def request_remedy(context: RequestContext) -> RequestRemedy | None:
     """Return what would allow a request whose checks were made.
 
     None if nothing was denied, or if no change of ACLs helps, as against a fault. Of a request that
-    is handled in time slices, only the checks that were made count.
+    is handled in time slices, only the checks that were made count. The remedy is computed once;
+    the history and the audit log share it.
     """
+    if context.access.remedy is UNSET:
+        context.access.remedy = _compute_remedy(context)
+    return context.access.remedy
+
+
+def _compute_remedy(context: RequestContext) -> RequestRemedy | None:
     denied = dict.fromkeys(_denied_requirements(context.access.records))
     policy = context.cluster.policy
     authorizer = policy.authorizer_for(context.node_id)

@@ -20,12 +20,8 @@ from kafka_shim.protocol.response_codes import error_codes
 from kafka_shim.protocol.response_frames import read_response_frame
 from kafka_shim.protocol.trace.redaction import response_without_secrets, without_secrets
 from kafka_shim.protocol.wire_json import message_json
-from kafka_shim.shim.explaining.request_remedy import (
-    RequestRemedy,
-    remedy_object,
-    request_remedy,
-)
-from kafka_shim.shim.request.access import AccessRecord
+from kafka_shim.shim.explaining.request_remedy import remedy_object, request_remedy
+from kafka_shim.shim.request.access import AccessRecord, RequestRemedy
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.request.session import Session
 

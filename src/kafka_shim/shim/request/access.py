@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, TypeVar
 
 import msgspec
+from msgspec import UNSET, UnsetType
 
 from kafka_shim.authorizer.authorizer import Authorizer, StandardAuthorizer
 from kafka_shim.authorizer.implied import supported_operations
@@ -42,6 +43,18 @@ class AccessRecord(msgspec.Struct, frozen=True, gc=False):
     requirement: BoundRequirement | None = None
 
 
+class RequestRemedy(msgspec.Struct, frozen=True):
+    """ACLs to remove and to add together, so that a request succeeds.
+
+    If it is not `complete`, the broker may check further names after the change, which depend on
+    its state, or the request has more denials than it covers.
+    """
+
+    remove: tuple[Acl, ...]
+    add: tuple[Acl, ...]
+    complete: bool
+
+
 class Access(msgspec.Struct, eq=False):
     """The accesses of a request; decisions are kept in the order of the checks.
 
@@ -53,6 +66,8 @@ class Access(msgspec.Struct, eq=False):
     actor: Actor
     records: list[AccessRecord] = []
     records_max: int = RECORDS_MAX
+    remedy: RequestRemedy | UnsetType | None = UNSET
+    """What would allow the request, once it was computed; see `request_remedy`."""
     left_out: dict[bool, int] | None = None
     """How many decisions that Kafka logs were not kept, by whether they allowed."""
     asked: bool = False
