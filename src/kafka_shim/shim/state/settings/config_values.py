@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 from kafka_shim.protocol.api_versions import parse_release, release_index
 from kafka_shim.shim.state.settings.config_definitions import Check, Definition
+from kafka_shim.shim.state.settings.java_double import java_double
 
 _INTEGER = re.compile(r"[+-]?[0-9]{1,4000}")
 # `int` refuses more digits
@@ -55,7 +56,7 @@ def _integer(name: str, kind: str, value: str) -> str:
 
 def _double(name: str, kind: str, value: str) -> str:  # noqa: ARG001 - one of the parsers
     try:
-        return repr(float(value))
+        return java_double(float(value))
     except ValueError:
         raise ConfigValueError(f"invalid value `{value}` of {name}: expected a number") from None
 
@@ -94,7 +95,7 @@ def _check(name: str, definition: Definition, value: str) -> None:
 
 def _check_range(name: str, check: Check, value: str) -> None:
     # Java's longs must not be rounded to floats here
-    number = float(value) if any(mark in value for mark in ".en") else int(value)
+    number = float(value) if any(mark in value for mark in ".Ny") else int(value)
     if number == check.other:
         return
     if check.min is not None and number < check.min:

@@ -1,0 +1,38 @@
+"""Doubles are written as JDK 17 writes them, by a recording of it."""
+
+import gzip
+import struct
+from pathlib import Path
+
+import pytest
+
+from kafka_shim.shim.state.settings.config_definitions import Check, Definition
+from kafka_shim.shim.state.settings.config_values import canonical
+from kafka_shim.shim.state.settings.java_double import java_double
+
+RECORDED = Path(__file__).parent / "doubles_recorded.txt.gz"
+
+
+def test_recorded_doubles_are_written_as_java_writes_them() -> None:
+    rows = [line.split() for line in gzip.decompress(RECORDED.read_bytes()).decode().splitlines()]
+    assert len(rows) > 3000
+    for bits, text in rows:
+        (value,) = struct.unpack(">d", bytes.fromhex(bits))
+        assert java_double(value) == text
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        ("0.0001", "1.0E-4"),
+        ("0.00099", "9.9E-4"),
+        ("1e-07", "1.0E-7"),
+        ("0.001", "0.001"),
+        ("1", "1.0"),
+        ("12345678", "1.2345678E7"),
+        ("-0.0", "-0.0"),
+        ("2e23", "1.9999999999999998E23"),
+    ],
+)
+def test_settings_of_type_double_are_shown_as_java_writes_them(value: str, text: str) -> None:
+    assert canonical("a.setting", Definition("double", check=Check()), value) == text
