@@ -278,6 +278,21 @@ def session_of_a_deleted_topic(play: Play) -> None:
     session.ask("still another", [])
 
 
+def deleted_while_waiting(play: Play) -> None:
+    """Requests that wait at the end of a topic that is deleted."""
+    for version in play.versions(ApiKey.FETCH):
+        topic = play.topic(f"v{version}")
+        request = play.fetch_request([(topic, [part(0)])])
+        request.max_wait_ms, request.min_bytes = 20_000, 1
+        play.send(ApiKey.FETCH, version, request, "waiting")
+        play.peer.pause(300)
+        deletion = DeleteTopicsRequest(topic_names=[topic], timeout_ms=5000)
+        newest = play.newest(ApiKey.DELETE_TOPICS, 5)
+        play.call(f"deleted {version}", ApiKey.DELETE_TOPICS, newest, deletion)
+        response = play.peer.receive("waiting", 15_000)
+        play.keep(f"fetched {version}", ApiKey.FETCH, version, response)
+
+
 def closed_sessions(play: Play) -> None:
     """Requests with invalid session fields."""
     topic = filled(play, batches=1)
@@ -304,5 +319,6 @@ SCENARIOS = (
     sessions,
     session_changes_form,
     session_of_a_deleted_topic,
+    deleted_while_waiting,
     closed_sessions,
 )

@@ -283,7 +283,7 @@ class _Fetch:
             within = msgspec.structs.replace(reader, bytes_max=left)
             if partition.log.is_closed:
                 error = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
-                data = failed(wanted.partition.partition, error, reader)
+                data = failed(wanted.partition.partition, error, reader, partition)
             elif at in self._errors:
                 data = failed(wanted.partition.partition, self._errors[at], reader, partition)
             else:
