@@ -44,7 +44,7 @@ class Step(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True):
     api: str
     version: int
     request: dict[str, Any]
-    response: dict[str, Any] = {}
+    response: dict[str, Any] = msgspec.field(default_factory=dict, name="answer")
     label: str = ""
     takes: dict[str, str] = {}
     later: bool = False

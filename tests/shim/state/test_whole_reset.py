@@ -17,7 +17,7 @@ from tests.recordings.peers.in_process import InProcess
 from tests.recordings.records.recording import KIND as RECORDS
 
 FEW = 20
-GOES_ON = {"clock", "_clock", "changes", "counters", "_next_check_ms"}
+GOES_ON = {"clock", "_clock", "state_version", "counters", "_next_check_ms"}
 PLAIN = (int, float, str, bool, type(None), enum.Enum)
 
 
