@@ -104,4 +104,55 @@ def strange_topics(play: ModernPlay) -> None:
     play.consumer_groups("another strange topic", group)
 
 
-SCENARIOS = (subscribing_to_nothing, instance_of_nothing, joining_again, given_back, strange_topics)
+def other_expression(play: ModernPlay) -> None:
+    """A member that changes its expression while a newer target waits."""
+    if not play.has(HEARTBEAT, 1):
+        return
+    first, _ = play.topic("ta", "tb")
+    for label, expression in (("all", "-t.*"), ("one", "-ta.*"), ("none", "-none.*")):
+        group = play.text(f"-{label}")
+        matching: dict[str, Any] = {"subscribed_topic_regex": play.text("-t[ab]")}
+        matching["subscribed_topic_names"] = None
+        play.enter(f"{label}: joins", group, "m", **matching)
+        play.settle()
+        play.beat(f"{label}: matched", group, "m")
+        play.settle()
+        play.enter(f"{label}: another joins", group, "n", first)
+        play.beat(
+            f"{label}: another expression",
+            group,
+            "m",
+            subscribed_topic_regex=play.text(expression),
+        )
+        for at in range(3):
+            play.settle()
+            play.beat(f"{label}: {at}", group, "m")
+            play.consumer_groups(f"{label}: {at}", group)
+
+
+def expression_without_topics(play: ModernPlay) -> None:
+    """A new expression that matches no topic begins an epoch, since the old one's topics went."""
+    if not play.has(HEARTBEAT, 1):
+        return
+    play.topic("ta", "tb")
+    group = play.text("g")
+    matching: dict[str, Any] = {"subscribed_topic_regex": play.text("-t[ab]")}
+    matching["subscribed_topic_names"] = None
+    play.enter("joins", group, "m", **matching)
+    play.settle()
+    play.beat("another expression", group, "m", subscribed_topic_regex=play.text("-none"))
+    for at in range(3):
+        play.settle()
+        play.beat(f"then {at}", group, "m")
+        play.consumer_groups(f"then {at}", group)
+
+
+SCENARIOS = (
+    subscribing_to_nothing,
+    instance_of_nothing,
+    joining_again,
+    given_back,
+    strange_topics,
+    other_expression,
+    expression_without_topics,
+)

@@ -136,11 +136,15 @@ class EpochGroup(Group, Generic[Member]):
         before = member.assigned
         member.reconcile(
             self.target.target_epoch,
-            self.target.of(member.member_id),
+            self._reachable_target(member),
             owned,
             self._is_free_for(member),
         )
         return member.assigned != before
+
+    def _reachable_target(self, member: Member) -> Assignment:
+        """Return the part of its target that a member is reconciled with."""
+        return self.target.of(member.member_id)
 
     def remove(self, *members: Member) -> None:
         """Remove members that left or exceeded their session or rebalance timeout."""

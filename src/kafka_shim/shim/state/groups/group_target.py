@@ -138,6 +138,10 @@ class GroupTarget:
         self._seen = assignable.changes
         self._counts = assignable.counts(members)
 
+    def has_other_partitions(self, assignable: Assignable, members: Collection[Assigned]) -> bool:
+        """Return whether the assignable partitions differ from those at the last refresh."""
+        return assignable.counts(members) != self._counts
+
     def restart_initial_delay(self) -> None:
         """Apply the initial delay again after the next member joins, as none is left."""
         self._begun_ms = self._assigned_ms = None

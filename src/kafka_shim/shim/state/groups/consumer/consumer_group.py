@@ -32,7 +32,11 @@ from kafka_shim.shim.state.groups.consumer.uniform_assignor import assign_unifor
 from kafka_shim.shim.state.groups.epoch_group import EpochGroup, check_epoch
 from kafka_shim.shim.state.groups.group import GroupType
 from kafka_shim.shim.state.groups.group_target import GroupTarget, HeartbeatResult, TargetState
-from kafka_shim.shim.state.groups.reconciliation import LEAVING, LEAVING_FOR_A_WHILE, merged
+from kafka_shim.shim.state.groups.reconciliation import (
+    LEAVING,
+    LEAVING_FOR_A_WHILE,
+    merged,
+)
 from kafka_shim.shim.state.groups.topic_subscriptions import (
     Matching,
     SubscriptionsState,
@@ -255,6 +259,17 @@ class ConsumerGroup(EpochGroup[ConsumerMember]):
             return self._facts.dropped_regex_changes_subscription
         return self.subscriptions.is_resolved(member.topic_regex)
 
+    def _reachable_target(self, member: ConsumerMember) -> Assignment:
+        """Return its target, without topics to which it no longer subscribes where the release
+        revokes those immediately.
+        """
+        target = self.target.of(member.member_id)
+        filters = self._facts.unsubscribed_partitions_are_revoked_immediately
+        if not filters or member.is_reconciled(self.target.target_epoch):
+            return target
+        topic_ids = self.subscriptions.subscribed_topic_ids(member)
+        return {topic_id: held for topic_id, held in target.items() if topic_id in topic_ids}
+
     def _revoke_unsubscribed(self, member: ConsumerMember, owned: Assignment | None) -> bool:
         """Revoke partitions of topics that the member unsubscribed from, before a new target
         exists.
@@ -281,9 +296,12 @@ class ConsumerGroup(EpochGroup[ConsumerMember]):
         return self.subscriptions.due(self.members.values(), now_ms, refresh_ms)
 
     def apply_matching(self, matching: Matching) -> None:
-        """Apply resolved expressions; if their topics changed, renew the target."""
+        """Apply resolved expressions; renew the target if their topics or those of the whole group
+        changed, as a dropped expression may have matched others.
+        """
         members = self.members.values()
-        if self.subscriptions.take(matching, members, self._clock.now_ms()):
+        is_other = self.subscriptions.take(matching, members, self._clock.now_ms())
+        if is_other or self.target.has_other_partitions(self.subscriptions, members):
             self.target.renew(self.subscriptions, members)
 
     def _response(
