@@ -17,6 +17,7 @@ from kafka_shim.shim.cli import COMMANDS, load_command
 from kafka_shim.shim.cli.broker_options import add_broker_arguments, config_from
 from kafka_shim.shim.clock import ManualClock
 from kafka_shim.shim.config import Config
+from kafka_shim.shim.errors import ConfigError
 from kafka_shim.shim.state.cluster import Cluster
 from tests.commands import SHIM
 
@@ -120,11 +121,21 @@ def test_unknown_settings_are_named_once(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = tmp_path / "server.properties"
+    path.write_text(CONFIGURATION["server.properties"] + "acme.metrics.plugin.level=3\n")
+    parser = argparse.ArgumentParser()
+    add_broker_arguments(parser)
+    words = ["--config", str(path), "-c", "acme.metrics.plugin.level=4"]
+    config_from(parser.parse_args(words), {})
+    assert capsys.readouterr().err.count("acme.metrics.plugin.level") == 1
+
+
+def test_a_misspelt_setting_of_the_page_is_an_error(tmp_path: Path) -> None:
+    path = tmp_path / "server.properties"
     path.write_text(CONFIGURATION["server.properties"] + "num.partitons=3\n")
     parser = argparse.ArgumentParser()
     add_broker_arguments(parser)
-    config_from(parser.parse_args(["--config", str(path)]), {})
-    assert capsys.readouterr().err.count("num.partitons") == 1
+    with pytest.raises(ConfigError, match=r"`num\.partitons`; did you mean `num\.partitions`"):
+        config_from(parser.parse_args(["--config", str(path)]), {})
 
 
 def test_the_state_file_is_loaded_at_startup(tmp_path: Path) -> None:

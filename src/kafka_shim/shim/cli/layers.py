@@ -83,8 +83,7 @@ def merge(
                 if options is args:
                     raise
                 raise ConfigError(f"{where}: {error}") from error
-    for where, settings in ((f"--config {args.config}", in_file), ("--broker-config", typed)):
-        _check_unknown_settings(settings, where)
+    _check_unknown_settings({f"--config {args.config}": in_file, "--broker-config": typed})
     is_described = describes_broker({**properties_of_file, **environment})
     if is_described and "authorizer" not in fields:
         fields["authorizer"] = "none"
@@ -132,16 +131,19 @@ def parse_user(text: str) -> tuple[str, str]:
     return name, password
 
 
-def _check_unknown_settings(settings: Mapping[str, str], where: str) -> None:
-    """Print a note about unknown settings, which plugins may have; raise ConfigError for one that
-    looks like a misspelt setting of Kafka.
+def _check_unknown_settings(settings_by_source: Mapping[str, Mapping[str, str]]) -> None:
+    """Print one note about the unknown settings of all sources, which plugins may have.
+
+    Raise ConfigError for a setting that looks like a misspelt setting of Kafka.
     """
-    unknown = unknown_settings(settings)
-    for name in unknown:
-        if (nearest := nearest_setting(name)) is not None:
-            raise ConfigError(f"{where}: unknown setting `{name}`; did you mean `{nearest}`?")
-    if unknown:
-        print_note(f"settings unknown to every Kafka release: {', '.join(unknown)}")
+    names: dict[str, None] = {}
+    for source, settings in settings_by_source.items():
+        for name in unknown_settings(settings):
+            if (nearest := nearest_setting(name)) is not None:
+                raise ConfigError(f"{source}: unknown setting `{name}`; did you mean `{nearest}`?")
+            names[name] = None
+    if names:
+        print_note(f"settings unknown to every Kafka release: {', '.join(names)}")
 
 
 def _option_fields(options: argparse.Namespace, protocols: Mapping[str, str]) -> dict[str, Any]:
