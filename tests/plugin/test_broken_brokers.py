@@ -78,7 +78,7 @@ def test_the_session_has_the_exit_code_of_its_tests(
     assert "unknown keyword kafka_versoin; did you mean kafka_version?" in said
     assert "unknown: BrokerError: the broker was stopped" in said
     assert "unknown: ZeroDivisionError: odd \\ud800 text" in said
-    assert "unknown: AttributeError" in said
+    assert "unknown: KeyError" in said
 
 
 KILLED = """

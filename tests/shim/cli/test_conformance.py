@@ -93,7 +93,11 @@ except Exception as error:
 @pytest.mark.parametrize(
     ("listener", "options", "principal"),
     [
-        ("PLAINTEXT", ["--listener", "PLAINTEXT://127.0.0.1:0"], "User:ANONYMOUS"),
+        (
+            "PLAINTEXT",
+            ["--listener", "PLAINTEXT://127.0.0.1:0", "--authorizer", "standard"],
+            "User:ANONYMOUS",
+        ),
         ("SASL_PLAINTEXT", ["--user", "alice:secret"], "User:alice"),
     ],
 )

@@ -41,11 +41,14 @@ def test_clients_connect_over_tls(tmp_path: Path, broker: Running) -> None:
         ),
         (
             ["--upstream", "127.0.0.1:70000"],
-            (EXIT_USAGE, ": --upstream `127.0.0.1:70000`: port 70000 is out of range (0 to 65535)"),
+            (
+                EXIT_USAGE,
+                " proxy: --upstream `127.0.0.1:70000`: port 70000 is out of range (0 to 65535)",
+            ),
         ),
         (
             ["--upstream", "{broker},{broker}"],
-            (EXIT_USAGE, ": --upstream `{broker},{broker}`: expected"),
+            (EXIT_USAGE, " proxy: --upstream `{broker},{broker}`: expected"),
         ),
         (
             ["--upstream", "{sasl}", "--upstream-config", "{login}"],
@@ -57,19 +60,19 @@ def test_clients_connect_over_tls(tmp_path: Path, broker: Running) -> None:
         ),
         (
             ["--upstream", "{broker}", "--listen", "here"],
-            (EXIT_USAGE, ": --listen `here`: expected HOST:PORT"),
+            (EXIT_USAGE, " proxy: --listen `here`: expected HOST:PORT"),
         ),
         (
             ["--upstream", "{broker}", "--listen", "{broker}"],
-            (EXIT_FAILURE, ": cannot listen on {broker}: "),
+            (EXIT_FAILURE, " proxy: cannot listen on {broker}: "),
         ),
         (
             ["--upstream", "{broker}", "--listener", "a/b"],
-            (EXIT_USAGE, ": --listener `a/b`: expected a name"),
+            (EXIT_USAGE, " proxy: --listener `a/b`: expected a name"),
         ),
         (
             ["--upstream", "{broker}", "--record", "{file}"],
-            (EXIT_USAGE, ": cannot record to `{file}`: "),
+            (EXIT_USAGE, " proxy: cannot record to `{file}`: "),
         ),
     ],
 )

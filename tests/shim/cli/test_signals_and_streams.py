@@ -112,7 +112,7 @@ def test_a_ready_file_in_a_missing_folder_is_reported_at_startup(tmp_path: Path)
     done = served(f"--listener PLAINTEXT://127.0.0.1:0 --ready-file {ready}")
     assert (done.returncode, done.stdout) == (2, "")
     said = f"--ready-file {ready}: the folder `{ready.parent}` does not exist"
-    assert done.stderr == f"kafka-shim: {said}\n"
+    assert done.stderr == f"kafka-shim serve: {said}\n"
 
 
 @pytest.mark.parametrize(
