@@ -157,7 +157,7 @@ CHANGES: tuple[Change, ...] = (
     Change("3.7.2", "CVE-2024-56128: SCRAM checks the nonce", scram_nonce_check=NonceCheck.ENDING),
     Change("3.8.0", "CVE-2024-56128: not in 3.8.0", scram_nonce_check=NonceCheck.NONE),
     Change("3.8.1", "CVE-2024-56128: SCRAM checks the nonce", scram_nonce_check=NonceCheck.ENDING),
-    Change("4.0", "SCRAM: nothing goes before the nonces", scram_nonce_check=NonceCheck.WHOLE),
+    Change("4.0", "SCRAM: the final nonce equals the server's", scram_nonce_check=NonceCheck.WHOLE),
     Change("4.0", "expiry times do not overflow", token_expiry_never_overflows=True),
     Change("4.4", "quotas must be finite numbers", quotas_must_be_finite=True),
 )
