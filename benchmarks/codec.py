@@ -19,8 +19,8 @@ from kio.serial import entity_reader, entity_writer
 from kio.static.constants import EntityType
 
 from benchmarks.command import finish, parse_arguments
-from kafka_shim.protocol.codec.codecs import reader, writer
-from kafka_shim.protocol.codec.resource_names import compile_skimmer
+from kafka_shim.protocol.codec.codecs import message_reader, message_writer
+from kafka_shim.protocol.codec.resource_names import names_reader
 from kafka_shim.protocol.messages.create_acls_request import AclCreation, CreateAclsRequest
 from kafka_shim.protocol.messages.fetch_request import FetchPartition, FetchRequest, FetchTopic
 from kafka_shim.protocol.messages.heartbeat_request import HeartbeatRequest
@@ -126,7 +126,10 @@ class Codec(NamedTuple):
 
 
 def ours(case: Case, data: bytes) -> Codec:
-    read, write = reader(case.message_name, case.version), writer(case.message_name, case.version)
+    read, write = (
+        message_reader(case.message_name, case.version),
+        message_writer(case.message_name, case.version),
+    )
     return Codec(lambda: read(data, 0), lambda: write(case.message))
 
 
@@ -178,7 +181,7 @@ def best_of(functions: dict[str, Callable[[], Any]], rounds: int) -> dict[str, f
 
 def measure(case: Case, rounds: int) -> dict[str, Any]:
     """Return a row: sizes, microseconds per library, and how many times faster the package is."""
-    data = writer(case.message_name, case.version)(case.message)
+    data = message_writer(case.message_name, case.version)(case.message)
     codecs = {name: make(case, data) for name, make in LIBRARIES.items()}
     for name, codec in codecs.items():
         if codec.encode() != data:
@@ -230,10 +233,10 @@ def skim_cases() -> list[Case]:
 
 def measure_skim(case: Case, rounds: int) -> dict[str, Any]:
     """Return a row: microseconds to read only the names, and everything."""
-    data = writer(case.message_name, case.version)(case.message)
+    data = message_writer(case.message_name, case.version)(case.message)
     read, skim = (
-        reader(case.message_name, case.version),
-        compile_skimmer(case.message_name, case.version),
+        message_reader(case.message_name, case.version),
+        names_reader(case.message_name, case.version),
     )
     times = best_of({"decode": lambda: read(data, 0), "skim": lambda: skim(data, 0)}, rounds)
     factor = times["decode"] / times["skim"]

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 from benchmarks.arrays.values import OF_API, value
 from kafka_shim.protocol.codec import codecs
-from kafka_shim.protocol.codec.catalogue import classes
+from kafka_shim.protocol.codec.catalogue import message_classes
 from kafka_shim.protocol.codec.message_spec import FieldSpec, StructSpec, load_message_spec
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.headers import RequestHeader, write_request_header
@@ -39,7 +39,9 @@ class Case(NamedTuple):
     def request(self, elements: int) -> Any:
         """Return the request; of the tagged fields, it has those on the path."""
         spec = load_message_spec(f"{self.api.wire_name}Request")
-        return _Making(self, classes(spec.name), elements).struct(spec.struct, 0, self.path, ())
+        return _Making(self, message_classes(spec.name), elements).struct(
+            spec.struct, 0, self.path, ()
+        )
 
     def frame(self, elements: int) -> bytes:
         head = write_request_header(RequestHeader(self.api, self.version, 7, "arrays"))

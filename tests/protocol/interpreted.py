@@ -7,7 +7,7 @@ classes with the compiled codecs.
 import struct
 from typing import Any
 
-from kafka_shim.protocol.codec.catalogue import classes
+from kafka_shim.protocol.codec.catalogue import message_classes
 from kafka_shim.protocol.codec.message_spec import FieldSpec, MessageSpec, StructSpec
 from tests.protocol.values import default_of
 
@@ -25,7 +25,7 @@ class Interpreted:
     def __init__(self, message: MessageSpec, version: int) -> None:
         self.message, self.version = message, version
         self.flexible = message.flexible.has(version)
-        self.classes = classes(message.name)
+        self.classes = message_classes(message.name)
 
     # --- writing
 

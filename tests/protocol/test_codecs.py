@@ -6,22 +6,22 @@ from typing import Any
 
 import pytest
 
-from kafka_shim.protocol.codec.catalogue import classes
+from kafka_shim.protocol.codec.catalogue import message_classes
 from kafka_shim.protocol.codec.codecs import (
+    count_trailing_bytes,
     has_version,
+    message_reader,
+    message_writer,
     read_message,
     read_request,
     read_response,
-    reader,
     request_reader,
     request_versions,
     request_writer,
     response_writer,
-    trailing_bytes,
     write_message,
     write_request,
     write_response,
-    writer,
 )
 from kafka_shim.protocol.codec.message_spec import load_message_spec
 from kafka_shim.protocol.errors import DecodeError, EncodeError, UnsupportedVersionError
@@ -52,7 +52,11 @@ SEEDS = 4
 def test_a_round_trip_agrees_with_the_reference_codec(name: str) -> None:
     spec = load_message_spec(name)
     for version in versions_of(name):
-        read, write, twin = reader(name, version), writer(name, version), Interpreted(spec, version)
+        read, write, twin = (
+            message_reader(name, version),
+            message_writer(name, version),
+            Interpreted(spec, version),
+        )
         for seed in range(SEEDS):
             message = Values((name, version, seed)).message(spec, version)
             data = write(message)
@@ -64,9 +68,9 @@ def test_a_round_trip_agrees_with_the_reference_codec(name: str) -> None:
 
 @pytest.mark.parametrize("name", ALL_NAMES)
 def test_defaults_can_be_encoded_in_every_version(name: str) -> None:
-    default = classes(name)[name]()
+    default = message_classes(name)[name]()
     for version in versions_of(name):
-        assert reader(name, version)(writer(name, version)(default), 0) == default
+        assert message_reader(name, version)(message_writer(name, version)(default), 0) == default
 
 
 def test_create_acls_byte_by_byte() -> None:
@@ -183,8 +187,8 @@ def test_data_messages_by_class_and_by_name() -> None:
 def test_bytes_after_a_message_are_ignored_and_can_be_counted() -> None:
     data = write_request(HeartbeatRequest("g"), 4)
     assert read_request(12, 4, data + b"more", 0).group_id == "g"
-    assert trailing_bytes(12, 4, data + b"more", 0) == 4
-    assert trailing_bytes(12, 4, data, 0) == 0
+    assert count_trailing_bytes(12, 4, data + b"more", 0) == 4
+    assert count_trailing_bytes(12, 4, data, 0) == 0
 
 
 def test_unknown_versions_and_keys() -> None:

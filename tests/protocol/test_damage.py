@@ -9,14 +9,14 @@ from typing import Any
 import pytest
 
 from kafka_shim.protocol.codec.codecs import (
+    message_reader,
+    message_writer,
     read_request,
-    reader,
     request_reader,
     write_request,
-    writer,
 )
 from kafka_shim.protocol.codec.message_spec import load_message_spec
-from kafka_shim.protocol.codec.resource_names import compile_skimmer
+from kafka_shim.protocol.codec.resource_names import names_reader
 from kafka_shim.protocol.errors import DecodeError
 from kafka_shim.protocol.messages.fetch_request import FetchRequest
 from kafka_shim.protocol.messages.heartbeat_request import HeartbeatRequest
@@ -62,11 +62,11 @@ def outcome(read: Callable[[bytes, int], Any], data: bytes, prefix: str) -> Any:
 def test_both_implementations_read_or_refuse_damaged_bytes_alike(name: str) -> None:
     spec = load_message_spec(name)
     for version in versions_of(name):
-        read, twin = reader(name, version), Interpreted(spec, version)
+        read, twin = message_reader(name, version), Interpreted(spec, version)
         for turn in range(8 * ROUNDS):
             random = Random(f"{name} {version} {turn}")
             values = Values(random.random())
-            data = damage(writer(name, version)(values.message(spec, version)), random)
+            data = damage(message_writer(name, version)(values.message(spec, version)), random)
             message = outcome(read, data, f"{name} v{version}: ")
             if message is REFUSED:
                 with pytest.raises(DamagedError):
@@ -79,10 +79,10 @@ def test_both_implementations_read_or_refuse_damaged_bytes_alike(name: str) -> N
 def test_skimming_damaged_bytes(name: str) -> None:
     spec = load_message_spec(name)
     for version in versions_of(name):
-        skim = compile_skimmer(name, version)
+        skim = names_reader(name, version)
         for turn in range(4 * ROUNDS):
             random = Random(f"skim {name} {version} {turn}")
-            data = writer(name, version)(Values(random.random()).message(spec, version))
+            data = message_writer(name, version)(Values(random.random()).message(spec, version))
             outcome(skim, damage(data, random), f"{name} v{version}: ")
 
 
@@ -92,7 +92,7 @@ def test_noise_is_refused_or_read(name: str) -> None:
     for version in versions_of(name):
         for _ in range(200 * ROUNDS):
             noise = random.randbytes(random.randrange(200))
-            outcome(reader(name, version), noise, f"{name} v{version}: ")
+            outcome(message_reader(name, version), noise, f"{name} v{version}: ")
 
 
 def topics(*names: bytes) -> bytes:

@@ -6,7 +6,13 @@ from typing import Any
 import pytest
 
 from kafka_shim.protocol import generate
-from kafka_shim.protocol.codec.catalogue import api_key, api_name, classes, definition, is_flexible
+from kafka_shim.protocol.codec.catalogue import (
+    api_key,
+    api_name,
+    is_flexible,
+    message_classes,
+    message_definition,
+)
 from kafka_shim.protocol.codec.message_spec import load_message_spec
 from kafka_shim.protocol.errors import UnsupportedVersionError
 from kafka_shim.protocol.messages.apis import APIS, NEVER
@@ -53,7 +59,7 @@ def test_keywords_defaults_and_equality() -> None:
 
 def test_defaults_are_those_of_the_definitions() -> None:
     for name in ALL_NAMES:
-        spec, types = load_message_spec(name), classes(name)
+        spec, types = load_message_spec(name), message_classes(name)
         assert list(types) == [struct.name for struct in reversed(spec.structs)]
         for struct in spec.structs:
             message: Any = types[struct.name]()
@@ -94,4 +100,4 @@ def test_unknown_names_are_an_error() -> None:
     with pytest.raises(
         UnsupportedVersionError, match="`HeartbeatRequest` has versions 0-4, and not 5"
     ):
-        definition("HeartbeatRequest", 5)
+        message_definition("HeartbeatRequest", 5)

@@ -17,7 +17,7 @@ from kio.schema.index import schema_name_map
 from kio.serial import entity_reader, entity_writer
 from kio.static.constants import EntityType
 
-from kafka_shim.protocol.codec.codecs import reader, writer
+from kafka_shim.protocol.codec.codecs import message_reader, message_writer
 from kafka_shim.protocol.codec.message_spec import FieldSpec, load_message_spec, snake_case
 from tests.protocol.values import ALL_NAMES, Values, versions_of
 
@@ -28,9 +28,9 @@ Rewrite = Callable[[bytes], bytes]
 
 
 def assert_same(name: str, version: int, message: Any, rewrite: Rewrite) -> None:
-    data = writer(name, version)(message)
+    data = message_writer(name, version)(message)
     assert rewrite(data) == data, (name, version)
-    assert reader(name, version)(data, 0) == message
+    assert message_reader(name, version)(data, 0) == message
 
 
 # --- kafka-python

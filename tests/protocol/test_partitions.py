@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from kafka_shim.protocol.codec.catalogue import classes
-from kafka_shim.protocol.codec.codecs import writer
+from kafka_shim.protocol.codec.catalogue import message_classes
+from kafka_shim.protocol.codec.codecs import message_writer
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.errors import DecodeError
 from kafka_shim.protocol.partitions import request_partitions
@@ -14,12 +14,12 @@ TOPIC_ID = bytes(range(16))
 
 
 def made(message: str, struct: str, /, **fields: Any) -> Any:
-    return classes(f"{message}Request")[struct](**fields)
+    return message_classes(f"{message}Request")[struct](**fields)
 
 
 def partitions_of(api: ApiKey, version: int, message: str, **fields: Any) -> list[Any]:
     request = made(message, f"{message}Request", **fields)
-    body = writer(f"{message}Request", version)(request)
+    body = message_writer(f"{message}Request", version)(request)
     return request_partitions(api, version, b"head" + body, 4)
 
 

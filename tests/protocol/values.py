@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from random import Random
 from typing import Any
 
-from kafka_shim.protocol.codec.catalogue import classes
+from kafka_shim.protocol.codec.catalogue import message_classes
 from kafka_shim.protocol.codec.message_spec import (
     FieldSpec,
     MessageSpec,
@@ -42,7 +42,7 @@ class Values:
     def message(self, spec: MessageSpec, version: int) -> Any:
         self._version = version
         self._flexible = spec.flexible.has(version)
-        self._classes = classes(spec.name)
+        self._classes = message_classes(spec.name)
         self._budget = 400  # maximal number of structs, which limits nesting
         return self._struct(spec.struct)
 

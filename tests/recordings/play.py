@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 
 import msgspec
 
-from kafka_shim.protocol.codec.catalogue import classes
+from kafka_shim.protocol.codec.catalogue import message_classes
 from kafka_shim.protocol.codec.message_spec import StructSpec, load_message_spec
 from kafka_shim.protocol.enums import ApiKey
 from tests.recordings.fitting import fit
@@ -135,5 +135,5 @@ def message(api: ApiKey, version: int, request: Any) -> Any:
     """Return a request, also from plain values, without fields that its version lacks."""
     if isinstance(request, dict):
         name = f"{api.wire_name}Request"
-        request = msgspec.convert(request, classes(name)[name])
+        request = msgspec.convert(request, message_classes(name)[name])
     return fit(request, version)

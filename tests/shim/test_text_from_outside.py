@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from kafka_shim.protocol.codec.codecs import reader, writer
+from kafka_shim.protocol.codec.codecs import message_reader, message_writer
 from kafka_shim.protocol.codec.message_spec import load_message_spec
 from kafka_shim.protocol.errors import DecodeError
 from kafka_shim.protocol.headers import read_request_header
@@ -49,10 +49,10 @@ def test_every_text_field_of_every_request_is_writable(
     monkeypatch.setattr(values, "TEXTS", (MARK.decode(),))
     spec = load_message_spec(name)
     for version in versions_of(name):
-        data = writer(name, version)(Values(name, plain=True).message(spec, version))
+        data = message_writer(name, version)(Values(name, plain=True).message(spec, version))
         for half in HALVES:
             try:
-                message = reader(name, version)(data.replace(MARK, half), 0)
+                message = message_reader(name, version)(data.replace(MARK, half), 0)
             except DecodeError:
                 continue
             assert all(map(is_utf8, texts(message)))

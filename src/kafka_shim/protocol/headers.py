@@ -10,7 +10,7 @@ import msgspec
 
 from kafka_shim.protocol.codec.catalogue import has_version, is_flexible
 from kafka_shim.protocol.codec.java_utf8 import text
-from kafka_shim.protocol.codec.runtime import Tags, read_tags, tag_section
+from kafka_shim.protocol.codec.runtime import Tags, encode_tag_section, read_tags
 from kafka_shim.protocol.errors import DecodeError, EncodeError
 from kafka_shim.protocol.messages.apis import APIS
 
@@ -136,7 +136,7 @@ def write_request_header(header: RequestHeader) -> bytes:
         length = _LENGTH.pack(-1 if header.client_id is None else len(client_id))
     except (struct_error, UnicodeEncodeError) as error:
         raise EncodeError(f"request header: {error}") from error
-    tags = tag_section((), header.unknown_tags) if version == 2 else b""
+    tags = encode_tag_section((), header.unknown_tags) if version == 2 else b""
     return b"".join((start, length, client_id, tags))
 
 
@@ -147,7 +147,7 @@ def write_response_header(
     start = _CORRELATION.pack(correlation_id)
     if response_header_version(api_key, version) == 0:
         return start
-    return start + (tag_section((), unknown_tags) if unknown_tags else b"\0")
+    return start + (encode_tag_section((), unknown_tags) if unknown_tags else b"\0")
 
 
 def read_response_header(api_key: int, version: int, frame: bytes) -> tuple[ResponseHeader, int]:

@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 from typing import Any
 
-from kafka_shim.protocol.codec.catalogue import api_name, definition
-from kafka_shim.protocol.codec.codecs import reader
+from kafka_shim.protocol.codec.catalogue import api_name, message_definition
+from kafka_shim.protocol.codec.codecs import message_reader
 from kafka_shim.protocol.codec.message_spec import ZERO_UUID, FieldSpec, StructSpec
 
 _FIELDS = {"Index", "Partition", "PartitionIndex", "PartitionIndexes", "Partitions"}
@@ -26,7 +26,11 @@ def request_partitions(
     """
     name = f"{api_name(api_key)}Request"
     return list(
-        _walk_partitions(reader(name, version)(frame, pos), definition(name, version).struct, None)
+        _walk_partitions(
+            message_reader(name, version)(frame, pos),
+            message_definition(name, version).struct,
+            None,
+        )
     )
 
 

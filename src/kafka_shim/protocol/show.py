@@ -9,7 +9,7 @@ newest version.
 import argparse
 import sys
 
-from kafka_shim.protocol.codec.catalogue import classes, definition
+from kafka_shim.protocol.codec.catalogue import message_classes, message_definition
 from kafka_shim.protocol.codec.message_spec import load_message_spec
 from kafka_shim.protocol.codec.reader_source import reader_source
 from kafka_shim.protocol.codec.writer_source import writer_source
@@ -20,7 +20,7 @@ from kafka_shim.schemas import message_names
 def source_text(message: str, version: int | None) -> str:
     """Return the source of a message's reader and writer; the newest version when it is None."""
     chosen = load_message_spec(message).versions.high if version is None else version
-    spec, types = definition(message, chosen), classes(message)
+    spec, types = message_definition(message, chosen), message_classes(message)
     parts = [
         f"# {message} v{chosen}\n\n",
         reader_source(spec, chosen, types).text,

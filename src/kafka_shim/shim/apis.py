@@ -149,7 +149,7 @@ class ServedApi:
     `pack_start` takes the size of a response and its correlation id, and returns the bytes before
     the body; `start_bytes` of them count for the size. `is_read_only`: see READ_ONLY_SINCE.
     `takes_long`: whether a short request is handled in time slices; None if none is.
-    `write_pieces`: writes a response that may contain `Pieces`; None if this one never does.
+    `write_pieces`: writes a response that may contain `ByteChunks`; None if this one never does.
     """
 
     __slots__ = (
@@ -173,7 +173,7 @@ class ServedApi:
         self.version = version
         self.is_read_only = key in READ_ONLY_SINCE and version >= READ_ONLY_SINCE[key]
         self.read: Callable[[bytes, int], Any] = codecs.request_reader(
-            key, version, is_limited=is_limited
+            key, version, limits_counts=is_limited
         )
         self.has_response_tags = response_header_version(key, version) > 0
         start = _ANSWER_WITH_TAGS if self.has_response_tags else _ANSWER
@@ -182,9 +182,9 @@ class ServedApi:
         write = codecs.response_writer(key, version)
         is_shared = key is ApiKey.API_VERSIONS  # the same answer for all clients, and a long one
         self.write: Callable[[Any], bytes] = _once(write) if is_shared else write
-        self.write_pieces: codecs.PieceWriter | None = None
+        self.write_pieces: codecs.ChunkWriter | None = None
         if key is ApiKey.FETCH:
-            self.write_pieces = codecs.piece_writer(key, version)
+            self.write_pieces = codecs.response_chunk_writer(key, version)
         takes_long: Callable[[Any, Cluster], bool] | None = getattr(handler, "takes_long", None)
         self.takes_long = takes_long
         self.handle = handler.handle

@@ -4,7 +4,7 @@ import msgspec
 import pytest
 
 from kafka_shim.protocol.api_versions import RELEASES, TELEMETRY, served_versions
-from kafka_shim.protocol.codec.catalogue import classes
+from kafka_shim.protocol.codec.catalogue import message_classes
 from tests.recordings.conformance import generate
 from tests.recordings.conformance.draw import Draw
 from tests.recordings.conformance.play import API_OF
@@ -43,7 +43,9 @@ def test_seeds_are_repeatable_and_all_requests_can_be_encoded(release: str) -> N
 
 def can_be_written(step: Step) -> bool:
     name = f"{step.api}Request"
-    return generate.is_writable(msgspec.convert(step.request, classes(name)[name]), step.version)
+    return generate.is_writable(
+        msgspec.convert(step.request, message_classes(name)[name]), step.version
+    )
 
 
 def test_names_of_a_scenario_begin_with_its_prefix() -> None:

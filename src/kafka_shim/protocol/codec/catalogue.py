@@ -45,7 +45,7 @@ def is_flexible(api_key: int, version: int) -> bool:
     return api is not None and version >= api[3] != NEVER
 
 
-def definition(message: str, version: int) -> MessageSpec:
+def message_definition(message: str, version: int) -> MessageSpec:
     """Return a message's definition; UnsupportedVersionError if it has no such version."""
     spec = load_message_spec(message)
     if not spec.versions.has(version):
@@ -56,7 +56,7 @@ def definition(message: str, version: int) -> MessageSpec:
 
 
 @cache
-def classes(message: str) -> Mapping[str, Any]:
+def message_classes(message: str) -> Mapping[str, Any]:
     """Return the classes of a message and of its structs, by name."""
     module = import_module(f"kafka_shim.protocol.messages.{snake_case(message)}")
     return {name: getattr(module, name) for name in module.__all__}

@@ -1,7 +1,7 @@
 """Readers and writers of every message and version, each compiled when it is first used.
 
 A reader takes bytes and a position and returns a message; bytes after the message are ignored, as
-a broker ignores them (`trailing_bytes` counts them). Readers raise only DecodeError, writers
+a broker ignores them (`count_trailing_bytes` counts them). Readers raise only DecodeError, writers
 only EncodeError; an unknown message or version is an UnsupportedVersionError.
 """
 
@@ -13,27 +13,27 @@ import msgspec
 
 from kafka_shim.protocol.codec.catalogue import (
     api_name,
-    classes,
-    definition,
     has_version,
+    message_classes,
+    message_definition,
     request_versions,
 )
-from kafka_shim.protocol.codec.chunks import Pieces
+from kafka_shim.protocol.codec.chunks import ByteChunks
 from kafka_shim.protocol.codec.reader_source import reader_source
 from kafka_shim.protocol.codec.writer_source import writer_source
 
 __all__ = [
+    "count_trailing_bytes",
     "has_version",
-    "piece_writer",
     "read_message",
     "read_request",
     "read_response",
     "request_reader",
     "request_versions",
     "request_writer",
+    "response_chunk_writer",
     "response_reader",
     "response_writer",
-    "trailing_bytes",
     "write_message",
     "write_request",
     "write_response",
@@ -41,80 +41,84 @@ __all__ = [
 
 Reader = Callable[[bytes, int], Any]
 Writer = Callable[[Any], bytes]
-PieceWriter = Callable[[Any], list[bytes | Pieces]]
+ChunkWriter = Callable[[Any], list[bytes | ByteChunks]]
 
 
 @cache
-def reader(message: str, version: int, *, is_limited: bool = False) -> Reader:
+def message_reader(message: str, version: int, *, limits_counts: bool = False) -> Reader:
     """Return `read(buf, pos) -> message` for a message by its full name.
 
-    With `is_limited`, it rejects more tagged fields or elements than Kafka accepts since 4.2.2.
+    With `limits_counts`, it rejects more tagged fields or elements than Kafka accepts since 4.2.2.
     """
-    return _compile_reader(message, version, gives_end=False, is_limited=is_limited)
+    return _compile_reader(message, version, returns_end=False, limits_counts=limits_counts)
 
 
 @cache
-def prefix_reader(message: str, version: int) -> Callable[[bytes, int], tuple[Any, int]]:
+def message_and_end_reader(message: str, version: int) -> Callable[[bytes, int], tuple[Any, int]]:
     """Return `read(buf, pos) -> (message, end)`, where `end` is the position after the message."""
-    return _compile_reader(message, version, gives_end=True, is_limited=False)
+    return _compile_reader(message, version, returns_end=True, limits_counts=False)
 
 
 @cache
-def writer(message: str, version: int) -> Writer:
+def message_writer(message: str, version: int) -> Writer:
     """Return `write(message) -> bytes` for a message by its full name."""
-    source = writer_source(definition(message, version), version, classes(message))
+    source = writer_source(message_definition(message, version), version, message_classes(message))
     return source.compile(f"writer of {message} v{version}")
 
 
 def _compile_reader(
-    message: str, version: int, *, gives_end: bool, is_limited: bool
+    message: str, version: int, *, returns_end: bool, limits_counts: bool
 ) -> Callable[..., Any]:
-    spec, types = definition(message, version), classes(message)
-    kind = f"{'prefix ' if gives_end else ''}{'limited ' if is_limited else ''}reader"
+    spec, types = message_definition(message, version), message_classes(message)
+    kind = f"{'end ' if returns_end else ''}{'limited ' if limits_counts else ''}reader"
     title = f"{kind} of {message} v{version}"
-    emit = partial(reader_source, spec, version, types, gives_end=gives_end, is_limited=is_limited)
+    emit = partial(
+        reader_source, spec, version, types, returns_end=returns_end, limits_counts=limits_counts
+    )
     replacing: list[Callable[..., Any]] = []
 
     def again(buf: bytes, pos: int) -> Any:
         if not replacing:
-            source = emit(replaces=True)
+            source = emit(replaces_invalid_utf8=True)
             replacing.append(source.compile(f"{title}, replacing"))
         return replacing[0](buf, pos)
 
     source = emit()
-    source.constant("again", again)
+    source.add_constant("again", again)
     return source.compile(title)
 
 
 @cache
-def request_reader(api_key: int, version: int, *, is_limited: bool = False) -> Reader:
+def request_reader(api_key: int, version: int, *, limits_counts: bool = False) -> Reader:
     """Return the reader of a request (see `reader`). Raise UnsupportedVersionError if unknown."""
-    return reader(f"{api_name(api_key)}Request", version, is_limited=is_limited)
+    return message_reader(f"{api_name(api_key)}Request", version, limits_counts=limits_counts)
 
 
 @cache
 def request_writer(api_key: int, version: int) -> Writer:
     """Return the writer of a request; UnsupportedVersionError if there is none."""
-    return writer(f"{api_name(api_key)}Request", version)
+    return message_writer(f"{api_name(api_key)}Request", version)
 
 
 @cache
 def response_reader(api_key: int, version: int) -> Reader:
     """Return the reader of a response; UnsupportedVersionError if there is none."""
-    return reader(f"{api_name(api_key)}Response", version)
+    return message_reader(f"{api_name(api_key)}Response", version)
 
 
 @cache
 def response_writer(api_key: int, version: int) -> Writer:
     """Return the writer of a response; UnsupportedVersionError if there is none."""
-    return writer(f"{api_name(api_key)}Response", version)
+    return message_writer(f"{api_name(api_key)}Response", version)
 
 
 @cache
-def piece_writer(api_key: int, version: int) -> PieceWriter:
-    """Return a writer of a response that does not join what it writes: see `pieces.flat`."""
+def response_chunk_writer(api_key: int, version: int) -> ChunkWriter:
+    """Return a writer of a response that does not join its chunks (see `flatten_byte_chunks`)."""
     name = f"{api_name(api_key)}Response"
-    source = writer_source(definition(name, version), version, classes(name), joins=False)
+    source = writer_source(
+        message_definition(name, version), version, message_classes(name), joins_chunks=False
+    )
     return source.compile(f"piece writer of {name} v{version}")
 
 
@@ -135,21 +139,21 @@ def write_response(api_key: int, version: int, message: msgspec.Struct) -> bytes
 
 def write_request(message: msgspec.Struct, version: int) -> bytes:
     """Return the body of a request."""
-    return writer(type(message).__name__, version)(message)
+    return message_writer(type(message).__name__, version)(message)
 
 
 def write_message(message: msgspec.Struct, version: int) -> bytes:
     """Return the bytes of any message, such as a ConsumerProtocolSubscription."""
-    return writer(type(message).__name__, version)(message)
+    return message_writer(type(message).__name__, version)(message)
 
 
 def read_message(message: type | str, version: int, data: bytes, pos: int = 0) -> Any:
     """Return a message of any class, such as ConsumerProtocolSubscription, by class or name."""
     name = message if isinstance(message, str) else message.__name__
-    return reader(name, version)(data, pos)
+    return message_reader(name, version)(data, pos)
 
 
-def trailing_bytes(api_key: int, version: int, frame: bytes, pos: int) -> int:
+def count_trailing_bytes(api_key: int, version: int, frame: bytes, pos: int) -> int:
     """Return how many bytes follow the request in its frame; a correct client sends none."""
-    _, end = prefix_reader(f"{api_name(api_key)}Request", version)(frame, pos)
+    _, end = message_and_end_reader(f"{api_name(api_key)}Request", version)(frame, pos)
     return len(frame) - end

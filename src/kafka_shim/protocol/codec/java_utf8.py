@@ -1,6 +1,6 @@
-"""Decodes UTF-8 as a broker does: malformed parts are replaced, never rejected.
+"""Decodes UTF-8 as a broker does: malformed chunks are replaced, never rejected.
 
-Java and Python replace the same parts by U+FFFD, with one exception: the beginning of an encoded
+Java and Python replace the same chunks by U+FFFD, with one exception: the beginning of an encoded
 surrogate (ED followed by A0 to BF) is one part in Java, including its third byte if there is one.
 """
 
@@ -11,7 +11,7 @@ _HANDLER = "kafka-shim-replace"
 
 
 def decode_like_java(data: bytes) -> str:
-    """Return the text of `data`, with malformed parts replaced."""
+    """Return the text of `data`, with malformed chunks replaced."""
     return data.decode("utf-8", _HANDLER)
 
 

@@ -1,72 +1,75 @@
 """Tracks the position of generated code in the bytes, and reads fields of fixed width.
 
 The generated variable `pos` changes as rarely as possible: the cursor counts the bytes read beyond
-it, and writes positions as `pos + 5`. Consecutive noted fields are read by one Struct.
+it, and writes positions as `pos + 5`. Consecutive deferred fields are read by one Struct.
 """
 
 from struct import Struct, calcsize
 
 from kafka_shim.protocol.codec import runtime
-from kafka_shim.protocol.codec.source import Source
-from kafka_shim.protocol.codec.source_text import struct_name
+from kafka_shim.protocol.codec.expressions import struct_constant_name
+from kafka_shim.protocol.codec.function_source import Expression, FunctionSource, LocalName
 
 
-class Cursor:
+class ReadCursor:
     """The position at which the next emitted line reads."""
 
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: FunctionSource) -> None:
         self._source = source
-        self._run: list[tuple[str, str]] = []
-        self.ahead = 0
+        self._deferred_reads: list[tuple[LocalName, str]] = []
+        self.bytes_ahead = 0
         """Number of bytes read beyond the variable `pos`."""
 
-    def at(self, more: int = 0) -> str:
-        """Return the expression for the position `more` bytes after the current one."""
-        ahead = self.ahead + more
-        return f"pos + {ahead}" if ahead else "pos"
+    def position_expression(self, extra_bytes: int = 0) -> Expression:
+        """Return the expression for the position `extra_bytes` bytes after the current one."""
+        bytes_ahead = self.bytes_ahead + extra_bytes
+        return f"pos + {bytes_ahead}" if bytes_ahead else "pos"
 
-    def note(self, local: str, code: str) -> None:
-        """Let the next flush read a value of a struct code into a local."""
-        self._run.append((local, code))
+    def defer_read(self, local: LocalName, struct_code: str) -> None:
+        """Let the next emitted read put a value of a struct code into a local."""
+        self._deferred_reads.append((local, struct_code))
 
-    def take(self, length: str, ahead: int) -> str:
+    def slice_and_advance_expression(self, length: LocalName, bytes_ahead: int) -> Expression:
         """Return the expression for bytes from here on, and move `pos` behind them.
 
-        They end `length` plus `ahead` bytes after `pos`, which is the current position then.
+        They end `length` plus `bytes_ahead` bytes after `pos`, which is the current position then.
         """
-        plus = f" + {ahead}" if ahead else ""
-        return f"buf[{self.at()} : (pos := pos + {length}{plus})]"
+        plus = f" + {bytes_ahead}" if bytes_ahead else ""
+        return f"buf[{self.position_expression()} : (pos := pos + {length}{plus})]"
 
-    def settle(self) -> None:
-        """Emit the reading of the noted fields, and set `pos` to the position after them."""
-        self.flush()
-        if self.ahead:
-            self._source.line(f"pos += {self.ahead}")
-            self.ahead = 0
+    def emit_deferred_reads_and_advance(self) -> None:
+        """Emit the reading of the deferred fields, and set `pos` to the position after them."""
+        self.emit_deferred_reads()
+        if self.bytes_ahead:
+            self._source.add_line(f"pos += {self.bytes_ahead}")
+            self.bytes_ahead = 0
 
-    def flush(self) -> None:
-        """Emit the reading of the noted fields."""
-        run, self._run = self._run, []
-        if not run:
+    def emit_deferred_reads(self) -> None:
+        """Emit the reading of the deferred fields."""
+        reads, self._deferred_reads = self._deferred_reads, []
+        if not reads:
             return
         source = self._source
-        codes = "".join(code for _, code in run)
-        if len(run) <= 2 and set(codes) <= set("Bb?"):
-            for offset, (local, code) in enumerate(run):
-                source.line(f"{local} = {self._byte(code, offset)}")
+        codes = "".join(code for _, code in reads)
+        position = self.position_expression()
+        if len(reads) <= 2 and set(codes) <= set("Bb?"):
+            for offset, (local, code) in enumerate(reads):
+                source.add_line(f"{local} = {self._single_byte_expression(code, offset)}")
         elif codes == "16s":
-            source.line(f"{run[0][0]} = buf[{self.at()} : {self.at(16)}]")
+            source.add_line(f"{reads[0][0]} = buf[{position} : {self.position_expression(16)}]")
         else:
-            unpack = source.constant(struct_name("READ", codes), Struct(f">{codes}").unpack_from)
-            targets = ", ".join(local for local, _ in run)
-            comma = "," if len(run) == 1 else ""
-            source.line(f"{targets}{comma} = {unpack}(buf, {self.at()})")
-        self.ahead += calcsize(f">{codes}")
+            unpack = source.add_constant(
+                struct_constant_name("READ", codes), Struct(f">{codes}").unpack_from
+            )
+            targets = ", ".join(local for local, _ in reads)
+            comma = "," if len(reads) == 1 else ""
+            source.add_line(f"{targets}{comma} = {unpack}(buf, {position})")
+        self.bytes_ahead += calcsize(f">{codes}")
 
-    def _byte(self, code: str, offset: int) -> str:
-        byte = f"buf[{self.at(offset)}]"
-        if code == "B":
+    def _single_byte_expression(self, struct_code: str, offset: int) -> Expression:
+        byte = f"buf[{self.position_expression(offset)}]"
+        if struct_code == "B":
             return byte
-        if code == "?":
+        if struct_code == "?":
             return f"{byte} != 0"
-        return f"{self._source.constant('INT8', runtime.INT8)}[{byte}]"
+        return f"{self._source.add_constant('INT8', runtime.INT8)}[{byte}]"

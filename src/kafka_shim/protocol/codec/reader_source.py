@@ -9,12 +9,16 @@ from collections.abc import Mapping
 from struct import error as struct_error
 
 from kafka_shim.protocol.codec import runtime
+from kafka_shim.protocol.codec.expressions import (
+    constructor_expression,
+    default_expression,
+    struct_constant_name,
+)
+from kafka_shim.protocol.codec.fixed_width_arrays import LONG_ARRAY_LENGTH, FixedWidthArrayReaders
+from kafka_shim.protocol.codec.function_source import FunctionSource, LocalName
 from kafka_shim.protocol.codec.message_spec import FieldSpec, MessageSpec, StructSpec
-from kafka_shim.protocol.codec.read_cursor import Cursor
-from kafka_shim.protocol.codec.row_readers import FEW, Rows
-from kafka_shim.protocol.codec.source import Source
-from kafka_shim.protocol.codec.source_text import construct, default_text, struct_name
-from kafka_shim.protocol.codec.wire_layout import CODES, WIDTHS, Layout
+from kafka_shim.protocol.codec.read_cursor import ReadCursor
+from kafka_shim.protocol.codec.wire_layout import STRUCT_CODE_WIDTHS, STRUCT_CODES, WireLayout
 from kafka_shim.protocol.errors import DecodeError
 
 READ_ERRORS = (IndexError, struct_error, MemoryError, OverflowError, DecodeError)
@@ -25,275 +29,324 @@ def reader_source(
     version: int,
     classes: Mapping[str, type],
     *,
-    replaces: bool = False,
-    gives_end: bool = False,
-    is_limited: bool = False,
-) -> Source:
+    replaces_invalid_utf8: bool = False,
+    returns_end: bool = False,
+    limits_counts: bool = False,
+) -> FunctionSource:
     """Return the source of `read(buf, pos) -> message`.
 
-    `classes` are the message's classes by name. With `replaces`, malformed UTF-8 is replaced;
-    without, the function calls the constant `again`, a reader that replaces it. With `gives_end`,
-    it returns the message and the position after it. With `is_limited`, it rejects more tagged
-    fields or elements than Kafka accepts since 4.2.2.
+    `classes` are the message's classes by name. Without `replaces_invalid_utf8`,
+    the function calls the constant `again`, a reader with it, for malformed UTF-8. With
+    `returns_end`, it returns the message and the position after it. With `limits_counts`, it
+    rejects more tagged fields or elements than Kafka accepts since 4.2.2.
     """
-    decode = '.decode("utf-8", "kafka-shim-replace")' if replaces else ".decode()"
-    reader = _Reader(Layout(message, version), classes, decode, is_limited=is_limited)
-    return reader.build(replaces=replaces, gives_end=gives_end)
+    decode = '.decode("utf-8", "kafka-shim-replace")' if replaces_invalid_utf8 else ".decode()"
+    reader = _ReaderGenerator(
+        WireLayout(message, version), classes, decode, limits_counts=limits_counts
+    )
+    return reader.generate(replaces_invalid_utf8=replaces_invalid_utf8, returns_end=returns_end)
 
 
-class _Reader:
+class _ReaderGenerator:
     def __init__(
-        self, layout: Layout, classes: Mapping[str, type], decode: str, *, is_limited: bool
+        self,
+        layout: WireLayout,
+        classes: Mapping[str, type],
+        decode_call: str,
+        *,
+        limits_counts: bool,
     ) -> None:
         self._layout = layout
         self._classes = classes
-        self._decode = decode
-        self._is_limited = is_limited
-        self.source = Source("read(buf, pos)")
-        self._cursor = Cursor(self.source)
+        self._decode = decode_call
+        self._limits_counts = limits_counts
+        self.source = FunctionSource("read(buf, pos)")
+        self._cursor = ReadCursor(self.source)
 
-    def build(self, *, replaces: bool, gives_end: bool) -> Source:
-        source, title = self.source, self._layout.title
-        source.line("start = pos")
-        source.here_is_first()
-        with source.block("try"):
-            message = self._struct(self._layout.message.struct, "message")
-            self._cursor.settle()
-            with source.block("if pos > len(buf)"):
-                source.line(f"raise {self._runtime('too_short')}(buf, pos)")
-            source.line(f"return {message}, pos" if gives_end else f"return {message}")
-        if not replaces:
-            with source.block("except UnicodeDecodeError"):
-                source.line("return again(buf, start)")
-        source.constant("READ_ERRORS", READ_ERRORS)
-        with source.block("except READ_ERRORS as error"):
-            damaged = self._runtime("damaged")
-            source.line(f'raise {damaged}("{title}", buf, start, error) from error')
+    def generate(self, *, replaces_invalid_utf8: bool, returns_end: bool) -> FunctionSource:
+        source, title = self.source, self._layout.name_with_version
+        source.add_line("start = pos")
+        source.mark_insertion_point()
+        with source.indented_block("try"):
+            message = self._emit_struct(self._layout.message.struct, "message")
+            self._cursor.emit_deferred_reads_and_advance()
+            with source.indented_block("if pos > len(buf)"):
+                source.add_line(
+                    f"raise {self._add_runtime_constant('missing_bytes_error')}(buf, pos)"
+                )
+            source.add_line(f"return {message}, pos" if returns_end else f"return {message}")
+        if not replaces_invalid_utf8:
+            with source.indented_block("except UnicodeDecodeError"):
+                source.add_line("return again(buf, start)")
+        source.add_constant("READ_ERRORS", READ_ERRORS)
+        with source.indented_block("except READ_ERRORS as error"):
+            damaged = self._add_runtime_constant("undecodable_message_error")
+            source.add_line(f'raise {damaged}("{title}", buf, start, error) from error')
         return source
 
-    def _runtime(self, name: str) -> str:
-        """Return the name of a function of `runtime` in the source: its limited form, if wanted."""
+    def _add_runtime_constant(self, name: str) -> str:
+        """Add a function of `runtime`, its limited form if needed, and return its name."""
         function = getattr(runtime, name)
-        if self._is_limited:
-            function = getattr(runtime, f"limited_{name}", function)
-        return self.source.constant(name, function)
+        if self._limits_counts:
+            function = getattr(runtime, f"{name}_limited", function)
+        return self.source.add_constant(name, function)
 
     # --- structs
 
-    def _struct(self, struct: StructSpec, name: str) -> str:
+    def _emit_struct(self, struct: StructSpec, name: str) -> LocalName:
         """Emit the reading of a struct; return its local."""
-        values = {field.name: self._value(field) for field in self._layout.plain(struct)}
-        result = self.source.local(name)
+        values = {
+            field.name: self._emit_field(field) for field in self._layout.untagged_fields(struct)
+        }
+        result = self.source.new_local(name)
         if not self._layout.is_flexible:
-            self._cursor.flush()
-            self.source.line(f"{result} = {construct(self.source, self._classes, struct, values)}")
+            self._cursor.emit_deferred_reads()
+            self.source.add_line(
+                f"{result} = {constructor_expression(self.source, self._classes, struct, values)}"
+            )
             return result
-        tags = self.source.local("tags")
-        self._cursor.note(tags, "B")
-        self._cursor.settle()
-        known = self._layout.tagged(struct)
-        unknown = self._known_tags(known, tags, values) if known else ""
-        self.source.line(f"{result} = {construct(self.source, self._classes, struct, values)}")
+        tags = self.source.new_local("tags")
+        self._cursor.defer_read(tags, "B")
+        self._cursor.emit_deferred_reads_and_advance()
+        known = self._layout.tagged_fields(struct)
+        unknown = self._emit_tag_section(known, tags, values) if known else ""
+        self.source.add_line(
+            f"{result} = {constructor_expression(self.source, self._classes, struct, values)}"
+        )
         if known:
-            with self.source.block(f"if {unknown}"):
-                self.source.line(f"{result}.unknown_tags = tuple({unknown})")
+            with self.source.indented_block(f"if {unknown}"):
+                self.source.add_line(f"{result}.unknown_tags = tuple({unknown})")
         else:
-            with self.source.block(f"if {tags}"):
-                read_tags = self._runtime("read_tags")
-                self.source.line(f"{result}.unknown_tags, pos = {read_tags}(buf, pos, {tags})")
+            with self.source.indented_block(f"if {tags}"):
+                read_tags = self._add_runtime_constant("read_tags")
+                self.source.add_line(f"{result}.unknown_tags, pos = {read_tags}(buf, pos, {tags})")
         return result
 
-    def _known_tags(self, known: list[FieldSpec], count: str, values: dict[str, str]) -> str:
+    def _emit_tag_section(
+        self, tagged_fields: list[FieldSpec], count: LocalName, values: dict[str, LocalName]
+    ) -> LocalName:
         """Emit the reading of a tag section with known tags; return the local of unknown ones."""
         source = self.source
-        for field in known:
-            values[field.name] = source.local(field.attribute)
-            source.line(f"{values[field.name]} = {default_text(source, self._classes, field)}")
-        unknown = source.local("unknown")
-        source.line(f"{unknown} = ()")
-        with source.block(f"if {count}"):
-            varint = self._runtime("varint")
-            source.line(f"{unknown} = []")
-            with source.block(f"if {count} > 127"):
-                source.line(f"{count}, pos = {varint}(buf, pos - 1)")
-                if self._is_limited:
-                    source.line(f"{self._runtime('check_tag_count')}({count})")
-            tag, size = source.local("tag"), source.local("size")
-            with source.block(f"for _ in range({count})"):
-                source.line(f"{tag}, pos = {varint}(buf, pos)")
-                source.line(f"{size}, pos = {varint}(buf, pos)")
-                for index, field in enumerate(known):
-                    with source.block(f"{'elif' if index else 'if'} {tag} == {field.tag}"):
-                        value = self._value(field)
-                        self._cursor.settle()
-                        source.line(f"{values[field.name]} = {value}")
-                with source.block("else"):
-                    source.line(f"end = pos + {size}")
-                    source.line(f"{unknown}.append(({tag}, buf[pos:end]))")
-                    source.line("pos = end")
+        for field in tagged_fields:
+            values[field.name] = source.new_local(field.attribute)
+            source.add_line(
+                f"{values[field.name]} = {default_expression(source, self._classes, field)}"
+            )
+        unknown = source.new_local("unknown")
+        source.add_line(f"{unknown} = ()")
+        with source.indented_block(f"if {count}"):
+            varint = self._add_runtime_constant("read_unsigned_varint")
+            source.add_line(f"{unknown} = []")
+            with source.indented_block(f"if {count} > 127"):
+                source.add_line(f"{count}, pos = {varint}(buf, pos - 1)")
+                if self._limits_counts:
+                    source.add_line(
+                        f"{self._add_runtime_constant('raise_if_too_many_tags')}({count})"
+                    )
+            tag, size = source.new_local("tag"), source.new_local("size")
+            with source.indented_block(f"for _ in range({count})"):
+                source.add_line(f"{tag}, pos = {varint}(buf, pos)")
+                source.add_line(f"{size}, pos = {varint}(buf, pos)")
+                for index, field in enumerate(tagged_fields):
+                    with source.indented_block(f"{'elif' if index else 'if'} {tag} == {field.tag}"):
+                        value = self._emit_field(field)
+                        self._cursor.emit_deferred_reads_and_advance()
+                        source.add_line(f"{values[field.name]} = {value}")
+                with source.indented_block("else"):
+                    source.add_line(f"end = pos + {size}")
+                    source.add_line(f"{unknown}.append(({tag}, buf[pos:end]))")
+                    source.add_line("pos = end")
         return unknown
 
     # --- values
 
-    def _value(self, field: FieldSpec) -> str:
-        """Emit the reading of a field, or note it for the next flush; return its local."""
+    def _emit_field(self, field: FieldSpec) -> LocalName:
+        """Emit the reading of a field, or defer it; return its local."""
         if field.is_array:
-            return self._array(field)
-        return self._single(field, nullable=self._layout.is_nullable(field))
+            return self._emit_array(field)
+        return self._emit_single_value(field, nullable=self._layout.is_nullable(field))
 
-    def _single(self, field: FieldSpec, *, nullable: bool) -> str:
-        if field.kind in CODES:
-            local = self.source.local(field.attribute)
-            self._cursor.note(local, CODES[field.kind])
+    def _emit_single_value(self, field: FieldSpec, *, nullable: bool) -> LocalName:
+        if field.kind in STRUCT_CODES:
+            local = self.source.new_local(field.attribute)
+            self._cursor.defer_read(local, STRUCT_CODES[field.kind])
             return local
         if field.struct:
-            return self._inner(field, field.struct, nullable=nullable)
-        return self._string(field, nullable=nullable)
+            return self._emit_inner_struct(field, field.struct, nullable=nullable)
+        return self._emit_string_or_bytes(field, nullable=nullable)
 
-    def _inner(self, field: FieldSpec, struct: StructSpec, *, nullable: bool) -> str:
+    def _emit_inner_struct(
+        self, field: FieldSpec, struct: StructSpec, *, nullable: bool
+    ) -> LocalName:
         if not nullable:
-            return self._struct(struct, field.attribute)
-        mark, result = self.source.local("mark"), self.source.local(field.attribute)
-        self._cursor.note(mark, "B")
-        self._cursor.settle()
-        with self.source.block(f"if {mark} > 127"):
-            self.source.line(f"{result} = None")
-        with self.source.block("else"):
-            inner = self._struct(struct, field.attribute)
-            self._cursor.settle()
-            self.source.line(f"{result} = {inner}")
+            return self._emit_struct(struct, field.attribute)
+        mark, result = self.source.new_local("mark"), self.source.new_local(field.attribute)
+        self._cursor.defer_read(mark, "B")
+        self._cursor.emit_deferred_reads_and_advance()
+        with self.source.indented_block(f"if {mark} > 127"):
+            self.source.add_line(f"{result} = None")
+        with self.source.indented_block("else"):
+            inner = self._emit_struct(struct, field.attribute)
+            self._cursor.emit_deferred_reads_and_advance()
+            self.source.add_line(f"{result} = {inner}")
         return result
 
-    def _string(self, field: FieldSpec, *, nullable: bool) -> str:
+    def _emit_string_or_bytes(self, field: FieldSpec, *, nullable: bool) -> LocalName:
         """Emit the reading of a string, bytes or records."""
         is_text = field.kind == "string"
         decode = self._decode if is_text else ""
         if self._layout.is_compact(field):
-            return self._compact_string(field, decode, nullable=nullable)
-        source, result = self.source, self.source.local(field.attribute)
-        length = self._length("h" if is_text else "i")
+            return self._emit_compact_string(field, decode, nullable=nullable)
+        source, result = self.source, self.source.new_local(field.attribute)
+        length = self._emit_length("h" if is_text else "i")
         if nullable:
-            self._cursor.settle()
-            source.line(f"{result} = None")
+            self._cursor.emit_deferred_reads_and_advance()
+            source.add_line(f"{result} = None")
         else:
-            with source.block(f"if {length} < 0"):
-                source.line(f'raise {self._runtime("null")}("{field.name}", pos)')
-        with source.block(f"if {length} >= 0") if nullable else source.straight():
-            source.line(f"{result} = {self._cursor.take(length, self._cursor.ahead)}{decode}")
-        self._cursor.ahead = 0
+            with source.indented_block(f"if {length} < 0"):
+                null_error = self._add_runtime_constant("null_not_allowed_error")
+                source.add_line(f'raise {null_error}("{field.name}", pos)')
+        with (
+            source.indented_block(f"if {length} >= 0") if nullable else source.unconditional_block()
+        ):
+            content = self._cursor.slice_and_advance_expression(length, self._cursor.bytes_ahead)
+            source.add_line(f"{result} = {content}{decode}")
+        self._cursor.bytes_ahead = 0
         return result
 
-    def _compact_string(self, field: FieldSpec, decode: str, *, nullable: bool) -> str:
-        source, result = self.source, self.source.local(field.attribute)
-        length = self._length("B")
-        with source.block(f"if {length} and {length} < 128"):
-            source.line(f"{result} = {self._cursor.take(length, self._cursor.ahead - 1)}{decode}")
+    def _emit_compact_string(
+        self, field: FieldSpec, decode_call: str, *, nullable: bool
+    ) -> LocalName:
+        source, result = self.source, self.source.new_local(field.attribute)
+        length = self._emit_length("B")
+        with source.indented_block(f"if {length} and {length} < 128"):
+            bytes_ahead = self._cursor.bytes_ahead - 1
+            content = self._cursor.slice_and_advance_expression(length, bytes_ahead)
+            source.add_line(f"{result} = {content}{decode_call}")
         if nullable:
-            with source.block(f"elif not {length}"):
-                source.line(f"{result}, pos = None, {self._cursor.at()}")
-        with source.block("else"):
+            with source.indented_block(f"elif not {length}"):
+                source.add_line(f"{result}, pos = None, {self._cursor.position_expression()}")
+        with source.indented_block("else"):
             kind = "string" if field.kind == "string" else "bytes"
-            long = self._runtime(f"long_{'nullable_' if nullable else ''}{kind}")
-            source.line(
-                f'{result}, pos = {long}(buf, {self._cursor.at()}, {length}, "{field.name}")'
+            long = self._add_runtime_constant(
+                f"read_compact_{'nullable_' if nullable else ''}{kind}"
             )
-        self._cursor.ahead = 0
+            position = self._cursor.position_expression()
+            source.add_line(f'{result}, pos = {long}(buf, {position}, {length}, "{field.name}")')
+        self._cursor.bytes_ahead = 0
         return result
 
-    def _length(self, code: str) -> str:
+    def _emit_length(self, struct_code: str) -> LocalName:
         """Emit the reading of a length, of its first byte if it is compact; return its local."""
-        length = self.source.local("n")
-        self._cursor.note(length, code)
-        self._cursor.flush()
+        length = self.source.new_local("n")
+        self._cursor.defer_read(length, struct_code)
+        self._cursor.emit_deferred_reads()
         return length
 
     # --- arrays
 
-    def _array(self, field: FieldSpec) -> str:
-        if field.kind in CODES:
-            return self._values(field)
-        source, result = self.source, self.source.local(field.attribute)
+    def _emit_array(self, field: FieldSpec) -> LocalName:
+        if field.kind in STRUCT_CODES:
+            return self._emit_number_array(field)
+        source, result = self.source, self.source.new_local(field.attribute)
         compact, nullable = self._layout.is_compact(field), self._layout.is_nullable(field)
-        length = self._length("B" if compact else "i")
-        self._cursor.settle()
+        length = self._emit_length("B" if compact else "i")
+        self._cursor.emit_deferred_reads_and_advance()
         low = 0 if compact else -1
-        minimum = self._layout.element_minimum(field)
+        minimum = self._layout.min_element_bytes(field)
         is_long = f"{length} > 127" if nullable else f"not {low} < {length} < 128"
-        with source.block(f"if {is_long}"):
-            check = self._runtime("long_count" if compact else "wide_count")
+        with source.indented_block(f"if {is_long}"):
+            check = self._add_runtime_constant(
+                "read_compact_count" if compact else "check_int32_count"
+            )
             arguments = f'buf, pos, {length}, {minimum}, {nullable}, "{field.name}"'
-            source.line(f"{length}, pos = {check}({arguments})")
+            source.add_line(f"{length}, pos = {check}({arguments})")
         if nullable:
-            source.line(f"{result} = None")
-        with source.block(f"if {length} > {low}") if nullable else source.straight():
-            self._elements(field, result, length)
+            source.add_line(f"{result} = None")
+        with (
+            source.indented_block(f"if {length} > {low}")
+            if nullable
+            else source.unconditional_block()
+        ):
+            self._emit_elements(field, result, length)
         return result
 
-    def _elements(self, field: FieldSpec, result: str, length: str) -> None:
+    def _emit_elements(self, field: FieldSpec, result: LocalName, length: LocalName) -> None:
         source = self.source
-        if field.struct and self._layout.stride(field.struct):
-            self._strides(field.struct, result, length)
+        if field.struct and self._layout.fixed_width_struct_codes(field.struct):
+            self._emit_fixed_width_elements(field.struct, result, length)
             if not self._layout.is_flexible:
                 return
-            with source.block(f"if {result} is None"):
-                self._loop(field, result, length)
-            with source.block("else"):
-                source.line("pos = end")
+            with source.indented_block(f"if {result} is None"):
+                self._emit_element_loop(field, result, length)
+            with source.indented_block("else"):
+                source.add_line("pos = end")
         else:
-            self._loop(field, result, length)
+            self._emit_element_loop(field, result, length)
 
-    def _loop(self, field: FieldSpec, result: str, length: str) -> None:
+    def _emit_element_loop(self, field: FieldSpec, result: LocalName, length: LocalName) -> None:
         """Emit the reading of elements one by one."""
         count = f"{length} - 1" if self._layout.is_compact(field) else length
-        self.source.line(f"{result} = []")
-        with self.source.block(f"for _ in range({count})"):
-            element = self._single(field, nullable=False)
-            self._cursor.settle()
-            self.source.line(f"{result}.append({element})")
+        self.source.add_line(f"{result} = []")
+        with self.source.indented_block(f"for _ in range({count})"):
+            element = self._emit_single_value(field, nullable=False)
+            self._cursor.emit_deferred_reads_and_advance()
+            self.source.add_line(f"{result}.append({element})")
 
-    def _strides(self, struct: StructSpec, result: str, length: str) -> None:
-        """Emit the reading of all elements of fixed width at once; None if an element has tags."""
+    def _emit_fixed_width_elements(
+        self, struct: StructSpec, result: LocalName, length: LocalName
+    ) -> None:
+        """Emit the reading of all elements without a loop; None if one has tags."""
         source, flexible = self.source, self._layout.is_flexible
-        rows = Rows(self._layout, struct, self._classes)
-        size = rows.stride.size
-        few = source.constant(f"ROWS_{struct.name}", rows)
-        source.line(f"end = pos + {size} * {length}{f' - {size}' if flexible else ''}")
-        last, read = source.local("last"), source.local("rows")
-        source.at_first(f"{last} = -1")
-        with source.block(f"if {length} < {FEW}"):
-            with source.block(f"if {length} != {last}"):
-                source.line(f"{read} = {few}[{length}]")
-                source.line(f"{last} = {length}")
-            source.line(f"{result} = {read}(buf, pos)")
+        rows = FixedWidthArrayReaders(self._layout, struct, self._classes)
+        size = rows.element_struct.size
+        few = source.add_constant(f"ROWS_{struct.name}", rows)
+        source.add_line(f"end = pos + {size} * {length}{f' - {size}' if flexible else ''}")
+        last, read = source.new_local("last"), source.new_local("rows")
+        source.insert_line_at_mark(f"{last} = -1")
+        with source.indented_block(f"if {length} < {LONG_ARRAY_LENGTH}"):
+            with source.indented_block(f"if {length} != {last}"):
+                source.add_line(f"{read} = {few}[{length}]")
+                source.add_line(f"{last} = {length}")
+            source.add_line(f"{result} = {read}(buf, pos)")
         if flexible:
-            with source.block(f"elif any(buf[pos + {size - 1} : end : {size}])"):
-                source.line(f"{result} = None")
-        with source.block("else"):
-            each = source.constant(struct_name("EACH", rows.stride.format), rows.stride.iter_unpack)
-            source.line(f"{result} = {rows.many(source, each)}")
+            with source.indented_block(f"elif any(buf[pos + {size - 1} : end : {size}])"):
+                source.add_line(f"{result} = None")
+        with source.indented_block("else"):
+            each = source.add_constant(
+                struct_constant_name("EACH", rows.element_struct.format),
+                rows.element_struct.iter_unpack,
+            )
+            source.add_line(f"{result} = {rows.unpack_all_expression(source, each)}")
         if not flexible:
-            source.line("pos = end")
+            source.add_line("pos = end")
 
-    def _values(self, field: FieldSpec) -> str:
+    def _emit_number_array(self, field: FieldSpec) -> LocalName:
         """Emit the reading of an array of numbers or uuids."""
-        source, result = self.source, self.source.local(field.attribute)
+        source, result = self.source, self.source.new_local(field.attribute)
         compact, nullable = self._layout.is_compact(field), self._layout.is_nullable(field)
-        length = self._length("B" if compact else "i")
-        code = CODES[field.kind]
-        width = WIDTHS[code]
-        arguments = f'buf, {self._cursor.at()}, {length}, "{code}", {nullable}, "{field.name}"'
-        long = f"{result}, pos = {self._runtime('long_values' if compact else 'wide_values')}"
+        length = self._emit_length("B" if compact else "i")
+        code = STRUCT_CODES[field.kind]
+        width = STRUCT_CODE_WIDTHS[code]
+        position = self._cursor.position_expression()
+        arguments = f'buf, {position}, {length}, "{code}", {nullable}, "{field.name}"'
+        read_array = self._add_runtime_constant(
+            "read_compact_number_array" if compact else "read_number_array"
+        )
+        long = f"{result}, pos = {read_array}"
         if field.kind == "uuid":
-            source.line(f"{long}({arguments})")
+            source.add_line(f"{long}({arguments})")
         else:
-            table = source.constant(f"UNPACK_{field.kind}", runtime.unpackers(code))
+            table = source.add_constant(f"UNPACK_{field.kind}", runtime.fixed_count_unpackers(code))
             low, index = (0, f"{length} - 1") if compact else (-1, length)
-            rest = self._cursor.ahead - width if compact else self._cursor.ahead
-            with source.block(f"if {low} < {length} < {runtime.SMALL}"):
-                source.line(f"{result} = [*{table}[{index}](buf, {self._cursor.at()})]")
+            rest = self._cursor.bytes_ahead - width if compact else self._cursor.bytes_ahead
+            with source.indented_block(f"if {low} < {length} < {runtime.SHORT_ARRAY_LENGTH}"):
+                source.add_line(
+                    f"{result} = [*{table}[{index}](buf, {self._cursor.position_expression()})]"
+                )
                 signed = f" + {rest}" if rest > 0 else f" - {-rest}" if rest else ""
-                source.line(f"pos += {width} * {length}{signed}")
-            with source.block("else"):
-                source.line(f"{long}({arguments})")
-        self._cursor.ahead = 0
+                source.add_line(f"pos += {width} * {length}{signed}")
+            with source.indented_block("else"):
+                source.add_line(f"{long}({arguments})")
+        self._cursor.bytes_ahead = 0
         return result

@@ -9,10 +9,10 @@ from functools import cache
 
 import msgspec
 
-from kafka_shim.protocol.codec.catalogue import api_name, definition
-from kafka_shim.protocol.codec.codecs import reader
+from kafka_shim.protocol.codec.catalogue import api_name, message_definition
+from kafka_shim.protocol.codec.codecs import message_reader
 from kafka_shim.protocol.codec.message_spec import ZERO_UUID
-from kafka_shim.protocol.codec.skim_source import skim_source
+from kafka_shim.protocol.codec.resource_names_source import resource_names_source
 
 _TRANSACTION_COORDINATOR = 1
 
@@ -32,38 +32,40 @@ class ResourceNames(msgspec.Struct, gc=False):
     config_resources: list[tuple[int, str]] = []
 
 
-Skim = Callable[[bytes, int], ResourceNames]
+NamesReader = Callable[[bytes, int], ResourceNames]
 
 
 @cache
-def compile_skimmer(message: str, version: int) -> Skim:
-    """Return `skim(buf, pos) -> names` for a request by its full name, such as `FetchRequest`."""
+def names_reader(message: str, version: int) -> NamesReader:
+    """Return `read(buf, pos) -> names` for a request by its full name, such as `FetchRequest`."""
     if message == "FindCoordinatorRequest":
-        return _coordinator_skimmer(version)
-    spec = definition(message, version)
+        return _find_coordinator_names_reader(version)
+    spec = message_definition(message, version)
     constants = {"ResourceNames": ResourceNames, "NOTHING": ZERO_UUID}
-    return skim_source(spec, version, constants).compile(f"skimmer of {message} v{version}")
+    return resource_names_source(spec, version, constants).compile(
+        f"names reader of {message} v{version}"
+    )
 
 
 def read_resource_names(api_key: int, version: int, frame: bytes, pos: int) -> ResourceNames:
     """Return the names in the request whose body starts at `pos`."""
-    return _skimmer_of_request(api_key, version)(frame, pos)
+    return _request_names_reader(api_key, version)(frame, pos)
 
 
 @cache
-def _skimmer_of_request(api_key: int, version: int) -> Skim:
-    return compile_skimmer(f"{api_name(api_key)}Request", version)
+def _request_names_reader(api_key: int, version: int) -> NamesReader:
+    return names_reader(f"{api_name(api_key)}Request", version)
 
 
-def _coordinator_skimmer(version: int) -> Skim:
-    """Return a skim that reads the key type, which may follow the keys."""
-    read = reader("FindCoordinatorRequest", version)
+def _find_coordinator_names_reader(version: int) -> NamesReader:
+    """Return a reader that reads also the key type, which may follow the keys."""
+    read = message_reader("FindCoordinatorRequest", version)
 
-    def skim(buf: bytes, pos: int) -> ResourceNames:
+    def read_names(buf: bytes, pos: int) -> ResourceNames:
         request = read(buf, pos)
         keys = list(request.coordinator_keys) or [request.key]
         if request.key_type == _TRANSACTION_COORDINATOR:
             return ResourceNames(transactional_ids=keys)
         return ResourceNames(groups=keys)
 
-    return skim
+    return read_names

@@ -2,8 +2,8 @@
 
 from typing import TYPE_CHECKING, Any
 
-from kafka_shim.protocol.codec.chunks import LONG_BYTES, flatten_pieces
-from kafka_shim.protocol.codec.runtime import check_tag_count
+from kafka_shim.protocol.codec.chunks import LONG_BYTES, flatten_byte_chunks
+from kafka_shim.protocol.codec.runtime import raise_if_too_many_tags
 from kafka_shim.protocol.errors import ProtocolError
 from kafka_shim.protocol.headers import RequestHeader, read_request_header
 from kafka_shim.shim.apis import ServedApi
@@ -26,7 +26,7 @@ def read_header(
         else:
             header, body_at = slices.offload(read_request_header, frame)
         if is_limited and header.unknown_tags:
-            check_tag_count(len(header.unknown_tags))
+            raise_if_too_many_tags(len(header.unknown_tags))
     except ProtocolError as error:
         raise CloseConnection(f"unreadable request header: {error}") from error
     return header, body_at
@@ -72,6 +72,6 @@ def response_frame_in_chunks(
     size = sum(map(len, written))
     start = api.pack_start(api.start_bytes + size, context.header.correlation_id)
     if size < LONG_BYTES or not may_split:
-        return b"".join((start, *flatten_pieces(written)))
-    pieces.extend(flatten_pieces(written))
+        return b"".join((start, *flatten_byte_chunks(written)))
+    pieces.extend(flatten_byte_chunks(written))
     return start

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from struct import Struct
 
 from kafka_shim.protocol.codec.message_spec import load_message_spec
-from kafka_shim.protocol.codec.runtime import varint_bytes
+from kafka_shim.protocol.codec.runtime import encode_unsigned_varint
 from kafka_shim.shim.apis import ServedApi
 from kafka_shim.shim.errors import CloseConnection
 from kafka_shim.shim.faults.spec import Effect
@@ -68,7 +68,9 @@ def _tagged(api: ServedApi, length: int) -> DamageFrame:
         return lambda frame: frame
     spec = load_message_spec(f"{api.key.wire_name}Response")
     has_tags = any(field.tagged.has(api.version) for field in spec.struct.fields)
-    section = b"\x01" + varint_bytes(_TAG) + varint_bytes(length) + bytes(length)
+    section = (
+        b"\x01" + encode_unsigned_varint(_TAG) + encode_unsigned_varint(length) + bytes(length)
+    )
 
     def damage_frame(frame: bytes) -> bytes:
         header, body = frame[4:8] + section, frame[9:]

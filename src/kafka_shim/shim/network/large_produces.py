@@ -6,7 +6,7 @@ looked at fast, however long they are; others may have headers, of which each ta
 
 from struct import Struct, error as struct_error
 
-from kafka_shim.protocol.codec.runtime import varint
+from kafka_shim.protocol.codec.runtime import read_unsigned_varint
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.errors import DecodeError
 from kafka_shim.protocol.records.batches import HEADER_BYTES
@@ -95,7 +95,7 @@ class _Place:
     def length(self) -> int:
         """Read the length of an array or of bytes; null counts as 0."""
         if self._is_flexible:
-            length, self.pos = varint(self._frame, self.pos)
+            length, self.pos = read_unsigned_varint(self._frame, self.pos)
             return max(0, length - 1)
         size: int = _LONG.unpack_from(self._frame, self.pos)[0]
         self.pos += _LONG.size

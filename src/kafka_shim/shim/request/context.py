@@ -22,8 +22,8 @@ class RequestContext(msgspec.Struct, eq=False):
     `node_id` is the broker that the connection reached; `facts` what its release does;
     `request` is the decoded request, except in places that only check permissions;
     `damage_frame` damages the response, for a fault; `throttle_ms` is how long the client waits.
-    `accepts_chunks`: long bytes in the response may be `Pieces`. `is_rejected`: the handler failed,
-    or was not called.
+    `accepts_chunks`: long bytes in the response may be `ByteChunks`. `is_rejected`: the handler
+    failed, or was not called.
     """
 
     header: RequestHeader

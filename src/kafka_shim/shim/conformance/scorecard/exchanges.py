@@ -87,7 +87,7 @@ def _request(event: Event, entry: Request) -> Iterator[Exchange]:
     )
     try:
         exchange.request = codecs.read_request(header.api_key, header.api_version, entry.frame, at)
-        exchange.trailing = codecs.trailing_bytes(
+        exchange.trailing = codecs.count_trailing_bytes(
             header.api_key, header.api_version, entry.frame, at
         )
         if not entry.redacted:

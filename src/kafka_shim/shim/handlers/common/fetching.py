@@ -4,7 +4,7 @@ from typing import cast
 
 import msgspec
 
-from kafka_shim.protocol.codec.chunks import LONG_BYTES, Pieces
+from kafka_shim.protocol.codec.chunks import LONG_BYTES, ByteChunks
 from kafka_shim.protocol.enums import IsolationLevel
 from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.protocol.errors import DecodeError, EncodeError
@@ -155,7 +155,7 @@ def read(
     else:
         accepts_chunks = reader.accepts_chunks and reader.version >= FORMAT_2_SINCE
         is_long = accepts_chunks and sum(map(len, found)) >= LONG_BYTES
-        response.records = cast("bytes", Pieces(found)) if is_long else b"".join(found)
+        response.records = cast("bytes", ByteChunks(found)) if is_long else b"".join(found)
     is_cut = not found and limit > 0 and log.bytes_between(wanted.fetch_offset, end) > 0
     if is_committed and not is_cut:  # null if the first batch was cut off
         bytes_max = max(limit, len(response.records))

@@ -8,7 +8,7 @@ import binascii
 from collections.abc import Mapping
 from typing import Any
 
-from kafka_shim.protocol.codec.catalogue import classes
+from kafka_shim.protocol.codec.catalogue import message_classes
 from kafka_shim.protocol.codec.message_spec import FieldSpec, StructSpec, load_message_spec
 from kafka_shim.protocol.wire_json import SIZE, json_name
 from kafka_shim.shim.traffic.importers.earlier_names import EARLIER
@@ -24,7 +24,7 @@ def message_from_json(name: str, content: Any, unknown: set[str]) -> Any:
     Unknown keys are ignored, and their places are added to `unknown`. Raise JsonMessageError.
     """
     try:
-        return _Reading(classes(name), unknown).struct(
+        return _Reading(message_classes(name), unknown).struct(
             load_message_spec(name).struct, content, name
         )
     except (TypeError, AttributeError, KeyError) as error:

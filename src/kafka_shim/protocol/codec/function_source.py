@@ -7,53 +7,58 @@ from typing import Any
 
 INDENT = "    "
 
+Expression = str
+"""A Python expression, as text."""
+LocalName = str
+"""The name of a local variable of the function."""
 
-class Source:
+
+class FunctionSource:
     """The lines of a function, its local names, and its constants."""
 
     def __init__(self, signature: str) -> None:
         self._lines = [f"def {signature}:"]
         self._depth = 1
-        self._first = self._first_depth = 0  # where `at_first` puts its next line
-        self._taken: dict[str, int] = {}
+        self._mark = self._mark_depth = 0  # where `insert_line_at_mark` puts its next line
+        self._local_counts: dict[str, int] = {}
         self._constants: dict[str, object] = {}
 
     @property
     def text(self) -> str:
         return "\n".join(self._lines) + "\n"
 
-    def line(self, text: str) -> None:
-        self._lines.append(INDENT * self._depth + text)
+    def add_line(self, line: str) -> None:
+        self._lines.append(INDENT * self._depth + line)
 
-    def here_is_first(self) -> None:
-        """Let `at_first` put its lines here."""
-        self._first, self._first_depth = len(self._lines), self._depth
+    def mark_insertion_point(self) -> None:
+        """Let `insert_line_at_mark` insert its lines here."""
+        self._mark, self._mark_depth = len(self._lines), self._depth
 
-    def at_first(self, text: str) -> None:
-        """Write a line at the place of `here_is_first`, in its block."""
-        self._lines.insert(self._first, INDENT * self._first_depth + text)
-        self._first += 1
+    def insert_line_at_mark(self, line: str) -> None:
+        """Write a line at the mark, in its block."""
+        self._lines.insert(self._mark, INDENT * self._mark_depth + line)
+        self._mark += 1
 
     @contextmanager
-    def block(self, head: str) -> Iterator[None]:
+    def indented_block(self, head: str) -> Iterator[None]:
         """Write `head:`, and indent the lines of the `with` block (at least one)."""
-        self.line(f"{head}:")
+        self.add_line(f"{head}:")
         self._depth += 1
         yield
         self._depth -= 1
 
     @contextmanager
-    def straight(self) -> Iterator[None]:
-        """Replace `block` where no condition is needed."""
+    def unconditional_block(self) -> Iterator[None]:
+        """Replace `indented_block` where no condition is needed."""
         yield
 
-    def local(self, name: str) -> str:
+    def new_local(self, name: str) -> LocalName:
         """Return an unused name for a local variable."""
-        taken = self._taken.get(name, 0)
-        self._taken[name] = taken + 1
-        return f"{name}_" if not taken else f"{name}_{taken}"
+        count = self._local_counts.get(name, 0)
+        self._local_counts[name] = count + 1
+        return f"{name}_" if not count else f"{name}_{count}"
 
-    def constant(self, name: str, value: object) -> str:
+    def add_constant(self, name: str, value: object) -> str:
         """Make `value` a constant of the function, and return its name."""
         self._constants.setdefault(name, value)
         return name

@@ -4,14 +4,14 @@ from typing import Any
 
 import pytest
 
-from kafka_shim.protocol.codec.codecs import write_request, writer
+from kafka_shim.protocol.codec.codecs import message_writer, write_request
 from kafka_shim.protocol.codec.message_spec import ZERO_UUID, StructSpec, load_message_spec
 from kafka_shim.protocol.codec.resource_names import (
     ResourceNames,
-    compile_skimmer,
+    names_reader,
     read_resource_names,
 )
-from kafka_shim.protocol.codec.wire_layout import Layout
+from kafka_shim.protocol.codec.wire_layout import WireLayout
 from kafka_shim.protocol.errors import DecodeError
 from kafka_shim.protocol.messages.add_partitions_to_txn_request import (
     AddPartitionsToTxnRequest,
@@ -39,10 +39,10 @@ LISTS = {"topicName": "topics", "groupId": "groups", "transactionalId": "transac
 
 
 def names_by_walking(
-    message: Any, struct: StructSpec, layout: Layout, found: ResourceNames
+    message: Any, struct: StructSpec, layout: WireLayout, found: ResourceNames
 ) -> None:
     """Collect the names in a decoded request, in the order of its fields."""
-    for field in layout.plain(struct):
+    for field in layout.untagged_fields(struct):
         content = getattr(message, field.attribute)
         values = content if field.is_array else [content]
         for value in values or ():
@@ -67,10 +67,10 @@ def test_skimming_finds_the_names_of_the_decoded_request(name: str) -> None:
     for version in versions_of(name):
         for seed in range(6):
             message = Values(("skim", name, version, seed)).message(spec, version)
-            data = writer(name, version)(message)
+            data = message_writer(name, version)(message)
             wanted = ResourceNames()
-            names_by_walking(message, spec.struct, Layout(spec, version), wanted)
-            assert compile_skimmer(name, version)(b"head" + data, 4) == wanted, (version, seed)
+            names_by_walking(message, spec.struct, WireLayout(spec, version), wanted)
+            assert names_reader(name, version)(b"head" + data, 4) == wanted, (version, seed)
 
 
 def test_fetch() -> None:
